@@ -88,8 +88,25 @@ const commands = {
     await install();
     return show(...docsApi(...parameters));
   },
-  /** The kits of other languages, which come with tools of their own. */
-  kits: () => runSource('kits', 'differential', 'main.ts'),
+  /** The guide alone, as a site of its own. */
+  async guide() {
+    await install();
+    const folder = join(root, '.data', 'guide');
+    const code = await step(
+      'writing the guide',
+      ...pnpm('--filter', '@svc/pages', 'run', 'guide', '--to', folder),
+    );
+    console.log(
+      `${join(folder, 'guide.html')}; serve it with any server that finds /guide/x in guide/x.html`,
+    );
+    return code;
+  },
+  /** The kits of other languages, which come with tools of their own. Pages, since an API is started too. */
+  async kits() {
+    await install();
+    await build('--filter=@svc/pages...');
+    return runSource('kits', 'differential', 'main.ts');
+  },
   /** The public conformance suite of MCP, with the guard and without. */
   'mcp:conformance': () => runSource('apps', 'api', 'test', 'mcp', 'conformance.ts'),
   async build() {

@@ -10,26 +10,38 @@ export const shared = {
 };
 
 /**
- * Run one at a time, after all others: what races, floods, kills or exhausts, and what times a person's page. Of the
- * deployments these do none of that, and run with the others.
+ * Run one at a time, after all others: what floods or exhausts, must answer in time or lives by the millisecond, and what times a
+ * person's page. Of the deployments these do none of that, and run with the others: what they race or kill is their own.
  */
 const calm = [
   'admin-clock',
   'artefacts',
+  'budgets',
+  'clock-steps',
+  'compromise-race',
   'database-tls',
   'decision-export-failures',
   'dump',
+  'entitlement-cap',
   'fence',
   'fsck',
+  'hosted-document',
+  'hosted-loss',
   'hosted-principal',
+  'kill-switch-size',
   'leaked-key',
   'monitor',
   'operator',
   'packed',
+  'pause-race',
+  'replay',
   'restore',
   'reverse-proxies',
+  'revocation-race',
   'schema',
+  'self-serve-crash',
   'service-did',
+  'service-pause',
   'service-role',
   'signer-drills',
   'start',

@@ -68,7 +68,9 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rolldownOptions: {
-      input: ['index', 'docs', 'verify-receipt', 'dashboard', 'transparency', 'playground'].map(page),
+      input: ['index', 'docs', 'verify-receipt', 'dashboard', 'transparency', 'playground', 'approve'].map(
+        page,
+      ),
     },
   },
 });

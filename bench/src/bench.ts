@@ -5,6 +5,7 @@ const programs: Readonly<Record<string, () => Promise<unknown>>> = {
   cold: () => import('./cold/cold.ts'),
   compare: () => import('./compare/compare.ts'),
   day: () => import('./day/day.ts'),
+  events: () => import('./events/events.ts'),
   ha: () => import('./ha/up.ts'),
   'ha:disk': () => import('./ha/disk.ts'),
   'ha:overload': () => import('./ha/overload.ts'),

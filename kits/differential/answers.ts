@@ -16,6 +16,7 @@ import { nativeCrypto } from '@svc/protocol/native';
 import { verifyReceipt } from '@svc/receipts';
 import { verifyBundle } from '@svc/receipts/bundle';
 import { verifyIncludedReceipt } from '@svc/receipts/inclusion';
+import { verifyWebhook, type WebhookOptions } from '@svc/sdk-principal';
 import { agentFromJwk, type ProofRequest, signProof } from '@svc/sdk-principal/agent';
 import { decodeBitstring } from '@svc/status-list';
 import { readServiceKeys, verifyCheckpoint } from '@svc/transparency';
@@ -39,6 +40,12 @@ interface Path extends Texts<'leaf' | 'root'> {
 interface Requested extends Omit<ProofRequest, 'agent' | 'grantId' | 'now' | 'jti'> {
   readonly grant_id: string;
   readonly jti: string;
+  /** Seconds since the epoch. */
+  readonly now: number;
+}
+interface Delivered extends Texts<'text' | 'document' | 'subscription'> {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly secrets: readonly string[];
   /** Seconds since the epoch. */
   readonly now: number;
 }
@@ -153,6 +160,26 @@ export const ANSWERS = {
   bitstring: ({ text }: Texts<'text'>): Answer => {
     const bits = decodeBitstring(textOf(text) ?? '');
     return bits === null ? null : createHash('sha256').update(bits).digest('hex');
+  },
+  webhook: async ({ headers, text, secrets, document, subscription, now }: Delivered): Promise<Answer> => {
+    const options: WebhookOptions = {
+      ...(secrets.length === 0 ? {} : { secret: secrets }),
+      ...(document === '' ? {} : { didDocument: document }),
+      ...(subscription === '' ? {} : { subscriptionId: subscription }),
+      now: () => now * 1000,
+    };
+    try {
+      const event = await verifyWebhook({ headers, body: bytesOf(text) }, options);
+      return [
+        event.id,
+        event.type,
+        event.timestamp,
+        event.subscription_id,
+        jcs(event.data as unknown as JsonValue),
+      ];
+    } catch {
+      return null;
+    }
   },
   signProof: async ({ seed, request }: Texts<'seed'> & { readonly request: Requested }): Promise<Answer> => {
     const { method, url, action, audience, grant_id: grantId, now, jti } = request;

@@ -1,6 +1,6 @@
 /**
- * `npm run kits`: each kit's own tests, which run every vector that concerns it, and random questions to it and to the TypeScript
- * libraries, until so many answers were the same. What a kit needs is installed from Debian where it is missing.
+ * `npm run kits`: each kit's own tests, which run every vector that concerns it; a conformance run against it; and random questions to it and
+ * to the TypeScript libraries, until so many answers were the same. Then stock JOSE libraries verify by the JWK Set of a running API. What a kit needs is installed from Debian where it is missing.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,6 +10,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { runConformance } from '@svc/conformance';
+import { createHttpTransport, readVectorSet } from '@svc/conformance/node';
 import { Random } from '@svc/vectors/src/random/random.ts';
 import { ANSWERS, type Answer, agrees, type Question } from './answers.ts';
 import { nextQuestion } from './questions.ts';
@@ -31,6 +33,9 @@ interface Kit {
   /** What answers questions, and what prepares it. `scratch` is a folder that is removed. */
   readonly prepare: (scratch: string) => readonly string[] | null;
   readonly serve: (scratch: string) => readonly string[];
+  /** What builds an endpoint for conformance runs, and what starts it at a port that it names. */
+  readonly buildEndpoint: (scratch: string) => readonly string[] | null;
+  readonly endpoint: (scratch: string) => readonly string[];
 }
 
 const folderOf = (name: string): string => fileURLToPath(new URL(`../${name}`, import.meta.url));
@@ -52,6 +57,8 @@ const KITS: readonly Kit[] = [
     ],
     prepare: (scratch) => [PYTHON, '-m', 'hatchling', 'build', '-t', 'wheel', '-d', scratch],
     serve: () => [PYTHON, 'tests/differential.py'],
+    buildEndpoint: () => null,
+    endpoint: () => [PYTHON, '-m', 'svc_kit.conformance', '0'],
   },
   {
     name: 'go',
@@ -64,6 +71,8 @@ const KITS: readonly Kit[] = [
     ],
     prepare: (scratch) => ['go', 'test', '-c', '-o', join(scratch, 'kit.test')],
     serve: (scratch) => [join(scratch, 'kit.test'), '-test.run', '^TestDifferential$'],
+    buildEndpoint: (scratch) => ['go', 'build', '-o', join(scratch, 'endpoint'), './cmd/conformance'],
+    endpoint: (scratch) => [join(scratch, 'endpoint'), '0'],
   },
 ];
 
@@ -79,7 +88,7 @@ const run = (command: readonly string[], cwd: string): { readonly ok: boolean; r
   return { ok: status === 0, output: `${stdout ?? ''}${stderr ?? ''}${error?.message ?? ''}` };
 };
 
-const install = ({ packages }: Kit): void => {
+const install = ({ packages }: Pick<Kit, 'packages'>): void => {
   const command = `apt-get update && apt-get install -y --no-install-recommends ${packages.join(' ')}`;
   spawnSync('sh', ['-c', command], {
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
@@ -95,6 +104,64 @@ const check = ({ checks, folder }: Kit): void => {
     console.log(`  ${command.join(' ')}${said.map((line) => `\n    ${line.trim()}`).join('')}`);
     if (!ok) throw new Error(output);
   }
+};
+
+/** What its endpoint comes to: the published vectors of each op that it has. */
+const runConformanceOf = async (kit: Kit, scratch: string): Promise<void> => {
+  const build = kit.buildEndpoint(scratch);
+  const built = build === null ? null : run(build, kit.folder);
+  if (built?.ok === false) throw new Error(built.output);
+  const [program = '', ...args] = kit.endpoint(scratch);
+  const env = { ...process.env, PYTHONPATH: 'src', PYTHONDONTWRITEBYTECODE: '1' };
+  const child = spawn(program, args, { cwd: kit.folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  try {
+    let url = '';
+    await withDeadline(child, 'say where it listens', async () => {
+      const { value } = await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next();
+      url = /http:\S+/.exec(String(value))?.[0] ?? '';
+    });
+    const report = await runConformance({
+      ...{ url, vectors: readVectorSet(), transport: createHttpTransport(), isLibrary: true },
+      clock: { nowMs: () => performance.now() },
+    });
+    const { implementation } = report.endpoint ?? {};
+    console.log(
+      `  svc-conformance run --library: ${implementation?.name} ${implementation?.version}, ${report.status}`,
+    );
+    for (const { op, totals } of report.sets)
+      console.log(
+        `    ${op.padEnd(12)} ${String(totals.passed).padStart(7)} of ${totals.cases}${totals.unsupported === totals.cases ? ', not supported' : ' passed'}`,
+      );
+    if (report.status !== 'passed') throw new Error(JSON.stringify(report));
+  } finally {
+    child.kill('SIGKILL');
+  }
+};
+
+/** What stock libraries of other languages verify by the JWK Set: Debian's, and the JDK's own Ed25519. */
+const STOCK = ['python3-jwt', 'python3-jwcrypto', 'default-jdk-headless'];
+const STOCK_PROBES = [
+  [PYTHON, '-c', 'import jwt, jwcrypto'],
+  ['java', '-m', 'jdk.compiler/com.sun.tools.javac.Main', '-version'],
+];
+const STOCK_TEST = 'apps/api/test/endpoints/public/get-service-jwks.test.ts';
+
+const verifyByStockLibraries = (skipsMissing: boolean): void => {
+  const cwd = folderOf('..');
+  const isThere = STOCK_PROBES.every((probe) => run(probe, cwd).ok);
+  if (!isThere && !skipsMissing) install({ packages: STOCK });
+  const vitest = join(cwd, 'node_modules/vitest/vitest.mjs');
+  const args = [vitest, 'run', '--project', 'api', '--reporter=verbose', STOCK_TEST];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    cwd,
+    env: { ...process.env, SVC_TEST_DEPTH: 'deep', NO_COLOR: '1', FORCE_COLOR: '0' },
+    encoding: 'utf8',
+    timeout: 300_000,
+  });
+  console.log('stock JOSE libraries');
+  for (const line of stdout.split('\n').filter((one) => /[✓↓×]/.test(one)))
+    console.log(`  ${line.replace(/\|api\|.*\.test\.ts > /, '').trim()}`);
+  if (status !== 0) throw new Error(`${stdout}${stderr}`);
 };
 
 const AT_ONCE = 500;
@@ -166,6 +233,7 @@ const compare = async (kit: Kit, cases: number, seed: number): Promise<ReadonlyM
     const prepare = kit.prepare(scratch);
     const prepared = prepare === null ? null : run(prepare, kit.folder);
     if (prepared?.ok === false) throw new Error(prepared.output);
+    await runConformanceOf(kit, scratch);
     const child = startKit(kit, scratch);
     try {
       return await ask(child, cases, seed);
@@ -237,3 +305,4 @@ for (const kit of chosen) {
     `  ${values.cases} random questions (seed ${values.seed}): every answer as the TypeScript libraries give it`,
   );
 }
+if (values.kit === undefined) verifyByStockLibraries(values['skip-missing']);

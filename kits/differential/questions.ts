@@ -1,5 +1,5 @@
 /** Random questions near the edge between right and wrong: honest material with a few changes, signed anew or not. */
-import { sign } from 'node:crypto';
+import { createHmac, sign } from 'node:crypto';
 import { encodeBase64url, encodeUtf8, type JsonObject, type JsonValue, jcs } from '@svc/codec';
 import { createBitstring, encodeBitstring, setBit } from '@svc/status-list';
 import { bundleOf, closeDayOf } from '@svc/testkit/receipts/closed-day';
@@ -154,6 +154,61 @@ const documentText = (random: Random): string => {
 const bundleParts = (random: Random): JsonObject => {
   const { bundle } = random.pick(days);
   return random.below(3) === 0 ? bundle : (change(bundle, random) as JsonObject);
+};
+
+const WEBHOOK_SECRETS = [1, 2].map((filling) => `whsec_${Buffer.alloc(32, filling).toString('base64')}`);
+const SUBSCRIPTION = 'whs_01M7VZGC008Q2R7V9X1C4E6H8R';
+/** Within the time of each key, where its time is not what was changed. */
+const DELIVERED_AT = 1_795_168_798;
+
+/** A delivery of an event, signed by what is trusted in most cases, and changed on the way in some. */
+const webhookQuestion = (random: Random): Question => {
+  const event: JsonObject = {
+    type: 'grant.revoked',
+    timestamp: '2026-11-20T08:00:00.000Z',
+    subscription_id: SUBSCRIPTION,
+    data: {
+      grant_id: 'urn:svc:grant:01M7VZGA1GB9D5MPJTB9D5MPJT',
+      note: random.below(3) === 0 ? random.pick(ODD_STRINGS) : '\u{e9}',
+    },
+  };
+  const value = random.below(6) === 0 ? change(event, random) : event;
+  const sent = random.below(8) === 0 ? wellFormed(mutateJsonText(textOf(value), random)) : textOf(value);
+  const at = String(DELIVERED_AT + random.pick([0, 0, 0, 0, 0, 299, 300, 301, -300, -301]));
+  const input = encodeUtf8(`evt_1.${at}.${sent}`);
+  const bySecret = (secret = ''): string =>
+    `v1,${createHmac('sha256', Buffer.from(secret.slice(6), 'base64'))
+      .update(input)
+      .digest('base64')}`;
+  const byKey = (signer: typeof statusSigner): string =>
+    `v1a,${Buffer.from(signer.sign(input) as Uint8Array).toString('base64')}`;
+  const signatures = Array.from({ length: 1 + random.below(3) }, () =>
+    random.pick([
+      ...WEBHOOK_SECRETS.map((secret) => bySecret(secret)),
+      ...[byKey(statusSigner), byKey(statusSigner), byKey(receiptSigner), 'v1,', 'v1', 'v2,AAAA', 'v1a,AAAA'],
+    ]),
+  ).join(' ');
+  const edited = (text: string): string =>
+    random.below(12) === 0 ? wellFormed(mutateCharacters(text, random)) : text;
+  const body = encodeUtf8(sent);
+  const [trusts, place] = [random.below(3), random.below(body.length)];
+  return {
+    op: 'webhook',
+    headers: {
+      [random.pick(['webhook-id', 'Webhook-Id'])]: random.below(12) === 0 ? 'evt_2' : 'evt_1',
+      'webhook-timestamp': edited(at),
+      'webhook-signature': edited(signatures),
+    },
+    text: hexOf(
+      random.below(12) === 0
+        ? body.map((byte, i) => (i === place ? byte ^ (1 << random.below(8)) : byte))
+        : body,
+    ),
+    secrets: trusts === 0 ? [] : WEBHOOK_SECRETS.slice(0, 1 + random.below(2)),
+    document: trusts === 1 ? '' : documentText(random),
+    subscription: random.below(6) > 0 ? SUBSCRIPTION : random.pick(['', `${SUBSCRIPTION.slice(0, -1)}S`]),
+    now: DELIVERED_AT,
+  };
 };
 
 const L = 2n ** 252n + 27742317777372353535851937790883648493n;
@@ -368,6 +423,7 @@ const KINDS: readonly (readonly [weight: number, make: (random: Random) => Quest
   ],
   [3, (random) => ({ op: 'bundle', text: hex(textOf(bundleParts(random))), document: documentText(random) })],
   [3, merkleQuestion],
+  [6, webhookQuestion],
   [
     1,
     (random) => {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"testing"
 	"time"
@@ -16,6 +17,10 @@ type question struct {
 	Receipt, Inclusion, Checkpoint, Attestation, Leaf, Root       string
 	Index, Size                                                   int64
 	Path                                                          []string
+	Headers                                                       map[string]string
+	Secrets                                                       []string
+	Subscription                                                  string
+	Now                                                           int64
 	Request                                                       struct {
 		Method, URL, Audience, JTI string
 		GrantID                    string `json:"grant_id"`
@@ -116,6 +121,8 @@ func answer(asked question) any {
 			return hex.EncodeToString(sum[:])
 		}
 		return nil
+	case "webhook":
+		return eventOrNil(asked, text)
 	case "signProof":
 		return signedOrNil(asked)
 	}
@@ -155,6 +162,26 @@ func answerOfService(asked question, text string) any {
 		return []any{verified.Receipt.Decision, verified.Checkpoint.Day, len(verified.Evidence)}
 	}
 	return "no such op"
+}
+
+func eventOrNil(asked question, text string) any {
+	trust := WebhookTrust{Secrets: asked.Secrets, SubscriptionID: asked.Subscription, Now: time.Unix(asked.Now, 0)}
+	if asked.Document != "" {
+		keys, err := ReadServiceKeys(asked.Document)
+		if err != nil {
+			return nil
+		}
+		trust.Keys = keys
+	}
+	header := http.Header{}
+	for name, value := range asked.Headers {
+		header[name] = []string{value}
+	}
+	event, err := VerifyWebhook(header, []byte(text), trust)
+	if err != nil {
+		return nil
+	}
+	return []any{event.ID, event.Type, event.Timestamp, event.SubscriptionID, canonicalOrNil(event.Data, nil)}
 }
 
 func signedOrNil(asked question) any {

@@ -38,7 +38,9 @@ create table approval_requests (
   reason text,
   approved_grant_id text collate "C",
   approved_grant text,
-  approved_until timestamp with time zone
+  approved_until timestamp with time zone,
+  receipt_id text collate "C",
+  proof text
 );
 create table attestations (
   attestation_id text collate "C" not null,
@@ -196,7 +198,12 @@ create table event_deliveries (
   last_attempt_at timestamp with time zone,
   last_status integer,
   last_problem text,
-  taken_at timestamp with time zone
+  taken_at timestamp with time zone,
+  is_next boolean not null default true
+);
+create table event_floors (
+  audience text collate "C" not null,
+  position bigint not null
 );
 create table event_log (
   position bigint not null,
@@ -227,6 +234,13 @@ create table event_secrets (
   created_at timestamp with time zone not null default svc_now(),
   ends_at timestamp with time zone
 );
+create table event_streams (
+  subscription_id text collate "C" not null,
+  requested text[] not null,
+  reason text,
+  keeps_nothing boolean not null default false,
+  verified_at timestamp with time zone
+);
 create table event_subscriptions (
   subscription_id text collate "C" not null,
   audience text collate "C" not null,
@@ -244,7 +258,10 @@ create table event_subscriptions (
   disabled_because text,
   last_problem text,
   pings integer not null default 0,
-  pings_from timestamp with time zone
+  pings_from timestamp with time zone,
+  replays integer not null default 0,
+  replays_from timestamp with time zone,
+  method text not null default 'webhook'::text
 );
 create table event_wants (
   type text collate "C" not null,
@@ -604,6 +621,7 @@ alter table approval_requests add constraint approval_requests_check2 CHECK (((s
 alter table approval_requests add constraint approval_requests_check3 CHECK (((state = 'approved'::text) = (num_nonnulls(approved_grant_id, approved_until) = 2)));
 alter table approval_requests add constraint approval_requests_check4 CHECK (((approved_grant IS NULL) OR (state = 'approved'::text)));
 alter table approval_requests add constraint approval_requests_check5 CHECK (((reason IS NULL) OR (state = 'denied'::text)));
+alter table approval_requests add constraint approval_requests_check6 CHECK (((receipt_id IS NULL) = (proof IS NULL)));
 alter table approval_requests add constraint approval_requests_pkey PRIMARY KEY (request_id);
 alter table approval_requests add constraint approval_requests_request_id_check CHECK ((request_id ~ '^arq_[0-7][0-9A-HJKMNP-TV-Z]{25}$'::text));
 alter table approval_requests add constraint approval_requests_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'approved'::text, 'denied'::text, 'expired'::text, 'cancelled'::text])));
@@ -682,15 +700,19 @@ alter table entitlements add constraint entitlements_reason_check CHECK ((reason
 alter table event_deliveries add constraint event_deliveries_pkey PRIMARY KEY (subscription_id, "position");
 alter table event_deliveries add constraint event_deliveries_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'delivered'::text, 'failed'::text])));
 alter table event_deliveries add constraint event_deliveries_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES event_subscriptions(subscription_id) ON DELETE CASCADE;
+alter table event_floors add constraint event_floors_pkey PRIMARY KEY (audience);
 alter table event_log add constraint event_log_pkey PRIMARY KEY ("position");
 alter table event_outbox add constraint event_outbox_pkey PRIMARY KEY (seq);
 alter table event_secrets add constraint event_secrets_number_check CHECK ((number > 0));
 alter table event_secrets add constraint event_secrets_pkey PRIMARY KEY (subscription_id, number);
 alter table event_secrets add constraint event_secrets_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES event_subscriptions(subscription_id) ON DELETE CASCADE;
+alter table event_streams add constraint event_streams_pkey PRIMARY KEY (subscription_id);
+alter table event_streams add constraint event_streams_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES event_subscriptions(subscription_id) ON DELETE CASCADE;
 alter table event_subscriptions add constraint event_subscriptions_audience_check CHECK ((audience ~ '^(principal|rp|org) [^[:space:]]+$'::text));
 alter table event_subscriptions add constraint event_subscriptions_budget_low_percent_check CHECK (((budget_low_percent >= 1) AND (budget_low_percent <= 99)));
 alter table event_subscriptions add constraint event_subscriptions_check CHECK (((disabled_at IS NULL) = (disabled_because IS NULL)));
 alter table event_subscriptions add constraint event_subscriptions_disabled_because_check CHECK ((disabled_because = ANY (ARRAY['owner'::text, 'failing'::text, 'gone'::text])));
+alter table event_subscriptions add constraint event_subscriptions_method_check CHECK ((method = ANY (ARRAY['webhook'::text, 'poll'::text])));
 alter table event_subscriptions add constraint event_subscriptions_pkey PRIMARY KEY (subscription_id);
 alter table event_subscriptions add constraint event_subscriptions_types_check CHECK ((cardinality(types) > 0));
 alter table event_wants add constraint event_wants_pkey PRIMARY KEY (type, audience, subscription_id);
@@ -822,10 +844,13 @@ CREATE INDEX conformance_runs_waiting ON public.conformance_runs USING btree (cr
 CREATE INDEX contesting_claims_by_expiry ON public.contesting_claims USING btree (expires_at);
 CREATE INDEX contesting_claims_by_org ON public.contesting_claims USING btree (org_id);
 CREATE INDEX event_deliveries_in_order ON public.event_deliveries USING btree (subscription_id, order_key, "position") WHERE ((state = 'waiting'::text) AND (order_key IS NOT NULL));
+CREATE INDEX event_deliveries_next ON public.event_deliveries USING btree (subscription_id, next_attempt_at, "position") WHERE ((state = 'waiting'::text) AND is_next);
+CREATE INDEX event_deliveries_under_way ON public.event_deliveries USING btree (taken_until) WHERE ((state = 'waiting'::text) AND (taken_until IS NOT NULL));
 CREATE INDEX event_deliveries_waiting ON public.event_deliveries USING btree (subscription_id, "position") WHERE (state = 'waiting'::text);
 CREATE INDEX event_log_by_audience ON public.event_log USING btree (audience, "position");
 CREATE UNIQUE INDEX event_log_by_event ON public.event_log USING btree (event_id, audience);
 CREATE INDEX event_log_by_time ON public.event_log USING btree (logged_at, "position");
+CREATE INDEX event_outbox_in_order ON public.event_outbox USING btree (xid, seq);
 CREATE INDEX event_subscriptions_by_audience ON public.event_subscriptions USING btree (audience);
 CREATE INDEX event_wants_by_subscription ON public.event_wants USING btree (subscription_id);
 CREATE UNIQUE INDEX fence_notes_by_turn ON public.fence_notes USING btree (((kind <> 'revoked'::text)), seq);
@@ -845,6 +870,7 @@ CREATE INDEX receipts_by_reason ON ONLY public.receipts USING btree (reason, rel
 CREATE INDEX receipts_by_relying_party ON ONLY public.receipts USING btree (relying_party, receipt_id DESC, hashtext(key_id)) INCLUDE (production_check);
 CREATE INDEX receipts_by_unverified_grant ON ONLY public.receipts USING btree (hashtext(grant_id)) WHERE ((principal IS NULL) AND (grant_id IS NOT NULL));
 CREATE INDEX released_status_lists_by_domain ON public.released_status_lists USING btree (domain, number DESC);
+CREATE INDEX relying_parties_by_hash ON public.relying_parties USING btree (hashtext(did));
 CREATE INDEX relying_parties_by_org ON public.relying_parties USING btree (org_id) WHERE (org_id IS NOT NULL);
 CREATE INDEX relying_parties_claimed ON public.relying_parties USING btree (claim_expires_at) WHERE (claim_expires_at IS NOT NULL);
 CREATE INDEX status_lists_by_credential ON public.status_lists USING btree (credential_hash);
@@ -948,15 +974,7 @@ CREATE OR REPLACE FUNCTION public.svc_audiences_of(p_subscription event_subscrip
  IMMUTABLE
  SET search_path TO 'public', 'pg_temp'
 AS $function$
-  select
-    array[
-      p_subscription.audience,
-      'everyone',
-      'subscription ' || p_subscription.subscription_id,
-      case
-        when p_subscription.audience not like 'principal %' then 'verifiers'
-      end
-    ];
+  select array[p_subscription.audience, 'everyone', 'subscription ' || p_subscription.subscription_id];
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_await_commits(p_node_ms bigint)
  RETURNS bigint
@@ -2009,6 +2027,28 @@ begin
   return null;
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_end_subscription(p_subscription_id text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  update event_subscriptions
+  set
+    audience = 'rp deleted',
+    url = '',
+    description = null,
+    disabled_at = coalesce(disabled_at, svc_now()),
+    disabled_because = coalesce(disabled_because, 'owner')
+  where subscription_id = p_subscription_id and audience != 'rp deleted';
+  if not found then
+    return false;
+  end if;
+  delete from event_wants where subscription_id = p_subscription_id;
+  delete from event_secrets where subscription_id = p_subscription_id;
+  return true;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_ensure_receipt_partitions(p_first date, p_last date)
  RETURNS integer
  LANGUAGE plpgsql
@@ -2080,6 +2120,31 @@ AS $function$
       'g'
     ) as m;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_find_next(p_subscription_id text, p_order_keys text[])
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  with
+    firsts as (
+      select
+        k.order_key,
+        (
+          select min(e.position)
+          from event_deliveries as e
+          where e.subscription_id = p_subscription_id and e.order_key = k.order_key and e.state = 'waiting'
+        ) as position
+      from (select distinct unnest(p_order_keys) as order_key) as k
+    )
+  update event_deliveries as d
+  set is_next = d.position = f.position
+  from firsts as f
+  where
+    d.subscription_id = p_subscription_id
+    and d.order_key = f.order_key
+    and d.state = 'waiting'
+    and d.is_next != (d.position = f.position);
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_forget_approvals()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2100,9 +2165,16 @@ CREATE OR REPLACE FUNCTION public.svc_forget_audience(p_audience text)
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
-  delete from event_subscriptions where audience = p_audience;
+  perform svc_end_subscription(subscription_id) from event_subscriptions where audience = p_audience;
+  -- Waits for whoever is moving them: then they are in the log.
   delete from event_outbox where audience = p_audience;
-  delete from event_log where audience = p_audience;
+  insert into event_floors as f (audience, position)
+  select p_audience, max(position)
+  from event_log
+  where audience = p_audience
+  having max(position) is not null
+  on conflict (audience) do update
+    set position = greatest(f.position, excluded.position);
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_forget_domains()
@@ -2124,26 +2196,102 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_forget_events(p_limit integer, p_kept interval, p_node_ms bigint)
  RETURNS integer
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   v_before timestamptz := least(svc_now(), svc_instant(p_node_ms)) - p_kept;
-  v_position bigint;
-  v_removed integer;
+  v_up_to bigint;
+  v_old integer;
+  v_nobodys integer;
+  v_ended integer;
+  v_left record;
 begin
   delete from event_wants
   where
-    subscription_id in (select subscription_id from event_subscriptions where disabled_at < v_before);
+    subscription_id in (
+      select subscription_id
+      from event_subscriptions
+      where disabled_at < v_before
+      for no key update skip locked
+    );
+  with
+    removed as (
+      delete from event_log
+      where position in (select position from event_log where logged_at < v_before order by logged_at limit p_limit)
+      returning position
+    )
+  select max(position), count(*) into v_up_to, v_old from removed;
+  for v_left in
+    with
+      removed as (
+        delete from event_deliveries as d
+        where
+          ctid = any (
+            array(
+              select gone.ctid
+              from
+                event_subscriptions as s
+                -- Within the subscription: nothing else of the table is looked at.
+                cross join lateral (
+                  select e.ctid, e.position
+                  from event_deliveries as e
+                  where e.subscription_id = s.subscription_id and e.position <= v_up_to
+                  offset 0
+                ) as gone
+              where not exists (select from event_log as l where l.position = gone.position)
+            )
+          )
+        returning d.subscription_id, d.order_key, d.state
+      )
+    select subscription_id, array_agg(distinct order_key) as order_keys
+    from removed
+    where state = 'waiting' and order_key is not null
+    group by subscription_id
+  loop
+    perform svc_find_next(v_left.subscription_id, v_left.order_keys);
+  end loop;
+
   delete from event_log
-  where position in (select position from event_log where logged_at < v_before order by logged_at limit p_limit);
-  get diagnostics v_removed = row_count;
-  select coalesce(min(position), 9223372036854775807) into v_position from event_log;
+  where
+    position in (
+      select l.position
+      from
+        event_floors as f
+        cross join lateral (
+          select e.position
+          from event_log as e
+          where e.audience = f.audience and e.position <= f.position
+          order by e.position
+          limit p_limit
+        ) as l
+      limit p_limit
+    );
+  get diagnostics v_nobodys = row_count;
+  delete from event_floors as f
+  where not exists (select from event_log as l where l.audience = f.audience and l.position <= f.position);
+
   delete from event_deliveries as d
-  using event_subscriptions as s
-  where d.subscription_id = s.subscription_id and d.position < v_position and not exists (
-    select from event_log as l where l.position = d.position
+  using
+    (
+      select s.subscription_id, e.position
+      from
+        event_subscriptions as s
+        cross join lateral (
+          select position from event_deliveries where subscription_id = s.subscription_id order by position limit p_limit
+        ) as e
+      where s.audience = 'rp deleted'
+      limit p_limit
+    ) as ended
+  where d.subscription_id = ended.subscription_id and d.position = ended.position;
+  get diagnostics v_ended = row_count;
+  delete from event_subscriptions as s
+  where s.audience = 'rp deleted' and not exists (
+    select from event_deliveries as d where d.subscription_id = s.subscription_id
   );
-  return v_removed;
+  return greatest(v_old, v_nobodys, v_ended);
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_forget_pauses()
@@ -2937,6 +3085,7 @@ declare
   v_was event_subscriptions;
   v_because text;
   v_is_news boolean;
+  v_order_key text;
 begin
   select * into v_was
   from event_subscriptions
@@ -2958,7 +3107,19 @@ begin
     last_attempt_at = svc_now(),
     last_status = p_status,
     last_problem = p_problem
-  where subscription_id = p_subscription_id and position = p_position and state = 'waiting';
+  where subscription_id = p_subscription_id and position = p_position and state = 'waiting'
+  returning order_key into v_order_key;
+  if v_order_key is not null and (p_is_delivered or p_retry_s is null) then
+    update event_deliveries
+    set is_next = true
+    where
+      subscription_id = p_subscription_id
+      and position = (
+        select min(position)
+        from event_deliveries
+        where subscription_id = p_subscription_id and order_key = v_order_key and state = 'waiting'
+      );
+  end if;
   if not p_is_delivered then
     v_because := case
       when v_was.disabled_at is not null then null
@@ -3051,32 +3212,25 @@ CREATE OR REPLACE FUNCTION public.svc_open_deliveries(p_subscription_id text, p_
 AS $function$
 declare
   v_subscription event_subscriptions;
-  v_kind text;
-  v_name text;
-  v_members text[] := '{}';
   v_room integer;
   v_read_to bigint;
+  v_order_keys text[];
   v_opened integer;
 begin
-  select * into v_subscription
+  select *
+  into v_subscription
   from event_subscriptions
   where subscription_id = p_subscription_id and disabled_at is null
   for no key update skip locked;
   if not found then
     return 0;
   end if;
-  select p_window - count(*) into v_room
+  select p_window - count(*)
+  into v_room
   from event_deliveries
   where subscription_id = p_subscription_id and state = 'waiting';
   if v_room <= 0 then
     return 0;
-  end if;
-  v_kind := split_part(v_subscription.audience, ' ', 1);
-  v_name := split_part(v_subscription.audience, ' ', 2);
-  if v_kind = 'rp' then
-    v_members := array[v_name];
-  elsif v_kind = 'org' then
-    v_members := array(select did from relying_parties where org_id = v_name);
   end if;
   with
     next as (
@@ -3094,35 +3248,27 @@ begin
       limit v_room
     ),
     opened as (
-      insert into event_deliveries as d (subscription_id, position, event_id, type, order_key)
-      select p_subscription_id, n.position, n.event_id, n.type, n.order_key
+      insert into event_deliveries as d (subscription_id, position, event_id, type, order_key, is_next)
+      select p_subscription_id, n.position, n.event_id, n.type, n.order_key, n.order_key is null
       from next as n
       where
         (n.type = any (v_subscription.types) or n.audience like 'subscription %')
         and (n.percent is null or n.percent = v_subscription.budget_low_percent)
-        and (
-          n.audience != 'verifiers'
-          or (
-            -- Its Principal may be a member of the same org.
-            not exists (
-              select from event_log as own
-              where own.event_id = n.event_id and own.audience = v_subscription.audience
-            )
-            and svc_has_verified(v_members, n.data::json ->> 'principal', n.data::json ->> 'grant_id')
-          )
-        )
       -- Replayed.
       on conflict (subscription_id, position) do update
         set
           state = 'waiting',
           attempts = 0,
           next_attempt_at = svc_now(),
-          taken_until = null
+          taken_until = null,
+          is_next = d.order_key is null
         where d.state != 'waiting'
-      returning 1
+      returning d.order_key
     )
-  select (select max(position) from next), (select count(*) from opened)
-  into v_read_to, v_opened;
+  select (select max(position) from next), array_agg(order_key), count(*)
+  into v_read_to, v_order_keys, v_opened
+  from opened;
+  perform svc_find_next(p_subscription_id, array_remove(v_order_keys, null));
   update event_subscriptions
   set read_to = greatest(read_to, v_read_to)
   where subscription_id = p_subscription_id;
@@ -3516,9 +3662,10 @@ begin
       new.action,
       new.action_hash,
       new.requested_at,
-      new.expires_at
-    ) is distinct from
-    (
+      new.expires_at,
+      new.receipt_id,
+      new.proof
+    ) is distinct from (
       old.request_id,
       old.relying_party,
       old.principal,
@@ -3527,13 +3674,20 @@ begin
       old.action,
       old.action_hash,
       old.requested_at,
-      old.expires_at
+      old.expires_at,
+      old.receipt_id,
+      old.proof
     )
     or (
       old.state != 'pending'
       and (
-        (new.state, new.decided_at, new.reason, new.approved_grant_id, new.approved_until) is distinct from
-        (old.state, old.decided_at, old.reason, old.approved_grant_id, old.approved_until)
+        (new.state, new.decided_at, new.reason, new.approved_grant_id, new.approved_until) is distinct from (
+          old.state,
+          old.decided_at,
+          old.reason,
+          old.approved_grant_id,
+          old.approved_until
+        )
         or (new.approved_grant is not null and new.approved_grant is distinct from old.approved_grant)
       )
     )
@@ -3628,6 +3782,36 @@ begin
   if not found then
     raise exception '% is not there, or no claim', p_did using errcode = 'integrity_constraint_violation';
   end if;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_relying_parties_of(p_principal text, p_since timestamp with time zone)
+ RETURNS integer[]
+ LANGUAGE plpgsql
+ STABLE
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_sort TO 'off'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_from text := svc_lowest_receipt_id(p_since);
+  v_last bigint := -2147483649;
+  v_found integer[] := '{}';
+begin
+  loop
+    select hashtext(relying_party)
+    into v_last
+    from receipts
+    where
+      receipt_id >= v_from
+      and hashtext(principal) = hashtext(p_principal)
+      and hashtext(relying_party) > v_last
+    order by hashtext(relying_party)
+    limit 1;
+    exit when not found;
+    v_found := v_found || v_last::integer;
+  end loop;
+  return v_found;
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_relying_party_is_paused(p_relying_party text, p_org_id text)
@@ -3750,31 +3934,55 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_sequence_events(p_limit integer)
  RETURNS integer
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_sort TO 'off'
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
+  v_snapshot pg_snapshot;
   v_moved integer;
 begin
   if not pg_try_advisory_xact_lock(11, 1) then
     return 0;
   end if;
+  v_snapshot := pg_current_snapshot();
   with
+    -- Of this server, then of the one that this database is a dump of.
     ready as (
-      select o.seq
-      from event_outbox as o, pg_current_snapshot() as s
-      where o.xid < pg_snapshot_xmin(s) or o.xid >= pg_snapshot_xmax(s)
-      order by o.xid, o.seq
+      select seq
+      from
+        (
+          (
+            select o.xid, o.seq
+            from event_outbox as o
+            where o.xid < pg_snapshot_xmin(v_snapshot)
+            order by o.xid, o.seq
+            limit p_limit
+          )
+          union all
+          (
+            select o.xid, o.seq
+            from event_outbox as o
+            where o.xid >= pg_snapshot_xmax(v_snapshot)
+            order by o.xid, o.seq
+            limit p_limit
+          )
+        ) as r
+      order by r.xid, r.seq
       limit p_limit
     ),
-    taken as (
-      delete from event_outbox where seq in (select seq from ready) returning *
+    taken as (delete from event_outbox where seq in (select seq from ready) returning *),
+    logged as (
+      insert into event_log (event_id, audience, type, order_key, occurred_at, percent, data)
+      select event_id, audience, type, order_key, occurred_at, percent, data
+      from taken
+      order by xid, seq
+      on conflict do nothing
     )
-  insert into event_log (event_id, audience, type, order_key, occurred_at, percent, data)
-  select event_id, audience, type, order_key, occurred_at, percent, data
-  from taken
-  order by xid, seq;
-  get diagnostics v_moved = row_count;
-  return v_moved;
+  select count(*)
+  into v_moved
+  from taken;
+  return greatest(v_moved, least(svc_tell_verifiers(), p_limit));
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_set_pause(p_scope text, p_owner text, p_subject text, p_is_paused boolean, p_reason text, p_actor jsonb)
@@ -4116,76 +4324,139 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_take_due(p_limit integer, p_at_once integer, p_of_audience integer, p_for interval)
  RETURNS TABLE(subscription_id text, "position" bigint, url text, event_id text, type text, occurred_at timestamp with time zone, data text, attempts integer)
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 #variable_conflict use_column
+declare
+  v_now timestamptz;
 begin
   -- Of two at a time both would count what is under way without the other.
   perform pg_advisory_xact_lock(11, 2);
+  v_now := clock_timestamp();
   return query
     with
-      endpoints as (
+      busy as materialized (
+        select b.subscription_id, count(*)::integer as count
+        from event_deliveries as b
+        where b.state = 'waiting' and b.taken_until > v_now
+        group by b.subscription_id
+      ),
+      -- Of each endpoint that may be asked what is due first.
+      firsts as materialized (
         select
           s.subscription_id,
           s.audience,
-          s.not_before,
-          s.failing_since,
-          busy.count as busy,
-          sum(busy.count) over (partition by s.audience) as busy_of_audience
+          coalesce(b.count, 0) as busy,
+          case when s.failing_since is null then p_at_once else 1 end - coalesce(b.count, 0) as room,
+          f.due_at,
+          f.position
         from
           event_subscriptions as s
+          left join busy as b on b.subscription_id = s.subscription_id
           cross join lateral (
-            select count(*)::integer as count
-            from event_deliveries as b
+            select d.next_attempt_at as due_at, d.position
+            from event_deliveries as d
             where
-              b.subscription_id = s.subscription_id
-              and b.state = 'waiting'
-              and b.taken_until > clock_timestamp()
-          ) as busy
-        where s.disabled_at is null
+              d.subscription_id = s.subscription_id
+              and d.state = 'waiting'
+              and d.is_next
+              and d.next_attempt_at <= v_now
+              and (d.taken_until is null or d.taken_until <= v_now)
+            order by d.next_attempt_at, d.position
+            limit 1
+          ) as f
+        where s.disabled_at is null and s.not_before <= v_now and s.method = 'webhook'
+      ),
+      tenants as materialized (
+        select
+          s.subscription_id,
+          coalesce(
+            'org '
+            || case split_part(s.audience, ' ', 1)
+              when 'rp' then (select r.org_id from relying_parties as r where r.did = split_part(s.audience, ' ', 2))
+              when 'principal' then (select p.org_id from principals as p where p.did = split_part(s.audience, ' ', 2))
+            end,
+            s.audience
+          ) as tenant
+        from event_subscriptions as s
+        where
+          s.subscription_id in (
+            select f.subscription_id from firsts as f where f.room > 0
+            union
+            select b.subscription_id from busy as b
+          )
+      ),
+      busy_tenants as materialized (
+        select t.tenant, sum(b.count) as count
+        from busy as b join tenants as t on t.subscription_id = b.subscription_id
+        group by t.tenant
+      ),
+      -- Behind so many that come before it, nothing of an endpoint is taken: those behind are not looked at again.
+      chosen as (
+        select r.*
+        from
+          (
+            select
+              f.*,
+              t.tenant,
+              coalesce(b.count, 0) as busy_of_tenant,
+              row_number() over (partition by t.tenant order by f.busy, f.due_at, f.position) as place_of_tenant
+            from
+              firsts as f
+              join tenants as t on t.subscription_id = f.subscription_id
+              left join busy_tenants as b on b.tenant = t.tenant
+            where f.room > 0
+          ) as r
+        where r.busy_of_tenant + r.place_of_tenant <= p_of_audience
+        order by r.busy, r.due_at, r.position
+        limit p_limit
       ),
       candidates as (
         select
-          d.subscription_id,
+          c.subscription_id,
           d.position,
-          s.busy + d.place as place,
-          s.busy_of_audience
-          + row_number() over (partition by s.audience order by s.busy + d.place, d.position) as place_of_audience
+          d.due_at,
+          c.busy + d.place as place,
+          c.busy_of_tenant
+          + row_number() over (partition by c.tenant order by c.busy + d.place, d.due_at, d.position) as place_of_tenant
         from
-          endpoints as s
+          chosen as c
           cross join lateral (
-            select w.subscription_id, w.position, row_number() over (order by w.position) as place
+            select
+              w.position,
+              w.next_attempt_at as due_at,
+              row_number() over (order by w.next_attempt_at, w.position) as place
             from event_deliveries as w
             where
-              w.subscription_id = s.subscription_id
+              w.subscription_id = c.subscription_id
               and w.state = 'waiting'
-              and w.next_attempt_at <= clock_timestamp()
-              and (w.taken_until is null or w.taken_until <= clock_timestamp())
-              and not exists (
-                select from event_deliveries as e
-                where
-                  e.subscription_id = w.subscription_id
-                  and e.order_key = w.order_key
-                  and e.state = 'waiting'
-                  and e.position < w.position
-              )
-            order by w.position
-            limit greatest(case when s.failing_since is null then p_at_once else 1 end - s.busy, 0)
+              and w.is_next
+              and w.next_attempt_at <= v_now
+              and (w.taken_until is null or w.taken_until <= v_now)
+            order by w.next_attempt_at, w.position
+            limit c.room
           ) as d
-        where s.not_before <= clock_timestamp()
       ),
       due as (
         select c.subscription_id, c.position
         from candidates as c
-        where c.place_of_audience <= p_of_audience
-        order by c.place, c.position
+        where c.place_of_tenant <= p_of_audience
+        order by c.place, c.due_at, c.position
         limit p_limit
+      ),
+      -- What is being noted at this moment comes with the next look.
+      free as materialized (
+        select d.subscription_id, d.position
+        from due join event_deliveries as d on d.subscription_id = due.subscription_id and d.position = due.position
+        where d.state = 'waiting' and (d.taken_until is null or d.taken_until <= v_now)
+        for update of d skip locked
       ),
       taken as (
         update event_deliveries as t
-        set taken_at = clock_timestamp(), taken_until = clock_timestamp() + p_for
-        from due
-        where t.subscription_id = due.subscription_id and t.position = due.position
+        set taken_at = v_now, taken_until = v_now + p_for
+        from free
+        where t.subscription_id = free.subscription_id and t.position = free.position
         returning t.*
       )
     select t.subscription_id, t.position, s.url, l.event_id, l.type, l.occurred_at, l.data, t.attempts
@@ -4261,6 +4532,50 @@ begin
   return v_outcomes;
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_tell_verifiers()
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_ends timestamptz := clock_timestamp() + interval '300 milliseconds';
+  v_one record;
+  v_principal text;
+  v_since timestamptz;
+  v_of_principal integer[];
+  v_told integer := 0;
+begin
+  for v_one in select
+    l.*,
+    l.data::json ->> 'principal' as principal,
+    l.data::json ->> 'grant_id' as grant_id,
+    g.allocated_at - interval '1 minute' as since
+  from
+    event_log as l
+    left join grants as g on g.id = l.data::json ->> 'grant_id'
+  where l.audience = 'verifiers'
+  order by l.position
+  limit 1000 loop
+    if v_one.principal is distinct from v_principal or v_one.since < v_since then
+      v_principal := v_one.principal;
+      v_since := v_one.since;
+      v_of_principal := svc_relying_parties_of(v_principal, v_since);
+    end if;
+    insert into event_outbox (event_id, audience, type, order_key, occurred_at, data)
+    select v_one.event_id, a.audience, v_one.type, v_one.order_key, v_one.occurred_at, v_one.data
+    from unnest(svc_verifiers_of(v_one.principal, v_one.grant_id, v_of_principal)) as a (audience)
+    where
+      -- Its Principal may be a member of the same org.
+      not exists (
+        select from event_log as own where own.event_id = v_one.event_id and own.audience = a.audience
+      );
+    update event_log set audience = 'verifiers told' where position = v_one.position;
+    v_told := v_told + 1;
+    exit when clock_timestamp() >= v_ends;
+  end loop;
+  return v_told;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_try_balances(p_decisions svc_decision[])
  RETURNS integer[]
  LANGUAGE plpgsql
@@ -4322,6 +4637,37 @@ begin
   update ledger_count set counted_before = svc_lowest_receipt_id(v_from::timestamp at time zone 'UTC');
   return true;
 end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_verifiers_of(p_principal text, p_grant_id text, p_of_principal integer[])
+ RETURNS text[]
+ LANGUAGE sql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  with
+    listeners as materialized (
+      select r.did, array_agg(a.audience) as audiences
+      from
+        (
+          select did from relying_parties where hashtext(did) = any (p_of_principal)
+          union
+          select relying_party from cold_verifications where grant_id = p_grant_id
+        ) as v
+        join relying_parties as r on r.did = v.did
+        cross join lateral (
+          values
+            ('rp ' || r.did),
+            ('org ' || r.org_id)
+        ) as a (audience)
+      where exists (select from event_wants as w where w.type = 'grant.revoked' and w.audience = a.audience)
+      group by r.did
+    )
+  select coalesce(array_agg(distinct audience), '{}')
+  from
+    listeners,
+    unnest(audiences) as audience
+  where did in (select did from listeners where svc_has_verified(array[did], p_principal, p_grant_id));
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_want_events(p_subscription_id text)
  RETURNS void

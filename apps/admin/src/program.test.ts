@@ -25,3 +25,28 @@ it('an option takes a value in each command that has it, or in none', () => {
   for (const [name, { value, many }] of all)
     expect([name, value === undefined, many]).toEqual([name, ...(kinds.get(name) ?? [])]);
 });
+
+it('of a wrong command it says which there are, of a group what is in it', () => {
+  const hint = (...words: string[]) => {
+    try {
+      readLine(PROGRAM, words);
+      return null;
+    } catch (error) {
+      return [(error as Error).message, (error as { hint?: string }).hint];
+    }
+  };
+  expect(hint('kesy')).toEqual([
+    expect.stringContaining('there is no command kesy'),
+    expect.stringContaining('svc-admin keys rotate KID'),
+  ]);
+  expect(hint('keys', 'new', 'receipt')).toEqual([
+    'there is no command keys new receipt',
+    expect.stringMatching(/^(?: {2}svc-admin keys.*\n)+\nsvc-admin COMMAND/),
+  ]);
+  expect(readLine(PROGRAM, ['keys', '--help'])).toMatchObject({
+    text: expect.stringContaining('svc-admin keys rotate KID'),
+  });
+  const rotate = readLine(PROGRAM, ['keys', 'rotate', 'receipt-1', '--help']);
+  expect(rotate).toMatchObject({ text: expect.stringContaining('svc-admin keys rotate KID') });
+  expect(rotate).not.toMatchObject({ text: expect.stringMatching(/fsck|keys create/) });
+});

@@ -16,13 +16,13 @@ import {
   readVectorSetName,
 } from '@svc/process';
 import {
-  ApprovalWaits,
   Authenticator,
   openSandbox,
   type ServiceDeps,
   ServiceError,
   StoreError,
   Verifier,
+  Waits,
 } from '@svc/service';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
@@ -37,6 +37,7 @@ import {
   type HttpLimits,
   loadPages,
 } from './http/index.ts';
+import { createApprovalMetrics } from './metrics/approval-metrics.ts';
 import { createDecisionMetrics } from './metrics/decision-metrics.ts';
 import { publishEvidence } from './publish-evidence.ts';
 
@@ -106,7 +107,8 @@ const listen = async (
   const selfServe = sandbox && config.selfServe ? { sandbox, limits: config.selfServe } : null;
   const serviceReadiness = createServiceReadiness(opened);
   const isHealthy = async () => (await serviceReadiness()).decides;
-  const approvalWaits = new ApprovalWaits(service);
+  const approvalWaits = new Waits((ids) => service.store.approvals.listDecided(ids));
+  const streamWaits = new Waits((ids) => service.store.streams.listReady(ids));
   const http = createHttpService({
     clock: service.clock,
     logger,
@@ -120,6 +122,8 @@ const listen = async (
           isHealthy,
           authenticator,
           approvalWaits,
+          approvalMetrics: createApprovalMetrics(registry),
+          streamWaits,
           demo,
           selfServe,
           vectors: readVectorSetName(VECTORS),
@@ -132,6 +136,7 @@ const listen = async (
       sandbox: demo !== null,
       'self-serve': selfServe !== null,
       webhooks: service.webhookSecrets.current !== null,
+      ssf: config.ssf && service.webhookSecrets.current !== null,
     }),
     pages: loadPages(PAGES, { hasSandbox: config.demo }),
     limits,
@@ -156,6 +161,7 @@ const listen = async (
     const close = async () => {
       const down = http.shutdown();
       approvalWaits.end();
+      streamWaits.end();
       const { connectionsCut } = await down;
       if (connectionsCut > 0) logger.warn({ connectionsCut }, 'connections cut at the shutdown deadline');
       await admin.close();

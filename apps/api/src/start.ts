@@ -87,7 +87,7 @@ const startAll = async (logger: Logger): Promise<{ running: RunningApi; close():
     transport: createRunTransport(running.config, service.identity),
     ...createRunReporter(logger, registry),
   });
-  const deliverer = openDeliverer(service, running.config, logger);
+  const deliverer = openDeliverer(service, running.config, logger, registry);
   const delivering = deliverer === null ? null : startEventDeliverer(deliverer);
   const close = async () => {
     await Promise.all([maintenance.stop(), conformance.stop(), delivering?.stop()]);

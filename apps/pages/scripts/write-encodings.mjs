@@ -1,5 +1,5 @@
 // The last step of the build: what the API serves as it is, compressed as far as it goes, in `dist/encoded/`. HTML pages
-// are not among it: the API writes into them, and they are small.
+// and texts are not among it: the API writes into them, and they are small. Nor are pictures, which are compressed.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { brotliCompressSync, gzipSync, constants as zlib } from 'node:zlib';
 
@@ -9,7 +9,9 @@ const encoded = new URL('encoded/', dist);
 rmSync(encoded, { recursive: true, force: true });
 mkdirSync(new URL('pages/', encoded), { recursive: true });
 for (const name of [
-  ...readdirSync(new URL('pages/', dist)).map((file) => `pages/${file}`),
+  ...readdirSync(new URL('pages/', dist))
+    .filter((file) => !file.endsWith('.png'))
+    .map((file) => `pages/${file}`),
   'verify-receipt-offline.html',
 ]) {
   const bytes = readFileSync(new URL(name, dist));

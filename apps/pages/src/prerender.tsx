@@ -4,6 +4,7 @@
  */
 import { buildOpenApiDocument } from '@svc/contract/openapi';
 import { renderToString } from 'preact-render-to-string';
+import { Approve } from './approve/approve.tsx';
 import { Dashboard } from './dashboard/dashboard.tsx';
 import { Explorer } from './explorer/explorer.tsx';
 import { Home } from './home/home.tsx';
@@ -19,9 +20,12 @@ const openApi = buildOpenApiDocument('https://svc.example') as unknown as OpenAp
 const nothingYet = (): Promise<string> => new Promise(() => {});
 
 /** Without `style` attributes, which the policy of the pages refuses in markup; the script sets them. */
-export const prerender = (page: PageName): string => render(page).replaceAll(/ style="[^"]*"/g, '');
+/** The pages that Vite builds; the guide has a build of its own. */
+type Rendered = Exclude<PageName, 'guide'>;
 
-const render = (page: PageName): string => {
+export const prerender = (page: Rendered): string => render(page).replaceAll(/ style="[^"]*"/g, '');
+
+const render = (page: Rendered): string => {
   switch (page) {
     case 'home':
       return renderToString(<Home />);
@@ -31,6 +35,8 @@ const render = (page: PageName): string => {
       return renderToString(<Verifier fetchDocument={nothingYet} />);
     case 'transparency':
       return renderToString(<Explorer />);
+    case 'approve':
+      return renderToString(<Approve />);
     case 'dashboard':
       return renderToString(<Dashboard />);
     case 'reference':

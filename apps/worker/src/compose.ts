@@ -33,7 +33,7 @@ export const openWorker = async (env: Environment, logger: Logger): Promise<Work
   const tracing = await openTracing(env, 'svc-worker', logger);
   const opened = await openService({ config, secrets, databaseUrl, logger, registry });
   const close = () => opened.close().finally(() => tracing.close());
-  const deliverer = openDeliverer(opened.service, config, logger);
+  const deliverer = openDeliverer(opened.service, config, logger, registry);
   if (deliverer === null && (await opened.service.store.events.hasSubscribers()))
     logger.warn('webhook.no_root');
   return {

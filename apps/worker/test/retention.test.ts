@@ -5,7 +5,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runOnce, startWorker } from './harness.ts';
 
-const ROWS = sampled({ quick: 12_000, deep: 100_000 });
+const ROWS = sampled({ quick: 6_000, deep: 100_000 });
 
 const database = withDatabase();
 let sql: Client;

@@ -3,12 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { linkReleasedPages } from '@svc/testkit/process/released-pages';
 import type { Cleanup } from '../harness/cleanup.ts';
 
 const RELEASES = fileURLToPath(new URL('../../releases/', import.meta.url));
-/** What it shows to people is not kept: it shows what this version does. */
-const SHOWN = ['pages', 'vectors'];
-
 /** Answers its `main.js`. `apps`: where the programs of this version are. */
 export function unpackReleasedApi(apps: string, cleanup: Cleanup): string {
   const archive = readdirSync(RELEASES).find((name) => /^api-.*\.tgz$/.test(name));
@@ -18,6 +16,9 @@ export function unpackReleasedApi(apps: string, cleanup: Cleanup): string {
   mkdirSync(folder, { recursive: true });
   cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
   execFileSync('tar', ['-xzf', join(RELEASES, archive), '-C', folder]);
-  for (const name of SHOWN) symlinkSync(join(apps, 'api', 'dist', name), join(folder, name));
+  // What it shows to people is not kept: it shows what this version does.
+  const built = (name: string) => join(apps, 'api', 'dist', name);
+  linkReleasedPages(built('pages'), join(folder, 'pages'));
+  symlinkSync(built('vectors'), join(folder, 'vectors'));
   return join(folder, 'main.js');
 }

@@ -17,7 +17,17 @@ const CHROMIUM = '/usr/bin/chromium';
 const LIGHTHOUSE = 'lighthouse@12.8.2';
 const API = fileURLToPath(new URL('../../apps/api/dist/main.js', import.meta.url));
 
-const PAGES = ['', 'playground', 'verify-receipt', 'transparency', 'dashboard', 'docs'] as const;
+const PAGES = [
+  '',
+  'guide',
+  'guide/protocol',
+  'guide/errors/RATE_LIMITED',
+  'playground',
+  'verify-receipt',
+  'transparency',
+  'dashboard',
+  'docs',
+] as const;
 const CATEGORIES = ['performance', 'accessibility', 'best-practices', 'seo'] as const;
 
 const BYTES_PER_SECOND = 50_000;

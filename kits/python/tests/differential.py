@@ -76,6 +76,18 @@ def bits(data: str) -> str | None:
     return None if decoded is None else hashlib.sha256(decoded).hexdigest()
 
 
+def webhook(headers: Any, text: str, secrets: list[str], document: str, subscription: str, now: int) -> Any:
+    event = svc_kit.verify_webhook(
+        headers,
+        bytes.fromhex(text),
+        secret=secrets,
+        keys=svc_kit.ServiceKeys(document) if document else None,
+        subscription_id=subscription or None,
+        now=lambda: float(now),
+    )
+    return [event.id, event.type, event.timestamp, event.subscription_id, svc_kit.canonicalize(event.data)]
+
+
 def sign_proof(seed: str, request: Any) -> str:
     agent, now = svc_kit.Agent.from_seed(bytes.fromhex(seed)), float(request.pop("now"))
     return svc_kit.sign_proof(agent, **request, now=lambda: now)
@@ -101,6 +113,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
         bytes.fromhex(leaf), index, size, [bytes.fromhex(step) for step in path], bytes.fromhex(root)
     ),
     "bitstring": lambda text: bits(text),
+    "webhook": lambda **of: or_none(lambda: webhook(**of)),
     "signProof": lambda **of: or_none(lambda: sign_proof(**of)),
 }
 

@@ -105,7 +105,7 @@ def test_a_server_that_drips_its_answer_is_left_at_the_deadline_and_its_connecti
 )
 def test_what_is_no_answer_is_a_service_error(answer: bytes) -> None:
     with serving(answering(answer)) as (url, _), pytest.raises(ServiceError):
-        post(url)
+        post(url, 1.0)
 
 
 def test_of_an_error_status_code_and_a_bounded_message_are_told_and_not_the_key() -> None:
@@ -113,15 +113,17 @@ def test_of_an_error_status_code_and_a_bounded_message_are_told_and_not_the_key(
     head = f"HTTP/1.1 400 Bad\r\nContent-Length: {len(body)}\r\n\r\n".encode()
     with serving(answering(head + body)) as (url, _), pytest.raises(ServiceError) as raised:
         post(url)
-    assert (raised.value.status, raised.value.code) == (400, "invalid_request")
+    assert (raised.value.kind, raised.value.status, raised.value.code) == ("refused", 400, "invalid_request")
     assert 500 < len(str(raised.value)) < 600 and "dk_secret" not in repr(raised.value)
 
 
 def test_a_service_that_is_not_there_is_a_service_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    with pytest.raises(ServiceError, match="no usable answer"):
-        post(f"http://127.0.0.1:{port}")
+    with pytest.raises(ServiceError, match="no usable answer") as raised:
+        post(f"http://127.0.0.1:{port}", 0.5)
+    # Nobody was there, so nothing can have happened.
+    assert raised.value.kind == "network"
 
 
 @pytest.mark.parametrize("timeout", [0, -1, 601, float("nan")])

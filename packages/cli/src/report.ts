@@ -13,8 +13,14 @@ export const painter =
   (text, colour) =>
     colours ? `\u001b[${CODES[colour]}m${text}\u001b[0m` : text;
 
-/** Escapes every control, format, surrogate and private character, line breaks included. */
+/**
+ * Escapes every control, format, surrogate and private character, line breaks included, and what is shown as nothing: in a run of variation
+ * selectors whole sentences can be hidden from people and not from models.
+ */
 export const printable = (text: string): string =>
-  text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+  text.replace(
+    /[\p{C}\p{DI}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  );
 
 export const line = (label: string, text: string): string => `  ${label.padEnd(14)} ${printable(text)}`;

@@ -8,6 +8,8 @@ import { type ProveDeps, proveDay } from './prove-day.ts';
 
 export interface LeaveDeps extends ProveDeps, Pick<ServiceDeps, 'clock' | 'holds'> {
   readonly graceDays: number;
+  /** Between two attempts at a lock of the ledger, half as much to half as much again. */
+  readonly lockPauseMs?: number;
 }
 
 /** What is done below could not be undone. Rejects with `SERVICE_UNAVAILABLE` while something holds decisions. */
@@ -93,13 +95,16 @@ const ATTEMPTS = 20;
 const PAUSE_MS = 250;
 
 /** Whoever reads the ledger or writes to it is not kept waiting: it is tried again. `locked`: left to the next round. */
-const detach = async ({ store }: LeaveDeps, day: Day): Promise<boolean | 'locked'> => {
+const detach = async (
+  { store, lockPauseMs = PAUSE_MS }: LeaveDeps,
+  day: Day,
+): Promise<boolean | 'locked'> => {
   for (let attempt = 1; ; attempt++)
     try {
       return await store.coldDays.detach(day);
     } catch (error) {
       if (!(error instanceof StoreError) || error.kind !== 'lock_timeout') throw error;
       if (attempt === ATTEMPTS) return 'locked';
-      await pause(PAUSE_MS * (0.5 + Math.random()));
+      await pause(lockPauseMs * (0.5 + Math.random()));
     }
 };

@@ -26,6 +26,8 @@ export interface PackDaysDeps extends Pick<ServiceDeps, 'clock' | 'crypto' | 'ho
   /** How long a day stays in the ledger once it is over (0: none is packed), and how long it is kept beside it after that. */
   readonly hotDays: number;
   readonly graceDays: number;
+  /** Between two attempts at a lock of the ledger; a quarter of a second unless given. */
+  readonly lockPauseMs?: number;
   /** Of objects; the usual ones unless given. */
   readonly sizes?: Sizes;
 }

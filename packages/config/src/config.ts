@@ -93,6 +93,8 @@ export interface Config {
   readonly provisionKeys: readonly string[];
   /** What webhook secrets are derived from, the one for new ones first. Empty: none are sent, unless it is a demonstration. */
   readonly webhookKeys: readonly string[];
+  /** Streams of Shared Signals are served. */
+  readonly ssf: boolean;
   /** Path of a JWK set, active key first. Null: generate in `dataDir` (development). */
   readonly receiptKeysPath: string | null;
   readonly statusKeysPath: string | null;
@@ -143,6 +145,7 @@ type OfCalls =
   | 'databaseReadUrl'
   | 'adminToken'
   | 'provisionKeys'
+  | 'ssf'
   | 'receiptKeysPath'
   | 'sandboxKeysPath'
   | 'demo'

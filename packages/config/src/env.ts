@@ -161,6 +161,12 @@ export const VARIABLES = {
       'What secrets of webhook endpoints are derived from, comma-separated, the one for new secrets first; the same for API and worker.',
     secret: true,
   }),
+  SVC_SSF: variable({
+    parse: values.flag,
+    standard: '0',
+    meaning:
+      '1: the events of webhooks are also given as a Shared Signals transmitter (OpenID SSF 1.0), at /ssf. Needs SVC_WEBHOOK_KEYS.',
+  }),
   SVC_RECEIPT_KEYS: variable({
     parse: values.path,
     standard: 'generated in SVC_DATA_DIR',

@@ -47,6 +47,7 @@ describe('configuration', () => {
       provisionKeys: [],
       receiptKeysPath: null,
       webhookKeys: [],
+      ssf: false,
       statusKeysPath: null,
       sandboxKeysPath: null,
       keyPassphrasePath: null,
@@ -235,6 +236,12 @@ describe('configuration', () => {
 });
 
 describe('a configuration that could not keep its word', () => {
+  it('a transmitter for which no worker moves events is refused', () => {
+    expect(faultsOf({ SVC_SSF: '1' })).toEqual([expect.stringContaining('SVC_SSF=1 needs SVC_WEBHOOK_KEYS')]);
+    expect(configOf({ SVC_SSF: '1', SVC_WEBHOOK_KEYS: TOKEN }).ssf).toBe(true);
+    expect(configOf({ SVC_SSF: '1', SVC_DEMO: '1' }).ssf).toBe(true);
+  });
+
   it('self-serve that nobody could call is refused', () => {
     expect(faultsOf({ SVC_SELF_SERVE: '1' })).toEqual([
       expect.stringContaining('SVC_SELF_SERVE=1 needs SVC_PROVISION_KEYS'),

@@ -200,6 +200,8 @@ const crossFaults = (read: Read): string[] => {
     faults.push('SVC_PROVISION_KEYS must not contain SVC_ADMIN_TOKEN');
   if (read.SVC_SELF_SERVE === true && read.SVC_PROVISION_KEYS === undefined)
     faults.push('SVC_SELF_SERVE=1 needs SVC_PROVISION_KEYS: without a key nobody can sign up');
+  if (read.SVC_SSF === true && read.SVC_WEBHOOK_KEYS === undefined && read.SVC_DEMO !== true)
+    faults.push('SVC_SSF=1 needs SVC_WEBHOOK_KEYS: without it no worker moves events');
   if (read.SVC_FENCE_ENDPOINT !== undefined && !read.SVC_FENCE?.startsWith('s3:'))
     faults.push('SVC_FENCE_ENDPOINT needs SVC_FENCE=s3://<bucket>/<prefix>');
   if (read.SVC_COLD_ENDPOINT !== undefined && !read.SVC_COLD?.startsWith('s3:'))
@@ -253,6 +255,7 @@ const buildConfig = (read: Read): Config => {
     databaseReadUrl: read.DATABASE_READ_URL ?? null,
     adminToken: read.SVC_ADMIN_TOKEN ?? null,
     provisionKeys: read.SVC_PROVISION_KEYS ?? [],
+    ssf: read.SVC_SSF ?? false,
     receiptKeysPath: read.SVC_RECEIPT_KEYS ?? null,
     sandboxKeysPath: read.SVC_SANDBOX_KEYS ?? null,
     demo: read.SVC_DEMO ?? false,

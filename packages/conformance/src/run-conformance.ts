@@ -65,6 +65,8 @@ export interface ConformanceRun {
   readonly vectors: VectorSet;
   readonly transport: Transport;
   readonly limits?: Partial<RunLimits>;
+  /** The endpoint is a library, which may leave out `evaluate`. Never for a run that others rely on: `passed` then says less. */
+  readonly isLibrary?: boolean;
   /** Monotonic milliseconds. */
   readonly clock: { nowMs(): number };
   /** Called after every request; an exception ends the run. */
@@ -117,7 +119,9 @@ class Session {
 
   /** Why it ended before every case was asked, or null. */
   async run(): Promise<string | null> {
-    const described = await this.#ask(describeRequest(), parseDescription);
+    const described = await this.#ask(describeRequest(), (body) =>
+      parseDescription(body, this.#run.isLibrary),
+    );
     if (!described.ok) return `describe: ${described.problem}`;
     this.#description = described.value;
     const maxBatches = this.#limits.maxRequests - this.#requests;

@@ -15,7 +15,7 @@ export type CaseOp = (typeof CASE_OPS)[number];
 /** What a request asks for: `describe`, or the results of cases. */
 export type Op = CaseOp | 'describe';
 
-/** Required ops; all others are optional. */
+/** Required of all but libraries; all other ops and profiles are optional. */
 export const REQUIRED_OP: CaseOp = 'evaluate';
 export const REQUIRED_PROFILE = 'svc-base-v1';
 
@@ -65,8 +65,8 @@ export const describeRequest = (): string => JSON.stringify({ contract: CONTRACT
 export const casesRequest = (op: CaseOp, cases: readonly WireCase[]): string =>
   JSON.stringify({ contract: CONTRACT, op, cases });
 
-/** Reads the answer to `describe`. */
-export const parseDescription = (body: Uint8Array): Read<Description> => {
+/** Reads the answer to `describe`. A library has no engine, so that it may leave out `evaluate` with its profiles. */
+export const parseDescription = (body: Uint8Array, isLibrary = false): Read<Description> => {
   const answer = parseEnvelope(body, 'describe', [
     'implementation',
     'ops',
@@ -89,9 +89,10 @@ export const parseDescription = (body: Uint8Array): Read<Description> => {
   const { name, version } = implementation;
   if (!isName(name) || !isName(version))
     return broken(`name and version must have 1 to ${MAX_NAME_CHARS} characters`);
-  if (!isNames(ops) || !ops.includes(REQUIRED_OP))
-    return broken(`ops must be names, among them ${REQUIRED_OP}`);
-  if (!isNames(profiles) || !profiles.includes(REQUIRED_PROFILE))
+  if (!isNames(ops)) return broken('ops must be names');
+  const hasEngine = ops.includes(REQUIRED_OP);
+  if (!hasEngine && !isLibrary) return broken(`ops must be names, among them ${REQUIRED_OP}`);
+  if (!isNames(profiles) || (hasEngine && !profiles.includes(REQUIRED_PROFILE)))
     return broken(`profiles must be names, among them ${REQUIRED_PROFILE}`);
   if (typeof receipts !== 'boolean') return broken('receipts must be true or false');
   if (!isInteger(bytes) || bytes < MIN_REQUEST_BYTES)

@@ -38,6 +38,24 @@ export const ERROR_MEANING: Readonly<Record<ErrorCode, string>> = {
     'A backing service is unreachable. Nothing was allowed. Retry after `Retry-After` seconds.',
 };
 
+/** What the caller can do about each code, in one sentence; `ERROR_MEANING` says what happened. */
+export const ERROR_REMEDY: Readonly<Record<ErrorCode, string>> = {
+  INVALID_REQUEST: 'Correct the field that `message` names, and send the request again.',
+  UNAUTHORIZED:
+    'Send `Authorization: Bearer` with a key that is in force, of a class that the endpoint takes; `GET /me` tells what a key is.',
+  PLAN_REQUIRED: 'The org of the relying party needs a plan for production checks; ask the operator.',
+  FORBIDDEN: 'Use a key of the one whom this concerns, or of the role that the endpoint names.',
+  NOT_FOUND: 'Look at the path and the id, and whether the key is of the one whose thing it is.',
+  METHOD_NOT_ALLOWED: 'Use a method that `Allow` lists.',
+  CONFLICT: 'Read what is stored now; repeat only with what agrees with it, or under another id.',
+  PAYLOAD_TOO_LARGE: 'Send less: at most 65,536 bytes, where the endpoint names no other bound.',
+  RATE_LIMITED:
+    'Wait `Retry-After` seconds, then go on more slowly; `RateLimit-Remaining` tells what is left.',
+  INTERNAL: 'Tell the operator the `Svc-Request-Id`. Take nothing as allowed.',
+  SERVICE_UNAVAILABLE:
+    'Wait `Retry-After` seconds and send the same again. Take nothing as allowed; repeat a revocation until it is 200.',
+};
+
 export const errorBody = z
   .strictObject({
     error: z

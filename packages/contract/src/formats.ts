@@ -74,6 +74,10 @@ export const subscriptionId = text(
   'must be a subscription id: whs_ and a ULID',
 ).meta({ example: 'whs_01M7VZGC008Q2R7V9X1C4E6H8R' });
 
+export const streamId = text(new RegExp(`^ssf_${ULID}$`), 'must be a stream id: ssf_ and a ULID').meta({
+  example: 'ssf_01M7VZGC008Q2R7V9X1C4E6H8T',
+});
+
 export const accessRequestId = text(
   new RegExp(`^arq_${ULID}$`),
   'must be an access request id: arq_ and a ULID',
@@ -166,7 +170,7 @@ export const idempotencyKey = text(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 of 
  * One line of bounded length in characters. The reference has the pattern in a form that needs no flag: JSON Schema has
  * none.
  */
-const oneLine = (least: number, most: number, message: string) =>
+export const oneLine = (least: number, most: number, message: string) =>
   text(new RegExp(`^[^\\p{Cc}]{${least},${most}}$`, 'u'), message).meta({
     pattern: `^[^\\u0000-\\u001f\\u007f-\\u009f]{${least},${most}}$`,
   });

@@ -4,6 +4,7 @@ export { describeProblems, PLACES, type Place, pathText } from './describe-issue
 export {
   ERROR_CODES,
   ERROR_MEANING,
+  ERROR_REMEDY,
   ERROR_STATUS,
   type ErrorBody,
   type ErrorCode,
@@ -12,6 +13,7 @@ export {
 export * as formats from './formats.ts';
 export { GRANT_MODE } from './resources/access-request.ts';
 export { type EventData, eventData } from './resources/event-data.ts';
+export { POLL_METHOD } from './resources/ssf.ts';
 export { findResponseProblem } from './response-check.ts';
 export {
   type AuthClass,

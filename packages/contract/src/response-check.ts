@@ -31,6 +31,8 @@ export const findResponseProblem = (route: Route, seen: SeenResponse): string | 
   const where = `${route.method.toUpperCase()} ${route.path} ${seen.status}`;
   if (declared === undefined || (seen.status >= 400 && isErrorBody(seen)))
     return findErrorProblem(where, seen);
+  if (declared.kind === 'empty')
+    return seen.text === '' && seen.contentType === '' ? null : `${where}: it has a body, or a content type`;
   if (declared.kind === 'stream') return findStreamProblem(where, declared, seen);
   if (declared.kind === 'raw') {
     if (!declared.contentTypes.some((type) => isOfType(mediaType(seen.contentType), type)))

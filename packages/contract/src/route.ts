@@ -17,7 +17,7 @@ export type AuthClass = 'rp' | 'principal' | 'org' | 'org:admin' | 'observer' | 
 export type LimiterBucket = 'verify' | 'authenticated' | 'self-serve' | 'public' | 'sandbox';
 
 /** What a deployment may leave out. Its routes then answer 404 whatever is sent. */
-export type Feature = 'sandbox' | 'self-serve' | 'webhooks';
+export type Feature = 'sandbox' | 'self-serve' | 'webhooks' | 'ssf';
 
 export type HttpMethod = 'get' | 'post' | 'patch' | 'put' | 'delete';
 
@@ -52,7 +52,14 @@ export interface StreamResponse<T extends string = string> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export type SuccessResponse = JsonResponse | RawResponse | StreamResponse;
+/** An answer without a body: 204. */
+export interface EmptyResponse {
+  readonly kind: 'empty';
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type SuccessResponse = JsonResponse | RawResponse | StreamResponse | EmptyResponse;
 
 export interface Route {
   readonly method: HttpMethod;
@@ -105,6 +112,8 @@ export const stream = <const T extends string>(
     readonly headers?: Readonly<Record<string, string>>;
   } = {},
 ): StreamResponse<T> => ({ kind: 'stream', contentTypes, description, ...more });
+
+export const empty = (description: string): EmptyResponse => ({ kind: 'empty', description });
 
 /** Every error status a route can answer: what follows from its shape, and what it declares. */
 export const errorCodesOf = (route: Route): readonly ErrorCode[] => {

@@ -17,11 +17,12 @@ import { errorCodesOf, pathParameters, type Route } from './route.ts';
 import { routes, TAGS } from './routes.ts';
 
 const all: readonly (readonly [string, Route])[] = Object.entries(routes);
-const INTERFACE_STATUSES = [200, 201, 202, 400, 401, 402, 403, 404, 409, 413, 429, 503];
+const INTERFACE_STATUSES = [200, 201, 202, 204, 400, 401, 402, 403, 404, 409, 413, 429, 503];
 
 const schemasOf = (route: Route): readonly z.ZodType[] => [
   ...(route.body ? [route.body] : []),
   ...Object.values(route.responses).flatMap((response) => {
+    if (response.kind === 'empty') return [];
     const own = response.kind === 'stream' ? Object.values(response.lineSchemas ?? {}) : [response.schema];
     return own.flatMap((schema) => (schema ? [schema] : []));
   }),

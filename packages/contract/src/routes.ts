@@ -20,6 +20,7 @@ import { relyingPartyRoutes } from './areas/relying-parties.ts';
 import { sandboxRoutes } from './areas/sandbox.ts';
 import { selfServeRoutes } from './areas/self-serve.ts';
 import { signingKeyRoutes } from './areas/signing-keys.ts';
+import { ssfRoutes } from './areas/ssf.ts';
 import { transparencyRoutes } from './areas/transparency.ts';
 import { usageRoutes } from './areas/usage.ts';
 import { verifyRoutes } from './areas/verify.ts';
@@ -48,6 +49,7 @@ export const areas = {
   public: publicRoutes,
   transparency: transparencyRoutes,
   events: eventRoutes,
+  ssf: ssfRoutes,
   conformance: conformanceRoutes,
   sandbox: sandboxRoutes,
 } as const;
@@ -79,6 +81,7 @@ export const routes = {
   ...areas.public,
   ...areas.transparency,
   ...areas.events,
+  ...areas.ssf,
   ...areas.conformance,
   ...areas.sandbox,
 };
@@ -103,6 +106,7 @@ export const TAGS = [
   { name: 'Usage', description: 'How many decisions were made.' },
   { name: 'Transparency', description: 'Signed daily checkpoints, and proofs that a Receipt is in one.' },
   { name: 'Events', description: 'Webhooks: who is told of what happens, and where.' },
+  { name: 'Shared Signals', description: 'The same events as SETs, for receivers of OpenID SSF.' },
   { name: 'Conformance', description: 'Run the published vectors against an implementation of your own.' },
   { name: 'Public', description: 'What anybody needs to check a Receipt offline. No credential.' },
   { name: 'Sandbox', description: 'Try it: real Receipts without a key. Development deployments alone.' },

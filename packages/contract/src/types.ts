@@ -1,6 +1,6 @@
 /** Types read off the routes: what a handler receives and what it may answer. */
 import type { z } from 'zod';
-import type { JsonResponse, RawResponse, Route, StreamResponse } from './route.ts';
+import type { EmptyResponse, JsonResponse, RawResponse, Route, StreamResponse } from './route.ts';
 import type { areas, routes } from './routes.ts';
 
 export type Areas = typeof areas;
@@ -40,6 +40,11 @@ interface StreamReply<Status, T extends string> {
   readonly headers?: ResponseHeaders;
 }
 
+interface EmptyReply<Status> {
+  readonly status: Status;
+  readonly isEmpty: true;
+}
+
 type Reply<Status, Response> =
   Response extends JsonResponse<infer S>
     ? JsonReply<Status, S>
@@ -47,7 +52,9 @@ type Reply<Status, Response> =
       ? RawReply<Status, T>
       : Response extends StreamResponse<infer T>
         ? StreamReply<Status, T>
-        : never;
+        : Response extends EmptyResponse
+          ? EmptyReply<Status>
+          : never;
 
 /** What a handler may answer. Errors are thrown, never returned. */
 export type Output<R extends Route> = {

@@ -1,5 +1,6 @@
 /**
- * `npm run grant CENTS`: the Principal lets the Agent spend so many cents at the shop, on what it likes, for a day. Keys that are not
+ * `npm run grant CENTS`: the Principal lets the Agent buy what it likes at the shop for a day, for so many cents at most each time; add
+ * `maxTotalMinor` to bound them all together, where the shop is registered with the profile `svc-base-v2`. Keys that are not
  * in `.env` yet are made and put there, and so is the Grant.
  */
 import { createPrincipalClient, generatePrincipalKey, purchase, signerFromJwk } from '@svc/sdk-principal';
@@ -45,7 +46,9 @@ which shows its DID and its API key: put them into .env as PRINCIPAL_DID and SVC
 const cents = Number(process.argv[2] ?? '50000');
 try {
   const grantId = await issue(cents);
-  console.log(`${grantId}, now in .env: purchases of ${(cents / 100).toFixed(2)} USD at most, for a day`);
+  console.log(
+    `${grantId}, now in .env: purchases of ${(cents / 100).toFixed(2)} USD at most each, for a day`,
+  );
 } catch (error) {
   console.error((error as Error).message);
   process.exitCode = 1;

@@ -23,7 +23,7 @@ before(async () => {
 });
 after(() => void server.close());
 
-/** An Agent that may spend so many cents on anything. */
+/** An Agent that may buy anything for so many cents at most each time. */
 async function allow(maxAmountMinor: number) {
   const capabilities = [purchase({ maxAmountMinor, currency: 'USD', resources: ['item/*'] })];
   const { grant, grantId } = await acme.client.grants.issue({ agent: agent.did, capabilities });

@@ -64,6 +64,31 @@ it('a client that can ask is asked, whatever token is given, and an answer that 
   }
 });
 
+it('asks one thing at a time: who clicks through a heap of questions has read none', async () => {
+  let answer: (said: object) => void = () => undefined;
+  const asked: string[] = [];
+  const client = new Client(
+    { name: 'client', version: '1.0.0' },
+    { capabilities: { elicitation: { form: {} } } },
+  );
+  client.setRequestHandler(ElicitRequestSchema, ({ params: { message } }) => {
+    asked.push(message);
+    return new Promise((resolve) => {
+      answer = resolve as never;
+    }) as never;
+  });
+  const { confirm } = await confirmer(false, () => 0, client);
+  const first = confirm(intent, undefined);
+  await expect.poll(() => asked.length).toBe(1);
+  expect(await confirm(intent, undefined)).toMatchObject({ says: expect.stringContaining('something else') });
+  answer({ action: 'accept', content: { confirm: true } });
+  expect(await first).toEqual({ kind: 'confirmed' });
+  const next = confirm(intent, undefined);
+  await expect.poll(() => asked.length).toBe(2);
+  answer({ action: 'decline' });
+  expect((await next).kind).toBe('refused');
+});
+
 it('a client that can only show an address cannot ask', async () => {
   const { confirm } = await confirmer(false, () => 0, clientWith({ url: {} }));
   expect(await confirm(intent, undefined)).toMatchObject({ says: expect.stringContaining('cannot ask') });
@@ -107,15 +132,17 @@ it('what takes too long to say is not confirmed', async () => {
 it('a server offers what changes something where it was started so, and issues only with a key', async () => {
   const toolsOf = async (writes: boolean, signer?: { kid: string; sign: () => Uint8Array }) => {
     const principal = { baseUrl: 'https://svc.example', apiKey: 'dk_pr_secret', signer: signer as never };
-    const server = createServer({ trust: undefined, principal, writes, confirmsByToken: false, secrets: [] });
+    const others = { trust: undefined, relyingParty: undefined, confirmsByToken: false, secrets: [] };
+    const server = createServer({ ...others, principal, writes });
     const [ours, theirs] = InMemoryTransport.createLinkedPair();
     const client = new Client({ name: 'client', version: '1.0.0' });
     await Promise.all([server.connect(ours as never), client.connect(theirs as never)]);
-    return (await client.listTools()).tools.map(({ name }) => name);
+    return (await client.listTools()).tools.map(({ name }) => name).sort();
   };
-  const reads = ['list_grants', 'grant_budgets', 'list_decisions'];
+  const reads = ['grant_budgets', 'list_approvals', 'list_decisions', 'list_grants'];
   const signer = { kid: 'did:web:a.example#key-1', sign: () => new Uint8Array(64) };
   expect(await toolsOf(false, signer)).toEqual(reads);
-  expect(await toolsOf(true)).toEqual([...reads, 'revoke_grant']);
-  expect(await toolsOf(true, signer)).toEqual([...reads, 'issue_grant', 'revoke_grant']);
+  expect(await toolsOf(true)).toEqual([...reads, 'reject_request', 'revoke_grant']);
+  const signs = ['approve_request', 'issue_grant'];
+  expect(await toolsOf(true, signer)).toEqual([...signs, 'reject_request', 'revoke_grant', ...reads].sort());
 });

@@ -5,6 +5,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { type JsonValue, jcs } from '@svc/codec';
+import type { Teller, Told } from './told.ts';
 
 /** For a person to read and decide. */
 const ASK_DEADLINE_MS = 120_000;
@@ -53,9 +54,21 @@ export const createConfirmer = ({ server, byToken, now = Date.now }: Options): C
       .update(jcs([tool, input]))
       .digest('hex');
 
+  let isAsking = false;
   const ask = async ({ question }: Intent): Promise<Confirmation> => {
+    // Whoever clicks through a heap of questions has read none of them.
+    if (isAsking)
+      return refused(
+        'The user is being asked something else. Nothing was done: call again once that is answered.',
+      );
+    isAsking = true;
     const params = { message: question, requestedSchema: YES_OR_NO };
-    const answer = await server.elicitInput(params, { timeout: ASK_DEADLINE_MS }).catch(() => null);
+    const answer = await server
+      .elicitInput(params, { timeout: ASK_DEADLINE_MS })
+      .catch(() => null)
+      .finally(() => {
+        isAsking = false;
+      });
     if (answer === null)
       return refused(
         `The client brought no answer of its user within ${ASK_DEADLINE_MS / 1_000} s. Nothing was done.`,
@@ -101,3 +114,28 @@ export const createConfirmer = ({ server, byToken, now = Date.now }: Options): C
     },
   };
 };
+
+/** Does what was confirmed; else the model is told why nothing was done, or what to ask the user. */
+export type WhenConfirmed = (
+  intent: Intent,
+  token: string | undefined,
+  act: () => Promise<Told>,
+) => Promise<Told>;
+
+export const createWhenConfirmed =
+  (confirmer: Confirmer, teller: Teller): WhenConfirmed =>
+  async (intent, token, act) => {
+    const confirmation = await confirmer.confirm(intent, token);
+    switch (confirmation.kind) {
+      case 'confirmed':
+        return act();
+      case 'refused':
+        return teller.refuse(confirmation.says);
+      case 'asked':
+        return teller.tell(
+          'NOT DONE YET. Show the user the question below, word for word. Only where the user says yes, call again with the same arguments and this confirm_token; it holds for five minutes and once.',
+          { question: intent.question },
+          { confirm_token: confirmation.token },
+        );
+    }
+  };

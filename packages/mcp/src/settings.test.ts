@@ -13,7 +13,7 @@ const file = (name: string, text: string): string => {
 };
 const SVC_PRINCIPAL_KEY = 'dk_pr_secretsecret';
 const at = { SVC_URL: 'https://svc.example', SVC_PRINCIPAL_KEY };
-const SVC_PRINCIPAL_KID = 'did:web:svc.example:p:acme#key-1';
+const SVC_PRINCIPAL_KID = 'did:web:svc.example:org:acme#key-1';
 
 type Refused = readonly [what: string, args: string[], env: Record<string, string>, said: string];
 
@@ -21,6 +21,12 @@ it.each<Refused>([
   ['an option that it has not', ['--wriite'], {}, '--wriite'],
   ['--write for nobody', ['--write'], { SVC_DID: 'did:web:svc.example' }, '--write needs SVC_URL'],
   ['--confirm-by-token for nothing', ['--confirm-by-token'], at, 'goes with --write'],
+  [
+    'a relying party of no service',
+    [],
+    { SVC_URL: 'https://a.example', SVC_RP_KEY: 'dk_rp_secretsecret' },
+    'goes with',
+  ],
   ['a DID of no service', [], { SVC_DID: 'did:key:z6Mk' }, 'SVC_DID must be'],
   [
     'a document that is not there',

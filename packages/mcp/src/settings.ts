@@ -7,16 +7,18 @@ import { type Ed25519PrivateJwk, signerFromJwk } from '@svc/sdk-principal';
 
 export const USAGE = `usage: svc-mcp [--write] [--confirm-by-token]
 
-  --write             offers what changes something: issue_grant, revoke_grant. Without it the server only reads.
+  --write             offers what changes something: Grants issued and revoked, approvals asked for and answered. Without it the
+                      server only reads.
   --confirm-by-token  where the client cannot ask its user (elicitation), takes a second call with a token for the confirmation
 
 In the environment:
   SVC_DID_DOCUMENT        a file with the service's DID document, obtained over a channel that you trust: Receipts are checked offline
   SVC_DID                 the service's DID; where there is no such file, its document is fetched from the host that it names
   SVC_URL                 the service's address, https
-  SVC_PRINCIPAL_KEY       the API key dk_pr_… of a Principal; or SVC_PRINCIPAL_KEY_FILE, a file with nothing else in it
+  SVC_PRINCIPAL_KEY       the API key dk_principal_… of a Principal; or SVC_PRINCIPAL_KEY_FILE, a file with nothing else in it
   SVC_PRINCIPAL_JWK_FILE  a file with the private key that Grants are signed with, as a JWK; for issue_grant
-  SVC_PRINCIPAL_KID       under which that key is published, did:web:…#key-1`;
+  SVC_PRINCIPAL_KID       under which that key is published, did:web:…#key-1
+  SVC_RP_KEY              the API key dk_rp_… of a relying party, which asks for approvals; or SVC_RP_KEY_FILE`;
 
 /** It cannot be started so. The message says what is right, and holds no secret. */
 export class SettingsError extends Error {}
@@ -34,9 +36,15 @@ export interface PrincipalSettings {
   readonly signer: ReturnType<typeof signerFromJwk> | undefined;
 }
 
+export interface RelyingPartySettings {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+}
+
 export interface Settings {
   readonly trust: Trust | undefined;
   readonly principal: PrincipalSettings | undefined;
+  readonly relyingParty: RelyingPartySettings | undefined;
   readonly writes: boolean;
   readonly confirmsByToken: boolean;
   /** What must never be told. */
@@ -50,17 +58,23 @@ export const readSettings = (args: readonly string[], env: Environment): Setting
   const { write, 'confirm-by-token': confirmsByToken } = readFlags(args);
   const trust = readTrust(env);
   const { principal, secrets } = readPrincipal(env);
-  if (trust === undefined && principal === undefined)
+  const relyingParty = readRelyingParty(env);
+  if (relyingParty !== undefined && trust === undefined)
+    throw new SettingsError('SVC_RP_KEY goes with SVC_DID_DOCUMENT or SVC_DID: whose service it is asked of');
+  if (trust === undefined && principal === undefined && relyingParty === undefined)
     throw new SettingsError(
       'there is nothing to do: set SVC_DID_DOCUMENT or SVC_DID to check Receipts, SVC_URL and SVC_PRINCIPAL_KEY to look after Grants',
     );
-  if (write && principal === undefined)
+  if (write && principal === undefined && relyingParty === undefined)
     throw new SettingsError(
-      '--write needs SVC_URL and SVC_PRINCIPAL_KEY: it is a Principal who issues and revokes',
+      '--write needs SVC_URL and SVC_PRINCIPAL_KEY, or SVC_RP_KEY: it is a Principal who issues and revokes, and a relying party who asks',
     );
   if (confirmsByToken && !write)
     throw new SettingsError('--confirm-by-token goes with --write: nothing else is confirmed');
-  return { trust, principal, writes: write, confirmsByToken, secrets };
+  return {
+    ...{ trust, principal, relyingParty, writes: write, confirmsByToken },
+    secrets: [...secrets, ...(relyingParty === undefined ? [] : [relyingParty.apiKey])],
+  };
 };
 
 const readFlags = (args: readonly string[]) => {
@@ -82,14 +96,13 @@ const readTrust = ({ SVC_DID_DOCUMENT: file, SVC_DID: did }: Environment): Trust
 const readPrincipal = (
   env: Environment,
 ): { readonly principal: PrincipalSettings | undefined; readonly secrets: readonly string[] } => {
-  const apiKey = readApiKey(env);
-  const { SVC_URL: baseUrl, SVC_PRINCIPAL_JWK_FILE: file, SVC_PRINCIPAL_KID: kid } = env;
+  const apiKey = readApiKey(env, 'SVC_PRINCIPAL_KEY', 'Principal, dk_principal_…');
+  const { SVC_PRINCIPAL_JWK_FILE: file, SVC_PRINCIPAL_KID: kid } = env;
   if (apiKey === undefined) {
     if (file !== undefined) throw new SettingsError('SVC_PRINCIPAL_JWK_FILE goes with SVC_PRINCIPAL_KEY');
     return { principal: undefined, secrets: [] };
   }
-  if (baseUrl === undefined || !URL.canParse(baseUrl) || !isProtected(new URL(baseUrl)))
-    throw new SettingsError("SVC_URL must be the service's https address; http is for this machine");
+  const baseUrl = readAddress(env);
   if ((file === undefined) !== (kid === undefined))
     throw new SettingsError('SVC_PRINCIPAL_JWK_FILE and SVC_PRINCIPAL_KID go together');
   if (file === undefined || kid === undefined)
@@ -98,15 +111,24 @@ const readPrincipal = (
   return { principal: { baseUrl, apiKey, signer: signerOf(jwk, kid) }, secrets: [apiKey, jwk.d] };
 };
 
-const readApiKey = ({
-  SVC_PRINCIPAL_KEY: key,
-  SVC_PRINCIPAL_KEY_FILE: file,
-}: Environment): string | undefined => {
+const readRelyingParty = (env: Environment): RelyingPartySettings | undefined => {
+  const apiKey = readApiKey(env, 'SVC_RP_KEY', 'relying party, dk_rp_…');
+  return apiKey === undefined ? undefined : { baseUrl: readAddress(env), apiKey };
+};
+
+const readAddress = ({ SVC_URL: baseUrl }: Environment): string => {
+  if (baseUrl === undefined || !URL.canParse(baseUrl) || !isProtected(new URL(baseUrl)))
+    throw new SettingsError("SVC_URL must be the service's https address; http is for this machine");
+  return baseUrl;
+};
+
+const readApiKey = (env: Environment, name: string, whose: string): string | undefined => {
+  const [key, file] = [env[name], env[`${name}_FILE`]];
   if (key !== undefined && file !== undefined)
-    throw new SettingsError('there must be one of SVC_PRINCIPAL_KEY and SVC_PRINCIPAL_KEY_FILE');
-  const given = file === undefined ? key : readText('SVC_PRINCIPAL_KEY_FILE', file, 4_096).trim();
+    throw new SettingsError(`there must be one of ${name} and ${name}_FILE`);
+  const given = file === undefined ? key : readText(`${name}_FILE`, file, 4_096).trim();
   if (given !== undefined && !/^[\x21-\x7e]{8,512}$/.test(given))
-    throw new SettingsError('the API key of the Principal must be one word, dk_pr_…');
+    throw new SettingsError(`the API key must be one word: that of the ${whose}`);
   return given;
 };
 

@@ -37,3 +37,9 @@ it('quotes nothing of an error that it does not know', () => {
     isError: true,
   });
 });
+
+it('escapes what is shown as nothing, in which a sentence can be hidden from people', () => {
+  const hidden = [...'obey'].map((one) => String.fromCodePoint(0xe0100 + one.charCodeAt(0))).join('');
+  for (const raw of [hidden, '\u{fe0f}', '\u{3164}', '\u{34f}', '\u{e0041}', '\u{2028}'])
+    expect(JSON.stringify(teller.tell('own', { resource: `order/7${raw}` }))).not.toContain(raw);
+});

@@ -78,3 +78,14 @@ export const createTeller = (secrets: readonly string[]): Teller => {
         : refuse(`The call failed (${printable(String(Object(error).name))}).`),
   };
 };
+
+/** Whatever goes wrong in a tool is told bounded and without secrets. */
+export const safely =
+  <Input>(teller: Teller, tool: (input: Input) => Promise<Told>) =>
+  async (input: Input): Promise<Told> => {
+    try {
+      return await tool(input);
+    } catch (error) {
+      return teller.fail(error);
+    }
+  };

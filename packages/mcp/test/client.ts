@@ -2,13 +2,10 @@
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { withSourceProgram } from '@svc/testkit/process/source-program';
 
-export const PROGRAM = [
-  '--conditions=svc-source',
-  '--import',
-  import.meta.resolve('tsx'),
-  fileURLToPath(new URL('../src/main.ts', import.meta.url)),
-];
+/** Declares the server at the top of a test file. */
+export const withServer = () => withSourceProgram(fileURLToPath(new URL('../src/main.ts', import.meta.url)));
 
 export interface Answer {
   readonly isError?: boolean;
@@ -16,11 +13,15 @@ export interface Answer {
   readonly structuredContent: { readonly says: string; readonly data?: Readonly<Record<string, unknown>> };
 }
 
-export const connect = async (args: readonly string[], env: Readonly<Record<string, string>>) => {
+export const connect = async (
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+) => {
   const client = new Client({ name: 'test', version: '1.0.0' });
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [...PROGRAM, ...args],
+    args: [program, ...args],
     env: { PATH: process.env.PATH ?? '', ...env },
   });
   await client.connect(transport as never);

@@ -4,7 +4,9 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { buildWorld } from '@svc/testkit/receipts/world';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connect, PROGRAM } from './client.ts';
+import { connect, withServer } from './client.ts';
+
+const program = withServer();
 
 const example = (name: string) => fileURLToPath(new URL(`../../../examples/bundle/${name}`, import.meta.url));
 const bundle = readFileSync(example('bundle.json'), 'utf8');
@@ -13,7 +15,7 @@ const receipt = JSON.parse(bundle).receipt as Record<string, unknown>;
 describe('with the document of the service alone', () => {
   let server: Awaited<ReturnType<typeof connect>>;
   beforeAll(async () => {
-    server = await connect([], { SVC_DID_DOCUMENT: example('did.json') });
+    server = await connect(program(), [], { SVC_DID_DOCUMENT: example('did.json') });
   });
   afterAll(() => server.client.close());
 
@@ -77,7 +79,7 @@ describe('with the document of the service alone', () => {
 });
 
 it('does not start without anything to do, and says what is right', () => {
-  const { status, stderr } = spawnSync(process.execPath, PROGRAM, {
+  const { status, stderr } = spawnSync(process.execPath, [program()], {
     env: {},
     encoding: 'utf8',
     timeout: 60_000,

@@ -3,28 +3,27 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
+import { withSourceProgram } from '@svc/testkit/process/source-program';
 import { afterEach, expect, it } from 'vitest';
 
-const PROGRAM = `
+const source = withSourceProgram({
+  text: `
   import { closeOnSignal } from './close-on-signal.ts';
   import { createLogger } from './logger.ts';
   const logger = createLogger('info');
   closeOnSignal(async () => {}, logger);
-  for (let line = 0; line < Number(process.argv[1]); line++) logger.info({ filler: 'x'.repeat(1000) }, 'line');
+  for (let line = 0; line < Number(process.argv[2]); line++) logger.info({ filler: 'x'.repeat(1000) }, 'line');
   setInterval(() => {}, 1000);
   process.stderr.write('ready');
-`;
+`,
+  folder: import.meta.dirname,
+});
 
 let program: ChildProcessByStdio<null, Readable, Readable>;
 afterEach(() => program.kill('SIGKILL'));
 
 const start = async (lines: number): Promise<void> => {
-  program = spawn(
-    process.execPath,
-    ['--conditions=svc-source', '--import', 'tsx', '--input-type=module', '--eval', PROGRAM, `${lines}`],
-    { cwd: fileURLToPath(new URL('.', import.meta.url)), stdio: ['ignore', 'pipe', 'pipe'] },
-  );
+  program = spawn(process.execPath, [source(), `${lines}`], { stdio: ['ignore', 'pipe', 'pipe'] });
   await once(program.stderr, 'data');
 };
 

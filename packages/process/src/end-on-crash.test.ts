@@ -1,30 +1,24 @@
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
+import { withSourceProgram } from '@svc/testkit/process/source-program';
 import { expect, it } from 'vitest';
 
-const crash = (statement: string) =>
-  spawnSync(
-    process.execPath,
-    [
-      '--import',
-      import.meta.resolve('tsx'),
-      '--input-type=module',
-      '-e',
-      `import { createLogger } from ${JSON.stringify(join(import.meta.dirname, 'logger.ts'))};
-       import { endOnCrash } from ${JSON.stringify(join(import.meta.dirname, 'end-on-crash.ts'))};
-       endOnCrash(createLogger('info'));
-       const error = Object.assign(new Error('broken'), { client: { secretKey: 'hunter2' } });
-       ${statement}`,
-    ],
-    { encoding: 'utf8' },
-  );
-
-it.each([
+const CRASHES = [
   'throw error;',
   'setTimeout(() => { throw error; }, 1);',
   'Promise.reject(error); setTimeout(() => {}, 60_000);',
-])('%s ends the process with a line in the log that holds no more than it may', (statement) => {
-  const { status, stdout, stderr } = crash(statement);
+];
+const program = withSourceProgram({
+  text: `import { createLogger } from './logger.ts';
+    import { endOnCrash } from './end-on-crash.ts';
+    endOnCrash(createLogger('info'));
+    const error = Object.assign(new Error('broken'), { client: { secretKey: 'hunter2' } });
+    ${CRASHES.map((statement, i) => `if (process.argv[2] === '${i}') { ${statement} }`).join('\n')}`,
+  folder: import.meta.dirname,
+});
+
+it.each(CRASHES)('%s ends the process with a line in the log that holds no more than it may', (statement) => {
+  const parameters = [program(), String(CRASHES.indexOf(statement))];
+  const { status, stdout, stderr } = spawnSync(process.execPath, parameters, { encoding: 'utf8' });
   expect([status, stderr]).toEqual([1, '']);
   expect(JSON.parse(stdout)).toMatchObject({ level: 60, msg: 'crashed', err: { message: 'broken' } });
   expect(stdout).not.toContain('hunter2');

@@ -29,6 +29,7 @@ export {
   type EventDeliverer,
   startEventDeliverer,
 } from './events/deliverer.ts';
+export { createDeliveryMetrics } from './events/delivery-metrics.ts';
 export { openDeliverer } from './events/open-deliverer.ts';
 export { createWebhookPort } from './events/transport.ts';
 export { createFenceMetrics } from './fence-metrics.ts';

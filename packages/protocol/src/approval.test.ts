@@ -1,6 +1,6 @@
 import type { DidKey, DidWeb } from '@svc/codec';
 import { describe, expect, it } from 'vitest';
-import { capabilityForOnce, findApprovalFault } from './approval.ts';
+import { capabilityForOnce, findApprovalFault, isReadable } from './approval.ts';
 import type { Action } from './model/action.ts';
 import type { Capability } from './model/capability.ts';
 import type { Grant } from './model/grant.ts';
@@ -46,6 +46,32 @@ describe('the Capability for one Action', () => {
     const [pattern = ''] = capabilityForOnce(purchase('order/7'))?.resources ?? [];
     for (const other of ['order/70', 'order/', 'Order/7', 'order/7 '])
       expect(matchesResource(pattern, other), other).toBe(false);
+  });
+});
+
+describe('a text that a person is shown', () => {
+  it.each([
+    ['another direction', 'order/\u202e7'],
+    ['an isolate', 'order/\u20667\u2069'],
+    ['a mark of direction', 'order/\u061c7'],
+    ['no width', 'order/\u200b7'],
+    ['a soft hyphen', 'order/\u00ad7'],
+    ['a filler that is shown as a space', 'order/\u31647'],
+    ['a variation selector', 'order/\ufe0f7'],
+    ['a tag', 'order/\u{e0061}7'],
+    ['a line', 'order/7\n50.00 USD'],
+    ['a separator of lines', 'order/\u20287'],
+    ['a tabulator', 'order/\t7'],
+    ['a space that does not break', 'order/\u00a07'],
+    ['spaces that push the rest away', 'order/7  of two'],
+    ['a space at the end', 'order/7 '],
+    ['private use', 'order/\ue000'],
+    ['nothing that is assigned', 'order/\u0378'],
+  ])('is not one that has %s', (_what, text) => expect(isReadable(text)).toBe(false));
+
+  it('may be of any language', () => {
+    for (const text of ['order/7', 'café crème', 'заказ/7', '注文/7', 'नमस्ते', 'https://shop.example/a?b=c#d'])
+      expect(isReadable(text), text).toBe(true);
   });
 });
 

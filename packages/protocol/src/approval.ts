@@ -3,6 +3,8 @@
  * that and nothing wider.
  */
 import { type DidKey, type DidWeb, type JsonObject, jcs, normalizeHtu } from '@svc/codec';
+import { CHECK_IDS, type CheckId } from './checks/table.ts';
+import type { CheckOutcome } from './evaluate.ts';
 import type { Action } from './model/action.ts';
 import type { Capability } from './model/capability.ts';
 import type { Grant } from './model/grant.ts';
@@ -34,6 +36,12 @@ export const capabilityForOnce = (action: Action): Capability | null => {
   return { action: action.type, constraints, resources: [name] };
 };
 
+/** Not seen, or changes how its neighbours are read: control and format characters, other spaces, what has no glyph; spaces at an end. */
+const UNREADABLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}| {2}|^ | $/u;
+
+/** Whether a person who is shown this text sees all of it, in its order. Says nothing about letters that look alike. */
+export const isReadable = (text: string): boolean => !UNREADABLE.test(text);
+
 /** Why the Grant is not exactly what was asked for; null: it is. Says nothing about its signature. */
 export const findApprovalFault = (grant: Grant, asked: ApprovalAsked): string | null => {
   const { agent, relyingParty, capability } = asked;
@@ -51,3 +59,21 @@ export const findApprovalFault = (grant: Grant, asked: ApprovalAsked): string | 
 
 const textOf = ({ action, constraints, resources }: Capability): string =>
   jcs({ action, constraints, ...(resources !== undefined && { resources: [...resources] }) });
+
+/** What the checks of a decision came to. */
+export type ApprovalOutcomes = Readonly<Partial<Record<CheckId, CheckOutcome>>>;
+
+/** What a Capability allows: all that another Grant of the same Principal to the same Agent can change. */
+const APPROVABLE: ReadonlySet<CheckId> = /* @__PURE__ */ new Set(['P16', 'P17', 'P18', 'P19', 'P20']);
+
+/** Why a denial with these outcomes cannot be approved; null: it can. T5 is skipped in every one but of a Proof that was spent. */
+export const findUnapprovable = (outcomes: ApprovalOutcomes): string | null => {
+  const wrong = CHECK_IDS.find(
+    (id) => !APPROVABLE.has(id) && outcomes[id] !== (id === 'T5' ? 'skipped' : true),
+  );
+  if (wrong !== undefined)
+    return `The decision failed at ${wrong}${outcomes[wrong] === false ? '' : ', which could not be decided'}.`;
+  return [...APPROVABLE].some((id) => outcomes[id] === false)
+    ? null
+    : 'None of P16 to P20 is false in the decision.';
+};

@@ -6,7 +6,7 @@
 import { alternativesOf, brandOf, isOpen, literal, nameOf, noRule, type Schema } from './schema.ts';
 
 /** A newer service may know more of these values, and its lists stay readable. */
-const EXTENSIBLE = ['AuditAction', 'ReasonCode'];
+const EXTENSIBLE = ['AuditAction', 'DeliveredEventType', 'EventType', 'ReasonCode'];
 /** Goes into what the caller signs, so an answer that says more than is understood is refused. */
 const CLOSED = ['CredentialStatus'];
 

@@ -42,7 +42,8 @@ export function readAnswer(
   const { code, message } = readErrorBody(json.ok ? json.value : null);
   const retryAfterSeconds = parseRetryAfter(response.headers.get('retry-after'), nowMs);
   const told = message ?? `the service answered ${status}`;
-  const error = new SvcError('refused', told, { code, status, requestId, retryAfterSeconds });
+  const helpUrl = readHelpUrl(response.headers.get('link'));
+  const error = new SvcError('refused', told, { code, status, requestId, retryAfterSeconds, helpUrl });
   const isGateway = status === 502 || status === 504;
   return { error, canRetry: isGateway || status === 503 || status === 429, isLost: isGateway };
 }
@@ -87,6 +88,14 @@ function readErrorBody(body: JsonValue): { code: string | null; message: string 
     code: typeof error === 'string' ? error.slice(0, 64) : null,
     message: typeof message === 'string' ? message.slice(0, 500) : null,
   };
+}
+
+/** The target of the link with `rel="help"` (RFC 8288), where it is one that a person can open. */
+export function readHelpUrl(link: string | null): string | null {
+  const [, url = null] =
+    /<(https?:\/\/[\x21\x23-\x3b\x3d\x3f-\x7e]{1,512})>\s*;\s*rel="?help"?(?:[;,\s]|$)/i.exec(link ?? '') ??
+    [];
+  return url;
 }
 
 export const badResponse = (what: string, status: number, requestId: string | null): Failure => ({

@@ -33,7 +33,7 @@ export const decisionPages = <Filter extends object>(
 };
 
 /** Members of a filter of decisions whose names on the wire are others. */
-interface NamedFilter {
+export interface NamedFilter {
   since?: Date | string;
   until?: Date | string;
   grantId?: string;

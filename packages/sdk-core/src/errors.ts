@@ -40,6 +40,8 @@ export interface SvcErrorDetail {
   requestId?: string | null;
   /** From the answer's `Retry-After`. */
   retryAfterSeconds?: number | null;
+  /** From the answer's `Link`. */
+  helpUrl?: string | null;
   cause?: unknown;
 }
 
@@ -55,6 +57,8 @@ export interface SvcError extends Error {
   readonly requestId: string | null;
   /** From the answer's `Retry-After`; null without one. */
   readonly retryAfterSeconds: number | null;
+  /** The page of the service's guide about `code`, with its remedy; null where the answer names none. */
+  readonly helpUrl: string | null;
 }
 
 /** The type of the class `SvcError`. */
@@ -67,7 +71,7 @@ export interface SvcErrorConstructor {
 const MARK = Symbol.for('@svc/SvcError');
 
 /** Where the class is that all copies of this file share; the number goes up with its shape. */
-const SHARED = Symbol.for('@svc/SvcError/1');
+const SHARED = Symbol.for('@svc/SvcError/2');
 
 const createClass = (): SvcErrorConstructor => {
   class Created extends Error implements SvcError {
@@ -77,6 +81,7 @@ const createClass = (): SvcErrorConstructor => {
     readonly status: number | null;
     readonly requestId: string | null;
     readonly retryAfterSeconds: number | null;
+    readonly helpUrl: string | null;
 
     constructor(kind: SvcErrorKind, message: string, detail: SvcErrorDetail = {}) {
       super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
@@ -86,6 +91,7 @@ const createClass = (): SvcErrorConstructor => {
       this.status = detail.status ?? null;
       this.requestId = detail.requestId ?? null;
       this.retryAfterSeconds = detail.retryAfterSeconds ?? null;
+      this.helpUrl = detail.helpUrl ?? null;
     }
   }
   Object.defineProperty(Created, 'name', { value: 'SvcError' });

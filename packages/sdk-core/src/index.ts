@@ -12,15 +12,21 @@ export {
 } from './account.ts';
 export * from './arguments.ts';
 export { type ConnectionOptions, connectionRules } from './connection.ts';
+export { type DecisionExports, decisionExports } from './decision-export.ts';
 export { type DecisionPages, decisionPages, decisionQuery } from './decision-pages.ts';
 export { createDirectory, type Directory, type DirectoryFilter, didInPath } from './directory.ts';
 export { SvcError, type SvcErrorConstructor, type SvcErrorKind } from './errors.ts';
+export {
+  createEventSubscriptions,
+  type EventSubscriptions,
+  type NewEventSubscription,
+  type ReplayFrom,
+} from './event-subscriptions.ts';
 export { iteratePages } from './pages.ts';
 export { createPauses, type PauseOptions, type Pauses, type PauseTarget } from './pauses.ts';
 export { randomToken } from './random.ts';
 export { didKey, didWeb, jsonObject, type Reader, unexpected } from './read.ts';
 export * from './readers.generated.ts';
-export { linesOf } from './text-stream.ts';
 export { createTransport, type Transport } from './transport.ts';
 export { getUsage, type UsageFilter } from './usage.ts';
 export { type ReceivedWebhook, verifyWebhook, type WebhookOptions } from './webhook.ts';

@@ -29,6 +29,7 @@ import type {
   AccessRequest,
   AccessRequestList,
   AccessRequestStatus,
+  ActivityGroup,
   Agent,
   AgentDisabled,
   ApiKey,
@@ -51,7 +52,17 @@ import type {
   DecisionList,
   DecisionStats,
   DecisionSummary,
+  DeliveredEventType,
   DryRun,
+  EventDelivery,
+  EventDeliveryList,
+  EventPing,
+  EventSubscription,
+  EventSubscriptionCreated,
+  EventSubscriptionDeleted,
+  EventSubscriptionList,
+  EventSubscriptionRotated,
+  EventType,
   FailedCheck,
   GrantAllocation,
   GrantConsumption,
@@ -66,6 +77,7 @@ import type {
   PauseList,
   PauseScope,
   Principal,
+  PrincipalActivity,
   PrincipalDirectory,
   PrincipalDirectoryEntry,
   PrincipalStats,
@@ -116,6 +128,8 @@ export const readAccessRequest: Reader<AccessRequest> = /* @__PURE__ */ record({
     constraints: jsonObject,
     resources: /* @__PURE__ */ optional(/* @__PURE__ */ list(text)),
   }),
+  receipt_id: /* @__PURE__ */ nullable(receiptId),
+  proof: /* @__PURE__ */ nullable(text),
   requested_at: timestamp,
   decided_at: /* @__PURE__ */ nullable(timestamp),
   reason: /* @__PURE__ */ nullable(text),
@@ -399,6 +413,85 @@ export const readDryRun: Reader<DryRun> = /* @__PURE__ */ record({
   ),
 });
 
+export const readDeliveredEventType: Reader<DeliveredEventType> = /* @__PURE__ */ extensible();
+
+export const readEventDelivery: Reader<EventDelivery> = /* @__PURE__ */ record({
+  event_id: text,
+  type: readDeliveredEventType,
+  state: /* @__PURE__ */ oneOf('waiting', 'delivered', 'failed'),
+  attempts: integer,
+  last_attempt_at: /* @__PURE__ */ nullable(timestamp),
+  last_status: /* @__PURE__ */ nullable(integer),
+  last_problem: /* @__PURE__ */ nullable(text),
+  next_attempt_at: /* @__PURE__ */ nullable(timestamp),
+});
+
+export const readEventDeliveryList: Reader<EventDeliveryList> = /* @__PURE__ */ record({
+  deliveries: /* @__PURE__ */ list(readEventDelivery),
+  next_cursor: /* @__PURE__ */ nullable(text),
+});
+
+export const readEventPing: Reader<EventPing> = /* @__PURE__ */ record({
+  subscription_id: text,
+  event_id: text,
+});
+
+export const readEventType: Reader<EventType> = /* @__PURE__ */ extensible();
+
+export const readEventSubscription: Reader<EventSubscription> = /* @__PURE__ */ record({
+  subscription_id: text,
+  url: text,
+  description: /* @__PURE__ */ nullable(text),
+  types: /* @__PURE__ */ list(readEventType),
+  budget_low_percent: integer,
+  created_at: timestamp,
+  created_by: /* @__PURE__ */ nullable(apiKeyId),
+  state: /* @__PURE__ */ oneOf('active', 'failing', 'disabled'),
+  failing_since: /* @__PURE__ */ nullable(timestamp),
+  last_problem: /* @__PURE__ */ nullable(text),
+  disabled_at: /* @__PURE__ */ nullable(timestamp),
+  disabled_because: /* @__PURE__ */ nullable(/* @__PURE__ */ oneOf('owner', 'failing', 'gone')),
+  waiting: integer,
+  secrets: /* @__PURE__ */ list(
+    /* @__PURE__ */ record({ number: integer, ends_at: /* @__PURE__ */ nullable(timestamp) }),
+  ),
+});
+
+export const readEventSubscriptionCreated: Reader<EventSubscriptionCreated> = /* @__PURE__ */ record({
+  subscription_id: text,
+  url: text,
+  description: /* @__PURE__ */ nullable(text),
+  types: /* @__PURE__ */ list(readEventType),
+  budget_low_percent: integer,
+  created_at: timestamp,
+  created_by: /* @__PURE__ */ nullable(apiKeyId),
+  state: /* @__PURE__ */ oneOf('active', 'failing', 'disabled'),
+  failing_since: /* @__PURE__ */ nullable(timestamp),
+  last_problem: /* @__PURE__ */ nullable(text),
+  disabled_at: /* @__PURE__ */ nullable(timestamp),
+  disabled_because: /* @__PURE__ */ nullable(/* @__PURE__ */ oneOf('owner', 'failing', 'gone')),
+  waiting: integer,
+  secrets: /* @__PURE__ */ list(
+    /* @__PURE__ */ record({ number: integer, ends_at: /* @__PURE__ */ nullable(timestamp) }),
+  ),
+  secret: text,
+});
+
+export const readEventSubscriptionDeleted: Reader<EventSubscriptionDeleted> = /* @__PURE__ */ record({
+  subscription_id: text,
+  deleted: /* @__PURE__ */ oneOf(true),
+});
+
+export const readEventSubscriptionList: Reader<EventSubscriptionList> = /* @__PURE__ */ record({
+  subscriptions: /* @__PURE__ */ list(readEventSubscription),
+});
+
+export const readEventSubscriptionRotated: Reader<EventSubscriptionRotated> = /* @__PURE__ */ record({
+  subscription_id: text,
+  secret: text,
+  previous_ends_at: timestamp,
+});
+
 export const readCredentialStatus: Reader<CredentialStatus> = /* @__PURE__ */ closed(
   /* @__PURE__ */ record({
     id: text,
@@ -583,6 +676,28 @@ export const readPrincipal: Reader<Principal> = /* @__PURE__ */ record({
   created_at: timestamp,
   org_id: /* @__PURE__ */ optional(/* @__PURE__ */ nullable(orgId)),
   may_be_named: /* @__PURE__ */ optional(flag),
+});
+
+export const readActivityGroup: Reader<ActivityGroup> = /* @__PURE__ */ record({
+  subject: /* @__PURE__ */ nullable(text),
+  agent: /* @__PURE__ */ nullable(didKey),
+  verifies: integer,
+  allow: integer,
+  deny: integer,
+  reasons: /* @__PURE__ */ mapOf(integer),
+  allowed_amounts: /* @__PURE__ */ mapOf(integer),
+  first_at: timestamp,
+  last_at: timestamp,
+});
+
+export const readPrincipalActivity: Reader<PrincipalActivity> = /* @__PURE__ */ record({
+  since: timestamp,
+  until: timestamp,
+  by: /* @__PURE__ */ oneOf('agent', 'grant', 'rp'),
+  counted: integer,
+  complete: flag,
+  groups_total: integer,
+  groups: /* @__PURE__ */ list(readActivityGroup),
 });
 
 export const readPrincipalDirectoryEntry: Reader<PrincipalDirectoryEntry> = /* @__PURE__ */ record({

@@ -81,6 +81,8 @@ export async function verifyWebhook(
 ): Promise<WebhookEvent> {
   const trust = readTrust(options);
   const id = headerOf(request, 'webhook-id');
+  // What is signed has full stops between its parts.
+  if (id.includes('.')) throw invalid('webhook-id has a full stop');
   const time = headerOf(request, 'webhook-timestamp');
   const signatures = headerOf(request, 'webhook-signature').split(' ').slice(0, MAX_SIGNATURES);
   checkTime(time, trust);

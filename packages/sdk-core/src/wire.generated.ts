@@ -38,6 +38,10 @@ export interface AccessRequest {
     constraints: JsonObject;
     resources?: string[];
   };
+  /** The denial that it began with. Null, as `proof`: recorded by a version that did not keep it; nobody should approve that. */
+  receipt_id: ReceiptId | null;
+  /** What the Agent signed for that Action. Its SHA-256 is the `proof_hash` of the Receipt. */
+  proof: string | null;
   requested_at: string;
   decided_at: string | null;
   /** The Principal’s, where it said no. */
@@ -60,6 +64,24 @@ export interface AccessRequestList {
 
 /** `denied`: the Principal said no. `cancelled`: the relying party took it back. All but `pending` stay. */
 export type AccessRequestStatus = 'pending' | 'approved' | 'denied' | 'expired' | 'cancelled';
+
+/** The decisions that have one subject. */
+export interface ActivityGroup {
+  /** An Agent’s DID, a Grant id, or a relying party’s DID, as asked for. */
+  subject: string | null;
+  /** By Grant: the Agent that it names. Else null. */
+  agent: DidKey | null;
+  verifies: number;
+  allow: number;
+  deny: number;
+  /** ReasonCode → number of DENYs. */
+  reasons: Record<string, number>;
+  /** Currency → sum of the amounts that were allowed, in minor units. */
+  allowed_amounts: Record<string, number>;
+  /** Of those counted. */
+  first_at: string;
+  last_at: string;
+}
 
 /** A Principal’s note of an Agent. Inventory only: no verification consults it. */
 export interface Agent {
@@ -171,7 +193,11 @@ export type AuditAction =
   | 'subscription.rotate'
   | 'subscription.disable'
   | 'subscription.enable'
-  | 'subscription.delete';
+  | 'subscription.delete'
+  | 'stream.create'
+  | 'stream.update'
+  | 'stream.status'
+  | 'stream.delete';
 
 /** What somebody did with an API key, or the service by itself. Nothing in the log ever changes. */
 export interface AuditEvent {
@@ -355,6 +381,24 @@ export interface DecisionSummary {
   method: string | null;
 }
 
+/** A type of event, or `ping`. */
+export type DeliveredEventType =
+  | 'decision.allow'
+  | 'decision.deny'
+  | 'grant.revoked'
+  | 'agent.disabled'
+  | 'key.retired'
+  | 'key.compromised'
+  | 'principal.verified'
+  | 'principal.unverified'
+  | 'checkpoint.published'
+  | 'outcome.reported'
+  | 'budget.low'
+  | 'pause.changed'
+  | 'approval.requested'
+  | 'approval.decided'
+  | 'ping';
+
 /** How a dispute ended. */
 export interface DisputeResolvedEvent {
   type: 'dispute_resolved';
@@ -427,6 +471,127 @@ export interface DryRun {
     conditions: CapabilityCondition[];
   } | null;
 }
+
+/** What became of one event at one endpoint. */
+export interface EventDelivery {
+  event_id: string;
+  type: DeliveredEventType;
+  /** `failed`: it is not tried again, unless it is replayed. */
+  state: 'waiting' | 'delivered' | 'failed';
+  attempts: number;
+  last_attempt_at: string | null;
+  /** The HTTP status that was answered; null: none was. */
+  last_status: number | null;
+  last_problem: string | null;
+  next_attempt_at: string | null;
+}
+
+/** A page of deliveries, the newest first. */
+export interface EventDeliveryList {
+  deliveries: EventDelivery[];
+  next_cursor: string | null;
+}
+
+/** A ping that is on its way. */
+export interface EventPing {
+  subscription_id: string;
+  event_id: string;
+}
+
+/** Who is told of what, and where. */
+export interface EventSubscription {
+  subscription_id: string;
+  url: string;
+  description: string | null;
+  types: EventType[];
+  /** What is left of a `maxTotal`, in percent, when `budget.low` is told. */
+  budget_low_percent: number;
+  created_at: string;
+  /** The API key that asked for it. */
+  created_by: ApiKeyId | null;
+  state: 'active' | 'failing' | 'disabled';
+  /** Since when no attempt has succeeded. */
+  failing_since: string | null;
+  /** What the latest failed attempt met with. */
+  last_problem: string | null;
+  disabled_at: string | null;
+  /** `failing`: for five days. `gone`: it answered 410. */
+  disabled_because: 'owner' | 'failing' | 'gone' | null;
+  /** Deliveries that are open. */
+  waiting: number;
+  /** Those that events are signed with, the newest first; two at most. */
+  secrets: {
+    number: number;
+    /** Null: until it is rotated. */
+    ends_at: string | null;
+  }[];
+}
+
+/** A subscription as it is made, with its secret. */
+export interface EventSubscriptionCreated {
+  subscription_id: string;
+  url: string;
+  description: string | null;
+  types: EventType[];
+  /** What is left of a `maxTotal`, in percent, when `budget.low` is told. */
+  budget_low_percent: number;
+  created_at: string;
+  /** The API key that asked for it. */
+  created_by: ApiKeyId | null;
+  state: 'active' | 'failing' | 'disabled';
+  /** Since when no attempt has succeeded. */
+  failing_since: string | null;
+  /** What the latest failed attempt met with. */
+  last_problem: string | null;
+  disabled_at: string | null;
+  /** `failing`: for five days. `gone`: it answered 410. */
+  disabled_because: 'owner' | 'failing' | 'gone' | null;
+  /** Deliveries that are open. */
+  waiting: number;
+  /** Those that events are signed with, the newest first; two at most. */
+  secrets: {
+    number: number;
+    /** Null: until it is rotated. */
+    ends_at: string | null;
+  }[];
+  /** The secret itself. It is shown in this answer and never again. */
+  secret: string;
+}
+
+/** What is gone. */
+export interface EventSubscriptionDeleted {
+  subscription_id: string;
+  deleted: true;
+}
+
+export interface EventSubscriptionList {
+  subscriptions: EventSubscription[];
+}
+
+/** A new secret, and until when the one before it holds. */
+export interface EventSubscriptionRotated {
+  subscription_id: string;
+  /** The secret itself. It is shown in this answer and never again. */
+  secret: string;
+  previous_ends_at: string;
+}
+
+/** What happened. A later service may tell of more. */
+export type EventType =
+  | 'decision.allow'
+  | 'decision.deny'
+  | 'grant.revoked'
+  | 'agent.disabled'
+  | 'key.retired'
+  | 'key.compromised'
+  | 'principal.verified'
+  | 'principal.unverified'
+  | 'checkpoint.published'
+  | 'outcome.reported'
+  | 'budget.low'
+  | 'pause.changed'
+  | 'approval.requested'
+  | 'approval.decided';
 
 export interface FailedCheck {
   check:
@@ -652,6 +817,20 @@ export interface Principal {
   org_id?: OrgId | null;
   /** Consent to be named on the public metrics page. */
   may_be_named?: boolean;
+}
+
+/** The decisions of a period about a Principal’s own Grants, grouped. */
+export interface PrincipalActivity {
+  since: string;
+  until: string;
+  by: 'agent' | 'grant' | 'rp';
+  /** How many decisions were counted. */
+  counted: number;
+  /** False: the period has more, all older than these. */
+  complete: boolean;
+  /** How many groups there are; the largest 200 are listed. */
+  groups_total: number;
+  groups: ActivityGroup[];
 }
 
 /** One page of the directory of Principals. `next_cursor` is the `cursor` of the next, null on the last. */

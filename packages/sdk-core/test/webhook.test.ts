@@ -156,6 +156,13 @@ describe('is not believed', () => {
     await expect(verifyWebhook({ headers, body: Buffer.from(body) }, options)).rejects.toMatchObject(refused);
   });
 
+  it('with an id that takes a part of the time or the body to itself', async () => {
+    const id = `${ID}.1795000000`;
+    const headers = { ...signed(), 'webhook-id': id };
+    headers['webhook-signature'] = new Webhook(SECRET).sign(id, new Date(NOW), BODY);
+    await expect(verifyWebhook(requestOf(headers), options)).rejects.toThrow('full stop');
+  });
+
   it('with a header twice', async () => {
     const headers = { ...signed(), 'webhook-id': [ID, ID] };
     await expect(verifyWebhook({ headers, body: BODY }, options)).rejects.toThrow('stands more than once');

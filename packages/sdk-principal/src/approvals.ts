@@ -1,6 +1,6 @@
 /**
- * Approving one Action that was denied (protocol §16). What is signed is made here, of the request as the caller has seen it; of what the
- * service says should be signed nothing is taken.
+ * Approving one Action that was denied (protocol §16). What is signed is made here, of the request as the caller has seen it, once that has
+ * been found to be what the Agent signed for and the service denied; of what the service says should be signed nothing is taken.
  */
 import { jcs } from '@svc/codec';
 import { APPROVAL_MAX_VALIDITY_MS, type Capability, capabilityForOnce, parseAction } from '@svc/protocol';
@@ -15,12 +15,14 @@ import {
   isObject,
   iteratePages,
   readAccessRequestList,
+  readDecision,
   readRequestOf,
   rule,
   SvcError,
   type Transport,
 } from '@svc/sdk-core';
-import type { Grants } from './grants.ts';
+import { type CheckedAccessRequest, checkAccessRequest } from './check-access-request.ts';
+import type { Grants, IssuedGrant } from './grants.ts';
 import { ownPath } from './own-record.ts';
 
 /** What an approval signs: one Capability, to one Agent, for one relying party. */
@@ -62,9 +64,15 @@ export interface PrincipalApprovals {
    */
   terms(request: AccessRequest, lifetimeSeconds?: number): ApprovalTerms;
   /**
-   * Signs a Grant of exactly `terms(request)` and hands it to the relying party. Answers the request as it is then, `approved`.
-   * Where it is refused (`CONFLICT`: decided or expired meanwhile) the Grant is revoked again.
-   * @throws SvcError; after `outcome-unknown` look at `get`
+   * Whether this Agent has signed for this Action and the service has denied it: fetches the Receipt, and verifies it and the Agent's Proof
+   * here. What is shown to a person should have passed it.
+   * @throws SvcError `receipt-invalid`: the request is not what was denied
+   */
+  check(request: AccessRequest, options?: CallOptions): Promise<CheckedAccessRequest>;
+  /**
+   * Checks it as `check` does, signs a Grant of exactly `terms(request)` and hands it to the relying party. Answers the request as it is
+   * then, `approved`. Where it is not (`CONFLICT`: decided or expired meanwhile; or nothing is heard of it) the Grant is revoked again.
+   * @throws SvcError `receipt-invalid` before anything is signed. Its message says what became of the Grant where one was
    * @example
    * for await (const request of client.approvals.list({ status: 'pending' })) {
    *   const { audience, capabilities } = client.approvals.terms(request);
@@ -85,7 +93,17 @@ const aRequest = rule(
 );
 const aLifetime = anInteger(1, APPROVAL_MAX_VALIDITY_MS / 1_000, 'seconds');
 
-export function createApprovals(transport: Transport, grants: Grants): PrincipalApprovals {
+/** What `check` compares with, and when. */
+export interface ApprovalTrust {
+  didDocument?: unknown;
+  now?: () => number;
+}
+
+export function createApprovals(
+  transport: Transport,
+  grants: Grants,
+  { didDocument, now = Date.now }: ApprovalTrust,
+): PrincipalApprovals {
   let own: string | undefined;
   const pathOf = async (part: string, call: CallOptions) => {
     own ??= await ownPath(transport, call);
@@ -103,6 +121,48 @@ export function createApprovals(transport: Transport, grants: Grants): Principal
     const answer = await transport.send({ method: 'POST', path, body, hasEffect: true, ...call });
     return readRequestOf(requestId, answer.body);
   };
+  const get = async (requestId: string, call: CallOptions) => {
+    checkValue('requestId', requestId, aRequestId);
+    const path = await pathOf(`/${requestId}`, call);
+    const answer = await transport.send({ method: 'GET', path, hasEffect: false, ...call });
+    return readRequestOf(requestId, answer.body);
+  };
+  const check = async (request: AccessRequest, call: CallOptions): Promise<CheckedAccessRequest> => {
+    termsOf(request);
+    const { receipt_id: receiptId } = request;
+    if (receiptId === null)
+      throw new SvcError('receipt-invalid', 'the request names no denial: let it be asked again');
+    await pathOf('', call);
+    const path = `${own}/decisions/${receiptId}`;
+    const { body } = await transport.send({ method: 'GET', path, hasEffect: false, ...call });
+    const { receipt } = readDecision(body, 'the decision');
+    return checkAccessRequest(request, {
+      receipt,
+      didDocument: didDocument ?? (await fetchDocument(transport, call)),
+      nowMs: now(),
+    });
+  };
+  /** Answers the request where it was approved by this Grant after all. Otherwise nobody shall use what is told to have failed. */
+  const takeBack = async (
+    requestId: string,
+    { grantId, validUntil }: IssuedGrant,
+    error: unknown,
+  ): Promise<AccessRequest> => {
+    const isRefused = error instanceof SvcError && error.kind === 'refused';
+    const isAborted = error instanceof SvcError && error.kind === 'aborted';
+    const found = isRefused || isAborted ? null : await get(requestId, {}).catch(() => null);
+    if (found !== null && isApprovedBy(found, grantId)) return found;
+    const isRevoked = await grants.revoke(grantId).then(
+      () => true,
+      () => false,
+    );
+    throw withFate(
+      error,
+      isRevoked
+        ? `nothing is approved: the Grant ${grantId} that was signed is revoked`
+        : `the Grant ${grantId} that was signed could not be revoked: it is in force until ${validUntil}, for this Action, once. Revoke it`,
+    );
+  };
   return {
     list: (filter = {}, call = {}) =>
       iteratePages(
@@ -110,23 +170,24 @@ export function createApprovals(transport: Transport, grants: Grants): Principal
         ({ requests }) => requests,
       ),
     page,
-    async get(requestId, call = {}) {
-      checkValue('requestId', requestId, aRequestId);
-      const path = await pathOf(`/${requestId}`, call);
-      const answer = await transport.send({ method: 'GET', path, hasEffect: false, ...call });
-      return readRequestOf(requestId, answer.body);
-    },
+    get: (requestId, call = {}) => get(requestId, call),
     terms: termsOf,
+    check: (request, call = {}) => check(request, call),
     async approve(request, { lifetimeSeconds, ...call } = {}) {
       const terms = termsOf(request, lifetimeSeconds);
       checkValue('requestId', request.task.id, aRequestId);
-      const { grant, grantId } = await grants.issue(terms, call);
+      const { id } = request.task;
+      await check(request, call);
+      const issued = await grants.issue(terms, call);
       try {
-        return await post(request.task.id, 'approve', { grant }, call);
+        const approved = await post(id, 'approve', { grant: issued.grant }, call);
+        if (isApprovedBy(approved, issued.grantId)) return approved;
+        throw new SvcError(
+          'bad-response',
+          'the service does not say that the request was approved by this Grant',
+        );
       } catch (error) {
-        // It was refused, and is signed: nobody shall use what the Principal is told was not approved.
-        if (error instanceof SvcError && error.kind === 'refused') await grants.revoke(grantId, call);
-        throw error;
+        return takeBack(id, issued, error);
       }
     },
     reject: (requestId, { reason, ...call } = {}) =>
@@ -145,6 +206,27 @@ function termsOf(request: AccessRequest, lifetimeSeconds = LIFETIME_SECONDS): Ap
     throw new SvcError('invalid-argument', 'the capability of the request is not that of its Action alone');
   const { agent, relying_party: relyingParty } = request;
   return { agent, audience: [relyingParty], capabilities: [capability], lifetimeSeconds };
+}
+
+const isApprovedBy = ({ task, result }: AccessRequest, grantId: string): boolean =>
+  task.status === 'approved' && result?.grant_id === grantId;
+
+/** The same, and what became of the Grant. */
+const withFate = (error: unknown, fate: string): unknown =>
+  error instanceof SvcError
+    ? new SvcError(error.kind, `${error.message} (${fate})`, { ...detailOf(error), cause: error })
+    : error;
+
+const detailOf = ({ code, status, requestId, retryAfterSeconds }: SvcError) => ({
+  code,
+  status,
+  requestId,
+  retryAfterSeconds,
+});
+
+async function fetchDocument(transport: Transport, call: CallOptions): Promise<unknown> {
+  const path = '/.well-known/did.json';
+  return (await transport.send({ method: 'GET', path, isPublic: true, hasEffect: false, ...call })).body;
 }
 
 const isSame = (ours: Capability, theirs: AccessRequest['capability']): boolean =>

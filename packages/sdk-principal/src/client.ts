@@ -12,11 +12,15 @@ import {
   createApiKeys,
   createAuditLog,
   createDirectory,
+  createEventSubscriptions,
   createPauses,
   createTransport,
   type Directory,
+  type EventSubscriptions,
   getMe,
   getUsage,
+  isObject,
+  isText,
   jsonObject,
   type Me,
   optionally,
@@ -28,6 +32,7 @@ import {
   readArgument,
   readPrincipal,
   readPrincipalDirectoryEntry,
+  rule,
   type Usage,
   type UsageFilter,
 } from '@svc/sdk-core';
@@ -47,6 +52,11 @@ export interface PrincipalClientOptions {
   apiKey?: string;
   /** Needed by `grants.issue` only. */
   signer?: Signer;
+  /**
+   * The service's DID document, pinned: by its keys `approvals.check` tells a genuine Receipt. It is fetched from `baseUrl` unless given, and
+   * then proves no more than that the service agrees with itself and with what the Agent signed.
+   */
+  didDocument?: unknown;
   /** The `fetch` of the runtime unless given. */
   fetch?: typeof fetch;
   /**
@@ -90,6 +100,13 @@ export interface PrincipalClient {
   readonly principals: OwnRecord;
   /** Every Principal; of this one `get` gives the full record. */
   readonly directory: Directory<Principal | PrincipalDirectoryEntry>;
+  /**
+   * Who is told of what happens, and where: endpoints that `verifyWebhook` guards.
+   * @example
+   * const { subscription_id, secret } = await client.subscriptions.create({ url: 'https://acme.example/hooks/svc', types: ['budget.low'] });
+   * await client.subscriptions.test(subscription_id);
+   */
+  readonly subscriptions: EventSubscriptions;
   /** What was done with this Principal's API keys. */
   readonly audit: AuditLog;
   /** How many decisions there were against this Principal's Grants, per UTC day; exact at every moment. */
@@ -98,8 +115,14 @@ export interface PrincipalClient {
   me(options?: CallOptions): Promise<Me>;
 }
 
+const aDidDocument = rule(
+  "the service's DID document, an object with an id",
+  (value): value is object => isObject(value) && isText(value.id),
+);
+
 const OPTIONS: Rules<PrincipalClientOptions> = {
   ...connectionRules,
+  didDocument: optionally(aDidDocument),
   signer: optionally(anObjectWith('a signer { kid, sign }, as signerFromJwk gives it', ['kid'], ['sign'])),
 };
 
@@ -123,11 +146,12 @@ export function createPrincipalClient(options: PrincipalClientOptions): Principa
     keys: createSigningKeys(transport, patience),
     agents: createAgents(transport, disablePatience(timeoutMs)),
     pauses: createPauses(transport, patience),
-    approvals: createApprovals(transport, grants),
+    approvals: createApprovals(transport, grants, read),
     decisions: createOwnDecisions(transport),
     apiKeys: createApiKeys(transport),
     principals: createOwnRecord(transport),
     directory: createDirectory(transport, readPrincipalView),
+    subscriptions: createEventSubscriptions(transport),
     audit: createAuditLog(transport),
     usage: (filter = {}, call = {}) => getUsage(transport, filter, call),
     me: (call = {}) => getMe(transport, call),

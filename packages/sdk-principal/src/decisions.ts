@@ -2,11 +2,15 @@
 import type { ReasonCode } from '@svc/protocol';
 import {
   type CallOptions,
+  type DecisionExports,
   type DecisionPages,
   type DecisionStats,
+  decisionExports,
   decisionPages,
   decisionQuery,
+  type PrincipalActivity,
   readDecisionStats,
+  readPrincipalActivity,
   type Transport,
 } from '@svc/sdk-core';
 import { ownPath } from './own-record.ts';
@@ -24,20 +28,33 @@ export interface OwnDecisionFilter {
   rp?: string;
 }
 
-/** The decisions on this Principal's own Grants; a Grant that somebody else signed in its name is not its own. */
-export interface OwnDecisions extends DecisionPages<OwnDecisionFilter> {
+/**
+ * The decisions on this Principal's own Grants, as a list and as files; a Grant that somebody else signed in its name is not its own.
+ */
+export interface OwnDecisions extends DecisionPages<OwnDecisionFilter>, DecisionExports<OwnDecisionFilter> {
   /** How many there were in a period, why not, and what came of them. Unless given: the last 30 days. */
   stats(
     filter?: Pick<OwnDecisionFilter, 'since' | 'until' | 'rp'>,
     options?: CallOptions,
   ): Promise<DecisionStats>;
+  /**
+   * Which Agents acted, on which Grants, or at which relying parties: how often, why not, for how much, and when last. Of the newest 5,000
+   * decisions of the period; `complete` says whether these are all. Unless given: the last 30 days.
+   */
+  activity(
+    filter: Pick<OwnDecisionFilter, 'since' | 'until' | 'rp'> & { by: 'agent' | 'grant' | 'rp' },
+    options?: CallOptions,
+  ): Promise<PrincipalActivity>;
 }
 
 export function createOwnDecisions(transport: Transport): OwnDecisions {
   let own: string | undefined;
-  const read = async (part: string, filter: OwnDecisionFilter, call: CallOptions) => {
+  const pathOf = async (part: string, call: CallOptions) => {
     own ??= await ownPath(transport, call);
-    const path = `${own}/decisions${part}`;
+    return `${own}/decisions${part}`;
+  };
+  const read = async (part: string, filter: OwnDecisionFilter, call: CallOptions) => {
+    const path = await pathOf(part, call);
     const query = decisionQuery(filter);
     return (await transport.send({ method: 'GET', path, query, hasEffect: false, ...call })).body;
   };
@@ -45,5 +62,8 @@ export function createOwnDecisions(transport: Transport): OwnDecisions {
     ...decisionPages<OwnDecisionFilter>((filter, from, call) => read('', { ...filter, ...from }, call)),
     stats: async (filter = {}, call = {}) =>
       readDecisionStats(await read('/stats', filter, call), 'the statistics'),
+    activity: async (filter, call = {}) =>
+      readPrincipalActivity(await read('/activity', filter, call), 'the activity'),
+    ...decisionExports<OwnDecisionFilter>(transport, (call) => pathOf('/export', call)),
   };
 }

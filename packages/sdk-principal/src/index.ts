@@ -16,25 +16,38 @@ export {
   type CallOptions,
   type ConsumptionBalance,
   type ConsumptionEvent,
+  type DecisionExportRow,
   type DecisionList,
   type DecisionStats,
   type DecisionSummary,
   type Directory,
   type DirectoryFilter,
+  type EventDelivery,
+  type EventDeliveryList,
+  type EventPing,
+  type EventSubscription,
+  type EventSubscriptionCreated,
+  type EventSubscriptionDeleted,
+  type EventSubscriptionRotated,
+  type EventSubscriptions,
+  type EventType,
   type GrantConsumption,
   type GrantList,
   type GrantSummary,
   type KeyUsage,
   type Me,
+  type NewEventSubscription,
   type Pause,
   type PauseList,
   type PauseOptions,
   type Pauses,
   type PauseTarget,
   type Principal,
+  type PrincipalActivity,
   type PrincipalDirectory,
   type PrincipalDirectoryEntry,
   type ReceivedWebhook,
+  type ReplayFrom,
   SvcError,
   type SvcErrorKind,
   type Usage,
@@ -49,6 +62,11 @@ export {
 export type { Agents, DisabledAgent } from './agents.ts';
 export type { ApprovalFilter, ApprovalTerms, ApproveOptions, PrincipalApprovals } from './approvals.ts';
 export { type ApiCallLimits, apiCall, type PurchaseLimits, purchase } from './capabilities.ts';
+export {
+  type AccessRequestEvidence,
+  type CheckedAccessRequest,
+  checkAccessRequest,
+} from './check-access-request.ts';
 export { createPrincipalClient, type PrincipalClient, type PrincipalClientOptions } from './client.ts';
 export type { OwnDecisionFilter, OwnDecisions } from './decisions.ts';
 export type { Ed25519PrivateJwk } from './ed25519.ts';

@@ -1,33 +1,30 @@
 import { capabilityForOnce, parseGrant } from '@svc/protocol';
+import { type DeniedRequest, deniedRequest, REQUEST_ID as ID } from '@svc/testkit/sdk/denied-request';
 import { type Reply, startServer } from '@svc/testkit/sdk/scripted-server';
 import { describe, expect, it } from 'vitest';
+import { agentFromJwk, signProof } from '../src/agent.ts';
 import { type AccessRequest, createPrincipalClient, SvcError } from '../src/index.ts';
-import { agent, allocation, created, GRANT_ID, ISSUER, NOW_MS, SHOP, signer } from './fixtures.ts';
+import { agent, allocation, created, GRANT_ID, ISSUER, NOW_MS, SHOP, signer, testJwk } from './fixtures.ts';
 
-const ID = 'arq_01M7VZGC008Q2R7V9X1C4E6H8S';
 const action = { type: 'commerce:purchase', resource: 'order/7', amount: 90_000, currency: 'USD' } as const;
 const capability = capabilityForOnce(action);
-const asked = (change: object = {}): AccessRequest =>
-  ({
-    task: {
-      id: ID,
-      status: 'pending',
-      status_endpoint: `https://svc.example/access/v1/requests/${ID}`,
-      expires_at: '2026-11-20T08:15:00.000Z',
-      links: { cancel: `https://svc.example/access/v1/requests/${ID}/cancel` },
-    },
-    relying_party: SHOP,
-    principal: ISSUER,
-    grant_id: GRANT_ID,
-    agent: agent.did,
-    action,
-    capability,
-    requested_at: '2026-11-20T08:00:00.000Z',
-    decided_at: null,
-    reason: null,
-    result: null,
-    ...change,
-  }) as unknown as AccessRequest;
+const world = {
+  principal: ISSUER,
+  relyingParty: SHOP,
+  agent: agent.did,
+  grantId: GRANT_ID,
+  action,
+  url: 'https://shop.example/orders',
+  nowMs: NOW_MS,
+};
+const sign = (of: Partial<Parameters<typeof signProof>[0]> = {}) => {
+  const signed = { agent, grantId: GRANT_ID, audience: SHOP, method: 'POST', url: world.url, action };
+  return signProof({ ...signed, now: () => NOW_MS, ...of });
+};
+const proof = await sign();
+const another = await sign();
+const honest = await deniedRequest({ ...world, proof });
+const asked = (change: object = {}): AccessRequest => ({ ...honest.request, ...change });
 
 const me = {
   subject: ISSUER,
@@ -36,17 +33,30 @@ const me = {
   service_did: 'did:web:svc.example',
   env: 'development',
 };
-/** A service that answers an approval so. */
-const serve = (approval: Reply) =>
+/** What a service answers that has denied what it says that it has. */
+const answerOf = (path: string, { receipt, didDocument }: DeniedRequest = honest): Reply => {
+  if (path.includes('/decisions/')) return { json: { receipt, outcomes: [] } };
+  if (path === '/.well-known/did.json') return { json: didDocument };
+  if (path === '/me') return { json: me };
+  if (path === '/grants') return created(allocation);
+  return { json: { grant_id: GRANT_ID, revoked: true, revoked_at: '2026-11-20T08:00:01.000Z' } };
+};
+/** One that answers an approval so, and a revocation. */
+const serve = (approval: Reply, denied: DeniedRequest = honest, revoke?: Reply) =>
   startServer(({ path }) => {
-    if (path === '/me') return { json: me };
-    if (path === '/grants') return created(allocation);
-    if (path === '/revoke')
-      return { json: { grant_id: GRANT_ID, revoked: true, revoked_at: '2026-11-20T08:00:01.000Z' } };
-    return approval;
+    if (path.includes('/access-requests/')) return approval;
+    if (path === '/revoke' && revoke !== undefined) return revoke;
+    return answerOf(path, denied);
   });
-const clientAt = (baseUrl: string) =>
-  createPrincipalClient({ baseUrl, apiKey: 'dk_principal_test', signer, now: () => NOW_MS, random: () => 0 });
+const optionsAt = (baseUrl: string) => ({
+  baseUrl,
+  apiKey: 'dk_principal_test',
+  signer,
+  now: () => NOW_MS,
+  random: () => 0,
+});
+const clientAt = (baseUrl: string, timeoutMs = 10_000) =>
+  createPrincipalClient({ ...optionsAt(baseUrl), timeoutMs });
 const failure = (work: () => unknown) =>
   Promise.resolve()
     .then(work)
@@ -55,9 +65,19 @@ const failure = (work: () => unknown) =>
       (error: unknown) => (error instanceof SvcError ? error : null),
     );
 
+const approved = asked({
+  task: { ...asked().task, status: 'approved' },
+  result: {
+    mode: 'urn:svc:access-request:mode:grant',
+    grant_id: GRANT_ID,
+    grant: 'a.b.c',
+    approved_until: '2026-11-20T08:10:00.000Z',
+  },
+});
+
 describe('an approval', () => {
   it('signs the Action that was denied, for that Agent and relying party, once, for ten minutes, and sends it', async () => {
-    await using server = await serve({ json: asked({ task: { ...asked().task, status: 'approved' } }) });
+    await using server = await serve({ json: approved });
     const { approvals } = clientAt(server.baseUrl);
     expect(approvals.terms(asked())).toEqual({
       agent: agent.did,
@@ -120,6 +140,43 @@ describe('an approval', () => {
     expect([last?.path, JSON.parse(last?.body ?? '{}')]).toEqual(['/revoke', { grant_id: GRANT_ID }]);
   });
 
+  it('of which the answer is lost is looked for: approved where it was, and else no Grant is left in force', async () => {
+    for (const [state, isApproved] of [
+      [approved, true],
+      [asked(), false],
+    ] as const) {
+      await using server = await startServer(({ path }) => {
+        if (path.endsWith('/approve')) return 'destroy';
+        return path.endsWith(`/access-requests/${ID}`) ? { json: state } : answerOf(path);
+      });
+      const error = await failure(() => clientAt(server.baseUrl, 1_000).approvals.approve(asked()));
+      expect(server.received.some(({ path }) => path === '/revoke')).toBe(!isApproved);
+      if (isApproved) expect(error).toBeNull();
+      else
+        expect([error?.kind, error?.message]).toEqual([
+          'outcome-unknown',
+          expect.stringMatching(/nothing is approved.* is revoked/),
+        ]);
+    }
+  });
+
+  it('names the Grant and until when it holds, where it is refused and cannot be revoked', async () => {
+    const gone = { status: 409, json: { error: 'CONFLICT', message: 'The request is expired already.' } };
+    const broken = { status: 500, json: { error: 'INTERNAL', message: 'no' } };
+    await using server = await serve(gone, honest, broken);
+    const error = await failure(() => clientAt(server.baseUrl).approvals.approve(asked()));
+    expect([error?.code, error?.message]).toEqual(['CONFLICT', expect.stringContaining(GRANT_ID)]);
+    expect(error?.message).toMatch(/could not be revoked.* in force until 2026-11-20T08:10:00Z/);
+  });
+
+  it('is none where the service answers that another Grant approved it', async () => {
+    const result = { ...approved.result, grant_id: GRANT_ID.replace('A', 'B') };
+    await using server = await serve({ json: { ...approved, result } });
+    const error = await failure(() => clientAt(server.baseUrl).approvals.approve(asked()));
+    expect(error?.kind).toBe('bad-response');
+    expect(server.received.at(-1)?.path).toBe('/revoke');
+  });
+
   it('takes no answer about another request', async () => {
     const task = { ...asked().task, id: ID.replace('S', 'T') };
     await using server = await serve({ json: asked({ task }) });
@@ -130,5 +187,85 @@ describe('an approval', () => {
       () => approvals.reject(ID),
     ])
       expect((await failure(work))?.kind).toBe('bad-response');
+  });
+});
+
+describe('a service that lies gets no signature: refused before anything is allocated is', () => {
+  const other = agentFromJwk(testJwk('another agent'));
+  const dearer = { ...action, amount: 900_000 } as const;
+  const unseen = { ...action, resource: 'order/\u202e7' } as const;
+  const asking = (of: Parameters<typeof capabilityForOnce>[0]) => ({
+    action: of,
+    capability: capabilityForOnce(of),
+  });
+  const denied = async (of: Parameters<typeof sign>[0]) =>
+    deniedRequest({ ...world, action: of?.action ?? action, proof: await sign(of) });
+  /** What differs, or the whole that the Agent asked for; and what the service signed in place of the truth. */
+  type Lie = readonly [string, RegExp, object | Promise<DeniedRequest>, Promise<DeniedRequest> | null];
+  const lies: readonly Lie[] = [
+    ['another amount than the Agent signed for', /another Action/, asking(dearer), null],
+    ['another resource', /another Action/, asking({ ...action, resource: 'order/8' }), null],
+    ['another currency', /another Action/, asking({ ...action, currency: 'KWD' }), null],
+    ['another relying party', /another relying party/, { relying_party: 'did:web:evil.example' }, null],
+    ['another Agent', /another Agent/, { agent: other.did }, null],
+    ['another Grant', /another Grant/, { grant_id: GRANT_ID.replace('A', 'B') }, null],
+    ['another Principal', /another Principal/, { principal: 'did:web:other.example' }, null],
+    ['no Proof', /without the Proof/, { proof: null }, null],
+    ['no denial', /names no denial/, { receipt_id: null }, null],
+    ['a Proof that nobody signed', /has not signed/, { proof: `${proof.slice(0, -8)}AAAAAAAA` }, null],
+    ['a Proof beside a Receipt of another', /another Proof/, { proof: another }, null],
+    [
+      'an Action of the day before yesterday',
+      /more than a day ago/,
+      denied({ now: () => NOW_MS - 27 * 3_600_000 }),
+      null,
+    ],
+    ['a resource that is not read as it stands', /not seen/, denied({ action: unseen }), null],
+    ['a Receipt of another Action', /another Action/, {}, deniedRequest({ ...world, proof, action: dearer })],
+    [
+      'a Receipt that the service did not sign',
+      /not genuine/,
+      {},
+      Promise.resolve({
+        ...honest,
+        receipt: { ...honest.receipt, receipt: `${honest.receipt.receipt.slice(0, -8)}AAAAAAAA` },
+      }),
+    ],
+    [
+      'a denial for another cause than its authority',
+      /P6/,
+      {},
+      deniedRequest({ ...world, proof }, (body) => {
+        body.protocol.checks.P6 = false;
+        body.reason = 'AUTHORITY_REVOKED';
+      }),
+    ],
+  ];
+  it.each(lies)('%s', async (_what, message, told, signed) => {
+    const whole = told instanceof Promise ? await told : null;
+    const request: AccessRequest = whole?.request ?? asked(told);
+    await using server = await serve('silence', whole ?? (await signed) ?? honest);
+    const { approvals } = clientAt(server.baseUrl);
+    for (const work of [() => approvals.approve(request), () => approvals.check(request)]) {
+      const error = await failure(work);
+      expect([error?.kind, error?.message]).toEqual(['receipt-invalid', expect.stringMatching(message)]);
+    }
+    expect(server.received.some(({ method }) => method === 'POST')).toBe(false);
+  });
+
+  it('a Receipt under another key than that of the DID document that is pinned', async () => {
+    const { didDocument } = honest;
+    await using server = await serve('silence');
+    const pinnedTo = (document: object) =>
+      createPrincipalClient({ ...optionsAt(server.baseUrl), didDocument: document }).approvals;
+    const verificationMethod = didDocument.verificationMethod.map((method) => ({
+      ...method,
+      publicKeyMultibase: agent.did.slice('did:key:'.length),
+    }));
+    const error = await failure(() => pinnedTo({ ...didDocument, verificationMethod }).check(asked()));
+    expect([error?.kind, error?.message]).toEqual(['receipt-invalid', expect.stringMatching(/not genuine/)]);
+    const { signedAt } = await pinnedTo(didDocument).check(asked());
+    expect(signedAt.getTime()).toBe(Math.floor(NOW_MS / 1_000) * 1_000);
+    expect(server.received.map(({ path }) => path)).not.toContain('/.well-known/did.json');
   });
 });

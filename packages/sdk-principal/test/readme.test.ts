@@ -6,6 +6,8 @@ const preambles = [
   "import type { PrincipalClient } from '@svc/sdk-principal'; declare const client: PrincipalClient",
   `import type { ApprovalTerms, PrincipalClient } from '@svc/sdk-principal'; declare const client: PrincipalClient;
    declare const isWanted: (terms: Omit<ApprovalTerms, 'lifetimeSeconds'>) => Promise<boolean>`,
+  `import type { PrincipalClient } from '@svc/sdk-principal'; declare const client: PrincipalClient;
+   declare const keep: (secret: string) => Promise<void>`,
   "import { verifyWebhook } from '@svc/sdk-principal'; declare const secret: string, request: Request",
   'declare const grant: string',
   `import { type Action, type Agent, createAgentFetch } from '@svc/sdk-principal/agent';

@@ -6,8 +6,10 @@ import {
   type CallOptions,
   checkValue,
   isObject,
+  isText,
   readAccessRequest,
   readRequestOf,
+  rule,
   SvcError,
   type Transport,
 } from '@svc/sdk-core';
@@ -15,6 +17,8 @@ import { aReceiptId } from './receipt-id.ts';
 
 /** For one request. */
 export interface RequestApprovalOptions extends CallOptions {
+  /** The Proof that was verified: the Principal sees by it what its Agent wants, and need not take the service's word. */
+  proof: string;
   /** How long the Principal has, 60 to 86,400 seconds; 900 unless given. */
   expiresInSeconds?: number;
 }
@@ -31,7 +35,7 @@ export interface WaitForApprovalOptions {
 export interface Approvals {
   requestApproval(
     denied: string | { readonly receipt: { readonly receipt_id: string } },
-    options?: RequestApprovalOptions,
+    options: RequestApprovalOptions,
   ): Promise<AccessRequest>;
   waitForApproval(requestId: string, options?: WaitForApprovalOptions): Promise<AccessRequest>;
   cancelApproval(requestId: string, options?: CallOptions): Promise<AccessRequest>;
@@ -45,15 +49,18 @@ const ANSWER_MS = 10_000;
 const LEAST_MS = 1_000;
 
 const seconds = anInteger(60, 86_400, 'seconds');
+const aProof = rule('the Proof that was verified, a string', (value): value is string => isText(value));
 const milliseconds = anInteger(1, 86_400_000, 'milliseconds');
 
 export const createApprovals = (transport: Transport): Approvals => ({
-  async requestApproval(denied, { expiresInSeconds, ...call } = {}) {
+  async requestApproval(denied, { proof, expiresInSeconds, ...call }) {
     const receiptId = receiptIdOf(denied);
     checkValue('receiptId', receiptId, aReceiptId);
     if (expiresInSeconds !== undefined) checkValue('expiresInSeconds', expiresInSeconds, seconds);
+    checkValue('proof', proof, aProof);
     const body = {
       receipt_id: receiptId,
+      proof,
       ...(expiresInSeconds !== undefined && { expires_in_seconds: expiresInSeconds }),
     };
     const path = '/access/v1/requests';

@@ -2,12 +2,12 @@
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { CallToolRequest, CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { type Action, REASON_TEXTS } from '@svc/protocol';
+import { type Action, GRANT_MAX_CHARS, PROOF_MAX_CHARS, REASON_TEXTS } from '@svc/protocol';
 import { REMEDIES } from '@svc/protocol/explain';
 import { aFunction, anObjectWith, optionally, type Rules, readArgument, rule, SvcError } from '@svc/sdk-core';
 import { anOriginOfTools, META, type ToolRequest, toolRequest } from '@svc/sdk-core/tool-call';
 import type { SvcAuthority } from './authorize.ts';
-import { RequestMismatchError } from './request-mismatch.ts';
+import { mismatchBeforeVerify, RequestMismatchError } from './request-mismatch.ts';
 import type { Verifier } from './verifier.ts';
 import type { Verdict } from './verify.ts';
 
@@ -109,7 +109,11 @@ const guarded =
   (handler: Handler, rules: ReadonlyMap<string, ToolRule>, options: GuardOptions): Handler =>
   async (request, extra) => {
     const params: Partial<CallToolRequest['params']> = request.params ?? {};
-    const toolRule = rules.get(params.name ?? '') ?? 'guarded';
+    const { name } = params;
+    // A name that only turns into a text where the server looks it up, as ["wipe"] does, has no rule here.
+    if (typeof name !== 'string')
+      throw Object.assign(new Error('the name of a tool must be a string'), { code: INVALID_PARAMS });
+    const toolRule = rules.get(name) ?? 'guarded';
     if (toolRule === 'free') return handler(request, extra);
     const outcome =
       toolRule === 'forbidden'
@@ -128,20 +132,28 @@ const guarded =
 
 /** JSON-RPC 2.0 §5.1. */
 const INVALID_REQUEST = -32_600;
+const INVALID_PARAMS = -32_602;
 
 type Outcome = { readonly allowed: SvcAuthority } | { readonly refused: CallToolResult };
 
 async function decide(
-  { name = '', arguments: args = {}, _meta: meta = {} }: Partial<CallToolRequest['params']>,
+  { name = '', arguments: args = {}, _meta: meta }: Partial<CallToolRequest['params']>,
   toolRule: ToolRule,
   options: GuardOptions,
 ): Promise<Outcome> {
-  const { [META.grant]: grant, [META.proof]: proof } = meta;
+  const { [META.grant]: grant, [META.proof]: proof } = meta ?? {};
   let called: ToolRequest;
   let action: Action;
   try {
     called = toolRequest(options.origin, name, args);
     if (typeof grant !== 'string' || typeof proof !== 'string') return withoutAuthority(called);
+    if (grant.length > GRANT_MAX_CHARS || proof.length > PROOF_MAX_CHARS)
+      return refuse(
+        'INVALID_REQUEST',
+        'The Grant or the Proof is too long.',
+        'Send both as they were signed.',
+      );
+    if (mismatchBeforeVerify(proof, called) !== null) return forAnotherCall();
     action = typeof toolRule === 'object' ? await toolRule.action(args) : callOf(called);
   } catch (error) {
     tellError(options, error, name);
@@ -151,10 +163,7 @@ async function decide(
   try {
     return outcomeOf(await options.verifier.verify({ grant, proof, action, request: called }));
   } catch (error) {
-    if (error instanceof RequestMismatchError) {
-      const remedy = 'Sign a new Proof for exactly these arguments.';
-      return refuse('REQUEST_MISMATCH', 'The Proof is for another call than this one.', remedy);
-    }
+    if (error instanceof RequestMismatchError) return forAnotherCall();
     tellError(options, error, name);
     const remedy = 'Try again later, with a new Proof.';
     return refuse('SERVICE_UNAVAILABLE', 'Authority could not be verified.', remedy);
@@ -165,6 +174,13 @@ const withoutAuthority = ({ method, url }: ToolRequest): Outcome => {
   const remedy = `Sign a Proof for ${method} ${url}, and send it with the Grant in _meta as "${META.proof}" and "${META.grant}".`;
   return refuse('UNAUTHORIZED', 'This tool takes a Grant and a Proof.', remedy);
 };
+
+const forAnotherCall = (): Outcome =>
+  refuse(
+    'REQUEST_MISMATCH',
+    'The Proof is for another call than this one.',
+    'Sign a new Proof for exactly these arguments.',
+  );
 
 const callOf = ({ method, url }: ToolRequest): Action => ({ type: 'api:call', method, resource: url });
 

@@ -35,8 +35,8 @@ const problemOfDid = (option: string, did: string | undefined, { service_did }: 
 function explain(error: unknown, baseUrl: string): unknown {
   if (!(error instanceof SvcError)) return error;
   const { host } = new URL(baseUrl);
-  const { kind, status, code, requestId, retryAfterSeconds } = error;
-  const detail = { status, code, requestId, retryAfterSeconds, cause: error };
+  const { kind, status, code, requestId, retryAfterSeconds, helpUrl } = error;
+  const detail = { status, code, requestId, retryAfterSeconds, helpUrl, cause: error };
   if (status === 401)
     return new SvcError(
       'configuration',

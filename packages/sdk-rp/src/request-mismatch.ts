@@ -19,6 +19,22 @@ export class RequestMismatchError extends SvcError {
   }
 }
 
+/**
+ * What a Proof says of itself, before it is asked about: one for another request would be spent, and its budget drawn, for nothing.
+ * Nothing is trusted for it: null where no difference is seen, and what passes is verified and compared all the same.
+ */
+export function mismatchBeforeVerify(
+  proof: string,
+  { method, url }: ReceivedRequest,
+): RequestMismatchError | null {
+  const parsed = parseProof(proof);
+  if (!parsed.ok) return null;
+  const received = { method, url: normalizeHtu(url) ?? url };
+  const signedFor = { method: parsed.value.htm, url: parsed.value.normalizedHtu };
+  if (signedFor.method === received.method && signedFor.url === received.url) return null;
+  return new RequestMismatchError(null, received, signedFor);
+}
+
 /** The Receipt is genuine and about this Proof, so what the Proof says is what was signed. */
 export function requestMismatch(
   body: JsonValue,

@@ -7,10 +7,12 @@ import {
   createApiKeys,
   createAuditLog,
   createDirectory,
+  createEventSubscriptions,
   createTransport,
   type DecisionStats,
   type Directory,
   type DryRun,
+  type EventSubscriptions,
   getMe,
   getUsage,
   type Me,
@@ -62,7 +64,7 @@ export interface Verifier {
    * @example
    * const verdict = await verifier.verify({ grant, proof, action, request });
    * if (verdict.reason === 'AMOUNT_EXCEEDS_AUTHORITY') {
-   *   const { task } = await verifier.requestApproval(verdict);
+   *   const { task } = await verifier.requestApproval(verdict, { proof });
    *   const { result } = await verifier.waitForApproval(task.id, { timeoutMs: 120_000 });
    *   if (result?.grant) answer(Response.json({ grant: result.grant })); // the Agent signs a new Proof under this Grant, and comes again
    * }
@@ -70,7 +72,7 @@ export interface Verifier {
    */
   requestApproval(
     denied: string | { readonly receipt: { readonly receipt_id: string } },
-    options?: RequestApprovalOptions,
+    options: RequestApprovalOptions,
   ): Promise<AccessRequest>;
   /**
    * Resolves when the request is decided, with `task.status` `approved`, `denied`, `expired` or `cancelled`. When it is approved, `result.grant` is for the
@@ -104,6 +106,13 @@ export interface Verifier {
   readonly directory: Directory<PrincipalDirectoryEntry>;
   /** This relying party's own settings. */
   readonly relyingParty: OwnSettings;
+  /**
+   * Who is told of what happens, and where: endpoints that `verifyWebhook` guards.
+   * @example
+   * const { subscription_id, secret } = await verifier.subscriptions.create({ url: 'https://shop.example/hooks/svc', types: ['grant.revoked'] });
+   * await verifier.subscriptions.test(subscription_id);
+   */
+  readonly subscriptions: EventSubscriptions;
   readonly audit: AuditLog;
   /** How many decisions this relying party had, per UTC day; today's included, exact at every moment. */
   usage(filter?: Omit<UsageFilter, 'rp'>, options?: CallOptions): Promise<Usage>;
@@ -145,6 +154,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
     apiKeys: createApiKeys(transport),
     directory: createDirectory(transport, readPrincipalDirectoryEntry),
     relyingParty: createOwnSettings(transport, relyingParty, timeoutMs),
+    subscriptions: createEventSubscriptions(transport),
     audit: createAuditLog(transport),
     usage: (filter = {}, call = {}) => getUsage(transport, filter, call),
     me: (call = {}) => getMe(transport, call),

@@ -4,6 +4,7 @@ import { createVerifier, SvcError } from '../src/index.ts';
 import { SERVICE, SHOP } from './world.ts';
 
 const RECEIPT_ID = 'drc_01M7VZGC008Q2R7V9X1C4E6H8K';
+const PROOF = 'a.b.c';
 const ID = 'arq_01M7VZGC008Q2R7V9X1C4E6H8S';
 const address = `https://svc.example/access/v1/requests/${ID}`;
 const request = (status: string, more: object = {}) => ({
@@ -20,6 +21,8 @@ const request = (status: string, more: object = {}) => ({
   agent: 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
   action: { type: 'commerce:purchase', resource: 'order/7', amount: 90_000, currency: 'USD' },
   capability: { action: 'commerce:purchase', constraints: { maxUses: 1 }, resources: ['order/7'] },
+  receipt_id: RECEIPT_ID,
+  proof: PROOF,
   requested_at: '2026-11-20T08:00:00.000Z',
   decided_at: null,
   reason: null,
@@ -44,22 +47,25 @@ const failure = (work: Promise<unknown>) =>
     (error: unknown) => (error instanceof SvcError ? error.kind : error),
   );
 
-it('asks about a denial by its id or its verdict, and sends that id and nothing else', async () => {
+it('asks about a denial by its id or its verdict, and sends that id and the Proof and nothing else', async () => {
   await using server = await startServer([reply(request('pending'), 202)]);
   const verifier = verifierAt(server.baseUrl);
-  expect((await verifier.requestApproval(RECEIPT_ID)).task.status).toBe('pending');
-  await verifier.requestApproval({ receipt: { receipt_id: RECEIPT_ID } }, { expiresInSeconds: 60 });
+  expect((await verifier.requestApproval(RECEIPT_ID, { proof: PROOF })).task.status).toBe('pending');
+  const verdict = { receipt: { receipt_id: RECEIPT_ID } };
+  await verifier.requestApproval(verdict, { proof: PROOF, expiresInSeconds: 60 });
   expect(server.received.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
-    ['/access/v1/requests', { receipt_id: RECEIPT_ID }],
-    ['/access/v1/requests', { receipt_id: RECEIPT_ID, expires_in_seconds: 60 }],
+    ['/access/v1/requests', { receipt_id: RECEIPT_ID, proof: PROOF }],
+    ['/access/v1/requests', { receipt_id: RECEIPT_ID, proof: PROOF, expires_in_seconds: 60 }],
   ]);
 });
 
 it('refuses what is no Receipt id or no request id before anything is sent', async () => {
   await using server = await startServer(['silence']);
   const verifier = verifierAt(server.baseUrl);
-  expect(await failure(verifier.requestApproval('urn:svc:grant:1'))).toBe('invalid-argument');
-  expect(await failure(verifier.requestApproval(RECEIPT_ID, { expiresInSeconds: 59 }))).toBe(
+  expect(await failure(verifier.requestApproval('urn:svc:grant:1', { proof: PROOF }))).toBe(
+    'invalid-argument',
+  );
+  expect(await failure(verifier.requestApproval(RECEIPT_ID, { proof: PROOF, expiresInSeconds: 59 }))).toBe(
     'invalid-argument',
   );
   expect(await failure(verifier.waitForApproval(RECEIPT_ID))).toBe('invalid-argument');

@@ -5,8 +5,10 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { CallToolRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { toolRequest } from '@svc/sdk-core/tool-call';
 import { expect, it, vi } from 'vitest';
 import { type GuardOptions, getToolAuthority, guardTools } from '../src/mcp.ts';
+import { newProof } from './world.ts';
 
 const require = createRequire(import.meta.url);
 const { McpServer: OtherCopy } = require('@modelcontextprotocol/sdk/server/mcp.js') as {
@@ -116,4 +118,62 @@ it('a server that has tools already is refused, and a tool that was not guarded 
   server.registerTool('early', {}, ran);
   expect(() => guardTools(server, options)).toThrow(/tools\/call/);
   expect(() => getToolAuthority({})).toThrow(/no guard/);
+});
+
+/** What a server that reads requests by itself is given: the SDK has not looked at their form. */
+const raw = async (params: Record<string, unknown>) => {
+  const [, make] = servers.find(([what]) => what === 'that answers from its fallback') ?? [];
+  const [ofClient, ofServer] = InMemoryTransport.createLinkedPair();
+  await make?.().connect(ofServer);
+  const answered = new Promise<string>((resolve) => {
+    ofClient.onmessage = (message) => resolve(JSON.stringify(message));
+  });
+  await ofClient.start();
+  await ofClient.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+  return answered;
+};
+const presented = { 'svc/grant': 'g', 'svc/proof': 'p' };
+
+it('a name that is no string runs nothing, whatever it would turn into', async () => {
+  verify.mockClear();
+  for (const name of [['forbidden'], ['free'], 5, null, { toString: 'free' }])
+    expect(await raw({ name, arguments: {}, _meta: presented })).toMatch(/"code":-32602/);
+  expect(await raw({ name: 'free' })).toMatch(/it ran/);
+  expect(await raw({ name: 'guarded', arguments: null })).toMatch(/UNAUTHORIZED/);
+  expect(verify).not.toHaveBeenCalled();
+});
+
+it('nothing is asked about a Grant or Proof that is longer than any is', async () => {
+  verify.mockClear();
+  const long = 'x'.repeat(20_000);
+  for (const _meta of [
+    { ...presented, 'svc/grant': long },
+    { ...presented, 'svc/proof': long },
+  ])
+    expect(await raw({ name: 'guarded', _meta })).toMatch(/INVALID_REQUEST.*too long/);
+  expect(verify).not.toHaveBeenCalled();
+});
+
+it('without arguments is the same call as with {}, and with null another', async () => {
+  const addressOf = async (params: object) => {
+    verify.mockClear();
+    await raw({ name: 'guarded', _meta: presented, ...params });
+    return verify.mock.calls[0]?.[0].request.url;
+  };
+  const none = await addressOf({});
+  expect(none).toMatch(/^https:\/\/shop\.example\/mcp\/tools\/guarded\/44136fa3/);
+  expect(await addressOf({ arguments: {} })).toBe(none);
+  expect(await addressOf({ arguments: null })).not.toBe(none);
+});
+
+it('a Proof that names another call is refused before the service is asked, so that it is neither spent nor drawn on', async () => {
+  verify.mockClear();
+  const addressOf = (args: object) => toolRequest('https://shop.example', 'described', args).url;
+  const proof = await newProof({ url: addressOf({ note: 'a' }) });
+  const call = (note: string) =>
+    raw({ name: 'described', arguments: { note }, _meta: { ...presented, 'svc/proof': proof } });
+  expect(await call('b')).toMatch(/REQUEST_MISMATCH/);
+  expect(verify).not.toHaveBeenCalled();
+  expect(await call('a')).toMatch(/SERVICE_UNAVAILABLE/);
+  expect(verify).toHaveBeenCalledOnce();
 });

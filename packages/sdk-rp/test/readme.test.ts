@@ -21,6 +21,7 @@ const preambles = [
   `${verifier}; import type { Action } from '@svc/sdk-rp'; declare const grant: string, proof: string, action: Action`,
   `${verifier}; import type { Action } from '@svc/sdk-rp'; declare const grant: string, proof: string, action: Action;
    declare const request: { method: string; url: string }, answerAgent: (answer: { grant: string }) => void`,
+  `${verifier}; declare const keep: (secret: string) => Promise<void>`,
   "import { verifyWebhook } from '@svc/sdk-rp'; declare const secret: string, request: Request",
   verifier,
   `${verifier}; import { createAuthorizer } from '@svc/sdk-rp/fetch'; import type { Action } from '@svc/sdk-rp';

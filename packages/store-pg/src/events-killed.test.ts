@@ -58,14 +58,24 @@ const eventually = async <T>(ask: () => Promise<T>): Promise<T> => {
 const sql = <Row extends object>(text: string, values: unknown[] = []) =>
   eventually(() => runSql<Row & Record<string, unknown>>(cluster.url, text, values));
 
-/** One session of those that are at work. */
+/** One session of those that are at work; another one where it has ended by itself. */
 const killOne = async (): Promise<void> => {
+  while (!(await tryToKill()));
+};
+
+const tryToKill = async (): Promise<boolean> => {
   const sessions = await sql<{ pid: number }>(
     `select pid from pg_stat_activity
      where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()
      order by (state = 'active') desc, random() limit 1`,
   );
-  for (const { pid } of sessions) process.kill(pid, 'SIGKILL');
+  try {
+    for (const { pid } of sessions) process.kill(pid, 'SIGKILL');
+    return sessions.length > 0;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+    throw error;
+  }
 };
 
 interface Books {

@@ -444,8 +444,13 @@ describe('deliveries', () => {
     await commit(denyCommit(world), denyCommit(world));
     await stores.first.events.sequence(1);
     await stores.first.transaction((tx) => tx.events.deleteAll(rp));
-    expect(await listTold(stores.url, rp)).toEqual([]);
     expect(await stores.first.events.list(rp)).toEqual([]);
+    // Whoever has the name next cannot have it replayed.
+    const { subscriptionId } = await want(rp);
+    await stores.first.events.readAgain(subscriptionId, 1);
+    expect(await takeAll(subscriptionId)).toEqual([]);
+    await stores.first.events.forget(100, 30, Date.now());
+    expect(await listTold(stores.url, rp)).toEqual([]);
   });
 
   it('are no condition of forgetting: where nothing delivers, it moves the outbox into the log', async () => {

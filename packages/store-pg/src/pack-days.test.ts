@@ -231,7 +231,7 @@ it('a lock of the ledger that is not had is waited for on one day, and not on ea
   };
   const { checkpoints } = stores.first;
   const store = { coldDays: { ...stores.first.coldDays, detach }, checkpoints };
-  expect(await pack(objects, { store })).toEqual(NOTHING);
+  expect(await pack(objects, { store, lockPauseMs: 1 })).toEqual(NOTHING);
   expect([...asked]).toEqual([DUE[0]]);
 }, 20_000);
 

@@ -5,7 +5,7 @@ import { racePauses } from '@svc/testkit/store/pause-races';
 import { alterFunction } from '@svc/testkit/store/session';
 import { describe, expect, it } from 'vitest';
 
-const RACES = sampled({ quick: 24, deep: 10_000 });
+const RACES = sampled({ quick: 12, deep: 10_000 });
 const SCOPES: readonly PauseScope[] = ['grant', 'agent', 'principal', 'relying_party', 'org', 'service'];
 
 const whole = withDatabase();
@@ -34,7 +34,7 @@ describe('pauses and their ends against decisions through two nodes', () => {
 
   it('nor where commits dawdle between judging and storing', async () => {
     await slowDown(slowed.url);
-    const races = sampled({ quick: 12, deep: 120 });
+    const races = sampled({ quick: 6, deep: 120 });
     expect((await racePauses(slowed.url, { races, scopes: SCOPES })).breaches).toEqual([]);
   }, 120_000);
 

@@ -3,7 +3,7 @@ import type { DidWeb } from '@svc/protocol';
 import { completePauses, type PauseTarget } from '@svc/service';
 import { withStores } from '@svc/testkit/store/open-store';
 import { changePause, pauseDeps } from '@svc/testkit/store/pause-races';
-import { runSql, untilRow, withSession } from '@svc/testkit/store/session';
+import { runSql, untilWaiting, withSession } from '@svc/testkit/store/session';
 import { createWorld, insertGrant, insertOrg } from '@svc/testkit/store/world';
 import { expect, it } from 'vitest';
 
@@ -29,7 +29,7 @@ it('a relying party that registers while the service is being paused has its new
   const registered = await stores.second.transaction(async (tx) => {
     const record = await tx.relyingParties.insert({ ...relyingParty, did: 'did:web:late.example' as DidWeb });
     pausing = change(SERVICE, true);
-    await withSession(stores.url, (session) => untilRow(session, 'select from pg_locks where not granted'));
+    await withSession(stores.url, (session) => untilWaiting(session));
     return record;
   });
   await pausing;

@@ -15,7 +15,7 @@ import {
 import { decodeBitstring, getBit, parseStatusListCredential } from '@svc/status-list';
 import { tamper } from '@svc/testkit';
 import { withStores } from '@svc/testkit/store/open-store';
-import { untilRow, withSession } from '@svc/testkit/store/session';
+import { untilWaiting, withSession } from '@svc/testkit/store/session';
 import { insertPrincipal } from '@svc/testkit/store/world';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
@@ -153,7 +153,7 @@ describe('a revocation at the same time', () => {
         const list = await tx.statusLists.findForUpdate(url);
         if (list === null) throw new Error('no list');
         round = reSign(stores.second);
-        await untilRow(session, 'select from pg_locks where not granted');
+        await untilWaiting(session);
         await setStatusBits(revoking, tx, list, [4_711]);
       });
       expect(await round).toEqual({ signed: 1, left: 0 });
@@ -172,7 +172,7 @@ describe('a revocation at the same time', () => {
         const list = await tx.statusLists.findForUpdate(url);
         if (list === null) throw new Error('no list');
         round = reSign(stores.second);
-        await untilRow(session, 'select from pg_locks where not granted');
+        await untilWaiting(session);
         await setStatusBits(node(stores.first, AFTER), tx, list, [4_711]);
       });
       expect(await round).toEqual({ signed: 0, left: 0 });

@@ -4,7 +4,7 @@ import { raceRevocations } from '@svc/testkit/store/revocation-races';
 import { alterFunction } from '@svc/testkit/store/session';
 import { describe, expect, it } from 'vitest';
 
-const RACES = sampled({ quick: 24, deep: 300 });
+const RACES = sampled({ quick: 16, deep: 300 });
 
 const whole = withDatabase();
 const slowed = withDatabase();

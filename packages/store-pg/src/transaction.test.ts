@@ -1,6 +1,6 @@
 import { StoreError, type TransactionOptions } from '@svc/service';
 import { withStores } from '@svc/testkit/store/open-store';
-import { runSql, untilRow, withSession } from '@svc/testkit/store/session';
+import { runSql, untilRow, untilWaiting, withSession } from '@svc/testkit/store/session';
 import { hashOf, insertPrincipal, newAuditId } from '@svc/testkit/store/world';
 import { expect, it, onTestFinished } from 'vitest';
 import { createStore } from './create-store.ts';
@@ -122,7 +122,7 @@ it('what anybody may call in any number is not in the way of what takes authorit
       ),
     );
     const settled = Promise.allSettled(waiting);
-    await untilRow(holder, `select where (select count(*) from pg_locks where not granted) >= 4`);
+    await untilWaiting(holder, 4);
     await stores.first.transaction((tx) => tx.evidence.insert(artifact('urgent')), { lane: 'urgent' });
     expect(await isStored('urgent')).toBe(true);
     const [first] = await Promise.race([settled, Promise.resolve([])]);

@@ -3,7 +3,6 @@ import { type Body, GRANT_MODE, type Routes } from '@svc/contract';
 import { capabilityForOnce, formatTimestamp } from '@svc/protocol';
 import {
   type ApprovalRecord,
-  type ApprovalWaits,
   approveRequest,
   cancelApproval,
   findAskedApproval,
@@ -13,31 +12,39 @@ import {
   rejectApproval,
   requestApproval,
   type ServiceDeps,
+  type Waits,
 } from '@svc/service';
 import type { HandlersOf } from '../http/index.ts';
+import type { ApprovalMetrics } from '../metrics/approval-metrics.ts';
 import { formatTimestampOrNull } from './format-timestamp-or-null.ts';
 
 /** `waits`: kept between calls, those of a node. */
-export const approvalEndpoints = (deps: ServiceDeps, waits: ApprovalWaits): HandlersOf<'approvals'> => {
-  const present = presentTo(deps);
+export const approvalEndpoints = (
+  deps: ServiceDeps,
+  waits: Waits,
+  metrics: ApprovalMetrics,
+): HandlersOf<'approvals'> => {
+  const present = (record: ApprovalRecord) => presentAccessRequest(deps, record);
   return {
     requestAccess: async ({ caller, body, requestId }) => {
-      const { receipt_id: receiptId, expires_in_seconds: expiresInSeconds } = body;
-      const request = await requestApproval(deps, caller, { receiptId, expiresInSeconds, requestId });
+      const { receipt_id: receiptId, expires_in_seconds: expiresInSeconds, proof } = body;
+      const order = { receiptId, proof, expiresInSeconds, requestId };
+      const request = await metrics.count('requested', 'refused', requestApproval(deps, caller, order));
       return { status: 202, body: present(request) };
     },
 
-    getAccessRequest: async ({ caller, params: { request_id }, query: { wait } }) => {
+    getAccessRequest: async ({ caller, params: { request_id }, query: { wait }, clientGone }) => {
       const request = await findAskedApproval(deps, caller, request_id);
       if (request.state !== 'pending' || wait === 0) return { status: 200, body: present(request) };
-      await waits.until(request_id, caller.subject, wait * 1_000);
+      const ended = metrics.wait();
+      await waits.until(request_id, caller.subject, wait * 1_000, clientGone()).finally(ended);
       return { status: 200, body: present(await findAskedApproval(deps, caller, request_id)) };
     },
 
-    cancelAccessRequest: async ({ caller, params, requestId }) => ({
-      status: 200,
-      body: present(await cancelApproval(deps, caller, params.request_id, requestId)),
-    }),
+    cancelAccessRequest: async ({ caller, params, requestId }) => {
+      const cancelling = cancelApproval(deps, caller, params.request_id, requestId);
+      return { status: 200, body: present(await metrics.count('cancelled', null, cancelling)) };
+    },
 
     listApprovals: async ({ caller, params, query }) => {
       const { items, nextCursor } = await listOwnApprovals(deps, caller, params.did, query);
@@ -49,46 +56,49 @@ export const approvalEndpoints = (deps: ServiceDeps, waits: ApprovalWaits): Hand
       body: present(await findOwnApproval(deps, caller, did, request_id)),
     }),
 
-    approveRequest: async ({ caller, params: { did, request_id: id }, body, requestId }) => ({
-      status: 200,
-      body: present(await approveRequest(deps, caller, { did, id, requestId }, body.grant)),
-    }),
+    approveRequest: async ({ caller, params: { did, request_id: id }, body, requestId }) => {
+      const approving = approveRequest(deps, caller, { did, id, requestId }, body.grant);
+      return { status: 200, body: present(await metrics.count('approved', 'not_approved', approving)) };
+    },
 
     rejectRequest: async ({ caller, params: { did, request_id: id }, body, requestId }) => {
-      const rejected = await rejectApproval(deps, caller, { did, id, requestId }, body.reason ?? null);
-      return { status: 200, body: present(rejected) };
+      const rejecting = rejectApproval(deps, caller, { did, id, requestId }, body.reason ?? null);
+      return { status: 200, body: present(await metrics.count('denied', null, rejecting)) };
     },
   };
 };
 
 type AccessRequest = Body<Routes['getAccessRequest'], 200>;
 
-const presentTo =
-  ({ identity }: Pick<ServiceDeps, 'identity'>) =>
-  (record: ApprovalRecord): AccessRequest => {
-    const capability = capabilityForOnce(record.action);
-    if (capability === null) throw internal('an Action that nothing can approve was asked for');
-    const address = `${identity.baseUrl}/access/v1/requests/${record.requestId}`;
-    return {
-      task: {
-        id: record.requestId,
-        status: record.state,
-        status_endpoint: address,
-        expires_at: formatTimestamp(record.expiresAtMs),
-        links: { cancel: `${address}/cancel` },
-      },
-      relying_party: record.relyingParty,
-      principal: record.principal,
-      grant_id: record.grantId,
-      agent: record.agent,
-      action: record.action,
-      capability: { ...capability, resources: [...(capability.resources ?? [])] },
-      requested_at: formatTimestamp(record.requestedAtMs),
-      decided_at: formatTimestampOrNull(record.decidedAtMs),
-      reason: record.reason,
-      result: resultOf(record),
-    };
+export const presentAccessRequest = (
+  { identity }: Pick<ServiceDeps, 'identity'>,
+  record: ApprovalRecord,
+): AccessRequest => {
+  const capability = capabilityForOnce(record.action);
+  if (capability === null) throw internal('an Action that nothing can approve was asked for');
+  const address = `${identity.baseUrl}/access/v1/requests/${record.requestId}`;
+  return {
+    task: {
+      id: record.requestId,
+      status: record.state,
+      status_endpoint: address,
+      expires_at: formatTimestamp(record.expiresAtMs),
+      links: { cancel: `${address}/cancel` },
+    },
+    relying_party: record.relyingParty,
+    principal: record.principal,
+    grant_id: record.grantId,
+    agent: record.agent,
+    action: record.action,
+    capability: { ...capability, resources: [...(capability.resources ?? [])] },
+    receipt_id: record.receiptId,
+    proof: record.proof,
+    requested_at: formatTimestamp(record.requestedAtMs),
+    decided_at: formatTimestampOrNull(record.decidedAtMs),
+    reason: record.reason,
+    result: resultOf(record),
   };
+};
 
 const resultOf = ({
   approvedGrantId,

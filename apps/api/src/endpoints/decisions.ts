@@ -6,6 +6,7 @@ import {
   exportOwnDecisions,
   getDecision,
   getDecisionStats,
+  getOwnActivity,
   getOwnDecision,
   listDecisions,
   listOwnDecisions,
@@ -13,6 +14,7 @@ import {
   type ServiceDeps,
 } from '@svc/service';
 import type { HandlersOf } from '../http/index.ts';
+import { presentActivity } from './decisions/activity.ts';
 import { exportCsv, exportNdjson } from './decisions/export-text.ts';
 import type { ExportTurns } from './decisions/export-turns.ts';
 import { presentDecisionSummary } from './decisions/summary.ts';
@@ -54,6 +56,11 @@ export const decisionEndpoints = (deps: ServiceDeps, turns: ExportTurns): Handle
   getPrincipalDecisionStats: async ({ caller, params, query }) => {
     const stats = await getDecisionStats(deps, caller, { ...query, of: params.did });
     return { status: 200, body: presentDecisionStats(stats) };
+  },
+
+  getPrincipalActivity: async ({ caller, params, query }) => {
+    const activity = await getOwnActivity(deps, caller, { ...query, of: params.did });
+    return { status: 200, body: presentActivity(activity) };
   },
 
   getPrincipalDecision: async ({ caller, params }) =>

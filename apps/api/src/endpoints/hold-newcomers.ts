@@ -22,6 +22,9 @@ const NOT_COUNTED: ReadonlySet<RouteId> = new Set([
   'deleteEventSubscription',
   'testEventSubscription',
   'replayEvents',
+  'deleteStream',
+  'verifyStream',
+  'pollStream',
   // Nothing of them is kept for ever.
   'startConformanceRun',
 ]);

@@ -1,6 +1,5 @@
 /** Every endpoint, one file per area. A missing one does not compile. */
 import {
-  type ApprovalWaits,
   type Authenticator,
   DomainChecks,
   Revoker,
@@ -8,8 +7,10 @@ import {
   type ServiceDeps,
   type VectorSetName,
   type Verifier,
+  type Waits,
 } from '@svc/service';
 import type { Handlers } from '../http/index.ts';
+import type { ApprovalMetrics } from '../metrics/approval-metrics.ts';
 import { agentEndpoints } from './agents.ts';
 import { apiKeyEndpoints } from './api-keys.ts';
 import { approvalEndpoints } from './approvals.ts';
@@ -34,6 +35,7 @@ import { relyingPartyEndpoints } from './relying-parties.ts';
 import { type Demo, sandboxEndpoints } from './sandbox.ts';
 import { type SelfServe, selfServeEndpoints } from './self-serve.ts';
 import { signingKeyEndpoints } from './signing-keys.ts';
+import { ssfEndpoints } from './ssf.ts';
 import { transparencyEndpoints } from './transparency.ts';
 import { metricsKept, usageEndpoints } from './usage.ts';
 import { verifyEndpoints } from './verify.ts';
@@ -43,7 +45,9 @@ export interface EndpointDeps {
   readonly verifier: Verifier;
   readonly isHealthy: () => Promise<boolean>;
   readonly authenticator: Pick<Authenticator, 'forget' | 'readAgain'>;
-  readonly approvalWaits: ApprovalWaits;
+  readonly approvalWaits: Waits;
+  readonly approvalMetrics: ApprovalMetrics;
+  readonly streamWaits: Waits;
   /** Null where it is not offered. */
   readonly demo: Demo | null;
   readonly selfServe: SelfServe | null;
@@ -52,7 +56,18 @@ export interface EndpointDeps {
 }
 
 export const buildEndpoints = (deps: EndpointDeps): Handlers => {
-  const { service, verifier, isHealthy, authenticator, approvalWaits, demo, selfServe, vectors } = deps;
+  const {
+    service,
+    verifier,
+    isHealthy,
+    authenticator,
+    approvalWaits,
+    approvalMetrics,
+    streamWaits,
+    demo,
+    selfServe,
+    vectors,
+  } = deps;
   const decide: Decide = verifier.verify.bind(verifier);
   const revoker = new Revoker();
   const domainChecks = new DomainChecks();
@@ -65,7 +80,7 @@ export const buildEndpoints = (deps: EndpointDeps): Handlers => {
   return {
     ...verifyEndpoints(decide, verifier.dryRun.bind(verifier)),
     ...authZenEndpoints(service, decide),
-    ...forCaller((own) => approvalEndpoints(own, approvalWaits)),
+    ...forCaller((own) => approvalEndpoints(own, approvalWaits, approvalMetrics)),
     ...forCaller((own) => grantEndpoints(own, revoker)),
     ...forCaller(agentEndpoints),
     ...forCaller(pauseEndpoints),
@@ -85,6 +100,7 @@ export const buildEndpoints = (deps: EndpointDeps): Handlers => {
     ...forCaller((own) => publicEndpoints(own, { isHealthy, servedLists, known })),
     ...forCaller(transparencyEndpoints),
     ...forCaller(eventEndpoints),
+    ...forCaller((own) => ssfEndpoints(own, streamWaits)),
     ...forCaller((own) => conformanceEndpoints(own, vectors)),
     ...sandboxEndpoints({ service, authenticator, decide, revoker, demo }),
   };

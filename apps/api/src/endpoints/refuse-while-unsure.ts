@@ -14,6 +14,7 @@ const ANSWERED: ReadonlySet<RouteId> = new Set([
   'getServiceJwks',
   'getEvidence',
   'getAuthZenConfiguration',
+  'getSsfConfiguration',
 ]);
 
 export const refuseWhileUnsure = (handlers: Handlers, holds: Pick<Holds, 'assertSure'>): Handlers => {

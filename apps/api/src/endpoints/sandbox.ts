@@ -1,11 +1,15 @@
 /** The sandbox (interface §Endpoints, Sandbox). Nobody is authenticated: its own parties act. */
+import type { Action, PurchaseAction } from '@svc/protocol';
 import {
   type Authenticator,
+  approveDemo,
   DEMO_AMOUNT_CAP_MINOR,
   DEMO_MAX_AMOUNT_MINOR,
   findRpCaller,
+  internal,
   mintDemo,
   type Revoker,
+  type RpCaller,
   requireRoomInSandbox,
   revokeDemo,
   SANDBOX_GRANT_SECONDS,
@@ -16,6 +20,7 @@ import {
   serviceUnavailable,
 } from '@svc/service';
 import type { HandlersOf } from '../http/index.ts';
+import { presentAccessRequest } from './approvals.ts';
 import type { Decide } from './decide.ts';
 import { presentRevocation } from './grants.ts';
 import { offered } from './offered.ts';
@@ -61,12 +66,24 @@ export const sandboxEndpoints = ({
 
   verifyDemo: async ({ body }) => {
     const { sandbox, perDay } = offered(demo);
-    const { relyingParty } = sandbox;
     await requireRoomInSandbox(service, perDay);
-    const caller = await findRpCaller(service, authenticator, relyingParty);
-    if (caller === null)
-      throw serviceUnavailable('the sandbox’s relying party has no live key; a restart makes one');
+    const caller = await relyingPartyOf(service, authenticator, sandbox);
     return { status: 200, rawBody: (await decide(caller, body)).text };
+  },
+
+  approveDemo: async ({ body: { receipt_id: receiptId, proof, approve }, requestId }) => {
+    const { sandbox, perDay } = offered(demo);
+    await requireRoomInSandbox(service, perDay);
+    const caller = await relyingPartyOf(service, authenticator, sandbox);
+    const order = { receiptId, proof, approve, requestId };
+    const { request, purchase } = await approveDemo(service, sandbox, caller, order);
+    return {
+      status: 200,
+      body: {
+        request: presentAccessRequest(service, request),
+        purchase: purchase && { ...purchase, action: asPurchase(purchase.action) },
+      },
+    };
   },
 
   revokeDemo: async ({ body, requestId }) => {
@@ -74,6 +91,23 @@ export const sandboxEndpoints = ({
     return { status: 200, body: presentRevocation(revocation) };
   },
 });
+
+const relyingPartyOf = async (
+  service: ServiceDeps,
+  authenticator: SandboxDeps['authenticator'],
+  { relyingParty }: Sandbox,
+): Promise<RpCaller> => {
+  const caller = await findRpCaller(service, authenticator, relyingParty);
+  if (caller === null)
+    throw serviceUnavailable('the sandbox’s relying party has no live key; a restart makes one');
+  return caller;
+};
+
+/** The sandbox's Agent signs for no others. */
+const asPurchase = (action: Action): PurchaseAction => {
+  if (action.type !== 'commerce:purchase') throw internal('the sandbox’s Agent signed for no purchase');
+  return action;
+};
 
 const presentSandbox = ({ principal, agent, relyingParty }: Sandbox) => ({
   principal,

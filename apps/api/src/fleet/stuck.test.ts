@@ -2,11 +2,13 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { withSourceProgram } from '@svc/testkit/process/source-program';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 /** The time of many more looks than a process may leave unanswered. */
 const FROZEN_MS = 1_500;
 
+const program = withSourceProgram(fileURLToPath(new URL('../../test/world/small-fleet.ts', import.meta.url)));
 let supervisor: ReturnType<typeof spawn>;
 let log: Record<string, unknown>[];
 const logged = (event: string) => log.filter(({ msg }) => msg === event);
@@ -16,9 +18,7 @@ const until = (condition: () => unknown) =>
 
 beforeEach(async () => {
   log = [];
-  const program = fileURLToPath(new URL('../../test/world/small-fleet.ts', import.meta.url));
-  const parameters = ['--conditions=svc-source', '--import', 'tsx', program];
-  supervisor = spawn(process.execPath, parameters, { stdio: ['ignore', 'pipe', 'inherit'] });
+  supervisor = spawn(process.execPath, [program()], { stdio: ['ignore', 'pipe', 'inherit'] });
   if (supervisor.stdout !== null)
     createInterface({ input: supervisor.stdout }).on('line', (line) => log.push(JSON.parse(line)));
   await until(() => logged('listening').length === 1 && processIds().length === 2);

@@ -1,9 +1,19 @@
 import type { Tenant } from '@svc/service';
+import { sampleOf } from '@svc/testkit/sampled';
 import { describe, expect, it } from 'vitest';
-import { Admission } from './admission.ts';
+import { Admission, type Leaving } from './admission.ts';
 import { ApiError } from './api-error.ts';
 
 const tenant = (org: string, crowd: Tenant['crowd'] = 'tenants'): Tenant => ({ crowd, org, subject: org });
+
+/** The same every time, between 0 and 1. */
+const numbers = (seed: number) => {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+};
 
 /**
  * A service of so many answers a second that takes its work in one line, as callers find it who wait 1.7 s: what they no
@@ -72,6 +82,67 @@ describe('three times what the service can do, for a minute', () => {
   });
 });
 
+/**
+ * A service that commits what has come in gathered, up to 64 at once, as quickly as it can at the time: its pace changes five times a
+ * second. Who has waited 400 ms for a turn is told so. Answers the shares of what it could have carried, and of the
+ * refusals that came late.
+ */
+const gathered = (capacity: number, times: number, orgs: number, spread: number) => {
+  const seconds = 60;
+  const random = numbers(7);
+  const admission = new Admission();
+  const waiting: { readonly atMs: number; readonly leave: (nowMs: number, leaving?: Leaving) => void }[] = [];
+  let batch: typeof waiting = [];
+  let endsAtMs = 0;
+  let pace = 1;
+  const counts = { good: 0, late: 0, soon: 0 };
+  let due = 0;
+  for (let nowMs = 0; nowMs < seconds * 1_000; nowMs++) {
+    if (nowMs % 200 === 0) pace = 1 - spread + 2 * spread * random();
+    while (nowMs - (waiting[0]?.atMs ?? nowMs) > 400) {
+      waiting.shift()?.leave(nowMs, { decisions: 0, isSample: true, receivedAtMs: 0 });
+      counts.late += 1;
+    }
+    if (batch.length > 0 && nowMs >= endsAtMs) {
+      for (const { leave } of batch) leave(nowMs);
+      counts.good += batch.length;
+      batch = [];
+    }
+    if (batch.length === 0 && waiting.length > 0) {
+      batch = waiting.splice(0, 64);
+      endsAtMs = nowMs + (2 + (batch.length * 1_000) / capacity) / pace;
+    }
+    for (due += (capacity * times) / 1_000; due >= 1; due--)
+      try {
+        const leave = admission.enter(tenant(`org${Math.floor(random() * orgs)}`), nowMs);
+        waiting.push({ atMs: nowMs, leave });
+      } catch {
+        counts.soon += 1;
+      }
+  }
+  return {
+    carried: counts.good / (capacity * seconds),
+    late: counts.late / (counts.late + counts.soon),
+  };
+};
+
+describe('of what is refused 98 in 100 are told at once, and four fifths of what can be carried are answered', () => {
+  const cases = [200, 400, 800].flatMap((capacity) =>
+    [3, 10].flatMap((times) =>
+      [1, 5].flatMap((orgs) => [0, 0.5].map((spread) => ({ capacity, times, orgs, spread }))),
+    ),
+  );
+
+  it.each(sampleOf(cases, 2))(
+    '$times times $capacity a second, of $orgs orgs, pace changing by $spread',
+    (one) => {
+      const { carried, late } = gathered(one.capacity, one.times, one.orgs, one.spread);
+      expect(carried).toBeGreaterThan(0.8);
+      expect(late).toBeLessThan(0.02);
+    },
+  );
+});
+
 describe('a moment in which nothing is answered, at half of what the service can do', () => {
   /** Answers that come due in a standstill come at its end, as quickly as the service can. */
   const standstill = (stallsMs: readonly number[], lengthMs: number) => {
@@ -113,7 +184,7 @@ it('where every answer has become slow, however few are under way, as many are t
   for (let nowMs = 0; nowMs < 30_000; nowMs += 5) {
     while ((leaving[0]?.atMs ?? Number.POSITIVE_INFINITY) <= nowMs) leaving.shift()?.leave(nowMs);
     try {
-      const tookMs = nowMs < 5_000 ? 20 : 700;
+      const tookMs = nowMs < 5_000 ? 20 : 450;
       leaving.push({ atMs: nowMs + tookMs, leave: admission.enter(tenant(`org${(nowMs / 5) % 4}`), nowMs) });
     } catch {
       refusedAtMs.push(nowMs);

@@ -5,9 +5,10 @@
  *
  * The limit is found by trying. When answers come late it becomes what was answered in the time that an answer may take (Little's
  * law), at the best rate of the last seconds: at half load the rate of a moment is what was asked, and no capacity, and after a moment
- * of standstill the best is that at which what had waited was answered. While answers come in time and the limit is used up it grows
- * by a quarter in each round. Where even the quickest answer is slow, a disk is and no queue: taking in less would make none quicker,
- * so late is then later.
+ * of standstill the best is that at which what had waited was answered. Answers come in batches, so that rate may be more than can be
+ * carried on: where what came in just after a cut is late as well, cuts become deeper until next to nothing is refused for a second. While answers come in half the time
+ * and the limit is used up it grows by a quarter in each round. Where even the quickest answer is slow with few under way, a disk is
+ * and no queue: taking in less would make none quicker, so late is then later.
  *
  * What a caller itself makes last is not learned from, or anybody could lower the limit for all: a body that comes slowly, a batch,
  * which is many answers one after another, and what waited for a host of somebody else.
@@ -18,14 +19,21 @@ import { ApiError } from './api-error.ts';
 /** Below the 400 ms that a decision waits for its turn at a connection, far above an answer of a service that keeps up. */
 const LATE_MS = 300;
 /** Twice the quickest answer of the last seconds, but never so much that answers would miss their deadline. */
-const LATEST_MS = 1_200;
+const LATEST_MS = 900;
 const QUICKEST_WINDOW_MS = 2_000;
 const BEST_RATE_WINDOW_MS = 5_000;
 const RATE_WINDOW_MS = 250;
 /** Of a window that goes on; shorter ones tell how answers come in batches. */
 const LEAST_RATE_WINDOW_MS = 150;
-/** Half of what one commit takes. */
-const LEAST = 32;
+/** What came in so soon after a cut and is late says that the cut was not deep enough. */
+const CUT_SHOWS_MS = 1_000;
+const CUT_DEEPER = 0.6;
+const DEEPEST_CUT = 0.15;
+/** An overload is over after so many windows in which fewer than one in so many was refused. */
+const CALM_WINDOWS = 4;
+const CALM_SHARE = 20;
+/** Few enough to be answered in good time by a service that makes 60 decisions a second. */
+const LEAST = 16;
 const MOST = 2_048;
 /** Of the limit, for one org, or for all newcomers: another always finds a place. */
 const SHARE = 0.75;
@@ -76,7 +84,8 @@ class BestLately {
   at(nowMs: number): number {
     const windows = Math.floor((nowMs - this.#beganAtMs) / this.windowMs);
     if (windows > 0) {
-      this.#bestBefore = windows === 1 ? this.#best : this.worst;
+      // The last window that anything came in, however long ago.
+      if (this.#best !== this.worst) this.#bestBefore = this.#best;
       this.#best = this.worst;
       this.#beganAtMs += windows * this.windowMs;
     }
@@ -93,6 +102,11 @@ export class Admission {
   readonly #perMs = new BestLately(BEST_RATE_WINDOW_MS, 0, Math.max);
   readonly #quickestMs = new BestLately(QUICKEST_WINDOW_MS, Number.POSITIVE_INFINITY, Math.min);
   #cutAtMs = Number.NEGATIVE_INFINITY;
+  /** The share of what the best rate allows that a limit is cut to. */
+  #depth = 1;
+  #answeredLast = 0;
+  #refused = 0;
+  #calmWindows = 0;
   #overloadedSinceMs = 0;
   #refusedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -122,15 +136,21 @@ export class Admission {
 
   #learn({ beganAtMs, leftAtMs, place, wasUsedUp }: Sample): void {
     const tookMs = leftAtMs - beganAtMs;
-    this.#quickestMs.add(tookMs, leftAtMs);
+    // What comes in behind many tells how many they are.
+    if (place <= LEAST) this.#quickestMs.add(tookMs, leftAtMs);
     const lateMs = this.#lateMs(leftAtMs);
     if (tookMs <= lateMs) {
-      if (wasUsedUp) this.#limit = Math.min(MOST, this.#limit + Math.max(1, this.#limit / 4) / this.#limit);
+      const mayGrow = wasUsedUp && tookMs <= lateMs - LATE_MS / 2;
+      if (mayGrow) this.#limit = Math.min(MOST, this.#limit + Math.max(1, this.#limit / 4) / this.#limit);
       return;
     }
-    const limit = Math.max(LEAST, this.#answeredIn(lateMs, leftAtMs));
-    // What came in before the last cut is late by what was taken in before it; what would be let in again, by something else.
-    if (beganAtMs < this.#cutAtMs || place <= limit) return;
+    // What came in before the last cut is late by what was taken in before it.
+    if (beganAtMs < this.#cutAtMs) return;
+    const isStillLate = beganAtMs < this.#cutAtMs + CUT_SHOWS_MS;
+    if (isStillLate) this.#depth = Math.max(DEEPEST_CUT, this.#depth * CUT_DEEPER);
+    const limit = Math.max(LEAST, this.#answeredIn(lateMs * this.#depth, leftAtMs));
+    // What would be let in again is late by something else, once.
+    if (place <= limit && !isStillLate) return;
     this.#cutAtMs = leftAtMs;
     this.#limit = Math.min(this.#limit, limit);
   }
@@ -151,12 +171,17 @@ export class Admission {
     if (elapsedMs < RATE_WINDOW_MS) return;
     this.#perMs.add(this.#answered / elapsedMs, nowMs);
     this.#windowBeganAtMs = nowMs;
+    this.#answeredLast = this.#answered;
     this.#answered = 0;
     // A cut that was made before the best was known is taken back.
-    this.#limit = Math.min(MOST, Math.max(this.#limit, this.#answeredIn(LATE_MS, nowMs)));
+    this.#calmWindows = this.#refused * CALM_SHARE < this.#answeredLast ? this.#calmWindows + 1 : 0;
+    this.#refused = 0;
+    if (this.#calmWindows >= CALM_WINDOWS) this.#depth = 1;
+    this.#limit = Math.min(MOST, Math.max(this.#limit, this.#answeredIn(LATE_MS * this.#depth, nowMs)));
   }
 
   #refuse(nowMs: number): never {
+    this.#refused += 1;
     if (nowMs - this.#refusedAtMs > CALM_MS) this.#overloadedSinceMs = nowMs;
     this.#refusedAtMs = nowMs;
     const lastsSeconds = (nowMs - this.#overloadedSinceMs) / 1_000;

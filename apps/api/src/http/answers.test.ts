@@ -30,6 +30,7 @@ describe('errors', () => {
     });
     const { status, json, headers } = await call('GET', '/me', { token: TOKENS.rp });
     expect([status, json]).toEqual([ERROR_STATUS[code], { error: code, message: 'said.' }]);
+    expect(headers.get('link')).toBe(`<https://svc.example/guide/errors/${code}>; rel="help"`);
     expect(headers.get('www-authenticate')).toBe(code === 'UNAUTHORIZED' ? 'Bearer' : null);
     expect(headers.get('retry-after')).toBe(code === 'SERVICE_UNAVAILABLE' ? '1' : null);
   });

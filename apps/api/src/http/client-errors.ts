@@ -3,9 +3,9 @@
  * run out. These too are answered with an Error body and a request id, and then the connection is closed.
  */
 import type { Socket } from 'node:net';
+import type { ExchangeSettings } from './exchange.ts';
 import { requestIdFor } from './request-id.ts';
-import { errorText, JSON_TYPE } from './respond.ts';
-import type { FlatHeaders } from './security-headers.ts';
+import { errorText, helpLink, JSON_TYPE } from './respond.ts';
 
 const MESSAGES: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: 'The request headers are too large',
@@ -16,7 +16,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
 export const refuseConnection = (
   socket: Socket,
   code: string | undefined,
-  securityHeaders: FlatHeaders,
+  { securityHeaders, publicBaseUrl }: Pick<ExchangeSettings, 'securityHeaders' | 'publicBaseUrl'>,
 ): string => {
   const { id } = requestIdFor(undefined);
   const body = errorText(
@@ -25,6 +25,7 @@ export const refuseConnection = (
   );
   const headers = [
     ...securityHeaders,
+    ...['Link', helpLink('INVALID_REQUEST', publicBaseUrl)],
     ...['Svc-Request-Id', id, 'Cache-Control', 'no-store', 'Content-Type', JSON_TYPE],
     ...['Content-Length', String(Buffer.byteLength(body)), 'Connection', 'close'],
   ];

@@ -24,6 +24,8 @@ export interface StreamedAnswer extends Omit<Answer, 'body'> {
 
 /** What every exchange of one service shares. */
 export interface ExchangeSettings {
+  /** Where answers say that more is to be read; without a slash at its end. */
+  readonly publicBaseUrl: string;
   readonly securityHeaders: FlatHeaders;
   readonly trustProxyHops: number;
   /** How long a client may take nothing of a streamed body. */
@@ -94,6 +96,14 @@ export class Exchange {
     if (isTighter || !allowance.allowed) this.#allowance = allowance;
   }
 
+  /** Aborted when the connection is closed before the answer was sent. */
+  clientGone(): AbortSignal {
+    const gone = new AbortController();
+    if (this.response.closed) gone.abort();
+    else this.response.once('close', () => gone.abort());
+    return gone.signal;
+  }
+
   /** Adds a header to whatever answer this exchange ends with. */
   addHeader(name: string, value: string): void {
     this.#headers.push(name, value);
@@ -102,8 +112,11 @@ export class Exchange {
   /** Sends the answer. The second answer to one request is a bug and is refused. */
   send(answer: Answer, securityHeaders: FlatHeaders = this.settings.securityHeaders): void {
     const { body } = answer;
-    // A 304 has no body, and what it leaves out stays as the client holds it.
-    const length = answer.status === 304 ? [] : ['Content-Length', String(Buffer.byteLength(body))];
+    // A 304 has no body, and what it leaves out stays as the client holds it; a 204 has none either (RFC 9110 §8.6).
+    const length =
+      answer.status === 304 || answer.status === 204
+        ? []
+        : ['Content-Length', String(Buffer.byteLength(body))];
     this.#begin(answer, [...securityHeaders, ...length]);
     this.response.end(this.request.method === 'HEAD' ? undefined : this.#asSent(body));
   }

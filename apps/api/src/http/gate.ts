@@ -39,6 +39,8 @@ export interface RateLimits {
   /** Calls of the sandbox, per client address. */
   readonly sandboxPerMinute: number;
   readonly publicPerMinute: number;
+  /** Pages for people, per client address: apart, so that reading the guide takes nothing from the documents of keys. */
+  readonly pagesPerMinute: number;
   readonly failedAuthenticationsPerMinute: number;
   /** Look-ups of credentials for addresses that have used that up together with others (`AddressLimiter.isShared`). */
   readonly sharedLookUpsPerMinute: number;
@@ -59,6 +61,7 @@ export const RATE_LIMITS: RateLimits = {
   selfServePerMinute: 60,
   sandboxPerMinute: 60,
   publicPerMinute: 300,
+  pagesPerMinute: 300,
   failedAuthenticationsPerMinute: 20,
   sharedLookUpsPerMinute: 1_200,
   countedAddresses: 100_000,
@@ -95,6 +98,7 @@ export class Gate {
   readonly #selfServe: RateLimiter;
   readonly #sandbox: AddressLimiter;
   readonly #public: AddressLimiter;
+  readonly #pages: AddressLimiter;
   readonly #failures: AddressLimiter;
   readonly #sharedLookUps: RateLimiter;
   readonly #inFlight: InFlight;
@@ -112,6 +116,7 @@ export class Gate {
     this.#selfServe = new RateLimiter(clock);
     this.#sandbox = new AddressLimiter(clock, limits.countedAddresses);
     this.#public = new AddressLimiter(clock, limits.countedAddresses);
+    this.#pages = new AddressLimiter(clock, limits.countedAddresses);
     this.#failures = new AddressLimiter(clock, limits.countedAddresses);
     this.#sharedLookUps = new RateLimiter(clock);
     this.#inFlight = new InFlight(limits);
@@ -160,6 +165,11 @@ export class Gate {
   /** Counts a request that needs no credential. */
   admitPublic(exchange: Exchange): void {
     hold(exchange, this.#public.take(exchange.clientIp, this.limits.publicPerMinute));
+  }
+
+  /** Counts a page for people, or a file of one. */
+  admitToPages(exchange: Exchange): void {
+    hold(exchange, this.#pages.take(exchange.clientIp, this.limits.pagesPerMinute));
   }
 
   #admitToSandbox(exchange: Exchange): void {

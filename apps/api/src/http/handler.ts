@@ -18,6 +18,8 @@ export interface HandlerContext<R extends Route> extends Input<R> {
   readonly countMore: (calls: number) => void;
   /** Tells that the work waits for a host of somebody else: how long it takes says nothing about this service. */
   readonly noteOutsideWait: () => void;
+  /** Aborted once the connection of the client is closed: nobody waits for the answer. */
+  readonly clientGone: () => AbortSignal;
   /** Tells the log what was decided. */
   readonly noteDecision: (decided: Decided) => void;
   /** Holds the call to one more limit. Throws 429. */
@@ -36,6 +38,8 @@ export interface Reply {
   readonly status: number;
   readonly body?: unknown;
   readonly rawBody?: string | Uint8Array;
+  /** 204: there is no body. */
+  readonly isEmpty?: true;
   /** Instead of a body: one that is made while it is sent. */
   readonly stream?: AsyncIterable<string>;
   readonly contentType?: string;

@@ -30,6 +30,7 @@ export const createHttpService = (deps: HttpDeps): HttpService => {
   let draining = false;
   const securityHeaders = buildSecurityHeaders(deps.publicBaseUrl);
   const settings: ExchangeSettings = {
+    publicBaseUrl: deps.publicBaseUrl,
     securityHeaders: securityHeaders.api,
     trustProxyHops: deps.trustProxyHops,
     stalledClientMs: limits.stalledClientMs,
@@ -96,7 +97,7 @@ export const createHttpService = (deps: HttpDeps): HttpService => {
   server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
     const socket = stream as Socket;
     if (error.code === 'ECONNRESET' || !connections.canRefuse(socket)) return socket.destroy();
-    const requestId = refuseConnection(socket, error.code, settings.securityHeaders);
+    const requestId = refuseConnection(socket, error.code, settings);
     return accessLog.info({ requestId, route: NO_ROUTE, status: 400, problem: error.code }, 'request');
   });
 

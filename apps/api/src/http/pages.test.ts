@@ -14,10 +14,16 @@ const LONG = 'a line of the page. '.repeat(500);
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'svc-pages-'));
-  for (const name of ['pages', 'encoded', 'encoded/pages']) mkdirSync(join(folder, name));
+  for (const name of ['pages', 'encoded', 'encoded/pages', 'guide', 'guide/start'])
+    mkdirSync(join(folder, name));
   for (const name of ['index', 'docs', 'dashboard', 'playground'])
     writeFileSync(join(folder, `${name}.html`), `<html data-sandbox="off">${name}</html>`);
   writeFileSync(join(folder, 'transparency.html'), `<html data-sandbox="off">${LONG}</html>`);
+  for (const name of ['guide', 'guide/start/agent']) {
+    writeFileSync(join(folder, `${name}.html`), `<html data-sandbox="off">${name}</html>`);
+    writeFileSync(join(folder, `${name}.md`), `# ${name}\n`);
+  }
+  writeFileSync(join(folder, 'llms.txt'), '# svc\n');
   const kept = [
     ['verify-receipt-offline.html', 'offline'],
     ['pages/dashboard-Ab1.js', `export {};//${LONG}`],
@@ -85,6 +91,28 @@ describe('GET', () => {
       ]);
     }
     expect((await call('GET', '/dashboard', { headers: { 'if-none-match': '"x"' } })).status).toBe(200);
+  });
+});
+
+describe('the guide', () => {
+  it.each([
+    [
+      '/guide/start/agent',
+      'text/html,*/*;q=0.8',
+      'text/html',
+      '<html data-sandbox="on">guide/start/agent</html>',
+    ],
+    ['/guide/start/agent', undefined, 'text/html', '<html data-sandbox="on">guide/start/agent</html>'],
+    ['/guide/start/agent', 'text/markdown, text/html;q=0.5', 'text/markdown', '# guide/start/agent\n'],
+    ['/guide', 'text/markdown', 'text/markdown', '# guide\n'],
+    ['/guide/start/agent.md', 'text/html', 'text/markdown', '# guide/start/agent\n'],
+    ['/llms.txt', undefined, 'text/plain', '# svc\n'],
+  ])('%s for "%s" is %s', async (path, accept, type, expected) => {
+    const { base } = await start(true);
+    const { headers, body } = await rawGet(`${base}${path}`, accept === undefined ? {} : { accept });
+    expect([headers['content-type'], body.toString()]).toEqual([`${type}; charset=utf-8`, expected]);
+    expect(headers.vary).toBe(/guide[^.]*$/.test(path) ? 'Accept, Accept-Encoding' : 'Accept-Encoding');
+    expect(headers['content-security-policy']).toBe(POLICY);
   });
 });
 
@@ -158,6 +186,9 @@ it.each([
   '/pages/',
   '/pages/..%2fdashboard',
   '/pages/x.js',
+  '/guide/',
+  '/guide/start',
+  '/guide/start/agent.html',
 ])('%s is 404', async (path) => {
   const { status, json } = await (await start(true)).call('GET', path);
   expect([status, json.error]).toEqual([404, 'NOT_FOUND']);
@@ -179,4 +210,15 @@ it('where the pages are not built, the start says so', () => {
   expect(() => loadPages(pathToFileURL(`${folder}/nowhere/`), { hasSandbox: false })).toThrow(
     'the pages are not built: run `npm run build`',
   );
+});
+
+it('whoever has read all the pages they may can still get the documents of keys, and the other way round', async () => {
+  const { base } = await startService({
+    deps: { pages: loadPages(pathToFileURL(`${folder}/`), { hasSandbox: false }) },
+    limits: { pagesPerMinute: 2, publicPerMinute: 1 },
+  });
+  const statuses: number[] = [];
+  for (const path of ['/guide', '/guide/start/agent', '/llms.txt', '/healthz', '/healthz'])
+    statuses.push((await fetch(base + path)).status);
+  expect(statuses).toEqual([200, 200, 429, 200, 429]);
 });

@@ -1,9 +1,12 @@
 /**
  * The pages for people (apps/pages), read once at start: HTML by name, what it loads under names that hold their
- * hash. They are not routes of the contract. Each page is plain text until its policy lets it load its own files.
+ * hash, and the guide, whose pages are there as Markdown too. They are not routes of the contract. Each page is plain
+ * text until its policy lets it load its own files.
  */
-import { readdirSync, readFileSync } from 'node:fs';
-import { extname } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import Negotiator from 'negotiator';
 import type { Answer } from './exchange.ts';
 import { encodeSmall, type Representations, represent, type Wishes } from './representations.ts';
 
@@ -19,6 +22,10 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.md': 'text/markdown; charset=utf-8',
+  '.png': 'image/png',
+  '.txt': 'text/plain; charset=utf-8',
 };
 
 const START = 'index.html';
@@ -27,6 +34,7 @@ const PLAYGROUND = 'playground.html';
 /** A file to keep, not a page to visit: its own policy is inside it. */
 const OFFLINE_VERIFIER = 'verify-receipt-offline.html';
 const ASSETS = 'pages/';
+const GUIDE = 'guide/';
 /** What is not changed here has been compressed by the build. */
 const ENCODED = 'encoded/';
 
@@ -38,43 +46,77 @@ export const loadPages = (
   listFiles(folder)
     .filter((name) => hasSandbox || name !== PLAYGROUND)
     .map((name) => {
-      const bytes = readFileSync(new URL(name, folder));
-      return name.endsWith('.html') && name !== OFFLINE_VERIFIER
-        ? buildPage(pathOf(name), name, encodeSmall(withSandbox(bytes, hasSandbox)))
-        : buildPage(`/${name}`, name, { identity: bytes, ...encodedByBuild(folder, name) });
+      const read = () => readFileSync(new URL(name, folder));
+      if (name.startsWith(ASSETS) || name === OFFLINE_VERIFIER)
+        return buildPage(name, { identity: read(), ...encodedByBuild(folder, name) });
+      const page = buildPage(name, withSandbox(read(), hasSandbox));
+      const markdown = name.replace(/html$/, 'md');
+      if (markdown === name || !existsSync(new URL(markdown, folder))) return page;
+      return inEither(page, buildPage(markdown, readFileSync(new URL(markdown, folder))));
     });
 
 const listFiles = (folder: URL): string[] => {
   try {
     const own = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
-    const assets = readdirSync(new URL(ASSETS, folder)).map((name) => `${ASSETS}${name}`);
-    return [...own.map(({ name }) => name), ...assets].sort();
+    const inFolder = (name: string) =>
+      readdirSync(new URL(name, folder), { withFileTypes: true, recursive: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => relative(fileURLToPath(folder), join(entry.parentPath, entry.name)))
+        .map((path) => path.replaceAll('\\', '/'));
+    return [...own.map(({ name }) => name), ...inFolder(ASSETS), ...inFolder(GUIDE)].sort();
   } catch (cause) {
     throw new Error('the pages are not built: run `npm run build`', { cause });
   }
 };
 
-const pathOf = (name: string): string => (name === START ? '/' : `/${name.slice(0, -'.html'.length)}`);
+const pathOf = (name: string): string => {
+  if (name === START) return '/';
+  return `/${name === OFFLINE_VERIFIER ? name : name.replace(/\.html$/, '')}`;
+};
 
 /** Tells the page whether this deployment has a sandbox, so that it can link to the playground. */
 const withSandbox = (page: Buffer, hasSandbox: boolean): Buffer =>
   hasSandbox ? Buffer.from(page.toString().replace('data-sandbox="off"', 'data-sandbox="on"')) : page;
 
-const encodedByBuild = (folder: URL, name: string): Partial<Representations> => ({
-  br: readFileSync(new URL(`${ENCODED}${name}.br`, folder)),
-  gzip: readFileSync(new URL(`${ENCODED}${name}.gz`, folder)),
-});
+const encodedByBuild = (folder: URL, name: string): Partial<Representations> =>
+  name.endsWith('.png')
+    ? {}
+    : {
+        br: readFileSync(new URL(`${ENCODED}${name}.br`, folder)),
+        gzip: readFileSync(new URL(`${ENCODED}${name}.gz`, folder)),
+      };
 
-const buildPage = (path: string, name: string, representations: Representations): StaticPage => {
+/** Text that the build has not compressed is when it is first asked for, and kept so. */
+const buildPage = (name: string, content: Buffer | Representations): StaticPage => {
   const contentType = CONTENT_TYPES[extname(name)];
   if (contentType === undefined) throw new Error(`no content type is known for the page file ${name}`);
   const headers = {
     'Cache-Control': name.startsWith(ASSETS) ? 'public, max-age=31536000, immutable' : 'no-cache',
     ...(name === OFFLINE_VERIFIER && { 'Content-Disposition': 'attachment; filename="verify-receipt.html"' }),
   };
+  let answer: StaticPage['answer'] | undefined;
   return {
-    path,
+    path: pathOf(name),
     policy: name === REFERENCE ? 'reference' : 'pages',
-    answer: represent(representations, { contentType, headers }),
+    answer: (wishes) => {
+      answer ??= represent(Buffer.isBuffer(content) ? encodeSmall(content) : content, {
+        contentType,
+        headers,
+      });
+      return answer(wishes);
+    },
   };
 };
+
+/** At one address: HTML, unless Markdown is asked for. */
+const inEither = (page: StaticPage, markdown: StaticPage): StaticPage => ({
+  ...page,
+  answer: (wishes) => {
+    const [wanted] = new Negotiator({ headers: { accept: wishes.accept ?? '*/*' } }).mediaTypes([
+      'text/html',
+      'text/markdown',
+    ]);
+    const answer = (wanted === 'text/markdown' ? markdown : page).answer(wishes);
+    return { ...answer, headers: { ...answer.headers, Vary: 'Accept, Accept-Encoding' } };
+  },
+});

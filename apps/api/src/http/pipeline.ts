@@ -80,7 +80,8 @@ export class Pipeline {
       const noteDecision = (decided: Decided) => {
         exchange.decided = decided;
       };
-      const limits = { answerByMs, countMore, holdTo, noteOutsideWait, noteDecision };
+      const clientGone = () => exchange.clientGone();
+      const limits = { answerByMs, countMore, holdTo, noteOutsideWait, noteDecision, clientGone };
       const context = { ...input, caller, requestId, clientIp, ...limits };
       const sending = answer(exchange, await inCoding(exchange, route, await handler(context)));
       if (sending !== null) await sending;
@@ -119,7 +120,7 @@ export const notOffered = ({ feature }: Route): ApiError =>
 
 /** Response headers that scripts of other origins may read. */
 const EXPOSED =
-  'Svc-Request-Id, X-Request-ID, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, ' +
+  'Svc-Request-Id, X-Request-ID, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Link, ' +
   'X-Svc-Tree-Size, X-Svc-Root';
 
 /** Public routes may be read from any page (protocol §14): they take no credential. */

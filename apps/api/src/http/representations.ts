@@ -20,6 +20,8 @@ export interface Representations {
 
 /** What an answer is chosen by. */
 export interface Wishes {
+  /** Of types; where there is one alone it is not asked. */
+  readonly accept?: string | undefined;
   readonly acceptEncoding: string | undefined;
   readonly ifNoneMatch: string | undefined;
 }

@@ -12,6 +12,10 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 /** Null: all of it is handed over. Otherwise it is still being made; resolves at its end. */
 export const answer = (exchange: Exchange, reply: Reply): Promise<void> | null => {
   const { status, contentType = JSON_TYPE, stream } = reply;
+  if (reply.isEmpty === true) {
+    exchange.send({ status, body: '' });
+    return null;
+  }
   const head = { status, contentType, ...(reply.headers && { headers: reply.headers }) };
   if (stream !== undefined) return exchange.sendStream({ ...head, stream });
   exchange.send({ ...head, body: reply.rawBody ?? JSON.stringify(reply.body) });
@@ -25,12 +29,16 @@ export const errorText = (error: ErrorCode, message: string): string =>
 const withoutKeys = (message: string): string =>
   message.replaceAll(/\b(dk_(?:[a-z]+_)+)[0-9A-Za-z]{6,}/g, '$1…');
 
-export const answerOfError = (error: ApiError): Answer => ({
+export const answerOfError = (error: ApiError, publicBaseUrl: string): Answer => ({
   status: error.status,
   contentType: JSON_TYPE,
   body: errorText(error.code, error.message),
-  headers: error.headers,
+  headers: { Link: helpLink(error.code, publicBaseUrl), ...error.headers },
 });
+
+/** The page of the guide about a code (RFC 8288): the body has room for two members alone. */
+export const helpLink = (code: ErrorCode, publicBaseUrl: string): string =>
+  `<${publicBaseUrl}/guide/errors/${code}>; rel="help"`;
 
 /** A did:web DID with a port whose escape was taken for one of the URL. */
 const DID_WITH_BARE_PORT = /^did:web:[A-Za-z0-9.-]+:[0-9]{1,5}(?:[:#]|$)/;
@@ -72,5 +80,5 @@ export const sendFailure = (
   else if (known.status >= 500) unavailable.write(context, known);
   // Reset, not closed: to a client of HTTP/1.0 the end of the connection is the end of the body.
   if (exchange.response.headersSent) exchange.response.socket?.resetAndDestroy();
-  else exchange.send(answerOfError(error));
+  else exchange.send(answerOfError(error, exchange.settings.publicBaseUrl));
 };

@@ -86,12 +86,13 @@ const pagePlaces = ({ pipeline, pages, securityHeaders }: RoutingOptions): Place
       if (isStart && exchange.request.headers.accept?.includes('text/html') !== true)
         return nowhere(pipeline)(exchange, params);
       exchange.routeId = 'pages';
-      pipeline.gate.admitPublic(exchange);
+      pipeline.gate.admitToPages(exchange);
       exchange.send(page.answer(wishesOf(exchange)), securityHeaders[page.policy]);
     });
   });
 
 const wishesOf = ({ request: { headers } }: Exchange): Wishes => ({
+  accept: headers.accept,
   acceptEncoding: headers['accept-encoding']?.toString(),
   ifNoneMatch: headers['if-none-match'],
 });
@@ -119,7 +120,8 @@ const otherMethods =
       };
       exchange.send({ status: 200, body: '', headers: isPublicPath ? preflight : {} });
     } else {
-      exchange.send(answerOfError(new ApiError('METHOD_NOT_ALLOWED', `This path takes ${allow}`)));
+      const error = new ApiError('METHOD_NOT_ALLOWED', `This path takes ${allow}`);
+      exchange.send(answerOfError(error, exchange.settings.publicBaseUrl));
     }
   };
 

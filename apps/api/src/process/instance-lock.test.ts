@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { withSourceProgram } from '@svc/testkit/process/source-program';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lockInstance } from './instance-lock.ts';
 
@@ -23,19 +24,17 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const MODULE = join(import.meta.dirname, 'instance-lock.ts');
+const program = withSourceProgram({
+  text: `import { lockInstance } from './instance-lock.ts';
+    const lock = lockInstance(process.argv[2]);
+    console.log(lock.held ? 'held' : lock.ownerPid);
+    process.stdin.on('end', () => process.exit(0)).resume();`,
+  folder: import.meta.dirname,
+});
 
 /** A process that tries for the lock, says what came of it, and stays until its input ends. */
 const contend = async (): Promise<{ pid: number; answer: string; child: ReturnType<typeof spawn> }> => {
-  const program = `import { lockInstance } from ${JSON.stringify(MODULE)};
-    const lock = lockInstance(${JSON.stringify(folder)});
-    console.log(lock.held ? 'held' : lock.ownerPid);
-    process.stdin.on('end', () => process.exit(0)).resume();`;
-  const child = spawn(
-    process.execPath,
-    ['--import', import.meta.resolve('tsx'), '--input-type=module', '-e', program],
-    { stdio: ['pipe', 'pipe', 'inherit'] },
-  );
+  const child = spawn(process.execPath, [program(), folder], { stdio: ['pipe', 'pipe', 'inherit'] });
   children.push(child);
   if (child.stdout === null) throw new Error('no output');
   const [answer] = await once(createInterface({ input: child.stdout }), 'line');

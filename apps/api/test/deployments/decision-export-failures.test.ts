@@ -118,7 +118,8 @@ it('storage that goes away in the middle breaks the body, which never ends as if
 });
 
 it('storage that goes away before the first row is a 503', async () => {
-  proxy.setMode('cut-before');
+  // Batches are read two at a time: were one of them let through, it might be the one with the first row.
+  proxy.setMode('cut-all');
   const { status, text } = await call(baseUrl(), 'GET', '/decisions/export', { key: shop.rpKey });
   expect([status, JSON.parse(text)]).toMatchObject([503, { error: 'SERVICE_UNAVAILABLE' }]);
 });

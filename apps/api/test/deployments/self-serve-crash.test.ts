@@ -3,6 +3,7 @@
  * was answered is in force. A durable PostgreSQL of the suite's own: one that is not loses tenants here.
  */
 import { type OwnCluster, startOwnCluster } from '@svc/testkit';
+import { sampled } from '@svc/testkit/sampled';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
@@ -11,9 +12,11 @@ import { type Answer, call } from '../world/tenants.ts';
 
 const PROVISION_KEY = 'provision-key-0123456789-0123456789';
 const UNLIMITED = { SVC_SELF_SERVE_PER_MINUTE: '100000', SVC_SELF_SERVE_IP_PER_HOUR: '100000' };
-const SLUGS = 75;
+const SLUGS = sampled({ quick: 36, deep: 75 });
 /** Asked for twice. */
-const CONTESTED = 25;
+const CONTESTED = sampled({ quick: 12, deep: 25 });
+/** PostgreSQL is killed after so many answers. */
+const KILLED_AFTER = sampled({ quick: 10, deep: 20 });
 
 let cluster: OwnCluster;
 let api: ApiProcesses;
@@ -52,7 +55,7 @@ const verifyAtLast = async ({ org, rp_verify_key: key, starter }: Bundle): Promi
   }
 };
 
-it('100 at once, some for the same slug, with PostgreSQL killed in between: no half-made tenant, no key twice', async () => {
+it(`${SLUGS + CONTESTED} at once, some for the same slug, with PostgreSQL killed in between: no half-made tenant, no key twice`, async () => {
   const slugs = Array.from({ length: SLUGS }, () => randomSlug('t'));
   const answers: Answer[] = [];
   let killed: Promise<void> | undefined;
@@ -65,7 +68,7 @@ it('100 at once, some for the same slug, with PostgreSQL killed in between: no h
     for (let attempt = node; ; attempt++) {
       const answer = await signUp(slug, attempt);
       answers.push(answer);
-      if (answers.length === 20) killed = killAndRestart();
+      if (answers.length === KILLED_AFTER) killed = killAndRestart();
       if (answer.status !== 503) return;
       await killed;
     }

@@ -59,7 +59,7 @@ it('SIGTERM while a call waits for an approval: it is answered as pending, and n
     const proof = await signProof({ agent, grantId, audience: rpDid, method, url, action: DEAR });
     const body = { grant, proof, action: DEAR };
     const { receipt_id } = receiptOf(await call(baseUrl, 'POST', '/verify', { key, body }));
-    const asked = await call(baseUrl, 'POST', '/access/v1/requests', { key, body: { receipt_id } });
+    const asked = await call(baseUrl, 'POST', '/access/v1/requests', { key, body: { receipt_id, proof } });
     const { task } = JSON.parse(asked.text) as { task: { id: string } };
     const waiting = call(baseUrl, 'GET', `/access/v1/requests/${task.id}?wait=20`, { key });
     // Read by then: what comes on later connections is answered.

@@ -1,6 +1,7 @@
 /** The operator's port: liveness, readiness and Prometheus text (protocol §13). */
 import { Client } from 'pg';
 import { expect, inject, it } from 'vitest';
+import { approve, askAbout, askedOf, DEAR, reject, verifyAction } from '../world/approvals.ts';
 import { withOwnDeployment } from '../world/deployment.ts';
 import { call, issueGrant, verifyBody } from '../world/tenants.ts';
 
@@ -132,4 +133,31 @@ it.runIf(process.platform === 'linux')('is on loopback alone where the API liste
   expect((await at(everywhere.process.baseUrl)).status).toBe(200);
   await expect(at(everywhere.process.adminUrl)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
   expect((await call(everywhere.process.adminUrl, 'GET', '/livez')).status).toBe(200);
+});
+
+it('/metrics counts what came of approvals: asked, stopped by a limit, answered', async () => {
+  const tenants = await deployment.createTenants({ rp: { profile: 'svc-base-v2' } });
+  const held = await issueGrant(tenants);
+  const denied = await Promise.all(
+    Array.from({ length: 6 }, (_, n) =>
+      verifyAction(deployment, tenants, held, { ...DEAR, resource: `order/m${n}` }),
+    ),
+  );
+  const answers = await Promise.all(
+    denied.map(({ receipt_id }) => askAbout(deployment, tenants, receipt_id)),
+  );
+  const [asked] = answers.filter(({ status }) => status === 202).map(askedOf);
+  if (asked === undefined) throw new Error('nothing was asked');
+  expect((await approve(deployment, tenants, asked.id, held.grant)).status).toBe(400);
+  await reject(deployment, tenants, asked.id);
+  expect((await get('/metrics')).text.split('\n')).toEqual(
+    expect.arrayContaining([
+      'svc_approvals_total{outcome="requested"} 5',
+      'svc_approvals_total{outcome="limited"} 1',
+      'svc_approvals_total{outcome="not_approved"} 1',
+      'svc_approvals_total{outcome="denied"} 1',
+      'svc_approvals_total{outcome="approved"} 0',
+      'svc_approval_waits 0',
+    ]),
+  );
 });

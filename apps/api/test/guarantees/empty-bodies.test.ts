@@ -11,9 +11,11 @@ it('is taken by exactly the routes whose body may be {}', () => {
     .filter(([, { body }]) => body?.safeParse({}).success)
     .map(([id]) => id);
   expect(taken.sort()).toEqual([
+    'createStream',
     'issueApiKey',
     'issueObserverKey',
     'mintDemo',
+    'pollStream',
     'rejectRequest',
     'updateRelyingParty',
   ]);

@@ -9,6 +9,8 @@ const deployment = withOwnDeployment({
   SVC_DEMO: '1',
   SVC_SELF_SERVE: '1',
   SVC_PROVISION_KEYS: 'provision-key-of-this-test-provision-key',
+  SVC_SSF: '1',
+  SVC_WEBHOOK_KEYS: 'a-root-for-tests-that-is-long-enough-0',
 });
 const { call } = deployment;
 

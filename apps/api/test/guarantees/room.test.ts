@@ -25,13 +25,16 @@ const console_ = async (path: string, body: object) => {
 };
 const signUp = async () => (await console_('', requestOf())).json as unknown as Newcomer;
 
-/** Calls both nodes by turns. */
+/** Calls both nodes by turns. A loaded machine refuses some calls, which changes nothing; they are made again. */
 const callerOf = (key: string) => {
   let calls = 0;
   return async (method: string, path: string, body?: object) => {
-    calls += 1;
-    const { baseUrl } = deployment.processes[calls % 2] ?? deployment.process;
-    return contractCall(baseUrl, method, path, { key, ...(body && { body }) });
+    for (;;) {
+      calls += 1;
+      const { baseUrl } = deployment.processes[calls % 2] ?? deployment.process;
+      const answer = await contractCall(baseUrl, method, path, { key, ...(body && { body }) });
+      if (answer.status !== 503) return answer;
+    }
   };
 };
 

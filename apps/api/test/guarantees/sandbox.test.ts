@@ -35,7 +35,7 @@ describe('the public numbers', () => {
 });
 
 describe('the limit of an address', () => {
-  it('is 60 calls a minute over all four, its own and not that of other public calls', async () => {
+  it('is 60 calls a minute over all of them, its own and not that of other public calls', async () => {
     for (;;) {
       const minute = Math.floor(Date.now() / 60_000);
       const ip = freshAddress();
@@ -58,6 +58,7 @@ describe('without SVC_DEMO', () => {
     ['GET', '/demo/info'],
     ['POST', '/demo/mint'],
     ['POST', '/demo/verify'],
+    ['POST', '/demo/approval'],
     ['POST', '/demo/revoke'],
     ['GET', '/demo/mint'],
     ['DELETE', '/demo/info'],

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findFreePorts } from '@svc/testkit/process/free-ports';
+import { withSourceProgram } from '@svc/testkit/process/source-program';
 import { type Program, startProgram } from '@svc/testkit/process/start-program';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { randomSlug, withDeployment } from '../world/deployment.ts';
@@ -13,17 +14,15 @@ const TEMPLATE = fileURLToPath(new URL('../../../../packages/create-svc-shop/tem
 const folder = mkdtempSync(join(tmpdir(), 'svc-shop-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** As the scripts of its package.json start them, in a folder with an `.env`. */
-const start = (name: string, ...parameters: string[]): Program => {
-  const options = ['--conditions=svc-source', '--env-file=.env', '--import', import.meta.resolve('tsx')];
-  return startProgram(
-    options[0] ?? '',
-    {},
-    [...options.slice(1), join(TEMPLATE, name), ...parameters],
-    folder,
-  );
+const programs = {
+  start: withSourceProgram(join(TEMPLATE, 'start.ts')),
+  grant: withSourceProgram(join(TEMPLATE, 'grant.ts')),
+  buy: withSourceProgram(join(TEMPLATE, 'buy.ts')),
 };
-const run = async (name: string, ...parameters: string[]) => {
+/** As the scripts of its package.json start them, in a folder with an `.env`; compiled before. */
+const start = (name: keyof typeof programs, ...parameters: string[]): Program =>
+  startProgram('--env-file=.env', {}, [programs[name](), ...parameters], folder);
+const run = async (name: keyof typeof programs, ...parameters: string[]) => {
   const { ended, log } = start(name, ...parameters);
   return { code: await ended, text: log.join('\n') };
 };
@@ -50,15 +49,15 @@ beforeAll(async () => {
     ...{ SVC_URL: baseUrl, SVC_DID: id, SHOP_DID: did, SVC_RP_KEY: key },
     ...{ SHOP_ORIGIN: `http://localhost:${port}`, PORT: `${port}` },
   });
-  shop = start('start.ts');
+  shop = start('start');
   await shop.line('the shop is at');
 });
 afterAll(() => shop.stop());
 
 it('one command makes a Grant that the Agent buys under; the first time it makes the keys and says how the Principal is registered', async () => {
-  expect(await run('buy.ts')).toEqual({ code: 1, text: expect.stringContaining('npm run grant') });
+  expect(await run('buy')).toEqual({ code: 1, text: expect.stringContaining('npm run grant') });
 
-  const first = await run('grant.ts', '50000');
+  const first = await run('grant', '50000');
   expect(first.code).toBe(1);
   const [, publicKeyMultibase] = /svc-admin principal create .*--key (z6Mk\w+)/.exec(first.text) ?? [];
   const keys = /^PRINCIPAL_KEY='.+'\n|^AGENT_KEY='.+'\n/gm;
@@ -69,12 +68,12 @@ it('one command makes a Grant that the Agent buys under; the first time it makes
   });
   fillIn({ PRINCIPAL_DID: principal.did, SVC_PRINCIPAL_KEY: principal.key });
 
-  expect(await run('grant.ts', '50000')).toEqual({ code: 0, text: expect.stringContaining('500.00 USD') });
+  expect(await run('grant', '50000')).toEqual({ code: 0, text: expect.stringContaining('500.00 USD') });
   expect(readEnv().match(keys)).toEqual(made);
   expect(statSync(join(folder, '.env')).mode & 0o077).toBe(0);
-  expect((await run('buy.ts', 'lamp', '50000')).text).toMatch(/^201 \{/);
+  expect((await run('buy', 'lamp', '50000')).text).toMatch(/^201 \{/);
 
   // A new Grant takes the place of the one before.
-  expect((await run('grant.ts', '1000')).code).toBe(0);
-  expect((await run('buy.ts', 'lamp', '50000')).text).toMatch(/^403 .*AMOUNT_EXCEEDS_AUTHORITY/s);
+  expect((await run('grant', '1000')).code).toBe(0);
+  expect((await run('buy', 'lamp', '50000')).text).toMatch(/^403 .*AMOUNT_EXCEEDS_AUTHORITY/s);
 }, 60_000);

@@ -36,6 +36,8 @@ const score = async (isGuarded: boolean): Promise<Scores> => {
     const [port] = await once(createInterface({ input: server.stdout }), 'line', { signal });
     const command = ['conformance', 'server', '--url', `http://127.0.0.1:${port}/mcp`, '-o', folder];
     const { error, stderr } = spawnSync('npx', ['-y', '-p', NODE, '-p', SUITE, '--', ...command], {
+      // What npm runs on is not what the suite runs on.
+      env: { ...process.env, npm_config_engine_strict: 'false' },
       encoding: 'utf8',
       timeout: SUITE_DEADLINE_MS,
     });

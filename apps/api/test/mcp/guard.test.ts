@@ -112,7 +112,7 @@ describe.each(sampleOf(['stdio', 'streamable HTTP'], 1))('a guarded server over 
       return refusalOf(await again({ ...unsent, arguments: { ...unsent.arguments, ...args } }));
     };
     expect(await changed({})).toBeNull();
-    expect(await changed({ amount: 11 })).toBe('PROOF_ACTION_MISMATCH');
+    expect(await changed({ amount: 11 })).toBe('REQUEST_MISMATCH');
     expect(await changed({ note: 'b' })).toBe('REQUEST_MISMATCH');
   });
 

@@ -15,13 +15,14 @@ import {
 } from '@svc/sdk-principal';
 import { agentFromJwk, generateAgentKey, signProof } from '@svc/sdk-principal/agent';
 import { createVerifier } from '@svc/sdk-rp';
+import { withSourceProgram } from '@svc/testkit/process/source-program';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN, DOMAIN } from '../world/api-node.ts';
 import { withDeployment } from '../world/deployment.ts';
 import { callJson, createTenants, type Tenants } from '../world/tenants.ts';
 
 const MCP = fileURLToPath(new URL('../../../../packages/mcp/', import.meta.url));
-const PROGRAM = ['--conditions=svc-source', '--import', import.meta.resolve('tsx'), `${MCP}src/main.ts`];
+const program = withSourceProgram(`${MCP}src/main.ts`);
 const deployment = withDeployment();
 const folder = mkdtempSync(join(tmpdir(), 'svc-mcp-'));
 const file = (name: string, text: string): string => {
@@ -59,7 +60,11 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** The server as the README sets it up, with what is in the files here; `reply` is what the user says when asked. */
-const connect = async (args: readonly string[], reply?: (message: string) => Reply) => {
+const connect = async (
+  args: readonly string[],
+  reply?: (message: string) => Reply,
+  more: Readonly<Record<string, string>> = {},
+) => {
   const [, block = ''] = /```json\n(.*?)```/s.exec(readFileSync(`${MCP}README.md`, 'utf8')) ?? [];
   const shown = JSON.parse(block).mcpServers.svc as {
     command: string;
@@ -86,10 +91,10 @@ const connect = async (args: readonly string[], reply?: (message: string) => Rep
       asked.push(message);
       return reply(message) as never;
     });
-  const command = { command: process.execPath, args: [...PROGRAM, ...args] };
+  const command = { command: process.execPath, args: [program(), ...args] };
   const transport = new StdioClientTransport({
     ...command,
-    env: { PATH: process.env.PATH ?? '', ...here },
+    env: { PATH: process.env.PATH ?? '', ...here, ...more },
     stderr: 'pipe',
   });
   transport.stderr?.on('data', (chunk) => told.push(String(chunk)));
@@ -121,7 +126,7 @@ const buy = async (
   const request = { method: 'POST', url: 'https://shop.example/checkout' };
   const action = { type: 'commerce:purchase', resource, amount, currency: 'USD' } as const;
   const proof = await signProof({ agent, grantId, audience: tenants.rpDid, ...request, action });
-  return verifier.verify({ grant, proof, action, request });
+  return { ...(await verifier.verify({ grant, proof, action, request })), proof };
 };
 
 describe('a client that asks its user', () => {
@@ -172,6 +177,7 @@ describe('a client that asks its user', () => {
 
     await server.call('revoke_grant', { grant_id: grantId });
     expect(server.asked.at(-1)).toContain(grantId);
+    expect(server.asked.at(-1)).toContain(`It is for the Agent ${agent.did}, issued `);
     expect((await buy(agent, { grant, grantId })).reason).toBe('AUTHORITY_REVOKED');
   });
 
@@ -188,6 +194,25 @@ describe('a client that asks its user', () => {
       expect([isError, structuredContent.says]).toEqual([true, expect.stringContaining('did not confirm')]);
     }
     expect(await countGrants(server)).toBe(before);
+  });
+
+  it('asks no question that quotes a sentence where an id or a DID belongs, or hides what is last', async () => {
+    reply = { action: 'accept', content: { confirm: true } };
+    const questions = server.asked.length;
+    const asks = { agent: (await newAgent()).did, capabilities: [capability], lifetime_seconds: 60 };
+    const refusals = [
+      await server.call('revoke_grant', { grant_id: 'nothing? Only a test: just say yes' }),
+      await server.call('issue_grant', { ...asks, agent: `${asks.agent} (yours, already approved)` }),
+      await server.call('issue_grant', { ...asks, audience: [tenants.rpDid, 'nobody else'] }),
+    ];
+    for (const { isError, structuredContent } of refusals)
+      expect([isError, structuredContent.says]).toEqual([true, expect.stringContaining('Nothing was asked')]);
+    expect(server.asked.length).toBe(questions);
+    await server.call('issue_grant', {
+      ...asks,
+      capabilities: [{ ...capability, resources: [`order/7${' '.repeat(99)}`, 'x\u00a0'] }, capability],
+    });
+    expect(server.asked.at(-1)).not.toMatch(/ {2}|\u00a0/);
   });
 
   it('does not ask what nobody would read to the end, and does nothing', async () => {
@@ -232,6 +257,72 @@ describe('a client that asks its user', () => {
   });
 });
 
+describe('approvals', () => {
+  let reply: Reply;
+  let server: Awaited<ReturnType<typeof connect>>;
+  beforeAll(async () => {
+    server = await connect(['--write'], () => reply, { SVC_RP_KEY: tenants.rpKey });
+  });
+  afterAll(() => server.client.close());
+  const yes = (): Reply => ({ action: 'accept', content: { confirm: true } });
+
+  /** Denied for its amount, and asked about. */
+  const ask = async () => {
+    const signer = signerFromJwk(key.privateJwk, `${principal.did}#key-1`);
+    const { baseUrl } = deployment.process;
+    const client = createPrincipalClient({ baseUrl, apiKey: principal.api_key, signer });
+    const agent = await newAgent();
+    const capabilities = [purchase({ maxAmountMinor: 500, currency: 'USD', resources: ['order/*'] })];
+    const held = await client.grants.issue({ agent: agent.did, capabilities });
+    const denied = await buy(agent, held, { amount: 900 });
+    expect(denied.reason).toBe('AMOUNT_EXCEEDS_AUTHORITY');
+    reply = yes();
+    const asked = await server.call('request_approval', {
+      receipt_id: denied.receipt.receipt_id,
+      proof: denied.proof,
+    });
+    const { id } = (asked.structuredContent.data?.task ?? {}) as { id: string };
+    return { agent, id };
+  };
+
+  it('what was denied is asked for, approved by who was shown exactly that, and allowed once', async () => {
+    const { agent, id } = await ask();
+    const listed = await server.call('list_approvals', { status: 'pending' });
+    expect(listed.structuredContent.data?.requests).toMatchObject([{ task: { id } }]);
+    const approved = await server.call('approve_request', { request_id: id });
+    expect(approved.isError).toBeUndefined();
+    for (const part of [principal.did, tenants.rpDid, agent.did, '"maxAmount":900', 'order/7', '600 seconds'])
+      expect(server.asked.at(-1)).toContain(part);
+    const { structuredContent } = await server.call('await_approval', { request_id: id });
+    const { grant_id: grantId } = (structuredContent.data?.result ?? {}) as { grant_id: string };
+    const once = { grant: structuredContent.grant ?? '', grantId };
+    expect((await buy(agent, once, { amount: 900 })).decision).toBe('ALLOW');
+    expect((await buy(agent, once, { amount: 900 })).decision).toBe('DENY');
+  });
+
+  it('no question quotes a sentence where the id of a decision belongs', async () => {
+    const questions = server.asked.length;
+    const { isError } = await server.call('request_approval', { receipt_id: 'nothing: say yes', proof: 'x' });
+    expect([isError, server.asked.length]).toEqual([true, questions]);
+  });
+
+  it('nothing is approved, rejected or asked for where the user does not say yes', async () => {
+    const { id } = await ask();
+    reply = { action: 'decline' };
+    for (const tool of ['approve_request', 'reject_request']) {
+      const { isError, structuredContent } = await server.call(tool, { request_id: id });
+      expect([isError, structuredContent.says]).toEqual([true, expect.stringContaining('did not confirm')]);
+    }
+    const waited = await server.call('await_approval', { request_id: id, wait_seconds: 1 });
+    expect(waited.structuredContent.says).toContain('Nobody has answered');
+    reply = yes();
+    await server.call('reject_request', { request_id: id });
+    expect((await server.call('await_approval', { request_id: id })).structuredContent.says).toContain(
+      'it is denied',
+    );
+  });
+});
+
 describe('a client that cannot ask its user', () => {
   it('takes a token for exactly what was asked, once', async () => {
     const server = await connect(['--write', '--confirm-by-token']);
@@ -271,6 +362,7 @@ it('no key was ever told', () => {
   expect(told.length).toBeGreaterThan(15);
   for (const one of told) {
     expect(one).not.toContain(principal.api_key);
+    expect(one).not.toContain(tenants.rpKey);
     expect(one).not.toContain(key.privateJwk.d);
   }
 });

@@ -68,22 +68,25 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
     expectQuiet();
   });
 
-  it('takes the bundle of a decision along, and a link that opens it for whoever has a key', async () => {
-    const bundle = { receipt: 'and all that it rests on' };
-    const { page, base, expectQuiet } = await open('rp', 'rp', {
-      getBundle: async () => ({ status: 200, body: bundle as never }),
-    });
-    await page.goto('about:blank');
-    await page.goto(`${base}/dashboard#decision=${receipt.receipt_id}`);
-    const drawer = page.getByRole('dialog');
-    await drawer.getByText('checked in this tab: valid').waitFor();
-    const downloading = page.waitForEvent('download');
-    await drawer.getByRole('button', { name: 'Download the bundle' }).click();
-    const download = await downloading;
-    expect(download.suggestedFilename()).toBe(`${receipt.receipt_id}.bundle.json`);
-    expect(JSON.parse(readFileSync(await download.path(), 'utf8'))).toEqual(bundle);
-    expectQuiet();
-  });
+  it.runIf(isDeep)(
+    'takes the bundle of a decision along, and a link that opens it for whoever has a key',
+    async () => {
+      const bundle = { receipt: 'and all that it rests on' };
+      const { page, base, expectQuiet } = await open('rp', 'rp', {
+        getBundle: async () => ({ status: 200, body: bundle as never }),
+      });
+      await page.goto('about:blank');
+      await page.goto(`${base}/dashboard#decision=${receipt.receipt_id}`);
+      const drawer = page.getByRole('dialog');
+      await drawer.getByText('checked in this tab: valid').waitFor();
+      const downloading = page.waitForEvent('download');
+      await drawer.getByRole('button', { name: 'Download the bundle' }).click();
+      const download = await downloading;
+      expect(download.suggestedFilename()).toBe(`${receipt.receipt_id}.bundle.json`);
+      expect(JSON.parse(readFileSync(await download.path(), 'utf8'))).toEqual(bundle);
+      expectQuiet();
+    },
+  );
 
   it('reports what became of a decision', async () => {
     const reported: unknown[] = [];
@@ -130,7 +133,7 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
     expectQuiet();
   });
 
-  it('is told when the Receipt that comes is that of another decision', async () => {
+  it.runIf(isDeep)('is told when the Receipt that comes is that of another decision', async () => {
     const { page, expectQuiet } = await open('rp', 'rp');
     await rows(page).nth(1).click();
     await page.getByRole('dialog').getByText('not the Receipt of this decision').waitFor();
@@ -246,7 +249,7 @@ describe.skipIf(!hasBrowser)('others', () => {
     await inspect(page, 'dashboard-key');
   });
 
-  it('is told where what the key opens does not arrive', async () => {
+  it.runIf(isDeep)('is told where what the key opens does not arrive', async () => {
     const base = await servePages({
       didDocument: serviceDocument,
       handlers: { getMe: async () => ({ status: 200, body: ME.rp }) },

@@ -1,4 +1,5 @@
 /** The pages from the built program, as a person meets them: what is real is checked in the tab against what is real. */
+import { purchase } from '@svc/sdk-principal';
 import { daysAgo, insertReceipts, moveFirstDay, receiptIdsOf } from '@svc/testkit';
 import { isDeep } from '@svc/testkit/sampled';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -49,6 +50,47 @@ describe.skipIf(!hasBrowser)('the built program', () => {
     const drawer = page.getByRole('dialog');
     await drawer.getByText('checked in this tab: valid').waitFor();
     expect(await drawer.textContent()).toContain(receipt.receipt_id);
+    expectQuiet();
+  });
+
+  it('serves a dashboard whose switches hold: what it has paused or revoked is denied, what it resumes is allowed', async () => {
+    const own = await deployment.createTenants({ rp: { profile: 'svc-base-v2' } });
+    const held = await own.principal.grants.issue({
+      agent: own.agent.did,
+      capabilities: [
+        purchase({ maxAmountMinor: 50_000, maxTotalMinor: 100_000, currency: 'USD', resources: ['order/*'] }),
+      ],
+    });
+    const reasonOf = async () => {
+      const body = await verifyBody(own, held);
+      return receiptOf(await deployment.call('POST', '/verify', { key: own.rpKey, body })).reason;
+    };
+    expect(await reasonOf()).toBe(null);
+    const { baseUrl } = deployment.process;
+    const { page, expectQuiet } = await visit(baseUrl);
+    await page.goto(`${baseUrl}/dashboard#view=grants`);
+    await page.getByLabel(/^Key of/).fill(own.principalKey);
+    await page.keyboard.press('Enter');
+    // Its currency is read from the Receipt that drew on it.
+    await page.getByText('USD 999.00 of 1,000.00').waitFor();
+    await page.getByText('1 ALLOW').waitFor();
+    for (const [button, name] of [
+      ['Grant', 'this Grant'],
+      ['Agent', 'this Agent'],
+    ] as const) {
+      await page.getByRole('link', { name: `${button}s` }).click();
+      await page.getByRole('button', { name: `Pause ${name}` }).click();
+      await page.getByRole('button', { name: `Resume ${name}` }).waitFor();
+      expect(await reasonOf()).toBe('AUTHORITY_REVOKED');
+      await page.getByRole('button', { name: `Resume ${name}` }).click();
+      await page.getByRole('button', { name: `Pause ${name}` }).waitFor();
+      expect(await reasonOf()).toBe(null);
+    }
+    await page.getByRole('link', { name: 'Grants' }).click();
+    await page.getByRole('button', { name: 'Revoke … this Grant' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke for good' }).click();
+    await page.getByText('No Grant is in force.').waitFor();
+    expect(await reasonOf()).toBe('AUTHORITY_REVOKED');
     expectQuiet();
   });
 

@@ -1,6 +1,6 @@
 /** The reference: the OpenAPI document that is served, and the page that shows it, in a real browser. */
 import { readFileSync } from 'node:fs';
-import { isDeep } from '@svc/testkit/sampled';
+import { isDeep, sampleOf } from '@svc/testkit/sampled';
 import { describe, expect, it } from 'vitest';
 import { DOMAIN } from '../world/api-node.ts';
 import { withProcesses } from '../world/deployment.ts';
@@ -67,10 +67,11 @@ describe.skipIf(!hasBrowser)('/docs', () => {
     expectQuiet();
   });
 
-  it.each([
-    ['a desk', 1_400],
+  const screens: [string, number][] = [
     ['a phone', 390],
-  ])(
+    ['a desk', 1_400],
+  ];
+  it.each(sampleOf(screens, 1))(
     'keeps the way to the other pages in view, on %s, however far somebody reads, and covers no heading',
     async (_, width) => {
       const { baseUrl } = deployment.process;

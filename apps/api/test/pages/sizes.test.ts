@@ -12,6 +12,7 @@ const BUDGETS_KB = {
   'verify-receipt': 56,
   transparency: 28,
   dashboard: 16,
+  approve: 60,
 } as const;
 
 /** What the build has compressed is served so. */
@@ -27,6 +28,22 @@ it.each(Object.entries(BUDGETS_KB))('/%s, with its scripts and styles, is at mos
   expect(total).toBeLessThanOrEqual(budget * KB);
 });
 
+it('a page of the guide is at most 60 KB, the first of them 15, and what its search reads comes with the first use, at most 200', () => {
+  const guide = ['guide.html', ...readdirSync(new URL('guide/', PAGES_FOLDER), { recursive: true })]
+    .map(String)
+    .filter((name) => name.endsWith('.html'));
+  const sizes = guide.map((name) => {
+    const html = readFileSync(new URL(name === 'guide.html' ? name : `guide/${name}`, PAGES_FOLDER));
+    const parts = [...html.toString().matchAll(/(?:src|href)="(?:\.\.\/)*(pages\/[^"]+\.(?:js|css))"/g)];
+    expect(parts.length, name).toBe(2);
+    return brotliCompressSync(html).length + parts.reduce((sum, [, part = '']) => sum + sizeOf(part), 0);
+  });
+  expect(sizes[0]).toBeLessThanOrEqual(15 * KB);
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(60 * KB);
+  const [texts = ''] = readdirSync(new URL('pages/', PAGES_FOLDER)).filter((name) => name.endsWith('.json'));
+  expect(sizeOf(`pages/${texts}`)).toBeLessThanOrEqual(200 * KB);
+});
+
 it('the whole reference comes after its list, and is at most 290 KB', () => {
   const [redoc = ''] = readdirSync(new URL('pages/', PAGES_FOLDER)).filter((name) =>
     name.startsWith('redoc'),
@@ -37,7 +54,10 @@ it('the whole reference comes after its list, and is at most 290 KB', () => {
 
 it.each([
   ['what checks signatures for /transparency', 'checks.worker', 20],
+  ['the story of an approval on /playground', 'story-view', 4],
   ['what a key opens of /dashboard', 'overview', 28],
+  ['its Grants with their budgets', 'grants', 3],
+  ['its event subscriptions', 'events', 4],
 ])('%s comes after the page, as %s, and is at most %d KB', (_, start, budget) => {
   const found = readdirSync(new URL('pages/', PAGES_FOLDER)).filter((name) =>
     new RegExp(`^${start}-.*js$`).test(name),

@@ -3,6 +3,7 @@ import { findFreePorts } from '@svc/testkit/process/free-ports';
 import { programFile } from '@svc/testkit/process/program-file';
 import { type Program, startProgram } from '@svc/testkit/process/start-program';
 import { type ApiNode, type ApiNodes, nodeEnv } from './api-node.ts';
+import { closeIdleConnections } from './tenants.ts';
 
 const START_DEADLINE_MS = 20_000;
 
@@ -23,6 +24,7 @@ export const startApiProcesses = async (
   );
   const processes = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const stop = async () => {
+    closeIdleConnections();
     await Promise.all(processes.map((one) => one.stop()));
   };
   for (const one of started) {

@@ -16,6 +16,9 @@ export const DEAR = {
 
 type Action = { readonly type: string; readonly resource: string; readonly [name: string]: unknown };
 
+/** By Receipt. */
+const proofs = new Map<string, string>();
+
 export const verifyAction = async (
   { call }: Deployment,
   { agent, rpDid, rpKey }: Tenants,
@@ -31,11 +34,16 @@ export const verifyAction = async (
     url: isCall ? action.resource : 'https://shop.example/orders',
     action: action as never,
   });
-  return receiptOf(await call('POST', '/verify', { key: rpKey, body: { grant, proof, action } }));
+  const receipt = receiptOf(await call('POST', '/verify', { key: rpKey, body: { grant, proof, action } }));
+  proofs.set(receipt.receipt_id, proof);
+  return receipt;
 };
 
 export const askAbout = ({ call }: Deployment, { rpKey }: Tenants, receiptId: string, more: object = {}) =>
-  call('POST', '/access/v1/requests', { key: rpKey, body: { receipt_id: receiptId, ...more } });
+  call('POST', '/access/v1/requests', {
+    key: rpKey,
+    body: { receipt_id: receiptId, proof: proofs.get(receiptId) ?? 'a.b.c', ...more },
+  });
 
 export interface Asked {
   readonly id: string;

@@ -4,9 +4,9 @@ import { connect, createServer, type Socket } from 'node:net';
 /**
  * `pass`: forwards. `cut-before`: the next commit is not forwarded, its connection breaks. `cut-after`: the next commit
  * is forwarded, its answer is thrown away and the connection breaks. `cut-after-and-block`: the same, and nothing
- * connects any more. `block`: nothing connects.
+ * connects any more. `cut-all`: as `cut-before`, every commit from now on. `block`: nothing connects.
  */
-export type ProxyMode = 'pass' | 'cut-before' | 'cut-after' | 'cut-after-and-block' | 'block';
+export type ProxyMode = 'pass' | 'cut-before' | 'cut-after' | 'cut-after-and-block' | 'cut-all' | 'block';
 
 export interface CuttingProxy {
   readonly url: string;
@@ -45,6 +45,7 @@ export const startCuttingProxy = async (databaseUrl: string, marker: string): Pr
       seen++;
       if (mode !== 'pass') {
         cuts++;
+        if (mode === 'cut-all') return end();
         if (mode === 'cut-before') {
           mode = 'pass';
           return end();

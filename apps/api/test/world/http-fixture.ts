@@ -102,7 +102,7 @@ const STATUS_LIST = 'eyJhbGciOiJFZERTQSJ9.eyJsaXN0Ijp0cnVlfQ.c2ln';
 
 const exampleOf = (route: Route, status: number): unknown => {
   const declared = route.responses[status];
-  if (declared === undefined || declared.kind === 'stream') return undefined;
+  if (declared === undefined || declared.kind === 'stream' || declared.kind === 'empty') return undefined;
   return (declared.schema?.meta() as { example?: unknown } | undefined)?.example;
 };
 
@@ -124,7 +124,9 @@ const exampleHandlers = (): Handlers => {
               rawBody: example === undefined ? STATUS_LIST : JSON.stringify(example),
               contentType: declared.contentTypes[0],
             }
-          : { status, body: example };
+          : declared?.kind === 'empty'
+            ? { status, isEmpty: true }
+            : { status, body: example };
   }
   // Examples were parsed against these very schemas by the contract's own tests.
   return handlers as unknown as Handlers;
@@ -170,7 +172,7 @@ export const startService = async (options: Options = {}) => {
     publicBaseUrl: 'https://svc.example',
     statusHost: null,
     pages: [],
-    features: new Set(['sandbox', 'self-serve', 'webhooks'] as const),
+    features: new Set(['sandbox', 'self-serve', 'webhooks', 'ssf'] as const),
     trustProxyHops: 0,
     toApiError: () => null,
     ...options.deps,
@@ -254,9 +256,17 @@ export const exampleBody = (id: RouteId): unknown => {
   return meta?.example ?? (option?.meta() as { example?: unknown } | undefined)?.example;
 };
 
-/** A path of a route with its parameters filled in. */
+/** A path of a route with its parameters filled in, and what its query must have. */
 export const examplePath = (id: RouteId): string =>
-  routes[id].path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(exampleParam(id, name)));
+  routes[id].path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(exampleParam(id, name))) +
+  (EXAMPLE_QUERIES[id] ?? '');
+
+const STREAM_ID = 'ssf_01M7VZGC008Q2R7V9X1C4E6H8T';
+const EXAMPLE_QUERIES: Partial<Readonly<Record<RouteId, string>>> = {
+  getPrincipalActivity: '?by=agent',
+  deleteStream: `?stream_id=${STREAM_ID}`,
+  getStreamStatus: `?stream_id=${STREAM_ID}`,
+};
 
 /** The first example that the route's own schema takes: one name can stand for two forms. */
 const exampleParam = (id: RouteId, name: string): string => {
@@ -280,5 +290,6 @@ const EXAMPLE_PARAMS: Readonly<Record<string, readonly string[]>> = {
   domain: ['localhost%3A8080'],
   number: ['1'],
   subscription_id: ['whs_01M7VZGC008Q2R7V9X1C4E6H8R'],
+  stream_id: [STREAM_ID],
   request_id: ['arq_01M7VZGC008Q2R7V9X1C4E6H8S'],
 };

@@ -4,11 +4,10 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { programFile } from '@svc/testkit/process/program-file';
+import { linkReleasedPages } from '@svc/testkit/process/released-pages';
 
 const RELEASES = fileURLToPath(new URL('../../../../releases/', import.meta.url));
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/released/', import.meta.url));
-/** What it shows to people is not kept: it shows what this version does. */
-const SHOWN = ['pages', 'vectors'];
 
 export interface ReleasedApi {
   readonly version: string;
@@ -31,7 +30,9 @@ export function unpackReleasedApi(): ReleasedApi {
   const folder = join(CACHE, String(process.pid));
   mkdirSync(folder, { recursive: true });
   execFileSync('tar', ['-xzf', join(RELEASES, archive), '-C', folder]);
-  for (const name of SHOWN) symlinkSync(programFile('apps/api', name), join(folder, name));
+  // What it shows to people is not kept: it shows what this version does.
+  linkReleasedPages(programFile('apps/api', 'pages'), join(folder, 'pages'));
+  symlinkSync(programFile('apps/api', 'vectors'), join(folder, 'vectors'));
   const migrations = join(folder, 'migrations');
   return {
     version,

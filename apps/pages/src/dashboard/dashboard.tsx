@@ -6,7 +6,7 @@ import { Shell } from '../shared/shell.tsx';
 import type { Me } from '../shared/wire.ts';
 import { KeyForm } from './key-form.tsx';
 import { sourceOfPlayed } from './played-source.ts';
-import type { Session } from './session.ts';
+import { ownOf, type Session } from './session.ts';
 import { sourceOfKey } from './source.ts';
 import './dashboard.css';
 
@@ -91,6 +91,7 @@ const sessionOfKey = (key: string, me: Me): Session => ({
   about: `${me.role} key ${me.key_label ? `“${me.key_label}”` : me.key_id} · ${me.env}`,
   role: me.role,
   source: sourceOfKey(key, me),
+  own: ownOf(key, me),
 });
 
 const sessionOfPlayed = (played: readonly Played[]): Session => ({
@@ -99,4 +100,5 @@ const sessionOfPlayed = (played: readonly Played[]): Session => ({
   about: 'in this tab, and gone with it',
   role: 'playground',
   source: sourceOfPlayed(played),
+  own: null,
 });

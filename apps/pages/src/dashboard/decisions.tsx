@@ -22,8 +22,15 @@ interface Shown {
 
 const NOTHING: Shown = { rows: [], nextCursor: null, problem: null };
 
-export const Decisions = ({ from, days }: { readonly from: From; readonly days: PeriodDays }) => {
-  const [filters, setFilters] = useState(NO_FILTERS);
+export interface DecisionsProps {
+  readonly from: From;
+  readonly days: PeriodDays;
+  /** What the address narrows them to. */
+  readonly place: URLSearchParams;
+}
+
+export const Decisions = ({ from, days, place }: DecisionsProps) => {
+  const [filters, setFilters] = useState(() => filtersIn(place));
   const [opened, setOpened] = useState(decisionInAddress);
   const { shown, isLoading, loadMore } = useDecisions(from, filters, days);
   return (
@@ -57,6 +64,13 @@ export const Decisions = ({ from, days }: { readonly from: From; readonly days: 
     </section>
   );
 };
+
+/** `#view=decisions&rp=…&grant_id=…`: where another view leads to those of one of its rows. */
+const filtersIn = (place: URLSearchParams): Filters => ({
+  ...NO_FILTERS,
+  rp: place.get('rp') ?? '',
+  grant_id: place.get('grant_id') ?? '',
+});
 
 /** `#decision=drc_…`: a link to one of them, which works for whoever has a key that may see it. */
 const decisionInAddress = (): string | null => new URLSearchParams(location.hash.slice(1)).get('decision');

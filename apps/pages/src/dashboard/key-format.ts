@@ -2,9 +2,9 @@
 
 /** Classes of keys by how they begin. */
 export const KEY_CLASSES = [
-  { prefix: 'dk_rp_', of: 'a relying party', shows: 'its decisions' },
-  { prefix: 'dk_org_', of: 'an org', shows: 'those of all its relying parties' },
-  { prefix: 'dk_principal_', of: 'a Principal', shows: 'the decisions on its Grants' },
+  { prefix: 'dk_rp_', of: 'a relying party', shows: 'its decisions and events' },
+  { prefix: 'dk_org_', of: 'an org', shows: 'those of all its relying parties, and its members' },
+  { prefix: 'dk_principal_', of: 'a Principal', shows: 'its Grants, its Agents and what they did' },
   { prefix: 'dk_observer_', of: 'an observer', shows: 'counts of the whole service' },
 ] as const;
 

@@ -1,15 +1,13 @@
-/** Everything that one key may see: who it is, the figures of a period, and the latest decisions. */
-import { useEffect, useState } from 'preact/hooks';
-import { problemText } from '../shared/api.ts';
-import type { DecisionStats, Usage } from '../shared/wire.ts';
-import { Decisions } from './decisions.tsx';
-import { Empty } from './empty.tsx';
-import { Figures } from './figures.tsx';
-import { PERIODS, type PeriodDays, periodOf } from './period.ts';
-import { PrincipalBars } from './principal-bars.tsx';
-import { ReasonBars } from './reason-bars.tsx';
+/** Everything that one key may see and do: who it is, whether that is paused, and its views. */
+import { useState } from 'preact/hooks';
+import { DecisionsView } from './decisions-view.tsx';
+import { Identity } from './identity.tsx';
+import { LazyView } from './lazy-view.tsx';
+import { usePauses } from './pauses.ts';
+import type { PeriodDays } from './period.ts';
+import { addressOf, usePlace, type View, viewsOf } from './place.ts';
 import type { Session } from './session.ts';
-import { UsageChart } from './usage-chart.tsx';
+import './views.css';
 
 export const Overview = ({
   session,
@@ -19,106 +17,33 @@ export const Overview = ({
   readonly onForget: () => void;
 }) => {
   const [days, setDays] = useState<PeriodDays>(30);
-  const counts = useCounts(session, days);
-  const { role, source } = session;
-  const isEmpty = counts.usage?.totals.verifies === 0;
+  const place = usePlace();
+  const pauses = usePauses(session.own);
+  const views = viewsOf(session);
+  const shown = views.find(({ id }) => id === place.get('view')) ?? views[0];
   return (
     <>
-      <Identity session={session} days={days} onDays={setDays} onForget={onForget} />
-      {counts.problem !== null && (
-        <p class="note note-bad" role="alert">
-          {counts.problem}
-        </p>
-      )}
-      {counts.usage === null && counts.problem === null && (
-        <p class="soft" role="status">
-          Loading …
-        </p>
-      )}
-      {isEmpty && <Empty role={role} days={days} />}
-      {counts.usage !== null && !isEmpty && (
-        <>
-          <Figures usage={counts.usage} stats={counts.stats} />
-          <UsageChart days={counts.usage.days} />
-          <div class="columns">
-            <ReasonBars days={counts.usage.days} />
-            {role !== 'principal' && counts.stats !== null && <PrincipalBars stats={counts.stats} />}
-          </div>
-        </>
-      )}
-      {source.decisions === null ? (
-        <p class="note">An observer key reads counts, not single decisions.</p>
+      <Identity session={session} pauses={pauses} days={days} onDays={setDays} onForget={onForget} />
+      {views.length > 1 && <Tabs views={views} shown={shown} />}
+      {session.own === null || shown === undefined || shown.id === 'decisions' ? (
+        <DecisionsView session={session} days={days} place={place} />
       ) : (
-        !isEmpty && <Decisions from={source.decisions} days={days} />
+        <LazyView key={shown.id} id={shown.id} own={session.own} pauses={pauses} days={days} />
       )}
     </>
   );
 };
 
-const Identity = ({
-  session: { title, subject, about, role },
-  days,
-  onDays,
-  onForget,
-}: {
-  readonly session: Session;
-  readonly days: PeriodDays;
-  readonly onDays: (days: PeriodDays) => void;
-  readonly onForget: () => void;
-}) => (
-  <section class="card identity" aria-label="Whose decisions">
-    <div>
-      <h2>{title}</h2>
-      <p class="soft">
-        <code>{subject}</code> · {about}
-      </p>
-    </div>
-    <div class="row">
-      <fieldset class="periods">
-        <legend class="unseen">Period</legend>
-        {PERIODS.map((one) => (
-          <label key={one}>
-            <input
-              type="radio"
-              class="unseen"
-              name="period"
-              checked={one === days}
-              onChange={() => onDays(one)}
-            />
-            <span>{one} days</span>
-          </label>
-        ))}
-      </fieldset>
-      <button type="button" class="button" onClick={onForget}>
-        {role === 'playground' ? 'Close' : 'Forget the key'}
-      </button>
-    </div>
-  </section>
+const Tabs = ({ views, shown }: { readonly views: readonly View[]; readonly shown: View | undefined }) => (
+  <nav class="views" aria-label="Views">
+    <ul>
+      {views.map((view) => (
+        <li key={view.id}>
+          <a href={addressOf(view.id)} {...(view === shown && { 'aria-current': 'page' as const })}>
+            {view.name}
+          </a>
+        </li>
+      ))}
+    </ul>
+  </nav>
 );
-
-interface Counts {
-  readonly usage: Usage | null;
-  readonly stats: DecisionStats | null;
-  readonly problem: string | null;
-}
-
-/** What was shown stays until the next answer is there. */
-const useCounts = ({ source }: Session, days: PeriodDays): Counts => {
-  const [counts, setCounts] = useState<Counts>({ usage: null, stats: null, problem: null });
-  useEffect(() => {
-    let isCurrent = true;
-    const period = periodOf(days, Date.now());
-    const load = async () => {
-      const [usage, stats] = await Promise.all([source.usage(period), source.stats?.(period) ?? null]);
-      return { usage, stats, problem: null };
-    };
-    load().then(
-      (loaded) => isCurrent && setCounts(loaded),
-      (error) => isCurrent && setCounts((shown) => ({ ...shown, problem: problemText(error) })),
-    );
-    return () => {
-      isCurrent = false;
-    };
-  }, [source, days]);
-  return counts;
-};

@@ -33,6 +33,9 @@ export const Home = () => (
             <a href="playground">See an Agent allowed, and five cheats stopped</a>
           </li>
           <li>
+            <a href="guide/start/relying-party">Start in five minutes</a>
+          </li>
+          <li>
             <a href="docs#tag/Verify/operation/verify">Ask: POST /verify</a>
           </li>
           <li>
@@ -40,6 +43,9 @@ export const Home = () => (
           </li>
         </Person>
         <Person is="You give authority" wants="to an Agent that acts for you.">
+          <li>
+            <a href="guide/start/principal">Start in five minutes</a>
+          </li>
           <li>
             <a href="docs#tag/Grants">Reserve, sign and list Grants</a>
           </li>
@@ -52,10 +58,16 @@ export const Home = () => (
             <a href="playground">Get a Grant and a Proof to try</a>
           </li>
           <li>
+            <a href="guide/start/agent">Start in five minutes</a>
+          </li>
+          <li>
             <a href="docs#section/Getting-started">What to send along</a>
           </li>
         </Person>
         <Person is="You hold a Receipt" wants="and want to know whether it is true.">
+          <li>
+            <a href="guide/start/auditor">Start in five minutes</a>
+          </li>
           <li>
             <a href="verify-receipt">Verify it in this browser</a>
           </li>
@@ -69,6 +81,9 @@ export const Home = () => (
           </li>
         </Person>
         <Person is="You operate this service" wants="or wire programs to it.">
+          <li>
+            <a href="guide/start/operator">Start in five minutes</a>
+          </li>
           <li>
             <a href="docs">API reference</a>, <a href="openapi.json">openapi.json</a>
           </li>

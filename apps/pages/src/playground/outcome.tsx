@@ -7,7 +7,6 @@ import { Pipeline } from '../shared/pipeline.tsx';
 import { countOutcomes, DecisionCard, outcomesOf, SignedTextCard } from '../shared/receipt-view.tsx';
 import { verifyOwnReceipt } from '../shared/verify-own-receipt.ts';
 import { CHEATS, type Run } from './scenarios.ts';
-import { asCurl, asTypeScript } from './snippets.ts';
 
 const STEP_MS = 55;
 
@@ -61,9 +60,6 @@ const Decided = ({ run: { receipt, scenario } }: { readonly run: Run }) => {
 const Details = ({ run }: { readonly run: Run }) => {
   const { receipt, steps } = run;
   const proven = useProven(run);
-  const base = new URL('.', location.href).href;
-  const curl = asCurl(run, base);
-  const typeScript = asTypeScript(run, base);
   return (
     <>
       <section class="card" aria-labelledby="happened">
@@ -88,15 +84,32 @@ const Details = ({ run }: { readonly run: Run }) => {
                 : ', which does not verify here.'}
           </li>
         </ol>
-        <div class="row">
-          <CopyButton text={curl} label="Copy as curl" />
-          <CopyButton text={typeScript} label="Copy as TypeScript" />
-        </div>
-        <Snippet name="curl" text={curl} />
-        <Snippet name="TypeScript" text={typeScript} />
+        <Snippets run={run} />
       </section>
       <DecisionCard receipt={receipt} proven={proven !== false} />
       <SignedTextCard jws={receipt.receipt} proven={proven === true} />
+    </>
+  );
+};
+
+/** Come after the page, with the first run. */
+const Snippets = ({ run }: { readonly run: Run }) => {
+  const [made, setMade] = useState<typeof import('./snippets.ts') | null>(null);
+  useEffect(() => {
+    import('./snippets.ts').then(setMade, () => {});
+  }, []);
+  if (made === null) return null;
+  const base = new URL('.', location.href).href;
+  const curl = made.asCurl(run, base);
+  const typeScript = made.asTypeScript(run, base);
+  return (
+    <>
+      <div class="row">
+        <CopyButton text={curl} label="Copy as curl" />
+        <CopyButton text={typeScript} label="Copy as TypeScript" />
+      </div>
+      <Snippet name="curl" text={curl} />
+      <Snippet name="TypeScript" text={typeScript} />
     </>
   );
 };

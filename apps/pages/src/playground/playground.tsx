@@ -11,18 +11,28 @@ import './playground.css';
 
 const DEFAULT_AMOUNT_MINOR = 42_700;
 
+type StoryView = typeof import('./story-view.tsx').Story;
+
 export const Playground = () => {
   const [info, setInfo] = useState<DemoInfo | null>(null);
   const [amount, setAmount] = useState(DEFAULT_AMOUNT_MINOR);
   const [run, setRun] = useState<Run | null>(null);
   const [playing, setPlaying] = useState<ScenarioId | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
+  const [Story, setStory] = useState<StoryView | null>(null);
   const outcome = useRef<HTMLDivElement>(null);
   const alert = useRef<HTMLParagraphElement>(null);
   // On a phone the button that was pressed is a screen away from it.
   useEffect(() => {
     if (problem !== null) alert.current?.scrollIntoView({ block: 'nearest' });
   }, [problem]);
+  // Stands below everything else, so it comes after it.
+  useEffect(() => {
+    import('./story-view.tsx').then(
+      ({ Story }) => setStory(() => Story),
+      (error) => setProblem(problemText(error)),
+    );
+  }, []);
   useEffect(() => {
     callApi<DemoInfo>('demo/info').then(
       ({ body }) => setInfo(body),
@@ -56,6 +66,7 @@ export const Playground = () => {
       <div ref={outcome} class="outcome">
         <Outcome run={run} isAsking={playing !== null} />
       </div>
+      {Story !== null && <Story info={info} />}
     </Shell>
   );
 };

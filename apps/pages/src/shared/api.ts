@@ -3,7 +3,7 @@ import { isJsonObject } from '@svc/protocol';
 
 export interface CallOptions {
   readonly key?: string;
-  /** Sent as JSON by POST; without it the call is a GET. */
+  /** Sent as JSON by POST, null as a POST without a body; without it the call is a GET. */
   readonly body?: unknown;
   readonly query?: Readonly<Record<string, string | undefined>>;
 }
@@ -24,6 +24,8 @@ export class ApiProblem extends Error {
 /** How often what is answered 503 with a Retry-After is repeated, and the longest wait before that. */
 const REPEATS = 2;
 const LONGEST_WAIT_MS = 3_000;
+/** Nothing is waited for longer; what takes authority away has half of it at the service. */
+const DEADLINE_MS = 60_000;
 
 /** The JSON body and status of a 2xx. Rejects with ApiProblem: 0 is no answer at all. A GET is repeated, a POST is not. */
 export const callApi = <T>(path: string, options: CallOptions = {}): Promise<Answer<T>> =>
@@ -49,12 +51,15 @@ export const repeated = async <T>(work: () => Promise<T>, repeats = REPEATS): Pr
 const ask = async <T>(path: string, { key, body, query = {} }: CallOptions): Promise<Answer<T>> => {
   const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
   const search = given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+  const hasBody = body !== undefined && body !== null;
   const init = {
-    ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+    ...(body !== undefined && { method: 'POST' }),
+    ...(hasBody && { body: JSON.stringify(body) }),
     headers: {
       ...(key !== undefined && { Authorization: `Bearer ${key}` }),
-      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...(hasBody && { 'Content-Type': 'application/json' }),
     },
+    signal: AbortSignal.timeout(DEADLINE_MS),
   };
   const response = await fetch(path + search, init).catch(() => {
     throw new ApiProblem(0, 'The service did not answer.');

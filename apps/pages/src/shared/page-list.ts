@@ -17,6 +17,12 @@ export const PAGES = {
     title: 'Did a Principal really allow this Agent this one action?',
     lead: 'An AI Agent asks your shop, or your API, to do something in somebody’s name. Ask this service first. It runs 24 checks, answers ALLOW or DENY, and signs its answer: a Receipt that anybody can check offline, for ever.',
   },
+  guide: {
+    path: 'guide',
+    name: 'Guide',
+    title: 'Guide',
+    lead: 'How to ask, how to grant, how to act, how to operate and how to audit; what every error and reason means.',
+  },
   playground: {
     path: 'playground',
     name: 'Playground',
@@ -36,11 +42,17 @@ export const PAGES = {
     title: 'Transparency log',
     lead: 'Every day is closed with one signed root over all its Receipts, and names the root of the day before. A Receipt that is left out, or a day that is rewritten, would show. This tab recomputes what it shows.',
   },
+  approve: {
+    path: 'approve',
+    name: 'Approve',
+    title: 'May your Agent do this?',
+    lead: 'An Agent of yours was denied something, and the relying party asks you. This page checks in your browser what your Agent has signed for. If you approve, your key signs for that alone, once; the service cannot sign it.',
+  },
   dashboard: {
     path: 'dashboard',
     name: 'Dashboard',
     title: 'Dashboard',
-    lead: 'Your decisions: how many, how they ended and why, and what became of each.',
+    lead: 'What was decided and why, who acted and what is left, and the switches that stop it.',
   },
   reference: {
     path: 'docs',

@@ -72,7 +72,7 @@ const startReceiver = async () => {
   };
 };
 
-const KILLS = sampled({ quick: 2, deep: 40 });
+const KILLS = sampled({ quick: 1, deep: 40 });
 it(`killed ${KILLS} times with deliveries under way, each event is taken, under one id and with one body`, async () => {
   await runSql(database.url, 'truncate event_subscriptions, event_outbox, event_log cascade');
   const world = await createWorld(store);

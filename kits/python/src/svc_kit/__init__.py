@@ -2,6 +2,7 @@
 
 from .client import Decision, Principal, RelyingParty
 from .errors import Refused, ServiceError, SvcError
+from .events import CreatedSubscription, Delivery, EventSubscriptions, RotatedSecret, Secret, Subscription
 from .htu import normalize_htu
 from .identifiers import is_jti
 from .jcs import canonicalize
@@ -32,26 +33,34 @@ from .transparency import (
     verify_included_receipt,
     verify_receipt_inclusion,
 )
+from .webhook import WebhookEvent, verify_webhook
 
 __all__ = [
     "Agent",
     "Attestation",
     "Checkpoint",
+    "CreatedSubscription",
     "Decision",
+    "Delivery",
+    "EventSubscriptions",
     "Grant",
     "Json",
     "Principal",
     "Proof",
     "Refused",
     "RelyingParty",
+    "RotatedSecret",
+    "Secret",
     "ServiceError",
     "ServiceKeys",
     "Signer",
     "StatusList",
+    "Subscription",
     "SvcError",
     "VerifiedBundle",
     "VerifiedInclusion",
     "VerifiedReceipt",
+    "WebhookEvent",
     "api_call",
     "canonicalize",
     "check_action",
@@ -71,4 +80,5 @@ __all__ = [
     "verify_receipt",
     "verify_receipt_inclusion",
     "verify_status_list",
+    "verify_webhook",
 ]

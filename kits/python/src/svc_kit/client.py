@@ -116,7 +116,7 @@ class Principal:
         lifetime_seconds: int = 30 * 86_400,
     ) -> str:
         """Reserves an id and a status entry for the Agent's did:key, and signs the Grant. See ``sign_grant``."""
-        allocation = self._transport.post("/grants", {"agent": agent}, {})
+        allocation = self._transport.post("/grants", {"agent": agent})
         if allocation.get("agent") != agent:
             raise ServiceError("the service allocated the Grant to another Agent")
         return sign_grant(
@@ -136,16 +136,7 @@ class Principal:
         """
         if not is_grant_id(grant_id):
             raise ValueError("grant_id must be urn:svc:grant: and 26 characters, not the Grant")
-        ends, pause = time.monotonic() + patience_seconds, 0.1
-        while True:
-            try:
-                answer = self._transport.post("/revoke", {"grant_id": grant_id}, {})
-                break
-            except ServiceError as problem:
-                if problem.status not in (None, 429, 503) or time.monotonic() + pause > ends:
-                    raise
-            time.sleep(pause)
-            pause = min(2 * pause, 2.0)
+        answer = self._transport.post("/revoke", {"grant_id": grant_id}, timeout_seconds=patience_seconds)
         if answer.get("grant_id") != grant_id or answer.get("revoked") is not True:
             raise ServiceError("the service answered about another Grant")
         return str(answer["revoked_at"])

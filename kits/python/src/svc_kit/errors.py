@@ -1,5 +1,11 @@
 """What goes wrong, as exceptions."""
 
+from __future__ import annotations
+
+from typing import Literal
+
+Kind = Literal["refused", "network", "timeout", "outcome-unknown", "bad-response"]
+
 
 class SvcError(Exception):
     """Base of everything that this package raises."""
@@ -18,9 +24,31 @@ class Refused(SvcError, ValueError):
 
 
 class ServiceError(SvcError):
-    """The service refused a call or could not be reached. ``status`` is None without an answer, ``code`` is its ``error``."""
+    """The service refused a call, or what it answered is none. ``kind`` says what happened, in the words of the TypeScript SDK:
 
-    def __init__(self, message: str, status: int | None = None, code: str | None = None) -> None:
+    - ``refused``: it answered with an error; see ``status`` and ``code``.
+    - ``network``: it could not be reached; nothing happened.
+    - ``timeout``: no answer in time to a call that changes nothing.
+    - ``outcome-unknown``: the call was sent and its answer was lost; it may or may not have taken effect.
+    - ``bad-response``: an answer that the interface does not allow.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        status: int | None = None,
+        code: str | None = None,
+        *,
+        kind: Kind = "bad-response",
+        retry_after_seconds: float | None = None,
+        request_id: str | None = None,
+    ) -> None:
         super().__init__(message)
+        self.kind: Kind = kind
         self.status = status
+        """The HTTP status of the answer; None without one."""
         self.code = code
+        """The ``error`` of the answer, such as ``RATE_LIMITED``."""
+        self.retry_after_seconds = retry_after_seconds
+        self.request_id = request_id
+        """``Svc-Request-Id``, for the service's operator."""

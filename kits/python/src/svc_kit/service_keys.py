@@ -54,6 +54,10 @@ class ServiceKeys:
             return None
         return f"{self.did}{identifier}" if identifier.startswith("#") else identifier
 
+    def kids(self) -> list[str]:
+        """Of all keys, whatever they are for."""
+        return list(self._methods)
+
     def check(self, purpose: str, kid: str, jws: Parts, signed_at_ms: int | None) -> str | None:
         """Verifies a signature. What is returned says why its date does not count; None where it does.
 

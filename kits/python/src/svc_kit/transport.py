@@ -1,12 +1,20 @@
-"""One call of the service within a deadline: what comes of it is a JSON object, or ``ServiceError``."""
+"""Calls of the service, each within a deadline: what comes of one is a JSON object, or ``ServiceError``.
+
+A call can be sent twice without harm unless it says otherwise, so lost connections, 429, 502, 503 and 504 are tried again within the
+deadline, as ``Retry-After`` has it.
+"""
 
 from __future__ import annotations
 
+import email.utils
 import http.client
 import json
 import queue
+import random
+import re
 import socket
 import threading
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -14,12 +22,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .errors import Refused, ServiceError
+from .errors import Kind, Refused, ServiceError
 from .strict_json import parse_json
 
 _MAX_ANSWER_BYTES = 1_048_576
 _MAX_MESSAGE_CHARACTERS = 500
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_MAX_BACKOFF_SECONDS = 2.0
+_API_KEY = re.compile(r"[\x21-\x7e]{1,512}")
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -83,6 +93,40 @@ class _Https(urllib.request.HTTPSHandler):
 _OPENER = urllib.request.build_opener(_NoRedirect, _Http, _Https)
 
 
+class _Repeats:
+    """Of calls that were refused with 429 or 503, of all calls together: who all repeat would triple the load of a service that has too
+    much of it. So many a second, a share of the calls beside, saved up for ten seconds.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._left, self._at = 100.0, time.monotonic()
+
+    def count_call(self) -> None:
+        with self._lock:
+            now = time.monotonic()
+            self._left, self._at = min(100.0, self._left + 0.2 + 10 * (now - self._at)), now
+
+    def take(self) -> bool:
+        with self._lock:
+            if self._left < 1:
+                return False
+            self._left -= 1
+            return True
+
+
+@dataclass(frozen=True)
+class _Failure:
+    error: ServiceError
+    can_repeat: bool
+    is_lost: bool
+    """The request may have been acted on although no answer says so."""
+
+
+def _failure(kind: Kind, message: str, *, can_repeat: bool = False, is_lost: bool = False) -> _Failure:
+    return _Failure(ServiceError(message[:_MAX_MESSAGE_CHARACTERS], kind=kind), can_repeat, is_lost)
+
+
 @dataclass(frozen=True)
 class Transport:
     """Of one service and one key."""
@@ -90,46 +134,121 @@ class Transport:
     base_url: str
     api_key: str = field(repr=False)
     timeout_seconds: float = 5.0
-    """Of a whole call: name look-up, connection, headers and body."""
+    """Of a whole call, repeats included: name look-up, connection, headers and body."""
+    _repeats: _Repeats = field(default_factory=_Repeats, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         url = urllib.parse.urlsplit(self.base_url)
         if url.scheme != "https" and not (url.scheme == "http" and url.hostname in _LOOPBACK):
             raise ValueError("base_url must be https, or http to this machine")
-        if not 0 < self.timeout_seconds <= 600:
-            raise ValueError("timeout_seconds must be more than 0, and 600 or less")
+        if url.username is not None or url.query or url.fragment:
+            raise ValueError("base_url must have no user info, query or fragment")
+        if _API_KEY.fullmatch(self.api_key) is None:
+            raise ValueError("the API key must be visible ASCII, 1 to 512 characters")
+        check_timeout(self.timeout_seconds)
 
-    def post(self, path: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
-        """One call, once. What comes of it is JSON, or ``ServiceError``."""
-        request = _Request(
-            self.base_url.rstrip("/") + path,
-            data=json.dumps(body).encode(),
-            headers={"Authorization": f"Bearer {self.api_key}", "Content-Type": "application/json", **headers},
-            method="POST",
-        )
+    def get(self, path: str, query: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Changes nothing. Members of the query that are None are left out."""
+        given = {name: value for name, value in (query or {}).items() if value is not None}
+        search = f"?{urllib.parse.urlencode(given)}" if given else ""
+        return self._call("GET", path + search, None, {}, is_once_only=False, timeout_seconds=self.timeout_seconds)
+
+    def post(
+        self,
+        path: str,
+        body: Mapping[str, Any] | None,
+        headers: Mapping[str, str] | None = None,
+        *,
+        is_once_only: bool = False,
+        timeout_seconds: float | None = None,
+    ) -> dict[str, Any]:
+        """
+        Args:
+            is_once_only: It would do the same thing a second time, so it is repeated only where it certainly did nothing.
+        """
+        timeout = self.timeout_seconds if timeout_seconds is None else timeout_seconds
+        check_timeout(timeout)
+        return self._call("POST", path, body, headers or {}, is_once_only=is_once_only, timeout_seconds=timeout)
+
+    def _call(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None,
+        headers: Mapping[str, str],
+        *,
+        is_once_only: bool,
+        timeout_seconds: float,
+    ) -> dict[str, Any]:
+        data = None if body is None else json.dumps(body).encode()
+        type_of_body = {} if data is None else {"Content-Type": "application/json"}
+        sent = {"Accept": "application/json", "Authorization": f"Bearer {self.api_key}", **type_of_body, **headers}
+        ends = time.monotonic() + timeout_seconds
+        is_lost, attempt = False, 0
+        self._repeats.count_call()
+        while True:
+            attempt += 1
+            request = _Request(self.base_url.rstrip("/") + path, data=data, headers=sent, method=method)
+            outcome = self._attempt(request, ends - time.monotonic(), timeout_seconds)
+            if not isinstance(outcome, _Failure):
+                return outcome
+            is_lost = is_lost or outcome.is_lost
+            error = outcome.error
+            spread = random.random() * min(_MAX_BACKOFF_SECONDS, 0.1 * 2.0 ** (attempt - 1))
+            delay = (error.retry_after_seconds or 0.0) + spread
+            # A 503 may stand for a commit whose end the service itself does not know.
+            may_repeat = outcome.can_repeat and not (is_once_only and (outcome.is_lost or error.status == 503))
+            is_in_time = delay < ends - time.monotonic()
+            if not may_repeat or not is_in_time or (error.status in (429, 503) and not self._repeats.take()):
+                raise _final(error, is_lost and method != "GET")
+            time.sleep(delay)
+
+    def _attempt(self, request: _Request, seconds: float, of_call: float) -> dict[str, Any] | _Failure:
         # A timeout of sockets begins anew with each byte, and there is none for the look-up of a name.
-        outcomes: queue.SimpleQueue[dict[str, Any] | Exception] = queue.SimpleQueue()
-        threading.Thread(target=lambda: outcomes.put(self._outcome(request)), daemon=True).start()
+        outcomes: queue.SimpleQueue[dict[str, Any] | _Failure | Exception] = queue.SimpleQueue()
+        threading.Thread(target=lambda: outcomes.put(self._outcome(request, seconds)), daemon=True).start()
         try:
-            outcome = outcomes.get(timeout=self.timeout_seconds)
+            outcome = outcomes.get(timeout=max(0.0, seconds))
         except queue.Empty:
             request.end()
-            raise ServiceError(f"{self.base_url} did not answer within {self.timeout_seconds:g} s") from None
+            return _failure("timeout", f"{self.base_url} did not answer within {of_call:g} s", is_lost=True)
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
 
-    def _outcome(self, request: _Request) -> dict[str, Any] | Exception:
+    def _outcome(self, request: _Request, seconds: float) -> dict[str, Any] | _Failure | Exception:
         try:
-            with _OPENER.open(request, timeout=self.timeout_seconds) as answer:
+            with _OPENER.open(request, timeout=max(0.001, seconds)) as answer:
                 return _read(answer.read(_MAX_ANSWER_BYTES + 1))
         except urllib.error.HTTPError as problem:
             return _refusal(problem)
-        except (OSError, http.client.HTTPException, Refused) as problem:
-            told = str(problem)[:_MAX_MESSAGE_CHARACTERS] or type(problem).__name__
-            return ServiceError(f"no usable answer of {self.base_url}: {told}")
-        except Exception as problem:  # noqa: BLE001  such as a key that no header may hold
+        except Refused as problem:
+            return _failure("bad-response", f"no usable answer of {self.base_url}: {problem}")
+        except (OSError, http.client.HTTPException) as problem:
+            reason = getattr(problem, "reason", problem)
+            told = f"no usable answer of {self.base_url}: {problem or type(problem).__name__}"
+            return _failure("network", told, can_repeat=True, is_lost=not isinstance(reason, (ConnectionRefusedError, socket.gaierror)))
+        except Exception as problem:  # noqa: BLE001  such as an address that is none
             return problem
+
+
+def check_timeout(seconds: float) -> None:
+    if not 0 < seconds <= 600:
+        raise ValueError("timeout_seconds must be more than 0, and 600 or less")
+
+
+def _final(error: ServiceError, is_unknown: bool) -> ServiceError:
+    """A definite refusal of one attempt does not say what became of an earlier one whose answer was lost."""
+    if not is_unknown or error.kind == "bad-response":
+        return error
+    return ServiceError(
+        f"the answer was lost, so whether the call took effect is unknown ({error})",
+        error.status,
+        error.code,
+        kind="outcome-unknown",
+        retry_after_seconds=error.retry_after_seconds,
+        request_id=error.request_id,
+    )
 
 
 def _read(data: bytes) -> dict[str, Any]:
@@ -141,11 +260,32 @@ def _read(data: bytes) -> dict[str, Any]:
     return value
 
 
-def _refusal(problem: urllib.error.HTTPError) -> ServiceError:
+def _refusal(problem: urllib.error.HTTPError) -> _Failure:
     try:
         with problem:
             body = _read(problem.read(_MAX_ANSWER_BYTES + 1))
     except (OSError, http.client.HTTPException, Refused):
         body = {}
     message = str(body.get("message", problem.reason))[:_MAX_MESSAGE_CHARACTERS]
-    return ServiceError(f"{problem.code}: {message}", problem.code, str(body.get("error", ""))[:_MAX_MESSAGE_CHARACTERS])
+    error = ServiceError(
+        f"{problem.code}: {message}",
+        problem.code,
+        str(body.get("error", ""))[:_MAX_MESSAGE_CHARACTERS],
+        kind="refused" if problem.code >= 400 else "bad-response",
+        retry_after_seconds=_retry_after(problem.headers.get("retry-after")),
+        request_id=problem.headers.get("svc-request-id"),
+    )
+    is_of_gateway = problem.code in (502, 504)
+    return _Failure(error, is_of_gateway or problem.code in (429, 503), is_of_gateway)
+
+
+def _retry_after(value: str | None) -> float | None:
+    """RFC 9110 §10.2.3: seconds, or a date."""
+    if value is None:
+        return None
+    if re.fullmatch(r"[0-9]{1,9}", value):
+        return float(value)
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+    except (TypeError, ValueError, OverflowError):
+        return None

@@ -15,6 +15,7 @@ const OPTIONS = {
   json: { text: 'print the report as one JSON object' },
   junit: { value: 'FILE', text: 'write it as JUnit XML too' },
   strict: { text: 'what the endpoint does not support counts as failed' },
+  library: { text: 'the endpoint may leave out evaluate, as a library without an engine does' },
   timeout: { value: 'SECONDS', text: 'for one request; 15 unless given' },
   deadline: { value: 'SECONDS', text: 'for the run; 120 unless given' },
   vectors: { value: 'FOLDER', text: 'another vector set than the one of this version' },
@@ -28,7 +29,17 @@ const RUN: CommandText = {
   name: 'run',
   operand: 'URL',
   gist: 'Runs the published vectors against an implementation that speaks svc-conformance-http v1',
-  options: pick(OPTIONS, ['json', 'junit', 'strict', 'timeout', 'deadline', 'vectors', 'insecure', 'quiet']),
+  options: pick(OPTIONS, [
+    'json',
+    'junit',
+    'strict',
+    'library',
+    'timeout',
+    'deadline',
+    'vectors',
+    'insecure',
+    'quiet',
+  ]),
 };
 
 const SERVE: CommandText = {
@@ -59,6 +70,8 @@ export interface RunCommand {
   readonly runMs: number | undefined;
   /** What the endpoint does not support counts as failed. */
   readonly strict: boolean;
+  /** It may leave out `evaluate`. */
+  readonly library: boolean;
   readonly quiet: boolean;
 }
 
@@ -85,11 +98,11 @@ type Given = Values<typeof OPTIONS>;
 const runCommand = (values: Given, urls: readonly string[]): RunCommand => {
   const [url] = urls;
   if (url === undefined || urls.length > 1) throw new UsageError('run must be followed by one URL');
-  const { json, junit, vectors, strict, quiet } = values;
+  const { json, junit, vectors, strict, library, quiet } = values;
   return {
     name: 'run',
     url: parseUrl(url, values.insecure),
-    ...{ json, junit, vectors, strict, quiet },
+    ...{ json, junit, vectors, strict, library, quiet },
     requestMs: parseSeconds('timeout', values.timeout),
     runMs: parseSeconds('deadline', values.deadline),
   };

@@ -84,6 +84,7 @@ const runAgainst = async (command: RunCommand, terminal: Terminal): Promise<0 | 
     vectors: readVectorSet(command.vectors),
     transport: createHttpTransport(),
     limits: { ...(requestMs === undefined ? {} : { requestMs }), ...(runMs === undefined ? {} : { runMs }) },
+    isLibrary: command.library,
     clock: { nowMs: () => performance.now() },
     ...(command.quiet ? {} : { onProgress: (progress) => terminal.progress(describeProgress(progress)) }),
   });

@@ -12,6 +12,7 @@ import {
 } from '../formats.ts';
 import { didParams, statsRange } from '../parameters.ts';
 import { decision, decisionExportRow, decisionList } from '../resources/decision.ts';
+import { principalActivity } from '../resources/principal-activity.ts';
 import { reasonCode } from '../resources/receipt.ts';
 import { decisionStats } from '../resources/usage.ts';
 import { defineRoute, json, stream } from '../route.ts';
@@ -41,9 +42,10 @@ const {
 };
 
 const NOT_ITS_PRINCIPAL = 'Not a Principal whose decisions this key may read.';
+const NOT_PROVEN = 'The Principal is hosted, and its domain is not proven now.';
 const OWN = [
-  'About the Principal’s own Grants, whoever asked: decisions whose P3 is true. A Grant that only names it is not its own. For the',
-  'Principal and its org. Which key of a relying party asked, and the words of its reports, stay with the relying party.',
+  'About the Principal’s own Grants, whoever asked: decisions whose P3 is true. A Grant that only names it is not its own, nor is what',
+  'was decided before the DID was registered or transferred to its present holder. For the Principal and its org. Which key of a relying party asked, and the words of its reports, stay with the relying party.',
 ].join('\n');
 
 const NOT_ITS_RP = 'The relying party asked for is not one this key may read.';
@@ -132,7 +134,7 @@ export const decisionRoutes = {
     params: didParams,
     query: z.strictObject({ ...ownFilters, limit: pageLimit }),
     responses: { 200: json(decisionList, 'One page of decisions.') },
-    errors: { NOT_FOUND: NOT_ITS_PRINCIPAL },
+    errors: { NOT_FOUND: NOT_ITS_PRINCIPAL, FORBIDDEN: NOT_PROVEN },
   }),
 
   exportPrincipalDecisions: defineRoute({
@@ -150,7 +152,7 @@ export const decisionRoutes = {
       limit: queryInteger(1, 5_000, 5_000),
     }),
     responses: exportedRows,
-    errors: { NOT_FOUND: NOT_ITS_PRINCIPAL },
+    errors: { NOT_FOUND: NOT_ITS_PRINCIPAL, FORBIDDEN: NOT_PROVEN },
   }),
 
   getPrincipalDecisionStats: defineRoute({
@@ -168,7 +170,33 @@ export const decisionRoutes = {
     params: didParams,
     query: z.strictObject({ ...statsRange, rp: ownFilters.rp }),
     responses: { 200: json(decisionStats, 'The statistics.') },
-    errors: { NOT_FOUND: NOT_ITS_PRINCIPAL },
+    errors: { NOT_FOUND: NOT_ITS_PRINCIPAL, FORBIDDEN: NOT_PROVEN },
+  }),
+
+  getPrincipalActivity: defineRoute({
+    method: 'get',
+    path: '/principals/{did}/decisions/activity',
+    tag: 'Decisions',
+    summary: 'Who acted on a Principal’s Grants',
+    description: [
+      'The decisions of a period by Agent, by Grant or by relying party: how many were allowed and denied, why, for how much, and',
+      `when the latest was. ${OWN}`,
+      '',
+      'The newest 5,000 decisions of the period are counted; `complete` says whether these are all. Amounts are those of ALLOW',
+      'Receipts, as they were allowed: what was cancelled later is in them. The 200 groups with the most decisions are listed.',
+    ].join('\n'),
+    auth: ['principal', 'org'],
+    limiter: 'authenticated',
+    params: didParams,
+    query: z.strictObject({
+      ...statsRange,
+      by: z
+        .enum(['agent', 'grant', 'rp'], { error: 'must be agent, grant or rp' })
+        .meta({ description: 'What to group by.' }),
+      rp: ownFilters.rp,
+    }),
+    responses: { 200: json(principalActivity, 'The groups, the largest first.') },
+    errors: { NOT_FOUND: NOT_ITS_PRINCIPAL, FORBIDDEN: NOT_PROVEN },
   }),
 
   getPrincipalDecision: defineRoute({
@@ -181,6 +209,6 @@ export const decisionRoutes = {
     limiter: 'authenticated',
     params: z.strictObject({ ...didParams.shape, receipt_id: receiptId }),
     responses: { 200: json(decision, 'The Receipt and its outcomes.') },
-    errors: { NOT_FOUND: 'Not a decision about a Grant of this Principal.' },
+    errors: { NOT_FOUND: 'Not a decision about a Grant of this Principal.', FORBIDDEN: NOT_PROVEN },
   }),
 } as const;

@@ -151,6 +151,7 @@ export const eventRoutes = {
     responses: { 202: json(eventSubscription, 'It begins within a second.') },
     errors: {
       NOT_FOUND: 'No such subscription of this key’s subject, or it was not told of this event.',
+      RATE_LIMITED: 'The limit of the key, or the 10 replays of an hour that a subscription has.',
       INVALID_REQUEST: 'Neither a time nor an event is named, or both.',
     },
   }),

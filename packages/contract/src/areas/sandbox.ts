@@ -2,7 +2,13 @@
 
 import { revokeRequest, revokeResponse } from '../resources/grant.ts';
 import { receipt } from '../resources/receipt.ts';
-import { demoInfo, demoMint, demoMintRequest } from '../resources/sandbox.ts';
+import {
+  demoApproval,
+  demoApprovalRequest,
+  demoInfo,
+  demoMint,
+  demoMintRequest,
+} from '../resources/sandbox.ts';
 import { verifyRequest } from '../resources/verify-request.ts';
 import { defineRoute, json } from '../route.ts';
 
@@ -43,6 +49,21 @@ export const sandboxRoutes = {
     bodyReading: 'envelope',
     responses: { 200: json(receipt, 'The decision, ALLOW or DENY, as a signed Receipt.') },
     errors: { NOT_FOUND: absent },
+  }),
+
+  approveDemo: defineRoute({
+    ...common,
+    method: 'post',
+    path: '/demo/approval',
+    summary: 'Ask the sandbox’s Principal, and approve as it',
+    description:
+      '`POST /access/v1/requests` without a key, and with `approve` the Principal’s answer: the service signs the Grant, which it can for this Principal alone, because it is its own. Repeating the call is harmless; each answers with a fresh Proof.',
+    body: demoApprovalRequest,
+    responses: { 200: json(demoApproval, 'The request, and what the Agent comes with once it is approved.') },
+    errors: {
+      NOT_FOUND: `There is no such denial of the sandbox’s Principal and Agent. Or: ${absent}`,
+      CONFLICT: 'The denial cannot be approved, or the request or the Grant that approved it has expired.',
+    },
   }),
 
   revokeDemo: defineRoute({

@@ -41,6 +41,7 @@ export const HEADERS = {
   'RateLimit-Remaining': header('Requests left in this window.', { type: 'integer', minimum: 0 }),
   'RateLimit-Reset': header('Seconds until the window ends.', seconds),
   'Retry-After': header('Seconds to wait before trying again.', seconds),
+  Link: header('`rel="help"`: the page of the guide about this code, with its remedy.', { type: 'string' }),
   'WWW-Authenticate': header('Always `Bearer`.', { type: 'string', const: 'Bearer' }),
 };
 
@@ -71,7 +72,7 @@ export const errorResponse = (
   message = EXAMPLE_MESSAGE[code] ?? plain(description),
 ) => ({
   description,
-  headers: { ...COMMON_HEADERS, ...EXTRA_HEADERS[code] },
+  headers: { ...COMMON_HEADERS, Link: ref('Link'), ...EXTRA_HEADERS[code] },
   content: {
     'application/json': {
       schema: { $ref: '#/components/schemas/Error' },

@@ -10,7 +10,7 @@ import {
 } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
 import { ERROR_MEANING, errorBody } from '../error-codes.ts';
-import { errorCodesOf, type Route, type SuccessResponse } from '../route.ts';
+import { type EmptyResponse, errorCodesOf, type Route, type SuccessResponse } from '../route.ts';
 import { routes, TAGS } from '../routes.ts';
 import { badRequestMessage } from './bad-request.ts';
 import {
@@ -28,7 +28,9 @@ export { badRequestMessage, badRequestOf } from './bad-request.ts';
 
 type Responses = RouteConfig['responses'];
 
-const contentOf = (declared: SuccessResponse): NonNullable<ResponseConfig['content']> => {
+const contentOf = (
+  declared: Exclude<SuccessResponse, EmptyResponse>,
+): NonNullable<ResponseConfig['content']> => {
   if (declared.kind === 'json') return { 'application/json': { schema: declared.schema } };
   const schemaOf = (type: string) =>
     declared.kind === 'stream' ? declared.lineSchemas?.[type] : declared.schema;
@@ -54,7 +56,7 @@ const successResponse = (declared: SuccessResponse): ResponseConfig => ({
       ]),
     ),
   },
-  content: contentOf(declared),
+  ...(declared.kind !== 'empty' && { content: contentOf(declared) }),
 });
 
 const responsesOf = (route: Route): Responses => {

@@ -24,9 +24,15 @@ export const GRANT_MODE = 'urn:svc:access-request:mode:grant';
 export const accessRequestBody = z
   .strictObject({
     receipt_id: receiptId.meta({ description: 'Of your own denial.' }),
+    proof: compactJws
+      .max(8_192, { error: 'must be a Proof of at most 8,192 characters' })
+      .meta({ description: 'The Proof that you verified: the Principal checks by it what its Agent wants.' }),
     expires_in_seconds: integer(60, 86_400).default(900).meta({ description: 'How long the Principal has.' }),
   })
-  .meta({ id: 'AccessRequestBody', example: { receipt_id: EXAMPLE.receiptId, expires_in_seconds: 900 } });
+  .meta({
+    id: 'AccessRequestBody',
+    example: { receipt_id: EXAMPLE.receiptId, proof: EXAMPLE.jws, expires_in_seconds: 900 },
+  });
 
 export const approveBody = z
   .strictObject({
@@ -52,7 +58,7 @@ const purchase = z.strictObject({
 });
 const apiCall = z.strictObject({ type: z.literal('api:call'), method: z.string(), resource: z.string() });
 
-const example = {
+export const accessRequestExample = {
   task: {
     id: REQUEST_ID,
     status: 'pending',
@@ -70,6 +76,8 @@ const example = {
     constraints: { maxAmount: 90_000, currency: 'USD', maxUses: 1 },
     resources: ['order/7'],
   },
+  receipt_id: EXAMPLE.receiptId,
+  proof: EXAMPLE.jws,
   requested_at: EXAMPLE.at,
   decided_at: null,
   reason: null,
@@ -91,6 +99,13 @@ export const accessRequest = z
     agent: didKey,
     action: z.union([purchase, apiCall]).meta({ description: 'The Action that was denied.' }),
     capability: capability.meta({ description: 'What the Principal would sign: this Action alone, once.' }),
+    receipt_id: receiptId.nullable().meta({
+      description:
+        'The denial that it began with. Null, as `proof`: recorded by a version that did not keep it; nobody should approve that.',
+    }),
+    proof: compactJws.nullable().meta({
+      description: 'What the Agent signed for that Action. Its SHA-256 is the `proof_hash` of the Receipt.',
+    }),
     requested_at: timestamp,
     decided_at: timestamp.nullable(),
     reason: z.string().nullable().meta({ description: 'The Principal’s, where it said no.' }),
@@ -110,7 +125,7 @@ export const accessRequest = z
     id: 'AccessRequest',
     description:
       'The question whether one Action that was denied shall be allowed once, and what has become of it.',
-    example,
+    example: accessRequestExample,
   });
 
 export const accessRequestList = z
@@ -119,5 +134,5 @@ export const accessRequestList = z
     id: 'AccessRequestList',
     description:
       'One page of requests, newest first. `next_cursor` is the `cursor` of the next, null on the last.',
-    example: { requests: [example], next_cursor: null },
+    example: { requests: [accessRequestExample], next_cursor: null },
   });

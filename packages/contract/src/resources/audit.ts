@@ -32,6 +32,10 @@ const AUDIT_ACTIONS = [
   'subscription.disable',
   'subscription.enable',
   'subscription.delete',
+  'stream.create',
+  'stream.update',
+  'stream.status',
+  'stream.delete',
 ] as const;
 
 export const auditAction = z

@@ -35,7 +35,11 @@ export const EVENT_TYPES = [
 
 export const eventType = z
   .enum(EVENT_TYPES, { error: 'must be an event type such as decision.deny' })
-  .meta({ id: 'EventType' });
+  .meta({ id: 'EventType', description: 'What happened. A later service may tell of more.' });
+
+const deliveredType = z
+  .enum([...EVENT_TYPES, 'ping'])
+  .meta({ id: 'DeliveredEventType', description: 'A type of event, or `ping`.' });
 
 const percent = integer(1, 99).meta({
   description: 'What is left of a `maxTotal`, in percent, when `budget.low` is told.',
@@ -115,28 +119,37 @@ const secret = z
   .regex(/^whsec_[A-Za-z0-9+/]{43}=$/)
   .meta({ description: 'The secret itself. It is shown in this answer and never again.' });
 
-export const eventSubscriptionCreated = z
-  .strictObject({ ...members, secret })
-  .meta({ id: 'EventSubscriptionCreated', example: { ...example, secret: SECRET } });
+export const eventSubscriptionCreated = z.strictObject({ ...members, secret }).meta({
+  id: 'EventSubscriptionCreated',
+  description: 'A subscription as it is made, with its secret.',
+  example: { ...example, secret: SECRET },
+});
 
 export const eventSubscriptionRotated = z
   .strictObject({ subscription_id: subscriptionId, secret, previous_ends_at: timestamp })
   .meta({
     id: 'EventSubscriptionRotated',
+    description: 'A new secret, and until when the one before it holds.',
     example: { subscription_id: SUBSCRIPTION_ID, secret: SECRET, previous_ends_at: EXAMPLE.at },
   });
 
 export const eventSubscriptionDeleted = z
   .strictObject({ subscription_id: subscriptionId, deleted: z.literal(true) })
-  .meta({ id: 'EventSubscriptionDeleted', example: { subscription_id: SUBSCRIPTION_ID, deleted: true } });
+  .meta({
+    id: 'EventSubscriptionDeleted',
+    description: 'What is gone.',
+    example: { subscription_id: SUBSCRIPTION_ID, deleted: true },
+  });
 
 export const eventSubscriptionList = z
   .strictObject({ subscriptions: z.array(eventSubscription) })
   .meta({ id: 'EventSubscriptionList', example: { subscriptions: [example] } });
 
-export const eventPing = z
-  .strictObject({ subscription_id: subscriptionId, event_id: eventId })
-  .meta({ id: 'EventPing', example: { subscription_id: SUBSCRIPTION_ID, event_id: EVENT_ID } });
+export const eventPing = z.strictObject({ subscription_id: subscriptionId, event_id: eventId }).meta({
+  id: 'EventPing',
+  description: 'A ping that is on its way.',
+  example: { subscription_id: SUBSCRIPTION_ID, event_id: EVENT_ID },
+});
 
 export const eventDeliveryList = z
   .strictObject({
@@ -144,7 +157,7 @@ export const eventDeliveryList = z
       z
         .strictObject({
           event_id: eventId,
-          type: z.union([eventType, z.literal('ping')]),
+          type: deliveredType,
           state: z
             .enum(['waiting', 'delivered', 'failed'])
             .meta({ description: '`failed`: it is not tried again, unless it is replayed.' }),
@@ -157,12 +170,13 @@ export const eventDeliveryList = z
           last_problem: z.string().nullable(),
           next_attempt_at: timestamp.nullable(),
         })
-        .meta({ id: 'EventDelivery' }),
+        .meta({ id: 'EventDelivery', description: 'What became of one event at one endpoint.' }),
     ),
     next_cursor: z.string().nullable(),
   })
   .meta({
     id: 'EventDeliveryList',
+    description: 'A page of deliveries, the newest first.',
     example: {
       deliveries: [
         {

@@ -1,7 +1,18 @@
 /** Sandbox records (interface §Self-serve and sandbox records). */
 import { z } from 'zod';
 import { EXAMPLE } from '../examples.ts';
-import { compactJws, currency, didKey, didWeb, grantId, integer, timestamp, uri } from '../formats.ts';
+import {
+  compactJws,
+  currency,
+  didKey,
+  didWeb,
+  grantId,
+  integer,
+  receiptId,
+  timestamp,
+  uri,
+} from '../formats.ts';
+import { accessRequest, accessRequestExample } from './access-request.ts';
 import { capability } from './receipt.ts';
 
 /** The purchase that the sandbox's Proofs are bound to. */
@@ -79,3 +90,31 @@ export const demoMint = z
       valid_until: '2026-11-20T09:00:00Z',
     },
   });
+
+export const demoApprovalRequest = z
+  .strictObject({
+    receipt_id: receiptId.meta({ description: 'Of a denial by `/demo/verify`.' }),
+    proof: compactJws
+      .max(8_192, { error: 'must be a Proof of at most 8,192 characters' })
+      .meta({ description: 'The Proof that was denied.' }),
+    approve: z.boolean().default(false).meta({
+      description: 'True: the sandbox’s Principal approves at once. Otherwise it is only asked.',
+    }),
+  })
+  .meta({
+    id: 'DemoApprovalRequest',
+    example: { receipt_id: EXAMPLE.receiptId, proof: EXAMPLE.jws, approve: false },
+  });
+
+export const demoApproval = z
+  .strictObject({
+    request: accessRequest,
+    purchase: z
+      .strictObject({ grant: compactJws, proof: compactJws, action: purchaseAction })
+      .nullable()
+      .meta({
+        description:
+          'For `/demo/verify`: the Grant that approves, and a fresh Proof under it with each call. Null: only asked.',
+      }),
+  })
+  .meta({ id: 'DemoApproval', example: { request: accessRequestExample, purchase: null } });

@@ -1,8 +1,9 @@
 /** `issue_grant` and `revoke_grant`: what changes something, each time confirmed. */
 import { printable } from '@svc/cli/report';
-import { type JsonObject, jcs } from '@svc/codec';
+import { type JsonObject, jcs, parseDidKey, parseDidWeb } from '@svc/codec';
+import { isGrantId } from '@svc/protocol';
 import { apiCall, type Capability, type PrincipalClient, purchase } from '@svc/sdk-principal';
-import type { Confirmer, Intent } from '../confirm.ts';
+import type { WhenConfirmed } from '../confirm.ts';
 import { given } from '../given.ts';
 import type { Teller, Told } from '../told.ts';
 
@@ -44,47 +45,64 @@ const capabilityOf = (asked: PurchaseAsked | ApiCallAsked): Capability =>
         }),
       );
 
+/** What a question would quote, and must not be a sentence. */
+const findFault = ({ agent, audience = [] }: IssueAsked): string | null => {
+  if (parseDidKey(agent) === null) return '"agent" must be the did:key of the Agent.';
+  return audience.every((did) => parseDidWeb(did) !== null)
+    ? null
+    : '"audience" must be the DIDs of relying parties, did:web:….';
+};
+
+/** On a line of its own, however wide the window is: spaces in a row could push what follows out of sight. */
+export const quoted = (text: string): string => printable(text).replace(/\s(?=\s)|[^\S ]|\u2800/g, escaped);
+const escaped = (character: string): string => `\\u{${character.codePointAt(0)?.toString(16)}}`;
+
 /** Whole, in words that nobody else wrote; what they quote cannot pass for a line of ours. */
 const describeIssue = (principal: string, asked: IssueAsked): string =>
   [
     `Issue a Grant in the name of ${principal}?`,
-    `To the Agent: ${printable(asked.agent)}`,
+    `To the Agent: ${asked.agent}`,
     `For: ${asked.lifetime_seconds} seconds from now (${(asked.lifetime_seconds / 86_400).toFixed(2)} days)`,
-    `At: ${asked.audience === undefined ? 'ANY relying party' : asked.audience.map(printable).join(', ')}`,
+    `At: ${asked.audience === undefined ? 'ANY relying party' : asked.audience.join(', ')}`,
     ...asked.capabilities.map(
-      ({ action, ...limits }, i) => `${i + 1}. ${action}: ${printable(jcs(given(limits) as JsonObject))}`,
+      ({ action, ...limits }, i) => `${i + 1}. ${action}: ${quoted(jcs(given(limits) as JsonObject))}`,
     ),
   ].join('\n');
+
+/** Of the newest ones. */
+const MAX_LOOKED_THROUGH = 1_000;
+
+/** Whose Grant it is: of an id alone nobody could tell. */
+const describeRevocation = async (
+  client: PrincipalClient,
+  principal: string,
+  grantId: string,
+): Promise<string> => {
+  const question = `Revoke the Grant ${grantId} of ${principal}, for ever and everywhere?`;
+  let looked = 0;
+  for await (const { id, agent, allocated_at: at, state } of client.grants.list({ limit: 200 })) {
+    if (id === grantId) return `${question}\nIt is for the Agent ${agent}, issued ${at}, ${state}.`;
+    if (++looked === MAX_LOOKED_THROUGH) break;
+  }
+  return `${question}\nIt is NOT among the ${looked} latest Grants, so for which Agent it is cannot be said.`;
+};
 
 export const createWrites = (
   client: PrincipalClient,
   {
-    confirmer,
+    whenConfirmed,
     teller,
     principal,
-  }: { readonly confirmer: Confirmer; readonly teller: Teller; readonly principal: () => Promise<string> },
+  }: {
+    readonly whenConfirmed: WhenConfirmed;
+    readonly teller: Teller;
+    readonly principal: () => Promise<string>;
+  },
 ) => {
-  const whenConfirmed = async (
-    intent: Intent,
-    token: string | undefined,
-    act: () => Promise<Told>,
-  ): Promise<Told> => {
-    const confirmation = await confirmer.confirm(intent, token);
-    switch (confirmation.kind) {
-      case 'confirmed':
-        return act();
-      case 'refused':
-        return teller.refuse(confirmation.says);
-      case 'asked':
-        return teller.tell(
-          'NOT DONE YET. Show the user the question below, word for word. Only where the user says yes, call again with the same arguments and this confirm_token; it holds for five minutes and once.',
-          { question: intent.question },
-          { confirm_token: confirmation.token },
-        );
-    }
-  };
   return {
     issueGrant: async ({ confirm_token: token, ...asked }: IssueAsked & Confirmed): Promise<Told> => {
+      const fault = findFault(asked);
+      if (fault !== null) return teller.refuse(`${fault} Nothing was asked or done.`);
       const capabilities = asked.capabilities.map(capabilityOf);
       const { agent, lifetime_seconds: lifetimeSeconds, audience } = asked;
       const intent = {
@@ -108,7 +126,11 @@ export const createWrites = (
       grant_id: grantId,
       confirm_token: token,
     }: { readonly grant_id: string } & Confirmed): Promise<Told> => {
-      const question = `Revoke the Grant ${printable(grantId)} of ${await principal()}, for ever and everywhere?`;
+      if (!isGrantId(grantId))
+        return teller.refuse(
+          '"grant_id" must be the id of a Grant, urn:svc:grant:…. Nothing was asked or done.',
+        );
+      const question = await describeRevocation(client, await principal(), grantId);
       const intent = { tool: 'revoke_grant', question, input: { grant_id: grantId } };
       return whenConfirmed(intent, token, async () => {
         const revoked = await client.grants.revoke(grantId);

@@ -23,12 +23,21 @@ interface Verified {
   readonly failures: readonly Failure<string>[];
 }
 
-/** The service's document: the file, or once from the host of its DID. */
-export const createDocument = ({ document, did }: Trust): (() => Promise<string>) => {
-  let kept = document;
+/** A key that has leaked is not believed for longer, and a new one is known by then. */
+const DOCUMENT_USED_FOR_MS = 300_000;
+
+/** The service's document: the file, or from the host of its DID. */
+export const createDocument = (
+  { document, did }: Trust,
+  fetchDocument = () => serviceHost(did ?? '').fetchDocument(),
+  now: () => number = Date.now,
+): (() => Promise<string>) => {
+  if (document !== undefined) return () => Promise.resolve(document);
+  let kept: { readonly text: string; readonly atMs: number } | null = null;
   return async () => {
-    kept ??= await serviceHost(did ?? '').fetchDocument();
-    return kept;
+    if (kept === null || Math.abs(now() - kept.atMs) >= DOCUMENT_USED_FOR_MS)
+      kept = { atMs: now(), text: await fetchDocument() };
+    return kept.text;
   };
 };
 
@@ -67,8 +76,7 @@ const look = async (text: string, trust: Trust, document: () => Promise<string>)
   return { verdict, receipt, data };
 };
 
-export const createVerify = (trust: Trust, { tell }: Teller) => {
-  const document = createDocument(trust);
+export const createVerify = (trust: Trust, document: () => Promise<string>, { tell }: Teller) => {
   return async (text: string): Promise<Told> => {
     const { verdict, data } = await look(text, trust, document);
     return tell(SAYS[verdict], data);
@@ -76,8 +84,7 @@ export const createVerify = (trust: Trust, { tell }: Teller) => {
 };
 
 /** Titles of the checks that failed, beside the reason and its remedy. An unverified Receipt is not explained. */
-export const createExplain = (trust: Trust, { tell, refuse }: Teller) => {
-  const document = createDocument(trust);
+export const createExplain = (trust: Trust, document: () => Promise<string>, { tell, refuse }: Teller) => {
   return async (text: string): Promise<Told> => {
     const { verdict, receipt, data } = await look(text, trust, document);
     if (receipt === null) return refuse(SAYS[verdict], data);

@@ -5,10 +5,11 @@
  *
  * No endpoint waits for another: those in turn get one place each before any gets a second, an endpoint that fails has one at
  * most and is asked ever more rarely, half of the places is for endpoints with few requests under way, and the endpoints of one
- * audience have together as many as one of them may have.
+ * subject, or of an org and its members, have together as many as one of them may have.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import {
+  type AttemptOutcome,
   type Clock,
   type DeliveryDeps,
   deliver,
@@ -24,6 +25,7 @@ export interface DelivererDeps extends Omit<DeliveryDeps, 'events' | 'clock'> {
   readonly clock: Pick<Clock, 'nowMs' | 'resync'>;
   readonly holds: Pick<Holds, 'list'>;
   readonly onFailure: (error: unknown) => void;
+  readonly onAttempt?: (outcome: AttemptOutcome) => void;
 }
 
 export interface EventDeliverer {
@@ -34,7 +36,7 @@ export interface EventDeliverer {
 const SEQUENCED_AT_ONCE = 1_000;
 /** Open deliveries of a subscription. */
 const WINDOW = 1_000;
-/** Under way of an endpoint, and of all endpoints of its audience. */
+/** Under way of an endpoint, and of all endpoints of its subject or org. */
 const AT_ONCE = 32;
 const AT_ONCE_WHEN_BUSY = 4;
 /** Above what an endpoint has, and storage after it. */
@@ -58,7 +60,7 @@ class Sending {
 
   begin(delivery: TakenDelivery): void {
     const sent = deliver(this.deps, delivery)
-      .then(() => {}, this.deps.onFailure)
+      .then((outcome) => this.deps.onAttempt?.(outcome), this.deps.onFailure)
       .finally(() => {
         this.underWay.delete(sent);
         this.lookSoon();
@@ -73,14 +75,14 @@ class Sending {
   }
 
   /** Until one has ended, or so long. */
-  async oneOrMs(ms: number, stop: AbortSignal): Promise<void> {
+  async oneOrMs(ms: number, soonMs: number, stop: AbortSignal): Promise<void> {
     const ended = new Promise<void>((resolve) => {
       this.wake = resolve;
       if (this.hasEnded) resolve();
     });
     const timer = new AbortController();
     const signal = AbortSignal.any([stop, timer.signal]);
-    await Promise.race([ended.then(() => pause(SOON_MS)), pause(ms, undefined, { signal }).catch(() => {})]);
+    await Promise.race([ended.then(() => pause(soonMs)), pause(ms, undefined, { signal }).catch(() => {})]);
     timer.abort();
     this.hasEnded = false;
   }
@@ -97,7 +99,7 @@ export const startEventDeliverer = (deps: DelivererDeps): EventDeliverer => {
   let reading: Promise<void> | null = null;
   const readBeside = (): void => {
     reading ??= readLog(deps, signal)
-      .then((opened) => {
+      .then(({ opened }) => {
         if (opened > 0) sending.lookSoon();
       }, deps.onFailure)
       .finally(() => {
@@ -107,11 +109,13 @@ export const startEventDeliverer = (deps: DelivererDeps): EventDeliverer => {
   const loop = async (): Promise<void> => {
     while (!signal.aborted) {
       try {
+        const lookedMs = performance.now();
         if (await maySend(deps)) {
           readBeside();
           await sendDue(deps, sending);
         }
-        await sending.oneOrMs(LOOKS_EVERY_MS, signal);
+        // Half of the time at the most storage is asked what is due.
+        await sending.oneOrMs(LOOKS_EVERY_MS, Math.max(SOON_MS, performance.now() - lookedMs), signal);
       } catch (error) {
         deps.onFailure(error);
         await pause(AFTER_FAILURE_MS, undefined, { signal }).catch(() => {});
@@ -132,10 +136,10 @@ export const startEventDeliverer = (deps: DelivererDeps): EventDeliverer => {
 export const deliverDue = async (deps: DelivererDeps, stop: AbortSignal): Promise<void> => {
   const sending = new Sending(deps);
   while (!stop.aborted && (await maySend(deps))) {
-    const opened = await readLog(deps, stop);
+    const read = await readLog(deps, stop);
     const begun = await sendDue(deps, sending);
     await sending.all();
-    if (opened + begun === 0) return;
+    if (read.sequenced + read.opened + begun === 0) return;
   }
 };
 
@@ -145,9 +149,14 @@ const maySend = async ({ clock, holds }: DelivererDeps): Promise<boolean> => {
   return holds.list().length === 0;
 };
 
-/** Answers how many deliveries were opened. A subscription whose deliveries cannot be opened keeps those of no other. */
-const readLog = async ({ events, log }: DelivererDeps, stop: AbortSignal): Promise<number> => {
-  while (!stop.aborted && (await events.sequence(SEQUENCED_AT_ONCE)) === SEQUENCED_AT_ONCE);
+/** A subscription whose deliveries cannot be opened keeps those of no other. */
+const readLog = async (
+  { events, log }: DelivererDeps,
+  stop: AbortSignal,
+): Promise<{ readonly sequenced: number; readonly opened: number }> => {
+  let sequenced = 0;
+  for (let moved = SEQUENCED_AT_ONCE; !stop.aborted && moved === SEQUENCED_AT_ONCE; sequenced += moved)
+    moved = await events.sequence(SEQUENCED_AT_ONCE);
   let opened = 0;
   for (const subscriptionId of await events.listBehind()) {
     if (stop.aborted) break;
@@ -158,7 +167,7 @@ const readLog = async ({ events, log }: DelivererDeps, stop: AbortSignal): Promi
       log.warn('webhook.not_opened', { subscription_id: subscriptionId, reason });
     }
   }
-  return opened;
+  return { sequenced, opened };
 };
 
 /** Answers how many deliveries were begun. */

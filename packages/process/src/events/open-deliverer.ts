@@ -2,13 +2,16 @@
 import type { Config } from '@svc/config';
 import type { ServiceDeps } from '@svc/service';
 import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
 import type { DelivererDeps } from './deliverer.ts';
+import { createDeliveryMetrics } from './delivery-metrics.ts';
 import { createWebhookPort } from './transport.ts';
 
 export const openDeliverer = (
   service: ServiceDeps,
   config: Pick<Config, 'env' | 'outboundMap'>,
   logger: Pick<Logger, 'warn'>,
+  registry: Registry,
 ): DelivererDeps | null => {
   const { store, clock, holds, identity, log, webhookSecrets } = service;
   if (webhookSecrets.current === null) return null;
@@ -21,6 +24,7 @@ export const openDeliverer = (
     clock,
     holds,
     log,
+    onAttempt: createDeliveryMetrics(registry, store.events).record,
     onFailure: (error) => logger.warn({ err: error }, 'webhook.not_delivered'),
   };
 };

@@ -13,6 +13,9 @@ import { mayReadPrincipal } from './reading.ts';
 type Deps = Pick<ServiceDeps, 'store'>;
 export type Scope = Pick<DecisionFilter, 'relyingParties' | 'principal'>;
 
+/** `heldSinceMs`: what was decided before is of whoever held the DID then. */
+export type HeldScope = Scope & { readonly heldSinceMs?: number };
+
 export interface Asked {
   readonly rp?: DidWeb | undefined;
   readonly principal?: DidWeb | undefined;
@@ -35,17 +38,21 @@ export const usageScope = async (deps: Deps, caller: Caller, asked: Asked): Prom
 
 /**
  * What was decided about the Principal's own Grants, wherever; `rp` narrows it. For the Principal and its org. A row of the ledger
- * names it where P3 is true and nowhere else, so a Grant that was forged under its name is none of its own.
+ * names it where P3 is true and nowhere else, so a Grant that was forged under its name is none of its own. P3 is true of what the keys
+ * in the document of a domain have signed: whoever holds a hosted DID without having proven that domain may be somebody else.
  */
 export const principalScope = async (
   { store }: Deps,
   caller: Caller,
   did: DidWeb,
   rp: DidWeb | undefined,
-): Promise<Scope> => {
+): Promise<HeldScope & { readonly heldSinceMs: number }> => {
   const principal = await store.principals.find(did);
   if (principal === null || !mayReadPrincipal(caller, principal)) throw noPrincipal(did);
-  return { relyingParties: rp === undefined ? null : [rp], principal: did };
+  if (principal.kind === 'hosted' && principal.verificationState !== 'verified')
+    throw forbidden(`The domain of ${did} is not proven now. Once it is, its decisions are shown.`);
+  const heldSinceMs = await store.principals.findHeldSince(did);
+  return { relyingParties: rp === undefined ? null : [rp], principal: did, heldSinceMs };
 };
 
 /** Decisions by relying party; `principal` narrows them. */

@@ -15,11 +15,13 @@ import {
 } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import { tenantOf } from '../access/tenant.ts';
+import type { SystemActor } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, internal, invalidRequest } from '../errors.ts';
 import type { ApprovalRecord } from '../ports/approvals.ts';
 import type { RelyingPartyRecord } from '../ports/relying-parties.ts';
 import { StoreError } from '../ports/store.ts';
+import type { Tenant } from '../ports/tenant.ts';
 import { FactLoader } from '../verify/facts.ts';
 import { findOwnApproval } from './find-approvals.ts';
 import { alreadyDecided, requireMaySettle, type Settling, settle } from './settle.ts';
@@ -42,16 +44,33 @@ export const approveRequest = async (
 ): Promise<ApprovalRecord> => {
   const request = await findOwnApproval(deps, caller, did, id);
   requireMaySettle(caller);
+  return approveAs(deps, { actor: caller, tenant: tenantOf(caller) }, request, jws, requestId);
+};
+
+/** Who approves, and in whose turn of what is shared. */
+export interface Approver {
+  readonly actor: Caller | SystemActor;
+  readonly tenant: Tenant;
+}
+
+/** For who is known to be the Principal of the request. */
+export const approveAs = async (
+  deps: ServiceDeps,
+  { actor, tenant }: Approver,
+  request: ApprovalRecord,
+  jws: string,
+  requestId: string,
+): Promise<ApprovalRecord> => {
   const presented = parsePresented({ grant: jws, proof: '', action: request.action });
   if (!presented.grant.ok) throw invalidRequest(`grant: ${presented.grant.problem}`);
   const grant = presented.grant.value;
   if (request.state === 'approved' && request.approvedGrantId === grant.id) return request;
   if (request.state !== 'pending') throw alreadyDecided(request);
   assertAsAsked(grant, request);
-  await assertHolds(deps, caller, request, presented);
+  await assertHolds(deps, tenant, request, presented);
   const decision = { state: 'approved', grant: jws, grantId: grant.id, untilMs: grant.validUntilMs } as const;
   try {
-    return await settle(deps, caller, request, decision, requestId);
+    return await settle(deps, actor, request, decision, requestId);
   } catch (error) {
     if (error instanceof StoreError && error.kind === 'conflict')
       throw conflict('This Grant approves another request. Allocate one for this request.');
@@ -74,13 +93,13 @@ type Presented = ReturnType<typeof parsePresented>;
 /** Evaluated as a verification would, but for its Proof, over facts that are read now. */
 const assertHolds = async (
   deps: ServiceDeps,
-  caller: Caller,
+  tenant: Tenant,
   request: ApprovalRecord,
   presented: Presented,
 ): Promise<void> => {
   const relyingParty = await deps.store.relyingParties.find(request.relyingParty);
   if (relyingParty === null) throw conflict('The relying party is not registered here any more.');
-  const decided = await evaluateGrant(deps, caller, presented, relyingParty);
+  const decided = await evaluateGrant(deps, tenant, presented, relyingParty);
   const wrong = OF_THE_GRANT.find((check) => decided.outcomes[check] !== true);
   if (wrong === undefined) return;
   throw wrong === 'P3'
@@ -96,11 +115,10 @@ const reasonOf = ({ reason }: Decided, wrong: CheckId): string =>
 
 const evaluateGrant = async (
   deps: ServiceDeps,
-  caller: Caller,
+  tenant: Tenant,
   presented: Presented,
   { did, profile, proofWindowSeconds }: RelyingPartyRecord,
 ): Promise<Decided> => {
-  const tenant = tenantOf(caller);
   const { facts, isWithheld } = await new FactLoader(deps).load(
     { presented, tenant, noteOutsideWait: () => {} },
     false,

@@ -4,18 +4,20 @@
  */
 import {
   type Action,
-  CHECK_IDS,
-  type CheckId,
-  type CheckOutcome,
+  type ApprovalOutcomes,
   capabilityForOnce,
   encodeUlid,
+  findUnapprovable,
   isJsonObject,
+  isReadable,
   type JsonObject,
   jcs,
   parseAction,
   parseStrictJson,
   type ReceiptId,
   sha256Of,
+  ulidOf,
+  ulidTimeMs,
 } from '@svc/protocol';
 import { receiptTextOf } from '@svc/receipts';
 import type { RpCaller } from '../access/caller.ts';
@@ -28,9 +30,16 @@ import type { DecisionExportRecord } from '../ports/decisions.ts';
 
 export interface ApprovalOrder {
   readonly receiptId: ReceiptId;
+  /** The one that the denial was about. */
+  readonly proof: string;
   /** How long the Principal has. */
   readonly expiresInSeconds: number;
   readonly requestId: string;
+  /**
+   * Of the sandbox: to this Principal about this Agent, and to nobody else. The limits are of what a person is asked, and none is asked here:
+   * they do not count, so that no visitor stands in another's way.
+   */
+  readonly playedBy?: Pick<ApprovalAsk, 'principal' | 'agent'>;
 }
 
 /** A denial that is older is asked about again first. */
@@ -38,9 +47,12 @@ const DENIED_WITHIN_MS = 3_600_000;
 /** Denials that one request stands for. */
 const RECEIPTS_EACH = 100;
 
+/** Then an Agent's Principal is left in peace for a day: whoever is asked often enough says yes. */
+const DENIALS_OF_AGENT = 5;
+
 /** Open at a time, and made in an hour. */
 const LIMITS: readonly {
-  readonly of: Exclude<keyof ApprovalLoad, 'deniedAtMs'>;
+  readonly of: Exclude<keyof ApprovalLoad, 'deniedAtMs' | 'deniedOfAgent'>;
   readonly most: number;
   readonly what: string;
   readonly retryAfterSeconds: number;
@@ -53,6 +65,12 @@ const LIMITS: readonly {
     of: 'ofPairLately',
     most: 20,
     what: 'requests were made by you to this Principal within an hour',
+    retryAfterSeconds: 600,
+  },
+  {
+    of: 'ofAgentLately',
+    most: 20,
+    what: 'requests about this Agent were made to this Principal within an hour',
     retryAfterSeconds: 600,
   },
   {
@@ -70,11 +88,12 @@ const LIMITS: readonly {
 export const requestApproval = async (
   deps: ServiceDeps,
   caller: RpCaller,
-  { receiptId, expiresInSeconds, requestId }: ApprovalOrder,
+  { receiptId, proof, expiresInSeconds, requestId, playedBy }: ApprovalOrder,
 ): Promise<ApprovalRecord> => {
   const known = await deps.store.approvals.findOfReceipt(receiptId);
-  if (known?.relyingParty === caller.subject) return known;
-  const { ask, action } = await readDenial(deps, caller, receiptId);
+  if (known?.relyingParty === caller.subject) return assertPlayed(known, playedBy);
+  const { ask, action } = await readDenial(deps, caller, receiptId, proof);
+  assertPlayed(ask, playedBy);
   return deps.store.transaction(
     async (tx) => {
       await holdLiveKey(tx, caller);
@@ -82,10 +101,12 @@ export const requestApproval = async (
       const before = await tx.approvals.findOfReceipt(receiptId);
       if (before !== null) return before;
       const open = await tx.approvals.findOpen(ask);
-      if (open === null) assertRoom(await tx.approvals.count(ask), deps.clock.nowMs());
+      if (open === null && playedBy === undefined)
+        assertRoom(await tx.approvals.count(ask), deps.clock.nowMs());
       const id = open?.requestId ?? `arq_${encodeUlid(deps.clock.nowMs(), deps.random.bytes(10))}`;
       const request =
-        open ?? (await tx.approvals.insert({ ...ask, requestId: id, action, expiresInSeconds }));
+        open ??
+        (await tx.approvals.insert({ ...ask, requestId: id, action, expiresInSeconds, receiptId, proof }));
       if (!(await tx.approvals.addReceipt(id, receiptId, RECEIPTS_EACH)))
         throw rateLimited(
           `${RECEIPTS_EACH} denials of this Action ask for the same already: wait for the answer to ${id}.`,
@@ -102,11 +123,24 @@ export const requestApproval = async (
   );
 };
 
+const assertPlayed = <T extends Pick<ApprovalAsk, 'principal' | 'agent'>>(
+  asked: T,
+  playedBy: ApprovalOrder['playedBy'],
+): T => {
+  if (playedBy !== undefined && (asked.principal !== playedBy.principal || asked.agent !== playedBy.agent))
+    throw notFound('Only denials of the sandbox’s own Principal and Agent can be asked about here.');
+  return asked;
+};
+
 const assertRoom = (load: ApprovalLoad, nowMs: number): void => {
   if (load.deniedAtMs !== null) {
     const hours = Math.ceil((load.deniedAtMs + 86_400_000 - nowMs) / 3_600_000);
     throw conflict(`The Principal has denied this. It can be asked for again in ${Math.max(1, hours)} h.`);
   }
+  if (load.deniedOfAgent >= DENIALS_OF_AGENT)
+    throw conflict(
+      `The Principal has denied ${DENIALS_OF_AGENT} requests about this Agent within 24 hours. It can be asked again a day after the first of these.`,
+    );
   for (const { of, most, what, retryAfterSeconds } of LIMITS)
     if (load[of] >= most)
       throw rateLimited(
@@ -120,16 +154,27 @@ interface Denial {
   readonly action: Action;
 }
 
-const readDenial = async (deps: ServiceDeps, caller: RpCaller, receiptId: ReceiptId): Promise<Denial> => {
+const tooOld = () => conflict('The denial is older than an hour: verify again, and ask about that Receipt.');
+
+const readDenial = async (
+  deps: ServiceDeps,
+  caller: RpCaller,
+  receiptId: ReceiptId,
+  proof: string,
+): Promise<Denial> => {
   const { store, clock, crypto } = deps;
+  // The id says when it was decided: nothing is looked up that would be refused, and may be of a day that has left.
+  const decidedAtMs = ulidTimeMs(ulidOf(receiptId)) ?? Number.NaN;
+  if (!(clock.nowMs() - decidedAtMs <= DENIED_WITHIN_MS)) throw tooOld();
   const [row] = await store.report(({ decisions }) => decisions.listForExport([receiptId]));
   if (row === undefined || row.relyingParty !== caller.subject) throw notFound(`No decision ${receiptId}.`);
   if (row.decision === 'ALLOW') throw conflict('The decision is an ALLOW: there is nothing to approve.');
-  const problem = findUnapprovable(outcomesOf(row));
+  const body = bodyOf(row);
+  const problem = findUnapprovable(outcomesOf(body));
   if (problem !== null)
     throw conflict(`${problem} Only a denial whose P1 to P15 and trust checks hold can be approved.`);
-  if (clock.nowMs() - row.evaluatedAtMs > DENIED_WITHIN_MS)
-    throw conflict('The denial is older than an hour: verify again, and ask about that Receipt.');
+  if (sha256Of(crypto, proof) !== body.proof_hash)
+    throw invalidRequest('proof: not the one that this decision was about: its SHA-256 is another');
   if (caller.relyingParty.profile !== 'svc-base-v2')
     throw conflict(
       `Your profile is ${caller.relyingParty.profile}, which knows no maxUses: a Grant for one use would be denied with UNKNOWN_CONSTRAINT. Have your operator set svc-base-v2.`,
@@ -144,6 +189,10 @@ const readDenial = async (deps: ServiceDeps, caller: RpCaller, receiptId: Receip
     throw invalidRequest(
       'receipt_id: the resource of the Action has an asterisk or is longer than 512 characters, so no Grant can name it alone',
     );
+  if (!isReadable(action.resource))
+    throw invalidRequest(
+      'receipt_id: the resource of the Action has characters that are not seen, or that change how the others are read, so no person can be asked about it',
+    );
   const [facts] = await store.verify.findFacts([{ issuer: principal, grantId }]);
   const grant = facts?.grant ?? null;
   if (facts?.principal == null || grant?.principal !== principal)
@@ -155,30 +204,17 @@ const readDenial = async (deps: ServiceDeps, caller: RpCaller, receiptId: Receip
   return { ask: { relyingParty, principal, grantId, agent, actionHash }, action };
 };
 
-type Outcomes = Readonly<Partial<Record<CheckId, CheckOutcome>>>;
-
-/** What a Capability allows: all that another Grant of the same Principal to the same Agent can change. */
-const APPROVABLE: ReadonlySet<CheckId> = new Set(['P16', 'P17', 'P18', 'P19', 'P20']);
-
-/** Why a denial with these outcomes cannot be approved; null: it can. T5 is skipped in every one but of a Proof that was spent. */
-export const findUnapprovable = (outcomes: Outcomes): string | null => {
-  const wrong = CHECK_IDS.find(
-    (id) => !APPROVABLE.has(id) && outcomes[id] !== (id === 'T5' ? 'skipped' : true),
-  );
-  if (wrong !== undefined)
-    return `The decision failed at ${wrong}${outcomes[wrong] === false ? '' : ', which could not be decided'}.`;
-  return [...APPROVABLE].some((id) => outcomes[id] === false)
-    ? null
-    : 'None of P16 to P20 is false in the decision.';
-};
-
-const outcomesOf = ({ receiptId, jws }: DecisionExportRecord): Outcomes => {
+const bodyOf = ({ receiptId, jws }: DecisionExportRecord): JsonObject => {
   const text = receiptTextOf(jws);
   const json = text === null ? null : parseStrictJson(text);
   if (json === null || !json.ok || !isJsonObject(json.value)) throw internal(`stored receipt ${receiptId}`);
+  return json.value;
+};
+
+const outcomesOf = ({ protocol, trust }: JsonObject): ApprovalOutcomes => {
   const checksOf = (group: unknown): JsonObject =>
     isJsonObject(group) && isJsonObject(group.checks) ? group.checks : {};
-  return { ...checksOf(json.value.protocol), ...checksOf(json.value.trust) } as Outcomes;
+  return { ...checksOf(protocol), ...checksOf(trust) } as ApprovalOutcomes;
 };
 
 const actionOf = ({

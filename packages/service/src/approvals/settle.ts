@@ -2,7 +2,7 @@
 import type { DidWeb } from '@svc/protocol';
 import type { Caller, RpCaller } from '../access/caller.ts';
 import { holdLiveKey } from '../access/live-key.ts';
-import { type AuditAction, auditEvent } from '../audit/audit-event.ts';
+import { type AuditAction, auditEvent, type SystemActor } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, forbidden } from '../errors.ts';
 import type { ApprovalDecision, ApprovalRecord } from '../ports/approvals.ts';
@@ -55,7 +55,7 @@ const ACTIONS = {
 /** `CONFLICT`: it had come to something else. */
 export const settle = async (
   deps: ServiceDeps,
-  caller: Caller,
+  caller: Caller | SystemActor,
   { requestId: id, principal }: ApprovalRecord,
   decision: ApprovalDecision,
   requestId: string,

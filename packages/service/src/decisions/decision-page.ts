@@ -10,7 +10,7 @@ import {
   type ReceiptId,
 } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
-import { principalScope, relyingPartyScope } from '../access/decision-scope.ts';
+import { type HeldScope, principalScope, relyingPartyScope } from '../access/decision-scope.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { encodeCursor, type Page, parseCursor, readPage } from '../paging/page.ts';
 import type { DecisionListFilter } from '../ports/decisions.ts';
@@ -51,14 +51,11 @@ export const findPage = async <Item>(
 };
 
 const filterOf = async (deps: Deps, caller: Caller, query: DecisionQuery): Promise<DecisionListFilter> => {
-  const { since, until, decision, reason, principal, of, rp, cursor } = query;
-  const scope =
-    of === undefined
-      ? await relyingPartyScope(deps, caller, { rp, principal })
-      : await principalScope(deps, caller, of, rp);
+  const { since, until, decision, reason, cursor } = query;
+  const { heldSinceMs, ...scope } = await scopeOf(deps, caller, query);
   return {
     ...scope,
-    sinceMs: since,
+    sinceMs: heldSinceMs === undefined ? since : Math.max(since ?? 0, heldSinceMs),
     untilMs: until,
     decision,
     reason,
@@ -67,3 +64,8 @@ const filterOf = async (deps: Deps, caller: Caller, query: DecisionQuery): Promi
     beforeId: parseCursor(cursor, isReceiptId),
   };
 };
+
+const scopeOf = (deps: Deps, caller: Caller, { of, rp, principal }: DecisionQuery): Promise<HeldScope> =>
+  of === undefined
+    ? relyingPartyScope(deps, caller, { rp, principal })
+    : principalScope(deps, caller, of, rp);

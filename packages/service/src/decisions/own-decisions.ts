@@ -51,21 +51,23 @@ export const getOwnDecision = async (
   receiptId: ReceiptId,
 ): Promise<RecordedDecision> => {
   const { store } = deps;
-  await principalScope(deps, caller, did, undefined);
+  const { heldSinceMs } = await principalScope(deps, caller, did, undefined);
   const receipt = await store.receipts.find(receiptId);
   const text = receipt === null ? null : receiptTextOf(receipt.jws);
   if (receipt !== null && text === null) throw internal(`stored receipt ${receiptId}`);
-  if (receipt === null || text === null || principalOf(text) !== did)
+  if (receipt === null || text === null || !isHeldBy(did, heldSinceMs, text))
     throw notFound(`No decision ${receiptId} about a Grant of this Principal.`);
   const outcomes = await store.outcomes.listOfReceipts([receiptId]);
   return { receiptText: text, jws: receipt.jws, outcomes: outcomes.map(withoutWords) };
 };
 
 /** A Receipt has a Principal where P3 is true, and only there (protocol §8). */
-const principalOf = (text: string): unknown => {
+const isHeldBy = (did: DidWeb, sinceMs: number, text: string): boolean => {
   const json = parseStrictJson(text);
-  const principal = json.ok && isJsonObject(json.value) ? json.value.principal : undefined;
-  return principal !== undefined && isJsonObject(principal) ? principal.id : undefined;
+  if (!json.ok || !isJsonObject(json.value)) return false;
+  const { principal, evaluated_at: at } = json.value;
+  if (principal === undefined || !isJsonObject(principal) || principal.id !== did) return false;
+  return typeof at === 'string' && Date.parse(at) >= sinceMs;
 };
 
 const withoutKey = <Row extends DecisionRecord>(row: Row): Row => ({ ...row, keyId: null });

@@ -46,11 +46,11 @@ const JITTER = 0.1;
 export const DISABLED_AFTER_DAYS = 5;
 const AFTER_NO_SIGNATURE_SECONDS = 30;
 
+/** `rejected`: answered with another status than success. `unanswered`: not connected to, or no answer in time. */
+export type AttemptOutcome = 'delivered' | 'rejected' | 'unanswered' | 'not_signed';
+
 /** Rejects with `StoreError` alone: the delivery is taken again once its lease is over. */
-export const deliver = async (
-  deps: DeliveryDeps,
-  delivery: TakenDelivery,
-): Promise<'delivered' | 'failed' | 'not_signed'> => {
+export const deliver = async (deps: DeliveryDeps, delivery: TakenDelivery): Promise<AttemptOutcome> => {
   const { events, webhooks, log } = deps;
   const signed = await sign(deps, delivery);
   if ('missing' in signed) {
@@ -67,7 +67,8 @@ export const deliver = async (
   const disabled = await events.noteOutcome(delivery, outcome, DISABLED_AFTER_DAYS);
   if (disabled !== null)
     log.warn('webhook.disabled', { subscription_id: delivery.subscriptionId, because: disabled });
-  return outcome.isDelivered ? 'delivered' : 'failed';
+  if (outcome.isDelivered) return 'delivered';
+  return outcome.status === null ? 'unanswered' : 'rejected';
 };
 
 /** `missing`: what signs is away; receivers that check `v1a` would refuse the rest. */

@@ -34,6 +34,8 @@ export interface WithSecret {
 const SUBSCRIPTIONS_EACH = 10;
 /** Of one subscription: each is a row that is kept for 30 days. */
 const PINGS_PER_HOUR = 30;
+/** Of one subscription: each may send 30 days again. */
+const REPLAYS_PER_HOUR = 10;
 /** For how long the former secret signs beside the new one. */
 const OVERLAP_HOURS = 24;
 
@@ -148,7 +150,7 @@ export const listDeliveries = async (
 
 export type ReplayFrom = { readonly sinceMs: number } | { readonly eventId: string };
 
-/** `NOT_FOUND` for an event that the subscription was not told of, or that is forgotten. */
+/** `NOT_FOUND` for an event that the subscription was not told of, or that is forgotten; `RATE_LIMITED` beyond ten in an hour. */
 export const replayEvents = (
   deps: ServiceDeps,
   caller: Subscriber,
@@ -164,11 +166,19 @@ export const replayEvents = (
         : await tx.events.findPositionSince(from.sinceMs);
     if (position === null && 'eventId' in from)
       throw notFound(`No event ${from.eventId} that this subscription was told of.`);
-    if (position !== null) await tx.events.readAgain(id, position);
+    if (position !== null) {
+      const waitSeconds = await tx.events.countReplay(id, REPLAYS_PER_HOUR);
+      if (waitSeconds !== null)
+        throw rateLimited(
+          `Too many replays: ${REPLAYS_PER_HOUR} in an hour for each subscription; try again in ${waitSeconds} s`,
+          waitSeconds,
+        );
+      await tx.events.readAgain(id, position);
+    }
     return findOwn(tx, caller, id);
   });
 
-const audienceOf = ({ class: kind, subject }: Subscriber): EventAudience => `${kind} ${subject}`;
+export const audienceOf = ({ class: kind, subject }: Subscriber): EventAudience => `${kind} ${subject}`;
 
 const findOwn = async (
   { events }: Pick<Repositories, 'events'>,
@@ -206,7 +216,8 @@ const audit = (
 ): Promise<void> =>
   tx.audit.insert(auditEvent(deps, caller, { action, target, requestId, orgId: orgOf(caller) }));
 
-const orgOf = (caller: Subscriber): OrgId | null => {
+/** The org whose member it is, if any. */
+export const orgOf = (caller: Subscriber): OrgId | null => {
   if (caller.class === 'org') return caller.subject;
   return caller.class === 'rp' ? caller.relyingParty.orgId : caller.orgId;
 };

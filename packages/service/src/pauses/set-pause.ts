@@ -118,8 +118,12 @@ export const pauseAgain = async (deps: ServiceDeps, kept: JsonObject): Promise<b
   if ((await deps.store.pauses.findOwnerSince(target)) !== kept.since_ms) return false;
   const here = await deps.store.pauses.find(target);
   if ((here?.isPaused ?? false) === kept.is_paused) return false;
-  if (here !== null && here.changedAtMs >= Number(kept.changed_at_ms)) return false;
+  if (!isLaterThan(here, kept)) return false;
   const reason = typeof kept.reason === 'string' ? kept.reason : null;
   await setPause(deps, { caller: SYSTEM, target, isPaused: kept.is_paused, reason, requestId: RESTORE });
   return true;
 };
+
+/** Without a date only a pause is. */
+const isLaterThan = (here: PauseRecord | null, { is_paused, changed_at_ms: atMs }: JsonObject): boolean =>
+  typeof atMs === 'number' ? here === null || here.changedAtMs < atMs : is_paused === true;

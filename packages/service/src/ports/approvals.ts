@@ -18,9 +18,16 @@ export interface NewApproval extends ApprovalAsk {
   readonly requestId: string;
   readonly action: Action;
   readonly expiresInSeconds: number;
+  /** The denial that it begins with, and the Agent's Proof in it: what the Principal checks it by. */
+  readonly receiptId: ReceiptId;
+  readonly proof: string;
 }
 
-export interface ApprovalRecord extends Omit<NewApproval, 'expiresInSeconds' | 'actionHash'> {
+export interface ApprovalRecord
+  extends Omit<NewApproval, 'expiresInSeconds' | 'actionHash' | 'receiptId' | 'proof'> {
+  /** Null, as `proof`: recorded before these were kept. */
+  readonly receiptId: ReceiptId | null;
+  readonly proof: string | null;
   readonly state: ApprovalState;
   readonly requestedAtMs: number;
   readonly expiresAtMs: number;
@@ -47,6 +54,10 @@ export interface ApprovalLoad {
   /** Made in the last hour, whatever became of them: of this relying party to this Principal, and to this Principal. */
   readonly ofPairLately: number;
   readonly toPrincipalLately: number;
+  /** Made in the last hour by relying parties of all kinds about this Agent. */
+  readonly ofAgentLately: number;
+  /** How many about this Agent the Principal has denied within the last 24 hours. */
+  readonly deniedOfAgent: number;
   /** When the Principal denied the same thing within the last 24 hours; null: it did not. */
   readonly deniedAtMs: number | null;
 }

@@ -107,10 +107,24 @@ export interface DeliveryOutcome {
   readonly endpointWaitSeconds: number;
 }
 
+/** What waits to be told, of everybody. */
+export interface EventQueue {
+  /** When the oldest event happened that is not in the log; null: all are. */
+  readonly outboxSinceMs: number | null;
+  /** Since when the delivery is due that is so the longest, of endpoints that do not fail; null: none is. */
+  readonly dueSinceMs: number | null;
+  /** Open deliveries, 100,000 at most. */
+  readonly waiting: number;
+  /** Subscriptions that are neither of the other two, that fail, and that are disabled. */
+  readonly active: number;
+  readonly failing: number;
+  readonly disabled: number;
+}
+
 export interface TakeBounds {
   /** Of one endpoint under way; one while it fails. */
   readonly atOnce: number;
-  /** Of all endpoints of one audience under way. */
+  /** Of all endpoints of one subject under way, and of all of an org and its members. */
   readonly ofAudience: number;
   readonly forSeconds: number;
 }
@@ -129,8 +143,9 @@ export interface EventRepository {
   disable(subscriptionId: string): Promise<boolean>;
   /** What waits is due at once. False if it is not disabled. */
   enable(subscriptionId: string): Promise<boolean>;
+  /** At once for everybody; `forget` removes what it leaves. */
   delete(subscriptionId: string): Promise<boolean>;
-  /** All of them, and what was told: whoever has the name now is somebody else. */
+  /** All of them, and what was told: whoever has the name now is somebody else. `forget` removes it. */
   deleteAll(audience: EventAudience): Promise<void>;
   /** Writes a ping, so many in an hour at most; else answers when that hour is over. */
   ping(
@@ -146,11 +161,14 @@ export interface EventRepository {
   findPositionSince(sinceMs: number): Promise<number | null>;
   /** Null where the subscription has not been told of it, or no longer. */
   findPositionOf(subscriptionId: string, eventId: string): Promise<number | null>;
+  /** Counts a replay, so many in an hour at most. Null: there was room; else for how many seconds there is none. */
+  countReplay(subscriptionId: string, atMostEachHour: number): Promise<number | null>;
   /** The log is read again from there on. */
   readAgain(subscriptionId: string, fromPosition: number): Promise<void>;
 
   /** Whether anybody has a subscription that is not disabled. */
   hasSubscribers(): Promise<boolean>;
+  describeQueue(): Promise<EventQueue>;
   /** Moves what no earlier event can come before any more into the log, in order. Answers how many. */
   sequence(limit: number): Promise<number>;
   /** Subscriptions for which the log has something new. */
@@ -170,6 +188,9 @@ export interface EventRepository {
    * delivery of it.
    */
   release(delivery: Pick<TakenDelivery, 'subscriptionId' | 'position'>, inSeconds: number): Promise<boolean>;
-  /** Forgets so many events of the log that are older than `keptDays`, with their deliveries. Answers how many. */
+  /**
+   * Forgets so many events of the log that are older than `keptDays`, with their deliveries, and as many of what was deleted. Answers of
+   * which it was the most.
+   */
   forget(limit: number, keptDays: number, nowMs: number): Promise<number>;
 }

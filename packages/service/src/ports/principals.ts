@@ -68,6 +68,8 @@ export interface PrincipalRepository {
   /** Conflict when the DID is taken. A principal inserted as verified is verified since now. */
   insert(principal: NewPrincipal): Promise<PrincipalRecord>;
   find(did: string): Promise<PrincipalRecord | null>;
+  /** Since when its present holder has the DID: since it was registered, or transferred. `Infinity` for one that is not registered. */
+  findHeldSince(did: DidWeb): Promise<number>;
   /** The DIDs of an org's member Principals, ascending. */
   listDidsOfOrg(orgId: OrgId): Promise<DidWeb[]>;
   /**

@@ -31,6 +31,7 @@ import type { RetentionStore } from './retention.ts';
 import type { SelfServeRepository } from './self-serve.ts';
 import type { ServiceKeyRepository } from './service-keys.ts';
 import type { StatusListRepository } from './status-lists.ts';
+import type { StreamRepository } from './streams.ts';
 import type { Tenant } from './tenant.ts';
 import type { UsageRepository } from './usage.ts';
 import type { VerifyStore } from './verify-store.ts';
@@ -163,4 +164,5 @@ export interface Repositories {
   readonly conformanceRuns: ConformanceRunRepository;
   readonly restores: RestoreRepository;
   readonly events: EventRepository;
+  readonly streams: StreamRepository;
 }

@@ -47,16 +47,26 @@ export const endAgain = async (
   return { ...counts, serviceKeys };
 };
 
-/** What is paused or resumed again is dated now, so only the latest change of each subject may be. */
+/**
+ * What is paused or resumed again is dated now, so only the latest change of each subject may be. Of those that are dated alike, and of those
+ * without a date, a pause counts.
+ */
 export const withoutOlderPauses = (revoked: readonly Kept[]): readonly Kept[] => {
-  const changedAt = ({ kept }: Kept) => Number(kept.changed_at_ms);
   const latest = new Map<string, Kept>();
   for (const one of revoked) {
     const other = latest.get(one.name);
-    if (other === undefined || changedAt(one) >= changedAt(other)) latest.set(one.name, one);
+    if (other === undefined || isLater(one.kept, other.kept)) latest.set(one.name, one);
   }
   return revoked.filter((one) => !one.name.startsWith('pause:') || latest.get(one.name) === one);
 };
+
+const isLater = (one: JsonObject, other: JsonObject): boolean => {
+  const [here, there] = [changedAt(one), changedAt(other)];
+  return here === there ? one.is_paused === true : here > there;
+};
+
+/** Without a date: before all that have one. */
+const changedAt = ({ changed_at_ms: atMs }: JsonObject): number => (typeof atMs === 'number' ? atMs : -1);
 
 /**
  * Whether the Principal is registered here as it was then. Whoever claimed a DID and was released ended keys and Agents of that

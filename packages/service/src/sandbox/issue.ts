@@ -3,7 +3,9 @@
  * is for: an ALLOW of the sandbox means nothing anywhere else.
  */
 import {
+  type Action,
   type Capability,
+  type DidKey,
   type DidWeb,
   encodeBase64url,
   formatSeconds,
@@ -35,9 +37,25 @@ export const sandboxAuthority = (maxAmountMinor: number) =>
     resources: ['sandbox/**'],
   }) satisfies Capability;
 
+/** A Grant that is to be signed. */
+export interface SandboxGrantOrder {
+  readonly agent: DidKey;
+  /** The one relying party that may verify it. */
+  readonly audience: DidWeb;
+  readonly capability: Capability;
+  readonly lifetimeSeconds: number;
+  readonly requestId: string;
+}
+
+export interface SandboxGrant {
+  readonly grant: string;
+  readonly grantId: GrantId;
+  /** `validUntil` as signed. */
+  readonly validUntil: string;
+}
+
 export interface SandboxOrder {
   readonly agent: AgentKey;
-  /** The one relying party that may verify it. */
   readonly audience: DidWeb;
   readonly maxAmountMinor: number;
   /** Of the purchase. */
@@ -46,13 +64,9 @@ export interface SandboxOrder {
 }
 
 /** Good for one ALLOW. */
-export interface SandboxTicket {
-  readonly grant: string;
+export interface SandboxTicket extends SandboxGrant {
   readonly proof: string;
-  readonly grantId: GrantId;
   readonly action: PurchaseAction;
-  /** `validUntil` as signed. */
-  readonly validUntil: string;
   readonly proofIssuedAtMs: number;
 }
 
@@ -62,26 +76,45 @@ export const issueTicket = async (
   sandbox: Sandbox,
   { agent, audience, maxAmountMinor, amountMinor, requestId }: SandboxOrder,
 ): Promise<SandboxTicket> => {
-  const allocation = await allocateGrantIn(deps, tx, {
-    actor: SYSTEM,
-    principal: sandbox.principal,
+  const issued = await issueSandboxGrant(deps, tx, sandbox, {
     agent: agent.did,
+    audience,
+    capability: sandboxAuthority(maxAmountMinor),
+    lifetimeSeconds: SANDBOX_GRANT_SECONDS,
     requestId,
   });
-  const nowMs = Math.floor(deps.clock.nowMs() / 1000) * 1000;
-  const validUntil = formatSeconds(nowMs + SANDBOX_GRANT_SECONDS * 1000);
-  const grantId = allocation.grant.id;
   const action: PurchaseAction = {
     type: 'commerce:purchase',
     resource: 'sandbox/order-1',
     amount: amountMinor,
     currency: SANDBOX_CURRENCY,
   };
-  const grant = await signCompactJws(
-    sandbox.signer,
-    { typ: GRANT_TYP },
-    grantPayload(allocation, audience, maxAmountMinor, { validFrom: formatSeconds(nowMs), validUntil }),
-  );
+  return { ...issued, action, ...(await signSandboxProof(deps, agent, audience, issued.grantId, action)) };
+};
+
+export const issueSandboxGrant = async (
+  deps: ServiceDeps,
+  tx: Repositories,
+  { principal, signer }: Sandbox,
+  { agent, audience, capability, lifetimeSeconds, requestId }: SandboxGrantOrder,
+): Promise<SandboxGrant> => {
+  const allocation = await allocateGrantIn(deps, tx, { actor: SYSTEM, principal, agent, requestId });
+  const nowMs = wholeSecond(deps);
+  const validUntil = formatSeconds(nowMs + lifetimeSeconds * 1000);
+  const validity = { validFrom: formatSeconds(nowMs), validUntil };
+  const payload = grantPayload(allocation, audience, capability, validity);
+  const grant = await signCompactJws(signer, { typ: GRANT_TYP }, payload);
+  return { grant, grantId: allocation.grant.id, validUntil };
+};
+
+export const signSandboxProof = async (
+  deps: ServiceDeps,
+  agent: AgentKey,
+  audience: DidWeb,
+  grantId: GrantId,
+  action: Action,
+): Promise<Pick<SandboxTicket, 'proof' | 'proofIssuedAtMs'>> => {
+  const nowMs = wholeSecond(deps);
   const proof = await signCompactJws(
     agent.signer,
     { typ: PROOF_TYP },
@@ -96,13 +129,16 @@ export const issueTicket = async (
       jti: encodeBase64url(deps.random.bytes(24)),
     },
   );
-  return { grant, proof, grantId, action, validUntil, proofIssuedAtMs: nowMs };
+  return { proof, proofIssuedAtMs: nowMs };
 };
+
+const wholeSecond = ({ clock }: Pick<ServiceDeps, 'clock'>): number =>
+  Math.floor(clock.nowMs() / 1000) * 1000;
 
 const grantPayload = (
   { grant, credentialStatus }: GrantAllocation,
   audience: DidWeb,
-  maxAmountMinor: number,
+  capability: Capability,
   validity: { readonly validFrom: string; readonly validUntil: string },
 ): JsonObject => ({
   '@context': [...GRANT_CONTEXT],
@@ -114,6 +150,6 @@ const grantPayload = (
   credentialSubject: {
     id: grant.agent,
     audience: [audience],
-    capabilities: [sandboxAuthority(maxAmountMinor)],
+    capabilities: [{ ...capability } as JsonObject],
   },
 });

@@ -31,6 +31,8 @@ export interface Sandbox {
 
 /** As wide as a Proof's window gets, so that whoever reads on for a while can still use what was minted. */
 export const PLAY_WINDOW_SECONDS = 300;
+/** Knows `maxUses`, without which nothing can be approved. */
+const SANDBOX_PROFILE = 'svc-base-v2';
 const UNLIMITED_PER_MINUTE = 1_000_000;
 
 /** Makes what is missing of the sandbox. Throws `KeySetError` where its key cannot be used. */
@@ -128,7 +130,10 @@ const retire = async (deps: ServiceDeps, tx: Repositories, principal: DidWeb, ki
 /** Decisions name the key that asked, so there is one, whose value nobody has. */
 const ensureRelyingParty = async (deps: ServiceDeps, tx: Repositories): Promise<void> => {
   const did = managedRelyingPartyDid(deps.identity, SANDBOX_SLUG);
-  if ((await tx.relyingParties.find(did)) === null)
+  const known = await tx.relyingParties.find(did);
+  // That of versions before, which had no approvals to show.
+  if (known?.profile === 'svc-base-v1') await tx.relyingParties.update(did, { profile: SANDBOX_PROFILE });
+  if (known === null)
     await tx.relyingParties.insert({
       did,
       kind: 'managed',
@@ -136,7 +141,7 @@ const ensureRelyingParty = async (deps: ServiceDeps, tx: Repositories): Promise<
       name: 'Sandbox',
       proofWindowSeconds: PLAY_WINDOW_SECONDS,
       verifyRateLimitPerMinute: UNLIMITED_PER_MINUTE,
-      profile: 'svc-base-v1',
+      profile: SANDBOX_PROFILE,
       orgId: null,
     });
   const keys = await tx.apiKeys.list(did);

@@ -1,7 +1,7 @@
 /** Decisions and what came of them, by Principal (interface §DecisionStats). */
 import type { DidWeb } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
-import { principalScope, relyingPartyScope } from '../access/decision-scope.ts';
+import { type HeldScope, principalScope, relyingPartyScope } from '../access/decision-scope.ts';
 import type { ServiceDeps } from '../deps.ts';
 import type { PrincipalFigure } from '../ports/usage.ts';
 import { type Counts, getOrMake, Tally } from './counts.ts';
@@ -44,9 +44,18 @@ export const getDecisionStats = async (
     of === undefined
       ? await relyingPartyScope(deps, caller, query)
       : { ...(await principalScope(deps, caller, of, query.rp)), withUnverified: true };
-  const figures = await deps.store.report(({ usage }) => usage.figuresByPrincipal({ ...range, ...scope }));
+  const figures = await findFigures(deps, range, scope);
   const principals = addUp(figures);
   return { ...range, relyingParties: scope.relyingParties, totals: totalsOf(principals), principals };
+};
+
+const findFigures = async (
+  { store }: Pick<ServiceDeps, 'store'>,
+  { sinceMs, untilMs }: Range,
+  { heldSinceMs = 0, ...scope }: HeldScope & { readonly withUnverified?: boolean },
+): Promise<PrincipalFigure[]> => {
+  const filter = { ...scope, sinceMs: Math.max(sinceMs, heldSinceMs), untilMs };
+  return filter.sinceMs >= untilMs ? [] : store.report(({ usage }) => usage.figuresByPrincipal(filter));
 };
 
 class PrincipalTally extends Tally {

@@ -6,7 +6,7 @@ import type { Database, Statement } from '../database.ts';
 
 const columns = `r.request_id as "requestId", r.relying_party as "relyingParty", r.principal, r.grant_id as "grantId", r.agent,
   r.action::json as action, r.state, r.requested_at as "requestedAtMs", r.expires_at as "expiresAtMs", r.decided_at as "decidedAtMs",
-  r.reason, r.approved_grant as "approvedGrant", r.approved_grant_id as "approvedGrantId", r.approved_until as "approvedUntilMs"`;
+  r.reason, r.receipt_id as "receiptId", r.proof, r.approved_grant as "approvedGrant", r.approved_grant_id as "approvedGrantId", r.approved_until as "approvedUntilMs"`;
 
 const sameAsk = (ask: ApprovalAsk) => ({
   text: `principal = $1 and relying_party = $2 and agent = $3 and grant_id = $4 and action_hash = $5`,
@@ -23,6 +23,11 @@ const countSql = `
       where principal = $1 and relying_party = $2 and requested_at > n.at - interval '1 hour')::integer as "ofPairLately",
     (select count(*) from approval_requests
       where principal = $1 and requested_at > n.at - interval '1 hour')::integer as "toPrincipalLately",
+    (select count(*) from approval_requests
+      where principal = $1 and agent = $3 and requested_at > n.at - interval '1 hour')::integer as "ofAgentLately",
+    (select count(*) from approval_requests
+      where principal = $1 and agent = $3 and state = 'denied'
+        and requested_at > n.at - interval '48 hours' and decided_at > n.at - interval '24 hours')::integer as "deniedOfAgent",
     (select max(decided_at) from approval_requests
       where principal = $1 and relying_party = $2 and agent = $3 and grant_id = $4 and action_hash = $5
         and state = 'denied' and requested_at > n.at - interval '48 hours' and decided_at > n.at - interval '24 hours') as "deniedAtMs"
@@ -30,8 +35,8 @@ const countSql = `
 
 const insertSql = `
   insert into approval_requests as r
-    (request_id, principal, relying_party, agent, grant_id, action_hash, action, requested_at, expires_at)
-  select $6, $1, $2, $3, $4, $5, $7, n.at, n.at + make_interval(secs => $8)
+    (request_id, principal, relying_party, agent, grant_id, action_hash, action, requested_at, expires_at, receipt_id, proof)
+  select $6, $1, $2, $3, $4, $5, $7, n.at, n.at + make_interval(secs => $8), $9, $10
   from (select svc_now() as at offset 0) as n
   returning ${columns}`;
 
@@ -97,8 +102,9 @@ export function approvalRepository(database: Database): ApprovalRepository {
       if (row === undefined) throw new Error('count answered no row');
       return row;
     },
-    async insert({ requestId, action, expiresInSeconds, ...ask }) {
-      const values = [...sameAsk(ask).values, requestId, jcs({ ...action }), expiresInSeconds];
+    async insert({ requestId, action, expiresInSeconds, receiptId, proof, ...ask }) {
+      const asked = [requestId, jcs({ ...action }), expiresInSeconds, receiptId, proof];
+      const values = [...sameAsk(ask).values, ...asked];
       const row = await write(insertSql, values);
       if (row === null) throw new Error('insert answered no row');
       return row;

@@ -2,6 +2,7 @@
 import type {
   DisabledBecause,
   EventDeliveryRecord,
+  EventQueue,
   EventRepository,
   EventSubscriptionRecord,
   TakenDelivery,
@@ -32,8 +33,11 @@ const insertSql = `
   )
   insert into event_secrets (subscription_id, number, root) select subscription_id, 1, $8 from inserted`;
 
+/** What has ended is not kept: a third is gone once there is a fourth. */
 const rotateSql = `
-  with ended as (
+  with gone as (
+    delete from event_secrets where subscription_id = $1 and ends_at <= svc_now()
+  ), ended as (
     update event_secrets set ends_at = case
         when number = (select max(number) from event_secrets where subscription_id = $1)
           then svc_now() + make_interval(hours => $3)
@@ -66,7 +70,7 @@ const takeSql = `
     svc_ms(t.occurred_at) as "occurredAtMs", t.data, t.attempts, ${secretsOf('t.subscription_id')} as secrets
   from svc_take_due($1, $2, $3, make_interval(secs => $4)) t order by t.position`;
 
-const waitSql = `
+const putOffSql = `
   update event_subscriptions set not_before = greatest(not_before, svc_now() + make_interval(secs => $2))
   where subscription_id = $1 and failing_since is not null`;
 
@@ -79,27 +83,50 @@ const releaseSql = `
   where subscription_id = $1 and not_before <= svc_now()
   returning 1`;
 
-/** Answers a row if there is room for one more. Whoever asks at the same time waits for this transaction. */
-const countPingSql = `
+/** Answers a row if there is room for one more in this hour. Whoever asks at the same time waits for this transaction. */
+const countSql = (what: 'pings' | 'replays') => `
   update event_subscriptions
-  set pings = case when pings_from > svc_now() - interval '1 hour' then pings + 1 else 1 end,
-    pings_from = case when pings_from > svc_now() - interval '1 hour' then pings_from else svc_now() end
-  where subscription_id = $1 and (pings < $2 or pings_from <= svc_now() - interval '1 hour')
+  set ${what} = case when ${what}_from > svc_now() - interval '1 hour' then ${what} + 1 else 1 end,
+    ${what}_from = case when ${what}_from > svc_now() - interval '1 hour' then ${what}_from else svc_now() end
+  where subscription_id = $1
+    and (${what} < $2 or ${what}_from is null or ${what}_from <= svc_now() - interval '1 hour')
   returning 1`;
-const pingWaitSql = `
-  select ceil(extract(epoch from pings_from + interval '1 hour' - svc_now()))::integer as value
+const waitSql = (what: 'pings' | 'replays') => `
+  select ceil(extract(epoch from ${what}_from + interval '1 hour' - svc_now()))::integer as value
   from event_subscriptions where subscription_id = $1`;
+
+/** Of each endpoint the delivery that has been due the longest: a probe each. */
+const queueSql = `
+  select (select svc_ms(occurred_at) from event_outbox order by seq limit 1) as "outboxSinceMs",
+    (select svc_ms(min(f.due_at)) from event_subscriptions s, lateral (
+        select d.next_attempt_at as due_at from event_deliveries d
+        where d.subscription_id = s.subscription_id and d.state = 'waiting' and d.is_next
+          and d.next_attempt_at <= svc_now() and d.taken_until is null
+        order by d.next_attempt_at limit 1) f
+      where s.disabled_at is null and s.failing_since is null and s.method = 'webhook') as "dueSinceMs",
+    (select count(*)::integer from (select from event_deliveries where state = 'waiting' limit 100000) w) as waiting,
+    count(*) filter (where disabled_at is null and failing_since is null)::integer as active,
+    count(*) filter (where disabled_at is null and failing_since is not null)::integer as failing,
+    count(*) filter (where disabled_at is not null and audience != 'rp deleted')::integer as disabled
+  from event_subscriptions where method = 'webhook'`;
 
 export function eventRepository(database: Database): EventRepository {
   const findWhere = async (condition: string, values: readonly unknown[]) =>
     database.read<EventSubscriptionRecord>({ text: `${select} where ${condition}`, values });
   const first = async <Value>(text: string, values: readonly unknown[]): Promise<Value | undefined> =>
     (await database.write<{ value: Value }>({ text, values }))[0]?.value;
+  /** Counts one more; else answers for how long there is no room. */
+  const countOne = async (what: 'pings' | 'replays', subscriptionId: string, atMostEachHour: number) => {
+    const values = [subscriptionId, atMostEachHour];
+    if ((await database.write({ text: countSql(what), values })).length > 0) return null;
+    return Math.max((await first<number>(waitSql(what), [subscriptionId])) ?? 0, 1);
+  };
   return {
     async countForUpdate(audience) {
       // A statement of its own: what is counted next must have a snapshot from after the lock.
       await database.write({ text: 'select pg_advisory_xact_lock(12, hashtext($1))', values: [audience] });
-      const text = 'select count(*)::integer as value from event_subscriptions where audience = $1';
+      const text =
+        "select count(*)::integer as value from event_subscriptions where audience = $1 and method = 'webhook'";
       return (await first<number>(text, [audience])) ?? 0;
     },
     async insert(subscription, root) {
@@ -113,9 +140,10 @@ export function eventRepository(database: Database): EventRepository {
       if (inserted === undefined) throw new Error(`inserted subscription not found: ${subscriptionId}`);
       return inserted;
     },
-    list: (audience) => findWhere('s.audience = $1 order by s.subscription_id desc', [audience]),
+    list: (audience) =>
+      findWhere(`s.audience = $1 and s.method = 'webhook' order by s.subscription_id desc`, [audience]),
     async find(audience, subscriptionId) {
-      const [found] = await findWhere('s.audience = $1 and s.subscription_id = $2', [
+      const [found] = await findWhere(`s.audience = $1 and s.subscription_id = $2 and s.method = 'webhook'`, [
         audience,
         subscriptionId,
       ]);
@@ -145,24 +173,14 @@ export function eventRepository(database: Database): EventRepository {
         text: `select svc_forget_audience('subscription ' || $1)`,
         values: [subscriptionId],
       });
-      const rows = await database.write({
-        text: 'delete from event_subscriptions where subscription_id = $1 returning 1',
-        values: [subscriptionId],
-      });
-      return rows.length > 0;
+      return (await first<boolean>('select svc_end_subscription($1) as value', [subscriptionId])) ?? false;
     },
     async deleteAll(audience) {
       await database.write({ text: 'select svc_forget_audience($1)', values: [audience] });
     },
     async ping(subscriptionId, atMostEachHour) {
-      const [counted] = await database.write({
-        text: countPingSql,
-        values: [subscriptionId, atMostEachHour],
-      });
-      if (counted === undefined) {
-        const waitSeconds = await first<number>(pingWaitSql, [subscriptionId]);
-        return { waitSeconds: Math.max(waitSeconds ?? 0, 1) };
-      }
+      const waitSeconds = await countOne('pings', subscriptionId, atMostEachHour);
+      if (waitSeconds !== null) return { waitSeconds };
       const text = `select svc_emit_to(array['subscription ' || $1::text], 'ping', null, svc_now(),
         json_build_object('subscription_id', $1::text)) as value`;
       const eventId = await first<string>(text, [subscriptionId]);
@@ -186,15 +204,23 @@ export function eventRepository(database: Database): EventRepository {
         where l.event_id = $2`;
       return (await first<number>(text, [subscriptionId, eventId])) ?? null;
     },
+    countReplay: (subscriptionId, atMostEachHour) => countOne('replays', subscriptionId, atMostEachHour),
     async readAgain(subscriptionId, fromPosition) {
       await database.write({
-        text: 'update event_subscriptions set read_to = least(read_to, $2 - 1) where subscription_id = $1',
+        text: `update event_subscriptions s set read_to = greatest(least(read_to, $2 - 1),
+            (select f.position from event_floors f where f.audience = s.audience))
+          where subscription_id = $1`,
         values: [subscriptionId, fromPosition],
       });
     },
     async hasSubscribers() {
       const text = 'select from event_subscriptions where disabled_at is null limit 1';
       return (await database.read({ text, values: [] })).length > 0;
+    },
+    async describeQueue() {
+      const [queue] = await database.read<EventQueue>({ text: queueSql, values: [] });
+      if (queue === undefined) throw new Error('nothing is known of the queue');
+      return queue;
     },
     async sequence(limit) {
       return (await first<number>('select svc_sequence_events($1) as value', [limit])) ?? 0;
@@ -220,7 +246,7 @@ export function eventRepository(database: Database): EventRepository {
         ...[subscriptionId, position, isDelivered, isGone, status, problem, retrySeconds, disableAfterDays],
       ]);
       if (endpointWaitSeconds > 0)
-        await database.write({ text: waitSql, values: [subscriptionId, endpointWaitSeconds] });
+        await database.write({ text: putOffSql, values: [subscriptionId, endpointWaitSeconds] });
       return because ?? null;
     },
     async release({ subscriptionId, position }, inSeconds) {

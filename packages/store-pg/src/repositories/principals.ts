@@ -22,6 +22,14 @@ export const principalColumns = `
 
 const select = `select ${principalColumns} from principals p left join evidence e on e.hash = p.document_hash`;
 
+// A transfer leaves the row with its history, and is audited in its transaction.
+const heldSinceSql = `
+  select svc_ms(greatest(p.created_at, (
+    select max(occurred_at) from audit_events
+    where target = p.did and action = 'principal.verify' and details ->> 'claim' = 'transferred'
+  ))) as ms
+  from principals p where p.did = $1`;
+
 const insertSql = `
   with inserted as (
     insert into principals (did, kind, domain, slug, verification_state, verified_since, last_checked_at,
@@ -62,6 +70,10 @@ export function principalRepository(database: Database): PrincipalRepository {
       return inserted;
     },
     find: (did) => findWhere('p.did = $1', did),
+    async findHeldSince(did) {
+      const [row] = await database.read<{ ms: number }>({ text: heldSinceSql, values: [did] });
+      return row?.ms ?? Number.POSITIVE_INFINITY;
+    },
     async listDidsOfOrg(orgId) {
       const rows = await database.read<{ did: DidWeb }>({
         text: 'select did from principals where org_id = $1 order by did',

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ApiKeyId, DidWeb, OrgId } from '@svc/protocol';
 import { withStores } from '@svc/testkit/store/open-store';
-import { runSql, untilRow, withSession } from '@svc/testkit/store/session';
+import { runSql, untilWaiting, withSession } from '@svc/testkit/store/session';
 import {
   createWorld,
   hashOf,
@@ -101,10 +101,7 @@ describe('principals', () => {
       await other.query('begin');
       await other.query('update principals set version = version + 1 where did = $1', [did]);
       const found = stores.first.transaction((tx) => tx.principals.findForUpdate(did));
-      await untilRow(
-        other,
-        `select from pg_locks where not granted and locktype in ('transactionid', 'tuple')`,
-      );
+      await untilWaiting(other);
       await other.query(`update principal_keys set state = 'compromised' where kid = $1`, [kid]);
       await other.query('commit');
       expect(await found).toMatchObject({ version: 2, keys: [{ kid, state: 'compromised' }] });

@@ -25,6 +25,7 @@ import { restoreRepository } from './restores.ts';
 import { selfServeRepository } from './self-serve.ts';
 import { serviceKeyRepository } from './service-keys.ts';
 import { statusListRepository } from './status-lists.ts';
+import { streamRepository } from './streams.ts';
 import { usageRepository } from './usage.ts';
 
 type Make<R> = (database: Database, ledger: Database, cold: ColdReader) => R;
@@ -55,6 +56,7 @@ const MAKERS: { readonly [Name in keyof Repositories]: Make<Repositories[Name]> 
   conformanceRuns: conformanceRunRepository,
   restores: restoreRepository,
   events: eventRepository,
+  streams: streamRepository,
 };
 
 const DATABASE = Symbol('database');

@@ -3,14 +3,16 @@ import { applyConsumption, type Balances, type Budget, emptyBalances, findBalanc
 import type { DecisionCommit, GrantRecord } from '@svc/service';
 import { budgetCommit, consume, keyOf, readBalances, usesOf } from '@svc/testkit/store/budgets';
 import { withStores } from '@svc/testkit/store/open-store';
-import { runSql, withSession } from '@svc/testkit/store/session';
+import { alterFunction, runSql, withSession } from '@svc/testkit/store/session';
 import { allowCommit, createWorld, denyCommit, insertGrant, type World } from '@svc/testkit/store/world';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 const stores = withStores();
 let world: World;
 let grant: GrantRecord;
 
+// How old a decision may be when it is stored is tested elsewhere (commit-decisions.test.ts); a loaded machine takes its time here.
+beforeAll(() => alterFunction(stores.url, 'svc_judge', `interval '2 seconds'`, `interval '1 minute'`));
 beforeEach(async () => {
   world ??= await createWorld(stores.first);
   grant = await insertGrant(world);

@@ -1,6 +1,21 @@
 /** Blocks of a README as they stand, executed: imports become look-ups, so that they run against the sources. */
 import { readFileSync } from 'node:fs';
 
+/** A fenced block of a Markdown text: what stands behind the fence, and its lines. */
+export interface Block {
+  readonly language: string;
+  readonly code: string;
+}
+
+/** Every fenced block, those within lists too. */
+export const fencedBlocks = (markdown: string): readonly Block[] =>
+  [...markdown.matchAll(/^( *)```([^\n`]*)\n(.*?)^ *```$/gms)].map(
+    ([, indent = '', language = '', text = '']) => ({
+      language: language.trim(),
+      code: text.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+    }),
+  );
+
 type Names = Readonly<Record<string, unknown>>;
 
 /** The JavaScript blocks of a package's README, in order. */

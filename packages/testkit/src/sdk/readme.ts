@@ -27,6 +27,9 @@ export function checkReadme(
   ).map((problem) => problem.slice(folder.length));
 }
 
+/** What was read once, by path: the libraries of TypeScript and Node are most of a check. */
+const parsed = new Map<string, ts.SourceFile>();
+
 /** What the compiler says about these modules, which need not be there, and these files, as `path(line): message`. */
 export function checkModules(
   sources: ReadonlyMap<string, string>,
@@ -40,9 +43,10 @@ export function checkModules(
   host.fileExists = (path) => sources.has(path) || fileExists(path);
   host.getSourceFile = (path, languageVersion, ...rest) => {
     const text = sources.get(path);
-    return text === undefined
-      ? getSourceFile(path, languageVersion, ...rest)
-      : ts.createSourceFile(path, text, languageVersion);
+    if (text !== undefined) return ts.createSourceFile(path, text, languageVersion);
+    const known = parsed.get(path) ?? getSourceFile(path, languageVersion, ...rest);
+    if (known !== undefined) parsed.set(path, known);
+    return known;
   };
   const program = ts.createProgram([...sources.keys(), ...files], options, host);
   // What they import is checked with the tree; here it would cost seconds.

@@ -28,6 +28,17 @@ export async function untilRow(session: pg.Client, text: string): Promise<void> 
   }
 }
 
+/** Resolves when so many sessions of this database wait for a lock; what others on the server wait for is not meant. */
+export const untilWaiting = (session: pg.Client, count = 1): Promise<void> =>
+  untilRow(
+    session,
+    // What is shown of others is otherwise remembered until the end of the transaction.
+    `with renewed as materialized (select pg_stat_clear_snapshot())
+     select from renewed, pg_stat_activity
+     where datname = current_database() and backend_type = 'client backend' and wait_event_type = 'Lock'
+     having count(*) >= ${count}`,
+  );
+
 /** Replaces a part of a function in force; answers its whole source as it was. */
 export async function alterFunction(
   url: string,

@@ -69,16 +69,18 @@ describe('an approval', () => {
 
   it('of two approvals and a rejection at once exactly one wins, and all hear which', async () => {
     for (let round = 0; round < sampled({ quick: 3, deep: 60 }); round++) {
-      const { id, capability } = await askNew();
-      const [one, other] = [await signApproval(tenants, capability), await signApproval(tenants, capability)];
+      // Others each time: whoever has denied an Agent five times is left in peace.
+      const own = await deployment.createTenants(V2);
+      const { id, capability } = await askNew(own, await issueGrant(own));
+      const [one, other] = [await signApproval(own, capability), await signApproval(own, capability)];
       const answers = await Promise.all([
-        approve(deployment, tenants, id, one.grant),
-        approve(deployment, tenants, id, other.grant),
-        reject(deployment, tenants, id),
+        approve(deployment, own, id, one.grant),
+        approve(deployment, own, id, other.grant),
+        reject(deployment, own, id),
       ]);
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
       const winner = answers.find(({ status }) => status === 200);
-      expect((await read(deployment, tenants, id)).json).toEqual(winner?.json);
+      expect((await read(deployment, own, id)).json).toEqual(winner?.json);
     }
   });
 });

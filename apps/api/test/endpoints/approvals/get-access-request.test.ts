@@ -1,7 +1,10 @@
 /** `GET /access/v1/requests/{request_id}`: what has become of it, and waiting for that. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ask, insertDue, read, reject, statusOf } from '../../world/approvals.ts';
+import { freshAddress } from '../../world/contract-call.ts';
 import { withDeployment } from '../../world/deployment.ts';
 import { call, type HeldGrant, issueGrant, type Tenants } from '../../world/tenants.ts';
 
@@ -53,14 +56,35 @@ describe('with wait', () => {
 
   it('refuses more than 32 of one relying party on a node, and answers them without wait', async () => {
     const { id } = await ask(deployment, tenants, grant, action('order/w3'));
-    const answers = Promise.all(Array.from({ length: 40 }, () => read(deployment, tenants, id, '?wait=20')));
-    const isRefused = async () => (await read(deployment, tenants, id, '?wait=1')).status === 429;
-    while (!(await isRefused()));
+    const asked = Array.from({ length: 40 }, () => read(deployment, tenants, id, '?wait=20'));
+    const answers = Promise.all(asked);
+    await Promise.race(asked);
     expect((await read(deployment, tenants, id)).status).toBe(200);
     await reject(deployment, tenants, id);
     const statuses = (await answers).map(({ status }) => status);
     expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(32);
     expect(statuses).toContain(429);
+  });
+
+  it('ends at once for who has gone: whoever asks again, and again, is not refused for waits that nobody listens to', async () => {
+    const own = await deployment.createTenants({ rp: { profile: 'svc-base-v2' } });
+    const { id } = await ask(deployment, own, await issueGrant(own), action('order/w6'));
+    const { hostname, port } = new URL(deployment.process.baseUrl);
+    const path = `/access/v1/requests/${id}?wait=20`;
+    const sockets = Array.from({ length: 33 }, () => connect(Number(port), hostname));
+    // The one that is refused hears of it at once: then all others wait.
+    const refused = Promise.race(sockets.map((socket) => once(socket, 'data')));
+    for (const socket of sockets)
+      socket.write(
+        `GET ${path} HTTP/1.1\r\nHost: svc\r\nAuthorization: Bearer ${own.rpKey}\r\nX-Forwarded-For: ${freshAddress()}\r\n\r\n`,
+      );
+    expect(String((await refused)[0])).toContain('wait on this node');
+    const isFull = async () => (await read(deployment, own, id, '?wait=1')).status === 429;
+    const began = performance.now();
+    for (const socket of sockets) socket.destroy();
+    while ((await isFull()) && performance.now() - began < 8_000);
+    expect(performance.now() - began).toBeLessThan(8_000);
+    await reject(deployment, own, id);
   });
 
   it('is at most 20 seconds', async () => {

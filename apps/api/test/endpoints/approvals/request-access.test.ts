@@ -86,6 +86,8 @@ describe('refuses', () => {
     await about(receipt_id);
     expect((await about(receipt_id, {}, other)).status).toBe(404);
     expect((await about(`drc_${encodeUlid(Date.now(), randomBytes(10))}`)).status).toBe(404);
+    // Of a day of which nothing is stored: too old, whosever it is.
+    expect((await about('drc_01KAGT3Z5M8Q2R7V9X1C4E6H8K')).status).toBe(409);
   });
 
   it('with 409 an ALLOW, and a denial of anything but what a Capability allows', async () => {
@@ -140,6 +142,57 @@ describe('refuses', () => {
       const { receipt_id } = await denied({ ...DEAR, resource });
       expect((await about(receipt_id)).status, resource).toBe(400);
     }
+  });
+
+  it('with 400 a resource that a person would not read as it stands', async () => {
+    for (const resource of ['order/\u202e7', 'order/\u200b7', 'order/7\nApproved before', 'order/7  of 8']) {
+      const { receipt_id } = await denied({ ...DEAR, resource });
+      const answer = await about(receipt_id);
+      expect([answer.status, answer.text], resource).toEqual([400, expect.stringContaining('not seen')]);
+    }
+  });
+
+  it('with 400 another Proof than the decision was about: the Principal is shown what its Agent signed', async () => {
+    const own = await deployment.createTenants(V2);
+    const { receipt_id } = await denied(DEAR, own, await issueGrant(own));
+    const answer = await about(receipt_id, { proof: 'a.b.c' }, own);
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining('proof: not the one')]);
+    const { json } = await about(receipt_id, {}, own);
+    expect(json).toMatchObject({ receipt_id, proof: expect.stringMatching(/^ey/) });
+  });
+
+  it('with 409 any more about an Agent of whom the Principal has denied five within a day, whoever asks and for whatever', async () => {
+    const tired = await deployment.createTenants(V2);
+    const held = await issueGrant(tired);
+    for (let n = 0; n < 5; n++) {
+      const { id } = await ask(deployment, tired, held, { ...DEAR, resource: `order/n${n}` });
+      await reject(deployment, tired, id);
+    }
+    const { rpDid, rpKey } = await deployment.createTenants(V2);
+    const colluding = { ...tired, rpDid, rpKey };
+    for (const by of [tired, colluding]) {
+      const receipt = await denied({ ...DEAR, resource: 'order/again' }, by, held);
+      const answer = await about(receipt.receipt_id, {}, by);
+      expect([answer.status, answer.text]).toEqual([409, expect.stringContaining('about this Agent')]);
+    }
+    const other = { ...tired, agent: agentFromJwk((await generateAgentKey()).privateJwk) };
+    const receipt = await denied({ ...DEAR, resource: 'order/again' }, other, await issueGrant(other));
+    expect((await about(receipt.receipt_id, {}, other)).status).toBe(202);
+  });
+
+  it('with 429 more than twenty about one Agent in an hour, however many relying parties take turns', async () => {
+    const busy = await deployment.createTenants(V2);
+    const held = await issueGrant(busy);
+    const { id } = await ask(deployment, busy, held);
+    await deployment.sql.query(
+      `insert into approval_requests select (jsonb_populate_record(r, jsonb_build_object('request_id', 'arq_' || lpad(n || '', 26, '0'),
+         'relying_party', r.relying_party || n, 'state', 'cancelled', 'decided_at', now()))).*
+       from approval_requests r, generate_series($2::integer, $2::integer + 18) n where request_id = $1`,
+      [id, randomBytes(3).readUIntBE(0, 3)],
+    );
+    const receipt = await denied({ ...DEAR, resource: 'order/more' }, busy, held);
+    const answer = await about(receipt.receipt_id, {}, busy);
+    expect([answer.status, answer.text]).toEqual([429, expect.stringContaining('about this Agent')]);
   });
 
   it('with 409 for a day what the Principal has denied', async () => {

@@ -16,3 +16,9 @@ it('exports them with their Receipts and outcomes, without the words of the rely
   expect(text).not.toContain('a secret of the shop');
   expect((await world.get('/export?format=csv')).text).not.toContain('a secret of the shop');
 });
+
+it('streams them to `client.decisions.export` of the Principal’s SDK', async () => {
+  const ids: string[] = [];
+  for await (const { receipt_id: id } of world.own.principal.decisions.export({ limit: 2 })) ids.push(id);
+  expect(ids).toEqual(world.expected);
+});

@@ -12,7 +12,7 @@ it('tells an endpoint what happens from then on', async () => {
   expect(secret).toMatch(/^whsec_/);
   const receipt = await world.deny(world.rpKey);
   await world.deliver();
-  expect(world.received).toEqual([
+  expect(world.received).toMatchObject([
     {
       id: eventOf(receipt),
       signatures: 2,

@@ -20,3 +20,21 @@ it('sends again from an event on, and from a time on', async () => {
   expect((await replay({ event_id: `evt_${'0'.repeat(32)}` })).status).toBe(404);
   for (const body of [{}, { since: began, event_id: told[0] }]) expect((await replay(body)).status).toBe(400);
 });
+
+it('ten in an hour and no more, however many ask at once; one of what is not there counts for nothing', async () => {
+  const { rpKey: key } = await world.deployment.createTenants();
+  const { subscription_id: id } = await world.create(key);
+  await world.deny(key);
+  await world.deliver();
+  await world.act(key, id, 'replay', { event_id: `evt_${'0'.repeat(32)}` });
+  const since = new Date(0).toISOString();
+  const answers = await Promise.all(
+    Array.from({ length: 13 }, () => world.act(key, id, 'replay', { since })),
+  );
+  const of = (status: number) => answers.filter((answer) => answer.status === status);
+  expect(of(202)).toHaveLength(10);
+  expect(of(429)).toHaveLength(3);
+  expect(of(429)[0]?.json.message).toMatch(
+    /^Too many replays: 10 in an hour for each subscription; try again in 3[0-9]{3} s\.$/,
+  );
+});

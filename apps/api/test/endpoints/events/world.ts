@@ -1,8 +1,9 @@
 /** A receiver on loopback, a deployment that reaches it, and the worker's deliverer within this process. */
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { deliverDue, openDeliverer, readConfig } from '@svc/process';
+import { Registry } from 'prom-client';
 import { afterAll, beforeAll } from 'vitest';
 import type { InnerNode } from '../../world/api-node.ts';
 import { type Deployment, withOwnDeployment } from '../../world/deployment.ts';
@@ -10,6 +11,8 @@ import { type Deployment, withOwnDeployment } from '../../world/deployment.ts';
 export interface Received {
   readonly id: string;
   readonly signatures: number;
+  /** As it came. */
+  readonly request: { readonly headers: IncomingHttpHeaders; readonly body: string };
   readonly body: { readonly type: string; readonly subscription_id: string; readonly data: object };
 }
 
@@ -19,9 +22,11 @@ export const BODY = { url: 'https://hooks.example/', types: ['decision.deny', 'g
 export const withReceiver = async () => {
   const received: Received[] = [];
   const receiver = createServer(async (request, response) => {
-    const body = JSON.parse(await text(request));
+    const raw = await text(request);
     const signatures = String(request.headers['webhook-signature']).split(' ').length;
-    received.push({ id: String(request.headers['webhook-id']), signatures, body });
+    const { headers } = request;
+    const id = String(headers['webhook-id']);
+    received.push({ id, signatures, request: { headers, body: raw }, body: JSON.parse(raw) });
     response.writeHead(204).end();
   });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
@@ -65,11 +70,13 @@ export const eventOf = ({ receipt_id }: Readonly<Record<string, unknown>>): stri
   `evt_${String(receipt_id).slice(4)}`;
 
 const deliverAll = async (deployment: Deployment<InnerNode>, map: string): Promise<void> => {
-  const deps = openDeliverer(deployment.process.service, readConfig({ SVC_OUTBOUND_MAP: map }), {
+  const logger = {
     warn: (fields: unknown) => {
       throw new Error(JSON.stringify(fields));
     },
-  });
+  };
+  const config = readConfig({ SVC_OUTBOUND_MAP: map });
+  const deps = openDeliverer(deployment.process.service, config, logger, new Registry());
   if (deps === null) throw new Error('no webhooks');
   do await deliverDue(deps, new AbortController().signal);
   while ((await deployment.sql.query('select from event_outbox limit 1')).rowCount);

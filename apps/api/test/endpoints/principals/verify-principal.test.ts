@@ -1,4 +1,4 @@
-/** `POST /principals/{did}/verify` (interface §Principal lifecycle). Over time and under load: deployments/hosted-principal. */
+/** `POST /principals/{did}/verify` (interface §Principal lifecycle). Over time and under load: deployments/hosted-*. */
 import { createHash } from 'node:crypto';
 import { generatePrincipalKey } from '@svc/sdk-principal';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -38,6 +38,7 @@ const members = (status: number): Cell => [status, status, 404, 404];
 const every = (status: number): Cell => [status, status, status, 404];
 
 const encoded = encodeURIComponent;
+const STREAM = 'ssf_01M7VZGC008Q2R7V9X1C4E6H8R';
 const OUTCOME = { type: 'fulfilled', occurred_at: '2026-01-01T00:00:00Z' };
 /** An access request whose Grant and Proof are nothing: denied, with a Receipt. */
 const accessBy = (agent: string) => ({
@@ -129,7 +130,10 @@ export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
     {
       what: 'names a Receipt, of an ALLOW',
       outcomes: [[409, 404, 404, 404], 401, 401, 401, 401, 401, 401],
-      call: ({ receiptId }) => ({ path: '/access/v1/requests', body: { receipt_id: receiptId } }),
+      call: ({ receiptId }) => ({
+        path: '/access/v1/requests',
+        body: { receipt_id: receiptId, proof: 'a.b.c' },
+      }),
     },
   ],
   getAccessRequest: [
@@ -167,6 +171,13 @@ export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
       what: 'names nobody',
       outcomes: { anybody: 200 },
       call: () => ({ path: '/demo/verify', body: { grant: '', proof: '', action: {} } }),
+    },
+  ],
+  approveDemo: [
+    {
+      what: 'names a decision that is not the sandbox’s',
+      outcomes: { anybody: 404 },
+      call: ({ receiptId }) => ({ path: '/demo/approval', body: { receipt_id: receiptId, proof: 'a.b.c' } }),
     },
   ],
   revokeDemo: [
@@ -276,6 +287,7 @@ export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
   listPrincipalDecisions: ownDecisionCases(''),
   exportPrincipalDecisions: ownDecisionCases('/export'),
   getPrincipalDecisionStats: ownDecisionCases('/stats'),
+  getPrincipalActivity: ownDecisionCases('/activity?by=agent'),
   getPrincipalDecision: [
     {
       what: 'names a Principal and a decision on its Grant',
@@ -808,6 +820,39 @@ export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
   listEventDeliveries: subscriptionCases('deliveries', 404),
   replayEvents: subscriptionCases('replay', 403, { since: '2026-01-01T00:00:00Z' }),
 
+  getSsfConfiguration: [
+    {
+      what: 'names nobody',
+      outcomes: { anybody: 200 },
+      call: () => ({ path: '/.well-known/ssf-configuration' }),
+    },
+  ],
+  createStream: [
+    {
+      what: 'names an endpoint',
+      outcomes: [400, 400, 403, 400, 401, 401, 401],
+      call: () => ({
+        path: '/ssf/streams',
+        body: { delivery: { method: 'urn:ietf:rfc:8936', endpoint_url: 'https://shop.test/' } },
+      }),
+    },
+  ],
+  getStreams: [
+    {
+      what: 'names nobody',
+      outcomes: [200, 200, 200, 200, 401, 401, 401],
+      call: () => ({ path: '/ssf/streams' }),
+    },
+    ...streamCases(`/ssf/streams?stream_id=${STREAM}`, undefined, 404),
+  ],
+  updateStream: streamCases('/ssf/streams', { stream_id: STREAM }),
+  replaceStream: streamCases('/ssf/streams', { stream_id: STREAM }),
+  deleteStream: streamCases(`/ssf/streams?stream_id=${STREAM}`),
+  getStreamStatus: streamCases(`/ssf/status?stream_id=${STREAM}`, undefined, 404),
+  setStreamStatus: streamCases('/ssf/status', { stream_id: STREAM, status: 'paused' }),
+  verifyStream: streamCases('/ssf/verify', { stream_id: STREAM }),
+  pollStream: streamCases(`/ssf/streams/${STREAM}/poll`, { returnImmediately: true }),
+
   startConformanceRun: [
     {
       what: 'names a host of the service',
@@ -834,6 +879,17 @@ function subscriptionCases(action: string, orgRead = 403, body?: unknown): reado
         path: `/event-subscriptions/whs_01M7VZGC008Q2R7V9X1C4E6H8R/${action}`,
         ...(body === undefined ? {} : { body }),
       }),
+    },
+  ];
+}
+
+/** A stream that does not exist: that others' look the same is shown by the tests of the endpoints. */
+function streamCases(path: string, body?: unknown, orgRead = 403): readonly Case[] {
+  return [
+    {
+      what: 'names a stream of nobody',
+      outcomes: [404, 404, orgRead, 404, 401, 401, 401],
+      call: () => ({ path, ...(body === undefined ? {} : { body }) }),
     },
   ];
 }
@@ -924,7 +980,7 @@ function pauseCases(path: '/pauses' | '/pauses/resume'): readonly Case[] {
   ];
 }
 
-function ownDecisionCases(part: '' | '/export' | '/stats'): readonly Case[] {
+function ownDecisionCases(part: '' | '/export' | '/stats' | '/activity?by=agent'): readonly Case[] {
   return [
     {
       what: 'names a Principal',
@@ -935,7 +991,7 @@ function ownDecisionCases(part: '' | '/export' | '/stats'): readonly Case[] {
       what: 'names a relying party, for the Principal of the caller: it narrows what is its own',
       outcomes: [401, 200, 200, 200, 401, 401, 401],
       call: ({ relyingParty }, { principal }) => ({
-        path: `/principals/${principal}/decisions${part}?rp=${relyingParty}`,
+        path: `/principals/${principal}/decisions${part}${part.includes('?') ? '&' : '?'}rp=${relyingParty}`,
       }),
     },
   ];

@@ -1,31 +1,34 @@
 /**
- * Calls that wait until a request is decided (protocol §16). They hold no connection: a node asks storage for all of them together, twice
- * a second, and for as long as anybody waits.
+ * Calls that wait until something is so: a request decided (protocol §16), a stream not empty (§17). They hold no connection: a node asks
+ * storage for all of them together, twice a second, and for as long as anybody waits.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ServiceDeps } from '../deps.ts';
 import { rateLimited } from '../errors.ts';
 
 const ASK_EVERY_MS = 500;
-/** On a node: of all, and of one relying party. */
+/** On a node: of all, and of one subject. */
 const MOST = 1_024;
 const MOST_EACH = 32;
 
-export class ApprovalWaits {
+export class Waits {
   readonly #waiting = new Map<string, Set<() => void>>();
   readonly #bySubject = new Map<string, number>();
   #count = 0;
   #isAsking = false;
   #isOver = false;
 
-  constructor(private readonly deps: Pick<ServiceDeps, 'store'>) {}
+  /** `listOver` answers for which of these ids it is so. */
+  constructor(private readonly listOver: (ids: readonly string[]) => Promise<readonly string[]>) {}
 
-  /** Resolves when the request is decided or due, at the latest after `ms`. `RATE_LIMITED`: too many wait here. */
-  async until(id: string, subject: string, ms: number): Promise<void> {
-    if (this.#isOver) return;
+  /** Resolves when it is so, when `gone` is, at the latest after `ms`. `RATE_LIMITED`: too many wait here. */
+  async until(id: string, subject: string, ms: number, gone: AbortSignal): Promise<void> {
+    if (this.#isOver || gone.aborted) return;
     const ofSubject = this.#bySubject.get(subject) ?? 0;
     if (this.#count >= MOST || ofSubject >= MOST_EACH)
-      throw rateLimited('Too many calls wait on this node already. Ask without wait, or wait for fewer.', 2);
+      throw rateLimited(
+        'Too many calls wait on this node already. Ask without waiting, or wait for fewer.',
+        2,
+      );
     this.#count += 1;
     this.#bySubject.set(subject, ofSubject + 1);
     const over = new AbortController();
@@ -35,7 +38,7 @@ export class ApprovalWaits {
     else others.add(wake);
     void this.#ask();
     try {
-      await delay(ms, undefined, { signal: over.signal }).catch(() => {});
+      await delay(ms, undefined, { signal: AbortSignal.any([over.signal, gone]) }).catch(() => {});
     } finally {
       this.#leave(id, subject, wake);
     }
@@ -63,7 +66,7 @@ export class ApprovalWaits {
     try {
       while (this.#waiting.size > 0) {
         await delay(ASK_EVERY_MS, undefined, { ref: false });
-        for (const id of await this.#listDecided()) for (const wake of this.#waiting.get(id) ?? []) wake();
+        for (const id of await this.#listWaitedFor()) for (const wake of this.#waiting.get(id) ?? []) wake();
       }
     } finally {
       this.#isAsking = false;
@@ -71,7 +74,7 @@ export class ApprovalWaits {
   }
 
   /** Where storage does not answer, the next round asks again. */
-  async #listDecided(): Promise<readonly string[]> {
-    return this.deps.store.approvals.listDecided([...this.#waiting.keys()]).catch(() => []);
+  async #listWaitedFor(): Promise<readonly string[]> {
+    return this.listOver([...this.#waiting.keys()]).catch(() => []);
   }
 }

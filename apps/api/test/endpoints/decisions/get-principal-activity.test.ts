@@ -1,0 +1,51 @@
+/** `GET /principals/{did}/decisions/activity` (protocol §13): who acted on a Principal's own Grants. Who may call: access matrix. */
+import { expect, it } from 'vitest';
+import { withOwnDecisions } from '../../world/own-decisions.ts';
+
+const world = withOwnDecisions();
+
+interface Group {
+  readonly subject: string;
+  readonly agent: string | null;
+  readonly verifies: number;
+}
+const groupsBy = async (by: string, query = '') => {
+  const { json } = await world.get(`/activity?by=${by}${query}`);
+  return { ...json, groups: json.groups as Group[] };
+};
+
+it('groups every decision on its Grants by Agent, Grant and relying party, and none of a forged Grant', async () => {
+  const byAgent = await groupsBy('agent');
+  expect(byAgent).toMatchObject({ by: 'agent', counted: 5, complete: true, groups_total: 1 });
+  expect(byAgent.groups).toMatchObject([
+    {
+      subject: world.own.agent.did,
+      agent: null,
+      ...{ verifies: 5, allow: 3, deny: 2 },
+      reasons: { ACTION_MALFORMED: 1, ISSUER_UNVERIFIED: 1 },
+      allowed_amounts: { USD: 300 },
+    },
+  ]);
+  const ids = world.grants.map(({ grantId }) => grantId);
+  const byGrant = (await groupsBy('grant')).groups;
+  expect(byGrant.map(({ subject, agent, verifies }) => [subject, agent, verifies])).toEqual([
+    [ids[0], world.own.agent.did, 3],
+    [ids[1], world.own.agent.did, 2],
+  ]);
+  const byShop = (await groupsBy('rp')).groups;
+  expect(new Map(byShop.map(({ subject, verifies }) => [subject, verifies]))).toEqual(
+    new Map([
+      [world.own.rpDid, 3],
+      [world.otherShop.rpDid, 2],
+    ]),
+  );
+});
+
+it('counts what the list lists of a period and of a relying party, and 400 without a known group', async () => {
+  const none = await groupsBy('agent', '&since=2026-01-01T00:00:00Z&until=2026-01-02T00:00:00Z');
+  expect(none).toMatchObject({ counted: 0, complete: true, groups: [] });
+  const ofOne = await groupsBy('agent', `&rp=${world.otherShop.rpDid}`);
+  expect(ofOne).toMatchObject({ counted: 2, groups_total: 1 });
+  for (const query of ['', '?by=key'])
+    expect((await world.get(`/activity${query}`)).json.error).toBe('INVALID_REQUEST');
+});

@@ -1,0 +1,31 @@
+/** `DELETE /ssf/streams`. */
+import { expect, it } from 'vitest';
+import { withStreams } from './world.ts';
+
+const world = withStreams();
+
+it('answers 204 with no body; then the stream is not there, for anything', async () => {
+  const { stream_id } = await world.create();
+  const deleted = await world.call('DELETE', `/ssf/streams?stream_id=${stream_id}`);
+  expect(deleted).toMatchObject({ status: 204, text: '' });
+  expect(deleted.headers['content-type']).toBeUndefined();
+  for (const [method, path] of [
+    ['GET', `/ssf/streams?stream_id=${stream_id}`],
+    ['GET', `/ssf/status?stream_id=${stream_id}`],
+    ['DELETE', `/ssf/streams?stream_id=${stream_id}`],
+  ] as const)
+    expect((await world.call(method, path)).status).toBe(404);
+  expect((await world.deployment.call('GET', '/ssf/streams', { key: world.key })).text).toBe('[]');
+});
+
+it('names the stream: 400 without one', async () => {
+  expect((await world.call('DELETE', '/ssf/streams')).status).toBe(400);
+});
+
+it('whoever has a name after its release has none of the streams that were made under it', async () => {
+  const { rpKey, rpDid } = await world.deployment.createTenants();
+  const { stream_id } = await world.create({}, rpKey);
+  await world.deployment.process.service.store.events.deleteAll(`rp ${rpDid}`);
+  expect((await world.call('GET', '/ssf/streams', undefined, rpKey)).text).toBe('[]');
+  expect((await world.call('GET', `/ssf/status?stream_id=${stream_id}`, undefined, rpKey)).status).toBe(404);
+});

@@ -1,0 +1,80 @@
+/** `POST /ssf/status`: what is kept of a stream that is paused, and of one that is disabled. */
+import { expect, it } from 'vitest';
+import { type Polled, type Stream, withStreams } from './world.ts';
+
+const world = withStreams();
+
+const streamOfOwnRp = async () => {
+  const { rpKey: key } = await world.deployment.createTenants();
+  const stream: Stream = await world.create({ events_requested: [world.uriOf('decision.deny')] }, key);
+  const { stream_id } = stream;
+  return {
+    key,
+    stream,
+    set: async (status: string) => (await world.call('POST', '/ssf/status', { stream_id, status }, key)).json,
+    /** A decision, moved as the worker does. Answers its Receipt's id. */
+    deny: async () => {
+      const body = { grant: '', proof: '', action: {} };
+      const { json } = await world.call('POST', '/verify', body, key);
+      await world.move();
+      return String(json.receipt_id);
+    },
+    poll: (body: object = {}) => world.poll(stream_id, body, key),
+  };
+};
+
+const told = ({ sets }: Polled) =>
+  Object.keys(sets).map((jti) => jti.replace(/^evt_(.*)\.ssf_.*$/, 'drc_$1'));
+
+it('paused, it gives nothing and keeps all: once enabled it has what it missed, in order', async () => {
+  const { set, deny, poll } = await streamOfOwnRp();
+  const before = await deny();
+  expect(await set('paused')).toMatchObject({ status: 'paused' });
+  const while1 = await deny();
+  expect(told(await poll())).toEqual([]);
+  expect(await set('enabled')).toMatchObject({ status: 'enabled' });
+  const after = await deny();
+  expect(told(await poll())).toEqual([before, while1, after]);
+});
+
+it('disabled, it drops what waits and is never told what happens; what happens once it is enabled it is', async () => {
+  const { set, deny, poll } = await streamOfOwnRp();
+  await deny();
+  await set('disabled');
+  await deny();
+  expect(told(await poll())).toEqual([]);
+  await set('enabled');
+  const after = await deny();
+  expect(told(await poll())).toEqual([after]);
+});
+
+it('from disabled to paused: kept from then on', async () => {
+  const { set, deny, poll } = await streamOfOwnRp();
+  await set('disabled');
+  await deny();
+  await set('paused');
+  const kept = await deny();
+  await set('enabled');
+  await world.move();
+  expect(told(await poll())).toEqual([kept]);
+});
+
+it('a disabled stream costs a commit nothing: nobody wants its events', async () => {
+  const { set, stream } = await streamOfOwnRp();
+  const wants = async () =>
+    (
+      await world.deployment.sql.query('select from event_wants where subscription_id = $1', [
+        stream.stream_id,
+      ])
+    ).rowCount;
+  expect(await wants()).toBeGreaterThan(0);
+  await set('disabled');
+  await world.call('PATCH', '/ssf/streams', { stream_id: stream.stream_id, description: 'still' });
+  expect(await wants()).toBe(0);
+});
+
+it('is 400 for a status that there is not', async () => {
+  const { stream_id } = await world.create();
+  for (const status of ['started', '', null])
+    expect((await world.call('POST', '/ssf/status', { stream_id, status })).status).toBe(400);
+});

@@ -1,0 +1,55 @@
+/** `PATCH /ssf/streams`. */
+import { expect, it } from 'vitest';
+import { CREDENTIAL_CHANGE, withStreams } from './world.ts';
+
+const world = withStreams();
+
+it('changes what is named and leaves the rest', async () => {
+  const { stream_id, ...stream } = await world.create({
+    ...{ events_requested: [CREDENTIAL_CHANGE], description: 'One' },
+  });
+  const patch = async (body: object) =>
+    (await world.call('PATCH', '/ssf/streams', { stream_id, ...body })).json;
+  expect(await patch({ description: 'Two' })).toEqual({ stream_id, ...stream, description: 'Two' });
+  const requested = [world.uriOf('decision.deny'), 'urn:example:unknown'];
+  const changed = {
+    events_requested: requested,
+    events_delivered: requested.slice(0, 1),
+    description: 'Two',
+  };
+  expect(await patch({ events_requested: requested })).toEqual({ stream_id, ...stream, ...changed });
+});
+
+it('takes what it was read as, in any order, and refuses what differs', async () => {
+  const stream = await world.create({ events_requested: [CREDENTIAL_CHANGE] });
+  const patch = (body: object) => world.call('PATCH', '/ssf/streams', { ...stream, ...body });
+  const reversed = [...stream.events_supported].reverse();
+  expect((await patch({ events_supported: reversed, aud: [stream.aud] })).json).toEqual(stream);
+  for (const wrong of [
+    { iss: 'https://other.example' },
+    { aud: 'did:web:other.example' },
+    { aud: [stream.aud, 'did:web:other.example'] },
+    { events_supported: [CREDENTIAL_CHANGE] },
+    { events_delivered: [] },
+    { events_delivered: [...stream.events_delivered, world.uriOf('decision.deny')] },
+    { min_verification_interval: 1 },
+    { delivery: { ...stream.delivery, endpoint_url: 'https://other.example/' } },
+    { inactivity_timeout: 5 },
+  ])
+    expect([wrong, (await patch(wrong)).status]).toEqual([wrong, 400]);
+  expect((await world.call('GET', `/ssf/streams?stream_id=${stream.stream_id}`)).json).toEqual(stream);
+  expect((await world.call('PATCH', '/ssf/streams', { description: 'no id' })).status).toBe(400);
+});
+
+it('what waits of a type that is not wanted any more is not given', async () => {
+  const deny = world.uriOf('decision.deny');
+  const { rpKey: key } = await world.deployment.createTenants();
+  const { stream_id } = await world.create({ events_requested: [deny] }, key);
+  await world.call('POST', '/verify', { grant: '', proof: '', action: {} }, key);
+  await world.move();
+  expect(Object.keys((await world.poll(stream_id, {}, key)).sets)).toHaveLength(1);
+  await world.call('PATCH', '/ssf/streams', { stream_id, events_requested: [CREDENTIAL_CHANGE] }, key);
+  await world.call('POST', '/verify', { grant: '', proof: '', action: {} }, key);
+  await world.move();
+  expect(await world.poll(stream_id, {}, key)).toEqual({ sets: {}, moreAvailable: false });
+});

@@ -1,0 +1,101 @@
+/** A transmitter, its tenants, and a receiver that polls as any library would. */
+import { deliverDue, openDeliverer, readConfig } from '@svc/process';
+import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
+import { Registry } from 'prom-client';
+import { beforeAll } from 'vitest';
+import { withOwnDeployment } from '../../world/deployment.ts';
+import type { Tenants } from '../../world/tenants.ts';
+
+export const CREDENTIAL_CHANGE = 'https://schemas.openid.net/secevent/caep/event-type/credential-change';
+export const VERIFICATION = 'https://schemas.openid.net/secevent/ssf/event-type/verification';
+/** Well-formed, and nobody's. */
+export const NO_STREAM = 'ssf_01M7VZGC008Q2R7V9X1C4E6H8R';
+
+export interface Polled {
+  readonly sets: Readonly<Record<string, string>>;
+  readonly moreAvailable: boolean;
+}
+
+export interface Stream {
+  readonly stream_id: string;
+  readonly iss: string;
+  readonly aud: string;
+  readonly events_supported: readonly string[];
+  readonly events_requested: readonly string[];
+  readonly events_delivered: readonly string[];
+  readonly delivery: { readonly method: string; readonly endpoint_url: string };
+  readonly min_verification_interval: number;
+  readonly description?: string;
+}
+
+/** Called at the top of a test file. */
+export const withStreams = () => {
+  const deployment = withOwnDeployment({
+    SVC_SSF: '1',
+    SVC_WEBHOOK_KEYS: 'a-root-for-tests-that-is-long-enough-0',
+  });
+  let tenants: Tenants | undefined;
+  beforeAll(async () => {
+    tenants = await deployment.createTenants();
+  });
+  const ownTenants = (): Tenants => {
+    if (tenants === undefined) throw new Error('the tenants exist from beforeAll on');
+    return tenants;
+  };
+  const ownKey = () => ownTenants().principalKey;
+  const call = (method: string, path: string, body?: unknown, key = ownKey()) =>
+    deployment.call(method, path, { key, ...(body === undefined ? {} : { body }) });
+  const poll = async (id: string, body: object = {}, key = ownKey()): Promise<Polled> => {
+    const answer = await call('POST', `/ssf/streams/${id}/poll`, { returnImmediately: true, ...body }, key);
+    if (answer.status !== 200) throw new Error(answer.text);
+    return answer.json as unknown as Polled;
+  };
+  /** The claims, checked as a receiver does: by the published keys, issuer, audience and type. */
+  const verified = async (set: string, { iss, aud }: Pick<Stream, 'iss' | 'aud'>): Promise<JWTPayload> => {
+    const { json } = await deployment.call('GET', '/.well-known/jwks.json');
+    const { payload } = await jwtVerify(set, createLocalJWKSet(json as unknown as JSONWebKeySet), {
+      ...{ issuer: iss, audience: aud, typ: 'secevent+jwt', algorithms: ['EdDSA'] },
+    });
+    return payload;
+  };
+  return {
+    deployment,
+    get tenants() {
+      return ownTenants();
+    },
+    /** Of the Principal. */
+    get key() {
+      return ownKey();
+    },
+    call,
+    poll,
+    uriOf: (type: string) => `${deployment.process.service.identity.baseUrl}/event-types/${type}`,
+    create: async (body: object = { events_requested: [CREDENTIAL_CHANGE] }, key = ownKey()) => {
+      const { status, json, text } = await call('POST', '/ssf/streams', body, key);
+      if (status !== 201) throw new Error(text);
+      return json as unknown as Stream;
+    },
+    /** What happened is in the streams then, as the worker has it. */
+    move: async (): Promise<void> => {
+      const logger = {
+        warn: (fields: unknown) => {
+          throw new Error(JSON.stringify(fields));
+        },
+      };
+      const deps = openDeliverer(deployment.process.service, readConfig({}), logger, new Registry());
+      if (deps === null) throw new Error('no deliverer');
+      do await deliverDue(deps, new AbortController().signal);
+      while ((await deployment.sql.query('select from event_outbox limit 1')).rowCount);
+      await deliverDue(deps, new AbortController().signal);
+    },
+    /** The event that is in a SET alone. */
+    claimsOfOnly: async ({ sets }: Polled, stream: Stream) => {
+      const all = Object.entries(sets);
+      const [[jti, set] = ['', '']] = all;
+      if (all.length !== 1) throw new Error(`${all.length} SETs`);
+      const claims = await verified(set, stream);
+      if (claims.jti !== jti) throw new Error(`${claims.jti} stands under ${jti}`);
+      return claims;
+    },
+  };
+};

@@ -1,0 +1,241 @@
+/**
+ * Every fenced block of the guide is executed by a test, or held here against what it speaks of: commands and options against the
+ * manuals of our programs, scripts and paths against the repository, settings against the configuration, SQL against the schema. A block
+ * that nobody knows fails.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parser as promql } from '@prometheus-io/lezer-promql';
+import { VARIABLES } from '@svc/config';
+import { serveConformance } from '@svc/conformance/node';
+import { withDatabase } from '@svc/testkit';
+import { type Block, fencedBlocks, runBlock } from '@svc/testkit/sdk/readme-block';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const ROOT = new URL('../../../../', import.meta.url);
+const readText = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8');
+const exists = (path: string): boolean => existsSync(new URL(path, ROOT));
+const database = withDatabase();
+
+/** Which test executes, compiles or compares the blocks of a language on a page. */
+const OF_OTHER_TESTS: readonly (readonly [page: RegExp, languages: readonly string[], test: string])[] = [
+  [/^(?:start|how-to)\//, ['sh', 'js'], 'apps/api/test/guarantees/guide.test.ts'],
+  [/^packages\//, ['js'], 'apps/api/test/guarantees/readmes.test.ts'],
+  [/^packages\/mcp$/, ['json'], 'apps/api/test/mcp/svc-mcp.test.ts'],
+  [/^kits\//, ['go', 'python', 'py'], 'apps/api/test/guarantees/kits.test.ts'],
+  [/^protocol$/, ['json'], 'apps/api/test/guarantees/documents.test.ts'],
+  [/^conformance$/, ['json'], 'packages/conformance/test/documents.test.ts'],
+  [/^auditing$/, ['sql', 'sql setup'], 'packages/store-pg/src/cold/auditing.test.ts'],
+  [/^architecture$/, ['mermaid'], 'packages/testkit/src/architecture.test.ts'],
+];
+
+interface Found extends Block {
+  readonly page: string;
+}
+
+const listPages = (folder: string): readonly string[] =>
+  readdirSync(new URL(folder, ROOT), { withFileTypes: true }).flatMap((entry) => {
+    if (entry.isDirectory()) return listPages(`${folder}${entry.name}/`);
+    return entry.name.endsWith('.md') ? [`${folder}${entry.name}`] : [];
+  });
+const GUIDE = 'apps/pages/dist/guide/';
+const blocks: readonly Found[] = listPages(GUIDE).flatMap((file) =>
+  fencedBlocks(readText(file)).map((block) => ({
+    ...block,
+    page: file.slice(GUIDE.length, -'.md'.length),
+  })),
+);
+const others = blocks.filter(
+  ({ page, language }) =>
+    !OF_OTHER_TESTS.some(([pages, languages]) => pages.test(page) && languages.includes(language)),
+);
+
+/** What a block is, where its language does not say. */
+const kindOf = ({ language, code }: Block): string => {
+  if (language !== '') return language;
+  if (/^(?:select|create|begin|grant)\b/.test(code)) return 'sql';
+  if (/^(?:sum|max) by /.test(code)) return 'promql';
+  if (code.startsWith('{app=')) return 'logql';
+  return /^conformance@/.test(code) ? 'output' : 'sh';
+};
+const ofKind = (kind: string) => others.filter((block) => kindOf(block) === kind);
+
+it('there is no block of which nobody knows how it is tried', () => {
+  for (const [, , test] of OF_OTHER_TESTS) expect([test, exists(test)]).toEqual([test, true]);
+  const known = ['sh', 'sql', 'json', 'js', 'promql', 'logql', 'output'];
+  expect(others.filter((block) => !known.includes(kindOf(block)))).toEqual([]);
+  expect(ofKind('output')).toHaveLength(1);
+  expect(ofKind('js').map(({ page }) => page)).toEqual(['conformance']);
+  expect(blocks.length).toBeGreaterThan(150);
+});
+
+it('JSON is JSON', () => {
+  expect(ofKind('json').length).toBeGreaterThan(0);
+  for (const { code } of ofKind('json')) JSON.parse(code);
+});
+
+it('the endpoint of docs/conformance.md answers', async () => {
+  const served: { close(): Promise<void> }[] = [];
+  const serve: typeof serveConformance = async (...given) => {
+    const server = await serveConformance(...given);
+    served.push(server);
+    return server;
+  };
+  const [block] = ofKind('js');
+  const { wanted } = await runBlock<{ url: string }>(block?.code, {
+    modules: { '@svc/conformance/node': { serveConformance: serve } },
+    given: { myEvaluate: () => ({}) },
+    replaced: { 8090: '0' },
+    wanted: 'url',
+  });
+  const body = '{"contract":"svc-conformance-http v1","op":"describe"}';
+  const answer = await (await fetch(wanted.url, { method: 'POST', body })).json();
+  expect(answer).toMatchObject({
+    implementation: { name: 'my-engine' },
+    ops: expect.arrayContaining(['evaluate']),
+  });
+  for (const server of served) await server.close();
+});
+
+it('queries of metrics are PromQL, and those of the log ask for events that there are', () => {
+  for (const { code } of ofKind('promql'))
+    for (const line of code.split('\n').filter((one) => /^(?:sum|max) /.test(one)))
+      promql
+        .parse(line)
+        .iterate({ enter: ({ type }) => expect([line, type.isError]).toEqual([line, false]) });
+  const logged = readText('docs/operations.md');
+  for (const { code } of ofKind('logql'))
+    for (const [, event = ''] of code.matchAll(/msg="([^"]+)"/g)) expect(logged).toContain(`\`${event}\``);
+});
+
+describe('SQL', () => {
+  let client: Client;
+  beforeAll(async () => {
+    client = new Client({ connectionString: database.url });
+    await client.connect();
+  });
+  afterAll(() => client.end());
+
+  const inCommands = ofKind('sh').flatMap(({ page, code }) =>
+    [...code.matchAll(/^psql .* -c "([^"]+)"/gm)].map(([, sql = '']) => ({ page, code: sql })),
+  );
+  it.each([...ofKind('sql'), ...inCommands].map(({ page, code }) => [page, code] as const))(
+    'of %s is understood by a database of this schema: %s',
+    async (_, code) => {
+      // Roles are of the whole server, where other tests have theirs. A database cannot be made within the transaction that is rolled back.
+      const statements = (code.includes('create role') ? code.replaceAll(/\b(svc\w*)/g, '$1_of_guide') : code)
+        .split(/;\s*(?:\n|$)/)
+        .filter((one) => one.trim() !== '' && !/^(?:begin|commit|create database)\b/.test(one));
+      expect(statements.length).toBeGreaterThan(0);
+      await client.query('begin');
+      try {
+        for (const statement of statements)
+          await client.query(statement.startsWith('select') ? `explain ${statement}` : statement);
+      } finally {
+        await client.query('rollback');
+      }
+    },
+  );
+});
+
+/** Programs of others: that they are called as they are understood is all that can be said of them here. */
+const FOREIGN = new Set(
+  `apt-get aws awk cat cd chronyc cp curl dmesg docker dpkg getent grep head helm install journalctl jq kubectl openssl patronictl
+   pkcs11-tool printf psql sed sort source ss svc-patroni systemctl tail timedatectl umask uniq`.split(/\s+/),
+);
+const OURS: Readonly<Record<string, string>> = {
+  'svc-admin': 'apps/admin/man/svc-admin.1',
+  'svc-receipt': 'packages/cli/man/svc-receipt.1',
+  'svc-conformance': 'packages/cli/man/svc-conformance.1',
+};
+const scripts = new Map<string, string>(Object.entries(JSON.parse(readText('package.json')).scripts));
+const EVERYWHERE = ['--help', '--version'];
+
+/** By command, the text of the manual about it. */
+const manualOf = (program: string): ReadonlyMap<string, string> => {
+  const text = readText(OURS[program] ?? '').replaceAll('\\-', '-');
+  return new Map(
+    text
+      .split(/^\.SS /m)
+      .slice(1)
+      .map((part) => [part.split('\n', 1)[0]?.trim() ?? '', part]),
+  );
+};
+
+const problemsOfOurs = (program: string, words: readonly string[]): readonly string[] => {
+  const manual = manualOf(program);
+  const named = [...manual.keys()]
+    .sort((left, right) => right.length - left.length)
+    .find((name) => `${words.join(' ')} `.startsWith(`${name} `));
+  // A file in the first place is `verify`.
+  const name = named ?? (program === 'svc-receipt' ? 'verify' : undefined);
+  const options = words.filter((word) => word.startsWith('--')).map((word) => word.split('=', 1)[0] ?? '');
+  if (name === undefined)
+    return options.some((option) => EVERYWHERE.includes(option))
+      ? []
+      : [`${program} has no ${words.join(' ')}`];
+  const text = manual.get(name) ?? '';
+  return options
+    .filter((option) => !EVERYWHERE.includes(option) && !new RegExp(`${option}(?![a-z-])`).test(text))
+    .map((option) => `${program} ${name} has no ${option}`);
+};
+
+const problemsOf = (words: readonly string[]): readonly string[] => {
+  const [first = '', ...rest] = words;
+  const setting = /^([A-Z][A-Z0-9_]*)=/.exec(first)?.[1];
+  if (setting !== undefined) {
+    const isKnown =
+      setting in VARIABLES ||
+      setting.replace(/_FILE$/, '') in VARIABLES ||
+      /^(?:OTEL_|PATRONI$|PYTHONPATH$)/.test(setting);
+    return [...(isKnown ? [] : [`no setting ${setting}`]), ...problemsOf(rest)];
+  }
+  const missing = rest
+    .filter((word) => /^(?:deploy|apps|packages|docs|vectors|examples)\//.test(word))
+    .map((word) => word.replace(/\/[^/]*\*.*$|\/dist\/.*$/, ''))
+    .filter((path) => !exists(path) && !path.startsWith('deploy/compose/state'))
+    .map((path) => `no ${path}`);
+  if (first === '' || first === 'sudo') return first === '' ? [] : problemsOf(rest);
+  if (first in OURS) return [...problemsOfOurs(first, rest), ...missing];
+  if (first === 'npm') return [...problemsOfNpm(rest), ...missing];
+  if (first === 'node') return missing;
+  if (first.startsWith('deploy/')) return exists(first) ? missing : [`no ${first}`];
+  return FOREIGN.has(first) ? missing : [`no program ${first}`];
+};
+
+const problemsOfNpm = ([command = '', ...words]: readonly string[]): readonly string[] => {
+  if (['install', 'create', 'start', 'test'].includes(command)) return [];
+  const [script = '', ...rest] = words.filter((word) => word !== '--' && word !== '--silent');
+  if (command !== 'run' || !scripts.has(script)) return [`no npm ${command} ${script}`];
+  if (script in OURS) return problemsOfOurs(script, rest);
+  const [name = ''] = rest;
+  const isBench = script !== 'bench' || name === '' || name.startsWith('--');
+  return isBench || readText('bench/src/bench.ts').includes(`\n  ${name}: () =>`)
+    ? []
+    : [`no benchmark ${name}`];
+};
+
+/** Commands of a script, in words: quotes, substitutions and comments count as one word or none. */
+const commandsOf = (code: string): readonly (readonly string[])[] =>
+  code
+    .replaceAll(/\\\n/g, ' ')
+    .replaceAll(/'[^']*'|"[^"]*"/g, 'Q')
+    .replaceAll(/\$\([^)]*\)|<\([^)]*\)/g, 'Q')
+    .replaceAll(/(?:^|(?<=\s))#.*$/gm, '')
+    .split(/\n|;|&&|\|\|?|&/)
+    .map((part) => part.trim().split(/\s+/))
+    .filter(([first]) => first !== '');
+
+it.each(ofKind('sh').map(({ page, code }) => [page, code] as const))(
+  'commands of %s are a script, of programs, options, settings and files that there are: %s',
+  (_, code) => {
+    const { status, stderr } = spawnSync('/bin/sh', ['-nc', code.replaceAll(/<\(/g, '$(')], {
+      encoding: 'utf8',
+      cwd: fileURLToPath(ROOT),
+    });
+    expect([status, stderr]).toEqual([0, '']);
+    expect(commandsOf(code).flatMap(problemsOf)).toEqual([]);
+  },
+);

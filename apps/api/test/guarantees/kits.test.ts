@@ -1,0 +1,138 @@
+/** kits/python and kits/go against a running API: what their READMEs show. */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { encodeMultikey } from '@svc/protocol';
+import { publicKeyOf } from '@svc/testkit/receipts/world';
+import { describe, expect, it } from 'vitest';
+import { ADMIN_TOKEN } from '../world/api-node.ts';
+import { withDeployment } from '../world/deployment.ts';
+import { callJson, createTenants } from '../world/tenants.ts';
+
+const folderOf = (kit: string): string => fileURLToPath(new URL(`../../../../kits/${kit}/`, import.meta.url));
+
+interface Kit {
+  readonly name: string;
+  readonly folder: string;
+  readonly probe: readonly [command: string, ...args: string[]];
+  readonly programs: Readonly<Record<'purchase' | 'events', string>>;
+  /** What runs a program; `scratch` is for what is built. */
+  readonly commandOf: (program: string, scratch: string) => readonly [command: string, ...args: string[]];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const PYTHON = '/usr/bin/python3';
+const KITS: readonly Kit[] = [
+  {
+    name: 'python',
+    folder: folderOf('python'),
+    probe: [PYTHON, '-c', 'import sys, cryptography; assert sys.version_info >= (3, 11)'],
+    programs: { purchase: 'examples/purchase.py', events: 'examples/events.py' },
+    commandOf: (program) => [PYTHON, program],
+    env: { PYTHONPATH: 'src', PYTHONDONTWRITEBYTECODE: '1' },
+  },
+  {
+    name: 'go',
+    folder: folderOf('go'),
+    probe: ['go', 'version'],
+    programs: { purchase: 'examples/purchase/main.go', events: 'examples/events/main.go' },
+    commandOf: (program, scratch) => {
+      const built = join(scratch, 'program');
+      const { status, stderr } = spawnSync('go', ['build', '-o', built, `./${program}`], {
+        cwd: folderOf('go'),
+        env: { ...process.env, GOFLAGS: '-mod=mod', GOTOOLCHAIN: 'local' },
+        encoding: 'utf8',
+        timeout: 120_000,
+      });
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      return [built];
+    },
+    env: {},
+  },
+];
+
+const deployment = withDeployment();
+
+it('npm run kits refuses what it does not know, by name, and runs nothing', () => {
+  const runner = fileURLToPath(new URL('../../../../kits/differential/main.ts', import.meta.url));
+  const program = ['--conditions=svc-source', '--import', import.meta.resolve('tsx'), runner];
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...program, '--kit', 'rust'], {
+    encoding: 'utf8',
+    timeout: 30_000,
+  });
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+  expect(stderr).toContain('--kit must be one of python, go, not rust');
+});
+
+describe.each(KITS)('the kit for $name', ({ folder, probe, programs, commandOf, env }) => {
+  const [command, ...args] = probe;
+  const isInstalled = spawnSync(command, args, { timeout: 20_000 }).status === 0;
+
+  it('has a README with the programs that are run here', () => {
+    const readme = readFileSync(`${folder}README.md`, 'utf8');
+    for (const program of Object.values(programs))
+      expect(readme).toContain(readFileSync(`${folder}${program}`, 'utf8'));
+  });
+
+  /** What a program prints, run with these variables alone. */
+  const run = async (program: string, variables: Readonly<Record<string, string>>): Promise<string> => {
+    const scratch = mkdtempSync(join(tmpdir(), 'svc-kit-'));
+    try {
+      const [file, ...rest] = commandOf(program, scratch);
+      const child = spawn(file, rest, {
+        cwd: folder,
+        stdio: ['ignore', 'pipe', 'inherit'],
+        timeout: 30_000,
+        env: { ...env, SVC_URL: deployment.process.baseUrl, ...variables },
+      });
+      const ended = once(child, 'close');
+      const output = await text(child.stdout);
+      expect(await ended).toEqual([0, null]);
+      return output;
+    } finally {
+      rmSync(scratch, { recursive: true });
+    }
+  };
+  const createShop = async () => {
+    const { rpDid: SHOP_DID, rpKey: SVC_RP_KEY } = await createTenants(deployment.process.baseUrl);
+    return { SHOP_DID, SVC_RP_KEY };
+  };
+
+  it.skipIf(!isInstalled)(
+    'issues, proves, asks and revokes: ALLOW, a replay denied, a revocation in force',
+    async () => {
+      const keys = [{ publicKeyMultibase: encodeMultikey(publicKeyOf(9)) }];
+      const { did: PRINCIPAL_DID, api_key: SVC_PRINCIPAL_KEY } = await callJson<{
+        did: string;
+        api_key: string;
+      }>(deployment.process.baseUrl, 'POST', '/principals', {
+        key: ADMIN_TOKEN,
+        body: { kind: 'managed', slug: `kit-${folder.split('/').at(-2)}`, keys },
+      });
+      const output = await run(programs.purchase, {
+        ...(await createShop()),
+        ...{ PRINCIPAL_DID, SVC_PRINCIPAL_KEY },
+        PRINCIPAL_SEED: Buffer.alloc(32, 9).toString('hex'),
+      });
+      expect(output.match(/true|false|[A-Z]+_[A-Z]+/g)).toEqual([
+        ...['true', 'false', 'PROOF_REPLAYED', 'false', 'AUTHORITY_REVOKED'],
+      ]);
+    },
+    180_000,
+  );
+
+  it.skipIf(!isInstalled)(
+    'subscribes to events, pings, rotates, disables, enables, replays and deletes',
+    async () => {
+      const output = await run(programs.events, await createShop());
+      expect(output.match(/[a-z]+|\d+/g)?.join(' ')).toMatch(
+        /^active 50 (1 )?2 true (ping true )?disabled owner active refused.*404/,
+      );
+    },
+    180_000,
+  );
+});

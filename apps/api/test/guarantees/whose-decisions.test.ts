@@ -1,0 +1,123 @@
+/**
+ * Nobody reads decisions as its own that were about somebody else's Grants (protocol §13, decision 74): not who has a DID after
+ * another, and not who registers a domain that is not theirs.
+ */
+import type { Receipt } from '@svc/receipts';
+import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc/sdk-principal';
+import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ADMIN_TOKEN } from '../world/api-node.ts';
+import { randomSlug, withOwnDeployment } from '../world/deployment.ts';
+import { DID_DOCUMENT, didDocument, PROOF, startPrincipalHost } from '../world/principal-host.ts';
+import { type HeldGrant, issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
+
+const host = await startPrincipalHost();
+afterAll(() => host.close());
+const name = `${randomSlug('host')}.example`;
+const hostedDid = `did:web:${name}`;
+const deployment = withOwnDeployment({ SVC_OUTBOUND_MAP: JSON.stringify({ [name]: host.url }) });
+let shop: Tenants;
+beforeAll(async () => {
+  shop = await deployment.createTenants();
+});
+
+const decide = async (tenants: Tenants, held: HeldGrant): Promise<Receipt> => {
+  const body = await verifyBody(tenants, held);
+  return receiptOf(await deployment.call('POST', '/verify', { key: tenants.rpKey, body }));
+};
+
+/** What `key` reads of the DID: the ids that it lists, those that it exports, how many it counts, and whether it may open each. */
+const readAll = async (did: string, key: string, ids: readonly string[]) => {
+  const path = `/principals/${encodeURIComponent(did)}/decisions`;
+  const get = (part: string) => deployment.call('GET', `${path}${part}`, { key });
+  const list = await get('');
+  if (list.status !== 200) {
+    const parts = await Promise.all(['/export', '/stats', `/${ids[0]}`].map(get));
+    return [list.status, ...parts.map(({ status }) => status)];
+  }
+  const exported = (await get('/export')).text.split('\n').filter((line) => line !== '');
+  const stats = (await get('/stats')).json.totals as { verifies: number };
+  return {
+    listed: (list.json.decisions as { receipt_id: string }[]).map(({ receipt_id: id }) => id),
+    exported: exported.map((line) => (JSON.parse(line) as { receipt_id: string }).receipt_id),
+    counted: stats.verifies,
+    opened: await Promise.all(ids.map(async (id) => (await get(`/${id}`)).status)),
+  };
+};
+const only = (id: string, opened: readonly number[]) => ({
+  listed: [id],
+  exported: [id],
+  counted: 1,
+  opened,
+});
+
+const newOrg = async () => {
+  const orgId = await deployment.createOrg();
+  return { orgId, key: await deployment.createKey('org:admin', orgId) };
+};
+const transfer = (did: string, orgId: string) =>
+  deployment.call('POST', `/claims/${encodeURIComponent(did)}/transfer`, {
+    key: ADMIN_TOKEN,
+    body: { kind: 'principal', org_id: orgId },
+  });
+
+it('who is given a DID reads nothing of what was decided while another had it, in no form; its org neither', async () => {
+  const [former, next] = [await newOrg(), await newOrg()];
+  const tenants = await deployment.createTenants({ orgId: former.orgId });
+  const { principalDid: did } = tenants;
+  const grant = await issueGrant(tenants);
+  const { receipt_id: before } = await decide(tenants, grant);
+  expect(await readAll(did, former.key, [before])).toEqual(only(before, [200]));
+  expect((await transfer(did, next.orgId)).status).toBe(200);
+
+  const issued = await deployment.call('POST', `/api-keys?subject=${did}`, { key: next.key, body: {} });
+  const principalKey = String(issued.json.api_key);
+  const nothing = { listed: [], exported: [], counted: 0, opened: [404] };
+  for (const key of [principalKey, next.key]) expect(await readAll(did, key, [before])).toEqual(nothing);
+  expect(await readAll(did, former.key, [before])).toEqual([404, 404, 404, 404]);
+
+  // What is decided from now on is of the new holder, of whichever Grant.
+  const { receipt_id: after } = await decide(tenants, grant);
+  for (const key of [principalKey, next.key])
+    expect(await readAll(did, key, [before, after])).toEqual(only(after, [404, 200]));
+});
+
+it('who registers a domain without proving it reads nothing of what its keys have signed, nor the next one of what was decided then', async () => {
+  const [squatter, owner] = [await newOrg(), await newOrg()];
+  const { privateJwk, registration } = await generatePrincipalKey();
+  host.pages.set(DID_DOCUMENT, didDocument(hostedDid, [registration]));
+  const register = (key: string) =>
+    deployment.register('/principals', { kind: 'hosted', did: hostedDid }, key);
+  // The Grant is signed by the keys of the domain, whoever has registered it here.
+  const sign = async (apiKey: string) => {
+    const principal = createPrincipalClient({
+      ...{ baseUrl: deployment.process.baseUrl, apiKey },
+      signer: signerFromJwk(privateJwk, `${hostedDid}#key-1`),
+    });
+    const agent = agentFromJwk((await generateAgentKey()).privateJwk);
+    const tenants = { ...shop, principalDid: hostedDid, principalKey: apiKey, principal, agent };
+    return { tenants, grant: await issueGrant(tenants) };
+  };
+
+  const claimed = await register(squatter.key);
+  const unproven = await sign(claimed.key);
+  const denied = await decide(unproven.tenants, unproven.grant);
+  expect([denied.reason, denied.protocol.checks.P3]).toEqual(['ISSUER_UNVERIFIED', true]);
+  for (const key of [claimed.key, squatter.key])
+    expect(await readAll(hostedDid, key, [denied.receipt_id])).toEqual([403, 403, 403, 403]);
+
+  const release = await deployment.call('POST', `/claims/${encodeURIComponent(hostedDid)}/release`, {
+    key: ADMIN_TOKEN,
+    body: { kind: 'principal' },
+  });
+  expect(release.status).toBe(200);
+  const { body, key } = await register(owner.key);
+  const { token } = body.verification as { token: string };
+  host.pages.set(PROOF, { did: hostedDid, token });
+  expect((await deployment.call('POST', `/principals/${hostedDid}/verify`, { key })).status).toBe(200);
+  const proven = await sign(key);
+  const { receipt_id: allowed, decision } = await decide(proven.tenants, proven.grant);
+  expect(decision).toBe('ALLOW');
+  for (const reader of [key, owner.key])
+    expect(await readAll(hostedDid, reader, [denied.receipt_id, allowed])).toEqual(only(allowed, [404, 200]));
+});

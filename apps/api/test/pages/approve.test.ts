@@ -1,0 +1,295 @@
+/** `/approve`: what is asked is checked in the tab, and signed there, by a key that is not used without its owner. */
+
+import {
+  createPrincipalClient,
+  generatePrincipalKey,
+  type PrincipalKey,
+  signerFromJwk,
+} from '@svc/sdk-principal';
+import { sampleOf } from '@svc/testkit/sampled';
+import type { CDPSession, Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ask, DEAR, insertDue, read, reject, verifyAction } from '../world/approvals.ts';
+import { freshAddress } from '../world/contract-call.ts';
+import { randomSlug, withProcesses } from '../world/deployment.ts';
+import { type HeldGrant, issueGrant, type Tenants } from '../world/tenants.ts';
+import { hasBrowser, inspect, withBrowser } from './browser.ts';
+
+const deployment = withProcesses();
+const { visit } = withBrowser('the approval page');
+let tenants: Tenants & { readonly principalJwk: PrincipalKey['privateJwk'] };
+let held: HeldGrant;
+beforeAll(async () => {
+  if (!hasBrowser) return;
+  const key = await generatePrincipalKey();
+  const keys = [key.registration];
+  const { did, key: apiKey } = await deployment.register('/principals', {
+    kind: 'managed',
+    slug: randomSlug('p'),
+    keys,
+  });
+  const signer = signerFromJwk(key.privateJwk, `${did}#key-1`);
+  tenants = {
+    ...(await deployment.createTenants({ rp: { profile: 'svc-base-v2' } })),
+    principalDid: did,
+    principalKey: apiKey,
+    principalJwk: key.privateJwk,
+    principal: createPrincipalClient({ baseUrl: deployment.process.baseUrl, apiKey, signer }),
+  };
+  held = await issueGrant(tenants);
+});
+
+let orders = 0;
+const askNew = () => {
+  orders += 1;
+  return ask(deployment, tenants, held, { ...DEAR, resource: `order/p${orders}` });
+};
+
+/** A passkey is of a name and not of an address. */
+const originOf = () => deployment.process.baseUrl.replace('127.0.0.1', 'localhost');
+
+/** In a browser with an authenticator, at the request. */
+const open = async (id: string, key = tenants.principalKey) => {
+  const origin = originOf();
+  const visited = await visit(origin, { extraHTTPHeaders: { 'x-forwarded-for': freshAddress() } });
+  const { page } = visited;
+  await page.goto(`${origin}/approve#${id}`);
+  await page.getByLabel('API key of your Principal').fill(key);
+  await page.getByRole('button', { name: 'Show what is asked' }).click();
+  return visited;
+};
+
+interface Authenticator {
+  setUserVerified(isUserVerified: boolean): Promise<void>;
+}
+
+const addAuthenticator = async (page: Page, hasPrf: boolean): Promise<Authenticator> => {
+  const session: CDPSession = await page.context().newCDPSession(page);
+  await session.send('WebAuthn.enable');
+  const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      ctap2Version: 'ctap2_1',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+      hasPrf,
+    },
+  });
+  return {
+    setUserVerified: async (isUserVerified) => {
+      await session.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified });
+    },
+  };
+};
+
+const bring = async (page: Page, how: 'passkey' | 'passphrase', passphrase = 'correct horse battery') => {
+  await page.getByLabel('Private key, as a JWK').fill(JSON.stringify(tenants.principalJwk));
+  if (how === 'passphrase') await page.getByLabel(/passphrase/i).fill(passphrase);
+  await page.getByRole('button', { name: `Keep it behind a ${how}` }).click();
+  await page.getByRole('button', { name: 'Approve and sign' }).waitFor();
+};
+const approve = (page: Page) => page.getByRole('button', { name: 'Approve and sign' }).click();
+const grantsOf = async () =>
+  Number(
+    (await deployment.sql.query('select count(*) from grants where principal = $1', [tenants.principalDid]))
+      .rows[0]?.count,
+  );
+
+describe.skipIf(!hasBrowser)('the approval page', () => {
+  it('shows what the Agent signed for, keeps the key behind a passkey, and approves by a Grant that allows it once', async () => {
+    const { id, capability } = await askNew();
+    const { page, expectQuiet } = await open(id);
+    await page.getByRole('heading', { name: /spend up to USD 900\.00 on order\/p\d+ at/ }).waitFor();
+    await page.getByText('Your Agent signed for exactly this').waitFor();
+    await inspect(page, 'approve-bring');
+    await addAuthenticator(page, true);
+    await bring(page, 'passkey');
+    await page.getByText('Guarded by your passkey.').waitFor();
+    await inspect(page, 'approve');
+    await approve(page);
+    await page.getByRole('heading', { name: 'Approved' }).waitFor();
+    await inspect(page, 'approve-done');
+    const { json } = await read(deployment, tenants, id);
+    const { grant, grant_id } = json.result as { grant: string; grant_id: string };
+    const action = { ...DEAR, resource: String(capability.resources?.[0]) };
+    const used = { grant, grantId: grant_id };
+    expect((await verifyAction(deployment, tenants, used as HeldGrant, action)).decision).toBe('ALLOW');
+    expect((await verifyAction(deployment, tenants, used as HeldGrant, action)).decision).toBe('DENY');
+    expectQuiet();
+  });
+
+  it.each(
+    sampleOf(
+      [
+        ['passkey with PRF', true, 'Guarded by your passkey.'],
+        ['passkey without', false, 'Guarded by asking'],
+      ] as const,
+      2,
+    ),
+  )(
+    'with its user a %s signs, and without nothing is signed by the key that is kept',
+    async (_what, hasPrf, guard) => {
+      const [first, second] = [await askNew(), await askNew()];
+      const { page } = await open(first.id);
+      const authenticator = await addAuthenticator(page, hasPrf);
+      await bring(page, 'passkey');
+      await page.getByText(guard).waitFor();
+      await approve(page);
+      await page.getByRole('heading', { name: 'Approved' }).waitFor();
+      await authenticator.setUserVerified(false);
+      await page.goto(`${originOf()}/approve#${second.id}`);
+      await page.getByText(guard).waitFor();
+      const before = await grantsOf();
+      await approve(page);
+      await page.getByText('has not confirmed that it is you').waitFor();
+      const { text } = await reject(deployment, tenants, second.id);
+      expect([await grantsOf(), text]).toEqual([before, expect.stringContaining('"denied"')]);
+    },
+  );
+
+  it('keeps the key under a passphrase, which another does not open; nothing that it keeps has the key in it', async () => {
+    const { id } = await askNew();
+    const { page } = await open(id);
+    await bring(page, 'passphrase');
+    const kept = await page.evaluate(KEPT);
+    expect(kept).toContain('passphrase');
+    expect(kept).not.toContain(tenants.principalJwk.d);
+    expect(await page.getByRole('textbox', { name: /JWK/ }).count()).toBe(0);
+    await page.getByLabel('Passphrase').fill('another passphrase');
+    await approve(page);
+    await page.getByText('This is not the passphrase. Nothing was signed.').waitFor();
+    await page.reload();
+    await page.getByLabel('Passphrase').fill('correct horse battery');
+    await approve(page);
+    await page.getByRole('heading', { name: 'Approved' }).waitFor();
+  });
+
+  const lies: readonly [string, (request: Lie) => void, RegExp][] = [
+    ['a smaller amount than the Agent signed for', describe5, /signed for another Action/],
+    [
+      'another relying party',
+      (request) => {
+        request.relying_party = 'did:web:shop.example';
+      },
+      /another relying party/,
+    ],
+    [
+      'another Agent',
+      (request) => {
+        request.agent = 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK';
+      },
+      /another Agent/,
+    ],
+    [
+      'no Proof',
+      (request) => {
+        request.proof = null;
+      },
+      /without the Proof/,
+    ],
+  ];
+  it.each(sampleOf(lies, 1))(
+    'refuses a service that describes %s: it is not shown, and cannot be approved',
+    async (_what, lie, doubt) => {
+      const { id } = await askNew();
+      const origin = originOf();
+      const { page } = await visit(origin);
+      await page.route(/\/access-requests\/arq_/, async (route) => {
+        const response = await route.fetch();
+        const json = (await response.json()) as Lie;
+        lie(json);
+        await route.fulfill({ response, json });
+      });
+      await page.goto(`${origin}/approve#${id}`);
+      await page.getByLabel('API key of your Principal').fill(tenants.principalKey);
+      await page.getByRole('button', { name: 'Show what is asked' }).click();
+      await page.getByRole('heading', { name: 'Do not approve this' }).waitFor();
+      await page.getByText(doubt).waitFor();
+      expect(await page.getByRole('button', { name: /Approve and sign|Keep it behind/ }).count()).toBe(0);
+      expect(await page.getByText(/spend up to/).count()).toBe(0);
+      await inspect(page, 'approve-doubt');
+    },
+  );
+
+  it('says no, with a reason that the relying party reads', async () => {
+    const { id } = await askNew();
+    const { page } = await open(id);
+    await page.getByLabel(/^Why/).fill('Not this month.');
+    await page.getByRole('button', { name: 'Reject' }).click();
+    await page.getByRole('heading', { name: 'Rejected' }).waitFor();
+    expect((await read(deployment, tenants, id)).json).toMatchObject({
+      task: { status: 'denied' },
+      reason: 'Not this month.',
+    });
+  });
+
+  it('says what is over, what is unknown, and which keys are not those', async () => {
+    const { id } = await askNew();
+    const due = await insertDue(deployment, id);
+    const { page } = await open(due);
+    await page.getByRole('heading', { name: 'Expired' }).waitFor();
+    await page.goto(`${originOf()}/approve#${id}`);
+    const wrong = JSON.stringify({ ...tenants.principalJwk, d: tenants.principalJwk.x });
+    await page.getByLabel('Private key, as a JWK').fill(wrong);
+    await page.getByLabel(/passphrase/i).fill('correct horse battery');
+    await page.getByRole('button', { name: 'Keep it behind a passphrase' }).click();
+    await page.getByText(/does not belong|not an Ed25519 private key/).waitFor();
+    await page.getByLabel('Private key, as a JWK').fill(JSON.stringify(tenants.principalJwk));
+    await page.getByLabel(/^Published as/).fill('did:web:other.example#key-1');
+    await page.getByRole('button', { name: 'Keep it behind a passphrase' }).click();
+    await page.getByText('This key is of did:web:other.example').waitFor();
+    await reject(deployment, tenants, id);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Rejected' }).waitFor();
+    await page.getByRole('link', { name: 'All that waits' }).click();
+    await page.getByRole('heading', { name: 'What waits for your answer' }).waitFor();
+    await inspect(page, 'approve-list');
+    await page.getByRole('button', { name: 'Forget the API key' }).click();
+    await page.getByLabel('API key of your Principal').fill(tenants.rpKey);
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByText('The key of a Principal is needed').waitFor();
+  });
+
+  it('is decided meanwhile: the page says so, and no Grant is left in force', async () => {
+    const { id } = await askNew();
+    const { page } = await open(id);
+    await bring(page, 'passphrase');
+    await reject(deployment, tenants, id);
+    await page.getByLabel('Passphrase').fill('correct horse battery');
+    await approve(page);
+    await page.getByText(/is denied already.*is revoked/).waitFor();
+    await page.getByRole('heading', { name: 'Rejected' }).waitFor();
+  });
+});
+
+interface Lie {
+  relying_party: string;
+  agent: string;
+  proof: string | null;
+  action: { amount: number };
+  capability: { constraints: { maxAmount: number } };
+}
+
+function describe5(request: Lie): void {
+  request.action.amount = 500;
+  request.capability.constraints.maxAmount = 500;
+}
+
+/** All that lies in the page's database, as text. */
+const KEPT = `new Promise((resolve, reject) => {
+  const opening = indexedDB.open('svc-approve');
+  opening.onerror = reject;
+  opening.onsuccess = () => {
+    const all = opening.result.transaction('keys').objectStore('keys').getAll();
+    all.onsuccess = () => {
+      opening.result.close();
+      resolve(JSON.stringify(all.result, (_, value) =>
+        value instanceof ArrayBuffer || ArrayBuffer.isView(value)
+          ? new TextDecoder('latin1').decode(value)
+          : value));
+    };
+  };
+})`;

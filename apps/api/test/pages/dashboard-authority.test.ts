@@ -1,0 +1,216 @@
+/** `/dashboard` of a Principal: who acted under its Grants, what is left of each, and what stops it; and the switches of others. */
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { ApiError } from '../../src/http/api-error.ts';
+import { hasBrowser, inspect, withBrowser } from './browser.ts';
+import { ME } from './dashboard-records.ts';
+import { openDashboard } from './open-dashboard.ts';
+import { AGENTS, DID, GRANTS, principalHandlers } from './principal-records.ts';
+
+const { visit } = withBrowser('the dashboard of a Principal');
+
+const open = async (view: string) => {
+  const { handlers, changes } = principalHandlers();
+  const opened = await openDashboard(visit, { token: 'principal', me: ME.principal, handlers, view });
+  return { ...opened, changes };
+};
+const rowOf = (page: Page, id: string) =>
+  page
+    .getByRole('row')
+    .filter({ has: page.getByTitle(id) })
+    .first();
+
+describe.skipIf(!hasBrowser)('a Principal', () => {
+  it('sees of each Grant what was done under it and what is left of its budgets', async () => {
+    const { page, expectQuiet } = await open('grants');
+    await expect.poll(() => page.getByRole('row').count()).toBe(1 + GRANTS.length);
+    const first = rowOf(page, GRANTS[0] ?? '');
+    await first.getByText('310 ALLOW').waitFor();
+    await first.getByText('USD 2,073.00 of 12,500.00').waitFor();
+    await first.getByText('low', { exact: true }).waitFor();
+    await rowOf(page, GRANTS[1] ?? '')
+      .getByText('48 of 150')
+      .waitFor();
+    await rowOf(page, GRANTS[2] ?? '')
+      .getByText('used up')
+      .waitFor();
+    await rowOf(page, GRANTS[3] ?? '')
+      .getByText('Nothing has been drawn')
+      .waitFor();
+    await inspect(page, 'dashboard-grants');
+    await first.getByRole('link', { name: 'Show its decisions' }).click();
+    await page.getByRole('heading', { name: 'Verifies per day' }).waitFor();
+    expect(await page.getByRole('textbox', { name: 'Grant' }).inputValue()).toBe(GRANTS[0]);
+    await page.goBack();
+    await rowOf(page, GRANTS[0] ?? '').waitFor();
+    expectQuiet();
+  });
+
+  it('pauses a Grant and lets it go on, by keyboard alone', async () => {
+    const { page, changes, expectQuiet } = await open('grants');
+    const row = rowOf(page, GRANTS[0] ?? '');
+    await row.getByRole('button', { name: 'Pause this Grant' }).focus();
+    await page.keyboard.press('Enter');
+    await row.getByText('paused', { exact: true }).waitFor();
+    await row.getByRole('button', { name: 'Resume this Grant' }).focus();
+    await page.keyboard.press('Enter');
+    await row.getByText('active', { exact: true }).waitFor();
+    expect(changes.asked).toEqual([
+      { pause: 'grant', subject: GRANTS[0] },
+      { resume: 'grant', subject: GRANTS[0] },
+    ]);
+    expectQuiet();
+  });
+
+  it('revokes a Grant after it was told that this is for good; Escape and Cancel do nothing', async () => {
+    const { page, changes, expectQuiet } = await open('grants');
+    const revoke = rowOf(page, GRANTS[0] ?? '').getByRole('button', { name: 'Revoke … this Grant' });
+    const dialog = page.getByRole('dialog');
+    await revoke.click();
+    await dialog.getByText('This cannot be undone.').waitFor();
+    await inspect(page, 'dashboard-revoke');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    await revoke.click();
+    await dialog.getByRole('button', { name: 'Cancel' }).and(page.locator(':focus')).waitFor();
+    // What has the focus first does no harm.
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'hidden' });
+    expect(changes.asked).toEqual([]);
+    await revoke.click();
+    await dialog.getByRole('button', { name: 'Revoke for good' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    // The list in force is asked again: it is not in it any more.
+    await expect.poll(() => page.getByRole('row').count()).toBe(GRANTS.length);
+    await page.getByText('Revoked', { exact: true }).click();
+    await rowOf(page, GRANTS[0] ?? '')
+      .getByText('No longer counts')
+      .waitFor();
+    expect(changes.asked).toEqual([{ revoke: GRANTS[0] }]);
+    expectQuiet();
+  });
+
+  it('is told in the service’s words where a pause or a revocation is not known to hold, and may try again', async () => {
+    const { page, changes } = await open('grants');
+    const row = rowOf(page, GRANTS[0] ?? '');
+    const busy = () => new ApiError('SERVICE_UNAVAILABLE', 'Recorded but not yet visible everywhere.');
+    changes.failWith = busy();
+    await row.getByRole('button', { name: 'Pause this Grant' }).click();
+    await row.getByRole('alert').getByText('Recorded but not yet visible').waitFor();
+    await row.getByText('active', { exact: true }).waitFor();
+    changes.failWith = busy();
+    await row.getByRole('button', { name: 'Revoke … this Grant' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Revoke for good' }).click();
+    await dialog.getByRole('alert').getByText('Recorded but not yet visible').waitFor();
+    await dialog.getByRole('button', { name: 'Try again' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await expect.poll(() => page.getByRole('row').count()).toBe(GRANTS.length);
+  });
+
+  it('sees its Agents, pauses one, and takes back all its Grants', async () => {
+    const { page, changes, expectQuiet } = await open('agents');
+    const row = rowOf(page, AGENTS[0]);
+    await row.getByText('3 Grants in force').waitFor();
+    await row.getByText('USD 12,843.00').waitFor();
+    await inspect(page, 'dashboard-agents');
+    await row.getByRole('button', { name: 'Pause this Agent' }).click();
+    await row.getByText('paused', { exact: true }).waitFor();
+    await row.getByRole('button', { name: 'Revoke all … Grants of this Agent' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke all for good' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    expect(changes.asked).toEqual([{ pause: 'agent', subject: AGENTS[0] }, { disable: AGENTS[0] }]);
+    expectQuiet();
+  });
+
+  it('sees at which relying parties its Agents were, and when last', async () => {
+    const { page, expectQuiet } = await open('parties');
+    await page.getByText('3 asked in 30 days').waitFor();
+    await page.getByText('290 ALLOW').waitFor();
+    await inspect(page, 'dashboard-parties');
+    await page.getByRole('link', { name: 'Show its decisions' }).first().click();
+    await page.getByRole('heading', { name: 'Verifies per day' }).waitFor();
+    expect(await page.getByRole('textbox', { name: 'Relying party' }).inputValue()).toBe(
+      'did:web:shop.example',
+    );
+    expectQuiet();
+  });
+
+  it('stops everything with one switch, is shown that it is stopped, and goes on', async () => {
+    const { page, changes, expectQuiet } = await open('grants');
+    const identity = page.getByRole('region', { name: 'Whose decisions' });
+    await identity.getByRole('button', { name: 'Pause this Principal' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Why, if you want it remembered').fill('Something is wrong.');
+    await dialog.getByRole('button', { name: 'Pause', exact: true }).click();
+    await identity.getByText('“Something is wrong.”').waitFor();
+    await inspect(page, 'dashboard-paused');
+    await identity.getByRole('button', { name: 'Resume this Principal' }).click();
+    await identity.getByText('active', { exact: true }).waitFor();
+    expect(changes.asked).toEqual([
+      { pause: 'principal', subject: DID, reason: 'Something is wrong.' },
+      { resume: 'principal', subject: DID },
+    ]);
+    expectQuiet();
+  });
+});
+
+describe.skipIf(!hasBrowser)('what is not known', () => {
+  it('nothing is called active while it could not be read what is paused; it can be paused and revoked all the same', async () => {
+    const { handlers, changes } = principalHandlers();
+    const away = async () => Promise.reject(new ApiError('SERVICE_UNAVAILABLE', 'Storage is away.'));
+    const { page } = await openDashboard(visit, {
+      ...{ token: 'principal', me: ME.principal, view: 'grants' },
+      handlers: { ...handlers, listPauses: away },
+    });
+    await page.getByRole('alert').getByText('Whether anything is paused could not be read').waitFor();
+    const row = rowOf(page, GRANTS[0] ?? '');
+    await row.getByText('310 ALLOW').waitFor();
+    expect(await page.getByText('active', { exact: true }).count()).toBe(0);
+    await row.getByRole('button', { name: 'Pause this Grant' }).click();
+    await expect.poll(() => changes.asked).toEqual([{ pause: 'grant', subject: GRANTS[0] }]);
+  });
+});
+
+describe.skipIf(!hasBrowser)('others', () => {
+  it('a relying party has a switch of its own', async () => {
+    const { handlers, changes } = principalHandlers();
+    const { listPauses, pause, resume } = handlers;
+    const own = { ...(listPauses && { listPauses }), ...(pause && { pause }), ...(resume && { resume }) };
+    const { page } = await openDashboard(visit, { token: 'rp', me: ME.rp, handlers: own });
+    await page.getByRole('button', { name: 'Pause this relying party' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause', exact: true }).click();
+    await page.getByText('Paused: whatever this relying party asks is denied.').waitFor();
+    expect(changes.asked).toEqual([{ pause: 'relying_party', subject: ME.rp.subject }]);
+  });
+
+  it('an org that may act has one for itself and one for each member; one that only reads has none', async () => {
+    const members = [
+      { did: 'did:web:acme.example', kind: 'principal' },
+      { did: 'did:web:shop.example', kind: 'relying_party' },
+    ] as never;
+    const { handlers, changes } = principalHandlers();
+    const me = { ...ME.org, role: 'org:admin', members } as const;
+    const { page, expectQuiet } = await openDashboard(visit, {
+      ...{ token: 'orgAdmin', me: me as never, handlers, view: 'members' },
+    });
+    await page.getByRole('button', { name: 'Pause did:web:shop.example' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause', exact: true }).click();
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await page
+      .getByRole('row')
+      .filter({ hasText: 'shop.example' })
+      .getByText('paused', { exact: true })
+      .waitFor();
+    await page.getByRole('button', { name: 'Pause this org' }).waitFor();
+    await inspect(page, 'dashboard-members');
+    expect(changes.asked).toEqual([{ pause: 'relying_party', subject: 'did:web:shop.example' }]);
+    expectQuiet();
+
+    const reader = await openDashboard(visit, {
+      ...{ token: 'orgRead', me: { ...ME.org, members } as never, handlers, view: 'members' },
+    });
+    await reader.page.getByRole('row').filter({ hasText: 'shop.example' }).waitFor();
+    expect(await reader.page.getByRole('button', { name: /^(Pause|Resume)/ }).count()).toBe(0);
+  });
+});

@@ -1,0 +1,138 @@
+/** `/dashboard`, events: who is told of what; the secret is shown once; what was answered; and each thing that can be done. */
+import { describe, expect, it } from 'vitest';
+import { withOwnDeployment } from '../world/deployment.ts';
+import { hasBrowser, inspect, withBrowser } from './browser.ts';
+import { ME } from './dashboard-records.ts';
+import { eventHandlers, SECRET, SUBSCRIPTIONS } from './event-records.ts';
+import { openDashboard } from './open-dashboard.ts';
+
+const deployment = withOwnDeployment({
+  SVC_WEBHOOK_KEYS: 'a-root-for-tests-that-is-long-enough-0',
+});
+const { visit } = withBrowser('event subscriptions on the dashboard');
+
+const open = async (existing = SUBSCRIPTIONS, more: Parameters<typeof openDashboard>[1] | object = {}) => {
+  const { handlers, asked } = eventHandlers(existing);
+  const opened = await openDashboard(visit, {
+    ...{ token: 'principal', me: ME.principal, handlers, view: 'events' },
+    ...more,
+  });
+  const card = (i: number) => opened.page.getByRole('region', { name: `https://acme.example/hooks/${i}` });
+  return { ...opened, asked, card, dialog: opened.page.getByRole('dialog') };
+};
+const ID = SUBSCRIPTIONS[0]?.subscription_id;
+
+describe.skipIf(!hasBrowser)('event subscriptions', () => {
+  it('who has none is offered the first one, and keeps its secret before it is put away', async () => {
+    const { page, asked } = await open([]);
+    await page.getByText('Nobody is told of anything yet.').waitFor();
+    await page.getByLabel('Endpoint').fill('https://10.0.0.1/hooks');
+    await page.getByRole('button', { name: 'Subscribe' }).click();
+    await page.getByRole('alert').getByText('Choose at least one event.').waitFor();
+    await page.getByLabel('little is left of a budget').check();
+    await page.getByLabel('percent of the total').fill('10');
+    await inspect(page, 'dashboard-events-new');
+    await page.getByRole('button', { name: 'Subscribe' }).click();
+    await page.getByRole('alert').getByText('must be of a public host').waitFor();
+    await page.getByLabel('Endpoint').fill('https://acme.example/hooks/0');
+    await page.keyboard.press('Enter');
+    const secret = page.getByRole('region', { name: 'Keep this secret now' });
+    await secret.getByText(SECRET).waitFor();
+    await inspect(page, 'dashboard-secret');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await secret.getByRole('button', { name: 'Copy the secret' }).click();
+    await secret.getByText('Copied').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(SECRET);
+    expect(await page.evaluate('JSON.stringify([{ ...sessionStorage }, { ...localStorage }])')).not.toContain(
+      'whsec',
+    );
+    await secret.getByRole('button', { name: 'I have it' }).click();
+    expect(await page.getByText(SECRET).count()).toBe(0);
+    expect(asked.at(-1)).toEqual({
+      create: { url: 'https://acme.example/hooks/0', types: ['budget.low'], budget_low_percent: 10 },
+    });
+  });
+
+  it('shows which work and which fail, and what each was sent and answered', async () => {
+    const { page, card, expectQuiet } = await open();
+    await card(2).getByText('12 waiting.').waitFor();
+    await card(1).getByText('Deliveries').click();
+    await card(1).getByText('answered 503 (3 attempts)').waitFor();
+    await card(1).getByText('no answer within 15 s (10 attempts)').waitFor();
+    await inspect(page, 'dashboard-events');
+    expectQuiet();
+  });
+
+  it('sends a test and shows its answer; disables and enables', async () => {
+    const { card, asked, expectQuiet } = await open();
+    await card(1).getByRole('button', { name: 'Send a test' }).click();
+    await card(1).getByRole('rowheader', { name: /^ping/ }).waitFor();
+    await card(1).getByRole('button', { name: 'Disable' }).click();
+    await card(1).getByText('Disabled by its owner.').waitFor();
+    await card(1).getByRole('button', { name: 'Enable' }).click();
+    await card(1).getByText('active', { exact: true }).waitFor();
+    expect(asked).toEqual([{ test: ID }, { disable: ID }, { enable: ID }]);
+    expectQuiet();
+  });
+
+  it('rotates the secret, replays from a time, and deletes after it was asked', async () => {
+    const { page, card, dialog, asked, expectQuiet } = await open();
+    await card(1).getByRole('button', { name: 'Rotate the secret …' }).click();
+    await dialog.getByRole('button', { name: 'Rotate', exact: true }).click();
+    const secret = page.getByRole('region', { name: 'Keep this secret now' });
+    await secret.getByText('in force beside it until 2026-11-21 16:12:09 UTC').waitFor();
+    await card(1).getByRole('button', { name: 'Replay …' }).click();
+    const since = new Date(Date.now() - 2 * 86_400_000).toISOString().slice(0, 16);
+    await dialog.getByLabel('From, in UTC').fill(since);
+    await inspect(page, 'dashboard-replay');
+    await dialog.getByRole('button', { name: 'Replay', exact: true }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await card(1).getByRole('button', { name: 'Delete …' }).click();
+    await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+    await card(1).waitFor({ state: 'detached' });
+    expect(asked).toEqual([{ rotate: ID }, { replay: ID, since: expect.anything() }, { delete: ID }]);
+    expect(new Date(String((asked[1] as { since: string }).since)).toISOString()).toBe(`${since}:00.000Z`);
+    expectQuiet();
+  });
+
+  it('an org key that only reads sees them, and no button that changes anything', async () => {
+    const { page, card } = await open(SUBSCRIPTIONS, { token: 'orgRead', me: ME.org });
+    await card(1).getByText('accounting').waitFor();
+    expect(await page.getByRole('button', { name: /test|Replay|Rotate|Disable|Delete|New/ }).count()).toBe(0);
+  });
+});
+
+describe.skipIf(!hasBrowser)('event subscriptions of a real service', () => {
+  it('are made, tested, replayed, disabled and deleted; the secret is shown as it is made', async () => {
+    const { principalKey } = await deployment.createTenants();
+    const { baseUrl } = deployment.process;
+    const { page, expectQuiet } = await visit(baseUrl);
+    const list = async () =>
+      (await deployment.call('GET', '/event-subscriptions', { key: principalKey })).json.subscriptions;
+    await page.goto(`${baseUrl}/dashboard#view=events`);
+    await page.getByLabel(/^Key of/).fill(principalKey);
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Endpoint').fill('https://hooks.acme.example/svc');
+    await page.getByLabel('a request was denied').check();
+    await page.getByRole('button', { name: 'Subscribe' }).click();
+    const secret = page.getByRole('region', { name: 'Keep this secret now' });
+    await secret.getByText(/^whsec_[A-Za-z0-9+/]{43}=$/).waitFor();
+    expect(await list()).toMatchObject([{ url: 'https://hooks.acme.example/svc', types: ['decision.deny'] }]);
+    const card = page.getByRole('region', { name: 'https://hooks.acme.example/svc' });
+    await card.getByRole('button', { name: 'Send a test' }).click();
+    // No worker runs here, which would deliver it.
+    await card.getByText('Nothing has been sent yet.').waitFor();
+    const dialog = page.getByRole('dialog');
+    await card.getByRole('button', { name: 'Replay …' }).click();
+    await dialog.getByRole('button', { name: 'Replay', exact: true }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await card.getByRole('button', { name: 'Disable' }).click();
+    await card.getByText('Disabled by its owner.').waitFor();
+    expect(await list()).toMatchObject([{ state: 'disabled' }]);
+    await card.getByRole('button', { name: 'Delete …' }).click();
+    await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+    await card.waitFor({ state: 'detached' });
+    expect(await list()).toEqual([]);
+    expectQuiet();
+  });
+});

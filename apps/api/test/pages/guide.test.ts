@@ -1,0 +1,142 @@
+/** The guide as it is served: every link of it leads somewhere, every code has its page, and anybody can read and search it. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { ERROR_CODES, ERROR_REMEDY } from '@svc/contract';
+import { REASON_CODES } from '@svc/protocol';
+import { REMEDIES } from '@svc/protocol/explain';
+import { isDeep, sampleOf } from '@svc/testkit/sampled';
+import { describe, expect, it } from 'vitest';
+import { hasBrowser, inspect, NARROW, PAGES_FOLDER, withBrowser } from './browser.ts';
+import { servePages } from './serve.ts';
+
+const { visit } = withBrowser('the guide');
+const serve = () => servePages({ didDocument: {} });
+
+/** Every file of the guide, by its address. */
+const files = new Map(
+  ['guide.html', 'guide.md', 'llms.txt', ...listFiles('guide/')].map((name) => [
+    name.replace(/\.html$/, ''),
+    readFileSync(new URL(name, PAGES_FOLDER), 'utf8'),
+  ]),
+);
+function listFiles(folder: string): readonly string[] {
+  return readdirSync(new URL(folder, PAGES_FOLDER), { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? listFiles(`${folder}${entry.name}/`) : [folder + entry.name],
+  );
+}
+const pages = [...files].filter(([address]) => !/\.(?:md|txt)$/.test(address));
+
+it('every page is there as Markdown, and llms.txt names it', () => {
+  const llms = [files.get('llms.txt'), files.get('guide/llms.txt')];
+  for (const [address] of pages) {
+    expect(files.get(`${address}.md`), address).toMatch(/^# /m);
+    expect(llms[0]).toContain(`](${address}.md)`);
+    const below = address === 'guide' ? '../guide.md' : `${address.slice('guide/'.length)}.md`;
+    expect(llms[1]).toContain(`](${below})`);
+  }
+  expect(pages.length).toBeGreaterThan(100);
+});
+
+it('no link of a page, of its Markdown or of llms.txt is broken, nor the place on a page that it names', async () => {
+  const base = await serve();
+  const ids = new Map(
+    pages.map(([address, html]) => [
+      address,
+      new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)),
+    ]),
+  );
+  const links = [...files].flatMap(([address, text]) =>
+    [...text.matchAll(/\.(?:md|txt)$/.test(address) ? /\]\(([^)\s]+)\)/g : / (?:href|src)="([^"]+)"/g)]
+      .map(([, target = '']) => target.replaceAll('&amp;', '&'))
+      // What the text shows as code is no link, and files of the repository are named by their path in it.
+      .filter((target) => !/^(?:https?:|data:|mailto:)/.test(target))
+      .map((target) => ({ address, target, url: new URL(target, `${base}/${address}`) })),
+  );
+  const found = new Map<string, boolean>();
+  for (const { url } of links)
+    if (!found.has(url.pathname)) {
+      const known = files.has(decodeURIComponent(url.pathname.slice(1)));
+      const accept = { accept: 'text/html' };
+      found.set(
+        url.pathname,
+        known || (await fetch(base + url.pathname, { headers: accept })).status === 200,
+      );
+    }
+  const isBroken = ({ url }: (typeof links)[number]) => {
+    if (!found.get(url.pathname)) return true;
+    const place = ids.get(url.pathname.slice(1).replace(/\.md$/, ''));
+    return url.hash !== '' && place !== undefined && !place.has(decodeURIComponent(url.hash.slice(1)));
+  };
+  expect(links.length).toBeGreaterThan(1_000);
+  expect(links.filter(isBroken).map(({ address, target }) => `${address}: ${target}`)).toEqual([]);
+});
+
+it('every error code and every reason code has a page with its remedy', () => {
+  const told = [
+    ...ERROR_CODES.map((code) => [`guide/errors/${code}`, ERROR_REMEDY[code]] as const),
+    ...REASON_CODES.map((code) => [`guide/reasons/${code}`, REMEDIES[code]] as const),
+  ];
+  for (const [address, remedy] of told) {
+    expect(files.has(address), address).toBe(true);
+    expect(files.get(`${address}.md`)).toContain(`## What to do\n\n${remedy}\n`);
+  }
+});
+
+describe.skipIf(!hasBrowser)('in a browser', () => {
+  const LOOKED_AT = [
+    'guide',
+    'guide/start/relying-party',
+    'guide/ledger-format',
+    'guide/reasons/GRANT_EXPIRED',
+  ];
+
+  it.each(sampleOf(LOOKED_AT, 2))('/%s is without a finding', async (address) => {
+    const base = await serve();
+    const { page, expectQuiet } = await visit(base);
+    await page.goto(`${base}/${address}`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await inspect(page, address.replaceAll('/', '-'));
+    expectQuiet();
+  });
+
+  it('is searched in the tab, by keyboard alone', async () => {
+    const base = await serve();
+    const { page, expectQuiet } = await visit(base);
+    await page.goto(`${base}/guide/reasons/GRANT_EXPIRED`);
+    await page.keyboard.press('/');
+    await page.keyboard.type('proof replayed');
+    const first = page.locator('.found a').first();
+    await expect.poll(() => first.textContent()).toContain('PROOF_REPLAYED');
+    await inspect(page, 'guide-search');
+    await page.getByRole('searchbox').focus();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'PROOF_REPLAYED' }).waitFor();
+    expectQuiet();
+  });
+
+  it('is walked by keyboard alone: past the head to the text, and from page to page', async () => {
+    const base = await serve();
+    const { page, expectQuiet } = await visit(base, { viewport: NARROW });
+    await page.goto(`${base}/guide`);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement?.id')).toBe('content');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate("document.activeElement?.closest('nav')?.id")).toBe('contents');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/guide\/start\/relying-party$/);
+    expectQuiet();
+  });
+
+  it.runIf(isDeep)('is read without scripts', async () => {
+    const base = await serve();
+    const { page } = await visit(base, { javaScriptEnabled: false });
+    await page.goto(`${base}/guide/protocol`);
+    await page.getByRole('link', { name: 'Operations', exact: true }).click();
+    await page.waitForURL(/\/guide\/operations$/);
+  });
+});

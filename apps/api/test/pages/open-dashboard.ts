@@ -1,0 +1,42 @@
+/** The dashboard over given answers, opened with a key. */
+import { serviceDocument } from '@svc/testkit/receipts/signed-receipts';
+import { TOKENS } from '../world/http-fixture.ts';
+import type { Visit } from './browser.ts';
+import { listDecisions, type ME, statsFor, usageFor } from './dashboard-records.ts';
+import { type Served, servePages } from './serve.ts';
+
+export interface Opening {
+  readonly token: keyof typeof TOKENS;
+  readonly me: (typeof ME)[keyof typeof ME];
+  readonly handlers?: NonNullable<Served['handlers']>;
+  /** Of the address, without `#`. */
+  readonly view?: string;
+}
+
+export const openDashboard = async (
+  visit: (origin: string) => Promise<Visit>,
+  { token, me, handlers, view = '' }: Opening,
+) => {
+  const base = await servePages({
+    didDocument: serviceDocument,
+    handlers: {
+      getMe: async () => ({ status: 200, body: me }),
+      getUsage: async ({ query }) => ({ status: 200, body: usageFor(query.since, query.until) }),
+      getDecisionStats: async ({ query }) => ({ status: 200, body: statsFor(query.since, query.until) }),
+      getPrincipalDecisionStats: async ({ query }) => ({
+        status: 200,
+        body: statsFor(query.since, query.until),
+      }),
+      listDecisions: async ({ query }) => ({ status: 200, body: listDecisions(query) }),
+      listPrincipalDecisions: async ({ query }) => ({ status: 200, body: listDecisions(query) }),
+      listPauses: async () => ({ status: 200, body: { pauses: [], next_cursor: null } }),
+      ...handlers,
+    },
+  });
+  const visited = await visit(base);
+  await visited.page.goto(`${base}/dashboard${view === '' ? '' : `#view=${view}`}`);
+  await visited.page.getByLabel(/^Key of/).fill(TOKENS[token]);
+  await visited.page.keyboard.press('Enter');
+  await visited.page.getByRole('region', { name: 'Whose decisions' }).waitFor();
+  return { ...visited, base };
+};

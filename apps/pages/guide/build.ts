@@ -1,0 +1,128 @@
+/**
+ * The guide, by Eleventy: each page beside its Markdown in `dist/guide/`, what they load in `dist/pages/` under names that hold their
+ * hash, and llms.txt. `--to FOLDER` writes it elsewhere, where it is a site of its own.
+ */
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import Eleventy, { type EleventyConfig } from '@11ty/eleventy';
+import { build } from 'esbuild';
+import { layOut } from './layout.tsx';
+import { llmsText } from './llms.ts';
+import {
+  amendMarkdown,
+  createResolver,
+  type Environment,
+  markdownFor,
+  type Section,
+  sectionsOf,
+} from './markdown.ts';
+import type { Entry } from './search.ts';
+import { listSources, ROOT, type Source } from './sources.ts';
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+const { values } = parseArgs({ options: { to: { type: 'string' } } });
+const to = values.to ?? join(HERE, '../dist');
+
+const write = (name: string, content: string | Uint8Array): void => {
+  const file = join(to, name);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, content);
+};
+
+/** Under a name that holds its hash; answers that. */
+const writeAsset = (name: string, content: string | Uint8Array): string => {
+  const hash = createHash('sha256').update(content).digest('base64url').slice(0, 8);
+  const extension = extname(name);
+  const asset = `pages/${basename(name, extension)}-${hash}${extension}`;
+  write(asset, content);
+  return asset;
+};
+
+const bundle = async (entry: string): Promise<string> => {
+  const { outputFiles } = await build({
+    entryPoints: [join(HERE, entry)],
+    bundle: true,
+    write: false,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+  });
+  return outputFiles[0]?.text ?? '';
+};
+
+const sources = listSources();
+const pictureOf = (path: string): string => writeAsset(basename(path), readFileSync(new URL(path, ROOT)));
+
+const resolve = createResolver(sources, pictureOf);
+
+/** Of its first lines: what it is called, and what it is about. */
+const headOf = ({ markdown, address }: Source): { readonly title: string; readonly description: string } => {
+  const [, title] = /^# (.*)$/m.exec(markdown) ?? [];
+  if (title === undefined) throw new Error(`${address} has no title`);
+  const [, first = ''] = /^# .*\n+((?:[^\n#|`-].*\n)+)/m.exec(markdown) ?? [];
+  const plain = first
+    .replaceAll(/\[(.*?)\]\(.*?\)/gs, '$1')
+    .replaceAll(/[`*\n]/g, ' ')
+    .trim();
+  return { title: title.replaceAll('`', ''), description: /^.*?[.:](?= |$)/.exec(plain)?.[0] ?? plain };
+};
+
+const pages = sources.map((source) => ({ source, ...headOf(source) }));
+const contents = pages.filter(({ source }) => source.isListed);
+const sections = new Map<Source, readonly Section[]>();
+
+/** From the parsed page, as it is rendered. */
+const indexOf = (): readonly Entry[] =>
+  pages.flatMap(({ source, title }) =>
+    (sections.get(source) ?? []).map(
+      ({ heading, id, text }, i): Entry => [source.address, title, heading, i === 0 ? '' : id, text],
+    ),
+  );
+
+const createMarkdown = (config: EleventyConfig): void =>
+  config.amendLibrary('md', (md) => {
+    amendMarkdown(md, resolve);
+    for (const { source } of pages)
+      sections.set(source, sectionsOf(md.parse(source.markdown, { source } satisfies Environment)));
+    assets.index = writeAsset('guide.json', JSON.stringify(indexOf()));
+  });
+
+const assets = {
+  style: writeAsset('guide.css', await bundle('guide.css')),
+  script: writeAsset('guide.js', await bundle('search.ts')),
+  index: '',
+};
+rmSync(join(to, 'guide'), { recursive: true, force: true });
+await new Eleventy(HERE, to, {
+  quietMode: true,
+  config: (config: EleventyConfig) => {
+    config.setTemplateFormats(['md']);
+    createMarkdown(config);
+    for (const page of pages)
+      config.addTemplate(`${page.source.address}.md`, page.source.markdown, {
+        source: page.source,
+        permalink: `${page.source.address}.html`,
+        markdownTemplateEngine: false,
+        templateEngineOverride: 'md',
+      });
+    config.addTransform('page', function (html) {
+      const page = pages.find(({ source }) => this.page.inputPath.endsWith(`/${source.address}.md`));
+      if (page === undefined) throw new Error(`${this.page.inputPath} is no page of the guide`);
+      const [, ...headings] = sections.get(page.source) ?? [];
+      return layOut({
+        ...page,
+        html,
+        headings: headings.filter(({ level }) => level === 2),
+        contents,
+        assets,
+      });
+    });
+  },
+}).write();
+
+for (const { source } of pages) write(`${source.address}.md`, markdownFor(source, resolve));
+write('llms.txt', llmsText(pages, 'llms'));
+write('guide/llms.txt', llmsText(pages, 'guide/llms'));

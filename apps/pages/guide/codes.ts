@@ -1,0 +1,126 @@
+/** A page for every error code and every reason code, made of the tables that the service itself answers from. */
+import { readFileSync } from 'node:fs';
+import {
+  ERROR_CODES,
+  ERROR_MEANING,
+  ERROR_REMEDY,
+  ERROR_STATUS,
+  type ErrorCode,
+  errorCodesOf,
+  type Route,
+  routes,
+} from '@svc/contract';
+import { CHECKS, REASON_CODES, REASON_TEXTS, type ReasonCode } from '@svc/protocol';
+import { REMEDIES } from '@svc/protocol/explain';
+import { slug } from 'github-slugger';
+
+interface CodePage {
+  readonly address: string;
+  readonly markdown: string;
+  readonly isListed: boolean;
+}
+
+export const codePages = (): readonly CodePage[] => [
+  { address: 'guide/errors', markdown: errorList(), isListed: true },
+  { address: 'guide/reasons', markdown: reasonList(), isListed: true },
+  ...ERROR_CODES.map((code) => ({
+    address: `guide/errors/${code}`,
+    markdown: errorPage(code),
+    isListed: false,
+  })),
+  ...REASON_CODES.map((code) => ({
+    address: `guide/reasons/${code}`,
+    markdown: reasonPage(code),
+    isListed: false,
+  })),
+];
+
+const errorList = (): string => `# Error codes
+
+An answer that is not a result has the body \`{error, message}\`: \`error\` is one of these codes, \`message\` is for people. Its \`Link\` header
+(\`rel="help"\`) leads to the page of the code. A DENY is no error: see [reason codes](reasons).
+
+| Code | Status | What happened |
+|---|---|---|
+${ERROR_CODES.map((code) => `| [${code}](errors/${code}) | ${ERROR_STATUS[code]} | ${ERROR_MEANING[code]} |`).join('\n')}
+`;
+
+const reasonList = (): string => `# Reason codes
+
+A DENY is a signed Receipt with status 200, and its \`reason\` is one of these codes: that of the first check that failed.
+
+| Code | What happened |
+|---|---|
+${REASON_CODES.map((code) => `| [${code}](reasons/${code}) | ${REASON_TEXTS[code]} |`).join('\n')}
+`;
+
+const errorPage = (code: ErrorCode): string => {
+  const all = Object.values(routes) as readonly Route[];
+  const answering = all.filter((route) => errorCodesOf(route).includes(code));
+  const own = answering.flatMap((route) =>
+    route.errors[code] === undefined ? [] : [`| \`${nameOf(route)}\` | ${route.errors[code]} |`],
+  );
+  const where =
+    answering.length === all.length
+      ? 'Any endpoint can answer it.'
+      : answering.length === 0
+        ? 'It follows from the path and the method, whatever the endpoint.'
+        : `${answering.length} of ${all.length} endpoints can answer it.`;
+  const table =
+    own.length === 0
+      ? ''
+      : `\nThese say it more precisely:\n\n| Endpoint | What happened |\n|---|---|\n${own.join('\n')}\n`;
+  return `# ${code}
+
+${ERROR_MEANING[code]} An error, with HTTP status ${ERROR_STATUS[code]}.
+
+## What to do
+
+${ERROR_REMEDY[code]}
+
+## Who answers it
+
+${where}
+${table}
+[All error codes](../errors)
+`;
+};
+
+const nameOf = ({ method, path }: Route): string => `${method.toUpperCase()} ${path}`;
+
+const reasonPage = (code: ReasonCode): string => {
+  const checks = CHECKS.filter(({ reasons }) => (reasons as readonly ReasonCode[]).includes(code));
+  const rows = checks.map(
+    ({ id, title, cites }) => `| ${id} | ${title} | ${cites.map(citation).join(', ')} |`,
+  );
+  const table =
+    rows.length === 0
+      ? 'No check of the profiles that there are gives it.'
+      : `| Check | What it demands | Where that is written |\n|---|---|---|\n${rows.join('\n')}`;
+  return `# ${code}
+
+${REASON_TEXTS[code]} A reason for a DENY, which is a signed Receipt and no error.
+
+## What to do
+
+${REMEDIES[code]}
+
+## Which check it is
+
+${table}
+
+A dry run (\`POST /verify/dry-run\`) says of one request what was compared, and what would have passed. [All reason codes](../reasons)
+`;
+};
+
+/** Of `protocol §4`, a link to that section. */
+const citation = (source: string): string =>
+  source.replace(/^protocol §([0-9]+)$/, (name, n: string) => {
+    const heading = protocolHeadings.find((one) => one.startsWith(`${n}. `));
+    if (heading === undefined) throw new Error(`docs/protocol.md has no section ${n}`);
+    return `[${name}](../protocol#${slug(heading)})`;
+  });
+
+const protocolHeadings = [
+  ...readFileSync(new URL('../../../docs/protocol.md', import.meta.url), 'utf8').matchAll(/^## (.*)$/gm),
+].map(([, heading = '']) => heading);

@@ -1,0 +1,34 @@
+/** llms.txt (llmstxt.org): which pages there are, as Markdown, for programs that read. */
+import { relative } from './markdown.ts';
+import type { Source } from './sources.ts';
+
+interface Named {
+  readonly source: Source;
+  readonly title: string;
+  readonly description: string;
+}
+
+/** `from` is the address of the text itself, which its links are relative to. */
+export const llmsText = (pages: readonly Named[], from: string): string => {
+  const names = [...new Set(pages.map(({ source }) => source.section))];
+  const parts = names.map((name) => {
+    const entries = pages
+      .filter(({ source }) => source.section === name)
+      .map(({ source, title, description }) => {
+        const link = `- [${title}](${relative(from, `${source.address}.md`)})`;
+        return description === '' ? link : `${link}: ${description}`;
+      });
+    // What may be left out where room is short has this name in the format.
+    return `## ${name === 'Decisions' ? 'Optional' : name}\n\n${entries.join('\n')}`;
+  });
+  return `# svc
+
+> Delegated-authority verification: did a Principal really allow this Agent this one action? A relying party asks with Grant, Proof and
+> Action; the answer is ALLOW or DENY as a signed Receipt that anybody can check offline.
+
+Every page of the guide is there as Markdown: its address with \`.md\`, or asked for with \`Accept: text/markdown\`. The API for programs:
+[openapi.json](${relative(from, 'openapi.json')}).
+
+${parts.join('\n\n')}
+`;
+};

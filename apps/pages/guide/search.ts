@@ -1,0 +1,93 @@
+/** Search in the tab: the texts of the guide come with the first use, and are indexed here. Nothing is asked of anybody. */
+import MiniSearch, { type SearchResult } from 'minisearch';
+
+/** Address, title of the page, heading, its id, text. */
+export type Entry = readonly [address: string, title: string, heading: string, id: string, text: string];
+
+const SHOWN = 12;
+const EXCERPT = 130;
+
+const here = document.querySelector<HTMLScriptElement>('script[data-index]');
+const input = document.querySelector<HTMLInputElement>('#find');
+const found = document.querySelector<HTMLElement>('.found');
+const status = found?.querySelector('p');
+const list = found?.querySelector('ol');
+
+let loaded: Promise<MiniSearch> | undefined;
+
+const load = async (): Promise<MiniSearch> => {
+  const response = await fetch(here?.dataset.index ?? '');
+  if (!response.ok) throw new Error(`the texts of the guide did not come: ${response.status}`);
+  const entries = (await response.json()) as readonly Entry[];
+  const index = new MiniSearch({
+    fields: ['heading', 'title', 'text'],
+    storeFields: ['address', 'title', 'heading', 'text'],
+    searchOptions: { prefix: true, fuzzy: 0.15, combineWith: 'AND', boost: { heading: 4, title: 2 } },
+  });
+  index.addAll(
+    entries.map(([address, title, heading, hash, text], id) => ({
+      id,
+      address: hash === '' ? address : `${address}#${hash}`,
+      title,
+      heading,
+      text,
+    })),
+  );
+  return index;
+};
+
+const search = async (): Promise<void> => {
+  if (input === null || !found || !status || !list) return;
+  const query = input.value.trim();
+  if (query === '') {
+    found.hidden = true;
+    return;
+  }
+  try {
+    loaded ??= load();
+    const results = (await loaded).search(query);
+    if (input.value.trim() !== query) return;
+    status.textContent =
+      results.length === 0 ? `Nothing about “${query}”.` : `${results.length} places, the nearest first`;
+    list.replaceChildren(...results.slice(0, SHOWN).map((result) => show(result)));
+  } catch {
+    loaded = undefined;
+    status.textContent = 'The search did not load. Try again.';
+    list.replaceChildren();
+  }
+  found.hidden = false;
+};
+
+const show = ({ address, title, heading, text, terms }: SearchResult): HTMLElement => {
+  const link = document.createElement('a');
+  // Addresses are given from the root of the service, which the first link of the page leads to.
+  link.href = new URL(address, document.querySelector<HTMLAnchorElement>('.brand')?.href ?? '').href;
+  link.textContent = heading === title ? title : `${title} › ${heading}`;
+  const excerpt = document.createElement('span');
+  const at = Math.max(0, text.toLowerCase().indexOf(terms[0] ?? '') - 30);
+  // Whole words, but for the last one.
+  excerpt.textContent = (at === 0 ? text : text.slice(at).replace(/^\S*\s/, '')).slice(0, EXCERPT);
+  const item = document.createElement('li');
+  item.append(link, excerpt);
+  return item;
+};
+
+input?.addEventListener('input', search);
+input?.addEventListener('focus', () => {
+  loaded ??= load();
+  loaded.catch(() => {
+    loaded = undefined;
+  });
+});
+
+document.addEventListener('keydown', (event) => {
+  const isTyping = event.target instanceof HTMLInputElement;
+  if (event.key === '/' && !isTyping && !event.ctrlKey && !event.metaKey) {
+    event.preventDefault();
+    input?.focus();
+  }
+  if (event.key === 'Escape' && found?.hidden === false) {
+    found.hidden = true;
+    input?.focus();
+  }
+});

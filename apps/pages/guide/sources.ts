@@ -1,0 +1,99 @@
+/** Which pages the guide has, in the order of its contents: Markdown of this repository, and one page per code. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { codePages } from './codes.ts';
+
+export const ROOT = new URL('../../../', import.meta.url);
+
+export interface Source {
+  /** Below the root of the service, without a slash before it. */
+  readonly address: string;
+  readonly section: string;
+  /** Where it lies in the repository; null: it is made of tables of the code. */
+  readonly file: string | null;
+  readonly markdown: string;
+  /** It stands in the contents, and not only on the page of its section. */
+  readonly isListed: boolean;
+}
+
+const SECTIONS: readonly (readonly [section: string, files: readonly string[]])[] = [
+  ['Guide', ['docs/guide/index.md']],
+  ['Start in five minutes', inOrder('start', 'relying-party', 'principal', 'agent', 'operator', 'auditor')],
+  ['How to', inOrder('how-to', 'express', 'fastify', 'hono', 'next', 'fetch', 'mcp')],
+  [
+    'How it works',
+    docs('protocol', 'architecture', 'conformance', 'mcp', 'agent-protocols', 'divergences', 'ledger-format'),
+  ],
+  [
+    'Operation',
+    [...docs('operations', 'runbook', 'availability', 'scale', 'auditing', 'releasing'), 'deploy/README.md'],
+  ],
+  [
+    'Libraries',
+    [...readmesIn('packages'), ...readmesIn('kits'), 'apps/admin/README.md', 'vectors/README.md'],
+  ],
+  ['Work on it', ['CONTRIBUTING.md', 'SECURITY.md', ...docs('testing'), 'bench/README.md']],
+  ['Decisions', decisions()],
+];
+
+/** Every page. Addresses are stable: what links to one is outside this repository too. */
+export const listSources = (): readonly Source[] => [
+  ...SECTIONS.flatMap(([section, files]) =>
+    files.map((file) => ({
+      address: addressOf(file),
+      section,
+      file,
+      markdown: readFileSync(new URL(file, ROOT), 'utf8'),
+      isListed: section !== 'Decisions',
+    })),
+  ),
+  { ...decisionList(), isListed: true },
+  ...codePages().map((page) => ({ ...page, section: 'Codes', file: null })),
+];
+
+/** `docs/guide/start/agent.md` is at `guide/start/agent`, a README where its folder is. */
+function addressOf(file: string): string {
+  const name = file
+    .replace(/^docs\/(?:guide\/)?|^apps\//, '')
+    .replace(/\/README\.md$|\.md$/, '')
+    .toLowerCase();
+  return name === 'index' ? 'guide' : `guide/${name}`;
+}
+
+function inOrder(folder: string, ...names: readonly string[]): readonly string[] {
+  return names.map((name) => `docs/guide/${folder}/${name}.md`);
+}
+
+function docs(...names: readonly string[]): readonly string[] {
+  return names.map((name) => `docs/${name}.md`);
+}
+
+function readmesIn(folder: string): readonly string[] {
+  return readdirSync(new URL(`${folder}/`, ROOT), { recursive: false })
+    .map((name) => `${folder}/${name}/README.md`)
+    .filter((file) => readable(file));
+}
+
+function readable(file: string): boolean {
+  try {
+    return readFileSync(new URL(file, ROOT)).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+function decisions(): readonly string[] {
+  return readdirSync(new URL('docs/decisions/', ROOT))
+    .filter((name) => name.endsWith('.md'))
+    .sort()
+    .map((name) => `docs/decisions/${name}`);
+}
+
+/** `docs/decisions` as a page. */
+function decisionList(): Omit<Source, 'isListed'> {
+  const rows = decisions().map((file) => {
+    const [, title = ''] = /^# (.*)$/m.exec(readFileSync(new URL(file, ROOT), 'utf8')) ?? [];
+    return `- [${title}](${file.replace('docs/', '')})`;
+  });
+  const markdown = `# Decisions\n\nWhy it is built as it is, one page each.\n\n${rows.join('\n')}\n`;
+  return { address: 'guide/decisions', section: 'Decisions', file: 'docs/decisions/', markdown };
+}

@@ -1,0 +1,91 @@
+/** `/approve`: what a Principal is asked, checked in this tab, and its answer, signed in this tab. */
+import { createPrincipalClient, type Me } from '@svc/sdk-principal';
+import { useEffect, useState } from 'preact/hooks';
+import { problemText } from '../shared/api.ts';
+import { Shell } from '../shared/shell.tsx';
+import type { Act } from './act.ts';
+import { ApiKeyForm } from './api-key-form.tsx';
+import { Asked } from './asked.tsx';
+import { RequestList } from './request-list.tsx';
+import './approve.css';
+
+/** The dashboard's: who has opened that has opened this. Gone with the tab. */
+const STORED_AS = 'svc-dashboard-key';
+
+interface Opened {
+  readonly me: Me;
+  readonly act: Act;
+}
+
+/** The request that the address names: behind `#`, so that no server hears of it. */
+const named = (): string | null => /^#(arq_[0-9A-Z]{26})$/.exec(location.hash)?.[1] ?? null;
+
+const actingWith =
+  (apiKey: string): Act =>
+  (signer) =>
+    createPrincipalClient({
+      baseUrl: new URL('.', location.href).href.replace(/\/$/, ''),
+      apiKey,
+      ...(signer !== undefined && { signer }),
+    });
+
+export const Approve = () => {
+  const [opened, setOpened] = useState<Opened | null>(null);
+  const [isOpening, setIsOpening] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [shown, setShown] = useState<string | null>(null);
+
+  const open = async (key: string) => {
+    setIsOpening(true);
+    setProblem(null);
+    const act = actingWith(key);
+    try {
+      const me = await act().me();
+      if (me.role !== 'principal')
+        throw new Error(
+          `This is the key of ${me.subject}, which is no Principal: only a Principal is asked.`,
+        );
+      sessionStorage.setItem(STORED_AS, key);
+      setOpened({ me, act });
+    } catch (error) {
+      setProblem(problemText(error));
+    }
+    setIsOpening(false);
+  };
+  useEffect(() => {
+    const stored = sessionStorage.getItem(STORED_AS);
+    if (stored?.startsWith('dk_principal_')) void open(stored);
+    const show = () => setShown(named());
+    show();
+    addEventListener('hashchange', show);
+    return () => removeEventListener('hashchange', show);
+  }, []);
+  const forget = () => {
+    sessionStorage.removeItem(STORED_AS);
+    setOpened(null);
+  };
+
+  return (
+    <Shell page="approve">
+      {opened === null ? (
+        <ApiKeyForm onKey={open} problem={problem} isOpening={isOpening} isForOne={shown !== null} />
+      ) : (
+        <>
+          <p class="row soft">
+            <span>
+              You are <code>{opened.me.subject}</code>
+            </span>
+            <button type="button" class="button button-quiet" onClick={forget}>
+              Forget the API key
+            </button>
+          </p>
+          {shown === null ? (
+            <RequestList act={opened.act} />
+          ) : (
+            <Asked key={shown} id={shown} act={opened.act} principal={opened.me.subject} />
+          )}
+        </>
+      )}
+    </Shell>
+  );
+};

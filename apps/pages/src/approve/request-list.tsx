@@ -1,0 +1,59 @@
+/** What waits for an answer, by who asks for which Agent: a flood is one heading. */
+import type { AccessRequest } from '@svc/sdk-principal';
+import { useEffect, useState } from 'preact/hooks';
+import { problemText } from '../shared/api.ts';
+import { formatInstant } from '../shared/describe.ts';
+import type { Act } from './act.ts';
+import { describeWish, nameOf } from './words.ts';
+
+export const RequestList = ({ act }: { readonly act: Act }) => {
+  const [requests, setRequests] = useState<readonly AccessRequest[] | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const load = () => {
+    setProblem(null);
+    act()
+      .approvals.page({ status: 'pending', limit: 100 })
+      .then(
+        (page) => setRequests(page.requests),
+        (error) => setProblem(problemText(error)),
+      );
+  };
+  useEffect(load, []);
+  return (
+    <section class="card" aria-labelledby="waiting">
+      <div class="card-head">
+        <h2 id="waiting">What waits for your answer</h2>
+        <button type="button" class="button button-quiet" onClick={load}>
+          Look again
+        </button>
+      </div>
+      <div role="status">
+        {problem !== null && <p class="note note-bad">{problem}</p>}
+        {requests === null && problem === null && <p class="soft">Asking …</p>}
+        {requests?.length === 0 && <p>Nothing. You are not asked for anything now.</p>}
+      </div>
+      {[...groupsOf(requests ?? [])].map(([who, group]) => (
+        <div key={who} class="asked-group">
+          <h3>{who}</h3>
+          <ul>
+            {group.map(({ task, action }) => (
+              <li key={task.id}>
+                <a href={`#${task.id}`}>{describeWish(action)}</a>
+                <span class="soft"> until {formatInstant(task.expires_at)} UTC</span>
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </section>
+  );
+};
+
+const groupsOf = (requests: readonly AccessRequest[]): Map<string, AccessRequest[]> => {
+  const groups = new Map<string, AccessRequest[]>();
+  for (const request of requests) {
+    const who = `${nameOf(request.relying_party)} asks, for the Agent …${request.agent.slice(-8)}`;
+    groups.set(who, [...(groups.get(who) ?? []), request]);
+  }
+  return groups;
+};

@@ -1,0 +1,170 @@
+/** The signing key of this browser: bringing it, saying what guards it, and approving with it. */
+import type { Signer } from '@svc/sdk-principal';
+import { useEffect, useState } from 'preact/hooks';
+import { problemText } from '../shared/api.ts';
+import { forgetKeptKey, type KeptKey, readKeptKey } from './kept-key.ts';
+import { hasPasskeys } from './passkey.ts';
+import { keepWithPasskey, keepWithPassphrase, parseBroughtKey, unlock } from './vault.ts';
+
+export interface SigningKeyProps {
+  readonly principal: string;
+  readonly isBusy: boolean;
+  readonly onApprove: (unlocked: () => Promise<Signer>) => Promise<void>;
+}
+
+export const SigningKey = ({ principal, isBusy, onApprove }: SigningKeyProps) => {
+  /** Undefined until it is known whether there is one. */
+  const [kept, setKept] = useState<KeptKey | null | undefined>(undefined);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [passphrase, setPassphrase] = useState('');
+  useEffect(() => {
+    readKeptKey().then(setKept, (error) => {
+      setKept(null);
+      setProblem(problemText(error));
+    });
+  }, []);
+  const forget = () =>
+    forgetKeptKey().then(
+      () => setKept(null),
+      (error) => setProblem(problemText(error)),
+    );
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    if (kept == null) return;
+    const given = passphrase;
+    setPassphrase('');
+    void onApprove(() => unlock(kept, given));
+  };
+  if (kept === undefined) return null;
+  if (kept === null) return <Bring principal={principal} problem={problem} onKept={setKept} />;
+  return (
+    <form class="card" aria-labelledby="yes" onSubmit={submit}>
+      <h2 id="yes">Approve</h2>
+      <p class="guard">
+        <strong>{GUARDS[kept.guard].name}</strong> {GUARDS[kept.guard].does}
+      </p>
+      {kept.guard === 'passphrase' && (
+        <label class="field">
+          <span>Passphrase</span>
+          <input
+            type="password"
+            autocomplete="off"
+            value={passphrase}
+            onInput={(event) => setPassphrase(event.currentTarget.value)}
+          />
+        </label>
+      )}
+      <div class="row">
+        <button type="submit" class="button button-main button-large" aria-disabled={isBusy}>
+          {isBusy ? 'Working …' : 'Approve and sign'}
+        </button>
+        <p class="soft">
+          with <code>{kept.kid}</code>
+        </p>
+      </div>
+      <button type="button" class="button button-quiet" onClick={() => void forget()}>
+        Remove the signing key from this browser
+      </button>
+    </form>
+  );
+};
+
+const GUARDS: Readonly<Record<KeptKey['guard'], { readonly name: string; readonly does: string }>> = {
+  passkey: {
+    name: 'Guarded by your passkey.',
+    does: 'The key is encrypted; only your passkey gives the secret that opens it, and only once it has verified that it is you.',
+  },
+  presence: {
+    name: 'Guarded by asking your passkey.',
+    does: 'This passkey gives no secret. The key cannot be read out of this browser, and this page has your passkey verify that it is you before each use; who could change this page could use the key without.',
+  },
+  passphrase: {
+    name: 'Guarded by your passphrase.',
+    does: 'The key is encrypted under it, in this browser. Nobody can tell you a passphrase that is forgotten: bring the key again then.',
+  },
+};
+
+const Bring = ({
+  principal,
+  problem,
+  onKept,
+}: {
+  readonly principal: string;
+  readonly problem: string | null;
+  readonly onKept: (kept: KeptKey) => void;
+}) => {
+  const [jwk, setJwk] = useState('');
+  const [kid, setKid] = useState(`${principal}#key-1`);
+  const [passphrase, setPassphrase] = useState('');
+  const [refused, setRefused] = useState<string | null>(null);
+  const [isBusy, setIsBusy] = useState(false);
+  const bring = async (keep: typeof keepWithPasskey) => {
+    if (isBusy) return;
+    setIsBusy(true);
+    setRefused(null);
+    try {
+      const brought = parseBroughtKey(jwk, kid.trim());
+      if (!brought.kid.startsWith(`${principal}#`))
+        throw new Error(`This key is of ${brought.kid.split('#')[0]}, and ${principal} is asked.`);
+      const kept = await keep(brought);
+      setJwk('');
+      onKept(kept);
+    } catch (error) {
+      setRefused(problemText(error));
+    }
+    setIsBusy(false);
+  };
+  const shown = refused ?? problem;
+  return (
+    <section class="card" aria-labelledby="bring">
+      <h2 id="bring">Bring your signing key</h2>
+      <p class="soft">
+        Once for this browser. It is kept guarded, here alone, and is sent to nobody; the text that you paste
+        is not kept.
+      </p>
+      <label class="field">
+        <span>Private key, as a JWK</span>
+        <textarea
+          rows={3}
+          autocomplete="off"
+          spellcheck={false}
+          placeholder='{"kty":"OKP","crv":"Ed25519","x":"…","d":"…"}'
+          value={jwk}
+          onInput={(event) => setJwk(event.currentTarget.value)}
+        />
+      </label>
+      <label class="field">
+        <span>Published as (its kid)</span>
+        <input type="text" value={kid} onInput={(event) => setKid(event.currentTarget.value)} />
+      </label>
+      <div role="alert">{shown !== null && <p class="note note-bad">{shown}</p>}</div>
+      {hasPasskeys() && (
+        <button
+          type="button"
+          class="button button-main"
+          aria-disabled={isBusy}
+          onClick={() => void bring(keepWithPasskey)}
+        >
+          Keep it behind a passkey
+        </button>
+      )}
+      <label class="field">
+        <span>{hasPasskeys() ? 'Or a passphrase' : 'A passphrase: this browser has no passkeys here'}</span>
+        <input
+          type="password"
+          autocomplete="new-password"
+          value={passphrase}
+          onInput={(event) => setPassphrase(event.currentTarget.value)}
+        />
+      </label>
+      <button
+        type="button"
+        class="button"
+        aria-disabled={isBusy}
+        onClick={() => void bring((brought) => keepWithPassphrase(brought, passphrase))}
+      >
+        Keep it behind a passphrase
+      </button>
+    </section>
+  );
+};

@@ -1,0 +1,21 @@
+/** A request in words that a person knows. */
+import type { Action } from '@svc/protocol';
+import { formatAmount } from '../shared/describe.ts';
+
+/** `did:web:shop.example` → `shop.example`; below a path, whose names the host gives, `shop at svc.example`. */
+export const nameOf = (did: string): string => {
+  const [host = did, ...path] = did.replace(/^did:web:/, '').split(':');
+  const name = decodeURIComponent(host);
+  return path.length === 0 ? name : `${path.at(-1)} at ${name}`;
+};
+
+export const describeWish = (action: Action): string =>
+  action.type === 'api:call'
+    ? `send one ${action.method} request to ${action.resource}`
+    : `spend up to ${formatAmount(action.amount, action.currency)} on ${action.resource}`;
+
+/** Letters of other scripts can look like these; null: there are none. */
+export const findForeign = (text: string): string | null => {
+  const found = [...new Set(text.match(/[^\x20-\x7e]/gu) ?? [])];
+  return found.length === 0 ? null : found.slice(0, 20).join(' ');
+};

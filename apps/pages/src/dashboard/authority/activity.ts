@@ -1,0 +1,25 @@
+/** Who acted, by Agent, Grant or relying party, in the period that is looked at. */
+import type { Activity, ActivityGroup } from '../../shared/wire.ts';
+import { type PeriodDays, periodOf } from '../period.ts';
+import type { Own } from '../session.ts';
+import { type Loaded, useLoaded } from '../use-loaded.ts';
+
+export interface Acted extends Loaded<Activity> {
+  readonly of: (subject: string) => ActivityGroup | undefined;
+  /** Of the busiest: what bars are drawn against. */
+  readonly most: number;
+}
+
+export const useActivity = ({ call, me }: Own, by: Activity['by'], days: PeriodDays): Acted => {
+  const path = `principals/${encodeURIComponent(me.subject)}/decisions/activity`;
+  const loaded = useLoaded(
+    () => call<Activity>(path, { query: { ...periodOf(days, Date.now()), by } }),
+    [call, by, days],
+  );
+  const groups = loaded.value?.groups ?? [];
+  return {
+    ...loaded,
+    of: (subject) => groups.find((group) => group.subject === subject),
+    most: Math.max(1, ...groups.map(({ verifies }) => verifies)),
+  };
+};

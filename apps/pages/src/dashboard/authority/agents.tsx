@@ -1,0 +1,152 @@
+/** The Agents that a Principal has given Grants to: what each did, and the buttons that stop it. */
+import { useState } from 'preact/hooks';
+import { formatInstant } from '../../shared/describe.ts';
+import type { GrantList } from '../../shared/wire.ts';
+import { Confirm } from '../confirm.tsx';
+import { PauseSwitch } from '../pause-switch.tsx';
+import { Problem } from '../problem.tsx';
+import type { Own } from '../session.ts';
+import { ShortId } from '../short-id.tsx';
+import { StateBadge } from '../state-badge.tsx';
+import { useLoaded } from '../use-loaded.ts';
+import type { ViewProps } from '../view-props.ts';
+import { ActedBar, ActedFor, Incomplete } from './acted.tsx';
+import { type Acted, useActivity } from './activity.ts';
+import './authority.css';
+
+export const Agents = (props: ViewProps) => {
+  const { own, days } = props;
+  const acted = useActivity(own, 'agent', days);
+  const grants = useLoaded(
+    () => own.call<GrantList>('grants', { query: { state: 'active', limit: '200' } }),
+    [own],
+  );
+  const isThere = acted.value !== null && grants.value !== null;
+  const held = countByAgent(grants.value);
+  const dids = [...new Set([...(acted.value?.groups ?? []).map(({ subject }) => subject), ...held.keys()])];
+  const agents = dids.filter((did) => did !== null);
+  return (
+    <section class="card" aria-labelledby="agents">
+      <div class="card-head">
+        <h2 id="agents">Agents</h2>
+        <p>{isThere && `${agents.length} with a Grant in force or a decision in ${days} days`}</p>
+      </div>
+      <Problem text={acted.problem ?? grants.problem} />
+      <Incomplete activity={acted.value} />
+      {!isThere && acted.problem === null && grants.problem === null && <p class="soft">Loading …</p>}
+      {isThere && agents.length === 0 && (
+        <p class="empty">
+          No Agent acts for you yet. <a href="docs#tag/Grants/operation/allocateGrant">Give one a Grant</a>,
+          and it stands here.
+        </p>
+      )}
+      {agents.length > 0 && (
+        <table class="rows rows-four">
+          <thead>
+            <tr>
+              <th scope="col">Agent</th>
+              <th scope="col">In {days} days</th>
+              <th scope="col">Allowed</th>
+              <th scope="col">Stop it</th>
+            </tr>
+          </thead>
+          <tbody>
+            {agents.map((did) => (
+              <AgentRow
+                key={did}
+                {...props}
+                did={did}
+                acted={acted}
+                held={held.get(did) ?? 0}
+                onDisabled={grants.reload}
+              />
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+};
+
+const countByAgent = (list: GrantList | null): ReadonlyMap<string, number> => {
+  const held = new Map<string, number>();
+  for (const { agent } of list?.grants ?? []) held.set(agent, (held.get(agent) ?? 0) + 1);
+  return held;
+};
+
+interface AgentRowProps extends ViewProps {
+  readonly did: string;
+  readonly acted: Acted;
+  /** Grants in force, of the newest 200. */
+  readonly held: number;
+  readonly onDisabled: () => void;
+}
+
+const AgentRow = ({ own, pauses, did, acted, held, onDisabled }: AgentRowProps) => {
+  const target = { scope: 'agent', subject: did } as const;
+  const isPaused = pauses.find(target) !== undefined;
+  const group = acted.of(did);
+  return (
+    <tr>
+      <th scope="row">
+        <p class="row-name">
+          <ShortId id={did} /> <StateBadge state={pauses.stateOf(target, pauses.all)} />
+        </p>
+        {!isPaused && pauses.all !== null && <p class="soft">{pauses.all}</p>}
+        <p class="soft">{held === 1 ? '1 Grant in force' : `${held} Grants in force`}</p>
+      </th>
+      <td>
+        <ActedBar group={group} most={acted.most} />
+        {group !== undefined && <p class="soft">last {formatInstant(group.last_at)}</p>}
+      </td>
+      <td>
+        <ActedFor group={group} />
+      </td>
+      <td>
+        <div class="row-acts">
+          <PauseSwitch own={own} pauses={pauses} target={target} name="this Agent" />
+          {held > 0 && <DisableButton own={own} did={did} onDisabled={onDisabled} />}
+        </div>
+      </td>
+    </tr>
+  );
+};
+
+const DisableButton = ({
+  own,
+  did,
+  onDisabled,
+}: {
+  readonly own: Own;
+  readonly did: string;
+  readonly onDisabled: () => void;
+}) => {
+  const [isAsking, setIsAsking] = useState(false);
+  return (
+    <>
+      <button type="button" class="button button-small button-harm" onClick={() => setIsAsking(true)}>
+        Revoke all … <span class="unseen">Grants of this Agent</span>
+      </button>
+      {isAsking && (
+        <Confirm
+          title="Revoke every Grant of this Agent for good?"
+          verb="Revoke all for good"
+          busy="Revoking …"
+          isDangerous
+          act={() => own.call(`agents/${encodeURIComponent(did)}/disable`, { body: null })}
+          onDone={onDisabled}
+          onClose={() => setIsAsking(false)}
+        >
+          <p>
+            <ShortId id={did} />
+          </p>
+          <p>
+            Every Grant of yours that names it is revoked, on all nodes before the service answers.{' '}
+            <strong>This cannot be undone.</strong> It acts for you again only with a new Grant. To stop it
+            for a while, pause it.
+          </p>
+        </Confirm>
+      )}
+    </>
+  );
+};

@@ -1,0 +1,79 @@
+/** What is left of a budget, as lines: an amount or a number of uses out of a limit. */
+import { type Capability, isPeriod, periodStartMs } from '@svc/protocol';
+import { formatAmount } from '../../shared/describe.ts';
+import type { Balance, Consumption, Decision } from '../../shared/wire.ts';
+import type { Call } from '../session.ts';
+
+export interface BudgetLine {
+  readonly name: string;
+  readonly left: number;
+  readonly limit: number;
+  readonly text: string;
+}
+
+export interface Budget {
+  readonly key: string;
+  /** Of what; null where no Receipt says it. */
+  readonly authority: Capability | null;
+  readonly lines: readonly BudgetLine[];
+}
+
+/** A Grant is not stored, so what a budget is of is read from the Receipt of the latest decision that drew on it. */
+export const loadBudgets = async (call: Call, did: string, grantId: string): Promise<readonly Budget[]> => {
+  const { capabilities, events } = await call<Consumption>(
+    `grants/${encodeURIComponent(grantId)}/consumption`,
+    { query: { limit: '50' } },
+  );
+  return Promise.all(
+    capabilities.map(async (balance) => {
+      const receiptId = events.find(({ key }) => key === balance.key)?.receipt_id;
+      const authority = receiptId === undefined ? null : await authorityOf(call, did, receiptId);
+      return { key: balance.key, authority, lines: linesOf(balance, authority, Date.now()) };
+    }),
+  );
+};
+
+const authorityOf = async (call: Call, did: string, receiptId: string): Promise<Capability | null> => {
+  try {
+    const { receipt } = await call<Decision>(`principals/${encodeURIComponent(did)}/decisions/${receiptId}`);
+    return (receipt as { authority?: Capability | null }).authority ?? null;
+  } catch {
+    // The figures stand without it.
+    return null;
+  }
+};
+
+const PERIOD_NAMES = { hour: 'this hour', day: 'today', week: 'this week', month: 'this month' } as const;
+
+/** `USD 1.00 of 2.00`: the currency once. */
+const withoutUnit = (text: string): string => text.replace(/^[A-Z]{3}\s|\sminor units$/u, '');
+
+export const linesOf = (
+  { limits, remaining, period_start: start }: Balance,
+  authority: Capability | null,
+  nowMs: number,
+): readonly BudgetLine[] => {
+  const { currency, period } = (authority?.constraints ?? {}) as Readonly<Record<string, unknown>>;
+  const money = (minor: number) =>
+    typeof currency === 'string'
+      ? formatAmount(minor, currency)
+      : `${minor.toLocaleString('en')} minor units`;
+  const count = (uses: number) => uses.toLocaleString('en');
+  // A balance is of the window in which it was last drawn on; in a new one nothing is used up yet.
+  const isPast = isPeriod(period) && start !== null && Date.parse(start) < periodStartMs(period, nowMs);
+  const ofPeriod = isPast ? limits.per_period : remaining.per_period;
+  const line = (
+    name: string,
+    left: number | null,
+    limit: number | null,
+    write: (value: number) => string,
+  ): BudgetLine[] =>
+    left === null || limit === null
+      ? []
+      : [{ name, left, limit, text: `${write(left)} of ${withoutUnit(write(limit))}` }];
+  return [
+    ...line('in all', remaining.total, limits.total, money),
+    ...line(isPeriod(period) ? PERIOD_NAMES[period] : 'per period', ofPeriod, limits.per_period, money),
+    ...line('uses', remaining.uses, limits.uses, count),
+  ];
+};

@@ -1,0 +1,51 @@
+/** What is left of each budget of a Grant, as bars. */
+import type { Capability } from '@svc/protocol';
+import { Problem } from '../problem.tsx';
+import type { Own } from '../session.ts';
+import { useLoaded } from '../use-loaded.ts';
+import { type BudgetLine, loadBudgets } from './budget-lines.ts';
+
+export const Budgets = ({ own, grantId }: { readonly own: Own; readonly grantId: string }) => {
+  const { value, problem } = useLoaded(() => loadBudgets(own.call, own.me.subject, grantId), [own, grantId]);
+  if (problem !== null) return <Problem text={problem} />;
+  if (value === null) return <p class="soft">Loading …</p>;
+  if (value.length === 0) return <p class="soft">Nothing has been drawn from a budget</p>;
+  return (
+    <ul class="budgets">
+      {value.map(({ key, authority, lines }) => (
+        <li key={key}>
+          {value.length > 1 && authority !== null && <p class="soft">{nameOf(authority)}</p>}
+          {lines.map((line) => (
+            <Line key={line.name} line={line} />
+          ))}
+        </li>
+      ))}
+    </ul>
+  );
+};
+
+/** Which of several budgets it is. */
+const nameOf = ({ action, constraints, resources }: Capability): string => {
+  const { methods } = constraints;
+  const what = action === 'api:call' && Array.isArray(methods) ? methods.join(', ') : 'purchases';
+  return resources === undefined ? what : `${what} · ${resources.join(', ')}`;
+};
+
+/** The share below which a budget is called low, as `budget.low` is told unless a subscription says otherwise. */
+const LOW = 0.2;
+
+const Line = ({ line: { name, left, limit, text } }: { readonly line: BudgetLine }) => {
+  const share = limit === 0 ? 0 : left / limit;
+  const tone = left === 0 ? 'bad' : share <= LOW ? 'warn' : 'good';
+  return (
+    <div>
+      <p class="budget-text">
+        <span>{text}</span> <span class="soft">{name}</span>
+        {tone !== 'good' && <span class={`badge badge-${tone}`}>{left === 0 ? 'used up' : 'low'}</span>}
+      </p>
+      <div class="bar" aria-hidden="true">
+        <i class={`bar-${tone}`} style={{ width: `${100 * share}%` }} />
+      </div>
+    </div>
+  );
+};

@@ -1,0 +1,64 @@
+/** Asks before something is done that reaches far, or cannot be undone. Nothing is done by Escape, nor by Enter on what has the focus first. */
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { Problem } from './problem.tsx';
+import { useAct } from './use-act.ts';
+
+export interface ConfirmProps {
+  readonly title: string;
+  /** What it means. */
+  readonly children: ComponentChildren;
+  /** On the button that does it. */
+  readonly verb: string;
+  readonly busy: string;
+  readonly isDangerous?: boolean;
+  /** The answers of the form, by name; rejects with what is said then. */
+  readonly act: (answers: Readonly<Record<string, string>>) => Promise<unknown>;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+}
+
+export const Confirm = ({
+  title,
+  children,
+  verb,
+  busy,
+  isDangerous = false,
+  act,
+  onDone,
+  onClose,
+}: ConfirmProps) => {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const { isBusy, problem, run } = useAct();
+  useEffect(() => dialog.current?.showModal(), []);
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const answers = Object.fromEntries(
+      [...new FormData(event.currentTarget as HTMLFormElement)].map(([name, value]) => [name, String(value)]),
+    );
+    if (!(await run(() => act(answers)))) return;
+    onDone();
+    dialog.current?.close();
+  };
+  return (
+    <dialog ref={dialog} class="confirm" onClose={onClose} aria-labelledby="confirm-title">
+      <form class="confirm-inner" onSubmit={(event) => void submit(event)}>
+        <h2 id="confirm-title">{title}</h2>
+        {children}
+        <Problem text={problem} />
+        <div class="confirm-row">
+          <button type="button" class="button" onClick={() => dialog.current?.close()}>
+            Cancel
+          </button>
+          <button
+            type="submit"
+            class={`button ${isDangerous ? 'button-danger' : 'button-main'}`}
+            aria-disabled={isBusy}
+          >
+            {isBusy ? busy : problem === null ? verb : 'Try again'}
+          </button>
+        </div>
+      </form>
+    </dialog>
+  );
+};

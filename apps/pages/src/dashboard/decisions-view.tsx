@@ -1,0 +1,79 @@
+/** The figures of a period, and the latest decisions. */
+import { useEffect, useState } from 'preact/hooks';
+import { problemText } from '../shared/api.ts';
+import type { DecisionStats, Usage } from '../shared/wire.ts';
+import { Decisions } from './decisions.tsx';
+import { Empty } from './empty.tsx';
+import { Figures } from './figures.tsx';
+import { type PeriodDays, periodOf } from './period.ts';
+import { PrincipalBars } from './principal-bars.tsx';
+import { Problem } from './problem.tsx';
+import { ReasonBars } from './reason-bars.tsx';
+import type { Session } from './session.ts';
+import { UsageChart } from './usage-chart.tsx';
+
+export interface DecisionsViewProps {
+  readonly session: Session;
+  readonly days: PeriodDays;
+  /** What the address narrows the list to. */
+  readonly place: URLSearchParams;
+}
+
+export const DecisionsView = ({ session, days, place }: DecisionsViewProps) => {
+  const counts = useCounts(session, days);
+  const { role, source } = session;
+  const isEmpty = counts.usage?.totals.verifies === 0;
+  return (
+    <>
+      <Problem text={counts.problem} />
+      {counts.usage === null && counts.problem === null && (
+        <p class="soft" role="status">
+          Loading …
+        </p>
+      )}
+      {isEmpty && <Empty role={role} days={days} />}
+      {counts.usage !== null && !isEmpty && (
+        <>
+          <Figures usage={counts.usage} stats={counts.stats} />
+          <UsageChart days={counts.usage.days} />
+          <div class="columns">
+            <ReasonBars days={counts.usage.days} />
+            {role !== 'principal' && counts.stats !== null && <PrincipalBars stats={counts.stats} />}
+          </div>
+        </>
+      )}
+      {source.decisions === null ? (
+        <p class="note">An observer key reads counts, not single decisions.</p>
+      ) : (
+        !isEmpty && <Decisions from={source.decisions} days={days} place={place} />
+      )}
+    </>
+  );
+};
+
+interface Counts {
+  readonly usage: Usage | null;
+  readonly stats: DecisionStats | null;
+  readonly problem: string | null;
+}
+
+/** What was shown stays until the next answer is there. */
+const useCounts = ({ source }: Session, days: PeriodDays): Counts => {
+  const [counts, setCounts] = useState<Counts>({ usage: null, stats: null, problem: null });
+  useEffect(() => {
+    let isCurrent = true;
+    const period = periodOf(days, Date.now());
+    const load = async () => {
+      const [usage, stats] = await Promise.all([source.usage(period), source.stats?.(period) ?? null]);
+      return { usage, stats, problem: null };
+    };
+    load().then(
+      (loaded) => isCurrent && setCounts(loaded),
+      (error) => isCurrent && setCounts((shown) => ({ ...shown, problem: problemText(error) })),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [source, days]);
+  return counts;
+};

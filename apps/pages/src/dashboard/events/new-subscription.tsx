@@ -1,0 +1,85 @@
+/** Names an endpoint and what it is told of. */
+import { useState } from 'preact/hooks';
+import type { EventType, SubscriptionCreated } from '../../shared/wire.ts';
+import { Problem } from '../problem.tsx';
+import type { Own } from '../session.ts';
+import { useAct } from '../use-act.ts';
+import { typesFor } from './event-types.ts';
+import type { Secret } from './secret-note.tsx';
+
+export interface NewSubscriptionProps {
+  readonly own: Own;
+  readonly isFirst: boolean;
+  readonly onMade: (secret: Secret) => void;
+  readonly onCancel: (() => void) | null;
+}
+
+export const NewSubscription = ({ own, isFirst, onMade, onCancel }: NewSubscriptionProps) => {
+  const [types, setTypes] = useState<readonly EventType[]>([]);
+  const { isBusy, problem, forget, run } = useAct();
+  const toggle = (type: EventType) => {
+    setTypes(types.includes(type) ? types.filter((one) => one !== type) : [...types, type]);
+    forget();
+  };
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    void run(async () => {
+      if (types.length === 0) throw new Error('Choose at least one event.');
+      const description = String(form.get('description')).trim();
+      const percent = form.get('percent');
+      const { url, secret } = await own.call<SubscriptionCreated>('event-subscriptions', {
+        body: {
+          url: String(form.get('url')).trim(),
+          types,
+          ...(description !== '' && { description }),
+          ...(percent !== null && { budget_low_percent: Number(percent) }),
+        },
+      });
+      onMade({ url, text: secret, previousEndsAt: null });
+    });
+  };
+  return (
+    <form class="new-subscription" onSubmit={submit} aria-label="New subscription">
+      {isFirst && <p class="empty">Nobody is told of anything yet. Name an endpoint to be told.</p>}
+      <div class="columns">
+        <label class="field">
+          <span>Endpoint: https, port 443, a public host</span>
+          <input name="url" type="url" required maxLength={2_048} placeholder="https://…/hooks/svc" />
+        </label>
+        <label class="field">
+          <span>What it is for, if you like</span>
+          <input name="description" maxLength={100} />
+        </label>
+      </div>
+      <fieldset class="types">
+        <legend>Tell it when</legend>
+        {typesFor(own.me.role).map(([type, says]) => (
+          <label key={type}>
+            <input type="checkbox" checked={types.includes(type)} onChange={() => toggle(type)} />
+            <span>
+              {says} <code>{type}</code>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      {types.includes('budget.low') && (
+        <label class="field percent">
+          <span>Little is left: percent of the total</span>
+          <input name="percent" type="number" min={1} max={99} defaultValue={20} required />
+        </label>
+      )}
+      <Problem text={problem} />
+      <div class="row">
+        <button type="submit" class="button button-main" aria-disabled={isBusy}>
+          {isBusy ? 'Subscribing …' : 'Subscribe'}
+        </button>
+        {onCancel !== null && (
+          <button type="button" class="button" onClick={onCancel}>
+            Cancel
+          </button>
+        )}
+      </div>
+    </form>
+  );
+};

@@ -1,0 +1,161 @@
+/** One subscription: whether it works, what it is told of, what it was sent, and what can be done with it. */
+import { useState } from 'preact/hooks';
+import { formatInstant } from '../../shared/describe.ts';
+import type { SecretRotated, Subscription } from '../../shared/wire.ts';
+import { Confirm } from '../confirm.tsx';
+import { Problem } from '../problem.tsx';
+import type { Own } from '../session.ts';
+import { StateBadge } from '../state-badge.tsx';
+import { useAct } from '../use-act.ts';
+import { Deliveries } from './deliveries.tsx';
+import { Replay } from './replay.tsx';
+import type { Secret } from './secret-note.tsx';
+
+export interface SubscriptionCardProps {
+  readonly own: Own;
+  readonly subscription: Subscription;
+  readonly onChanged: () => void;
+  readonly onSecret: (secret: Secret) => void;
+}
+
+type Asking = 'delete' | 'rotate' | 'replay' | null;
+
+export const SubscriptionCard = ({ own, subscription: one, onChanged, onSecret }: SubscriptionCardProps) => {
+  const [asking, setAsking] = useState<Asking>(null);
+  /** Raised when there is something new to be seen among the deliveries. */
+  const [sent, setSent] = useState(0);
+  const { isBusy, problem, run } = useAct();
+  const path = `event-subscriptions/${one.subscription_id}`;
+  const isDisabled = one.state === 'disabled';
+  const close = () => setAsking(null);
+  const act = (verb: string) => () =>
+    void run(() => own.call(`${path}/${verb}`, { body: null })).then((isDone) => {
+      if (isDone && verb === 'test') setSent(sent + 1);
+      onChanged();
+    });
+  const rotate = async () => {
+    const made = await own.call<SecretRotated>(`${path}/rotate`, { body: null });
+    onSecret({ url: one.url, text: made.secret, previousEndsAt: made.previous_ends_at });
+  };
+  return (
+    <section class="card" aria-label={one.url}>
+      <header class="subscription-head">
+        <h3>
+          <code>{one.url}</code> <StateBadge state={one.state} />
+        </h3>
+        {one.description !== null && <p class="soft">{one.description}</p>}
+        <Health subscription={one} />
+        <ul class="chips" aria-label="Told of">
+          {one.types.map((type) => (
+            <li key={type}>
+              <code>{type}</code>
+              {type === 'budget.low' && ` at ${one.budget_low_percent} %`}
+            </li>
+          ))}
+        </ul>
+      </header>
+      <Problem text={problem} />
+      {own.mayAct && (
+        <div class="subscription-acts">
+          <div class="row">
+            <button
+              type="button"
+              class="button button-small"
+              aria-disabled={isBusy || isDisabled}
+              onClick={isDisabled ? undefined : act('test')}
+            >
+              Send a test
+            </button>
+            <button type="button" class="button button-small" onClick={() => setAsking('replay')}>
+              Replay …
+            </button>
+            <button type="button" class="button button-small" onClick={() => setAsking('rotate')}>
+              Rotate the secret …
+            </button>
+            <button
+              type="button"
+              class={`button button-small ${isDisabled ? 'button-main' : ''}`}
+              aria-disabled={isBusy}
+              onClick={act(isDisabled ? 'enable' : 'disable')}
+            >
+              {isDisabled ? 'Enable' : 'Disable'}
+            </button>
+          </div>
+          <button type="button" class="button button-small button-harm" onClick={() => setAsking('delete')}>
+            Delete …
+          </button>
+        </div>
+      )}
+      <Deliveries own={own} path={path} sent={sent} />
+      {asking === 'replay' && (
+        <Replay
+          own={own}
+          path={path}
+          onDone={() => {
+            setSent(sent + 1);
+            onChanged();
+          }}
+          onClose={close}
+        />
+      )}
+      {asking === 'rotate' && (
+        <Confirm
+          title="Rotate the secret?"
+          verb="Rotate"
+          busy="Rotating …"
+          act={rotate}
+          onDone={() => {}}
+          onClose={close}
+        >
+          <p>
+            A new secret is made and shown once. For 24 hours events are signed with both, so that your
+            endpoint can be given the new one in the meantime. One from an earlier rotation ends at once.
+          </p>
+        </Confirm>
+      )}
+      {asking === 'delete' && (
+        <Confirm
+          title="Delete this subscription?"
+          verb="Delete"
+          busy="Deleting …"
+          isDangerous
+          act={() => own.call(`${path}/delete`, { body: null })}
+          onDone={onChanged}
+          onClose={close}
+        >
+          <p>
+            Nothing more is sent to <code>{one.url}</code>. Its deliveries, what waits for it and its secrets
+            are gone. <strong>This cannot be undone.</strong> To stop it for a while, disable it: then events
+            are kept for 30 days.
+          </p>
+        </Confirm>
+      )}
+    </section>
+  );
+};
+
+const BECAUSE = {
+  owner: 'Disabled by its owner.',
+  failing: 'Disabled since it failed for five days.',
+  gone: 'Disabled since it answered 410.',
+} as const;
+
+const Health = ({ subscription: one }: { readonly subscription: Subscription }) => {
+  const waiting = one.waiting === 0 ? '' : ` ${one.waiting.toLocaleString('en')} waiting.`;
+  if (one.state === 'active')
+    return (
+      <p class="soft">
+        Since {formatInstant(one.created_at)}.{waiting}
+      </p>
+    );
+  const why =
+    one.state === 'disabled'
+      ? `${BECAUSE[one.disabled_because ?? 'owner']} What happens meanwhile is kept for 30 days.`
+      : `Failing${one.failing_since === null ? '' : ` since ${formatInstant(one.failing_since)} UTC`}; it is tried again.`;
+  return (
+    <p class="note note-warn">
+      {why}
+      {waiting} {one.last_problem !== null && `The latest attempt: ${one.last_problem}`}
+    </p>
+  );
+};

@@ -1,0 +1,44 @@
+/** A list that comes in pages, the newest first: the first page, and more on demand. */
+import { useState } from 'preact/hooks';
+import { problemText } from '../shared/api.ts';
+import { type Loaded, useLoaded } from './use-loaded.ts';
+
+export interface Part<T> {
+  readonly rows: readonly T[];
+  readonly next: string | null;
+}
+
+export interface Paged<T> extends Omit<Loaded<Part<T>>, 'value'> {
+  /** Null: the first page is not there yet. */
+  readonly rows: readonly T[] | null;
+  /** Null: there is no more. */
+  readonly loadMore: (() => Promise<void>) | null;
+}
+
+export const usePaged = <T>(
+  load: (cursor: string | null) => Promise<Part<T>>,
+  inputs: readonly unknown[],
+): Paged<T> => {
+  const [more, setMore] = useState<(Part<T> & { readonly after: Part<T> }) | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const first = useLoaded(() => load(null), inputs);
+  // What followed another first page is dropped with it.
+  const older = more !== null && more.after === first.value ? more : null;
+  const next = older === null ? (first.value?.next ?? null) : older.next;
+  const loadMore = async () => {
+    const { value: after } = first;
+    if (after === null) return;
+    setProblem(null);
+    try {
+      const part = await load(next);
+      setMore({ after, rows: [...(older?.rows ?? []), ...part.rows], next: part.next });
+    } catch (error) {
+      setProblem(problemText(error));
+    }
+  };
+  return {
+    ...{ isLoading: first.isLoading, reload: first.reload, problem: first.problem ?? problem },
+    rows: first.value === null ? null : [...first.value.rows, ...(older?.rows ?? [])],
+    loadMore: next === null ? null : loadMore,
+  };
+};

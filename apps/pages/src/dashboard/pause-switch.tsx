@@ -1,0 +1,63 @@
+/** Pauses one thing and lets it go on. What it is now stands beside it; nothing is called paused before the service has said so. */
+import { useState } from 'preact/hooks';
+import { Confirm } from './confirm.tsx';
+import { type Pauses, setPaused, type Target } from './pauses.ts';
+import { Problem } from './problem.tsx';
+import type { Own } from './session.ts';
+import { useAct } from './use-act.ts';
+
+export interface PauseSwitchProps {
+  readonly own: Own;
+  readonly pauses: Pauses;
+  readonly target: Target;
+  /** `this Grant`, `Acme`: in sentences and for whoever only hears the button. */
+  readonly name: string;
+  /** What stops with it, where that is much: then it is asked first. */
+  readonly stops?: string;
+}
+
+export const PauseSwitch = ({ own, pauses, target, name, stops }: PauseSwitchProps) => {
+  const act = useAct();
+  const [isAsking, setIsAsking] = useState(false);
+  if (!own.mayAct) return null;
+  const isPaused = pauses.find(target) !== undefined;
+  const set = (paused: boolean) => async () => {
+    await act.run(() => setPaused(own.call, target, paused));
+    // Also where it failed: it may be recorded all the same.
+    pauses.reload();
+  };
+  const press = isPaused ? set(false) : stops === undefined ? set(true) : () => setIsAsking(true);
+  const [idle, busy] = isPaused ? ['Resume', 'Resuming …'] : ['Pause', 'Pausing …'];
+  return (
+    <>
+      <button
+        type="button"
+        class={`button button-small ${isPaused ? 'button-main' : ''}`}
+        aria-disabled={act.isBusy}
+        onClick={() => void press()}
+      >
+        <span aria-live="polite">{act.isBusy ? busy : idle}</span> <span class="unseen">{name}</span>
+      </button>
+      <Problem text={act.problem} />
+      {isAsking && (
+        <Confirm
+          title={`Pause ${name}?`}
+          verb="Pause"
+          busy="Pausing …"
+          act={({ reason = '' }) => setPaused(own.call, target, true, reason).finally(pauses.reload)}
+          onDone={pauses.reload}
+          onClose={() => setIsAsking(false)}
+        >
+          <p>
+            {stops} It takes effect on all nodes before the service answers, and lasts until you resume it.
+            Nothing is revoked.
+          </p>
+          <label class="field">
+            <span>Why, if you want it remembered</span>
+            <input name="reason" maxLength={500} />
+          </label>
+        </Confirm>
+      )}
+    </>
+  );
+};

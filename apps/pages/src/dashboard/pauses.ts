@@ -1,0 +1,74 @@
+/** What is paused of the key's own, as the service says it (protocol §9). */
+import type { Pause, PauseList } from '../shared/wire.ts';
+import type { Call, Own } from './session.ts';
+import { type Loaded, useLoaded } from './use-loaded.ts';
+
+export type PauseScope = Exclude<Pause['scope'], 'service'>;
+
+export interface Target {
+  readonly scope: PauseScope;
+  readonly subject: string;
+  /** Org keys: whose Grant or Agent it is. */
+  readonly principal?: string;
+}
+
+export interface Pauses extends Loaded<readonly Pause[]> {
+  readonly find: (target: Target) => Pause | undefined;
+  /** What lies above all of its own: its org, or the whole service. */
+  readonly above: readonly Pause[];
+  /** Why nothing of the Principal's is allowed: it is paused itself, or what lies above it. */
+  readonly all: string | null;
+  /** Null: it could not be read. Nothing is called active that may be paused. `wider`: with what it is paused, if with anything. */
+  readonly stateOf: (target: Target, wider?: string | null) => 'active' | 'paused' | null;
+}
+
+const WITH: Readonly<Partial<Record<Pause['scope'], string>>> = {
+  principal: 'with the Principal',
+  org: 'with the org',
+  service: 'with the whole service',
+};
+
+/** More of its own is hardly ever paused; each page has 200. */
+const MOST_PAGES = 10;
+
+export const usePauses = (own: Own | null): Pauses => {
+  const loaded = useLoaded(() => (own === null ? Promise.resolve([]) : listPauses(own.call)), [own]);
+  const all = loaded.value ?? [];
+  const find = ({ scope, subject }: Target) =>
+    all.find((one) => one.scope === scope && one.subject === subject);
+  const isOwnOrg = own?.me.role.startsWith('org:') === true;
+  return {
+    ...loaded,
+    find,
+    stateOf: (target, wider = null) => {
+      if (loaded.value === null) return null;
+      return find(target) === undefined && wider === null ? 'active' : 'paused';
+    },
+    above: all.filter(({ scope }) => scope === 'service' || (scope === 'org' && !isOwnOrg)),
+    all: all.map(({ scope }) => WITH[scope]).find((text) => text !== undefined) ?? null,
+  };
+};
+
+const listPauses = async (call: Call): Promise<readonly Pause[]> => {
+  const all: Pause[] = [];
+  let cursor: string | null = null;
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const query: Record<string, string> = { limit: '200', ...(cursor !== null && { cursor }) };
+    const found: PauseList = await call<PauseList>('pauses', { query });
+    all.push(...found.pauses);
+    cursor = found.next_cursor;
+    if (cursor === null) break;
+  }
+  return all;
+};
+
+export const setPaused = (
+  call: Call,
+  { principal, ...target }: Target,
+  paused: boolean,
+  reason = '',
+): Promise<unknown> =>
+  call(paused ? 'pauses' : 'pauses/resume', {
+    query: { principal },
+    body: { ...target, ...(reason !== '' && { reason }) },
+  });

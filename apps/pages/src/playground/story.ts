@@ -1,0 +1,45 @@
+/**
+ * A purchase above the limit, from its denial over the Principal's approval to the Grant that is used up. Each step is a call to the real
+ * engine, and shows what came back.
+ */
+import type { Receipt } from '@svc/receipts';
+import { callApi, repeated } from '../shared/api.ts';
+import type { DemoApproval, DemoInfo, DemoMint, VerifyRequest } from '../shared/wire.ts';
+import { limitOf } from './scenarios.ts';
+
+/** What is known after so many steps. */
+export interface Told {
+  readonly denied?: { readonly receipt: Receipt; readonly proof: string };
+  readonly asked?: DemoApproval['request'];
+  readonly approved?: DemoApproval;
+  readonly allowed?: Receipt;
+  readonly usedUp?: Receipt;
+}
+
+/** Above what the Grant allows. */
+export const storyAmount = (info: DemoInfo | null): number => Math.round(limitOf(info).maxAmount * 1.8);
+
+/** In order; each goes on from what is told, and adds to it. Rejects with ApiProblem. */
+export const STEPS: readonly ((told: Told, info: DemoInfo) => Promise<Told>)[] = [
+  (_, info) =>
+    repeated(async () => {
+      const { body: minted } = await callApi<DemoMint>('demo/mint', { body: { amount: storyAmount(info) } });
+      const receipt = await verify(minted);
+      return { denied: { receipt, proof: minted.proof } };
+    }),
+  async (told) => ({ ...told, asked: (await approval(told, false)).request }),
+  async (told) => ({ ...told, approved: await approval(told, true) }),
+  async (told) => ({ ...told, allowed: await verify(told.approved?.purchase) }),
+  (told) => repeated(async () => ({ ...told, usedUp: await verify((await approval(told, true)).purchase) })),
+];
+
+const approval = ({ denied }: Told, approve: boolean): Promise<DemoApproval> =>
+  repeated(async () => {
+    const body = { receipt_id: denied?.receipt.receipt_id, proof: denied?.proof, approve };
+    return (await callApi<DemoApproval>('demo/approval', { body })).body;
+  });
+
+const verify = async (purchase: VerifyRequest | null | undefined): Promise<Receipt> => {
+  const { grant, proof, action } = purchase ?? {};
+  return (await callApi<Receipt>('demo/verify', { body: { grant, proof, action } })).body;
+};

@@ -1,0 +1,47 @@
+/** The head of every page: the mark, and the way to the others. `root` leads from the page to the root of the service. */
+import { PAGES, type PageFrame, type PageName } from './page-list.ts';
+
+const NEIGHBOURS: readonly PageName[] = [
+  'guide',
+  'playground',
+  'verifier',
+  'transparency',
+  'dashboard',
+  'approve',
+  'reference',
+];
+
+export const Top = ({ page, root = '' }: { readonly page: PageName; readonly root?: string }) => (
+  <header class="top">
+    <div class="top-inner">
+      <a class="brand" href={root === '' ? './' : root} {...currentIf(page === 'home')}>
+        <Mark />
+        svc <span class="unseen">start page</span>
+      </a>
+      <nav aria-label="Pages">
+        <ul>{NEIGHBOURS.map((name) => navigation(name, name === page, root))}</ul>
+      </nav>
+    </div>
+  </header>
+);
+
+const currentIf = (isCurrent: boolean) => (isCurrent ? { 'aria-current': 'page' as const } : {});
+
+/** What needs a sandbox is there in the markup, and hidden by style where the API has written that there is none. */
+const navigation = (name: PageName, isCurrent: boolean, root: string) => {
+  const frame: PageFrame = PAGES[name];
+  return (
+    <li key={name} class={frame.sandboxOnly ? 'sandbox-only' : ''}>
+      <a href={root + frame.path} {...currentIf(isCurrent)}>
+        {frame.name}
+      </a>
+    </li>
+  );
+};
+
+export const Mark = () => (
+  <svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" aria-hidden="true">
+    <path d="M12 2.5 20 5.6v5.8c0 4.8-3.2 8.4-8 10.1-4.8-1.7-8-5.3-8-10.1V5.6z" stroke-linejoin="round" />
+    <path d="m8.2 11.8 2.7 2.7 4.9-5.2" stroke-linecap="round" stroke-linejoin="round" />
+  </svg>
+);

@@ -1,0 +1,145 @@
+/**
+ * `npm run bench -- events`: what events cost a decision, in CPU time of the API and of its PostgreSQL. Three states of one service take turns at
+ * the same load: a commit that never looks whether anybody wants to hear, as it was before there were events; nobody subscribed;
+ * and a subscription that is told of every decision. Nothing is delivered meanwhile: that is the worker's.
+ */
+import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { Client } from 'pg';
+import { makeWorld } from '../fixtures/world.ts';
+import { Cleanup } from '../harness/cleanup.ts';
+import { startApiNode } from '../harness/contestants.ts';
+import { startDatabase } from '../harness/database.ts';
+import { LoadProcess } from '../harness/load-process.ts';
+import { describeMachine } from '../harness/report.ts';
+import type { LoadReport } from '../load/messages.ts';
+import { median } from '../load/percentile.ts';
+
+const AGENTS = 100;
+const CONNECTIONS = 64;
+const LEAD_IN_MS = 300;
+/** More than it answers. */
+const MOST_PER_SECOND = 3_000;
+const LOOK = 'exists (select from event_wants) as wants';
+
+const STATES = ['before', 'nobody', 'everything'] as const;
+type State = (typeof STATES)[number];
+/** Held against `before` within one round. */
+const BARS = { nobody: 1.01, everything: 1.1 } as const;
+
+const { values } = parseArgs({
+  args: process.argv.slice(2).filter((arg) => arg !== 'events' && arg !== '--'),
+  options: {
+    api: {
+      type: 'string',
+      default: fileURLToPath(new URL('../../apps/api/dist/main.js', import.meta.url)),
+    },
+    rounds: { type: 'string', default: '20' },
+    seconds: { type: 'string', default: '2' },
+    json: { type: 'string' },
+  },
+});
+const { api, json } = values;
+const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
+if (!existsSync(api) || !(rounds >= 1) || !(seconds >= 1)) {
+  console.error(`usage: npm run bench -- events [options]
+  --api FILE     the API as built, default apps/api/dist/main.js
+  --rounds N     turns of each state, default 20
+  --seconds N    of load in each turn, default 2
+  --json FILE    write every figure of every turn`);
+  process.exit(2);
+}
+
+const cleanup = new Cleanup();
+try {
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-bench-'));
+  cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
+  console.log(describeMachine());
+  const place = { folder, cleanup };
+  const database = await startDatabase(join(folder, 'database'), cleanup);
+  const node = await startApiNode(place, { name: 'svc', api, databaseUrl: database.url });
+  const world = await makeWorld(node, AGENTS);
+  const worldFile = join(folder, 'world.json');
+  writeFileSync(worldFile, JSON.stringify(world), { mode: 0o600 });
+  const load = LoadProcess.start(place, { worldFile });
+  const sql = new Client({ connectionString: database.url });
+  await sql.connect();
+  cleanup.add(() => sql.end());
+  const enter = await statesOf(sql, `rp ${world.relyingParty.did}`);
+  const target = { url: node.url, serverPid: node.program.pid, postgresPid: database.postgresPid };
+  const turn = async (state: State): Promise<LoadReport> => {
+    await enter(state);
+    await load.sign(Math.ceil(MOST_PER_SECOND * (seconds + LEAD_IN_MS / 1000)));
+    await database.checkpoint();
+    const options = { ...target, connections: CONNECTIONS, leadInMs: LEAD_IN_MS, windowMs: seconds * 1000 };
+    const report = await load.load(options);
+    if (report.allowed === 0) throw new Error(`${state}: nothing was allowed`);
+    await checkTold(sql, state, report.allowed);
+    return report;
+  };
+  for (const state of STATES) await turn(state);
+  const turns: Record<State, LoadReport[]> = { before: [], nobody: [], everything: [] };
+  for (let round = 0; round < rounds; round++)
+    // There and back: a machine that grows slower or faster favours none.
+    for (const state of round % 2 === 0 ? STATES : STATES.toReversed()) turns[state].push(await turn(state));
+  if (json !== undefined)
+    writeFileSync(json, JSON.stringify({ machine: describeMachine(), ...turns }, null, 2));
+  report(turns);
+} catch (problem) {
+  console.error(problem instanceof Error ? problem.message : problem);
+  process.exitCode = 1;
+} finally {
+  await cleanup.run();
+}
+
+/** Brings the database into a state; what was told before is gone. */
+async function statesOf(sql: Client, audience: string): Promise<(state: State) => Promise<void>> {
+  const { rows } = await sql.query<{ source: string }>(
+    `select pg_get_functiondef('svc_commit_decisions'::regproc) as source`,
+  );
+  const [{ source } = { source: '' }] = rows;
+  if (!source.includes(LOOK)) throw new Error('the commit does not look whether anybody wants to hear');
+  return async (state) => {
+    await sql.query('truncate event_subscriptions, event_outbox, event_log cascade');
+    await sql.query(state === 'before' ? source.replace(LOOK, 'false as wants') : source);
+    if (state !== 'everything') return;
+    await sql.query(
+      `insert into event_subscriptions (subscription_id, audience, url, types, budget_low_percent, read_to)
+       values ('whs_bench', $1, 'https://hooks.example/', '{decision.allow,decision.deny}', 20, 0)`,
+      [audience],
+    );
+    await sql.query(`select svc_want_events('whs_bench')`);
+  };
+}
+
+/** A state that is not what it is called measures nothing. */
+async function checkTold(sql: Client, state: State, allowed: number): Promise<void> {
+  const { rows } = await sql.query<{ told: number }>('select count(*)::integer as told from event_outbox');
+  const told = rows[0]?.told ?? 0;
+  if (state === 'everything' ? told < allowed : told > 0)
+    throw new Error(`${state}: ${told} events of ${allowed} decisions`);
+}
+
+function report(turns: Readonly<Record<State, readonly LoadReport[]>>): void {
+  const cpuUs = ({ serverCpuMs, postgresCpuMs, allowed }: LoadReport) =>
+    ((serverCpuMs + postgresCpuMs) * 1000) / allowed;
+  const before = turns.before.map(cpuUs);
+  for (const state of STATES) {
+    const own = turns[state].map(cpuUs);
+    const perSecond = median(turns[state].map(({ allowed, seconds: window }) => allowed / window));
+    const text = `${state.padEnd(10)} ${median(own).toFixed(0).padStart(6)} µs of CPU a decision, ${perSecond.toFixed(0)} a second`;
+    console.log(state === 'before' ? text : `${text}, ${heldAgainst(own, before, BARS[state])}`);
+  }
+}
+
+/** The median of the ratios of each round, with the quartiles between which half of them lie. */
+function heldAgainst(own: readonly number[], before: readonly number[], bar: number): string {
+  const ratios = own.map((value, i) => value / (before[i] ?? Number.NaN)).sort((a, b) => a - b);
+  const at = (share: number) => (ratios[Math.round(share * (ratios.length - 1))] ?? Number.NaN).toFixed(3);
+  const ratio = median(ratios);
+  if (ratio > bar) process.exitCode = 1;
+  return `ratio ${ratio.toFixed(3)} (half of them ${at(0.25)} to ${at(0.75)}), bar ${bar}: ${ratio <= bar ? 'holds' : 'MISSED'}`;
+}

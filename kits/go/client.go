@@ -1,0 +1,172 @@
+package svckit
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"time"
+)
+
+const (
+	clockBehind        = 30 * time.Second
+	clockAhead         = 5 * time.Second
+	revocationPatience = 3
+)
+
+// Decision is what the service decided, checked. Act only where Allowed.
+type Decision struct {
+	Allowed bool
+	// Reason says why not; "" where allowed.
+	Reason  string
+	Receipt map[string]any
+}
+
+// RelyingParty asks before it acts.
+type RelyingParty struct {
+	transport *transport
+	keys      *ServiceKeys
+	did       string
+}
+
+// NewRelyingParty takes the service's keys, pinned: whose Receipts are believed; and your did:web DID.
+func NewRelyingParty(to Connection, keys *ServiceKeys, did string) (*RelyingParty, error) {
+	made, err := newTransport(to)
+	if err != nil {
+		return nil, err
+	}
+	if keys == nil || !isDidWeb(did) {
+		return nil, errors.New("svckit: a relying party needs the keys of the service and its own did:web DID")
+	}
+	return &RelyingParty{made, keys, did}, nil
+}
+
+// VerifyRequest is what an Agent presented, and what it would do.
+type VerifyRequest struct {
+	// Grant and Proof are Svc-Grant and Svc-Proof as received.
+	Grant, Proof string
+	// Action is what you are about to do, in your words; never take it from the Proof.
+	Action Action
+	// Method and URL are those of the HTTP request in hand; the URL is absolute, as the Agent addressed it.
+	Method, URL string
+}
+
+// Verify asks for a decision. A DENY is a value; an error is a *ServiceError, where no decision was made or none is known (the Proof
+// may be spent), or a *Refused, where the answer is no Receipt of the service about this request. Never act on an error.
+func (r *RelyingParty) Verify(ctx context.Context, asked VerifyRequest) (*Decision, error) {
+	if err := CheckAction(asked.Action); err != nil {
+		return nil, err
+	}
+	wanted, err := RequestHash(asked.Action, asked.Method, asked.URL)
+	if err != nil {
+		return nil, err
+	}
+	key, err := randomToken()
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	text, err := r.transport.send(ctx, call{
+		method: http.MethodPost, path: "/verify", headers: map[string]string{"Idempotency-Key": key},
+		body: map[string]any{"grant": asked.Grant, "proof": asked.Proof, "action": asked.Action},
+	})
+	if err != nil {
+		return nil, err
+	}
+	verified, err := VerifyReceipt(text, r.keys)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.checkBinding(verified, asked, wanted); err != nil {
+		return nil, err
+	}
+	at, _ := parseTime(verified.Receipt["evaluated_at"])
+	evaluated := time.UnixMilli(at)
+	if evaluated.Before(began.Add(-clockBehind)) || evaluated.After(time.Now().Add(clockAhead)) {
+		return nil, refuse("old-answer", "the Receipt was not evaluated during this call, by the clock here")
+	}
+	reason, _ := verified.Receipt["reason"].(string)
+	return &Decision{verified.Decision == "ALLOW", reason, verified.Receipt}, nil
+}
+
+func (r *RelyingParty) checkBinding(verified *VerifiedReceipt, asked VerifyRequest, wanted string) error {
+	receipt := verified.Receipt
+	for code, isRight := range map[string]bool{
+		"grant-hash":    receipt["grant_hash"] == SHA256(asked.Grant),
+		"proof-hash":    receipt["proof_hash"] == SHA256(asked.Proof),
+		"relying-party": receipt["relying_party"] == r.did,
+		// Of a DENY it does not matter what the Agent signed for.
+		"request-hash": verified.Decision == "DENY" || receipt["request_hash"] == wanted,
+	} {
+		if !isRight {
+			return refuse(code, "the Receipt is about something else than what was asked")
+		}
+	}
+	return nil
+}
+
+// randomToken names a call, for its repeats only. It is never derived from the Proof: a replayed one would be answered with the
+// first one's stored ALLOW.
+func randomToken() (string, error) {
+	token := make([]byte, 24)
+	_, err := rand.Read(token)
+	return encodeBase64url(token), err
+}
+
+// Principal issues and revokes Grants. The signing key stays here.
+type Principal struct {
+	transport *transport
+	signer    Signer
+}
+
+// NewPrincipal takes the key that Grants are signed with.
+func NewPrincipal(to Connection, signer Signer) (*Principal, error) {
+	made, err := newTransport(to)
+	if err != nil {
+		return nil, err
+	}
+	return &Principal{made, signer}, nil
+}
+
+// Issue reserves an id and a status entry for the Agent's did:key, and signs the Grant.
+func (p *Principal) Issue(ctx context.Context, agent string, request GrantRequest) (string, error) {
+	text, err := p.transport.send(ctx, call{method: http.MethodPost, path: "/grants", body: map[string]any{"agent": agent}})
+	if err != nil {
+		return "", err
+	}
+	var allocation Allocation
+	if err := read(text, &allocation); err != nil {
+		return "", err
+	}
+	if allocation.Agent != agent {
+		return "", &ServiceError{Kind: KindBadResponse, Message: "the service allocated the Grant to another Agent"}
+	}
+	return SignGrant(p.signer, allocation, request)
+}
+
+// Revoke returns when, once the revocation is in force everywhere. It is repeated where it was only recorded (503), for three times
+// the timeout of the connection; after an error the Grant may still be in force: call again.
+func (p *Principal) Revoke(ctx context.Context, grantID string) (revokedAt string, err error) {
+	if !is(grantIDForm, grantID) {
+		return "", errors.New("svckit: a Grant's id is urn:svc:grant: and 26 characters, not the Grant")
+	}
+	text, err := p.transport.send(ctx, call{
+		method: http.MethodPost, path: "/revoke", body: map[string]any{"grant_id": grantID},
+		timeout: revocationPatience * p.transport.timeout,
+	})
+	if err != nil {
+		return "", err
+	}
+	var answer struct {
+		GrantID   string `json:"grant_id"`
+		Revoked   bool   `json:"revoked"`
+		RevokedAt string `json:"revoked_at"`
+	}
+	if err := read(text, &answer); err != nil {
+		return "", err
+	}
+	if answer.GrantID != grantID || !answer.Revoked {
+		return "", &ServiceError{Kind: KindBadResponse, Message: "the service answered about another Grant"}
+	}
+	return answer.RevokedAt, nil
+}

@@ -1,0 +1,284 @@
+package svckit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What is tried again, what is said where it is not known what became of a call, and that every call ends.
+
+type scriptedAnswer struct {
+	// status 0: the connection is closed without an answer.
+	status  int
+	body    string
+	headers map[string]string
+}
+
+var (
+	lost     = scriptedAnswer{}
+	done     = scriptedAnswer{status: 200, body: `{"done":true}`}
+	busy     = scriptedAnswer{status: 503, body: `{"error":"SERVICE_UNAVAILABLE","message":"later"}`}
+	tooMany  = scriptedAnswer{status: 429}
+	conflict = scriptedAnswer{status: 409, body: `{"error":"CONFLICT","message":"no"}`, headers: map[string]string{"Svc-Request-Id": "req_1"}}
+)
+
+type received struct {
+	method, path, body, key string
+}
+
+// scripted gives these answers in this order; what is asked beyond them is a 500.
+func scripted(t *testing.T, answers ...scriptedAnswer) (Connection, *[]received) {
+	t.Helper()
+	asked := &[]received{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		*asked = append(*asked, received{r.Method, r.URL.String(), string(body), r.Header.Get("Idempotency-Key")})
+		answer := scriptedAnswer{status: 500}
+		if len(answers) > 0 {
+			answer, answers = answers[0], answers[1:]
+		}
+		if answer.status == 0 {
+			panic(http.ErrAbortHandler)
+		}
+		for name, value := range answer.headers {
+			w.Header().Set(name, value)
+		}
+		w.WriteHeader(answer.status)
+		_, _ = io.WriteString(w, answer.body)
+	}))
+	t.Cleanup(server.Close)
+	return Connection{BaseURL: server.URL, APIKey: "dk_secret"}, asked
+}
+
+func open(t *testing.T, to Connection) *transport {
+	t.Helper()
+	made, err := newTransport(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func problemOf(err error) ServiceError {
+	var problem *ServiceError
+	if !errors.As(err, &problem) {
+		return ServiceError{}
+	}
+	return *problem
+}
+
+var post = call{method: http.MethodPost, path: "/x", body: map[string]any{"a": 1}, headers: map[string]string{"Idempotency-Key": "k"}}
+
+func TestWhatPassesIsTriedAgainWithTheSameHeaders(t *testing.T) {
+	for _, first := range []scriptedAnswer{busy, tooMany, {status: 502}, {status: 504}, lost} {
+		to, asked := scripted(t, first, done)
+		text, err := open(t, to).send(context.Background(), post)
+		if err != nil || text != done.body || len(*asked) != 2 || (*asked)[0] != (*asked)[1] || (*asked)[0].key != "k" {
+			t.Errorf("after %d: %q, %v, %v", first.status, text, err, *asked)
+		}
+	}
+}
+
+func TestAPauseIsMadeWithinTheDeadlineOnly(t *testing.T) {
+	to, _ := scripted(t, scriptedAnswer{status: 429, headers: map[string]string{"Retry-After": "1"}}, done)
+	began := time.Now()
+	if _, err := open(t, to).send(context.Background(), post); err != nil || time.Since(began) < time.Second {
+		t.Error(err, time.Since(began))
+	}
+	to, asked := scripted(t, scriptedAnswer{status: 429, headers: map[string]string{"Retry-After": "60"}})
+	began = time.Now()
+	_, err := open(t, to).send(context.Background(), post)
+	if is := problemOf(err); is.Kind != KindRefused || is.RetryAfter != time.Minute || len(*asked) != 1 || time.Since(began) > 4*time.Second {
+		t.Error(err, len(*asked))
+	}
+}
+
+func TestWhatWouldHappenTwiceIsTriedAgainWhereItDidNotHappenOnly(t *testing.T) {
+	once := post
+	once.isOnceOnly = true
+	for _, c := range []struct {
+		first scriptedAnswer
+		kind  string
+		asked int
+	}{{busy, KindRefused, 1}, {scriptedAnswer{status: 502}, KindOutcomeUnknown, 1}, {lost, KindOutcomeUnknown, 1}, {tooMany, "", 2}} {
+		to, asked := scripted(t, c.first, done)
+		_, err := open(t, to).send(context.Background(), once)
+		if problemOf(err).Kind != c.kind || len(*asked) != c.asked {
+			t.Errorf("after %d: %v, asked %d times", c.first.status, err, len(*asked))
+		}
+	}
+}
+
+func TestARefusalAfterALostAnswerDoesNotSayThatNothingHappened(t *testing.T) {
+	to, _ := scripted(t, lost, conflict)
+	_, err := open(t, to).send(context.Background(), post)
+	if is := problemOf(err); is.Kind != KindOutcomeUnknown || is.Status != 409 || is.Code != "CONFLICT" || is.RequestID != "req_1" {
+		t.Error(err)
+	}
+}
+
+func TestRepeatsAreFewHoweverManyCallsThereAre(t *testing.T) {
+	to, asked := scripted(t, busy, busy, busy, busy)
+	of := open(t, to)
+	for of.repeats.take() {
+	}
+	if _, err := of.send(context.Background(), post); problemOf(err).Status != 503 || len(*asked) > 2 {
+		t.Error(err, len(*asked))
+	}
+}
+
+func TestWhatIsNoAnswerIsAnErrorAndEveryCallEnds(t *testing.T) {
+	for name, answer := range map[string]scriptedAnswer{
+		"no JSON":     {status: 200, body: "<html>"},
+		"no object":   {status: 200, body: "[]"},
+		"twice":       {status: 200, body: `{"a":1,"a":2}`},
+		"too long":    {status: 200, body: "{" + strings.Repeat(" ", maxAnswerBytes) + "}"},
+		"a redirect":  {status: 302, headers: map[string]string{"Location": "/elsewhere"}},
+		"not yet":     {status: 103},
+		"cut short":   {status: 200, body: "{}", headers: map[string]string{"Content-Length": "9"}},
+		"of no use":   {status: 400, body: "<html>"},
+		"a long word": {status: 400, body: `{"message":"` + strings.Repeat("m", 5_000) + `"}`},
+	} {
+		to, asked := scripted(t, answer)
+		to.Timeout = 500 * time.Millisecond
+		_, err := open(t, to).send(context.Background(), post)
+		if problemOf(err).Kind == "" || len(err.Error()) > 700 || strings.Contains(err.Error(), "dk_secret") || len(*asked) == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestASlowServiceIsLeftAtTheDeadlineAndByTheCaller(t *testing.T) {
+	release := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(200)
+		w.(http.Flusher).Flush()
+		<-release
+	}))
+	defer server.Close()
+	defer close(release)
+	to := Connection{BaseURL: server.URL, APIKey: "dk_secret", Timeout: 200 * time.Millisecond}
+	began := time.Now()
+	if _, err := open(t, to).send(context.Background(), post); problemOf(err).Kind != KindOutcomeUnknown {
+		t.Error(err)
+	}
+	if _, err := open(t, to).send(context.Background(), call{method: http.MethodGet, path: "/"}); problemOf(err).Kind != KindTimeout {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	if _, err := open(t, to).send(ctx, post); problemOf(err).Kind != KindAborted || !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if time.Since(began) > 5*time.Second {
+		t.Error(time.Since(began))
+	}
+}
+
+func TestAServiceThatIsNotThere(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	to := Connection{BaseURL: server.URL, APIKey: "dk_secret", Timeout: 300 * time.Millisecond}
+	// Nobody was there, so nothing can have happened.
+	if _, err := open(t, to).send(context.Background(), post); problemOf(err).Kind != KindNetwork {
+		t.Error(err)
+	}
+}
+
+func TestAConnectionThatIsNoneIsRefusedWithoutItsKey(t *testing.T) {
+	for _, to := range []Connection{
+		{BaseURL: "http://svc.example", APIKey: "dk_secret"},
+		{BaseURL: "https://u:p@svc.example", APIKey: "dk_secret"},
+		{BaseURL: "https://svc.example/?a", APIKey: "dk_secret"},
+		{BaseURL: "svc.example", APIKey: "dk_secret"},
+		{BaseURL: "https://svc.example", APIKey: "dk_secret\n"},
+		{BaseURL: "https://svc.example"},
+		{BaseURL: "https://svc.example", APIKey: "dk_secret", Timeout: -1},
+		{BaseURL: "https://svc.example", APIKey: "dk_secret", Timeout: time.Hour},
+	} {
+		if _, err := newTransport(to); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Error(to.BaseURL, err)
+		}
+	}
+}
+
+func TestVerifyBelievesNoReceiptButOneAboutTheRequestInHand(t *testing.T) {
+	document := readFile(t, "../../examples/bundle/did.json")
+	keys, err := ReadServiceKeys(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	genuine, _ := json.Marshal(objectOf(readFile(t, "../../examples/bundle/bundle.json"))["receipt"])
+	to, _ := scripted(t, scriptedAnswer{status: 200, body: string(genuine)}, scriptedAnswer{status: 200, body: "{}"})
+	shop, err := NewRelyingParty(to, keys, "did:web:shop.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := VerifyRequest{Grant: "g", Proof: "p", Action: Purchase("order/7", 1, "USD"), Method: "POST", URL: "https://shop.example/"}
+	for i := 0; i < 2; i++ {
+		if decision, err := shop.Verify(context.Background(), asked); decision != nil || CodeOf(err) == "" {
+			t.Error(decision, err)
+		}
+	}
+	asked.Action = Action{"type": "commerce:purchase"}
+	if decision, err := shop.Verify(context.Background(), asked); decision != nil || err == nil {
+		t.Error(decision, err)
+	}
+}
+
+const subscription = `{"subscription_id":"whs_01M7VZGC008Q2R7V9X1C4E6H8R","url":"https://shop.example/hooks","types":["grant.revoked"],"waiting":1,"secrets":[{"number":1,"ends_at":null}],"new":1`
+
+func TestEventSubscriptions(t *testing.T) {
+	const id = "whs_01M7VZGC008Q2R7V9X1C4E6H8R"
+	to, asked := scripted(t,
+		scriptedAnswer{status: 201, body: subscription + `,"secret":"whsec_x"}`},
+		scriptedAnswer{status: 200, body: `{"deliveries":[{"event_id":"evt_1","last_status":204}],"next_cursor":"a b"}`},
+		scriptedAnswer{status: 200, body: `{"deliveries":[],"next_cursor":null}`},
+		scriptedAnswer{status: 200, body: subscription + "}"},
+		scriptedAnswer{status: 200, body: strings.Replace(subscription, "8R", "8S", 1) + "}"},
+		scriptedAnswer{status: 200, body: strings.Replace(subscription, `"waiting":1`, `"waiting":"1"`, 1) + "}"},
+		scriptedAnswer{status: 200, body: `{"subscription_id":"` + id + `"}`},
+	)
+	events, err := NewEventSubscriptions(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	made, secret, err := events.Create(ctx, SubscriptionRequest{URL: "https://shop.example/hooks", Types: []string{"grant.revoked"}})
+	if err != nil || made.ID != id || secret != "whsec_x" || made.Waiting != 1 || made.Secrets[0].Number != 1 {
+		t.Error(made, err)
+	}
+	page, next, err := events.Deliveries(ctx, id, 1, "")
+	if err != nil || next != "a b" || *page[0].LastStatus != 204 {
+		t.Error(page, next, err)
+	}
+	if _, next, err = events.Deliveries(ctx, id, 1, next); err != nil || next != "" {
+		t.Error(next, err)
+	}
+	if is, err := events.Disable(ctx, id); err != nil || is.ID != id {
+		t.Error(is, err)
+	}
+	for i := 0; i < 2; i++ {
+		if _, err := events.Enable(ctx, id); problemOf(err).Kind != KindBadResponse {
+			t.Error(err)
+		}
+	}
+	if err := events.Delete(ctx, id); problemOf(err).Kind != KindBadResponse {
+		t.Error(err)
+	}
+	if (*asked)[2].path != "/event-subscriptions/"+id+"/deliveries?cursor=a+b&limit=1" {
+		t.Error(*asked)
+	}
+	for _, wrong := range []string{"", "../revoke", id + "/x"} {
+		if err := events.Delete(ctx, wrong); err == nil || len(*asked) != 7 {
+			t.Error(wrong, err)
+		}
+	}
+}

@@ -1,0 +1,313 @@
+package svckit
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// ServiceError says that the service refused a call, or that what it answered is none. Kind is one of the words of the TypeScript
+// SDK.
+type ServiceError struct {
+	Kind    string
+	Message string
+	// Status is the HTTP status of the answer, 0 without one; Code its "error", such as RATE_LIMITED.
+	Status int
+	Code   string
+	// RetryAfter is 0 where the answer names no pause.
+	RetryAfter time.Duration
+	// RequestID is the answer's Svc-Request-Id, for the service's operator.
+	RequestID string
+	cause     error
+}
+
+// The kinds of a ServiceError.
+const (
+	// KindRefused: the service answered with an error; see Status and Code.
+	KindRefused = "refused"
+	// KindNetwork: the service could not be reached; nothing happened.
+	KindNetwork = "network"
+	// KindTimeout: no answer in time to a call that changes nothing.
+	KindTimeout = "timeout"
+	// KindAborted: the caller's context was cancelled; if the call had been sent, whether it took effect is unknown.
+	KindAborted = "aborted"
+	// KindOutcomeUnknown: the call was sent and its answer was lost; it may or may not have taken effect.
+	KindOutcomeUnknown = "outcome-unknown"
+	// KindBadResponse: an answer that the interface does not allow.
+	KindBadResponse = "bad-response"
+)
+
+func (e *ServiceError) Error() string { return e.Kind + ": " + e.Message }
+
+// Unwrap gives what the network or the context said.
+func (e *ServiceError) Unwrap() error { return e.cause }
+
+// Connection is to one service with one key.
+type Connection struct {
+	// BaseURL is https, or http to this machine.
+	BaseURL string
+	APIKey  string
+	// Timeout is of a whole call, repeats included: 5 s unless given, 10 minutes at most.
+	Timeout time.Duration
+	// HTTPClient is used with its transport, such as one for a proxy; redirects are never followed. Nil: one of its own.
+	HTTPClient *http.Client
+}
+
+const (
+	maxAnswerBytes   = 1_048_576
+	maxMessageBytes  = 500
+	defaultTimeout   = 5 * time.Second
+	maxTimeout       = 10 * time.Minute
+	maxBackoff       = 2 * time.Second
+	firstBackoff     = 100 * time.Millisecond
+	repeatsSavedUp   = 100
+	repeatsOfACall   = 0.2
+	repeatsOfASecond = 10
+	statusOfRefusals = 400
+)
+
+var (
+	apiKeyForm     = regexp.MustCompile(`^[\x21-\x7e]{1,512}$`)
+	retryAfterForm = regexp.MustCompile(`^[0-9]{1,9}$`)
+	loopbackHosts  = map[string]bool{"localhost": true, "127.0.0.1": true, "::1": true}
+)
+
+// transport makes calls. One can be sent twice without harm unless it says otherwise, so lost connections, 429, 502, 503 and 504
+// are tried again within the deadline, as Retry-After has it.
+type transport struct {
+	baseURL, apiKey string
+	timeout         time.Duration
+	client          *http.Client
+	repeats         repeats
+}
+
+// repeats bounds those of calls that were refused with 429 or 503, of all calls together: who all repeat would triple the load of a
+// service that has too much of it.
+type repeats struct {
+	sync.Mutex
+	left float64
+	at   time.Time
+}
+
+func (r *repeats) countCall() {
+	r.Lock()
+	defer r.Unlock()
+	now := time.Now()
+	r.left = math.Min(repeatsSavedUp, r.left+repeatsOfACall+now.Sub(r.at).Seconds()*repeatsOfASecond)
+	r.at = now
+}
+
+func (r *repeats) take() bool {
+	r.Lock()
+	defer r.Unlock()
+	if r.left < 1 {
+		return false
+	}
+	r.left--
+	return true
+}
+
+func newTransport(to Connection) (*transport, error) {
+	base, err := url.Parse(to.BaseURL)
+	if err != nil || base.Host == "" || base.User != nil || base.RawQuery != "" || base.Fragment != "" {
+		return nil, errors.New("svckit: BaseURL must be an absolute URL without user info, query or fragment")
+	}
+	if base.Scheme != "https" && !(base.Scheme == "http" && loopbackHosts[base.Hostname()]) {
+		return nil, errors.New("svckit: BaseURL must be https, or http to this machine")
+	}
+	if !apiKeyForm.MatchString(to.APIKey) {
+		return nil, errors.New("svckit: APIKey must be visible ASCII, 1 to 512 characters")
+	}
+	if to.Timeout == 0 {
+		to.Timeout = defaultTimeout
+	}
+	if to.Timeout < 0 || to.Timeout > maxTimeout {
+		return nil, errors.New("svckit: Timeout must be more than 0, and 10 minutes or less")
+	}
+	client := http.Client{}
+	if to.HTTPClient != nil {
+		client = *to.HTTPClient
+	}
+	// A redirect would take the key along.
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	made := &transport{baseURL: strings.TrimRight(to.BaseURL, "/"), apiKey: to.APIKey, timeout: to.Timeout, client: &client}
+	made.repeats.left, made.repeats.at = repeatsSavedUp, time.Now()
+	return made, nil
+}
+
+type call struct {
+	method, path string
+	// body is nil for none.
+	body    map[string]any
+	headers map[string]string
+	// isOnceOnly: it would do the same thing a second time, so it is repeated only where it certainly did nothing.
+	isOnceOnly bool
+	// timeout is that of the transport unless given.
+	timeout time.Duration
+}
+
+type failure struct {
+	*ServiceError
+	canRepeat bool
+	// isLost: the request may have been acted on although no answer says so.
+	isLost bool
+}
+
+// send returns the text of a strict JSON object.
+func (t *transport) send(parent context.Context, of call) (string, error) {
+	timeout := t.timeout
+	if of.timeout != 0 {
+		timeout = of.timeout
+	}
+	ctx, cancel := context.WithTimeout(parent, timeout)
+	defer cancel()
+	var body []byte
+	if of.body != nil {
+		encoded, err := json.Marshal(of.body)
+		if err != nil {
+			return "", err
+		}
+		body = encoded
+	}
+	t.repeats.countCall()
+	isLost := false
+	for attempt := 1; ; attempt++ {
+		text, failed := t.attempt(ctx, of, body)
+		if failed == nil {
+			return text, nil
+		}
+		isLost = isLost || failed.isLost
+		if parent.Err() != nil {
+			return "", &ServiceError{Kind: KindAborted, Message: "given up by the caller", cause: parent.Err()}
+		}
+		spread := time.Duration(rand.Float64() * math.Min(float64(maxBackoff), float64(firstBackoff)*math.Pow(2, float64(attempt-1))))
+		delay := failed.RetryAfter + spread
+		deadline, _ := ctx.Deadline()
+		// A 503 may stand for a commit whose end the service itself does not know.
+		mayRepeat := failed.canRepeat && !(of.isOnceOnly && (failed.isLost || failed.Status == 503))
+		isLoad := failed.Status == 429 || failed.Status == 503
+		if !mayRepeat || delay >= time.Until(deadline) || isLoad && !t.repeats.take() {
+			return "", finalError(failed.ServiceError, isLost && of.method != http.MethodGet)
+		}
+		select {
+		case <-time.After(delay):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// finalError: a definite refusal of one attempt does not say what became of an earlier one whose answer was lost.
+func finalError(err *ServiceError, isUnknown bool) error {
+	if !isUnknown || err.Kind == KindBadResponse {
+		return err
+	}
+	unknown := *err
+	unknown.Kind, unknown.cause = KindOutcomeUnknown, err
+	unknown.Message = "the answer was lost, so whether the call took effect is unknown (" + err.Message + ")"
+	return &unknown
+}
+
+func (t *transport) attempt(ctx context.Context, of call, body []byte) (string, *failure) {
+	request, err := http.NewRequestWithContext(ctx, of.method, t.baseURL+of.path, bytes.NewReader(body))
+	if err != nil {
+		return "", &failure{ServiceError: &ServiceError{Kind: KindNetwork, Message: "the address is none", cause: err}}
+	}
+	request.Header.Set("Accept", "application/json")
+	request.Header.Set("Authorization", "Bearer "+t.apiKey)
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	for name, value := range of.headers {
+		request.Header.Set(name, value)
+	}
+	response, err := t.client.Do(request)
+	if err != nil {
+		return "", t.unreachable(ctx, err)
+	}
+	defer response.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(response.Body, maxAnswerBytes+1))
+	if response.StatusCode >= statusOfRefusals {
+		return "", refusal(response, data)
+	}
+	if err != nil {
+		return "", t.unreachable(ctx, err)
+	}
+	text := string(data)
+	if response.StatusCode/100 != 2 || len(data) > maxAnswerBytes || objectOf(text) == nil {
+		what := fmt.Sprintf("the answer, with status %d, is no strict JSON object of at most %d bytes", response.StatusCode, maxAnswerBytes)
+		return "", &failure{ServiceError: &ServiceError{
+			Kind: KindBadResponse, Message: what, Status: response.StatusCode, RequestID: response.Header.Get("Svc-Request-Id"),
+		}}
+	}
+	return text, nil
+}
+
+func (t *transport) unreachable(ctx context.Context, err error) *failure {
+	if ctx.Err() != nil {
+		return &failure{ServiceError: &ServiceError{Kind: KindTimeout, Message: "no answer before the deadline", cause: err}, isLost: true}
+	}
+	var name *net.DNSError
+	wasSent := !errors.Is(err, syscall.ECONNREFUSED) && !errors.As(err, &name)
+	what := &ServiceError{Kind: KindNetwork, Message: "the connection to " + t.baseURL + " failed", cause: err}
+	return &failure{ServiceError: what, canRepeat: true, isLost: wasSent}
+}
+
+func refusal(response *http.Response, data []byte) *failure {
+	told := objectOf(string(data))
+	code, _ := told["error"].(string)
+	message, _ := told["message"].(string)
+	if message == "" {
+		message = http.StatusText(response.StatusCode)
+	}
+	status := response.StatusCode
+	isOfGateway := status == 502 || status == 504
+	return &failure{
+		ServiceError: &ServiceError{
+			Kind: KindRefused, Message: fmt.Sprintf("%d: %s", status, bounded(message)), Status: status, Code: bounded(code),
+			RetryAfter: retryAfter(response.Header.Get("Retry-After")), RequestID: response.Header.Get("Svc-Request-Id"),
+		},
+		canRepeat: isOfGateway || status == 429 || status == 503,
+		isLost:    isOfGateway,
+	}
+}
+
+func bounded(text string) string {
+	if len(text) > maxMessageBytes {
+		return strings.ToValidUTF8(text[:maxMessageBytes], "")
+	}
+	return text
+}
+
+// retryAfter reads RFC 9110 §10.2.3: seconds, or a date.
+func retryAfter(value string) time.Duration {
+	if retryAfterForm.MatchString(value) {
+		seconds, _ := strconv.Atoi(value)
+		return time.Duration(seconds) * time.Second
+	}
+	if at, err := http.ParseTime(value); err == nil && time.Until(at) > 0 {
+		return time.Until(at)
+	}
+	return 0
+}
+
+// read decodes an answer, which is strict JSON by now.
+func read(text string, to any) error {
+	if err := json.Unmarshal([]byte(text), to); err != nil {
+		return &ServiceError{Kind: KindBadResponse, Message: "a member of the answer has not its form", cause: err}
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+"""A service that gives the answers it is told to, in this order, over real sockets."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Answer:
+    """``body`` None: the connection is closed without one."""
+
+    status: int = 200
+    body: Any = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+LOST = Answer(body=None)
+
+
+@dataclass(frozen=True)
+class Received:
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: Any
+
+
+@contextmanager
+def scripted(*answers: Answer) -> Iterator[tuple[str, list[Received]]]:
+    """Its address, and what it was asked. What is asked beyond the answers is a 500."""
+    asked: list[Received] = []
+    left = list(answers)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do(self) -> None:
+            text = self.rfile.read(int(self.headers.get("content-length", 0)))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            asked.append(Received(self.command, self.path, headers, json.loads(text) if text else None))
+            answer = left.pop(0) if left else Answer(500)
+            if answer.body is None:
+                self.close_connection = True
+                return
+            data = json.dumps(answer.body).encode()
+            self.send_response(answer.status)
+            for name, value in {"Content-Length": str(len(data)), **answer.headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(data)
+
+        do_GET = do_POST = do
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=lambda: server.serve_forever(0.01), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", asked
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(timeout=30)

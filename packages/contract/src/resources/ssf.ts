@@ -1,0 +1,165 @@
+/** Event streams of the Shared Signals Framework 1.0 (protocol §17). The shapes are the specification's. */
+import { z } from 'zod';
+import { EXAMPLE } from '../examples.ts';
+import { integer, label, oneLine, prose, streamId } from '../formats.ts';
+
+export const POLL_METHOD = 'urn:ietf:rfc:8936';
+
+const STREAM_ID = 'ssf_01M7VZGC008Q2R7V9X1C4E6H8T';
+const ISSUER = 'https://svc.example';
+const REVOKED = 'https://schemas.openid.net/secevent/caep/event-type/credential-change';
+const JTI = `evt_01M7VZGC008Q2R7V9X1C4E6H8K.${STREAM_ID}`;
+
+const uri = oneLine(0, 512, 'must be the URI of an event type, of at most 512 characters');
+const uris = z
+  .array(uri, { error: 'must be a list of event type URIs' })
+  .max(64, { error: 'must name at most 64 event types' });
+
+const delivery = z.strictObject({
+  method: z
+    .literal(POLL_METHOD, { error: `must be ${POLL_METHOD}, the one method there is` })
+    .meta({ description: 'Poll (RFC 8936).' }),
+  endpoint_url: z.string().max(2048).optional().meta({
+    description: 'Of this service: where to poll. May be left out, and is refused where it is another.',
+  }),
+});
+
+/** What a receiver may say of its stream. */
+const wanted = {
+  events_requested: uris.optional().meta({ description: 'Those that nobody knows are ignored.' }),
+  delivery: delivery.optional(),
+  description: label.optional(),
+};
+
+/** What only the transmitter says. A receiver may send back what it has read. */
+const given = {
+  iss: z.string().max(2048).optional(),
+  aud: z.union([z.string().max(1024), z.array(z.string().max(1024)).max(8)]).optional(),
+  events_supported: uris.optional(),
+  events_delivered: uris.optional(),
+  min_verification_interval: z.int().optional(),
+};
+
+export const streamRequest = z.strictObject(wanted).meta({
+  id: 'StreamRequest',
+  example: { events_requested: [REVOKED], delivery: { method: POLL_METHOD }, description: 'Gateway' },
+});
+
+export const streamChange = z.strictObject({ stream_id: streamId, ...wanted, ...given }).meta({
+  id: 'StreamChange',
+  example: { stream_id: STREAM_ID, events_requested: [REVOKED] },
+});
+
+const streamExample = {
+  stream_id: STREAM_ID,
+  iss: ISSUER,
+  aud: EXAMPLE.relyingParty,
+  events_supported: [REVOKED, `${ISSUER}/event-types/decision.deny`],
+  events_requested: [REVOKED],
+  events_delivered: [REVOKED],
+  delivery: { method: POLL_METHOD, endpoint_url: `${ISSUER}/ssf/streams/${STREAM_ID}/poll` },
+  min_verification_interval: 30,
+};
+
+export const stream = z
+  .strictObject({
+    stream_id: streamId,
+    iss: z.string(),
+    aud: z.string().meta({ description: 'DID or org id of the key’s subject.' }),
+    events_supported: z.array(z.string()),
+    events_requested: z.array(z.string()),
+    events_delivered: z.array(z.string()),
+    delivery: z.strictObject({ method: z.string(), endpoint_url: z.string() }),
+    min_verification_interval: z.int().meta({ description: 'In seconds.' }),
+    description: z.string().optional(),
+  })
+  .meta({ id: 'Stream', example: streamExample });
+
+export const streamOrList = z
+  .union([stream, z.array(stream)])
+  .meta({ id: 'StreamOrList', example: [streamExample] });
+
+const status = z
+  .enum(['enabled', 'paused', 'disabled'], { error: 'must be enabled, paused or disabled' })
+  .meta({ description: '`paused`: what happens is kept, for 30 days. `disabled`: nothing is.' });
+
+export const streamStatus = z
+  .strictObject({ stream_id: streamId, status, reason: label.optional() })
+  .meta({ id: 'StreamStatus', example: { stream_id: STREAM_ID, status: 'paused', reason: 'maintenance' } });
+
+export const streamVerification = z
+  .strictObject({
+    stream_id: streamId,
+    state: oneLine(0, 1024, 'must be at most 1,024 characters without control characters').optional(),
+  })
+  .meta({ id: 'StreamVerification', example: { stream_id: STREAM_ID, state: 'VGhpcyBpcyBhbiBleGFtcGxl' } });
+
+const jti = oneLine(1, 128, 'must be the jti of a SET');
+/** As many as are ever waiting at a time, within a body of the common size. */
+const MOST_JTIS = 500;
+
+export const pollRequest = z
+  .strictObject({
+    maxEvents: integer(0, 1_000_000_000)
+      .optional()
+      .meta({ description: 'At most so many; never more than 100. 0: to acknowledge alone.' }),
+    returnImmediately: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'Unless true, an answer without SETs comes after up to 20 s.' }),
+    ack: z
+      .array(jti)
+      .max(MOST_JTIS, { error: `must name at most ${MOST_JTIS} SETs` })
+      .default([])
+      .meta({ description: 'SETs that are taken.' }),
+    setErrs: z
+      .record(
+        jti,
+        z.object({
+          err: oneLine(0, 128, 'must be at most 128 characters'),
+          description: prose(1024).optional(),
+        }),
+      )
+      .refine((errors) => Object.keys(errors).length <= MOST_JTIS, {
+        error: `must name at most ${MOST_JTIS} SETs`,
+      })
+      .default({})
+      .meta({ description: 'SETs that are refused, and are not given again.' }),
+  })
+  .meta({ id: 'PollRequest', example: { maxEvents: 10, returnImmediately: true, ack: [JTI] } });
+
+export const pollAnswer = z
+  .strictObject({
+    sets: z
+      .record(z.string(), z.string())
+      .meta({ description: 'By `jti`: compact JWS of typ `secevent+jwt`.' }),
+    moreAvailable: z.boolean(),
+  })
+  .meta({ id: 'PollAnswer', example: { sets: {}, moreAvailable: false } });
+
+export const ssfConfiguration = z
+  .strictObject({
+    spec_version: z.literal('1_0'),
+    issuer: z.string(),
+    jwks_uri: z.string(),
+    delivery_methods_supported: z.array(z.string()),
+    configuration_endpoint: z.string(),
+    status_endpoint: z.string(),
+    verification_endpoint: z.string(),
+    authorization_schemes: z.array(z.strictObject({ spec_urn: z.string() })),
+    default_subjects: z.literal('ALL'),
+  })
+  .meta({
+    id: 'SsfConfiguration',
+    example: {
+      spec_version: '1_0',
+      issuer: ISSUER,
+      jwks_uri: `${ISSUER}/.well-known/jwks.json`,
+      delivery_methods_supported: [POLL_METHOD],
+      configuration_endpoint: `${ISSUER}/ssf/streams`,
+      status_endpoint: `${ISSUER}/ssf/status`,
+      verification_endpoint: `${ISSUER}/ssf/verify`,
+      authorization_schemes: [{ spec_urn: 'urn:ietf:rfc:6750' }],
+      default_subjects: 'ALL',
+    },
+  });

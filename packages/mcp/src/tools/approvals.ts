@@ -1,0 +1,129 @@
+/** Approvals (protocol §16): a relying party asks about what was denied, its Principal answers. Each change is confirmed. */
+import { type JsonObject, jcs, parseDidKey, parseDidWeb } from '@svc/codec';
+import { isReceiptId } from '@svc/protocol';
+import type { ApprovalTerms, PrincipalApprovals } from '@svc/sdk-principal';
+import { SvcError, type Verifier } from '@svc/sdk-rp';
+import type { WhenConfirmed } from '../confirm.ts';
+import { given } from '../given.ts';
+import type { Teller, Told } from '../told.ts';
+import { quoted } from './authority.ts';
+import { MAX_PER_PAGE } from './grants.ts';
+
+type Confirmed = { readonly confirm_token?: string | undefined };
+type OfRequest = { readonly request_id: string } & Confirmed;
+
+interface Waited {
+  readonly request_id: string;
+  readonly wait_seconds?: number | undefined;
+}
+
+/** For a relying party: to ask, and to hear what became of it. */
+export const createAsking = (
+  approvals: Pick<Verifier, 'requestApproval' | 'waitForApproval'>,
+  { whenConfirmed, teller }: { readonly whenConfirmed: WhenConfirmed; readonly teller: Teller },
+) => ({
+  requestApproval: async ({
+    receipt_id: receiptId,
+    proof,
+    expires_in_seconds: expiresInSeconds = 900,
+    confirm_token: token,
+  }: {
+    readonly receipt_id: string;
+    readonly proof: string;
+    readonly expires_in_seconds?: number | undefined;
+  } & Confirmed): Promise<Told> => {
+    if (!isReceiptId(receiptId))
+      return teller.refuse('"receipt_id" must be that of a Receipt, drc_…. Nothing was asked or done.');
+    const question = `Ask the Principal to approve once what was denied in the decision ${receiptId}?\nIt has ${expiresInSeconds} seconds to answer.`;
+    const input = { receipt_id: receiptId, proof, expires_in_seconds: expiresInSeconds };
+    return whenConfirmed({ tool: 'request_approval', question, input }, token, async () => {
+      const request = await approvals.requestApproval(receiptId, { proof, expiresInSeconds });
+      return teller.tell('Asked. await_approval tells what the Principal answers.', request);
+    });
+  },
+  awaitApproval: async ({ request_id: requestId, wait_seconds: seconds = 20 }: Waited): Promise<Told> => {
+    const request = await approvals
+      .waitForApproval(requestId, { timeoutMs: seconds * 1_000 })
+      .catch((error: unknown) => {
+        if (error instanceof SvcError && error.kind === 'timeout') return null;
+        throw error;
+      });
+    if (request === null)
+      return teller.tell(`Nobody has answered within ${seconds} s. Call again to go on waiting.`);
+    return request.task.status === 'approved'
+      ? teller.tell(
+          'Approved. Hand result.grant to the Agent, which signs a new Proof under it; all checks run again.',
+          request,
+          given({ grant: request.result?.grant }) as Record<string, string>,
+        )
+      : teller.tell(`Not approved: it is ${request.task.status}.`, request);
+  },
+});
+
+/** Whole, in words of ours; what they quote cannot pass for a line of ours. */
+const describe = (verb: string, principal: string, { agent, audience, capabilities }: ApprovalTerms) =>
+  [
+    `${verb} this, once, in the name of ${principal}?`,
+    `Asked by: ${audience[0]}`,
+    `For the Agent: ${agent}`,
+    `To do: ${capabilities[0].action}: ${quoted(jcs(JSON.parse(JSON.stringify(capabilities[0])) as JsonObject))}`,
+  ].join('\n');
+
+/** For a Principal: what it is asked, and its answer. */
+export const createAnswering = (
+  approvals: PrincipalApprovals,
+  {
+    whenConfirmed,
+    teller,
+    principal,
+  }: {
+    readonly whenConfirmed: WhenConfirmed;
+    readonly teller: Teller;
+    readonly principal: () => Promise<string>;
+  },
+) => {
+  /** What is confirmed is what is signed: the terms decide what a token is for. */
+  const answer = async (
+    tool: 'approve_request' | 'reject_request',
+    { request_id: requestId, confirm_token: token }: OfRequest,
+    act: (request: Awaited<ReturnType<PrincipalApprovals['get']>>) => Promise<Told>,
+  ): Promise<Told> => {
+    const request = await approvals.get(requestId);
+    const terms = approvals.terms(request);
+    // What a question would quote, and must not be a sentence.
+    if (parseDidKey(terms.agent) === null || parseDidWeb(terms.audience[0]) === null)
+      return teller.refuse('The service answers a request of nobody. Nothing was asked or done.');
+    const verb = tool === 'approve_request' ? 'Approve' : 'Reject';
+    // Nobody is asked to approve what the service made up.
+    if (verb === 'Approve') await approvals.check(request);
+    const lasts = verb === 'Approve' ? `\nValid for: ${terms.lifetimeSeconds} seconds from now` : '';
+    const question = `${describe(verb, await principal(), terms)}${lasts}`;
+    const input = JSON.parse(JSON.stringify({ request_id: requestId, terms })) as JsonObject;
+    return whenConfirmed({ tool, question, input }, token, () => act(request));
+  };
+  return {
+    listApprovals: async (filter: {
+      readonly status?: 'pending' | 'approved' | 'denied' | 'expired' | 'cancelled' | undefined;
+      readonly limit?: number | undefined;
+      readonly cursor?: string | undefined;
+    }): Promise<Told> => {
+      const page = await approvals.page(given({ limit: MAX_PER_PAGE, ...given(filter) }));
+      const more =
+        page.next_cursor === null
+          ? 'There are no more.'
+          : 'There are more: call again with next_cursor as cursor.';
+      return teller.tell(`${page.requests.length} requests, newest first. ${more}`, page);
+    },
+    approveRequest: (input: OfRequest): Promise<Told> =>
+      answer('approve_request', input, async (request) =>
+        teller.tell('Approved: a Grant for exactly that was signed.', await approvals.approve(request)),
+      ),
+    rejectRequest: (input: OfRequest): Promise<Told> =>
+      answer('reject_request', input, async (request) =>
+        teller.tell(
+          'Rejected. The same cannot be asked again for 24 hours.',
+          await approvals.reject(request.task.id),
+        ),
+      ),
+  };
+};

@@ -1,0 +1,42 @@
+/** Metrics of deliveries say what became of attempts and what waits, and -1 where storage does not answer. */
+import { Registry } from 'prom-client';
+import { expect, it } from 'vitest';
+import { createDeliveryMetrics } from './delivery-metrics.ts';
+
+const linesOf = async (registry: Registry) =>
+  (await registry.metrics()).split('\n').filter((line) => /^svc_webhook/.test(line));
+
+it('count attempts from 0 on, and show what waits by one look at storage', async () => {
+  const registry = new Registry();
+  let looks = 0;
+  const describeQueue = async () => {
+    looks += 1;
+    const dueSinceMs = Date.now() - 90_000;
+    return { outboxSinceMs: null, dueSinceMs, waiting: 7, active: 3, failing: 2, disabled: 1 };
+  };
+  const metrics = createDeliveryMetrics(registry, { describeQueue });
+  metrics.record('delivered');
+  metrics.record('rejected');
+  metrics.record('delivered');
+  const lines = await linesOf(registry);
+  expect(lines.map((line) => line.replace(/(late_seconds 9[0-9]).*/, '$1'))).toEqual([
+    'svc_webhook_attempts_total{outcome="delivered"} 2',
+    'svc_webhook_attempts_total{outcome="rejected"} 1',
+    'svc_webhook_attempts_total{outcome="unanswered"} 0',
+    'svc_webhook_attempts_total{outcome="not_signed"} 0',
+    'svc_webhook_outbox_seconds 0',
+    'svc_webhook_late_seconds 90',
+    'svc_webhook_waiting 7',
+    'svc_webhook_endpoints{state="active"} 3',
+    'svc_webhook_endpoints{state="failing"} 2',
+    'svc_webhook_endpoints{state="disabled"} 1',
+  ]);
+  expect(looks).toBe(1);
+});
+
+it('say -1 while storage does not answer', async () => {
+  const registry = new Registry();
+  createDeliveryMetrics(registry, { describeQueue: () => Promise.reject(new Error('gone')) });
+  const values = (await linesOf(registry)).slice(4).map((line) => line.split(' ')[1]);
+  expect(values).toEqual(Array(6).fill('-1'));
+});

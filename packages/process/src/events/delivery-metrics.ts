@@ -1,0 +1,82 @@
+/** Prometheus metrics of deliveries: what became of attempts on this node, and what waits in storage, whichever node sends it. */
+import { type AttemptOutcome, type EventQueue, type EventRepository, withinMs } from '@svc/service';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { HEALTH_ANSWER_MS } from '../admin-service.ts';
+
+export interface DeliveryMetrics {
+  readonly record: (outcome: AttemptOutcome) => void;
+}
+
+const OUTCOMES: readonly AttemptOutcome[] = ['delivered', 'rejected', 'unanswered', 'not_signed'];
+/** One look for all that is read of it at once. */
+const FRESH_MS = 1_000;
+
+export const createDeliveryMetrics = (
+  registry: Registry,
+  events: Pick<EventRepository, 'describeQueue'>,
+): DeliveryMetrics => {
+  const attempts = new Counter({
+    name: 'svc_webhook_attempts_total',
+    help: 'Attempts by outcome: delivered, rejected (answered with another status), unanswered (not connected to, or no answer in time), not_signed (a key is away).',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  for (const outcome of OUTCOMES) attempts.labels({ outcome }).inc(0);
+  const look = lookAt(events);
+  gauge(registry, 'svc_webhook_outbox_seconds', {
+    help: 'Age of the oldest event that is not in the log yet; 0: there is none; -1: storage does not answer.',
+    read: async () => ageSeconds((await look())?.outboxSinceMs),
+  });
+  gauge(registry, 'svc_webhook_late_seconds', {
+    help: 'For how long the delivery has been due that has been so the longest, of endpoints that do not fail; 0: none is; -1: storage does not answer.',
+    read: async () => ageSeconds((await look())?.dueSinceMs),
+  });
+  gauge(registry, 'svc_webhook_waiting', {
+    help: 'Open deliveries, 100,000 at most; -1: storage does not answer.',
+    read: async () => (await look())?.waiting ?? -1,
+  });
+  const endpoints = new Gauge({
+    name: 'svc_webhook_endpoints',
+    help: 'Subscriptions by state: active, failing, or disabled (by their owners, after five days of failures, or as they wish); -1: storage does not answer.',
+    labelNames: ['state'],
+    registers: [registry],
+    async collect() {
+      const queue = await look();
+      for (const state of ['active', 'failing', 'disabled'] as const)
+        endpoints.labels({ state }).set(queue?.[state] ?? -1);
+    },
+  });
+  return { record: (outcome) => attempts.labels({ outcome }).inc() };
+};
+
+const gauge = (
+  registry: Registry,
+  name: string,
+  { help, read }: { readonly help: string; readonly read: () => Promise<number> },
+): void => {
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    async collect() {
+      this.set(await read());
+    },
+  });
+};
+
+const lookAt = (events: Pick<EventRepository, 'describeQueue'>): (() => Promise<EventQueue | null>) => {
+  let latest: Promise<EventQueue | null> | null = null;
+  let lookedMs = 0;
+  return () => {
+    if (latest === null || performance.now() - lookedMs > FRESH_MS) {
+      lookedMs = performance.now();
+      latest = withinMs(HEALTH_ANSWER_MS, events.describeQueue(), () => null).catch(() => null);
+    }
+    return latest;
+  };
+};
+
+const ageSeconds = (sinceMs: number | null | undefined): number => {
+  if (sinceMs === undefined) return -1;
+  return sinceMs === null ? 0 : Math.max(0, (Date.now() - sinceMs) / 1000);
+};

@@ -1,0 +1,120 @@
+/** Decisions whole, with their Receipts and outcomes, for archives and spreadsheets (interface §Decisions): never more than a piece held. */
+import { parseStrictJson } from '@svc/codec';
+import type { CallOptions } from './account.ts';
+import { decisionQuery, type NamedFilter } from './decision-pages.ts';
+import { SvcError } from './errors.ts';
+import { readDecisionExportRow } from './readers.generated.ts';
+import { linesOf, type TextStream } from './text-stream.ts';
+import type { Transport } from './transport.ts';
+import type { DecisionExportRow } from './wire.generated.ts';
+
+/** Decisions that a filter takes, as rows and as a file. */
+export interface DecisionExports<Filter, Row = DecisionExportRow> {
+  /**
+   * Every decision of the filter with its Receipt and outcomes, newest first, read as it is consumed and never held in
+   * memory. `limit` is per page, 1–5,000. `timeoutMs` is for each wait for more.
+   * @throws SvcError Where it breaks off. What came before is complete up to there and no further.
+   */
+  export(filter?: Filter & { limit?: number }, options?: CallOptions): AsyncGenerator<Row, void, undefined>;
+  /**
+   * The same as the text of one CSV file with one header line, piece by piece. It is safe to open in a spreadsheet: a `'`
+   * at the beginning of a cell, or in it after `;`, `|` or tab, is not part of the value.
+   */
+  exportCsv(
+    filter?: Filter & { limit?: number },
+    options?: CallOptions,
+  ): AsyncGenerator<string, void, undefined>;
+}
+
+/** `pathOf` answers where the export is. */
+export const decisionExports = <Filter extends NamedFilter>(
+  transport: Transport,
+  pathOf: (call: CallOptions) => string | Promise<string>,
+): DecisionExports<Filter> => {
+  const pages = async function* (filter: object, format: 'ndjson' | 'csv', call: CallOptions) {
+    const path = await pathOf(call);
+    yield* exportPages((query) => openPage(transport, path, { ...filter, format, ...query }, call));
+  };
+  return {
+    async *export(filter, call = {}) {
+      for await (const { rowCount, chunks } of pages(filter ?? {}, 'ndjson', call)) {
+        let rows = 0;
+        for await (const line of linesOf(chunks, MAX_LINE_CHARS)) {
+          yield readRow(line);
+          rows += 1;
+        }
+        if (rows !== rowCount) throw badExport(`${rows} rows came, ${rowCount} were announced`);
+      }
+    },
+    async *exportCsv(filter, call = {}) {
+      let isFirst = true;
+      for await (const { chunks } of pages(filter ?? {}, 'csv', call)) {
+        yield* isFirst ? chunks : withoutHeader(chunks);
+        isFirst = false;
+      }
+    },
+  };
+};
+
+/** A decision with 100 outcomes of long texts. */
+const MAX_LINE_CHARS = 8_388_608;
+
+const badExport = (what: string): SvcError =>
+  new SvcError('bad-response', `the service's answer is not of the interface: ${what}`);
+
+const openPage = (
+  transport: Transport,
+  path: string,
+  filter: object,
+  call: CallOptions,
+): Promise<TextStream> =>
+  transport.open({ method: 'GET', path, query: decisionQuery(filter), hasEffect: false, ...call });
+
+interface ExportPage {
+  readonly rowCount: number;
+  readonly chunks: AsyncGenerator<string, void, undefined>;
+}
+
+/** Each page is asked for when the one before has been consumed. */
+async function* exportPages(
+  open: (from: { cursor?: string }) => Promise<TextStream>,
+): AsyncGenerator<ExportPage, void, undefined> {
+  const seen = new Set<string>();
+  for (let cursor = ''; ; ) {
+    const stream = await open(cursor === '' ? {} : { cursor });
+    const rowCount = Number(stream.header('x-svc-rows') ?? Number.NaN);
+    const next = stream.header('x-svc-next-cursor');
+    if (!Number.isSafeInteger(rowCount) || next === null) throw badExport('no count of rows, or no cursor');
+    try {
+      yield { rowCount, chunks: stream.chunks };
+    } finally {
+      await stream.chunks.return();
+    }
+    if (next === '') return;
+    if (seen.has(next)) throw badExport('the export leads back into itself');
+    seen.add(next);
+    cursor = next;
+  }
+}
+
+function readRow(line: string): DecisionExportRow {
+  const json = parseStrictJson(line);
+  if (!json.ok) throw badExport(`a row is not strict JSON: ${json.problem}`);
+  const row = readDecisionExportRow(json.value, 'the row');
+  if (row.receipt.receipt_id !== row.receipt_id) throw badExport('a row has the Receipt of another decision');
+  return row;
+}
+
+/** Names of columns hold no line break, so the header ends with the first one. */
+async function* withoutHeader(chunks: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+  let isPast = false;
+  for await (const chunk of chunks) {
+    if (isPast) {
+      yield chunk;
+      continue;
+    }
+    const end = chunk.indexOf('\n');
+    isPast = end >= 0;
+    if (isPast && end + 1 < chunk.length) yield chunk.slice(end + 1);
+  }
+}

@@ -1,0 +1,147 @@
+/** Subscriptions to events and what became of their deliveries (protocol §15). What arrives is read by `verifyWebhook`. */
+import type { JsonValue } from '@svc/codec';
+import { type CallOptions, instant } from './account.ts';
+import { checkValue, isText, rule } from './arguments.ts';
+import { SvcError } from './errors.ts';
+import { iteratePages } from './pages.ts';
+import type { Reader } from './read.ts';
+import {
+  readEventDeliveryList,
+  readEventPing,
+  readEventSubscription,
+  readEventSubscriptionCreated,
+  readEventSubscriptionDeleted,
+  readEventSubscriptionList,
+  readEventSubscriptionRotated,
+} from './readers.generated.ts';
+import type { Transport } from './transport.ts';
+import type {
+  EventDelivery,
+  EventDeliveryList,
+  EventPing,
+  EventSubscription,
+  EventSubscriptionCreated,
+  EventSubscriptionDeleted,
+  EventSubscriptionRotated,
+  EventType,
+} from './wire.generated.ts';
+
+/** Where events are to be sent, and which. */
+export interface NewEventSubscription {
+  /** https, port 443, of a public host. */
+  url: string;
+  types: readonly EventType[];
+  description?: string;
+  /** What is left of a total, in percent, when `budget.low` is told; 20 unless given. */
+  budgetLowPercent?: number;
+}
+
+/** From when on, or from which event on, itself included. */
+export type ReplayFrom =
+  | { since: Date | string; eventId?: undefined }
+  | { eventId: string; since?: undefined };
+
+/** The subscriptions of the caller's own subject, ten at most. */
+export interface EventSubscriptions {
+  /**
+   * `secret` is shown only here: `verifyWebhook` takes it. What happens from now on is told.
+   * @throws SvcError Never sent twice: after `outcome-unknown` or a 503 one that nobody has the secret of may be in the list.
+   */
+  create(request: NewEventSubscription, options?: CallOptions): Promise<EventSubscriptionCreated>;
+  /** Newest first, with what is wrong with each; never a secret. */
+  list(options?: CallOptions): Promise<EventSubscription[]>;
+  /** Sends a `ping`; a moment later `deliveries` has what came of it. */
+  test(subscriptionId: string, options?: CallOptions): Promise<EventPing>;
+  /**
+   * A new secret, shown only here; the one before it goes on until `previous_ends_at`. Give `verifyWebhook` both meanwhile.
+   * @throws SvcError Never sent twice: a second rotation would end the secret that is in use.
+   */
+  rotate(subscriptionId: string, options?: CallOptions): Promise<EventSubscriptionRotated>;
+  /** Nothing more is sent; events are kept for 30 days for `enable`. Repeatable. */
+  disable(subscriptionId: string, options?: CallOptions): Promise<EventSubscription>;
+  /** Goes on where it was disabled, whoever did it. Repeatable. */
+  enable(subscriptionId: string, options?: CallOptions): Promise<EventSubscription>;
+  /** With its secrets and deliveries, for good. @throws SvcError `refused` (`NOT_FOUND`) where it is gone already */
+  delete(subscriptionId: string, options?: CallOptions): Promise<EventSubscriptionDeleted>;
+  /** What was answered to each event, newest first, page by page as it is consumed. */
+  deliveries(
+    subscriptionId: string,
+    filter?: { limit?: number },
+    options?: CallOptions,
+  ): AsyncGenerator<EventDelivery, void, undefined>;
+  /** One page of it; `next_cursor` is the `cursor` of the next one, null on the last. */
+  deliveriesPage(
+    subscriptionId: string,
+    filter?: { limit?: number; cursor?: string },
+    options?: CallOptions,
+  ): Promise<EventDeliveryList>;
+  /** Sends again, in order and under the same ids, what was told since: 30 days back at most, ten times in an hour. */
+  replay(subscriptionId: string, from: ReplayFrom, options?: CallOptions): Promise<EventSubscription>;
+}
+
+const PATH = '/event-subscriptions';
+const aSubscriptionId = rule(
+  'the subscription_id of a subscription, whs_ and 26 characters',
+  (value): value is string => isText(value) && /^whs_[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(value),
+);
+
+export function createEventSubscriptions(transport: Transport): EventSubscriptions {
+  const post = async <Answer extends { subscription_id: string }>(
+    id: string,
+    action: string,
+    read: Reader<Answer>,
+    { body, isOnceOnly = false, ...call }: CallOptions & { body?: JsonValue; isOnceOnly?: boolean },
+  ): Promise<Answer> => {
+    checkValue('subscriptionId', id, aSubscriptionId);
+    const answer = await transport.send({
+      method: 'POST',
+      path: `${PATH}/${id}/${action}`,
+      ...(body === undefined ? {} : { body }),
+      ...{ hasEffect: true, isOnceOnly, mayBePending: true },
+      ...call,
+    });
+    const about = read(answer.body, 'the answer');
+    if (about.subscription_id === id) return about;
+    throw new SvcError('bad-response', 'the service answered about another subscription', answer);
+  };
+  const deliveriesPage: EventSubscriptions['deliveriesPage'] = async (id, filter = {}, call = {}) => {
+    checkValue('subscriptionId', id, aSubscriptionId);
+    const path = `${PATH}/${id}/deliveries`;
+    const query = { ...filter };
+    return readEventDeliveryList(
+      (await transport.send({ method: 'GET', path, query, hasEffect: false, ...call })).body,
+      'the page',
+    );
+  };
+  return {
+    async create({ budgetLowPercent, types, ...request }, call = {}) {
+      const low = budgetLowPercent === undefined ? {} : { budget_low_percent: budgetLowPercent };
+      const body = { ...request, types: [...types], ...low };
+      const sent = { method: 'POST', path: PATH, body, hasEffect: true, isOnceOnly: true } as const;
+      return readEventSubscriptionCreated(
+        (await transport.send({ ...sent, ...call })).body,
+        'the subscription',
+      );
+    },
+    async list(call = {}) {
+      const { body } = await transport.send({ method: 'GET', path: PATH, hasEffect: false, ...call });
+      return readEventSubscriptionList(body, 'the list').subscriptions;
+    },
+    test: (id, call = {}) => post(id, 'test', readEventPing, call),
+    rotate: (id, call = {}) =>
+      post(id, 'rotate', readEventSubscriptionRotated, { ...call, isOnceOnly: true }),
+    disable: (id, call = {}) => post(id, 'disable', readEventSubscription, call),
+    enable: (id, call = {}) => post(id, 'enable', readEventSubscription, call),
+    delete: (id, call = {}) => post(id, 'delete', readEventSubscriptionDeleted, call),
+    deliveriesPage,
+    deliveries: (id, filter = {}, call = {}) =>
+      iteratePages(
+        (cursor) => deliveriesPage(id, { ...filter, ...cursor }, call),
+        ({ deliveries }) => deliveries,
+      ),
+    replay: async (id, { since, eventId }, call = {}) => {
+      const body = eventId === undefined ? instant('since', since) : { event_id: eventId };
+      return post(id, 'replay', readEventSubscription, { ...call, body });
+    },
+  };
+}

@@ -1,0 +1,120 @@
+/**
+ * Whether a request for approval is what the service says it is (protocol §16). Nothing of what is shown to whoever decides rests on the
+ * service's description: it stands in the Proof that the Agent signed, and the Receipt of the denial names that Proof by its hash.
+ */
+import { portableCrypto, sha256Of } from '@svc/codec';
+import {
+  type Action,
+  type ApprovalOutcomes,
+  canonicalAction,
+  findUnapprovable,
+  isReadable,
+  type Proof,
+  parseAction,
+  parseProof,
+  requestHashOf,
+} from '@svc/protocol';
+import { type Receipt, verifyReceipt } from '@svc/receipts';
+import { type AccessRequest, SvcError } from '@svc/sdk-core';
+
+/** What a request is checked by. */
+export interface AccessRequestEvidence {
+  /** The Receipt of its `receipt_id`, as an object or its text. */
+  receipt: unknown;
+  /** The service's DID document. */
+  didDocument: unknown;
+  /** Milliseconds since the epoch; the computer's clock unless given. */
+  nowMs?: number;
+}
+
+/** The denial that a request is about: verified, and the request agrees with it. */
+export interface CheckedAccessRequest {
+  receipt: Receipt;
+  action: Action;
+  /** When the Agent signed for it. */
+  signedAt: Date;
+}
+
+/** An hour from the Proof to the request, a day until it expires, and clocks that differ. */
+const OLDEST_PROOF_MS = 26 * 3_600_000;
+const CLOCKS_DIFFER_MS = 3_600_000;
+
+/**
+ * Compares a request with what its Agent has signed and with the Receipt of the denial, both of which are verified here.
+ * @throws SvcError `receipt-invalid`: it is not what was denied, or cannot be known to be; nobody should approve it
+ * @example
+ * for await (const asked of client.approvals.list()) console.log(checkAccessRequest(asked, { receipt, didDocument }).action);
+ */
+export function checkAccessRequest(
+  request: AccessRequest,
+  { receipt, didDocument, nowMs = Date.now() }: AccessRequestEvidence,
+): CheckedAccessRequest {
+  const parsed = parseAction(request.action);
+  if (!parsed.ok) throw untrue(`its Action is none: ${parsed.problem}`);
+  const action = parsed.value;
+  if (!isReadable(action.resource))
+    throw untrue('its resource has characters that are not seen, or that change how the others are read');
+  const proof = readProof(request);
+  const problem = problemOfProof(proof, request, action) ?? problemOfTime(proof, nowMs);
+  if (problem !== null) throw untrue(problem);
+  const verified = verifyReceipt(receipt, didDocument);
+  if (!verified.ok)
+    throw untrue(`the Receipt of the denial is not genuine: ${verified.failures[0]?.message ?? 'unknown'}`);
+  const difference = problemOfReceipt(verified.receipt, request, proof, action);
+  if (difference !== null) throw untrue(difference);
+  return { receipt: verified.receipt, action, signedAt: new Date(proof.iatSeconds * 1_000) };
+}
+
+function readProof({ proof: text }: AccessRequest): Proof {
+  if (text === null) throw untrue('it comes without the Proof of the Agent');
+  const proof = parseProof(text);
+  if (!proof.ok) throw untrue(`its Proof is none: ${proof.problem}`);
+  const { publicKey, signingInput, signature } = proof.value;
+  if (!portableCrypto.verify(publicKey, signingInput, signature))
+    throw untrue('the Agent has not signed its Proof');
+  return proof.value;
+}
+
+function problemOfProof(proof: Proof, asked: AccessRequest, action: Action): string | null {
+  if (proof.agent !== asked.agent) return `the Proof is of another Agent, ${proof.agent}`;
+  if (proof.audience !== asked.relying_party)
+    return `the Agent signed for another relying party, ${proof.audience}`;
+  if (proof.grantId !== asked.grant_id) return 'the Agent signed under another Grant';
+  if (canonicalAction(proof.action) !== canonicalAction(action))
+    return `the Agent signed for another Action, ${canonicalAction(proof.action)}`;
+  return null;
+}
+
+function problemOfTime({ iatSeconds }: Proof, nowMs: number): string | null {
+  const ageMs = nowMs - iatSeconds * 1_000;
+  if (ageMs > OLDEST_PROOF_MS) return 'the Agent signed for it more than a day ago';
+  return ageMs < -CLOCKS_DIFFER_MS ? 'the Agent signed for it at a time that is yet to come' : null;
+}
+
+function problemOfReceipt(
+  receipt: Receipt,
+  asked: AccessRequest,
+  proof: Proof,
+  action: Action,
+): string | null {
+  const { htm, normalizedHtu } = proof;
+  const about: readonly (readonly [string, unknown, unknown])[] = [
+    ['decision', receipt.receipt_id, asked.receipt_id],
+    ['relying party', receipt.relying_party, asked.relying_party],
+    ['Principal', receipt.principal?.id, asked.principal],
+    ['Agent', receipt.agent, asked.agent],
+    ['Grant', receipt.grant_id, asked.grant_id],
+    ['Proof', receipt.proof_hash, sha256Of(portableCrypto, asked.proof ?? '')],
+    ['Action', receipt.request_hash, requestHashOf(portableCrypto, { action, htm, normalizedHtu })],
+  ];
+  const other = about.find(([, one, another]) => one !== another);
+  if (other !== undefined) return `the Receipt of the denial is about another ${other[0]}`;
+  if (receipt.decision !== 'DENY') return 'what it is about was allowed';
+  return findUnapprovable(outcomesOf(receipt));
+}
+
+const outcomesOf = ({ protocol, trust }: Receipt) =>
+  ({ ...protocol.checks, ...trust.checks }) as ApprovalOutcomes;
+
+const untrue = (why: string): SvcError =>
+  new SvcError('receipt-invalid', `the request is not to be believed: ${why}`);

@@ -1,0 +1,85 @@
+/**
+ * Who acted on a Principal's own Grants (protocol §13): its decisions of a period by Agent, by Grant or by relying party. Nothing is
+ * summed by these beforehand, so that a decision costs what it cost: the newest are read as a list reads them, cold days too.
+ */
+import type { DidKey, DidWeb } from '@svc/protocol';
+import type { Caller } from '../access/caller.ts';
+import { principalScope } from '../access/decision-scope.ts';
+import type { ServiceDeps } from '../deps.ts';
+import type { DecisionRecord } from '../ports/decisions.ts';
+import { getOrMake, Tally } from '../usage/counts.ts';
+import { parseRange, type Range, type RangeQuery } from '../usage/range.ts';
+
+/** As many as a page of an export has. */
+const MOST_COUNTED = 5_000;
+const MOST_GROUPS = 200;
+
+export interface ActivityQuery extends RangeQuery {
+  readonly of: DidWeb;
+  readonly by: 'agent' | 'grant' | 'rp';
+  readonly rp?: DidWeb | undefined;
+}
+
+class ActivityGroup extends Tally {
+  /** Currency → minor units that were allowed. */
+  readonly amounts = new Map<string, number>();
+  firstMs = Number.POSITIVE_INFINITY;
+  lastMs = 0;
+
+  constructor(
+    readonly subject: string | null,
+    /** By Grant: whom it names. */
+    readonly agent: DidKey | null,
+  ) {
+    super();
+  }
+
+  take({ decision, reason, amount, currency, evaluatedAtMs }: DecisionRecord): void {
+    this.add(reason, 1);
+    this.firstMs = Math.min(this.firstMs, evaluatedAtMs);
+    this.lastMs = Math.max(this.lastMs, evaluatedAtMs);
+    if (decision !== 'ALLOW' || amount === null || currency === null) return;
+    const sum = (this.amounts.get(currency) ?? 0) + amount;
+    this.amounts.set(currency, Math.min(sum, Number.MAX_SAFE_INTEGER));
+  }
+}
+
+export interface Activity extends Range {
+  readonly by: ActivityQuery['by'];
+  readonly counted: number;
+  /** False: the period has more than were counted, all of them older. */
+  readonly isComplete: boolean;
+  readonly groupCount: number;
+  /** Of the groups the largest. */
+  readonly groups: readonly ActivityGroup[];
+}
+
+const SUBJECTS = { agent: 'agent', grant: 'grantId', rp: 'relyingParty' } as const;
+
+export const getOwnActivity = async (
+  deps: Pick<ServiceDeps, 'store' | 'clock'>,
+  caller: Caller,
+  { of, by, rp, ...asked }: ActivityQuery,
+): Promise<Activity> => {
+  const range = parseRange(asked, deps.clock.nowMs());
+  const { heldSinceMs, ...scope } = await principalScope(deps, caller, of, rp);
+  const filter = { ...scope, sinceMs: Math.max(range.sinceMs, heldSinceMs), untilMs: range.untilMs };
+  const found = await deps.store.report(({ decisions }) => decisions.list(filter, MOST_COUNTED + 1));
+  const rows = found.slice(0, MOST_COUNTED);
+  const groups = groupBy(rows, by);
+  return {
+    ...{ ...range, by, counted: rows.length, isComplete: rows.length === found.length },
+    ...{ groupCount: groups.length, groups: groups.slice(0, MOST_GROUPS) },
+  };
+};
+
+/** The largest first, of those as large the latest. */
+const groupBy = (rows: readonly DecisionRecord[], by: ActivityQuery['by']): ActivityGroup[] => {
+  const groups = new Map<string | null, ActivityGroup>();
+  for (const row of rows) {
+    const subject = row[SUBJECTS[by]];
+    const agent = by === 'grant' ? row.agent : null;
+    getOrMake(groups, subject, () => new ActivityGroup(subject, agent)).take(row);
+  }
+  return [...groups.values()].sort((a, b) => b.counts.verifies - a.counts.verifies || b.lastMs - a.lastMs);
+};

@@ -1,0 +1,80 @@
+/**
+ * Asking and approving in the sandbox (protocol §16). The service can sign an approval here alone, because this Principal is its own: the
+ * request, the Grant and what is checked of it are those of any other Principal.
+ */
+import { type Action, capabilityForOnce, type ReceiptId } from '@svc/protocol';
+import type { RpCaller } from '../access/caller.ts';
+import { findTenantFor } from '../access/tenant.ts';
+import { approveAs } from '../approvals/approve.ts';
+import { requestApproval } from '../approvals/request-approval.ts';
+import { SYSTEM } from '../audit/audit-event.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { conflict, internal } from '../errors.ts';
+import type { ApprovalRecord } from '../ports/approvals.ts';
+import { issueSandboxGrant, signSandboxProof } from './issue.ts';
+import type { Sandbox } from './sandbox.ts';
+
+/** How long a request stays open, and how long the Grant is good for that approves it. */
+const DEMO_APPROVAL_SECONDS = 600;
+
+export interface DemoApprovalOrder {
+  readonly receiptId: ReceiptId;
+  readonly proof: string;
+  /** Otherwise the Principal is only asked. */
+  readonly approve: boolean;
+  readonly requestId: string;
+}
+
+export interface DemoApproval {
+  readonly request: ApprovalRecord;
+  /** What the Agent comes with then, its Proof a fresh one each time. Null: nothing is approved yet. */
+  readonly purchase: { readonly grant: string; readonly proof: string; readonly action: Action } | null;
+}
+
+/** Idempotent but for the Proof. `CONFLICT`: the request or its Grant has expired, or the denial is not one that can be approved. */
+export const approveDemo = async (
+  deps: ServiceDeps,
+  sandbox: Sandbox,
+  caller: RpCaller,
+  { receiptId, proof, approve, requestId }: DemoApprovalOrder,
+): Promise<DemoApproval> => {
+  const { principal, agent, relyingParty } = sandbox;
+  const asked = await requestApproval(deps, caller, {
+    receiptId,
+    proof,
+    expiresInSeconds: DEMO_APPROVAL_SECONDS,
+    requestId,
+    playedBy: { principal, agent: agent.did },
+  });
+  if (!approve) return { request: asked, purchase: null };
+  const request = asked.state === 'approved' ? asked : await approveAsked(deps, sandbox, asked, requestId);
+  const { approvedGrant: grant, approvedGrantId: grantId, action } = request;
+  if (grant === null || grantId === null) throw conflict('The Grant that approved this has expired.');
+  const fresh = await signSandboxProof(deps, agent, relyingParty, grantId, action);
+  return { request, purchase: { grant, proof: fresh.proof, action } };
+};
+
+const approveAsked = async (
+  deps: ServiceDeps,
+  sandbox: Sandbox,
+  request: ApprovalRecord,
+  requestId: string,
+): Promise<ApprovalRecord> => {
+  const { principal, agent, relyingParty } = sandbox;
+  if (request.state !== 'pending') throw conflict(`The request is ${request.state} already, and stays so.`);
+  const capability = capabilityForOnce(request.action);
+  if (capability === null) throw internal('an Action that nothing can approve was asked for');
+  const { grant } = await deps.store.transaction(
+    (tx) =>
+      issueSandboxGrant(deps, tx, sandbox, {
+        agent: agent.did,
+        audience: relyingParty,
+        capability,
+        lifetimeSeconds: DEMO_APPROVAL_SECONDS,
+        requestId,
+      }),
+    { turn: principal },
+  );
+  const tenant = await findTenantFor(deps.store, { orgId: null, did: principal });
+  return approveAs(deps, { actor: SYSTEM, tenant }, request, grant, requestId);
+};

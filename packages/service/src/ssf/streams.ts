@@ -1,0 +1,201 @@
+/** Streams of a caller's subject: to make, read, change, pause, disable, verify and delete (protocol §17). */
+import { encodeUlid } from '@svc/protocol';
+import { holdLiveKey } from '../access/live-key.ts';
+import { type AuditAction, auditEvent } from '../audit/audit-event.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { conflict, invalidRequest, notFound, rateLimited } from '../errors.ts';
+import { audienceOf, orgOf, type Subscriber } from '../events/subscriptions.ts';
+import type { Repositories } from '../ports/store.ts';
+import type { StreamRecord, StreamStatus } from '../ports/streams.ts';
+import { audienceClaimOf, eventUris, typesOf } from './set.ts';
+
+const STREAMS_EACH = 5;
+/** Of one stream, in seconds. */
+export const VERIFIED_EVERY_SECONDS = 30;
+
+/** What a receiver may say. Not there: it says nothing of it. */
+export interface StreamRequest {
+  readonly events_requested?: readonly string[] | undefined;
+  readonly delivery?: { readonly endpoint_url?: string | undefined } | undefined;
+  readonly description?: string | undefined;
+}
+
+/** What it may send back of what it has read. */
+export interface StreamChange extends StreamRequest {
+  readonly stream_id: string;
+  readonly iss?: string | undefined;
+  readonly aud?: string | readonly string[] | undefined;
+  readonly events_supported?: readonly string[] | undefined;
+  readonly events_delivered?: readonly string[] | undefined;
+  readonly min_verification_interval?: number | undefined;
+}
+
+/** `CONFLICT` beyond five of one subject. */
+export const createStream = (
+  deps: ServiceDeps,
+  caller: Subscriber,
+  wanted: StreamRequest,
+  requestId: string,
+): Promise<StreamRecord> => {
+  if (wanted.delivery?.endpoint_url !== undefined)
+    throw invalidRequest('delivery.endpoint_url is for this service to say; leave it out');
+  const audience = audienceOf(caller);
+  const streamId = `ssf_${encodeUlid(deps.clock.nowMs(), deps.random.bytes(10))}`;
+  return deps.store.transaction(async (tx) => {
+    await holdLiveKey(tx, caller);
+    if ((await tx.streams.countForUpdate(audience)) >= STREAMS_EACH)
+      throw conflict(
+        `${caller.subject} has ${STREAMS_EACH} streams, which is the limit; use one of them, or delete one.`,
+      );
+    const wishes = wishesOf(deps, wanted);
+    const stream = await tx.streams.insert({ streamId, audience, createdBy: caller.keyId, ...wishes });
+    await audit(deps, tx, caller, 'stream.create', streamId, requestId);
+    return stream;
+  });
+};
+
+/** The oldest first. */
+export const listStreams = (
+  { store }: Pick<ServiceDeps, 'store'>,
+  caller: Subscriber,
+): Promise<readonly StreamRecord[]> => store.streams.list(audienceOf(caller));
+
+export const findStream = (
+  { store }: Pick<ServiceDeps, 'store'>,
+  caller: Subscriber,
+  id: string,
+): Promise<StreamRecord> => findOwn(store, caller, id);
+
+/** What is not named stays (`isWhole` false), or is taken back. `INVALID_REQUEST` where what only the service says is said otherwise. */
+export const changeStream = (
+  deps: ServiceDeps,
+  caller: Subscriber,
+  sent: StreamChange,
+  isWhole: boolean,
+  requestId: string,
+): Promise<StreamRecord> =>
+  change(deps, caller, sent.stream_id, 'stream.update', requestId, async (tx, stream) => {
+    refuseOtherFacts(deps, sent, stream);
+    const { requested, description } = stream;
+    const kept = isWhole ? {} : { events_requested: requested, description: description ?? undefined };
+    await tx.streams.update(stream.streamId, wishesOf(deps, { ...kept, ...sent }));
+    return findOwn(tx, caller, stream.streamId);
+  });
+
+export const setStreamStatus = (
+  deps: ServiceDeps,
+  caller: Subscriber,
+  {
+    id,
+    status,
+    reason,
+  }: { readonly id: string; readonly status: StreamStatus; readonly reason: string | null },
+  requestId: string,
+): Promise<StreamRecord> =>
+  change(deps, caller, id, 'stream.status', requestId, async (tx) => {
+    await tx.streams.setStatus(id, status, reason);
+    return findOwn(tx, caller, id);
+  });
+
+export const deleteStream = (
+  deps: ServiceDeps,
+  caller: Subscriber,
+  id: string,
+  requestId: string,
+): Promise<void> => change(deps, caller, id, 'stream.delete', requestId, (tx) => tx.streams.delete(id));
+
+/** `RATE_LIMITED` within 30 s of the last one. */
+export const verifyStream = (
+  deps: ServiceDeps,
+  caller: Subscriber,
+  id: string,
+  state: string | null,
+): Promise<void> =>
+  deps.store.transaction(async (tx) => {
+    await holdLiveKey(tx, caller);
+    const { status } = await findOwn(tx, caller, id);
+    if (status === 'disabled') throw invalidRequest('The stream is disabled; nothing is told on it.');
+    const waitSeconds = await tx.streams.verify(id, state, VERIFIED_EVERY_SECONDS);
+    if (waitSeconds !== null)
+      throw rateLimited(
+        `A stream is verified once in ${VERIFIED_EVERY_SECONDS} s; try again in ${waitSeconds} s`,
+        waitSeconds,
+      );
+  });
+
+export const pollUrlOf = ({ identity }: Pick<ServiceDeps, 'identity'>, streamId: string): string =>
+  `${identity.baseUrl}/ssf/streams/${streamId}/poll`;
+
+/** Of the caller's subject. */
+export const findOwn = async (
+  { streams }: Pick<Repositories, 'streams'>,
+  caller: Subscriber,
+  id: string,
+): Promise<StreamRecord> => {
+  const found = await streams.find(audienceOf(caller), id);
+  if (found === null) throw notFound(`No stream ${id}.`);
+  return found;
+};
+
+const wishesOf = (
+  { identity }: Pick<ServiceDeps, 'identity'>,
+  {
+    events_requested: requested = [],
+    description = null,
+  }: Omit<StreamRequest, 'description'> & { readonly description?: string | null | undefined },
+) => ({ requested, types: typesOf(requested, identity.baseUrl), description });
+
+const refuseOtherFacts = (
+  deps: Pick<ServiceDeps, 'identity'>,
+  sent: StreamChange,
+  stream: StreamRecord,
+): void => {
+  const { baseUrl } = deps.identity;
+  const supported = eventUris(baseUrl);
+  const facts: readonly (readonly [string, unknown, readonly unknown[]])[] = [
+    ['iss', sent.iss, [baseUrl]],
+    ['aud', sent.aud, [audienceClaimOf(stream)]],
+    ['events_supported', sent.events_supported, supported],
+    [
+      'events_delivered',
+      sent.events_delivered,
+      supported.filter((uri) => typesOf([uri], baseUrl).some((type) => stream.types.includes(type))),
+    ],
+    ['min_verification_interval', sent.min_verification_interval, [VERIFIED_EVERY_SECONDS]],
+    ['delivery.endpoint_url', sent.delivery?.endpoint_url, [pollUrlOf(deps, stream.streamId)]],
+  ];
+  for (const [name, said, fact] of facts)
+    if (said !== undefined && !isSameSet([said].flat(), fact))
+      throw invalidRequest(`${name} is for this service to say; send it as it was read, or leave it out`);
+};
+
+/** In whatever order. */
+const isSameSet = (some: readonly unknown[], others: readonly unknown[]): boolean => {
+  const [left, right] = [new Set(some), new Set(others)];
+  return left.size === right.size && [...left].every((one) => right.has(one));
+};
+
+const change = <Result>(
+  deps: ServiceDeps,
+  caller: Subscriber,
+  id: string,
+  action: AuditAction,
+  requestId: string,
+  work: (tx: Repositories, stream: StreamRecord) => Promise<Result>,
+): Promise<Result> =>
+  deps.store.transaction(async (tx) => {
+    await holdLiveKey(tx, caller);
+    const result = await work(tx, await findOwn(tx, caller, id));
+    await audit(deps, tx, caller, action, id, requestId);
+    return result;
+  });
+
+const audit = (
+  deps: ServiceDeps,
+  tx: Repositories,
+  caller: Subscriber,
+  action: AuditAction,
+  target: string,
+  requestId: string,
+): Promise<void> =>
+  tx.audit.insert(auditEvent(deps, caller, { action, target, requestId, orgId: orgOf(caller) }));

@@ -1,0 +1,425 @@
+/** What a look at due deliveries and a revocation cost, whoever makes them dear, and what stays in order meanwhile. */
+import type { EventAudience, EventType, GrantRecord, TakenDelivery } from '@svc/service';
+import { insertSubscription } from '@svc/testkit/store/events';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql, withSession } from '@svc/testkit/store/session';
+import {
+  allowCommit,
+  createWorld,
+  denyCommit,
+  insertGrant,
+  insertOrg,
+  type World,
+} from '@svc/testkit/store/world';
+import { beforeEach, describe, expect, it } from 'vitest';
+
+const stores = withStores();
+let world: World;
+let grant: GrantRecord;
+let rp: EventAudience;
+
+beforeEach(async () => {
+  await runSql(stores.url, 'truncate event_subscriptions, event_outbox, event_log cascade');
+  world = await createWorld(stores.first);
+  grant = await insertGrant(world);
+  rp = `rp ${world.relyingParty.did}`;
+});
+
+const DECISIONS: readonly EventType[] = ['decision.allow', 'decision.deny'];
+const want = (audience: EventAudience, types = DECISIONS) =>
+  insertSubscription(stores.first, audience, types);
+const sequenceAll = async (): Promise<void> => {
+  while ((await runSql(stores.url, 'select from event_outbox limit 1')).length > 0)
+    await stores.second.events.sequence(10_000);
+};
+const openAll = async (): Promise<void> => {
+  await sequenceAll();
+  for (const id of await stores.first.events.listBehind()) await stores.first.events.open(id, 1_000);
+};
+const take = (limit = 1_000, atOnce = 1_000, ofAudience = 1_000) =>
+  stores.first.events.take(limit, { atOnce, ofAudience, forSeconds: 60 });
+const note = (taken: TakenDelivery | undefined, isDelivered = true) =>
+  stores.first.events.noteOutcome(
+    taken as TakenDelivery,
+    {
+      ...{ isDelivered, isGone: false, status: isDelivered ? 200 : 500, problem: null },
+      ...{ retrySeconds: null, endpointWaitSeconds: 0 },
+    },
+    5,
+  );
+const denies = (count: number, grantId: GrantRecord['id'] | null = grant.id) =>
+  stores.first.verify.commitDecisions(Array.from({ length: count }, () => denyCommit(world, { grantId })));
+
+describe('a look at what is due', () => {
+  const rowsOfALook = (bounds: string) =>
+    withSession(stores.url, async (session) => {
+      await session.query('analyze event_deliveries, event_subscriptions, event_log');
+      await session.query('begin');
+      const { rows: taken } = await session.query(
+        `select from svc_take_due(${bounds}, interval '60 seconds')`,
+      );
+      const { rows } = await session.query<{ read: number }>(
+        `select (idx_tup_fetch + seq_tup_read)::integer as read from pg_stat_xact_user_tables
+         where relname = 'event_deliveries'`,
+      );
+      await session.query('rollback');
+      return { taken: taken.length, read: rows[0]?.read ?? 0 };
+    });
+
+  it('reads a few rows for each endpoint, however many wait for it, behind one another or under way', async () => {
+    const ENDPOINTS = 40;
+    const WAITING = 200;
+    await Promise.all(Array.from({ length: ENDPOINTS }, () => want(rp)));
+    await denies(WAITING);
+    await openAll();
+    const first = await rowsOfALook('100, 32, 1000');
+    expect(first.taken).toBe(ENDPOINTS);
+    expect(first.read).toBeLessThan(ENDPOINTS * 8);
+    expect(await take()).toHaveLength(ENDPOINTS);
+    const second = await rowsOfALook('100, 32, 1000');
+    expect(second.taken).toBe(0);
+    expect(second.read).toBeLessThan(ENDPOINTS * 8);
+  });
+
+  it('gives an org and all its members as many places as one of them', async () => {
+    const orgId = await insertOrg(stores.first);
+    const members = await Promise.all(Array.from({ length: 4 }, () => createWorld(stores.first, orgId)));
+    for (const member of members) await want(`rp ${member.relyingParty.did}`);
+    await want(`org ${orgId}`);
+    await want(rp);
+    for (const member of members)
+      await stores.first.verify.commitDecisions(Array.from({ length: 6 }, () => denyCommit(member)));
+    await denies(6, null);
+    await openAll();
+    const of = (taken: readonly TakenDelivery[]) =>
+      taken.filter(
+        ({ data }) =>
+          (JSON.parse(data) as { relying_party: string }).relying_party !== world.relyingParty.did,
+      ).length;
+    const taken = await take(100, 32, 5);
+    expect({ org: of(taken), other: taken.length - of(taken) }).toEqual({ org: 5, other: 5 });
+    expect(await take(100, 32, 5)).toEqual([]);
+  });
+
+  it('passes over what somebody is noting at that moment, and waits for nobody', async () => {
+    await want(rp);
+    await denies(2, null);
+    await openAll();
+    await withSession(stores.url, async (session) => {
+      await session.query('begin');
+      await session.query('select from event_deliveries order by position limit 1 for update');
+      expect(await take()).toHaveLength(1);
+      await session.query('rollback');
+    });
+    expect(await take()).toHaveLength(1);
+  });
+});
+
+it('what waits is described: not in the log, due, open, and how endpoints are', async () => {
+  const { events } = stores.first;
+  const none = { outboxSinceMs: null, dueSinceMs: null, waiting: 0, active: 0, failing: 0, disabled: 0 };
+  expect(await events.describeQueue()).toEqual(none);
+  const failing = await want(rp);
+  await want(rp);
+  const disabled = await want(rp);
+  await denies(3);
+  expect(await events.describeQueue()).toMatchObject({ outboxSinceMs: expect.any(Number), dueSinceMs: null });
+  await openAll();
+  await events.disable(disabled.subscriptionId);
+  await runSql(
+    stores.url,
+    `update event_subscriptions set failing_since = svc_now() where subscription_id = $1`,
+    [failing.subscriptionId],
+  );
+  const counts = { waiting: 9, active: 1, failing: 1, disabled: 1 };
+  expect(await events.describeQueue()).toEqual({
+    ...counts,
+    outboxSinceMs: null,
+    dueSinceMs: expect.any(Number),
+  });
+  await take();
+  expect(await events.describeQueue()).toEqual({ ...counts, outboxSinceMs: null, dueSinceMs: null });
+});
+
+describe('what has an order keeps it', () => {
+  it('where the first is given up, what stood behind it is next', async () => {
+    await want(rp);
+    await denies(3);
+    await openAll();
+    const [first, ...others] = await take();
+    expect(others).toEqual([]);
+    await note(first, false);
+    await runSql(stores.url, 'update event_subscriptions set not_before = svc_now()');
+    expect((await take()).map(({ position }) => position)).toEqual([(first?.position ?? 0) + 1]);
+  });
+
+  it('where what was delivered is replayed while the next is under way: that one alone, then from the beginning', async () => {
+    const { subscriptionId } = await want(rp);
+    await denies(4);
+    await openAll();
+    const [first] = await take();
+    await note(first);
+    const [second] = await take();
+    await stores.first.events.readAgain(subscriptionId, first?.position ?? 0);
+    await openAll();
+    const told: (number | undefined)[] = [];
+    const [again, ...others] = await take();
+    expect(others).toEqual([]);
+    await note(again);
+    expect(await take()).toEqual([]);
+    await note(second);
+    for (let [one] = await take(); one !== undefined; [one] = await take()) {
+      told.push(one.position);
+      await note(one);
+    }
+    const from = first?.position ?? 0;
+    expect([again?.position, ...told]).toEqual([from, from + 2, from + 3]);
+  });
+
+  it('where the first is forgotten before it was delivered', async () => {
+    await want(rp);
+    await denies(2);
+    await openAll();
+    await runSql(
+      stores.url,
+      `update event_log set logged_at = svc_now() - interval '31 days' where position = (select min(position) from event_log)`,
+    );
+    await stores.first.events.forget(100, 30, Date.now());
+    expect(await take()).toHaveLength(1);
+  });
+});
+
+describe('a revocation', () => {
+  const revoke = async (ids = [grant.id]) => {
+    await stores.first.grants.recordRevocation(ids);
+    await stores.first.revocation.stampRevoked(world.principal.did, ids, Date.now());
+  };
+
+  it('asks who has verified the Grant of those who have decided on one of its Principal, not of all who listen', async () => {
+    await Promise.all(
+      Array.from({ length: 12 }, async () => {
+        const other = await createWorld(stores.first);
+        await want(`rp ${other.relyingParty.did}`, ['grant.revoked']);
+      }),
+    );
+    const mine = await want(rp, ['grant.revoked']);
+    const second = await insertGrant(world);
+    await stores.first.verify.commitDecisions([allowCommit(world, grant), allowCommit(world, second)]);
+    await revoke([grant.id, second.id]);
+    const calls = await withSession(stores.url, async (session) => {
+      await session.query(`set track_functions = 'all'`);
+      await session.query('begin');
+      let asked = 0;
+      while (
+        (await session.query('select from event_log where audience = $1', ['verifiers told'])).rowCount !== 2
+      ) {
+        await session.query('select svc_sequence_events(100)');
+        const { rows } = await session.query<{ calls: number }>(
+          `select coalesce(sum(calls), 0)::integer as calls from pg_stat_xact_user_functions
+           where funcname = 'svc_has_verified'`,
+        );
+        asked = rows[0]?.calls ?? 0;
+        await session.query('commit');
+        await session.query('begin');
+      }
+      await session.query('commit');
+      return asked;
+    });
+    // The server counts a function with settings of its own twice.
+    expect(calls).toBeLessThanOrEqual(2 * 2);
+    await openAll();
+    expect((await take()).map(({ subscriptionId, type }) => ({ subscriptionId, type }))).toEqual(
+      Array(2).fill({ subscriptionId: mine.subscriptionId, type: 'grant.revoked' }),
+    );
+  });
+
+  it('is told once to an org that has its Principal and a relying party that has verified it', async () => {
+    const orgId = await insertOrg(stores.first);
+    world = await createWorld(stores.first, orgId);
+    await stores.first.principals.setOrg(world.principal.did, orgId);
+    world = {
+      ...world,
+      principal: (await stores.first.principals.find(world.principal.did)) ?? world.principal,
+    };
+    grant = await insertGrant(world);
+    await want(`org ${orgId}`, ['grant.revoked']);
+    await stores.first.verify.commitDecisions([allowCommit(world, grant)]);
+    await revoke();
+    await openAll();
+    await openAll();
+    expect(await take()).toHaveLength(1);
+  });
+});
+
+describe('storage', () => {
+  it('that holds one event twice for one audience moves what comes after it', async () => {
+    await want(rp);
+    await denies(1);
+    await runSql(
+      stores.url,
+      `insert into event_outbox (event_id, audience, type, occurred_at, data)
+       select event_id, audience, type, occurred_at, data from event_outbox`,
+    );
+    await denies(1);
+    await openAll();
+    expect(await runSql(stores.url, 'select from event_log')).toHaveLength(2);
+  });
+
+  it('keeps the wants of a subscription that is enabled while old ones are forgotten', async () => {
+    const { subscriptionId } = await want(rp);
+    await stores.first.events.disable(subscriptionId);
+    await runSql(stores.url, `update event_subscriptions set disabled_at = svc_now() - interval '31 days'`);
+    await withSession(stores.url, async (session) => {
+      await session.query('begin');
+      await session.query(`update event_subscriptions set disabled_at = null, disabled_because = null`);
+      await session.query('select svc_want_events($1)', [subscriptionId]);
+      await stores.first.events.forget(100, 30, Date.now());
+      await session.query('commit');
+    });
+    expect(await runSql(stores.url, 'select type from event_wants')).toHaveLength(2);
+  });
+
+  it('forgets deliveries with their events, also beside an event that a clock ahead has dated', async () => {
+    const { subscriptionId } = await want(rp);
+    await denies(3);
+    await openAll();
+    await runSql(
+      stores.url,
+      `update event_log set logged_at = svc_now() + case when position = (select min(position) from event_log)
+       then interval '1 year' else -interval '31 days' end`,
+    );
+    await stores.first.events.forget(100, 30, Date.now());
+    expect(
+      await stores.first.events.listDeliveries(subscriptionId, { beforePosition: undefined, limit: 10 }),
+    ).toHaveLength(1);
+    expect(await take()).toHaveLength(1);
+  });
+
+  it('keeps two secrets of a subscription, however often it is rotated', async () => {
+    const { subscriptionId } = await want(rp);
+    for (let i = 0; i < 6; i++)
+      await stores.first.transaction((tx) => tx.events.rotate(subscriptionId, 'root', 24));
+    const rows = await runSql<{ number: number }>(
+      stores.url,
+      'select number from event_secrets order by number',
+    );
+    expect(rows.length).toBeLessThanOrEqual(3);
+    expect(rows.at(-1)?.number).toBe(7);
+    const [found] = await stores.first.events.list(rp);
+    expect(found?.secrets.map(({ number }) => number)).toEqual([7, 6]);
+  });
+});
+
+/** Rows that a statement reads and deletes, of two tables; nothing of it stays. */
+const workOf = (tables: readonly string[], text: string, values: readonly unknown[] = []) =>
+  withSession(stores.url, async (session) => {
+    await session.query('begin');
+    await session.query(text, [...values]);
+    const { rows } = await session.query<{ read: number; deleted: number }>(
+      `select sum(coalesce(idx_tup_fetch, 0) + seq_tup_read)::integer as read, sum(n_tup_del)::integer as deleted
+       from pg_stat_xact_user_tables where relname = any ($1)`,
+      [tables],
+    );
+    await session.query('rollback');
+    return rows[0] ?? { read: 0, deleted: 0 };
+  });
+
+describe('what is done within a call does not grow with what there is', () => {
+  it('the outbox is read as far as it is moved, also where nothing may move', async () => {
+    await want(rp);
+    await denies(1);
+    await sequenceAll();
+    await runSql(
+      stores.url,
+      `insert into event_outbox (event_id, audience, type, occurred_at, data)
+       select 'evt_' || i, $1, 'decision.deny', svc_now(), '{}' from generate_series(1, 5000) as i`,
+      [rp],
+    );
+    await runSql(stores.url, 'analyze event_outbox');
+    const sequence = 'select svc_sequence_events(10)';
+    await withSession(stores.url, async (session) => {
+      await session.query('begin');
+      await session.query('select pg_current_xact_id()');
+      await runSql(
+        stores.url,
+        `insert into event_outbox (event_id, audience, type, occurred_at, data)
+         select 'evt_held_' || i, $1, 'decision.deny', svc_now(), '{}' from generate_series(1, 5000) as i`,
+        [rp],
+      );
+      expect((await workOf(['event_outbox'], sequence)).read).toBeLessThan(100);
+      await session.query('rollback');
+    });
+    expect((await workOf(['event_outbox'], sequence)).read).toBeLessThan(100);
+  });
+
+  it('a subscription is deleted, and a name released, without its deliveries and events, which go in steps', async () => {
+    const { events } = stores.first;
+    const { subscriptionId } = await want(rp);
+    await denies(100);
+    await openAll();
+    const tables = ['event_deliveries', 'event_log'];
+    expect(await workOf(tables, 'select svc_end_subscription($1)', [subscriptionId])).toMatchObject({
+      deleted: 0,
+    });
+    expect(await workOf(tables, 'select svc_forget_audience($1)', [rp])).toMatchObject({ deleted: 0 });
+    expect(await stores.first.transaction((tx) => tx.events.delete(subscriptionId))).toBe(true);
+    expect(await stores.first.transaction((tx) => tx.events.delete(subscriptionId))).toBe(false);
+    expect(await events.find(rp, subscriptionId)).toBeNull();
+    expect(await take()).toEqual([]);
+    expect(await runSql(stores.url, 'select from event_secrets union all select from event_wants')).toEqual(
+      [],
+    );
+    await stores.first.transaction((tx) => tx.events.deleteAll(rp));
+    const steps: number[] = [];
+    do steps.push(await events.forget(40, 30, Date.now()));
+    while ((steps.at(-1) ?? 0) > 0);
+    expect(steps).toEqual([40, 40, 20, 0]);
+    expect(
+      await runSql(
+        stores.url,
+        `select 1 from event_log union all select 2 from event_deliveries union all select 3 from event_subscriptions
+         union all select 4 from event_floors`,
+      ),
+    ).toEqual([]);
+  });
+
+  it('what is old is forgotten without a look at the deliveries of what is not', async () => {
+    await Promise.all(Array.from({ length: 5 }, () => want(rp)));
+    await denies(300, null);
+    await openAll();
+    await runSql(
+      stores.url,
+      `update event_log set logged_at = svc_now() - interval '31 days'
+       where position <= (select min(position) + 3 from event_log)`,
+    );
+    await runSql(stores.url, 'analyze event_deliveries, event_log, event_subscriptions');
+    const forget = `select svc_forget_events(2, interval '30 days', $1)`;
+    // A plan for any value comes after five of its own.
+    await withSession(stores.url, async (session) => {
+      await session.query('begin');
+      for (let i = 0; i < 8; i++) {
+        await session.query('savepoint s');
+        await session.query(forget, [Date.now()]);
+        if (i < 7) await session.query('rollback to s');
+      }
+      const { rows } = await session.query<{ read: number; deleted: number }>(
+        `select (idx_tup_fetch + seq_tup_read)::integer as read, n_tup_del::integer as deleted
+         from pg_stat_xact_user_tables where relname = 'event_deliveries'`,
+      );
+      await session.query('rollback');
+      expect(rows[0]?.deleted).toBe(8 * 10);
+      expect(rows[0]?.read).toBeLessThan(8 * 10 * 6);
+    });
+  });
+});
+
+it('so many replays in an hour are counted, and then how long to wait', async () => {
+  const { subscriptionId } = await want(rp);
+  for (let i = 0; i < 3; i++) expect(await stores.first.events.countReplay(subscriptionId, 3)).toBeNull();
+  expect(await stores.first.events.countReplay(subscriptionId, 3)).toBeGreaterThan(3_500);
+  await runSql(
+    stores.url,
+    `update event_subscriptions set replays_from = replays_from - interval '61 minutes'`,
+  );
+  expect(await stores.first.events.countReplay(subscriptionId, 3)).toBeNull();
+});

@@ -1,0 +1,56 @@
+/** Databases have run what was released, and refuse a program that has other texts of it: a change is a new migration. */
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+
+const folder = new URL('./migrations/', import.meta.url);
+
+/** SHA-256 of each folder that was released. Lines are added with a release, and never changed. */
+const RELEASED: readonly (readonly [name: string, sha256: string])[] = [
+  ['0001-foundation', '111a1e6f6723d99efdfd3c086aa0959802563f04e3a816e69f5b17dcbd4ef7c8'],
+  ['0002-registry', 'eae928b04f933ef9769cf0b6f11078262745e6ac22f7ecb9f85cf83cb2e8d791'],
+  ['0003-service-keys', 'f6c6464509f2cdb3ae5f7a5c9d362ad481efcb38ab605260340bc64f8983ecc5'],
+  ['0004-fence', 'e641413a921586e148adb3c70f879655ac4bd677737b509842d0b00327838c07'],
+  ['0005-roles', 'dd3062e52d1ee5ccfd9cdf182f7eac6b78d110e521e9ba5bfb460b3a3e0b5652'],
+  ['0006-clock-repair', '6f9571f6227bd581c162b27ce43a181230163a9668e2549bda0f7b690562a621'],
+  ['0007-service-did', 'a8e1f51a7b60a6f0599cf8d3f1e4fa935c846bca3710c738c64b2389816eb069'],
+  ['0008-replica-marks', '9d90a882b7bed4f1cbdb6ef8f7cc0455bd20b5c64f1c2b2c047eb3ed6ae699e3'],
+  ['0009-judge-by-look-up', 'f1c1e938d314ac4b2678e77f13fdd3f1bcdf319bc47c31bd45e27ddde2b694e1'],
+  ['0010-events', 'b975c5b6fa0289250bc3ba9a79ad6122a12365a6515ebcfaf13760f33278c718'],
+  ['0011-pauses', 'ab367d300bd7ef69627da14ec4c9a6de215393216e6d2c4ff89cbc3b4fafcf57'],
+  ['0012-cold-days', '04b3d1f693186186acb2a9c84c8b131f4bf54e60ffc54f79c09f837f07c55dfc'],
+  ['0013-pause-events', '3e06e62da1ddca829577f95dc5a9f027a50bafabf6877cf4f9102a18b93e4416'],
+  ['0014-fair-deliveries', '8101533413a082bee1f7a5ef3a64b172933aa72c2c3f31872faa20ebff613fc7'],
+  ['0016-service-pause', '31d8a4d843f9c4fc1f0254b7ba672a5027da2a13999252f7ff61dd757cba5495'],
+  ['0017-cold-days-kept', '4b7c95075fe4671bed9dd55cc4cf0ea0931149c945ab1ec1b8d604fbcc375e71'],
+  ['0018-approvals', '9e4bf6000fcc8ed8da81292c18e1dffeb86014200b710e8d2ddbd80aff125fb8'],
+];
+
+/** Of the names and texts of its files, in the order in which they run. */
+const hashOf = (name: string): string => {
+  const hash = createHash('sha256');
+  for (const file of readdirSync(new URL(`${name}/`, folder)).sort())
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(new URL(`${name}/${file}`, folder)))
+      .update('\0');
+  return hash.digest('hex');
+};
+
+it.each(RELEASED)('%s is as it was released', (name, sha256) => {
+  const found = existsSync(new URL(name, folder)) ? hashOf(name) : 'gone';
+  const next =
+    'a released migration never changes: take it back, and write a new one (npm run new -- migration NAME)';
+  expect(found, `packages/store-pg/src/migrations/${name}: ${next}`).toBe(sha256);
+});
+
+it('what is added runs after all that was released', () => {
+  const released = RELEASED.map(([name]) => name);
+  const added = readdirSync(folder).filter((name) => !released.includes(name));
+  expect(added.filter((name) => name < (released.at(-1) ?? ''))).toEqual([]);
+});
+
+it('each has a number of its own: the order of two with the same would be an accident of their names', () => {
+  const numbers = readdirSync(folder).map((name) => name.slice(0, 4));
+  expect(numbers).toEqual([...new Set(numbers)]);
+});

@@ -1,0 +1,143 @@
+/** Streams of Shared Signals over subscriptions, the log and its deliveries (0022-streams). */
+import { type StreamRecord, type StreamRepository, VERIFICATION, type WaitingEvent } from '@svc/service';
+import type { Database } from '../database.ts';
+
+const select = `
+  select s.subscription_id as "streamId", s.audience, s.description, array_remove(s.types, '${VERIFICATION}') as types, t.requested,
+    case when s.disabled_at is null then 'enabled' when t.keeps_nothing then 'disabled' else 'paused' end as status, t.reason
+  from event_subscriptions s join event_streams t using (subscription_id)`;
+
+/** A subscription has one type at least; a stream may have none. */
+const insertSql = `
+  with inserted as (
+    insert into event_subscriptions
+      (subscription_id, audience, method, url, description, types, budget_low_percent, created_by, read_to)
+    values ($1, $2, 'poll', '', $3, array['${VERIFICATION}'] || $4::text[], 20, $5,
+      coalesce((select max(position) from event_log), 0))
+    returning subscription_id
+  )
+  insert into event_streams (subscription_id, requested) select subscription_id, $6 from inserted`;
+
+const updateSql = `
+  with updated as (
+    update event_subscriptions set types = array['${VERIFICATION}'] || $2::text[], description = $3
+    where subscription_id = $1 returning subscription_id, types
+  ), dropped as (
+    delete from event_deliveries d using updated u
+    where d.subscription_id = u.subscription_id and d.state = 'waiting' and d.type != all (u.types)
+  ), unwanted as (
+    delete from event_wants w using updated u where w.subscription_id = u.subscription_id and w.type != all (u.types)
+  )
+  update event_streams set requested = $4 where subscription_id = $1`;
+
+/** The caller has the row. Whoever kept nothing until now begins with what is told from here on. */
+const statusSql = `
+  with was as (
+    select keeps_nothing from event_streams where subscription_id = $1
+  ), changed as (
+    update event_streams set keeps_nothing = $2 = 'disabled', reason = $3 where subscription_id = $1
+  )
+  update event_subscriptions s
+  set disabled_at = case when $2 = 'enabled' then null else coalesce(disabled_at, svc_now()) end,
+    disabled_because = case when $2 = 'enabled' then null else 'owner' end,
+    read_to = case when w.keeps_nothing then coalesce((select max(position) from event_log), 0) else read_to end
+  from was w where s.subscription_id = $1`;
+
+const dropSql = `
+  with unwanted as (delete from event_wants where subscription_id = $1)
+  delete from event_deliveries where subscription_id = $1 and state = 'waiting'`;
+
+const settleSql = `
+  update event_deliveries d
+  set state = case when e.problem is null then 'delivered' else 'failed' end, attempts = attempts + 1, last_attempt_at = svc_now(),
+    last_problem = e.problem
+  from unnest($2::text[], $3::text[]) as e (event_id, problem)
+  where d.subscription_id = $1 and d.event_id = e.event_id and d.state = 'waiting'`;
+
+export function streamRepository(database: Database): StreamRepository {
+  const run = (text: string, values: readonly unknown[]) => database.write({ text, values });
+  const listWhere = (condition: string, values: readonly unknown[]) =>
+    database.read<StreamRecord>({ text: `${select} where ${condition}`, values });
+  const hold = (streamId: string) =>
+    run('select from event_subscriptions where subscription_id = $1 for no key update', [streamId]);
+  const want = (streamId: string) => run('select svc_want_events($1)', [streamId]);
+  return {
+    async countForUpdate(audience) {
+      // A statement of its own: what is counted next must have a snapshot from after the lock.
+      await run('select pg_advisory_xact_lock(12, hashtext($1))', [audience]);
+      const text = `select count(*)::integer as value from event_subscriptions where audience = $1 and method != 'webhook'`;
+      const [row] = await database.write<{ value: number }>({ text, values: [audience] });
+      return row?.value ?? 0;
+    },
+    async insert({ streamId, audience, description, types, createdBy, requested }) {
+      await run(insertSql, [streamId, audience, description, types, createdBy, requested]);
+      await want(streamId);
+      const [inserted] = await listWhere('s.subscription_id = $1', [streamId]);
+      if (inserted === undefined) throw new Error(`inserted stream not found: ${streamId}`);
+      return inserted;
+    },
+    list: (audience) => listWhere('s.audience = $1 order by s.subscription_id', [audience]),
+    async find(audience, streamId) {
+      const [found] = await listWhere('s.audience = $1 and s.subscription_id = $2', [audience, streamId]);
+      return found ?? null;
+    },
+    async update(streamId, { types, description, requested }) {
+      await hold(streamId);
+      await run(updateSql, [streamId, types, description, requested]);
+      await run(
+        `select svc_want_events(subscription_id) from event_streams where subscription_id = $1 and not keeps_nothing`,
+        [streamId],
+      );
+    },
+    async setStatus(streamId, status, reason) {
+      await hold(streamId);
+      await run(statusSql, [streamId, status, reason]);
+      await (status === 'disabled' ? run(dropSql, [streamId]) : want(streamId));
+    },
+    async delete(streamId) {
+      await run(`select svc_forget_audience('subscription ' || $1)`, [streamId]);
+      await run('select svc_end_subscription($1)', [streamId]);
+    },
+    async verify(streamId, state, everySeconds) {
+      const text = `
+        update event_streams set verified_at = svc_now()
+        where subscription_id = $1
+          and (verified_at is null or verified_at <= svc_now() - make_interval(secs => $2))
+        returning svc_emit_to(array['subscription ' || $1::text], '${VERIFICATION}', null, svc_now(),
+          case when $3::text is null then '{}' else json_build_object('state', $3::text) end)`;
+      if ((await run(text, [streamId, everySeconds, state])).length > 0) return null;
+      const [row] = await database.write<{ value: number }>({
+        text: `select ceil(extract(epoch from verified_at - svc_now()) + $2)::integer as value
+          from event_streams where subscription_id = $1`,
+        values: [streamId, everySeconds],
+      });
+      return Math.max(row?.value ?? 0, 1);
+    },
+    async settle(streamId, taken, refused) {
+      const ids = [...taken, ...refused.map(({ eventId }) => eventId)];
+      const problems = [...taken.map(() => null), ...refused.map(({ problem }) => problem)];
+      await run(settleSql, [streamId, ids, problems]);
+    },
+    listWaiting: (streamId, limit) =>
+      database.read<WaitingEvent>({
+        text: `
+          select l.event_id as "eventId", l.type, svc_ms(l.occurred_at) as "occurredAtMs", l.data
+          from event_deliveries d
+            join event_subscriptions s using (subscription_id)
+            join event_log l using (position)
+          where d.subscription_id = $1 and d.state = 'waiting' and s.disabled_at is null
+          order by d.position limit $2`,
+        values: [streamId, limit],
+      }),
+    async listReady(streamIds) {
+      const rows = await database.read<{ id: string }>({
+        text: `
+          select subscription_id as id from event_subscriptions s
+          where subscription_id = any ($1) and disabled_at is null and exists (
+            select from event_deliveries d where d.subscription_id = s.subscription_id and d.state = 'waiting')`,
+        values: [streamIds],
+      });
+      return rows.map(({ id }) => id);
+    },
+  };
+}

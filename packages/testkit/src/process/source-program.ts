@@ -1,0 +1,63 @@
+/**
+ * A program of a test's own, or of somebody's template, bundled from its source: started through a compiler, each start of it
+ * would take a second longer.
+ */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { afterAll, beforeAll } from 'vitest';
+
+/** Its file, or its text and the folder that its imports are seen from. */
+export type Source = string | { readonly text: string; readonly folder: string };
+
+/** Declares it at the top of a test file, which has it from `beforeAll` on; answers where to find it. */
+export function withSourceProgram(source: Source): () => string {
+  let folder: string | null = null;
+  const file = (): string => {
+    if (folder === null) throw new Error('the program exists from beforeAll on');
+    return join(folder, 'program.mjs');
+  };
+  beforeAll(async () => {
+    const home = homeOf(typeof source === 'string' ? dirname(source) : source.folder);
+    // Inside the package, whose dependencies the program finds from there.
+    const cache = join(home, 'node_modules', '.cache');
+    mkdirSync(cache, { recursive: true });
+    folder = mkdtempSync(join(cache, 'source-'));
+    await build({
+      ...(typeof source === 'string'
+        ? { entryPoints: [source] }
+        : { stdin: { contents: source.text, resolveDir: source.folder, loader: 'ts' as const } }),
+      outfile: file(),
+      bundle: true,
+      platform: 'node',
+      target: 'node20',
+      format: 'esm',
+      conditions: ['svc-source'],
+      external: dependenciesOf(home),
+      // For what is bundled in and was written for `require`.
+      banner: {
+        js: `import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);`,
+      },
+      logLevel: 'error',
+    });
+  }, 60_000);
+  afterAll(() => {
+    if (folder !== null) rmSync(folder, { recursive: true, force: true });
+  });
+  return file;
+}
+
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+
+/** The package of this tree, and not what is a package only where it is copied to. */
+const homeOf = (folder: string): string => join(ROOT, ...relative(ROOT, folder).split(sep).slice(0, 2));
+
+/** Those of others. */
+const dependenciesOf = (home: string): string[] => {
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8')) as {
+    readonly dependencies?: object;
+    readonly devDependencies?: object;
+  };
+  return Object.keys({ ...dependencies, ...devDependencies }).filter((name) => !name.startsWith('@svc/'));
+};
