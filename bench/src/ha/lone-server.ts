@@ -1,5 +1,5 @@
 /**
- * One PostgreSQL without a standby, on two small disks of its own and with a share of a processor: what is under test is what the service
+ * One PostgreSQL without a standby, on two disks of its own and with a share of a processor: what is under test is what the service
  * does while one of them is short, and not who takes over. Takes root on Linux.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -18,7 +18,7 @@ const CPU = '/sys/fs/cgroup/cpu';
 const PERIOD_US = 20_000;
 const SETTINGS = [
   // A disk for the log is full soon: nothing that was written before is used again.
-  ...['wal_recycle=off', 'min_wal_size=4MB', 'max_wal_size=64MB', 'max_connections=200'],
+  ...['wal_recycle=off', 'min_wal_size=4MB', 'max_connections=200'],
   ...['unix_socket_directories=', 'listen_addresses=127.0.0.1', 'logging_collector=off'],
 ];
 
@@ -28,6 +28,7 @@ export class Disk {
 
   constructor(
     readonly folder: string,
+    readonly megabytes: number,
     private readonly image: string | null,
   ) {
     this.#filler = join(folder, 'filler');
@@ -37,7 +38,7 @@ export class Disk {
   static mount(folder: string, megabytes: number): Disk {
     mkdirSync(folder);
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=755`, 'tmpfs', folder]);
-    return new Disk(folder, null);
+    return new Disk(folder, megabytes, null);
   }
 
   /** ext4, which can turn read-only as it does when its device fails. */
@@ -47,7 +48,7 @@ export class Disk {
     execFileSync('truncate', ['-s', `${megabytes}M`, image]);
     execFileSync('mkfs.ext4', ['-q', image]);
     execFileSync('mount', ['-o', 'loop', image, folder]);
-    return new Disk(folder, image);
+    return new Disk(folder, megabytes, image);
   }
 
   fill(): void {
@@ -81,7 +82,11 @@ export class Disk {
 
 export interface LoneServerOptions {
   readonly isReadOnlyTested?: boolean;
+  /** Of each of its two disks, MB. In memory they take what is written and no more. */
+  readonly diskSizes?: { readonly data: number; readonly wal: number };
 }
+
+const SMALL_DISKS = { data: 512, wal: 256 };
 
 /** One that has ended meanwhile has no place. */
 const putInto = (group: string, pid: number): void => {
@@ -105,7 +110,7 @@ export class LoneServer implements Queryable {
 
   static async start(
     place: Place,
-    { isReadOnlyTested = false }: LoneServerOptions = {},
+    { isReadOnlyTested = false, diskSizes = SMALL_DISKS }: LoneServerOptions = {},
   ): Promise<LoneServer> {
     const mount = (name: string, megabytes: number) => {
       const folder = join(place.folder, name);
@@ -118,8 +123,8 @@ export class LoneServer implements Queryable {
     const server = new LoneServer(
       place,
       await findFreePort(),
-      mount('data-disk', 512),
-      mount('wal-disk', 256),
+      mount('data-disk', diskSizes.data),
+      mount('wal-disk', diskSizes.wal),
     );
     const wal = ['--waldir', join(server.wal.folder, 'pg'), '--wal-segsize', '1'];
     const kind = ['--auth', 'trust', '--username', 'postgres', '--data-checksums', '--encoding', 'UTF8'];
@@ -144,7 +149,8 @@ export class LoneServer implements Queryable {
 
   /** As an operator starts it. */
   async run(): Promise<void> {
-    const settings = [...SETTINGS, `port=${this.port}`].flatMap((one) => ['-c', one]);
+    const own = [`max_wal_size=${this.wal.megabytes / 4}MB`, `port=${this.port}`];
+    const settings = [...SETTINGS, ...own].flatMap((one) => ['-c', one]);
     const logFile = join(this.place.folder, 'postgres.log');
     this.#daemon = startDaemon([`${BIN}postgres`, '-D', this.#dataDir, ...settings], { logFile });
     await until('PostgreSQL', async () => {

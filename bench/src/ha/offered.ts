@@ -7,9 +7,12 @@ import { percentile } from '../load/percentile.ts';
 import type { Node } from './services.ts';
 
 const GIVE_UP_MS = 4_000;
+const ADDRESSES = 8;
 
 interface Outcome {
   readonly status: number;
+  /** Why there was no answer, as Node.js calls it. */
+  readonly code: string | null;
   readonly sentMs: number;
   readonly tookMs: number;
 }
@@ -37,17 +40,31 @@ export class Outcomes {
 
   /** Those sent later than so long after the beginning. */
   since(ms: number): Outcomes {
-    const late = this.outcomes.filter(({ sentMs }) => sentMs >= this.beganMs + ms);
-    return new Outcomes(late, this.seconds - ms / 1_000, this.beganMs);
+    return this.#between(ms, this.seconds * 1_000);
+  }
+
+  minutes(): readonly Outcomes[] {
+    const count = Math.ceil(this.seconds / 60);
+    return Array.from({ length: count }, (_, minute) =>
+      this.#between(minute * 60_000, Math.min((minute + 1) * 60, this.seconds) * 1_000),
+    );
+  }
+
+  #between(fromMs: number, toMs: number): Outcomes {
+    const beganMs = this.beganMs + fromMs;
+    // A sender that is behind sends the last ones after the end.
+    const isLast = toMs >= this.seconds * 1_000;
+    const isWithin = ({ sentMs }: Outcome) => sentMs >= beganMs && (isLast || sentMs < this.beganMs + toMs);
+    return new Outcomes(this.outcomes.filter(isWithin), (toMs - fromMs) / 1_000, beganMs);
   }
 
   describe(): string {
-    const statuses = [...new Set(this.outcomes.map(({ status }) => status))].sort();
-    const parts = statuses.map((status) => {
-      const times = this.#of(status).map(({ tookMs }) => tookMs);
+    const name = ({ status, code }: Outcome) => code ?? String(status);
+    const parts = [...new Set(this.outcomes.map(name))].sort().map((what) => {
+      const times = this.outcomes.filter((one) => name(one) === what).map(({ tookMs }) => tookMs);
       const rate = (times.length / this.seconds).toFixed(0);
       const [p50, p99] = [50, 99].map((percent) => percentile(times, percent).toFixed(0));
-      return `${status === 0 ? 'no answer' : status} ${rate}/s (p50 ${p50} ms, p99 ${p99} ms)`;
+      return `${what} ${rate}/s (p50 ${p50} ms, p99 ${p99} ms)`;
     });
     return parts.join(', ');
   }
@@ -58,7 +75,11 @@ export class Outcomes {
 }
 
 export class Offered {
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 2_048 });
+  /** From several addresses, of each of which a node takes so many connections and no more. */
+  readonly #agents = Array.from(
+    { length: ADDRESSES },
+    (_, index) => new Agent({ keepAlive: true, maxSockets: 256, localAddress: `127.0.0.${index + 2}` }),
+  );
   readonly #signer: VerifyRequests;
   readonly #headers: Readonly<Record<string, string>>;
   #sent = 0;
@@ -98,23 +119,27 @@ export class Offered {
 
   /** Status 0: no answer. */
   #send(): Promise<Outcome> {
-    const node = this.nodes[this.#sent++ % this.nodes.length];
+    const turn = this.#sent++;
+    const node = this.nodes[turn % this.nodes.length];
+    const agent = this.#agents[Math.floor(turn / this.nodes.length) % ADDRESSES];
     const [body = Buffer.alloc(0)] = this.#signer.sign(1);
     const sentMs = performance.now();
     return new Promise((resolve) => {
-      const finish = (status: number) => resolve({ status, sentMs, tookMs: performance.now() - sentMs });
+      const finish = (status: number, code: string | null = null) =>
+        resolve({ status, code, sentMs, tookMs: performance.now() - sentMs });
+      const fail = (error: NodeJS.ErrnoException) => finish(0, `no answer (${error.code ?? error.name})`);
       const options = {
-        agent: this.#agent,
+        agent,
         method: 'POST',
         headers: { ...this.#headers, 'content-length': body.length },
         signal: AbortSignal.timeout(GIVE_UP_MS),
       };
       const sent = request(`${node?.origin}/verify`, options, (response) => {
         response.resume();
-        response.once('error', () => finish(0));
+        response.once('error', fail);
         response.once('end', () => finish(response.statusCode ?? 0));
       });
-      sent.once('error', () => finish(0));
+      sent.once('error', fail);
       sent.end(body);
     });
   }

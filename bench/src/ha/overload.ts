@@ -21,6 +21,8 @@ const SETTLE_MS = 2_000;
 const AGENTS = 100;
 /** At once, where capacity is looked for: enough to keep the database at work, few enough to be answered in time. */
 const CLIENTS = 48;
+/** Megabytes for minutes of decisions: neither a full disk nor a checkpoint every few seconds is what is under test. */
+const DISK_SIZES = { data: 8_192, wal: 4_096 };
 const LEAST_GOODPUT = 0.8;
 const MOST_REFUSAL_MS = 250;
 
@@ -40,7 +42,7 @@ try {
   chmodSync(folder, 0o755);
   if (!values.keep) cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
   const place = { folder, cleanup };
-  const server = await LoneServer.start(place);
+  const server = await LoneServer.start(place, { diskSizes: DISK_SIZES });
   const routes = { first: server.url, second: server.url, others: server.url };
   const services = await startServices(place, routes, { hasStandby: false });
   const service = { baseUrl: services.nodes[0]?.origin ?? '', adminToken: services.adminToken };
@@ -54,6 +56,11 @@ try {
   const rate = capacity * Number(values.times);
   const overload = await offered.atRate(rate, Number(values.seconds));
   say(`${rate.toFixed(0)}/s offered for ${values.seconds} s: ${overload.describe()}`);
+  const minutes = overload.minutes();
+  if (minutes.length > 1)
+    minutes.forEach((minute, index) => {
+      say(`  minute ${index + 1}: ${minute.describe()}`);
+    });
   const after = await offered.atRate(capacity / 2, AFTER_SECONDS);
   say(`${(capacity / 2).toFixed(0)}/s offered after that: ${after.describe()}`);
   const settled = after.since(SETTLE_MS);
