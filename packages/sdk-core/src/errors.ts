@@ -13,7 +13,7 @@
  * - `outcome-unknown`: the call was sent and its answer was lost; it may or may not have taken effect.
  * - `bad-response`: an answer that the interface does not allow.
  * - `receipt-invalid`: a Receipt came that cannot be trusted, or is about something else.
- * - `request-mismatch`: a genuine ALLOW for another HTTP request than the one received.
+ * - `request-mismatch`: the Proof is for another HTTP request than the one received.
  * - `webhook-invalid`: a webhook that is not to be believed, or not fresh: answer it 400.
  * - `redirect-refused`: following would have carried a Grant and a Proof to another address.
  */

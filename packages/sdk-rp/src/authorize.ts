@@ -198,15 +198,24 @@ export async function authorize<Req>(
     const { reason, receipt } = verdict;
     return forbid(REASON_TEXTS[reason], reason, receipt.receipt_id);
   } catch (error) {
-    // Both requests are shown to an Agent whose authority is genuine: what it signed, and this address, which is public.
     if (error instanceof RequestMismatchError)
-      return forbid(error.message, 'REQUEST_MISMATCH', error.receiptId);
+      return forbid(toldOf(error), 'REQUEST_MISMATCH', error.receiptId);
     tellError(options, 503, error, request);
     const retryAfterSeconds = error instanceof SvcError ? (error.retryAfterSeconds ?? 1) : 1;
     const headers = { 'retry-after': String(retryAfterSeconds) };
     return refuse(503, 'SERVICE_UNAVAILABLE', 'authority could not be verified', headers);
   }
 }
+
+/**
+ * Both requests are shown to an Agent whose authority is genuine: what it signed, and this address, which is public. Before
+ * anything is verified, whoever asks is told its own words and nothing of this server's.
+ */
+const toldOf = ({ message, receipt, signedFor }: RequestMismatchError): string => {
+  if (receipt !== null) return message;
+  const named = signedFor === null ? 'another request' : `${signedFor.method} ${signedFor.url}`;
+  return `the Proof names ${named}, which is not the request that came with it: sign one for exactly this method and URL`;
+};
 
 const authorityOf = (authority: Capability, receipt: Receipt): SvcAuthority => ({
   authority,

@@ -7,6 +7,7 @@ import { REMEDIES } from '@svc/protocol/explain';
 import { aFunction, anObjectWith, optionally, type Rules, readArgument, rule, SvcError } from '@svc/sdk-core';
 import { anOriginOfTools, META, type ToolRequest, toolRequest } from '@svc/sdk-core/tool-call';
 import type { SvcAuthority } from './authorize.ts';
+import { findInputFault, hasProtoMember } from './mcp-input.ts';
 import { mismatchBeforeVerify, RequestMismatchError } from './request-mismatch.ts';
 import type { Verifier } from './verifier.ts';
 import type { Verdict } from './verify.ts';
@@ -83,7 +84,7 @@ export function guardTools(server: McpServer | Server, options: GuardOptions): v
   inner.assertCanSetRequestHandler('tools/call');
   const rules = new Map(Object.entries(read.tools ?? {}));
   const guard = (handler: Handler): Handler => {
-    const ofTools = guarded(handler, rules, read);
+    const ofTools = guarded(handler, rules, { ...read, server });
     return (request, extra) => (isForTools(request) ? ofTools(request, extra) : handler(request, extra));
   };
   const set: (schema: unknown, handler: Handler) => void = inner.setRequestHandler.bind(inner) as never;
@@ -99,6 +100,11 @@ export function guardTools(server: McpServer | Server, options: GuardOptions): v
   });
 }
 
+/** What a guard goes by. */
+interface Guard extends GuardOptions {
+  readonly server: McpServer | Server;
+}
+
 type Handler = (request: CallToolRequest, extra: object) => Promise<CallToolResult> | CallToolResult;
 
 /** By what the request says and not by its schema: a server has its own copy of the SDK. One that says nothing is guarded. */
@@ -106,7 +112,7 @@ const isForTools = ({ method }: { readonly method?: unknown }): boolean =>
   typeof method !== 'string' || method === 'tools/call';
 
 const guarded =
-  (handler: Handler, rules: ReadonlyMap<string, ToolRule>, options: GuardOptions): Handler =>
+  (handler: Handler, rules: ReadonlyMap<string, ToolRule>, options: Guard): Handler =>
   async (request, extra) => {
     const params: Partial<CallToolRequest['params']> = request.params ?? {};
     const { name } = params;
@@ -139,7 +145,7 @@ type Outcome = { readonly allowed: SvcAuthority } | { readonly refused: CallTool
 async function decide(
   { name = '', arguments: args = {}, _meta: meta }: Partial<CallToolRequest['params']>,
   toolRule: ToolRule,
-  options: GuardOptions,
+  options: Guard,
 ): Promise<Outcome> {
   const { [META.grant]: grant, [META.proof]: proof } = meta ?? {};
   let called: ToolRequest;
@@ -154,16 +160,19 @@ async function decide(
         'Send both as they were signed.',
       );
     if (mismatchBeforeVerify(proof, called) !== null) return forAnotherCall();
+    const fault = hasProtoMember(args)
+      ? 'The arguments have a member "__proto__".'
+      : await findInputFault(options.server, name, args);
+    if (fault !== null) return refuse('INVALID_REQUEST', fault, CALL_AS_DESCRIBED);
     action = typeof toolRule === 'object' ? await toolRule.action(args) : callOf(called);
   } catch (error) {
     tellError(options, error, name);
-    const remedy = 'Call the tool with arguments as its description has them.';
-    return refuse('INVALID_REQUEST', 'The call could not be described.', remedy);
+    return refuse('INVALID_REQUEST', 'The call could not be described.', CALL_AS_DESCRIBED);
   }
   try {
     return outcomeOf(await options.verifier.verify({ grant, proof, action, request: called }));
   } catch (error) {
-    if (error instanceof RequestMismatchError) return forAnotherCall();
+    if (error instanceof RequestMismatchError) return forAnotherCall(error.receipt);
     tellError(options, error, name);
     const remedy = 'Try again later, with a new Proof.';
     return refuse('SERVICE_UNAVAILABLE', 'Authority could not be verified.', remedy);
@@ -175,11 +184,16 @@ const withoutAuthority = ({ method, url }: ToolRequest): Outcome => {
   return refuse('UNAUTHORIZED', 'This tool takes a Grant and a Proof.', remedy);
 };
 
-const forAnotherCall = (): Outcome =>
+const CALL_AS_DESCRIBED =
+  'Call the tool with arguments as its description has them, and a Proof for those. Nothing was spent for this call.';
+
+/** With the Receipt where the service had allowed the other call. */
+const forAnotherCall = (receipt: Verdict['receipt'] | null = null): Outcome =>
   refuse(
     'REQUEST_MISMATCH',
     'The Proof is for another call than this one.',
     'Sign a new Proof for exactly these arguments.',
+    receipt,
   );
 
 const callOf = ({ method, url }: ToolRequest): Action => ({ type: 'api:call', method, resource: url });
@@ -198,14 +212,14 @@ const refuse = (
   reason: string,
   message: string,
   remedy: string,
-  receipt?: Verdict['receipt'],
+  receipt: Verdict['receipt'] | null = null,
 ): { readonly refused: CallToolResult } => ({
   refused: {
     isError: true,
     content: [{ type: 'text', text: `${reason}: ${message} ${remedy}` }],
     _meta: {
       [META.refusal]: { reason, message, remedy },
-      ...(receipt === undefined ? {} : { [META.receipt]: receipt }),
+      ...(receipt === null ? {} : { [META.receipt]: receipt }),
     },
   },
 });

@@ -1,19 +1,24 @@
-/** A genuine ALLOW that is not about the HTTP request in hand (interface §Verify): which of the two is which. */
+/** A Proof that is not about the HTTP request in hand (interface §Verify): which of the two is which. */
 import { type JsonValue, normalizeHtu } from '@svc/codec';
 import { parseProof } from '@svc/protocol';
+import type { Receipt } from '@svc/receipts';
 import { SvcError } from '@svc/sdk-core';
 import type { ReceivedRequest } from './check-receipt.ts';
 
-/** A genuine ALLOW for another HTTP request than the one received: the Agent's doing, or a wrong `url` here. */
+/** A Proof for another HTTP request than the one received: the Agent's doing, or a wrong `url` here. */
 export class RequestMismatchError extends SvcError {
+  /** The service's genuine ALLOW of the other request. Null where it was not asked, as always when the Proof itself names another request. */
+  readonly receipt: Receipt | null;
+  /** That of `receipt`. */
   readonly receiptId: string | null;
   /** URLs without query and fragment, which nobody signs. */
   readonly received: ReceivedRequest;
-  /** What the Proof says, or null if it cannot be read. */
+  /** What the Proof says, or null if it cannot be read. Without a Receipt nobody has verified that it was signed. */
   readonly signedFor: ReceivedRequest | null;
-  constructor(receiptId: string | null, received: ReceivedRequest, signedFor: ReceivedRequest | null) {
+  constructor(receipt: Receipt | null, received: ReceivedRequest, signedFor: ReceivedRequest | null) {
     super('request-mismatch', mismatchMessage(received, signedFor));
-    this.receiptId = receiptId;
+    this.receipt = receipt;
+    this.receiptId = receipt?.receipt_id ?? null;
     this.received = received;
     this.signedFor = signedFor;
   }
@@ -23,36 +28,35 @@ export class RequestMismatchError extends SvcError {
  * What a Proof says of itself, before it is asked about: one for another request would be spent, and its budget drawn, for nothing.
  * Nothing is trusted for it: null where no difference is seen, and what passes is verified and compared all the same.
  */
-export function mismatchBeforeVerify(
-  proof: string,
-  { method, url }: ReceivedRequest,
-): RequestMismatchError | null {
-  const parsed = parseProof(proof);
-  if (!parsed.ok) return null;
-  const received = { method, url: normalizeHtu(url) ?? url };
-  const signedFor = { method: parsed.value.htm, url: parsed.value.normalizedHtu };
-  if (signedFor.method === received.method && signedFor.url === received.url) return null;
-  return new RequestMismatchError(null, received, signedFor);
+export function mismatchBeforeVerify(proof: string, request: ReceivedRequest): RequestMismatchError | null {
+  const [received, signedFor] = compared(proof, request);
+  const isOther =
+    signedFor !== null && (signedFor.method !== received.method || signedFor.url !== received.url);
+  return isOther ? new RequestMismatchError(null, received, signedFor) : null;
 }
 
 /** The Receipt is genuine and about this Proof, so what the Proof says is what was signed. */
-export function requestMismatch(
-  body: JsonValue,
+export const requestMismatch = (
+  genuine: JsonValue,
+  proof: string,
+  request: ReceivedRequest,
+): RequestMismatchError =>
+  new RequestMismatchError(genuine as unknown as Receipt, ...compared(proof, request));
+
+function compared(
   proof: string,
   { method, url }: ReceivedRequest,
-): RequestMismatchError {
-  const receiptId = Object(body).receipt_id as unknown;
+): [received: ReceivedRequest, signedFor: ReceivedRequest | null] {
   const parsed = parseProof(proof);
-  return new RequestMismatchError(
-    typeof receiptId === 'string' ? receiptId : null,
+  return [
     { method, url: normalizeHtu(url) ?? url },
     parsed.ok ? { method: parsed.value.htm, url: parsed.value.normalizedHtu } : null,
-  );
+  ];
 }
 
 function mismatchMessage(received: ReceivedRequest, signedFor: ReceivedRequest | null): string {
   const what = 'the Proof was made for another HTTP request than the one received';
-  const signed = signedFor === null ? '' : `signed for ${signedFor.method} ${signedFor.url}, `;
+  const signed = signedFor === null ? '' : `made for ${signedFor.method} ${signedFor.url}, `;
   const cause =
     signedFor?.url === received.url ? '' : '; usually the origin or url set at the relying party is wrong';
   return `${what}: ${signed}received ${received.method} ${received.url}${cause}`;

@@ -8,7 +8,7 @@ import type { Receipt, ServiceKeys } from '@svc/receipts';
 import { type CallOptions, checkValue, randomToken, rule, type Transport } from '@svc/sdk-core';
 import { type CallTimes, isOfEarlierCall, windowOf } from './answer-window.ts';
 import { checkReceipt, REQUEST_HASH_FAILURE, type ReceiptCheck } from './check-receipt.ts';
-import { requestMismatch } from './request-mismatch.ts';
+import { mismatchBeforeVerify, requestMismatch } from './request-mismatch.ts';
 import { checkWithRenewal, receiptError, type Trust } from './trust.ts';
 import { type CheckedInput, readVerifyInput, type VerifyInput } from './verify-input.ts';
 
@@ -78,6 +78,8 @@ export async function verify(
   const checked = readVerifyInput(input);
   if (idempotencyKey !== undefined) checkValue('idempotencyKey', idempotencyKey, anIdempotencyKey);
   const { grant, proof, action } = checked;
+  const mismatch = mismatchBeforeVerify(proof, checked.request);
+  if (mismatch !== null) throw mismatch;
   // Had before the Proof is spent: a verdict that cannot be checked would be of no use.
   const keys = await trust.documents.get();
   const { nowMs, difference } = trust.clock;

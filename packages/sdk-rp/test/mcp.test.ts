@@ -7,7 +7,9 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { CallToolRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { toolRequest } from '@svc/sdk-core/tool-call';
 import { expect, it, vi } from 'vitest';
+import { z } from 'zod';
 import { type GuardOptions, getToolAuthority, guardTools } from '../src/mcp.ts';
+import { RequestMismatchError } from '../src/request-mismatch.ts';
 import { newProof } from './world.ts';
 
 const require = createRequire(import.meta.url);
@@ -176,4 +178,65 @@ it('a Proof that names another call is refused before the service is asked, so t
   expect(verify).not.toHaveBeenCalled();
   expect(await call('a')).toMatch(/SERVICE_UNAVAILABLE/);
   expect(verify).toHaveBeenCalledOnce();
+});
+
+it('an ALLOW that is about another request comes with its Receipt, and runs nothing', async () => {
+  const { url } = toolRequest('https://shop.example', 'guarded', {});
+  const received = { method: 'POST', url };
+  const receipt = { receipt_id: 'drc_1', decision: 'ALLOW' } as never;
+  verify.mockRejectedValueOnce(new RequestMismatchError(receipt, received, null));
+  const answer = await raw({ name: 'guarded', _meta: presented });
+  expect(answer).toMatch(/REQUEST_MISMATCH.*"svc\/receipt":\{"receipt_id":"drc_1"/);
+  expect(answer).not.toMatch(/it ran/);
+});
+
+it.each(['{"__proto__":{"amount":1}}', '{"note":[{"of":{"__proto__":null}}]}'])(
+  'arguments with a member __proto__ are refused before anybody is asked: %s',
+  async (text) => {
+    verify.mockClear();
+    const args = JSON.parse(text);
+    const proof = await newProof({ url: toolRequest('https://shop.example', 'guarded', args).url });
+    const answer = await raw({
+      name: 'guarded',
+      arguments: args,
+      _meta: { ...presented, 'svc/proof': proof },
+    });
+    expect(answer).toMatch(/INVALID_REQUEST.*__proto__/);
+    expect(verify).not.toHaveBeenCalled();
+  },
+);
+
+it.each([
+  ['this copy', McpServer],
+  ['another copy', OtherCopy],
+])('what a tool itself refuses is refused before anybody is asked, in %s of the SDK', async (_, Made) => {
+  verify.mockClear();
+  onError.mockClear();
+  const server = new Made(INFO);
+  guardTools(server, options);
+  const inputSchema = { order: z.string().regex(/^[0-9]+$/) };
+  const registered = server.registerTool('guarded', { inputSchema }, ran);
+  const failing = z.string().refine(() => {
+    throw new Error('secret of the schema');
+  });
+  server.registerTool('failing', { inputSchema: { order: failing } }, ran);
+  const client = await clientOf(() => server);
+  const call = async (name: string, args: Record<string, unknown>) =>
+    JSON.stringify(await client.callTool({ name, arguments: args, _meta: presented }));
+  for (const args of [{}, { order: 7 }, { order: 'x' }])
+    expect(await call('guarded', args)).toMatch(/INVALID_REQUEST: The tool does not take these.*order/);
+  const failed = await call('failing', { order: '7' });
+  expect(failed).toMatch(/INVALID_REQUEST: The call could not be described/);
+  expect(failed).not.toMatch(/secret/);
+  expect(onError).toHaveBeenCalledExactlyOnceWith(
+    expect.objectContaining({ message: 'secret of the schema' }),
+    'failing',
+  );
+  expect(verify).not.toHaveBeenCalled();
+  expect(await call('guarded', { order: '7' })).toMatch(/SERVICE_UNAVAILABLE/);
+  expect(verify).toHaveBeenCalledOnce();
+  registered.disable();
+  expect(await call('guarded', { order: '7' })).toMatch(/INVALID_REQUEST: This tool is disabled/);
+  expect(verify).toHaveBeenCalledOnce();
+  await client.close();
 });

@@ -16,7 +16,7 @@ import {
 import { requireAuthority as fastifyGuard } from '../src/fastify.ts';
 import { createAuthorizer, protect } from '../src/fetch.ts';
 import type { Action } from '../src/index.ts';
-import { createVerifier, REASON_TEXTS, SvcError } from '../src/index.ts';
+import { createVerifier, REASON_TEXTS, RequestMismatchError, SvcError } from '../src/index.ts';
 import {
   agent,
   grant,
@@ -210,25 +210,40 @@ describe.each([
     expect(service.received).toEqual([]);
   });
 
-  it('refuses a Proof made for another request, although the service allows it', async () => {
+  it('refuses a Proof made for another request before it asks, so that nothing is spent, in the words of who sent it', async () => {
     await using service = await startServer(serviceScript());
     await using shop = await start({ verifier: verifierOf(service.baseUrl) });
-    for (const change of [
-      { method: 'GET' },
-      { url: `${ORIGIN}/refunds` },
-      { url: 'https://other.example/orders' },
-    ]) {
-      expect(await post(shop, await presented(change))).toMatchObject({
+    const others = [{ method: 'GET' }, { url: `${ORIGIN}/refunds` }, { url: 'https://other.example/orders' }];
+    for (const change of others) {
+      const { method = 'POST', url = `${ORIGIN}/orders` } = change;
+      const { status, body } = await post(shop, await presented(change));
+      expect({ status, body }).toEqual({
         status: 403,
         body: {
           error: 'FORBIDDEN',
-          message: expect.stringContaining(`received POST ${ORIGIN}/orders`),
+          message: expect.stringContaining(`the Proof names ${method} ${url}, which is not`),
           reason: 'REQUEST_MISMATCH',
-          receipt_id: expect.stringMatching(/^drc_/),
         },
       });
     }
-    expect(service.received).toHaveLength(3);
+    expect(service.received).toEqual([]);
+    expect(shop.handled).toEqual([]);
+  });
+
+  it('refuses an ALLOW of another request, which is shown with both requests', async () => {
+    const signedFor = { method: 'GET', url: `${ORIGIN}/orders` };
+    const received = { method: 'POST', url: `${ORIGIN}/orders` };
+    const receipt = { receipt_id: 'drc_1' } as never;
+    const verify = () => Promise.reject(new RequestMismatchError(receipt, received, signedFor));
+    await using shop = await start({ verifier: { verify } });
+    expect(await post(shop, await presented())).toMatchObject({
+      status: 403,
+      body: {
+        message: expect.stringContaining(`for GET ${ORIGIN}/orders, received POST ${ORIGIN}/orders`),
+        reason: 'REQUEST_MISMATCH',
+        receipt_id: 'drc_1',
+      },
+    });
     expect(shop.handled).toEqual([]);
   });
 

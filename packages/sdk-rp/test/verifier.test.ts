@@ -1,4 +1,5 @@
-import type { JsonObject, JsonValue } from '@svc/codec';
+import { type JsonObject, type JsonValue, portableCrypto } from '@svc/codec';
+import { type ReceiptBody, requestHashOf } from '@svc/protocol';
 import { type Reply, startServer, unavailable } from '@svc/testkit/sdk/scripted-server';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
@@ -333,21 +334,41 @@ describe('the request really received', () => {
     ['another path', { ...request, url: `${ORIGIN}/refunds` }],
     ['another host', { ...request, url: 'https://other.example/orders' }],
     ['another scheme', { ...request, url: 'http://shop.example/orders' }],
-  ])('a genuine ALLOW for %s is refused, and says which decision it was', async (_, received) => {
-    await using server = await startServer(serviceScript());
-    const error = await failure(verifierOf(server.baseUrl).verify({ ...(await input()), request: received }));
-    expect(error).toBeInstanceOf(RequestMismatchError);
-    const url = received.url.replace('?draft=1', '');
+  ])(
+    'a Proof that names %s is refused before it could be spent, and the error says both',
+    async (_, received) => {
+      await using server = await startServer(serviceScript());
+      const error = await failure(
+        verifierOf(server.baseUrl).verify({ ...(await input()), request: received }),
+      );
+      expect(error).toBeInstanceOf(RequestMismatchError);
+      const url = received.url.replace('?draft=1', '');
+      expect(error).toMatchObject({
+        kind: 'request-mismatch',
+        receipt: null,
+        receiptId: null,
+        received: { method: received.method, url },
+        signedFor: { method: 'POST', url: `${ORIGIN}/orders` },
+      });
+      expect(error.message).toContain(`made for POST ${ORIGIN}/orders, received ${received.method} ${url}`);
+      expect(error.message.endsWith('the origin or url set at the relying party is wrong')).toBe(
+        url !== `${ORIGIN}/orders`,
+      );
+      expect(server.received).toEqual([]);
+    },
+  );
+
+  it('a genuine ALLOW about another one is refused all the same, with the Receipt', async () => {
+    const other = { action: order, htm: 'PUT', normalizedHtu: `${ORIGIN}/orders` };
+    const request_hash = requestHashOf(portableCrypto, other);
+    const body = (receipt: ReceiptBody) => ({ ...receipt, request_hash });
+    await using server = await startServer(serviceScript(() => ({ body })));
+    const error = await failure(verifierOf(server.baseUrl).verify(await input()));
     expect(error).toMatchObject({
       kind: 'request-mismatch',
+      receipt: { decision: 'ALLOW', receipt: expect.any(String) },
       receiptId: expect.stringMatching(/^drc_/),
-      received: { method: received.method, url },
-      signedFor: { method: 'POST', url: `${ORIGIN}/orders` },
     });
-    expect(error.message).toContain(`signed for POST ${ORIGIN}/orders, received ${received.method} ${url}`);
-    expect(error.message.endsWith('the origin or url set at the relying party is wrong')).toBe(
-      url !== `${ORIGIN}/orders`,
-    );
   });
 
   it.each<[string, object, RegExp]>([
@@ -388,11 +409,18 @@ describe('the request really received', () => {
     ).toBe(true);
   });
 
-  it('a DENY stays one whatever the Proof was made for', async () => {
+  it('is not compared where a Proof cannot be read: that is for the service to say', async () => {
     await using server = await startServer(serviceScript());
+    const verdict = await verifierOf(server.baseUrl).verify({ ...(await input()), proof: 'no.proof.at-all' });
+    expect(verdict).toMatchObject({ allowed: false, reason: 'PROOF_MALFORMED' });
+  });
+
+  it('a DENY stays one whatever the Proof was made for', async () => {
     const dear = { ...order, amount: 50_001 } as const;
-    const one = { ...(await input({ action: dear })), action: dear, request: { ...request, method: 'PUT' } };
-    expect(await verifierOf(server.baseUrl).verify(one)).toMatchObject({ allowed: false });
+    const one = { ...(await input({ action: dear })), action: dear };
+    const denial = await decide(one, false);
+    const expected = { ...one, didDocument: serviceDocument, request: { ...request, method: 'PUT' } };
+    expect(checkReceipt(denial, expected)).toMatchObject({ ok: true, decision: 'DENY' });
   });
 
   it('without a URL nothing is sent', async () => {

@@ -129,6 +129,28 @@ describe.each(sampleOf(['stdio', 'streamable HTTP'], 1))('a guarded server over 
     return kept[0] as ToolCall;
   };
 
+  it('draws on no budget for arguments that the tool itself refuses, or that it would not get as they were signed', async () => {
+    const { call, grantId } = await callerUnder([
+      apiCall({ methods: ['POST'], resources: [`${ORIGIN}/mcp/tools/refund/*`], maxUses: 1 }),
+    ]);
+    const used = async () => (await tenants.principal.grants.consumptionPage(grantId)).capabilities;
+    for (const text of ['{"order":7}', '{"amount":1}', '{"order":"7","note":"x","amount":"1"}']) {
+      const refused = await call({ name: 'refund', arguments: JSON.parse(text) });
+      expect(refusalOf(refused)).toBe('INVALID_REQUEST');
+      expect(textOf(refused)).toMatch(/^INVALID_REQUEST: The tool does not take these arguments/);
+      expect(refused._meta).not.toHaveProperty('svc/receipt');
+    }
+    const hidden = JSON.parse('{"order":"7","__proto__":{"amount":9}}');
+    expect(refusalOf(await call({ name: 'refund', arguments: hidden }))).toMatch(
+      /^INVALID_REQUEST$|^REQUEST_MISMATCH$/,
+    );
+    expect(await used()).toEqual([]);
+    expect(textOf(await call({ name: 'refund', arguments: { order: '7', amount: 2 } }))).toMatch(
+      /^refund 7 2 /,
+    );
+    expect(await used()).toMatchObject([{ uses_spent: 1 }]);
+  });
+
   it('takes a tool that is not named for guarded, by its address', async () => {
     const { call } = await callerUnder([
       apiCall({ methods: ['POST'], resources: [`${ORIGIN}/mcp/tools/refund/*`] }),
