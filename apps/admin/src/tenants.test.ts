@@ -1,5 +1,5 @@
 import { readLine } from '@svc/cli/command-line';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { PROGRAM } from './program.ts';
 
 /** As `main.ts` runs it. */
@@ -11,7 +11,43 @@ const run = async (env: Readonly<Record<string, string>>, ...words: string[]): P
 const create = ['org', 'create', 'x', '--name', 'X'];
 const TOKEN = { SVC_ADMIN_TOKEN: 'test-admin-token-0123456789abcdefghij' };
 
+afterEach(() => vi.restoreAllMocks());
+
 describe('what is registered over the API', () => {
+  it.each<[object, string[]]>([
+    [
+      {
+        ...{ kind: 'managed', slug: 's', name: 'Shop', profile: 'svc-base-v2' },
+        ...{ proof_window_seconds: 90, verify_rate_limit_per_minute: 1200, org_id: 'org_1' },
+      },
+      [
+        ...['relying-party', 'create', '--slug', 's', '--name', 'Shop', '--profile', 'svc-base-v2'],
+        ...['--proof-window', '90', '--verify-rate-limit', '1200', '--org', 'org_1'],
+      ],
+    ],
+    [
+      { kind: 'hosted', did: 'did:web:shop.example' },
+      ['relying-party', 'create', '--did', 'did:web:shop.example'],
+    ],
+    [
+      {
+        ...{ kind: 'managed', slug: 'p' },
+        keys: [{ publicKeyMultibase: 'z6MkA' }, { id: 'next', publicKeyMultibase: 'z6MkB' }],
+      },
+      ['principal', 'create', '--slug', 'p', '--key', 'z6MkA', '--key', 'next=z6MkB'],
+    ],
+  ])('is what the options say, and what is not given is left to the API: %j', async (body, words) => {
+    const sent = vi.spyOn(globalThis, 'fetch').mockResolvedValue(Response.json({}, { status: 201 }));
+    vi.spyOn(console, 'log').mockReturnValue();
+    expect(await run(TOKEN, ...words, '--api', 'https://svc.example')).toBe(0);
+    expect(JSON.parse(String(sent.mock.calls[0]?.[1]?.body))).toEqual(body);
+  });
+
+  it('is refused where a number is none', () =>
+    expect(run(TOKEN, 'relying-party', 'create', '--slug', 's', '--proof-window', '1m')).rejects.toThrow(
+      '--proof-window must be a whole number, not 1m',
+    ));
+
   it('is refused without the admin token, before anything is asked', () =>
     expect(run({}, ...create)).rejects.toThrow('neither SVC_ADMIN_TOKEN nor SVC_ADMIN_TOKEN_FILE is set'));
 

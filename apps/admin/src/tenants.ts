@@ -102,7 +102,10 @@ const kindOf = (what: string, { slug, did }: Values): object => {
 export const principalCreateCommand: Command = {
   name: 'principal create',
   gist: 'Registers a Principal, and shows its API key once',
-  options: { ...MEMBER, key: { value: 'KEY', text: 'of a managed one: its public key, z6Mk…' } },
+  options: {
+    ...MEMBER,
+    key: { value: 'KEY', many: true, text: 'of a managed one: its public key, z6Mk… or NAME=z6Mk…' },
+  },
   notes: OVER_THE_API,
   run: (values, env) => {
     const kind = kindOf('principal create', values);
@@ -110,18 +113,49 @@ export const principalCreateCommand: Command = {
       throw new UsageError(
         'principal create --slug needs --key: its public key, which the service publishes',
       );
-    const keys = values.key === undefined ? undefined : [{ publicKeyMultibase: values.key }];
+    const keys = (values.key as readonly string[] | undefined)?.map(keyOf);
     return post(env, values, '/principals', given({ ...kind, keys, org_id: values.org }));
   },
+};
+
+/** `z6Mk…`, or `NAME=z6Mk…` where its fragment is not to be `key-<n>`. */
+const keyOf = (text: string): object => {
+  const at = text.indexOf('=');
+  return at < 0
+    ? { publicKeyMultibase: text }
+    : { id: text.slice(0, at), publicKeyMultibase: text.slice(at + 1) };
 };
 
 export const relyingPartyCreateCommand: Command = {
   name: 'relying-party create',
   gist: 'Registers a relying party, and shows its API key once',
-  options: { ...MEMBER, name: { value: 'TEXT', text: 'as people see it' } },
+  options: {
+    ...MEMBER,
+    name: { value: 'TEXT', text: 'as people see it' },
+    profile: {
+      value: 'NAME',
+      text: 'the checks that decide: svc-base-v1 unless given; svc-base-v2 also knows budgets and approvals',
+    },
+    'proof-window': { value: 'SECONDS', text: 'how old a Proof may be, 1 to 300; 60 unless given' },
+    'verify-rate-limit': { value: 'N', text: 'verifications per minute; 600 unless given' },
+  },
   notes: OVER_THE_API,
   run: (values, env) => {
     const kind = kindOf('relying-party create', values);
-    return post(env, values, '/relying-parties', given({ ...kind, name: values.name, org_id: values.org }));
+    const settings = {
+      name: values.name,
+      profile: values.profile,
+      proof_window_seconds: numberOf(values, 'proof-window'),
+      verify_rate_limit_per_minute: numberOf(values, 'verify-rate-limit'),
+    };
+    return post(env, values, '/relying-parties', given({ ...kind, ...settings, org_id: values.org }));
   },
+};
+
+/** What it may be, the API says. */
+const numberOf = (values: Values, option: string): number | undefined => {
+  const text = values[option];
+  if (typeof text !== 'string') return undefined;
+  if (!/^[0-9]{1,9}$/.test(text)) throw new UsageError(`--${option} must be a whole number, not ${text}`);
+  return Number(text);
 };

@@ -178,14 +178,14 @@ describe('what is due', () => {
     expect(await approvals.listDecided([byId])).toEqual([byId]);
     expect(await approvals.find(byId)).toMatchObject({ state: 'expired', decidedAtMs: expect.any(Number) });
     const listed = await insertDueIn(-1);
-    expect(await approvals.list({ principal, state: 'pending', limit: 10 })).toEqual([]);
-    expect((await approvals.list({ principal, state: 'expired', limit: 10 })).length).toBe(2);
+    expect(await approvals.list({ principal, heldSinceMs: 0, state: 'pending', limit: 10 })).toEqual([]);
+    expect((await approvals.list({ principal, heldSinceMs: 0, state: 'expired', limit: 10 })).length).toBe(2);
     expect(await stateOf(listed)).toBe('expired');
     const swept = await insertDueIn(-1);
     expect(await approvals.expire(10)).toBe(1);
-    expect((await approvals.list({ principal, limit: 10 })).map(({ requestId }) => requestId)).toContain(
-      swept,
-    );
+    expect(
+      (await approvals.list({ principal, heldSinceMs: 0, limit: 10 })).map(({ requestId }) => requestId),
+    ).toContain(swept);
     expect(await approvals.decide(swept, approved())).toBeNull();
   });
 

@@ -173,7 +173,13 @@ describe('svc-admin on a running service', () => {
       run('apps/admin', [...parameters, '--api', node.baseUrl], { ...env });
     const org = JSON.parse(admin('org', 'create', 'acme', '--name', 'Acme').out);
     const key = JSON.parse(admin('org', 'key', org.org_id).out);
-    const shop = JSON.parse(admin('relying-party', 'create', '--slug', 'shop-1', '--org', org.org_id).out);
+    const settings = ['--profile', 'svc-base-v2', '--proof-window', '90', '--verify-rate-limit', '1200'];
+    const shop = JSON.parse(
+      admin('relying-party', 'create', '--slug', 'shop-1', '--org', org.org_id, ...settings).out,
+    );
+    expect(shop).toMatchObject({
+      ...{ profile: 'svc-base-v2', proof_window_seconds: 90, verify_rate_limit_per_minute: 1200 },
+    });
     const { publicKeyMultibase } = await generatePrincipalKey();
     const payer = JSON.parse(
       admin('principal', 'create', '--slug', 'payer-1', '--key', publicKeyMultibase, '--org', org.org_id).out,

@@ -104,7 +104,8 @@ export const insertDue = async ({ sql }: Deployment, like: string): Promise<stri
   const id = `arq_${encodeUlid(Date.now(), randomBytes(10))}`;
   await sql.query(
     `insert into approval_requests (request_id, relying_party, principal, grant_id, agent, action, action_hash, requested_at, expires_at)
-     select $1, relying_party, principal, grant_id, agent, action, $1, now() - interval '1 hour', now()
+     select $1, relying_party, principal, grant_id, agent, action, $1, requested_at,
+       greatest(now(), requested_at + interval '1 millisecond')
      from approval_requests where request_id = $2`,
     [id, like],
   );

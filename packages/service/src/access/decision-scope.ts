@@ -52,6 +52,8 @@ export const principalScope = async (
   if (principal.kind === 'hosted' && principal.verificationState !== 'verified')
     throw forbidden(`The domain of ${did} is not proven now. Once it is, its decisions are shown.`);
   const heldSinceMs = await store.principals.findHeldSince(did);
+  // Gone since.
+  if (!Number.isFinite(heldSinceMs)) throw noPrincipal(did);
   return { relyingParties: rp === undefined ? null : [rp], principal: did, heldSinceMs };
 };
 

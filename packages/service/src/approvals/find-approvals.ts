@@ -1,5 +1,5 @@
 /** Reading requests for approval: by who asked, and by who is asked. What is another's answers as what is absent. */
-import type { DidWeb } from '@svc/protocol';
+import { type DidWeb, ulidOf, ulidTimeMs } from '@svc/protocol';
 import type { Caller, RpCaller } from '../access/caller.ts';
 import { principalScope } from '../access/decision-scope.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -20,18 +20,23 @@ export const findAskedApproval = async (
   return found;
 };
 
-/** Of the Principal that is asked, for it and its org. */
+/** Of the Principal that is asked, for it and its org: from when it has held its DID, as with decisions. */
 export const findOwnApproval = async (
   deps: Deps,
   caller: Caller,
   did: DidWeb,
   id: string,
 ): Promise<ApprovalRecord> => {
-  await principalScope(deps, caller, did, undefined);
+  const { heldSinceMs } = await principalScope(deps, caller, did, undefined);
   const found = await deps.store.approvals.find(id);
-  if (found?.principal !== did) throw notFound(`No access request ${id} to this Principal.`);
+  if (found?.principal !== did || askedOfMs(found) < heldSinceMs)
+    throw notFound(`No access request ${id} to this Principal.`);
   return found;
 };
+
+/** Whoever held the DID when it was asked, and when the denial that it is about was decided, has been asked. */
+const askedOfMs = ({ requestedAtMs, receiptId }: ApprovalRecord): number =>
+  Math.min(requestedAtMs, receiptId === null ? requestedAtMs : (ulidTimeMs(ulidOf(receiptId)) ?? 0));
 
 export interface ApprovalListQuery {
   readonly status?: ApprovalState | undefined;
@@ -46,11 +51,11 @@ export const listOwnApprovals = async (
   did: DidWeb,
   { status: state, limit, cursor }: ApprovalListQuery,
 ): Promise<Page<ApprovalRecord>> => {
-  await principalScope(deps, caller, did, undefined);
+  const { heldSinceMs } = await principalScope(deps, caller, did, undefined);
   const beforeId = parseCursor(cursor, isApprovalId);
   return readPage(
     limit,
-    (rows) => deps.store.approvals.list({ principal: did, state, beforeId, limit: rows }),
+    (rows) => deps.store.approvals.list({ principal: did, heldSinceMs, state, beforeId, limit: rows }),
     ({ requestId }) => encodeCursor(requestId),
   );
 };

@@ -197,6 +197,10 @@ const readDenial = async (
   const grant = facts?.grant ?? null;
   if (facts?.principal == null || grant?.principal !== principal)
     throw conflict('The Principal is not registered here any more.');
+  if (decidedAtMs < (await store.principals.findHeldSince(principal)))
+    throw conflict(
+      'The DID of the Principal has another holder since: verify again, and ask about that Receipt.',
+    );
   if (grant.revocationRecordedAtMs !== null) throw conflict('The Grant has been revoked since.');
   if (grant.isPaused) throw conflict('The Grant, its Agent or its Principal is paused. Ask once it goes on.');
   const relyingParty = caller.relyingParty.did;

@@ -1,6 +1,6 @@
 /**
  * The operator gives a DID to another org, with all its history: after a domain has changed hands, or to settle whose it is.
- * Every API key of it is revoked, so nobody acts for it but the keys that its new org issues. A hosted Principal proves its
+ * Every API key of it is revoked, so nobody acts for it but the keys that its new org issues, and what it was asked to approve expires. A hosted Principal proves its
  * domain anew, by another token; until then its Grants are denied, as of a revocation (protocol §9).
  */
 import { type DidWeb, encodeBase64url, type OrgId } from '@svc/protocol';
@@ -42,6 +42,8 @@ const movePrincipal = async (deps: ServiceDeps, tx: Repositories, transfer: Tran
   if (principal.orgId === toOrgId) return;
   await tx.principals.transfer(did, toOrgId, encodeBase64url(deps.random.bytes(24)));
   await endKeys(deps, tx, transfer, principal.orgId);
+  // After the keys, as whoever answers a request takes them: nobody waits for the other.
+  await tx.approvals.expireAllTo(did);
   logHandOver(deps, 'principal', principal, toOrgId);
 };
 

@@ -74,6 +74,8 @@ export type ApprovalDecision =
 
 export interface ApprovalFilter {
   readonly principal: DidWeb;
+  /** Those made from then on about denials from then on. */
+  readonly heldSinceMs: number;
   readonly state?: ApprovalState | undefined;
   /** Those below this one (exclusive). */
   readonly beforeId?: string | undefined;
@@ -96,6 +98,8 @@ export interface ApprovalRepository {
   addReceipt(requestId: string, receiptId: ReceiptId, atMost: number): Promise<boolean>;
   /** Null: it is not pending any more. Of several at once exactly one is not null. `conflict`: the Grant approves another. */
   decide(requestId: string, decision: ApprovalDecision): Promise<ApprovalRecord | null>;
+  /** Those to this Principal that are pending expire now: who was asked does not hold the DID any more. */
+  expireAllTo(principal: DidWeb): Promise<void>;
   /** Which of these are not pending any more, or are due to expire. */
   listDecided(requestIds: readonly string[]): Promise<string[]>;
   /** Records what has expired; answers how many, `limit` at most. */

@@ -1,5 +1,5 @@
 /** Requests for approval (migrations, `approvals`). What each statement dates is one reading of the database's clock. */
-import { jcs } from '@svc/protocol';
+import { encodeUlid, jcs } from '@svc/protocol';
 import type { ApprovalAsk, ApprovalLoad, ApprovalRecord, ApprovalRepository } from '@svc/service';
 import { Conditions } from '../conditions.ts';
 import type { Database, Statement } from '../database.ts';
@@ -88,8 +88,12 @@ export function approvalRepository(database: Database): ApprovalRepository {
       const [found] = await read(select(`${text} and state = 'pending'`, values));
       return found?.state === 'pending' ? found : null;
     },
-    list({ principal, state, beforeId, limit }) {
+    list({ principal, heldSinceMs, state, beforeId, limit }) {
       const where = new Conditions().add('r.principal = ?', principal).add('r.request_id < ?', beforeId);
+      where.add('r.requested_at >= svc_instant(?)', heldSinceMs);
+      // Null: recorded before it was kept.
+      const since = where.parameter(`drc_${encodeUlid(heldSinceMs, new Uint8Array(10))}`);
+      where.require(`(r.receipt_id is null or r.receipt_id >= ${since})`);
       // Of what is due the state is not known before it is recorded.
       const due = state === 'expired' ? ` or (r.state = 'pending' and r.expires_at <= svc_now())` : '';
       if (state !== undefined) where.require(`(r.state = ${where.parameter(state)}${due})`);
@@ -124,6 +128,12 @@ export function approvalRepository(database: Database): ApprovalRepository {
       const approved =
         state === 'approved' ? [decision.grant, decision.grantId, decision.untilMs] : [null, null, null];
       return write(decideSql, [requestId, state, reason, ...approved]);
+    },
+    async expireAllTo(principal) {
+      await database.write({
+        text: `update approval_requests set state = 'expired', decided_at = svc_now() where principal = $1 and state = 'pending'`,
+        values: [principal],
+      });
     },
     async listDecided(requestIds) {
       const rows = await database.read<{ id: string }>({

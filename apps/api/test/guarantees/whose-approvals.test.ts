@@ -1,0 +1,55 @@
+/** Who is given a DID is asked nothing that another was asked (protocol §16, decision 74). */
+import { expect, it } from 'vitest';
+import { ADMIN_TOKEN } from '../world/api-node.ts';
+import { ask, askAbout, insertDue, read, reject, statusOf, verifyAction } from '../world/approvals.ts';
+import { withDeployment } from '../world/deployment.ts';
+import { issueGrant } from '../world/tenants.ts';
+
+const deployment = withDeployment();
+const newOrg = async () => {
+  const orgId = await deployment.createOrg();
+  return { orgId, key: await deployment.createKey('org:admin', orgId) };
+};
+
+it('what waits when a DID is transferred expires, and neither its new holder nor its org reads, answers or is asked it', async () => {
+  const [former, next] = [await newOrg(), await newOrg()];
+  const tenants = await deployment.createTenants({ orgId: former.orgId, rp: { profile: 'svc-base-v2' } });
+  const { principalDid: did } = tenants;
+  const held = await issueGrant(tenants);
+  const { id } = await ask(deployment, tenants, held);
+  const due = await insertDue(deployment, id);
+  const unasked = await verifyAction(deployment, tenants, held, {
+    ...{ type: 'commerce:purchase', resource: 'order/8', amount: 90_000, currency: 'USD' },
+  });
+  const list = async (key: string, query = '') => {
+    const answer = await deployment.call('GET', `/principals/${did}/access-requests${query}`, { key });
+    const listed = answer.json.requests as { task: { id: string } }[];
+    return listed.map(({ task }) => task.id);
+  };
+  expect((await list(former.key)).sort()).toEqual([id, due].sort());
+
+  const body = { kind: 'principal', org_id: next.orgId };
+  const path = `/claims/${encodeURIComponent(did)}/transfer`;
+  expect((await deployment.call('POST', path, { key: ADMIN_TOKEN, body })).status).toBe(200);
+
+  const issued = await deployment.call('POST', `/api-keys?subject=${did}`, { key: next.key, body: {} });
+  const principalKey = String(issued.json.api_key);
+  for (const key of [principalKey, next.key]) {
+    for (const query of ['', '?status=pending', '?status=expired'])
+      expect(await list(key, query)).toEqual([]);
+    for (const one of [id, due]) {
+      const got = await deployment.call('GET', `/principals/${did}/access-requests/${one}`, { key });
+      expect(got.status).toBe(404);
+      const rejected = await reject(deployment, { ...tenants, principalKey: key }, one);
+      expect(rejected.status).toBe(404);
+    }
+  }
+  expect(statusOf(await read(deployment, tenants, id))).toBe('expired');
+  const late = await askAbout(deployment, tenants, unasked.receipt_id);
+  expect([late.status, late.json.message]).toEqual([409, expect.stringContaining('another holder')]);
+
+  // What is denied from now on is asked of the new holder, of whichever Grant.
+  const again = await ask(deployment, tenants, held);
+  for (const key of [principalKey, next.key]) expect(await list(key)).toEqual([again.id]);
+  expect(statusOf(await reject(deployment, { ...tenants, principalKey }, again.id))).toBe('denied');
+});
