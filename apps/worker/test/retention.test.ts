@@ -1,6 +1,7 @@
 /** What has served its time goes, whoever dies meanwhile; what has not, stays (interface §Limits). */
 import { withDatabase } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
+import { untilAlone } from '@svc/testkit/store/session';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runOnce, startWorker } from './harness.ts';
@@ -37,6 +38,7 @@ it(`a worker killed amid ${ROWS} expired rows leaves whole ones, and the next on
     if (worker.log.some((line) => /failed/.test(line))) break;
   worker.signal('SIGKILL');
   await worker.ended;
+  await untilAlone(database.url, 1);
   await runOnce(options);
   expect(await count('spent_proofs')).toBe(100);
   expect(await count(`spent_proofs where jti like 'live-%'`)).toBe(100);

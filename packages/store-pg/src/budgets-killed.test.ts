@@ -9,7 +9,7 @@ import { type DecisionCommit, type GrantRecord, type Store, StoreError } from '@
 import { type OwnCluster, startOwnCluster } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
 import { budgetCommit, keyOf, readBalances, usesOf } from '@svc/testkit/store/budgets';
-import { runSql, untilRow, withSession } from '@svc/testkit/store/session';
+import { killSession, runSql, untilRow, withSession } from '@svc/testkit/store/session';
 import { createWorld, insertGrant, newAttestation, type World } from '@svc/testkit/store/world';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -159,7 +159,7 @@ describe('PostgreSQL is killed', () => {
     const { rows } = await session.query<{ pid: number }>(
       `select pid from pg_stat_activity where wait_event = 'PgSleep'`,
     );
-    for (const { pid } of rows) process.kill(pid, 'SIGKILL');
+    for (const { pid } of rows) await killSession(pid);
   };
 });
 

@@ -1,7 +1,7 @@
 import { StoreError } from '@svc/service';
 import { withDatabase } from '@svc/testkit';
 import { startHoldingProxy } from '@svc/testkit/store/holding-proxy';
-import { untilRow, withSession } from '@svc/testkit/store/session';
+import { endSessions, untilRow, withSession } from '@svc/testkit/store/session';
 import type pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { DeadlinePool, type DeadlinePoolOptions } from './deadline-pool.ts';
@@ -88,13 +88,13 @@ it('work that waits for its turn holds no connection', async () => {
 it('survives the end of its connections, idle or at work', async () => {
   const idle = await pool.run(backendPid);
   await withSession(database.url, async (killer) => {
-    await killer.query('select pg_terminate_backend($1, 5000)', [idle]);
+    await endSessions(database.url, `select ${idle} as pid`);
     const working = await pool.run(backendPid);
     expect(working).not.toBe(idle);
     // The pool has one connection, so the sleeper is the process just seen.
     const sleeper = pool.run(forEver).catch((error: unknown) => error);
     await untilRow(killer, `select from pg_stat_activity where pid = ${working} and state = 'active'`);
-    await killer.query('select pg_terminate_backend($1, 5000)', [working]);
+    await endSessions(database.url, `select ${working} as pid`);
     expect(await sleeper).toMatchObject({ code: '57P01' });
   });
   expect(await pool.run(backendPid)).toBeTypeOf('number');

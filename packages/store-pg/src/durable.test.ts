@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net';
 import type { GrantRecord, Store } from '@svc/service';
 import { type OwnCluster, startOwnCluster } from '@svc/testkit';
-import { runSql, untilRow, withSession } from '@svc/testkit/store/session';
+import { endSessions, runSql, untilRow, withSession } from '@svc/testkit/store/session';
 import { allowCommit, createWorld, hashOf, insertGrant, type World } from '@svc/testkit/store/world';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -46,9 +46,7 @@ const setStandby = (name: string) => setSystem('synchronous_standby_names', name
 const cutOffWaiting = () =>
   withSession(cluster.adminUrl, async (session) => {
     await untilRow(session, `select 1 from pg_stat_activity where wait_event = 'SyncRep'`);
-    await session.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`,
-    );
+    await endSessions(cluster.adminUrl, `select pid from pg_stat_activity where wait_event = 'SyncRep'`);
   });
 
 /** How many sessions the server has that wait for the standby. */

@@ -8,7 +8,7 @@ import { type DecisionCommit, type GrantRecord, type Store, StoreError } from '@
 import { type OwnCluster, startOwnCluster } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
 import { insertSubscription } from '@svc/testkit/store/events';
-import { alterFunction, runSql } from '@svc/testkit/store/session';
+import { alterFunction, killSession, runSql } from '@svc/testkit/store/session';
 import { allowCommit, createWorld, denyCommit, insertGrant, type World } from '@svc/testkit/store/world';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createStore } from './create-store.ts';
@@ -70,7 +70,7 @@ const tryToKill = async (): Promise<boolean> => {
      order by (state = 'active') desc, random() limit 1`,
   );
   try {
-    for (const { pid } of sessions) process.kill(pid, 'SIGKILL');
+    for (const { pid } of sessions) await killSession(pid);
     return sessions.length > 0;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { StoreError } from '@svc/service';
 import { withStores } from '@svc/testkit/store/open-store';
-import { runSql } from '@svc/testkit/store/session';
+import { endSessions, runSql } from '@svc/testkit/store/session';
 import { expect, it } from 'vitest';
 import { createStore } from './create-store.ts';
 
@@ -35,7 +35,7 @@ it('says so when the connection that holds the lock breaks', async () => {
   const outcome = await stores.first.exclusive('a', async (lost) => {
     expect(lost.aborted).toBe(false);
     const aborted = new Promise((resolve) => lost.addEventListener('abort', resolve));
-    await runSql(stores.url, `select pg_terminate_backend(pid) from (${lockHolders}) as holder`);
+    expect(await endSessions(stores.url, lockHolders)).toBe(1);
     await aborted;
     return stores.second.exclusive('a', async () => 'taken over');
   });

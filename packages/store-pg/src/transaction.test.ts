@@ -1,6 +1,6 @@
 import { StoreError, type TransactionOptions } from '@svc/service';
 import { withStores } from '@svc/testkit/store/open-store';
-import { runSql, untilRow, untilWaiting, withSession } from '@svc/testkit/store/session';
+import { endSessions, untilRow, untilWaiting, withSession } from '@svc/testkit/store/session';
 import { hashOf, insertPrincipal, newAuditId } from '@svc/testkit/store/world';
 import { expect, it, onTestFinished } from 'vitest';
 import { createStore } from './create-store.ts';
@@ -71,10 +71,9 @@ it('is unavailable, and stores nothing, when its connection ends before COMMIT i
       requestId: null,
       details: {},
     });
-    await runSql(
+    await endSessions(
       stores.url,
-      `select pg_terminate_backend(pid, 5000) from pg_stat_activity
-       where datname = current_database() and state = 'idle in transaction'`,
+      `select pid from pg_stat_activity where datname = current_database() and state = 'idle in transaction'`,
     );
     await tx.evidence.insert(artifact('e'));
   });

@@ -3,7 +3,7 @@
  * stored, and back to 200 within two seconds of its return without a restart. A durable PostgreSQL of the suite's own.
  */
 import { type OwnCluster, startOwnCluster } from '@svc/testkit';
-import { Client } from 'pg';
+import { endSessions, runSql } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
 import { type CuttingProxy, startCuttingProxy } from '../world/cutting-proxy.ts';
@@ -68,18 +68,13 @@ const recover = async (): Promise<number> => {
 
 /** Those of the ids that have no stored Receipt. */
 const missingFrom = async (receiptIds: readonly string[]): Promise<string[]> => {
-  const sql = new Client({ connectionString: cluster.url });
-  await sql.connect();
-  try {
-    const { rows } = await sql.query<{ id: string }>(
-      'select receipt_id as id from receipts where receipt_id = any ($1)',
-      [receiptIds],
-    );
-    const stored = new Set(rows.map(({ id }) => id));
-    return receiptIds.filter((id) => !stored.has(id));
-  } finally {
-    await sql.end();
-  }
+  const rows = await runSql<{ id: string }>(
+    cluster.url,
+    'select receipt_id as id from receipts where receipt_id = any ($1)',
+    [receiptIds],
+  );
+  const stored = new Set(rows.map(({ id }) => id));
+  return receiptIds.filter((id) => !stored.has(id));
 };
 
 const expectUnavailable = ({ answer, elapsedMs }: Timed): void => {
@@ -160,19 +155,10 @@ describe('an answer lost around the commit', () => {
 });
 
 describe('a standby that does not answer', () => {
-  const onServer = async (...statements: readonly string[]) => {
-    const sql = new Client({ connectionString: cluster.adminUrl });
-    await sql.connect();
-    try {
-      let rows: readonly unknown[] = [];
-      for (const statement of statements) ({ rows } = await sql.query(statement));
-      return rows;
-    } finally {
-      await sql.end();
-    }
+  const setStandby = async (name: string) => {
+    await runSql(cluster.adminUrl, `alter system set synchronous_standby_names = '${name}'`);
+    await runSql(cluster.adminUrl, 'select pg_reload_conf()');
   };
-  const setStandby = (name: string) =>
-    onServer(`alter system set synchronous_standby_names = '${name}'`, 'select pg_reload_conf()');
 
   it('503, and a retry is answered 200 only once its decision is where it outlives the machine', async () => {
     await recover();
@@ -182,8 +168,8 @@ describe('a standby that does not answer', () => {
     try {
       expectUnavailable(await send(body, headers));
       // The session that waits is ended: what it committed is visible from then on, here alone.
-      const end = `select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`;
-      await expect.poll(() => onServer(end), { timeout: 20_000 }).not.toEqual([]);
+      const waiting = `select pid from pg_stat_activity where wait_event = 'SyncRep'`;
+      await expect.poll(() => endSessions(cluster.adminUrl, waiting), { timeout: 20_000 }).toBeGreaterThan(0);
       expectUnavailable(await send(body, headers));
     } finally {
       await setStandby('');

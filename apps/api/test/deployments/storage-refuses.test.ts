@@ -4,8 +4,7 @@ import { appendFileSync, chmodSync, mkdtempSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type OwnCluster, startOwnCluster } from '@svc/testkit';
-import { runSql } from '@svc/testkit/store/session';
-import { Client } from 'pg';
+import { endSessions, runSql } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
 import {
@@ -60,11 +59,8 @@ const readyz = async () => {
 
 /** Alters the database for sessions that begin from here on, and ends the others. */
 const alter = async (change: string) => {
-  const admin = new Client({ connectionString: cluster.adminUrl });
-  await admin.connect();
-  await admin.query(`alter database svc ${change}`);
-  await admin.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = 'svc'`);
-  await admin.end();
+  await runSql(cluster.adminUrl, `alter database svc ${change}`);
+  await endSessions(cluster.adminUrl, `select pid from pg_stat_activity where datname = 'svc'`);
 };
 
 const expectRefusals = async (storage: unknown) => {

@@ -1,5 +1,5 @@
 /** The operator's port: liveness, readiness and Prometheus text (protocol §13). */
-import { Client } from 'pg';
+import { endSessions, runSql } from '@svc/testkit/store/session';
 import { expect, inject, it } from 'vitest';
 import { approve, askAbout, askedOf, DEAR, reject, verifyAction } from '../world/approvals.ts';
 import { withOwnDeployment } from '../world/deployment.ts';
@@ -67,12 +67,11 @@ it('only reads, only these paths, and only on this port', async () => {
 it('without its database it lives, is not ready and says so in public; with it again it is ready', async () => {
   const { rows } = await deployment.sql.query<{ name: string }>('select current_database() as name');
   const name = rows[0]?.name ?? '';
-  const admin = new Client({ connectionString: inject('databaseAdminUrl') });
+  const adminUrl = inject('databaseAdminUrl');
   deployment.sql.on('error', () => undefined);
-  await admin.connect();
   try {
-    await admin.query(`alter database ${name} allow_connections false`);
-    await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);
+    await runSql(adminUrl, `alter database ${name} allow_connections false`);
+    await endSessions(adminUrl, `select pid from pg_stat_activity where datname = '${name}'`);
     await expect.poll(async () => (await get('/readyz')).status).toBe(503);
     expect(JSON.parse((await get('/readyz')).text).checks).toEqual({
       ...{
@@ -89,10 +88,9 @@ it('without its database it lives, is not ready and says so in public; with it a
     const health = await deployment.call('GET', '/healthz');
     expect([health.status, health.json.ok]).toEqual([503, false]);
   } finally {
-    await admin.query(`alter database ${name} allow_connections true`);
-    await admin.end();
+    await runSql(adminUrl, `alter database ${name} allow_connections true`);
   }
-  await expect.poll(async () => (await get('/readyz')).status, { timeout: 5_000 }).toBe(200);
+  await expect.poll(async () => (await get('/readyz')).status).toBe(200);
   expect((await deployment.call('GET', '/healthz')).status).toBe(200);
 });
 

@@ -8,18 +8,18 @@ import { withDatabase } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
 import { insertSubscription } from '@svc/testkit/store/events';
 import { openStore } from '@svc/testkit/store/open-store';
-import { runSql } from '@svc/testkit/store/session';
+import { runSql, untilAlone } from '@svc/testkit/store/session';
 import { createWorld, denyCommit } from '@svc/testkit/store/world';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { runOnce, startWorker, type WorkerProcess } from '../harness.ts';
 import { ROOT, secrets } from './receiver.ts';
 
 const database = withDatabase();
+/** Closed before anything is killed, so that what is left of the killed has no company. */
 let store: Store;
-beforeAll(() => {
+beforeEach(() => {
   store = openStore(database.url);
 });
-afterAll(() => store?.close());
 
 it('without SVC_WEBHOOK_KEYS it says that nothing is sent, where somebody has subscribed', async () => {
   const options = { databaseUrl: database.url, hosts: {} };
@@ -28,6 +28,7 @@ it('without SVC_WEBHOOK_KEYS it says that nothing is sent, where somebody has su
   expect(await says()).toBe(0);
   await insertSubscription(store, `rp ${relyingParty.did}`, ['decision.deny']);
   expect(await says()).toBe(1);
+  await store.close();
 });
 
 /** Answers some at once, and holds the others until they are let go or their sender is gone. */
@@ -80,6 +81,7 @@ it(`killed ${KILLS} times with deliveries under way, each event is taken, under 
   await runSql(database.url, 'update event_secrets set root = $1', [secrets.current]);
   const decisions = Array.from({ length: 30 + 10 * KILLS }, () => denyCommit(world));
   await store.verify.commitDecisions(decisions);
+  await store.close();
   const receiver = await startReceiver();
   const start = () =>
     startWorker({
@@ -101,6 +103,7 @@ it(`killed ${KILLS} times with deliveries under way, each event is taken, under 
     worker.signal('SIGKILL');
     await worker.ended;
     while (receiver.held.size > 0) await once(receiver.events, 'changed');
+    await untilAlone(database.url);
     // As if its leases had lapsed.
     await runSql(database.url, 'update event_deliveries set taken_until = null');
   }

@@ -11,10 +11,10 @@ import { openObjects } from '@svc/object-store';
 import { daysAgo, withDatabase } from '@svc/testkit';
 import { type S3Server, startS3Server } from '@svc/testkit/s3-server';
 import { sampled } from '@svc/testkit/sampled';
-import { runSql } from '@svc/testkit/store/session';
+import { runSql, untilAlone } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startWorker } from '../harness.ts';
-import { onCopy, untilAlone } from './copies.ts';
+import { onCopy } from './copies.ts';
 import { makeWorkForEveryJob } from './work-for-every-job.ts';
 
 const prepared = withDatabase();

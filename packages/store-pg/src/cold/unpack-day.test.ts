@@ -8,7 +8,7 @@ import { openObjects } from '@svc/object-store';
 import { type ObjectStore, ObjectStoreError } from '@svc/service';
 import { tamper } from '@svc/testkit';
 import { withStores } from '@svc/testkit/store/open-store';
-import { runSql } from '@svc/testkit/store/session';
+import { endSessions, runSql } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { bringBack, createColdWorld, DUE, packingOf } from '../../test/cold-world.ts';
 import { unpackDay } from './unpack-day.ts';
@@ -142,10 +142,9 @@ describe('a packed day comes back', () => {
         async *receipts() {
           for await (const rows of reader(manifest).receipts()) {
             yield rows;
-            await runSql(
+            await endSessions(
               stores.url,
-              `select pg_terminate_backend(pid) from pg_stat_activity where state = 'idle in transaction' and pid <> pg_backend_pid()
-                 and datname = current_database()`,
+              `select pid from pg_stat_activity where state = 'idle in transaction' and datname = current_database()`,
             );
           }
         },

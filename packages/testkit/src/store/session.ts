@@ -1,4 +1,5 @@
 /** Plain SQL for what a test does beside the store. */
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 
 /** Runs `work` with a connection of its own. */
@@ -37,6 +38,55 @@ export const untilWaiting = (session: pg.Client, count = 1): Promise<void> =>
      select from renewed, pg_stat_activity
      where datname = current_database() and backend_type = 'client backend' and wait_event_type = 'Lock'
      having count(*) >= ${count}`,
+  );
+
+const GONE_WITHIN_MS = 20_000;
+
+/**
+ * Ends the sessions that the query names by `pid`, and resolves when they are gone, with their locks: a client is told before
+ * that. Answers how many there were.
+ */
+export async function endSessions(url: string, pids: string): Promise<number> {
+  const sessions = await runSql<{ pid: number; isGone: boolean }>(
+    url,
+    `select pid, pg_terminate_backend(pid, ${GONE_WITHIN_MS}) as "isGone" from (${pids}) as named`,
+  );
+  const left = sessions.filter(({ isGone }) => !isGone).map(({ pid }) => pid);
+  if (left.length > 0) throw new Error(`not ended in ${GONE_WITHIN_MS} ms: ${left.join(', ')}`);
+  return sessions.length;
+}
+
+/**
+ * SIGKILL to a session's process. Resolves when its server has noticed, which then ends all others and recovers: until then it
+ * serves others. Rejects with ESRCH where there is none.
+ */
+export async function killSession(pid: number): Promise<void> {
+  process.kill(pid, 'SIGKILL');
+  for (const endsAtMs = performance.now() + GONE_WITHIN_MS; isThere(pid); await pause(5))
+    if (performance.now() > endsAtMs) throw new Error(`${pid} is there ${GONE_WITHIN_MS} ms after SIGKILL`);
+}
+
+const isThere = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+/**
+ * Resolves when nobody has a session but the test itself, with as many as it keeps: a server notices a client's death at its
+ * next word to it, and its locks go then.
+ */
+export const untilAlone = (url: string, kept = 0): Promise<void> =>
+  withSession(url, (session) =>
+    untilRow(
+      session,
+      `with renewed as materialized (select pg_stat_clear_snapshot(), pg_sleep(0.01))
+       select from renewed, pg_stat_activity
+       where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()
+       having count(*) <= ${kept}`,
+    ),
   );
 
 /** Replaces a part of a function in force; answers its whole source as it was. */
