@@ -1772,7 +1772,7 @@ begin
     )::text
   from
     (select s.*, 'decision.' || lower(s.decision) as type from unnest(p_decisions) as s) as d
-    left join principals as p on p.did = d.principal
+    left join principals as p on p.did = d.principal and svc_may_hear_decisions(p)
     left join relying_parties as r on r.did = d.relying_party
     cross join lateral (
       select distinct w.audience
@@ -1780,7 +1780,7 @@ begin
       where
         w.type = d.type
         and w.audience = any (
-          array['rp ' || d.relying_party, 'org ' || r.org_id, 'principal ' || d.principal, 'org ' || p.org_id]
+          array['rp ' || d.relying_party, 'org ' || r.org_id, 'principal ' || p.did, 'org ' || p.org_id]
         )
     ) as w
   where p_outcomes[d.ordinal] is null
@@ -1932,14 +1932,18 @@ begin
     return null;
   end if;
   select grant_id into v_grant_id from receipts where receipt_id = new.receipt_id;
-  if not found then
-    v_grant_id := nullif(current_setting('svc.grant_of_cold_receipt', true), '');
-  end if;
   perform
     svc_emit_event(
       'outcome.reported',
       v_grant_id,
-      new.principal,
+      (
+        select p.did
+        from principals as p
+        where
+          p.did = new.principal
+          and svc_may_hear_decisions(p)
+          and new.receipt_id >= svc_lowest_receipt_id(svc_held_since(p))
+      ),
       new.relying_party,
       new.recorded_at,
       json_build_object(
@@ -2456,6 +2460,25 @@ AS $function$
         and c.latest_receipt_id >= (
           select svc_lowest_receipt_id(allocated_at - interval '1 minute') from grants where id = p_grant_id
         )
+    );
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_held_since(p_principal principals)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select
+    greatest(
+      p_principal.created_at,
+      (
+        select max(occurred_at)
+        from audit_events
+        where
+          target = p_principal.did
+          and action = 'principal.verify'
+          and details ->> 'claim' = 'transferred'
+      )
     );
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_instant(p_ms bigint)
@@ -3014,6 +3037,14 @@ AS $function$
       order by i desc
     ) || repeat('0', 16)
   from generate_series(0, 9) as i;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_may_hear_decisions(p_principal principals)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select p_principal.kind != 'hosted' or p_principal.verification_state = 'verified';
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_ms(instant timestamp with time zone)
  RETURNS bigint

@@ -1,10 +1,11 @@
 /**
- * Nobody reads decisions as its own that were about somebody else's Grants (protocol §13, decision 74): not who has a DID after
- * another, and not who registers a domain that is not theirs.
+ * Nobody reads decisions as its own that were about somebody else's Grants (protocol §13, decision 74), nor is told of them (§15): not who
+ * has a DID after another, and not who registers a domain that is not theirs.
  */
 import type { Receipt } from '@svc/receipts';
 import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc/sdk-principal';
 import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
+import { listTold } from '@svc/testkit/store/events';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
 import { randomSlug, withOwnDeployment } from '../world/deployment.ts';
@@ -15,7 +16,10 @@ const host = await startPrincipalHost();
 afterAll(() => host.close());
 const name = `${randomSlug('host')}.example`;
 const hostedDid = `did:web:${name}`;
-const deployment = withOwnDeployment({ SVC_OUTBOUND_MAP: JSON.stringify({ [name]: host.url }) });
+const deployment = withOwnDeployment({
+  SVC_OUTBOUND_MAP: JSON.stringify({ [name]: host.url, 'hooks.example': host.url }),
+  SVC_WEBHOOK_KEYS: 'a-root-for-tests-that-is-long-enough-0',
+});
 let shop: Tenants;
 beforeAll(async () => {
   shop = await deployment.createTenants();
@@ -51,6 +55,30 @@ const only = (id: string, opened: readonly number[]) => ({
   opened,
 });
 
+/** Has the subjects of these keys told of decisions, and of what becomes of them. */
+const subscribe = async (...keys: readonly string[]) => {
+  const body = {
+    url: 'https://hooks.example/',
+    types: ['decision.allow', 'decision.deny', 'outcome.reported'],
+  };
+  for (const key of keys)
+    expect((await deployment.call('POST', '/event-subscriptions', { key, body })).status).toBe(201);
+};
+const report = async ({ rpKey: key }: Tenants, receiptId: string) => {
+  const body = { type: 'fulfilled', occurred_at: '2026-11-20T08:00:00.000Z' };
+  const path = `/decisions/${receiptId}/outcomes`;
+  expect((await deployment.call('POST', path, { key, body })).status).toBe(201);
+};
+/** What each is told of, as types with Receipts. */
+const toldTo = (...audiences: readonly string[]) =>
+  Promise.all(
+    audiences.map(async (audience) =>
+      (await listTold(deployment.databaseUrl, audience)).map(
+        ({ type, data }) => `${type} ${(JSON.parse(data) as { receipt_id: string }).receipt_id}`,
+      ),
+    ),
+  );
+
 const newOrg = async () => {
   const orgId = await deployment.createOrg();
   return { orgId, key: await deployment.createKey('org:admin', orgId) };
@@ -61,7 +89,7 @@ const transfer = (did: string, orgId: string) =>
     body: { kind: 'principal', org_id: orgId },
   });
 
-it('who is given a DID reads nothing of what was decided while another had it, in no form; its org neither', async () => {
+it('who is given a DID reads nothing of what was decided while another had it, in no form, nor is told of it; its org neither', async () => {
   const [former, next] = [await newOrg(), await newOrg()];
   const tenants = await deployment.createTenants({ orgId: former.orgId });
   const { principalDid: did } = tenants;
@@ -74,15 +102,20 @@ it('who is given a DID reads nothing of what was decided while another had it, i
   const principalKey = String(issued.json.api_key);
   const nothing = { listed: [], exported: [], counted: 0, opened: [404] };
   for (const key of [principalKey, next.key]) expect(await readAll(did, key, [before])).toEqual(nothing);
+  await subscribe(principalKey, next.key);
+  await report(tenants, before);
   expect(await readAll(did, former.key, [before])).toEqual([404, 404, 404, 404]);
 
   // What is decided from now on is of the new holder, of whichever Grant.
   const { receipt_id: after } = await decide(tenants, grant);
   for (const key of [principalKey, next.key])
     expect(await readAll(did, key, [before, after])).toEqual(only(after, [404, 200]));
+  await report(tenants, after);
+  const told = [`decision.allow ${after}`, `outcome.reported ${after}`];
+  expect(await toldTo(`principal ${did}`, `org ${next.orgId}`)).toEqual([told, told]);
 });
 
-it('who registers a domain without proving it reads nothing of what its keys have signed, nor the next one of what was decided then', async () => {
+it('who registers a domain without proving it neither reads nor is told of what its keys have signed, nor the next one of what was decided then', async () => {
   const [squatter, owner] = [await newOrg(), await newOrg()];
   const { privateJwk, registration } = await generatePrincipalKey();
   host.pages.set(DID_DOCUMENT, didDocument(hostedDid, [registration]));
@@ -101,10 +134,13 @@ it('who registers a domain without proving it reads nothing of what its keys hav
 
   const claimed = await register(squatter.key);
   const unproven = await sign(claimed.key);
+  await subscribe(claimed.key, squatter.key);
   const denied = await decide(unproven.tenants, unproven.grant);
   expect([denied.reason, denied.protocol.checks.P3]).toEqual(['ISSUER_UNVERIFIED', true]);
   for (const key of [claimed.key, squatter.key])
     expect(await readAll(hostedDid, key, [denied.receipt_id])).toEqual([403, 403, 403, 403]);
+  await report(shop, denied.receipt_id);
+  expect(await toldTo(`principal ${hostedDid}`, `org ${squatter.orgId}`)).toEqual([[], []]);
 
   const release = await deployment.call('POST', `/claims/${encodeURIComponent(hostedDid)}/release`, {
     key: ADMIN_TOKEN,
@@ -115,9 +151,13 @@ it('who registers a domain without proving it reads nothing of what its keys hav
   const { token } = body.verification as { token: string };
   host.pages.set(PROOF, { did: hostedDid, token });
   expect((await deployment.call('POST', `/principals/${hostedDid}/verify`, { key })).status).toBe(200);
+  await subscribe(key, owner.key);
+  await report(shop, denied.receipt_id);
   const proven = await sign(key);
   const { receipt_id: allowed, decision } = await decide(proven.tenants, proven.grant);
   expect(decision).toBe('ALLOW');
   for (const reader of [key, owner.key])
     expect(await readAll(hostedDid, reader, [denied.receipt_id, allowed])).toEqual(only(allowed, [404, 200]));
+  const told = [`decision.allow ${allowed}`];
+  expect(await toldTo(`principal ${hostedDid}`, `org ${owner.orgId}`)).toEqual([told, told]);
 });
