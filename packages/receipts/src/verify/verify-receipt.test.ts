@@ -571,6 +571,10 @@ describe('verifyReceipt', () => {
     for (const receipt of [turned, JSON.stringify(turned, null, 2)]) expect(failuresOf(receipt)).toEqual([]);
   });
 
+  it('accepts a text of exactly the most characters that one may have', () => {
+    expect(failuresOf(allow.signed.text.padEnd(RECEIPT_MAX_CHARS))).toEqual([]);
+  });
+
   it('accepts a Receipt by any key that is still published', async () => {
     const old = await resign(allow.body, () => {}, signerOf(6, `${SERVICE}#receipt-1`));
     expect(failuresOf(old)).toEqual([]);

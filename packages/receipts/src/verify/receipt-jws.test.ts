@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import type { Failure } from '../failure.ts';
+import { RECEIPT_JWS_MAX_CHARS } from '../receipt.ts';
+import { readPayload, splitReceiptJws } from './receipt-jws.ts';
+
+const encode = (text: string): string => Buffer.from(text).toString('base64url');
+
+describe('the JWS of a Receipt', () => {
+  it('may be as long as it may, and no longer', () => {
+    const longest = '.AAAA.AAAA'.padStart(RECEIPT_JWS_MAX_CHARS, 'A');
+    expect(splitReceiptJws(longest)).toMatchObject({ payloadText: '\0\0\0' });
+    expect(splitReceiptJws(`A${longest}`)).toBeNull();
+  });
+
+  it.each(['', 'a', 'ab', 'abc', 'é', 'aé', '\u{1f600}', '>>>???', '\x7f\x80'])(
+    'is read as UTF-8, with %j in any part',
+    (text) => {
+      expect(splitReceiptJws(`${encode(text)}.${encode('b')}.AA`)).toMatchObject({ headerText: text });
+      expect(splitReceiptJws(`${encode('b')}.${encode(text)}.AA`)).toMatchObject({ payloadText: text });
+      const { signature } = splitReceiptJws(`AA.AA.${encode(text)}`) ?? {};
+      expect(signature).toEqual(new TextEncoder().encode(text));
+    },
+  );
+
+  it.each([
+    ['padding', 'YQ=='],
+    ['bits that are left over', 'YR'],
+    ['a character that is left over', 'YWJjZ'],
+    ['white space', 'YW\nJj'],
+    ['the other alphabet', 'Pj4+Pz8/'],
+    ['no base64', '!'],
+    ['no UTF-8', '_w'],
+  ])('has no other spelling: %s in any part', (what, part) => {
+    expect(splitReceiptJws(`${part}.AA.AA`)).toBeNull();
+    expect(splitReceiptJws(`AA.${part}.AA`)).toBeNull();
+    if (what !== 'no UTF-8') expect(splitReceiptJws(`AA.AA.${part}`)).toBeNull();
+  });
+
+  it.each(['null', '7', '[]', '""', '', '{', '{"b":1,"a":1}', '{"a":1} '])(
+    'has no payload but the RFC 8785 form of an object: not %j',
+    (payload) => {
+      const failures: Failure[] = [];
+      expect(readPayload(payload, failures)).toBeNull();
+      expect(failures.map(({ code, path }) => [code, path])).toEqual([['payload-not-canonical', '/receipt']]);
+    },
+  );
+});
