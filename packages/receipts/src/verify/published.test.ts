@@ -1,10 +1,15 @@
 import { CHECKS, PROFILES, portableCrypto, sha256Of, TRUST_CONFIG, trustConfigDocument } from '@svc/protocol';
+import { budgeted, capabilityOf } from '@svc/testkit/receipts/budgets';
+import { buildWorld, resign, serviceDocument } from '@svc/testkit/receipts/world';
 import { describe, expect, it } from 'vitest';
+import { verifyReceipt } from '../index.ts';
 import { PROTOCOL_CHECKS, PUBLISHED_PROFILES, PUBLISHED_TRUST_CONFIGS, TRUST_CHECKS } from './published.ts';
 
 /** The checks that rest on a fact from outside the request; the laws of verification would find one left out. */
 const LOOK_UPS = ['T1', 'P2', 'P6', 'T5'];
 const MORE_WITH_BUDGETS = ['P19'];
+
+const BUDGET = budgeted([capabilityOf({ maxTotal: 100_000, maxUses: 3 })]);
 
 describe('what is published', () => {
   it.each(Object.entries(PROFILES))('begins with %s as the engine has it', (id, { hash, profile }) => {
@@ -28,6 +33,33 @@ describe('what is published', () => {
       hash: sha256Of(portableCrypto, trustConfigDocument(TRUST_CONFIG)),
       didDocumentMaxAgeSeconds: TRUST_CONFIG.didDocumentMaxAgeSeconds,
       statusListMaxAgeSeconds: TRUST_CONFIG.statusListMaxAgeSeconds,
+    });
+  });
+
+  // Hashes that Receipts in the world carry: none may ever go.
+  it.each([
+    ['svc-base-v1', '5f9de5299c5a12702418fdd6410521928d41780ff72c884c97229ac2e8f50950', {}],
+    ['svc-base-v2', '6177b922e8dd4dd844ff6a0d3235660ce3a3ed62e59858051a1de5096dc9fd05', BUDGET],
+  ])(
+    'still has the %s before the latest, so that a Receipt under it verifies',
+    async (profile, hex, setting) => {
+      const { body } = await buildWorld(setting);
+      expect(body.protocol.profile).toBe(profile);
+      const receipt = await resign(body, ({ protocol }) => {
+        protocol.profile_hash = `sha256:${hex}`;
+      });
+      expect(verifyReceipt(receipt, serviceDocument)).toMatchObject({ ok: true, decision: 'ALLOW' });
+    },
+  );
+
+  it('says under which hashes a profile is published, to whom has another', async () => {
+    const { body } = await buildWorld();
+    const receipt = await resign(body, (draft) => {
+      draft.protocol.profile_hash = draft.grant_hash;
+    });
+    const hashes = PUBLISHED_PROFILES['svc-base-v1']?.map(({ hash }) => hash).join(', ');
+    expect(verifyReceipt(receipt, serviceDocument)).toMatchObject({
+      failures: [{ message: `svc-base-v1 is published under ${hashes}, not ${body.grant_hash}` }],
     });
   });
 

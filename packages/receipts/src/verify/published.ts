@@ -24,7 +24,7 @@ export interface PublishedTable {
 const table = (hash: string, rows: string, budgets = false): PublishedTable => {
   const checks: PublishedCheck[] = [];
   for (const row of rows.trim().split('\n')) {
-    const [id = '', requires = '', reasons = ''] = row.split(':').map((cell) => cell.trim());
+    const [id = '', requires = '', reasons = ''] = row.split(':');
     checks.push({
       id: id.replace('+', ''),
       requires: requires === '*' ? checks.map((above) => above.id) : words(requires),

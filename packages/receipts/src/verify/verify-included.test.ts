@@ -207,7 +207,13 @@ describe('a bundle under pinned keys', () => {
 
 describe('an attestation', () => {
   it('of another Receipt under the same id refuses also a Receipt whose date counts', async () => {
-    expect(verify(genuine, await attest({ receipt_hash: hashOf('x') }), {})).toEqual(['wrong-attestation']);
+    const attestation = await attest({ receipt_hash: hashOf('x') });
+    expect(verify(genuine, attestation, {})).toEqual(['wrong-attestation']);
+    const serviceDidDocument = documentWith({});
+    const given = { receipt: genuine, inclusion: day.inclusion, serviceDidDocument, crypto: nativeCrypto };
+    expect(verifyIncludedReceipt({ ...given, attestation })).toMatchObject({
+      failures: [{ path: '/attestation', message: expect.stringContaining(hashOf('x')) }],
+    });
   });
 
   it('is taken as an object, its text, or the JWS', async () => {

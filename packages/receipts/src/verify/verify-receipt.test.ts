@@ -587,6 +587,11 @@ describe('verifyReceipt', () => {
     expect(failuresOf(receipt.replace('ordér', 'ordÃ©r'))).not.toEqual([]);
   });
 
+  it('refuses an object with the signed members that is written as other JSON', () => {
+    const odd = shown((d) => Object.defineProperty(d.principal, 'toJSON', { value: () => null }));
+    expect(failuresOf(odd)).toEqual([expect.objectContaining({ code: 'payload-mismatch', path: '' })]);
+  });
+
   it('returns what was signed, not what was handed in', () => {
     const handed = JSON.parse(allow.signed.text);
     const verified = verifyReceipt(handed, serviceDocument);
@@ -637,5 +642,14 @@ describe('parseReceipt', () => {
     const parsed = parseReceipt(await changed((d) => (d.trust.result = 'FAIL')));
     expect(!parsed.ok && parsed.failures.map(({ code }) => code)).toEqual(['wrong-result']);
     expect(parseReceipt('x').ok).toBe(false);
+  });
+
+  it('refuses members beside the JWS that are not those in it, and a Receipt without its JWS', () => {
+    for (const [receipt, code] of [
+      [shown((d) => (d.decision = 'DENY')), 'payload-mismatch'],
+      [shown((d) => (d.receipt = 'x')), 'malformed-jws'],
+      [shown((d) => void delete d.receipt), 'missing-member'],
+    ])
+      expect(parseReceipt(receipt)).toMatchObject({ ok: false, failures: [{ code }] });
   });
 });
