@@ -110,6 +110,14 @@ describe('a Receipt under a key that has leaked', () => {
   });
 });
 
+describe('a Receipt that is wrong in itself', () => {
+  it('is refused for that, whatever is proved of its id', async () => {
+    const altered = JSON.stringify({ ...JSON.parse(genuine), decision: 'DENY' });
+    for (const attestation of [undefined, await attest()])
+      expect(verify(altered, attestation, {})).toEqual(['payload-mismatch']);
+  });
+});
+
 describe('a Receipt dated outside the time of its key', () => {
   it('needs the attestation too, and one dated within it needs none', async () => {
     expect(verify(genuine, undefined, { 'receipt-2': ENDED })).toEqual(['key-not-in-force']);

@@ -22,6 +22,7 @@ import {
 } from '@svc/testkit/receipts/world';
 import { describe, expect, it } from 'vitest';
 import { type FailureCode, parseReceipt, RECEIPT_MAX_CHARS, verifyReceipt } from '../index.ts';
+import { spliceReceipt } from '../receipt-text.ts';
 
 const allow = await buildWorld();
 const api = await buildWorld({ action: API_CALL });
@@ -511,6 +512,28 @@ describe('verifyReceipt', () => {
       'wrong-result /trust/result',
       'wrong-signature',
     ]);
+  });
+
+  it('says what was signed and what is shown, and of what thing a member is none', async () => {
+    const messageOf = (receipt: unknown) => failuresOf(receipt)[0]?.message;
+    expect(messageOf(shown((d) => (d.decision = 'DENY')))).toBe(
+      '/decision must be "ALLOW" as signed, not "DENY"',
+    );
+    expect(messageOf(shown((d) => (d.note = 1)))).toBe('/note must be absent as signed, not 1');
+    expect(messageOf(shown((d) => void delete d.reason))).toBe('/reason must be null as signed, not absent');
+    expect(messageOf(await changed((d) => (d.note = 1)))).toBe('/note is not a member of a Receipt');
+  });
+
+  it('names what is wrong with the members of an object whose JWS is none', () => {
+    const broken = shown((d) => Object.assign(d, { receipt: 'x', grant_hash: 'x' }));
+    expect(codesOf(broken)).toEqual(['malformed-jws /receipt', 'malformed-member /grant_hash']);
+  });
+
+  it('names as the one fault of a text that its JWS holds another form of it', async () => {
+    const payload = bodyText.replace('50000', '5e4');
+    const { receipt } = (await forge(payload, HEADER)) as { receipt: string };
+    const text = spliceReceipt(payload, receipt);
+    expect(codesOf(text)).toEqual(['payload-not-canonical /receipt']);
   });
 
   it('tells of a changed text its changes first, and not what would follow from them', () => {

@@ -114,14 +114,16 @@ const readBody = ({ jws, parts, body: shown }: Presented, failures: Failure[]): 
       ),
     );
   const shownText = shown && canonicalTextOrNull(shown);
-  const same = shown === null || shownText === parts?.payloadText;
+  const same = shownText === parts?.payloadText;
   // A body from our own serialiser needs no check of its form.
-  const signed = parts && readPayload(parts.payloadText, failures, shown !== null && same);
+  const signed = parts && readPayload(parts.payloadText, failures, same);
+  if (signed === null) {
+    if (shown !== null) checkBody(shown, failures);
+    return null;
+  }
   // For an altered text only the alterations are reported, not their consequences.
-  if (!same && signed !== null && shown !== null) failures.unshift(...listMismatches(signed, shown));
-  if (shown !== null && signed === null) checkBody(shown, failures);
-  const sound = signed === null || checkBody(signed, failures);
-  return sound ? (signed as unknown as ReceiptBody | null) : null;
+  if (shown !== null && !same) failures.unshift(...listMismatches(signed, shown));
+  return checkBody(signed, failures) ? (signed as unknown as ReceiptBody) : null;
 };
 
 const checkBody = (body: JsonObject, failures: Failure[]): boolean => {
