@@ -55,8 +55,8 @@ function failUnloaded(state: Vitest['state']): void {
     const files = getFiles(...args);
     for (const file of files) {
       if (file.result?.state !== 'fail' || file.tasks.length > 0) continue;
-      const test = { type: 'test', mode: 'run', name: 'loads', file, result: file.result, meta: {} };
-      file.tasks.push(test as unknown as (typeof file.tasks)[number]);
+      const about = { type: 'test', mode: 'run', name: 'loads', meta: {}, annotations: [], artifacts: [] };
+      file.tasks.push({ ...about, file, result: file.result } as unknown as (typeof file.tasks)[number]);
     }
     return files;
   };

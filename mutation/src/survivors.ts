@@ -32,7 +32,13 @@ interface Accepted extends Survivor {
   readonly why: string;
 }
 
-/** The counts of an area, with a text for every survivor that is not accepted and every acceptance of what did not live. */
+/** What says whether a mutant lived, or that it was not to be made. */
+const TOLD = new Set(['Killed', 'Timeout', 'Survived', 'NoCoverage', 'Ignored']);
+
+/**
+ * The counts of an area, with a text for every survivor that is not accepted, every mutant over which the run of the tests
+ * itself broke down, and every acceptance of what did not live.
+ */
 export function outcomeOf({ files }: Report): Counts {
   const found = Object.entries(files).flatMap(([file, { source, mutants }]) =>
     mutants.map((mutant) => ({ status: mutant.status, survivor: { file, ...describe(source, mutant) } })),
@@ -46,6 +52,7 @@ export function outcomeOf({ files }: Report): Counts {
   // What ran out of time on a busy machine may yet live on a quiet one.
   const alive = found.filter(({ status }) => status !== 'Killed').map(({ survivor }) => survivor);
   const stale = accepted.filter((one) => !isAmong(alive, one));
+  const untold = found.filter(({ status }) => !TOLD.has(status)).map(({ survivor }) => survivor);
   const killed = count('Killed', 'Timeout');
   return {
     mutants: killed + survivors.length,
@@ -54,6 +61,7 @@ export function outcomeOf({ files }: Report): Counts {
     accepted: survivors.length - unexpected.length,
     problems: [
       ...unexpected.map((one) => `lived: ${textOf(one)}`),
+      ...untold.map((one) => `the tests could not be run: ${textOf(one)}`),
       ...stale.map((one) => `accepted, but did not live: ${textOf(one)}`),
     ],
   };
