@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from svc_kit import ServiceError
+from svc_kit import InvalidArgument, ServiceError
 from svc_kit.transport import Transport
 
 GOOD = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}'
@@ -99,6 +99,7 @@ def test_a_server_that_drips_its_answer_is_left_at_the_deadline_and_its_connecti
         pytest.param(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{", id="a body cut short"),
         pytest.param(b"HTTP/1.1 200 OK\r\n\r\n[]", id="no object"),
         pytest.param(b"HTTP/1.1 200 OK\r\n\r\n{" + b" " * 2_000_000 + b"}", id="a body without bound"),
+        pytest.param(b"HTTP/1.1 203 Changed\r\nContent-Length: 2\r\n\r\n{}", id="what a proxy made of it"),
         pytest.param(b"HTTP/1.1 500 Oh\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", id="an error that is cut short"),
         pytest.param(b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", id="a redirect"),
     ],
@@ -124,6 +125,20 @@ def test_a_service_that_is_not_there_is_a_service_error() -> None:
         post(f"http://127.0.0.1:{port}", 0.5)
     # Nobody was there, so nothing can have happened.
     assert raised.value.kind == "network"
+
+
+def test_a_proxy_of_the_environment_is_not_shown_the_key_in_plain_http(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    with serving(answering(GOOD)) as (url, _):
+        assert post(url) == {}
+
+
+@pytest.mark.parametrize(
+    "url", ["https://", "https://svc.example:99999", "https://[", "https://svc.example/a b", "https://svc.exämple", "https://a@svc.example", "https://svc.example?"]
+)
+def test_an_address_that_is_none_is_refused(url: str) -> None:
+    with pytest.raises(InvalidArgument, match="base_url"):
+        Transport(url, "dk_secret")
 
 
 @pytest.mark.parametrize("timeout", [0, -1, 601, float("nan")])

@@ -1,7 +1,7 @@
 """Delegated authority: sign Grants and Proofs, verify Receipts, bundles, checkpoints and status lists offline, ask a service."""
 
 from .client import Decision, Principal, RelyingParty
-from .errors import Refused, ServiceError, SvcError
+from .errors import InvalidArgument, Refused, ServiceError, SvcError
 from .events import CreatedSubscription, Delivery, EventSubscriptions, RotatedSecret, Secret, Subscription
 from .htu import normalize_htu
 from .identifiers import is_jti
@@ -44,6 +44,7 @@ __all__ = [
     "Delivery",
     "EventSubscriptions",
     "Grant",
+    "InvalidArgument",
     "Json",
     "Principal",
     "Proof",

@@ -8,8 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .errors import Refused, ServiceError
-from .identifiers import is_grant_id, is_sha256, parse_instant
+from .arguments import checked, checked_but, read_clock
+from .errors import InvalidArgument, Refused, ServiceError
+from .htu import normalize_htu
+from .identifiers import is_did_web, is_grant_id, is_method, is_sha256, parse_instant, parse_time
 from .jws import Signer, sha256
 from .receipt import Document, VerifiedReceipt, open_keys, verify_signed
 from .service_keys import ServiceKeys
@@ -38,6 +40,7 @@ class RelyingParty:
         >>> shop.verify(grant, proof, action, method="POST", url="https://shop.example/checkout").allowed  # doctest: +SKIP
     """
 
+    @checked_but("did_document")
     def __init__(
         self,
         base_url: str,
@@ -53,10 +56,13 @@ class RelyingParty:
             did_document: The service's, pinned: whose Receipts are believed.
             relying_party: Your did:web DID.
         """
+        if not is_did_web(relying_party):
+            raise InvalidArgument("relying_party must be your did:web DID")
         self._transport = Transport(base_url, api_key, timeout_seconds)
         self._keys = open_keys(did_document, service_did)
         self._relying_party = relying_party
 
+    @checked
     def verify(
         self,
         grant: str,
@@ -71,26 +77,32 @@ class RelyingParty:
 
         Raises:
             ServiceError: No decision was made, or none is known. The Proof may be spent.
-            Refused: The answer is no Receipt of the service about this request. Never act on it.
+            Refused: The answer is no Receipt of the service about this request; never act on it. Or the Action is none: nothing was asked.
+            InvalidArgument: Nothing was asked, and no Proof is spent.
         """
-        checked = check_action(dict(action))
-        began_ms = now() * 1000
-        body = {"grant": grant, "proof": proof, "action": checked}
+        asked = check_action(dict(action))
+        if not is_method(method) or normalize_htu(url) is None:
+            raise InvalidArgument("method must be an HTTP method in upper case, url the absolute http(s) URL of the request")
+        if not grant or not proof:
+            raise InvalidArgument("grant and proof must be Svc-Grant and Svc-Proof as received")
+        hashes = {"grant_hash": sha256(grant), "proof_hash": sha256(proof)}
+        began_ms = read_clock(now) * 1000
+        body = {"grant": grant, "proof": proof, "action": asked}
         answer = self._transport.post("/verify", body, {"Idempotency-Key": secrets.token_urlsafe(24)})
         signed = verify_signed(answer, self._keys)
         if signed.untimely is not None:
             raise Refused("key-not-in-force", signed.untimely)
-        self._check_binding(signed.verified, grant, proof, request_hash(checked, method, url))
+        self._check_binding(signed.verified, hashes, request_hash(asked, method, url))
         at = parse_instant(signed.verified.receipt["evaluated_at"]) or 0
-        if not began_ms - _CLOCK_BEHIND_MS <= at <= now() * 1000 + _CLOCK_AHEAD_MS:
+        if not began_ms - _CLOCK_BEHIND_MS <= at <= read_clock(now) * 1000 + _CLOCK_AHEAD_MS:
             raise Refused("old-answer", "the Receipt was not evaluated during this call, by the clock here")
         return Decision(signed.verified.decision == "ALLOW", signed.verified.receipt["reason"], signed.verified.receipt)
 
-    def _check_binding(self, verified: VerifiedReceipt, grant: str, proof: str, asked: str | None) -> None:
+    def _check_binding(self, verified: VerifiedReceipt, hashes: dict[str, str], asked: str | None) -> None:
         receipt = verified.receipt
         for code, right in (
-            ("grant-hash", receipt["grant_hash"] == sha256(grant)),
-            ("proof-hash", receipt["proof_hash"] == sha256(proof)),
+            ("grant-hash", receipt["grant_hash"] == hashes["grant_hash"]),
+            ("proof-hash", receipt["proof_hash"] == hashes["proof_hash"]),
             ("relying-party", receipt["relying_party"] == self._relying_party),
             # Of a DENY it does not matter what the Agent signed for.
             ("request-hash", verified.decision == "DENY" or (is_sha256(asked) and receipt["request_hash"] == asked)),
@@ -102,10 +114,12 @@ class RelyingParty:
 class Principal:
     """Issues and revokes Grants. The signing key stays here."""
 
+    @checked
     def __init__(self, base_url: str, api_key: str, signer: Signer, *, timeout_seconds: float = 5.0) -> None:
         self._transport = Transport(base_url, api_key, timeout_seconds)
         self._signer = signer
 
+    @checked
     def issue(
         self,
         agent: str,
@@ -117,7 +131,10 @@ class Principal:
     ) -> str:
         """Reserves an id and a status entry for the Agent's did:key, and signs the Grant. See ``sign_grant``."""
         allocation = self._transport.post("/grants", {"agent": agent})
-        if allocation.get("agent") != agent:
+        are_texts = all(isinstance(allocation.get(name), str) for name in ("id", "issuer", "agent"))
+        if not are_texts or not isinstance(allocation.get("credentialStatus"), dict):
+            raise ServiceError("the answer is no allocation of a Grant")
+        if allocation["agent"] != agent:
             raise ServiceError("the service allocated the Grant to another Agent")
         return sign_grant(
             self._signer,
@@ -128,6 +145,7 @@ class Principal:
             lifetime_seconds=lifetime_seconds,
         )
 
+    @checked
     def revoke(self, grant_id: str, *, patience_seconds: float = 15.0) -> str:
         """Returns ``revoked_at`` once the revocation is in force everywhere. Repeated where it was only recorded (503).
 
@@ -135,8 +153,10 @@ class Principal:
             ServiceError: The Grant may still be in force: call again.
         """
         if not is_grant_id(grant_id):
-            raise ValueError("grant_id must be urn:svc:grant: and 26 characters, not the Grant")
+            raise InvalidArgument("grant_id must be urn:svc:grant: and 26 characters, not the Grant")
         answer = self._transport.post("/revoke", {"grant_id": grant_id}, timeout_seconds=patience_seconds)
         if answer.get("grant_id") != grant_id or answer.get("revoked") is not True:
             raise ServiceError("the service answered about another Grant")
+        if parse_time(answer.get("revoked_at")) is None:
+            raise ServiceError("the answer does not say when the Grant was revoked")
         return str(answer["revoked_at"])

@@ -31,11 +31,13 @@ _SMALL_ORDER_Y = frozenset(
 _Point = tuple[int, int, int, int]
 
 
-@lru_cache(maxsize=10_000)
 def is_strict_public_key(key: bytes) -> bool:
     """Whether these are 32 bytes that canonically encode a point of the prime-order group other than the neutral one."""
-    if len(key) != 32 or not _is_canonical_of_large_order(key):
-        return False
+    return len(key) == 32 and _is_canonical_of_large_order(key) and _is_torsion_free(key)
+
+
+@lru_cache(maxsize=10_000)
+def _is_torsion_free(key: bytes) -> bool:
     point = _decode(key)
     return point is not None and _is_neutral(_multiply(_L, point))
 

@@ -11,6 +11,10 @@ class SvcError(Exception):
     """Base of everything that this package raises."""
 
 
+class InvalidArgument(SvcError, ValueError):
+    """A call that no input could make right: an argument of another type, or one that the function does not take."""
+
+
 class Refused(SvcError, ValueError):
     """Input that is not what it claims to be.
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
-from .errors import ServiceError
+from .arguments import checked
+from .errors import InvalidArgument, ServiceError
 from .transport import Transport
 
 _SUBSCRIPTION_ID = re.compile(r"whs_[0-9A-HJKMNP-TV-Z]{26}")
@@ -81,6 +82,7 @@ class EventSubscriptions:
     def __init__(self, base_url: str, api_key: str, *, timeout_seconds: float = 5.0) -> None:
         self._transport = Transport(base_url, api_key, timeout_seconds)
 
+    @checked
     def create(
         self, url: str, types: Sequence[str], *, description: str | None = None, budget_low_percent: int | None = None
     ) -> CreatedSubscription:
@@ -98,34 +100,41 @@ class EventSubscriptions:
         """All of them, the newest first."""
         return [_subscription(one) for one in _objects(self._transport.get("/event-subscriptions"), "subscriptions")]
 
+    @checked
     def test(self, subscription_id: str) -> str:
         """Sends an event of type ``ping``; its id."""
         return _text(self._do(subscription_id, "test", is_once_only=True), "event_id")
 
+    @checked
     def rotate(self, subscription_id: str) -> RotatedSecret:
         """Makes a new secret. A third ends the first at once, so it is not repeated after a lost answer."""
         answer = self._do(subscription_id, "rotate", is_once_only=True)
         return RotatedSecret(_text(answer, "secret"), _text(answer, "previous_ends_at"))
 
+    @checked
     def disable(self, subscription_id: str) -> Subscription:
         """Nothing more is sent; events wait for 30 days."""
         return _subscription(self._do(subscription_id, "disable"))
 
+    @checked
     def enable(self, subscription_id: str) -> Subscription:
         """Goes on where it was disabled."""
         return _subscription(self._do(subscription_id, "enable"))
 
+    @checked
     def delete(self, subscription_id: str) -> None:
         """With its deliveries and secrets, for good."""
         if self._do(subscription_id, "delete").get("deleted") is not True:
             raise ServiceError("the answer does not say that it was deleted")
 
+    @checked
     def replay(self, subscription_id: str, *, since: str | None = None, event_id: str | None = None) -> Subscription:
         """Sends again, in order and with the same ids, from a time (RFC 3339) or an event on; 30 days back at most."""
         if (since is None) == (event_id is None):
-            raise ValueError("give since or event_id, not both")
+            raise InvalidArgument("give since or event_id, not both")
         return _subscription(self._do(subscription_id, "replay", {"since": since} if event_id is None else {"event_id": event_id}))
 
+    @checked
     def deliveries(self, subscription_id: str, *, limit: int | None = None) -> Iterator[Delivery]:
         """The newest first, fetched page by page of ``limit`` as it is consumed."""
         path, cursor, seen = _path(subscription_id, "deliveries"), None, set[str]()
@@ -149,7 +158,7 @@ class EventSubscriptions:
 
 def _path(subscription_id: str, what: str) -> str:
     if _SUBSCRIPTION_ID.fullmatch(subscription_id) is None:
-        raise ValueError("subscription_id must be whs_ and 26 characters")
+        raise InvalidArgument("subscription_id must be whs_ and 26 characters")
     return f"/event-subscriptions/{subscription_id}/{what}"
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from .arguments import checked
+
 MAX_CHARS = 2048
 _PLAIN = re.compile(r"(?:[!-$&-\[\]-~]|%[0-9A-Fa-f]{2})*")
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
@@ -15,6 +17,7 @@ _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 _IPV4 = re.compile(rf"{_OCTET}(?:\.{_OCTET}){{3}}")
 
 
+@checked
 def normalize_htu(url: str) -> str | None:
     """The normal form of an absolute http or https URL, or None where it is refused. Query and fragment are removed."""
     if len(url) > MAX_CHARS or _PLAIN.fullmatch(url) is None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from .errors import InvalidArgument
+
 ULID = r"[0-7][0-9A-HJKMNP-TV-Z]{25}"
 _GRANT_ID = re.compile(f"urn:svc:grant:{ULID}")
 _RECEIPT_ID = re.compile(f"drc_{ULID}")
@@ -62,7 +64,7 @@ _ED25519 = b"\xed\x01"
 def encode_multikey(key: bytes) -> str:
     """``z6Mk…``: base58btc of the multicodec prefix and a raw Ed25519 key."""
     if len(key) != 32:
-        raise ValueError("an Ed25519 public key has 32 bytes")
+        raise InvalidArgument("an Ed25519 public key has 32 bytes")
     number, text = int.from_bytes(_ED25519 + key, "big"), ""
     while number:
         number, digit = divmod(number, 58)
@@ -166,7 +168,7 @@ def format_seconds(seconds: int) -> str:
     """``YYYY-MM-DDThh:mm:ssZ``."""
     day = format_day(seconds * 1000)
     if day is None:
-        raise ValueError("a time lies between the years 0000 and 9999")
+        raise InvalidArgument("a time lies between the years 0000 and 9999")
     rest = seconds % 86_400
     return f"{day}T{rest // 3600:02d}:{rest // 60 % 60:02d}:{rest % 60:02d}Z"
 

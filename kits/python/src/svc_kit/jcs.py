@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 
+from .errors import InvalidArgument
 from .strict_json import MAX_INTEGER, Json, has_surrogate
 
 _MAX_DEPTH = 64
@@ -15,7 +16,7 @@ def canonicalize(value: Json) -> str:
     """The canonical text of plain JSON.
 
     Raises:
-        ValueError: For what has none: NaN, an infinity, an integer beyond 2^53−1, a lone surrogate, nesting deeper than
+        InvalidArgument: For what has none: NaN, an infinity, an integer beyond 2^53−1, a lone surrogate, nesting deeper than
             64, or an object that is no JSON.
     """
     return _text(value, 0)
@@ -30,31 +31,31 @@ def _text(value: Json, depth: int) -> str:
         return _string(value)
     if isinstance(value, int):
         if abs(value) > MAX_INTEGER:
-            raise ValueError("integer beyond 2^53-1: another reader would round it")
+            raise InvalidArgument("integer beyond 2^53-1: another reader would round it")
         return str(int(value))
     if isinstance(value, float):
         return _number(value)
     if depth >= _MAX_DEPTH:
-        raise ValueError("nested too deep")
+        raise InvalidArgument("nested too deep")
     if isinstance(value, list):
         return "[" + ",".join([_text(item, depth + 1) for item in value]) + "]"
-    if isinstance(value, dict):
+    if isinstance(value, dict) and all(isinstance(name, str) for name in value):
         # By UTF-16 code units, as ECMAScript compares.
         names = sorted(value, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
         return "{" + ",".join([f"{_string(name)}:{_text(value[name], depth + 1)}" for name in names]) + "}"
-    raise ValueError(f"{type(value).__name__} is not JSON")
+    raise InvalidArgument(f"{type(value).__name__} is not JSON")
 
 
 def _string(text: str) -> str:
     if has_surrogate(text):
-        raise ValueError("lone surrogate")
+        raise InvalidArgument("lone surrogate")
     return _encode_string(text)
 
 
 def _number(value: float) -> str:
     """ECMAScript ``Number::toString``: Python finds the same shortest digits, and only writes them otherwise."""
     if not math.isfinite(value):
-        raise ValueError("number not finite")
+        raise InvalidArgument("number not finite")
     if value == 0:
         return "0"
     sign = "-" if value < 0 else ""

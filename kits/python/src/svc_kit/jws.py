@@ -11,14 +11,18 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from . import base64url
-from .errors import Refused
+from .arguments import check_values, checked
+from .errors import InvalidArgument, Refused
 from .identifiers import encode_multikey
 from .jcs import canonicalize
-from .strict_json import Json, parse_json
+from .strict_json import Json, has_surrogate, parse_json
 
 
+@checked
 def sha256(data: str | bytes) -> str:
     """``sha256:`` and lower-case hex, over the exact bytes."""
+    if isinstance(data, str) and has_surrogate(data):
+        raise InvalidArgument("a text with half a surrogate pair has no bytes")
     return f"sha256:{hashlib.sha256(data.encode() if isinstance(data, str) else data).hexdigest()}"
 
 
@@ -29,10 +33,14 @@ class Signer:
     kid: str
     sign: Callable[[bytes], bytes]
 
+    def __post_init__(self) -> None:
+        check_values({"kid": self.kid, "sign": self.sign}, {"kid": str, "sign": Callable[[bytes], bytes]})
+
     @staticmethod
+    @checked
     def from_seed(seed: bytes, kid: str) -> Signer:
         """A key from its 32-byte seed (RFC 8032 §5.1.5). ``kid``: ``did:web:…#key-1`` for a Principal."""
-        return Signer(kid, Ed25519PrivateKey.from_private_bytes(seed).sign)
+        return Signer(kid, _key_of(seed).sign)
 
 
 @dataclass(frozen=True)
@@ -41,12 +49,23 @@ class Agent(Signer):
 
     did: str
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_values({"did": self.did}, {"did": str})
+
     @staticmethod
+    @checked
     def from_seed(seed: bytes, kid: str | None = None) -> Agent:
         """From the 32-byte seed; did and kid follow from it."""
-        key = Ed25519PrivateKey.from_private_bytes(seed)
+        key = _key_of(seed)
         multikey = encode_multikey(key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw))
         return Agent(f"did:key:{multikey}#{multikey}", key.sign, f"did:key:{multikey}")
+
+
+def _key_of(seed: bytes) -> Ed25519PrivateKey:
+    if len(seed) != 32:
+        raise InvalidArgument(f"the seed of an Ed25519 key has 32 bytes, not {len(seed)}")
+    return Ed25519PrivateKey.from_private_bytes(seed)
 
 
 @dataclass(frozen=True)
@@ -72,8 +91,8 @@ def sign_jws(signer: Signer, typ: str, payload: dict[str, Any]) -> str:
     header = canonicalize({"alg": "EdDSA", "kid": signer.kid, "typ": typ})
     signing_input = f"{base64url.encode(header.encode())}.{base64url.encode(canonicalize(payload).encode())}"
     signature = signer.sign(signing_input.encode())
-    if len(signature) != 64:
-        raise ValueError("the signer returned other than 64 bytes")
+    if not isinstance(signature, bytes) or len(signature) != 64:
+        raise InvalidArgument("the signer returned other than 64 bytes")
     return f"{signing_input}.{base64url.encode(signature)}"
 
 

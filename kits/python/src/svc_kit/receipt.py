@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .arguments import checked_but
 from .errors import Refused
 from .identifiers import (
     is_count,
@@ -51,6 +52,7 @@ class VerifiedReceipt:
     kid: str
 
 
+@checked_but("receipt", "did_document")
 def verify_receipt(
     receipt: Document, did_document: Document | ServiceKeys, *, service_did: str | None = None
 ) -> VerifiedReceipt:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import ed25519
+from .arguments import checked, checked_but
 from .errors import Refused
 from .identifiers import decode_multikey, is_did_web, parse_time
 from .jws import Parts
@@ -27,6 +28,7 @@ class _Key:
 class ServiceKeys:
     """Keys of one service. Obtain the document once, over a channel that you trust: ``/.well-known/did.json``."""
 
+    @checked_but("did_document")
     def __init__(self, did_document: str | bytes | Mapping[str, Any], service_did: str | None = None) -> None:
         """
         Args:
@@ -58,6 +60,7 @@ class ServiceKeys:
         """Of all keys, whatever they are for."""
         return list(self._methods)
 
+    @checked
     def check(self, purpose: str, kid: str, jws: Parts, signed_at_ms: int | None) -> str | None:
         """Verifies a signature. What is returned says why its date does not count; None where it does.
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import base64url
-from .errors import Refused
+from .arguments import checked, checked_but
+from .errors import InvalidArgument, Refused
 from .identifiers import parse_time
 from .jws import exact_kid, parse_jws
 from .receipt import open_keys
@@ -37,9 +38,9 @@ def decode_bitstring(text: str) -> bytes | None:
 
 
 def is_set(bits: bytes, index: int) -> bool:
-    """The entry at ``index``, the left-most bit being 0. IndexError if there is none: it must never read as valid."""
+    """The entry at ``index``, the left-most bit being 0. InvalidArgument if there is none: it must never read as valid."""
     if not 0 <= index < len(bits) * 8:
-        raise IndexError(f"the status list has no entry {index}")
+        raise InvalidArgument(f"the status list has no entry {index}")
     return bits[index >> 3] & (0x80 >> (index & 7)) != 0
 
 
@@ -51,10 +52,12 @@ class StatusList:
     valid_from: str
     bits: bytes
 
+    @checked
     def is_revoked(self, index: int) -> bool:
         return is_set(self.bits, index)
 
 
+@checked_but("did_document")
 def verify_status_list(
     credential: str, did_document: str | bytes | Mapping[str, Any] | ServiceKeys, *, service_did: str | None = None
 ) -> StatusList:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, NoReturn, TypeAlias
 
+from .arguments import checked
 from .errors import Refused
 
 Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
@@ -13,6 +14,7 @@ MAX_DEPTH = 32
 MAX_INTEGER = 2**53 - 1
 
 
+@checked
 def parse_json(text: str | bytes) -> Json:
     """The value of strict JSON.
 

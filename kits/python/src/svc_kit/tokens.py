@@ -5,7 +5,6 @@ Reading proves form only. Whether a Proof or a Grant counts, the service decides
 
 from __future__ import annotations
 
-import copy
 import re
 import secrets
 import time
@@ -14,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import ed25519
-from .errors import Refused
+from .arguments import checked, read_clock
+from .errors import InvalidArgument, Refused
 from .htu import normalize_htu
 from .identifiers import (
     decode_did_key,
@@ -78,6 +78,7 @@ def check_action(action: Any) -> dict[str, Any]:
     return dict(action)
 
 
+@checked
 def request_hash(action: Mapping[str, Any], method: str, url: str) -> str | None:
     """The ``request_hash`` of a Receipt about this Action and HTTP request; None for a URL that nobody can sign for."""
     htu = normalize_htu(url)
@@ -108,6 +109,7 @@ class Proof:
         return ed25519.verify(decode_did_key(self.agent) or b"", self.jws.signing_input, self.jws.signature)
 
 
+@checked
 def parse_proof(text: str) -> Proof:
     """Reads a Proof; ``Refused('PROOF_MALFORMED')`` for whatever is wrong with its form."""
     try:
@@ -146,6 +148,7 @@ def _read_proof(jws: Jws) -> Proof:
     return Proof(agent, audience, grant_id, method, normal, check_action(claims["action"]), iat, jti, jws)
 
 
+@checked
 def sign_proof(
     agent: Agent,
     *,
@@ -175,7 +178,7 @@ def sign_proof(
         raise Refused("PROOF_ACTION_MISMATCH", "an api:call is the request itself: method and URL must agree")
     claims: dict[str, Any] = {
         **{"iss": agent.did, "aud": audience, "grant_id": grant_id, "htm": method, "htu": url if htu is None else htu},
-        **{"action": checked, "iat": int(now()), "jti": secrets.token_urlsafe(32) if jti is None else jti},
+        **{"action": checked, "iat": int(read_clock(now)), "jti": secrets.token_urlsafe(32) if jti is None else jti},
     }
     proof = sign_jws(agent, PROOF_TYP, claims)
     parse_proof(proof)
@@ -202,6 +205,7 @@ class Grant:
     """What is wrong with the form of budgets: malformed for a profile that knows them, unknown constraints for another."""
     jws: Jws
 
+    @checked
     def is_signed_by(self, key: bytes) -> bool:
         """Whether the signature is by this raw Ed25519 key, and strict."""
         return ed25519.verify(key, self.jws.signing_input, self.jws.signature)
@@ -232,6 +236,7 @@ class _Findings:
             raise Refused("UNSUPPORTED_FEATURE", self._unsupported)
 
 
+@checked
 def parse_grant(text: str) -> Grant:
     """Reads a Grant; ``Refused`` with ``GRANT_MALFORMED``, or ``UNSUPPORTED_FEATURE`` if only features are unknown."""
     try:
@@ -403,17 +408,20 @@ def _check_jwt_claims(claims: Mapping[str, Json], agent: str | None, findings: _
         findings.malformed("iat must be an integer")
 
 
+@checked
 def purchase(max_amount: int, currency: str, resources: list[str] | None = None, **budgets: Any) -> dict[str, Any]:
     """A Capability for purchases of at most ``max_amount`` minor units; budgets: ``maxTotal``, ``maxUses`` and so on."""
     constraints = {"maxAmount": max_amount, "currency": currency, **budgets}
     return {"action": "commerce:purchase", "constraints": constraints, **({} if resources is None else {"resources": resources})}
 
 
+@checked
 def api_call(methods: list[str], resources: list[str], **budgets: Any) -> dict[str, Any]:
     """A Capability for calls with these methods to URLs that match one of these patterns."""
     return {"action": "api:call", "constraints": {"methods": methods, **budgets}, "resources": resources}
 
 
+@checked
 def sign_grant(
     signer: Signer,
     allocation: Mapping[str, Any],
@@ -433,6 +441,9 @@ def sign_grant(
     Raises:
         Refused: What the service would refuse for its form, or an allocation to another Principal.
     """
+    missing = [name for name in ("id", "issuer", "agent", "credentialStatus") if name not in allocation]
+    if missing or not isinstance(allocation["credentialStatus"], Mapping):
+        raise InvalidArgument("allocation must be the answer of POST /grants: id, issuer, agent and credentialStatus")
     issuer, agent = signer.kid.partition("#")[0], allocation["agent"]
     if allocation["issuer"] != issuer:
         raise Refused("GRANT_MALFORMED", f"allocated to {allocation['issuer']}, but the signer's key is of {issuer}")
@@ -443,7 +454,7 @@ def sign_grant(
     claims = {
         **{"@context": GRANT_CONTEXT, "id": allocation["id"], "type": GRANT_TYPE, "issuer": issuer},
         **{"validFrom": format_seconds(begin), "validUntil": format_seconds(begin + lifetime_seconds)},
-        **{"credentialStatus": dict(allocation["credentialStatus"]), "credentialSubject": copy.deepcopy(subject)},
+        **{"credentialStatus": dict(allocation["credentialStatus"]), "credentialSubject": subject},
     }
     grant = sign_jws(signer, GRANT_TYP, claims)
     problem = parse_grant(grant).budget_problem

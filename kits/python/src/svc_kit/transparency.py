@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import base64url
+from .arguments import checked_but
 from .errors import Refused
 from .identifiers import format_day, is_count, is_day, is_did_web, is_receipt_id, is_sha256, parse_seconds, ulid_time
 from .jcs import canonicalize
@@ -70,6 +71,7 @@ def _day_of(receipt_id: Any) -> str | None:
 # ---- Checkpoints
 
 
+@checked_but("did_document")
 def verify_checkpoint(
     checkpoint: str, did_document: Document | ServiceKeys, *, service_did: str | None = None
 ) -> tuple[Checkpoint, str]:
@@ -145,6 +147,7 @@ def _check_agreement(checkpoint: Checkpoint) -> None:
 # ---- Inclusion
 
 
+@checked_but("inclusion", "did_document", "checkpoint", "attestation")
 def verify_receipt_inclusion(
     receipt_id: str,
     inclusion: Document,
@@ -179,7 +182,7 @@ def verify_receipt_inclusion(
         right = {**vars(signed), "kid": kid, "checkpoint_hash": sha256(jws)}
         if any(name in shown and shown[name] != value for name, value in right.items()):
             raise Refused("payload-mismatch", "the members beside the checkpoint's JWS are not those that were signed")
-    leaf = hash_leaf(receipt_id.encode())
+    leaf = hash_leaf(receipt_id.encode("utf-8", "surrogatepass"))
     if record["receipt_id"] != receipt_id:
         raise Refused("other-receipt", f"the proof is of {record['receipt_id']}, not of {receipt_id}")
     if record["leaf"] != leaf.hex():
@@ -278,6 +281,7 @@ def _verify_attestation(given: Document, receipt_id: str, checkpoint: str, keys:
     return attestation
 
 
+@checked_but("receipt", "inclusion", "did_document", "checkpoint", "attestation")
 def verify_included_receipt(
     receipt: Document,
     inclusion: Document,
@@ -309,6 +313,7 @@ def _check_doubt(signed: Signed, attestation: Attestation | None) -> None:
 # ---- Bundles
 
 
+@checked_but("bundle", "did_document")
 def verify_bundle(
     bundle: Document, did_document: Document | ServiceKeys, *, service_did: str | None = None
 ) -> VerifiedBundle:

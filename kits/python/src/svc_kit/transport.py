@@ -22,13 +22,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .errors import Kind, Refused, ServiceError
+from .arguments import check_values
+from .errors import InvalidArgument, Kind, Refused, ServiceError
 from .strict_json import parse_json
 
 _MAX_ANSWER_BYTES = 1_048_576
 _MAX_MESSAGE_CHARACTERS = 500
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _MAX_BACKOFF_SECONDS = 2.0
+_URL = re.compile(r"https?://[\x21-\x7e]+")
 _API_KEY = re.compile(r"[\x21-\x7e]{1,512}")
 
 
@@ -91,6 +93,8 @@ class _Https(urllib.request.HTTPSHandler):
 
 
 _OPENER = urllib.request.build_opener(_NoRedirect, _Http, _Https)
+# A proxy of the environment would read the key in plain http. Under https it sees a tunnel.
+_DIRECT = urllib.request.build_opener(_NoRedirect, _Http, urllib.request.ProxyHandler({}))
 
 
 class _Repeats:
@@ -138,13 +142,15 @@ class Transport:
     _repeats: _Repeats = field(default_factory=_Repeats, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        url = urllib.parse.urlsplit(self.base_url)
+        given = {"base_url": self.base_url, "api_key": self.api_key}
+        check_values(given, dict.fromkeys(given, str))
+        url = _split(self.base_url)
         if url.scheme != "https" and not (url.scheme == "http" and url.hostname in _LOOPBACK):
-            raise ValueError("base_url must be https, or http to this machine")
-        if url.username is not None or url.query or url.fragment:
-            raise ValueError("base_url must have no user info, query or fragment")
+            raise InvalidArgument("base_url must be https, or http to this machine")
+        if url.username is not None or "?" in self.base_url or "#" in self.base_url:
+            raise InvalidArgument("base_url must have no user info, query or fragment")
         if _API_KEY.fullmatch(self.api_key) is None:
-            raise ValueError("the API key must be visible ASCII, 1 to 512 characters")
+            raise InvalidArgument("the API key must be visible ASCII, 1 to 512 characters")
         check_timeout(self.timeout_seconds)
 
     def get(self, path: str, query: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -218,7 +224,10 @@ class Transport:
 
     def _outcome(self, request: _Request, seconds: float) -> dict[str, Any] | _Failure | Exception:
         try:
-            with _OPENER.open(request, timeout=max(0.001, seconds)) as answer:
+            opener = _OPENER if request.type == "https" else _DIRECT
+            with opener.open(request, timeout=max(0.001, seconds)) as answer:
+                if answer.status not in (200, 201, 202):
+                    raise Refused("malformed-answer", f"an unexpected status {answer.status}")
                 return _read(answer.read(_MAX_ANSWER_BYTES + 1))
         except urllib.error.HTTPError as problem:
             return _refusal(problem)
@@ -232,9 +241,21 @@ class Transport:
             return problem
 
 
+def _split(base_url: str) -> urllib.parse.SplitResult:
+    try:
+        url = urllib.parse.urlsplit(base_url)
+        is_address = _URL.fullmatch(base_url) is not None and url.hostname is not None and url.port != 0
+    except ValueError:  # such as a port that is none
+        is_address = False
+    if not is_address:
+        raise InvalidArgument("base_url must be an absolute URL in visible ASCII")
+    return url
+
+
 def check_timeout(seconds: float) -> None:
+    check_values({"timeout_seconds": seconds}, {"timeout_seconds": float})
     if not 0 < seconds <= 600:
-        raise ValueError("timeout_seconds must be more than 0, and 600 or less")
+        raise InvalidArgument("timeout_seconds must be more than 0, and 600 or less")
 
 
 def _final(error: ServiceError, is_unknown: bool) -> ServiceError:

@@ -10,14 +10,15 @@ import hashlib
 import hmac
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
-from .errors import Refused
+from .arguments import checked, read_clock
+from .errors import InvalidArgument, Refused
 from .jws import Parts
 from .service_keys import ServiceKeys
-from .strict_json import parse_json
+from .strict_json import has_surrogate, parse_json
 
 _MAX_BODY_BYTES = 65_536
 _MAX_SIGNATURES = 16
@@ -26,7 +27,12 @@ _SECRET = re.compile(r"whsec_([A-Za-z0-9+/]{32,88}={0,2})")
 _TIME = re.compile(r"[0-9]{1,12}")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}")
 
-Headers = Mapping[str, "str | Sequence[str]"]
+
+@runtime_checkable
+class Headers(Protocol):
+    """A dict, or what a framework has instead: names in any case, each with a text or with several."""
+
+    def items(self) -> Iterable[tuple[str, str | Sequence[str]]]: ...
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,7 @@ class WebhookEvent:
     """Ids; its members are those of the type."""
 
 
+@checked
 def verify_webhook(
     headers: Headers,
     body: bytes | str,
@@ -62,19 +69,22 @@ def verify_webhook(
 
     Raises:
         Refused: ``webhook-invalid``: not to be believed.
-        ValueError: A secret that is none, or nothing to trust.
+        InvalidArgument: A secret that is none, or nothing to trust; a body that was parsed already.
     """
     secrets = [_secret_bytes(one) for one in ([secret] if isinstance(secret, str) else secret or [])]
     if len(secrets) > 2 or not (secrets or keys):
-        raise ValueError("give one or two secrets, or the keys of the service, or both")
+        raise InvalidArgument("give one or two secrets, or the keys of the service, or both")
     if keys is not None and subscription_id is None:
-        raise ValueError("keys need subscription_id beside them")
+        raise InvalidArgument("keys need subscription_id beside them")
     if not 1 <= tolerance_seconds <= _MAX_TOLERANCE_SECONDS:
-        raise ValueError(f"tolerance_seconds must be 1 to {_MAX_TOLERANCE_SECONDS}")
+        raise InvalidArgument(f"tolerance_seconds must be 1 to {_MAX_TOLERANCE_SECONDS}")
     event_id, at, signature = (_header(headers, f"webhook-{name}") for name in ("id", "timestamp", "signature"))
-    if _TIME.fullmatch(at) is None or abs(int(at) - now()) > tolerance_seconds:
+    # What is signed has full stops between its parts.
+    if "." in event_id or has_surrogate(event_id):
+        raise _invalid("webhook-id has a full stop, or is no text")
+    if _TIME.fullmatch(at) is None or abs(int(at) - read_clock(now)) > tolerance_seconds:
         raise _invalid("webhook-timestamp is no time in seconds, or too far from this machine's clock")
-    data = body.encode() if isinstance(body, str) else bytes(body)
+    data = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body
     if len(data) > _MAX_BODY_BYTES:
         raise _invalid(f"the body has more than {_MAX_BODY_BYTES} bytes")
     signed = f"{event_id}.{at}.".encode() + data
@@ -92,7 +102,7 @@ def _secret_bytes(secret: str) -> bytes:
     found = _SECRET.fullmatch(secret)
     decoded = None if found is None else _bytes_of(found[1])
     if decoded is None:
-        raise ValueError("a secret must be whsec_ and base64 of 24 to 64 bytes")
+        raise InvalidArgument("a secret must be whsec_ and base64 of 24 to 64 bytes")
     return decoded
 
 
@@ -105,13 +115,13 @@ def _bytes_of(text: str) -> bytes | None:
 
 
 def _header(headers: Headers, name: str) -> str:
-    found: list[str] = []
+    found: list[Any] = []
     for key, value in headers.items():
-        if key.lower() == name:
-            found += [value] if isinstance(value, str) else value
-    if len(found) != 1 or found[0] == "":
+        if isinstance(key, str) and key.lower() == name:
+            found += value if isinstance(value, (list, tuple)) else [value]
+    if len(found) != 1 or not isinstance(found[0], str) or found[0] == "":
         raise _invalid(f"the header {name} is missing, or stands more than once")
-    return found[0]
+    return str(found[0])
 
 
 def _signatures_of(version: str, signatures: Sequence[str]) -> list[bytes]:

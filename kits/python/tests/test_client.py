@@ -1,0 +1,36 @@
+"""What is not asked, so that no Proof is spent; and answers that are none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from scripted import Answer, scripted
+from test_arguments import ACTION, AGENT, CAPABILITIES, GRANT, GRANT_ID, PROOF, SERVICE, SIGNER, URL
+
+from svc_kit import InvalidArgument, Principal, RelyingParty, ServiceError
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"url": "/checkout"}, {"url": "https://u@shop.example/"}, {"method": "post"}, {"grant": ""}, {"proof": ""}, {"proof": "\ud800"}],
+    ids=str,
+)
+def test_what_no_receipt_could_be_about_is_not_asked(given: dict[str, Any]) -> None:
+    with scripted() as (url, asked):
+        shop = RelyingParty(url, "dk_secret", SERVICE, "did:web:shop.example")
+        with pytest.raises(InvalidArgument):
+            shop.verify(**{"grant": GRANT, "proof": PROOF, "action": ACTION, "method": "POST", "url": URL, **given})
+    assert asked == []
+
+
+@pytest.mark.parametrize("body", [{}, {"agent": AGENT.did}, {"id": GRANT_ID, "issuer": "did:web:a.example", "agent": AGENT.did, "credentialStatus": None}])
+def test_an_allocation_that_is_none_is_a_service_error(body: dict[str, Any]) -> None:
+    with scripted(Answer(201, body)) as (url, _), pytest.raises(ServiceError, match="allocation"):
+        Principal(url, "dk_secret", SIGNER).issue(AGENT.did, CAPABILITIES)
+
+
+@pytest.mark.parametrize("at", [{}, {"revoked_at": None}, {"revoked_at": "soon"}], ids=str)
+def test_a_revocation_that_says_no_time_is_a_service_error(at: dict[str, Any]) -> None:
+    with scripted(Answer(200, {"grant_id": GRANT_ID, "revoked": True, **at})) as (url, _), pytest.raises(ServiceError):
+        Principal(url, "dk_secret", SIGNER).revoke(GRANT_ID)
