@@ -175,7 +175,9 @@ const webhookQuestion = (random: Random): Question => {
   const value = random.below(6) === 0 ? change(event, random) : event;
   const sent = random.below(8) === 0 ? wellFormed(mutateJsonText(textOf(value), random)) : textOf(value);
   const at = String(DELIVERED_AT + random.pick([0, 0, 0, 0, 0, 299, 300, 301, -300, -301]));
-  const input = encodeUtf8(`evt_1.${at}.${sent}`);
+  // A full stop in an id is one between the parts that are signed.
+  const id = random.below(12) === 0 ? 'evt.1' : 'evt_1';
+  const input = encodeUtf8(`${id}.${at}.${sent}`);
   const bySecret = (secret = ''): string =>
     `v1,${createHmac('sha256', Buffer.from(secret.slice(6), 'base64'))
       .update(input)
@@ -195,7 +197,7 @@ const webhookQuestion = (random: Random): Question => {
   return {
     op: 'webhook',
     headers: {
-      [random.pick(['webhook-id', 'Webhook-Id'])]: random.below(12) === 0 ? 'evt_2' : 'evt_1',
+      [random.pick(['webhook-id', 'Webhook-Id'])]: random.below(12) === 0 ? 'evt_2' : id,
       'webhook-timestamp': edited(at),
       'webhook-signature': edited(signatures),
     },

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"time"
+	"unicode/utf8"
 )
 
 const (
@@ -13,6 +14,8 @@ const (
 	clockAhead         = 5 * time.Second
 	revocationPatience = 3
 )
+
+var errNotMade = errors.New("svckit: this was not made by its New… function")
 
 // Decision is what the service decided, checked. Act only where Allowed.
 type Decision struct {
@@ -54,8 +57,14 @@ type VerifyRequest struct {
 // Verify asks for a decision. A DENY is a value; an error is a *ServiceError, where no decision was made or none is known (the Proof
 // may be spent), or a *Refused, where the answer is no Receipt of the service about this request. Never act on an error.
 func (r *RelyingParty) Verify(ctx context.Context, asked VerifyRequest) (*Decision, error) {
+	if r == nil {
+		return nil, errNotMade
+	}
 	if err := CheckAction(asked.Action); err != nil {
 		return nil, err
+	}
+	if asked.Grant == "" || asked.Proof == "" || !utf8.ValidString(asked.Grant+asked.Proof) || !methodForm.MatchString(asked.Method) {
+		return nil, misused("Grant and Proof must be Svc-Grant and Svc-Proof as received, Method an HTTP method in upper case")
 	}
 	wanted, err := RequestHash(asked.Action, asked.Method, asked.URL)
 	if err != nil {
@@ -121,6 +130,9 @@ type Principal struct {
 
 // NewPrincipal takes the key that Grants are signed with.
 func NewPrincipal(to Connection, signer Signer) (*Principal, error) {
+	if signer.Sign == nil {
+		return nil, misused("the signer has no Sign: NewSigner makes one of a seed")
+	}
 	made, err := newTransport(to)
 	if err != nil {
 		return nil, err
@@ -130,6 +142,9 @@ func NewPrincipal(to Connection, signer Signer) (*Principal, error) {
 
 // Issue reserves an id and a status entry for the Agent's did:key, and signs the Grant.
 func (p *Principal) Issue(ctx context.Context, agent string, request GrantRequest) (string, error) {
+	if p == nil {
+		return "", errNotMade
+	}
 	text, err := p.transport.send(ctx, call{method: http.MethodPost, path: "/grants", body: map[string]any{"agent": agent}})
 	if err != nil {
 		return "", err
@@ -147,6 +162,9 @@ func (p *Principal) Issue(ctx context.Context, agent string, request GrantReques
 // Revoke returns when, once the revocation is in force everywhere. It is repeated where it was only recorded (503), for three times
 // the timeout of the connection; after an error the Grant may still be in force: call again.
 func (p *Principal) Revoke(ctx context.Context, grantID string) (revokedAt string, err error) {
+	if p == nil || p.transport == nil {
+		return "", errNotMade
+	}
 	if !is(grantIDForm, grantID) {
 		return "", errors.New("svckit: a Grant's id is urn:svc:grant: and 26 characters, not the Grant")
 	}
@@ -165,8 +183,8 @@ func (p *Principal) Revoke(ctx context.Context, grantID string) (revokedAt strin
 	if err := read(text, &answer); err != nil {
 		return "", err
 	}
-	if answer.GrantID != grantID || !answer.Revoked {
-		return "", &ServiceError{Kind: KindBadResponse, Message: "the service answered about another Grant"}
+	if _, isTime := parseTime(answer.RevokedAt); answer.GrantID != grantID || !answer.Revoked || !isTime {
+		return "", &ServiceError{Kind: KindBadResponse, Message: "the answer does not say when this Grant was revoked"}
 	}
 	return answer.RevokedAt, nil
 }

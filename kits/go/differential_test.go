@@ -190,7 +190,7 @@ func signedOrNil(asked question) any {
 	if err != nil || !ok {
 		return nil
 	}
-	proof, err := SignProof(NewAgent(unhex(asked.Seed)), ProofRequest{
+	proof, err := SignProof(mustAgent(unhex(asked.Seed)), ProofRequest{
 		GrantID: asked.Request.GrantID, Audience: asked.Request.Audience, Method: asked.Request.Method, URL: asked.Request.URL,
 		Action: object, Now: time.Unix(asked.Request.Now, 0), JTI: asked.Request.JTI,
 	})

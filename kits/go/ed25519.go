@@ -36,16 +36,22 @@ var strictKeys = struct {
 // isStrictPublicKey says whether these are 32 bytes that canonically encode a point of the prime-order group other than the
 // neutral one. With a key of small order one signature verifies every message, and verifiers differ on torsion.
 func isStrictPublicKey(key []byte) bool {
+	if len(key) != 32 || !isCanonicalOfLargeOrder(key) {
+		return false
+	}
+	strictKeys.Lock()
+	verdict, isKnown := strictKeys.verdicts[string(key)]
+	strictKeys.Unlock()
+	if isKnown {
+		return verdict
+	}
+	verdict = isTorsionFree(key)
 	strictKeys.Lock()
 	defer strictKeys.Unlock()
-	verdict, isKnown := strictKeys.verdicts[string(key)]
-	if !isKnown {
-		verdict = len(key) == 32 && isCanonicalOfLargeOrder(key) && isTorsionFree(key)
-		if len(strictKeys.verdicts) >= 10_000 {
-			strictKeys.verdicts = map[string]bool{}
-		}
-		strictKeys.verdicts[string(key)] = verdict
+	if len(strictKeys.verdicts) >= 10_000 {
+		strictKeys.verdicts = map[string]bool{}
 	}
+	strictKeys.verdicts[string(key)] = verdict
 	return verdict
 }
 

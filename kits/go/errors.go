@@ -2,7 +2,10 @@
 // dependency beyond the standard library. The protocol is docs/protocol.md of the service.
 package svckit
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Refused says that input is not what it claims to be. Code is one of a closed list, the same as in the TypeScript packages
 // (FailureCode, InclusionFailureCode, BundleFailureCode): the first fault that was found, where those list all.
@@ -11,15 +14,28 @@ type Refused struct {
 	Message string
 }
 
-func (r *Refused) Error() string { return r.Code + ": " + r.Message }
+func (r *Refused) Error() string {
+	if r == nil {
+		return "<nil>"
+	}
+	return r.Code + ": " + r.Message
+}
 
 func refuse(code, format string, arguments ...any) error {
 	return &Refused{Code: code, Message: fmt.Sprintf(format, arguments...)}
 }
 
-// CodeOf returns the code of a *Refused, and "" for any other error.
+// misused says that no input could make a call right.
+func misused(format string, arguments ...any) error {
+	return fmt.Errorf("svckit: "+format, arguments...)
+}
+
+var errNoKeys = errors.New("svckit: this takes the keys of the service: ReadServiceKeys makes them")
+
+// CodeOf returns the code of a *Refused that err is or wraps, and "" for any other error.
 func CodeOf(err error) string {
-	if refused, ok := err.(*Refused); ok {
+	var refused *Refused
+	if errors.As(err, &refused) && refused != nil {
 		return refused.Code
 	}
 	return ""

@@ -69,6 +69,13 @@ func NewEventSubscriptions(to Connection) (*EventSubscriptions, error) {
 	return &EventSubscriptions{made}, nil
 }
 
+func (e *EventSubscriptions) send(ctx context.Context, of call) (string, error) {
+	if e == nil {
+		return "", errNotMade
+	}
+	return e.transport.send(ctx, of)
+}
+
 // Create subscribes to what happens from now on; the secret is shown here and never again. It is not repeated after a lost answer:
 // look with List first.
 func (e *EventSubscriptions) Create(ctx context.Context, request SubscriptionRequest) (made Subscription, secret string, err error) {
@@ -79,7 +86,7 @@ func (e *EventSubscriptions) Create(ctx context.Context, request SubscriptionReq
 	if request.BudgetLowPercent != 0 {
 		body["budget_low_percent"] = request.BudgetLowPercent
 	}
-	text, err := e.transport.send(ctx, call{method: http.MethodPost, path: "/event-subscriptions", body: body, isOnceOnly: true})
+	text, err := e.send(ctx, call{method: http.MethodPost, path: "/event-subscriptions", body: body, isOnceOnly: true})
 	if err != nil {
 		return Subscription{}, "", err
 	}
@@ -96,7 +103,7 @@ func (e *EventSubscriptions) Create(ctx context.Context, request SubscriptionReq
 
 // List returns all of them, the newest first.
 func (e *EventSubscriptions) List(ctx context.Context) ([]Subscription, error) {
-	text, err := e.transport.send(ctx, call{method: http.MethodGet, path: "/event-subscriptions"})
+	text, err := e.send(ctx, call{method: http.MethodGet, path: "/event-subscriptions"})
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +173,7 @@ func (e *EventSubscriptions) Deliveries(ctx context.Context, id string, limit in
 		query.Set("cursor", cursor)
 	}
 	path := "/event-subscriptions/" + id + "/deliveries?" + query.Encode()
-	text, err := e.transport.send(ctx, call{method: http.MethodGet, path: path})
+	text, err := e.send(ctx, call{method: http.MethodGet, path: path})
 	if err != nil {
 		return nil, "", err
 	}
@@ -185,7 +192,7 @@ func (e *EventSubscriptions) do(ctx context.Context, id string, of call, to any)
 		return errNoSubscription
 	}
 	of.method, of.path = http.MethodPost, "/event-subscriptions/"+id+"/"+of.path
-	text, err := e.transport.send(ctx, of)
+	text, err := e.send(ctx, of)
 	if err != nil {
 		return err
 	}

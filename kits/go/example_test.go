@@ -25,7 +25,10 @@ func ExampleVerifyBundle() {
 }
 
 func ExampleSignProof() {
-	agent := svckit.NewAgent(make([]byte, 32)) // 32 random bytes, kept secret
+	agent, err := svckit.NewAgent(make([]byte, 32)) // 32 random bytes, kept secret
+	if err != nil {
+		panic(err)
+	}
 	proof, err := svckit.SignProof(agent, svckit.ProofRequest{
 		GrantID:  "urn:svc:grant:01M7VZGA1GB9D5MPJTB9D5MPJT",
 		Audience: "did:web:shop.example",

@@ -32,8 +32,11 @@ func is(form *regexp.Regexp, value any) bool {
 	return ok && form.MatchString(text)
 }
 
-// isCount says whether a JSON value is an integer from 0 to 2^53-1.
+// isCount says whether a JSON value is an integer from 0 to 2^53-1: int64 as ParseJSON reads it, or int as it is written in Go.
 func isCount(value any) bool {
+	if small, isInt := value.(int); isInt {
+		value = int64(small)
+	}
 	count, ok := value.(int64)
 	return ok && count >= 0 && count <= maxInteger
 }

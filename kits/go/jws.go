@@ -2,7 +2,6 @@ package svckit
 
 import (
 	"crypto/ed25519"
-	"errors"
 	"strings"
 )
 
@@ -13,9 +12,12 @@ type Signer struct {
 }
 
 // NewSigner takes the 32-byte seed of an Ed25519 key (RFC 8032 §5.1.5). kid: did:web:…#key-1 for a Principal.
-func NewSigner(seed []byte, kid string) Signer {
+func NewSigner(seed []byte, kid string) (Signer, error) {
+	if len(seed) != ed25519.SeedSize {
+		return Signer{}, misused("the seed of an Ed25519 key has %d bytes, not %d", ed25519.SeedSize, len(seed))
+	}
 	key := ed25519.NewKeyFromSeed(seed)
-	return Signer{kid, func(message []byte) ([]byte, error) { return ed25519.Sign(key, message), nil }}
+	return Signer{kid, func(message []byte) ([]byte, error) { return ed25519.Sign(key, message), nil }}, nil
 }
 
 // Agent is an Agent's key; DID is its did:key.
@@ -25,14 +27,22 @@ type Agent struct {
 }
 
 // NewAgent takes the 32-byte seed of an Ed25519 key; did and kid follow from it.
-func NewAgent(seed []byte) Agent {
+func NewAgent(seed []byte) (Agent, error) {
+	signer, err := NewSigner(seed, "")
+	if err != nil {
+		return Agent{}, err
+	}
 	public, _ := ed25519.NewKeyFromSeed(seed).Public().(ed25519.PublicKey)
 	multikey := encodeMultikey(public)
-	return Agent{NewSigner(seed, "did:key:"+multikey+"#"+multikey), "did:key:" + multikey}
+	signer.KID = "did:key:" + multikey + "#" + multikey
+	return Agent{signer, "did:key:" + multikey}, nil
 }
 
 // signJWS signs the RFC 8785 form under {alg, kid, typ}: one input and key give one text.
 func signJWS(signer Signer, typ string, payload map[string]any) (string, error) {
+	if signer.Sign == nil {
+		return "", misused("the signer has no Sign: NewSigner and NewAgent make one of a seed")
+	}
 	header, err := Canonicalize(map[string]any{"alg": "EdDSA", "kid": signer.KID, "typ": typ})
 	if err != nil {
 		return "", err
@@ -47,7 +57,7 @@ func signJWS(signer Signer, typ string, payload map[string]any) (string, error) 
 		return "", err
 	}
 	if len(signature) != 64 {
-		return "", errors.New("the signer returned other than 64 bytes")
+		return "", misused("the signer returned other than 64 bytes")
 	}
 	return signingInput + "." + encodeBase64url(signature), nil
 }

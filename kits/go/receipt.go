@@ -29,6 +29,9 @@ func VerifyReceipt(receipt string, keys *ServiceKeys) (*VerifiedReceipt, error) 
 }
 
 func verifySigned(text string, keys *ServiceKeys) (*VerifiedReceipt, error) {
+	if keys == nil {
+		return nil, errNoKeys
+	}
 	shown := objectOf(text)
 	if shown == nil || len(text) > 1_048_576 {
 		return nil, refuse("malformed-receipt", "the Receipt must be a strict JSON object")

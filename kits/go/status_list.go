@@ -41,7 +41,12 @@ type StatusList struct {
 }
 
 // Entries says how many there are.
-func (s *StatusList) Entries() int { return len(s.bits) * 8 }
+func (s *StatusList) Entries() int {
+	if s == nil {
+		return 0
+	}
+	return len(s.bits) * 8
+}
 
 // IsRevoked says whether the entry is set, the left-most bit being 0. An entry that is not there must never read as valid: it is
 // an error.
@@ -55,6 +60,9 @@ func (s *StatusList) IsRevoked(index int) (bool, error) {
 // VerifyStatusList verifies a list as GET /status-lists/… serves it (protocol §9). Whether it is recent enough, the caller says
 // by ValidFrom.
 func VerifyStatusList(credential string, keys *ServiceKeys) (*StatusList, error) {
+	if keys == nil {
+		return nil, errNoKeys
+	}
 	jws, err := parseJWS(credential, 2*statusMaxChars)
 	if err != nil {
 		return nil, err

@@ -105,7 +105,7 @@ type Proof struct {
 
 // IsSigned says whether the signature is by the Agent that the Proof names, and strict.
 func (p *Proof) IsSigned() bool {
-	return verifyStrict(decodeDidKey(p.Agent), []byte(p.jws.signingInput), p.jws.signature)
+	return p != nil && verifyStrict(decodeDidKey(p.Agent), []byte(p.jws.signingInput), p.jws.signature)
 }
 
 // ParseProof reads a Proof (protocol §3); PROOF_MALFORMED for whatever is wrong with its form.
@@ -213,7 +213,7 @@ type Grant struct {
 
 // IsSignedBy says whether the signature is by this raw Ed25519 key, and strict.
 func (g *Grant) IsSignedBy(key []byte) bool {
-	return verifyStrict(key, []byte(g.jws.signingInput), g.jws.signature)
+	return g != nil && verifyStrict(key, []byte(g.jws.signingInput), g.jws.signature)
 }
 
 // findings: what is wrong in form wins over what is only unknown (protocol §2).

@@ -57,6 +57,9 @@ func isPositive(value any) bool { return isCount(value) && value != int64(0) }
 
 // VerifyCheckpoint verifies the compact JWS of a day's checkpoint.
 func VerifyCheckpoint(text string, keys *ServiceKeys) (*Checkpoint, error) {
+	if keys == nil {
+		return nil, errNoKeys
+	}
 	return verifyCheckpoint(text, keys, false)
 }
 
@@ -138,6 +141,9 @@ type Inclusion struct {
 // VerifyInclusion verifies that the Receipt of this id, which is verified already, is in its day's checkpoint. Size and root come
 // from the signed checkpoint.
 func VerifyInclusion(receiptID string, inclusion Inclusion, keys *ServiceKeys) (*Checkpoint, error) {
+	if keys == nil {
+		return nil, errNoKeys
+	}
 	checkpoint, _, err := verifyReceiptInclusion(receiptID, inclusion, keys)
 	return checkpoint, err
 }
@@ -325,6 +331,9 @@ type VerifiedBundle struct {
 // VerifyBundle verifies a bundle, which is a Receipt with everything that it takes, by the service's pinned keys. The DID document
 // in the bundle is not believed: a file cannot authenticate itself.
 func VerifyBundle(text string, keys *ServiceKeys) (*VerifiedBundle, error) {
+	if keys == nil {
+		return nil, errNoKeys
+	}
 	parts := objectOf(text)
 	if parts == nil || len(text) > 16*1_048_576 {
 		return nil, refuse("malformed-bundle", "a bundle must be a JSON object")

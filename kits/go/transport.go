@@ -3,6 +3,8 @@ package svckit
 import (
 	"bytes"
 	"context"
+	cryptorand "crypto/rand"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -51,10 +53,20 @@ const (
 	KindBadResponse = "bad-response"
 )
 
-func (e *ServiceError) Error() string { return e.Kind + ": " + e.Message }
+func (e *ServiceError) Error() string {
+	if e == nil {
+		return "<nil>"
+	}
+	return e.Kind + ": " + e.Message
+}
 
 // Unwrap gives what the network or the context said.
-func (e *ServiceError) Unwrap() error { return e.cause }
+func (e *ServiceError) Unwrap() error {
+	if e == nil {
+		return nil
+	}
+	return e.cause
+}
 
 // Connection is to one service with one key.
 type Connection struct {
@@ -83,6 +95,7 @@ const (
 var (
 	apiKeyForm     = regexp.MustCompile(`^[\x21-\x7e]{1,512}$`)
 	retryAfterForm = regexp.MustCompile(`^[0-9]{1,9}$`)
+	isOfAnswers    = map[int]bool{200: true, 201: true, 202: true}
 	loopbackHosts  = map[string]bool{"localhost": true, "127.0.0.1": true, "::1": true}
 )
 
@@ -93,6 +106,26 @@ type transport struct {
 	timeout         time.Duration
 	client          *http.Client
 	repeats         repeats
+}
+
+// spreadOf is between 0 and 1. Before Go 1.20 math/rand alone gives every process the same numbers, and all would repeat at once.
+var spreadOf = struct {
+	sync.Mutex
+	*rand.Rand
+}{Rand: rand.New(rand.NewSource(seedOfThisProcess()))}
+
+func seedOfThisProcess() int64 {
+	seed := make([]byte, 8)
+	if _, err := cryptorand.Read(seed); err != nil {
+		return time.Now().UnixNano()
+	}
+	return int64(binary.BigEndian.Uint64(seed))
+}
+
+func randomSpread() float64 {
+	spreadOf.Lock()
+	defer spreadOf.Unlock()
+	return spreadOf.Float64()
 }
 
 // repeats bounds those of calls that were refused with 429 or 503, of all calls together: who all repeat would triple the load of a
@@ -169,6 +202,9 @@ type failure struct {
 
 // send returns the text of a strict JSON object.
 func (t *transport) send(parent context.Context, of call) (string, error) {
+	if t == nil || parent == nil {
+		return "", misused("a call takes a context, and what New… made for this service")
+	}
 	timeout := t.timeout
 	if of.timeout != 0 {
 		timeout = of.timeout
@@ -194,7 +230,7 @@ func (t *transport) send(parent context.Context, of call) (string, error) {
 		if parent.Err() != nil {
 			return "", &ServiceError{Kind: KindAborted, Message: "given up by the caller", cause: parent.Err()}
 		}
-		spread := time.Duration(rand.Float64() * math.Min(float64(maxBackoff), float64(firstBackoff)*math.Pow(2, float64(attempt-1))))
+		spread := time.Duration(randomSpread() * math.Min(float64(maxBackoff), float64(firstBackoff)*math.Pow(2, float64(attempt-1))))
 		delay := failed.RetryAfter + spread
 		deadline, _ := ctx.Deadline()
 		// A 503 may stand for a commit whose end the service itself does not know.
@@ -247,7 +283,7 @@ func (t *transport) attempt(ctx context.Context, of call, body []byte) (string, 
 		return "", t.unreachable(ctx, err)
 	}
 	text := string(data)
-	if response.StatusCode/100 != 2 || len(data) > maxAnswerBytes || objectOf(text) == nil {
+	if !isOfAnswers[response.StatusCode] || len(data) > maxAnswerBytes || objectOf(text) == nil {
 		what := fmt.Sprintf("the answer, with status %d, is no strict JSON object of at most %d bytes", response.StatusCode, maxAnswerBytes)
 		return "", &failure{ServiceError: &ServiceError{
 			Kind: KindBadResponse, Message: what, Status: response.StatusCode, RequestID: response.Header.Get("Svc-Request-Id"),

@@ -60,7 +60,7 @@ func loadKeys(t *testing.T) (*ServiceKeys, map[string][]byte) {
 	seeds := map[string][]byte{}
 	for _, key := range given.Keys {
 		seeds[key.Label] = unhex(key.Seed)
-		agent := NewAgent(seeds[key.Label])
+		agent := mustAgent(seeds[key.Label])
 		if agent.DID != key.DidKey || encodeMultikey(decodeDidKey(agent.DID)) != key.Multikey {
 			t.Errorf("%s is %s", key.Label, agent.DID)
 		}
@@ -184,7 +184,7 @@ func checkCase(text string, keys *ServiceKeys, seed []byte) string {
 		return err.Error()
 	}
 	body := objectOf(string(given.Expected.Body))
-	signed, err := signJWS(NewSigner(seed, keys.DID+"#receipt-1"), "svc-receipt+jwt", body)
+	signed, err := signJWS(mustSigner(seed, keys.DID+"#receipt-1"), "svc-receipt+jwt", body)
 	if err != nil || signed != given.Expected.Receipt {
 		return fmt.Sprint("signed again it is another: ", err)
 	}
@@ -442,7 +442,7 @@ func TestTokensOfOthers(t *testing.T) {
 	ran(t, 1, "RFC 8037")
 	seed, _ := decodeBase64url(rfc8037.JWK.D)
 	signingInput, signature := rfc8037.JWS[:strings.LastIndex(rfc8037.JWS, ".")], rfc8037.JWS[strings.LastIndex(rfc8037.JWS, ".")+1:]
-	agent := NewAgent(seed)
+	agent := mustAgent(seed)
 	if signed, err := agent.Sign([]byte(signingInput)); err != nil || encodeBase64url(signed) != signature || encodeBase64url(decodeDidKey(agent.DID)) != rfc8037.JWK.X {
 		t.Error("RFC 8037: ", err)
 	}

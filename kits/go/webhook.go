@@ -62,13 +62,18 @@ func VerifyWebhook(header http.Header, body []byte, trust WebhookTrust) (*Webhoo
 	if err != nil {
 		return nil, err
 	}
+	// What is signed has full stops between its parts.
+	if strings.Contains(id, ".") {
+		return nil, invalidWebhook("webhook-id has a full stop")
+	}
 	signature, err := webhookHeader(header, "webhook-signature")
 	if err != nil {
 		return nil, err
 	}
 	seconds, err := strconv.ParseInt(at, 10, 64)
-	away := time.Unix(seconds, 0).Sub(trust.Now)
-	if err != nil || !webhookTimeForm.MatchString(at) || away > trust.Tolerance || -away > trust.Tolerance {
+	sent := time.Unix(seconds, 0)
+	isTooFar := sent.Before(trust.Now.Add(-trust.Tolerance)) || sent.After(trust.Now.Add(trust.Tolerance))
+	if err != nil || !webhookTimeForm.MatchString(at) || isTooFar {
 		return nil, invalidWebhook("webhook-timestamp is no time in seconds, or too far from this machine's clock")
 	}
 	if len(body) > maxWebhookBytes {

@@ -50,7 +50,7 @@ func webhookHeaders(signature string) http.Header {
 func TestWebhook(t *testing.T) {
 	keys, seeds := loadKeys(t)
 	byKey := func(label, signed string) string {
-		signature, _ := NewSigner(seeds[label], "").Sign([]byte(signed))
+		signature, _ := mustSigner(seeds[label], "").Sign([]byte(signed))
 		return "v1a," + base64.StdEncoding.EncodeToString(signature)
 	}
 	status := ""
@@ -122,4 +122,20 @@ func TestWebhook(t *testing.T) {
 			t.Error(event, err)
 		}
 	}
+}
+
+func mustAgent(seed []byte) Agent {
+	agent, err := NewAgent(seed)
+	if err != nil {
+		panic(err)
+	}
+	return agent
+}
+
+func mustSigner(seed []byte, kid string) Signer {
+	signer, err := NewSigner(seed, kid)
+	if err != nil {
+		panic(err)
+	}
+	return signer
 }

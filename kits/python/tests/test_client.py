@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from scripted import Answer, scripted
-from test_arguments import ACTION, AGENT, CAPABILITIES, GRANT, GRANT_ID, PROOF, SERVICE, SIGNER, URL
+from test_arguments import ACTION, AGENT, CAPABILITIES, GRANT, GRANT_ID, PROOF, SIGNER, URL
+from test_webhook import SERVICE
 
 from svc_kit import InvalidArgument, Principal, RelyingParty, ServiceError
 
@@ -20,7 +21,8 @@ def test_what_no_receipt_could_be_about_is_not_asked(given: dict[str, Any]) -> N
     with scripted() as (url, asked):
         shop = RelyingParty(url, "dk_secret", SERVICE, "did:web:shop.example")
         with pytest.raises(InvalidArgument):
-            shop.verify(**{"grant": GRANT, "proof": PROOF, "action": ACTION, "method": "POST", "url": URL, **given})
+            of: dict[str, Any] = {"grant": GRANT, "proof": PROOF, "action": ACTION, "method": "POST", "url": URL, **given}
+            shop.verify(**of)
     assert asked == []
 
 

@@ -22,7 +22,8 @@ func main() {
 	// A Principal lets an Agent spend up to 500.00 USD on any order.
 	seed, err := hex.DecodeString(os.Getenv("PRINCIPAL_SEED"))
 	check(err)
-	signer := svckit.NewSigner(seed, os.Getenv("PRINCIPAL_DID")+"#key-1")
+	signer, err := svckit.NewSigner(seed, os.Getenv("PRINCIPAL_DID")+"#key-1")
+	check(err)
 	principal, err := svckit.NewPrincipal(svckit.Connection{BaseURL: service, APIKey: os.Getenv("SVC_PRINCIPAL_KEY")}, signer)
 	check(err)
 	agent := newAgent()
@@ -60,7 +61,9 @@ func newAgent() svckit.Agent {
 	seed := make([]byte, 32)
 	_, err := rand.Read(seed)
 	check(err)
-	return svckit.NewAgent(seed)
+	agent, err := svckit.NewAgent(seed)
+	check(err)
+	return agent
 }
 
 func fetch(url string) string {
