@@ -12,6 +12,7 @@ import {
   rejectApproval,
   requestApproval,
   type ServiceDeps,
+  tenantOf,
   type Waits,
 } from '@svc/service';
 import type { HandlersOf } from '../http/index.ts';
@@ -37,7 +38,7 @@ export const approvalEndpoints = (
       const request = await findAskedApproval(deps, caller, request_id);
       if (request.state !== 'pending' || wait === 0) return { status: 200, body: present(request) };
       const ended = metrics.wait();
-      await waits.until(request_id, caller.subject, wait * 1_000, clientGone()).finally(ended);
+      await waits.until(request_id, tenantOf(caller), wait * 1_000, clientGone()).finally(ended);
       return { status: 200, body: present(await findAskedApproval(deps, caller, request_id)) };
     },
 

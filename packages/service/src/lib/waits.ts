@@ -4,16 +4,20 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { rateLimited } from '../errors.ts';
+import type { Tenant } from '../ports/tenant.ts';
 
 const ASK_EVERY_MS = 500;
-/** On a node: of all, and of one subject. */
+/** On a node. No org and not all newcomers together, whom nobody knows, can keep the others from waiting. */
 const MOST = 1_024;
-const MOST_EACH = 32;
+const MOST_OF_NEWCOMERS = 512;
+const MOST_OF_ORG = 256;
+const MOST_OF_SUBJECT = 32;
+const RETRY_AFTER_SECONDS = 2;
 
 export class Waits {
   readonly #waiting = new Map<string, Set<() => void>>();
-  readonly #bySubject = new Map<string, number>();
-  #count = 0;
+  /** How many wait, by whom they are counted for. */
+  readonly #counts = new Map<string, number>();
   #isAsking = false;
   #isOver = false;
 
@@ -21,16 +25,15 @@ export class Waits {
   constructor(private readonly listOver: (ids: readonly string[]) => Promise<readonly string[]>) {}
 
   /** Resolves when it is so, when `gone` is, at the latest after `ms`. `RATE_LIMITED`: too many wait here. */
-  async until(id: string, subject: string, ms: number, gone: AbortSignal): Promise<void> {
+  async until(id: string, tenant: Tenant, ms: number, gone: AbortSignal): Promise<void> {
     if (this.#isOver || gone.aborted) return;
-    const ofSubject = this.#bySubject.get(subject) ?? 0;
-    if (this.#count >= MOST || ofSubject >= MOST_EACH)
-      throw rateLimited(
-        'Too many calls wait on this node already. Ask without waiting, or wait for fewer.',
-        2,
-      );
-    this.#count += 1;
-    this.#bySubject.set(subject, ofSubject + 1);
+    const shares = sharesOf(tenant);
+    for (const { whose, most, name } of shares) {
+      if (this.#countOf(name) < most) continue;
+      const what = `${most} calls of ${whose} wait on this node already, which is the limit`;
+      throw rateLimited(`${what}. Ask without waiting, or wait for fewer.`, RETRY_AFTER_SECONDS);
+    }
+    for (const { name } of shares) this.#counts.set(name, this.#countOf(name) + 1);
     const over = new AbortController();
     const wake = () => over.abort();
     const others = this.#waiting.get(id);
@@ -40,7 +43,7 @@ export class Waits {
     try {
       await delay(ms, undefined, { signal: AbortSignal.any([over.signal, gone]) }).catch(() => {});
     } finally {
-      this.#leave(id, subject, wake);
+      this.#leave(id, shares, wake);
     }
   }
 
@@ -50,11 +53,16 @@ export class Waits {
     for (const wakes of this.#waiting.values()) for (const wake of wakes) wake();
   }
 
-  #leave(id: string, subject: string, wake: () => void): void {
-    this.#count -= 1;
-    const left = (this.#bySubject.get(subject) ?? 1) - 1;
-    if (left === 0) this.#bySubject.delete(subject);
-    else this.#bySubject.set(subject, left);
+  #countOf(name: string): number {
+    return this.#counts.get(name) ?? 0;
+  }
+
+  #leave(id: string, shares: readonly Share[], wake: () => void): void {
+    for (const { name } of shares) {
+      const left = this.#countOf(name) - 1;
+      if (left === 0) this.#counts.delete(name);
+      else this.#counts.set(name, left);
+    }
     const others = this.#waiting.get(id);
     others?.delete(wake);
     if (others?.size === 0) this.#waiting.delete(id);
@@ -78,3 +86,20 @@ export class Waits {
     return this.listOver([...this.#waiting.keys()]).catch(() => []);
   }
 }
+
+interface Share {
+  readonly name: string;
+  readonly most: number;
+  /** For who is refused. */
+  readonly whose: string;
+}
+
+/** What a call of this tenant is counted for, the narrowest first. */
+const sharesOf = ({ crowd, org, subject }: Tenant): readonly Share[] => [
+  { name: `subject ${subject}`, most: MOST_OF_SUBJECT, whose: subject },
+  { name: `org ${org}`, most: MOST_OF_ORG, whose: `the org ${org}` },
+  ...(crowd === 'newcomers'
+    ? [{ name: 'newcomers', most: MOST_OF_NEWCOMERS, whose: 'orgs without an entitlement' }]
+    : []),
+  { name: 'all', most: MOST, whose: 'all tenants' },
+];

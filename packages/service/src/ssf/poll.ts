@@ -1,5 +1,6 @@
 /** Polling a stream (RFC 8936): what is acknowledged goes, what waits is given until it is. */
 import { holdLiveKey } from '../access/live-key.ts';
+import { tenantOf } from '../access/tenant.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { serviceUnavailable } from '../errors.ts';
 import type { Subscriber } from '../events/subscriptions.ts';
@@ -41,7 +42,7 @@ export const pollStream = async (
   const first = await give(deps, stream, most);
   // Who wants none waits for none.
   if (returnImmediately || maxEvents === 0 || Object.keys(first.sets).length > 0) return first;
-  await waits.until(id, caller.subject, WAIT_MS, gone);
+  await waits.until(id, tenantOf(caller), WAIT_MS, gone);
   return give(deps, stream, most);
 };
 
