@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import Eleventy, { type EleventyConfig } from '@11ty/eleventy';
 import { build } from 'esbuild';
+import { headOf } from './head.ts';
 import { layOut } from './layout.tsx';
 import { llmsText } from './llms.ts';
 import {
@@ -57,18 +58,6 @@ const sources = listSources();
 const pictureOf = (path: string): string => writeAsset(basename(path), readFileSync(new URL(path, ROOT)));
 
 const resolve = createResolver(sources, pictureOf);
-
-/** Of its first lines: what it is called, and what it is about. */
-const headOf = ({ markdown, address }: Source): { readonly title: string; readonly description: string } => {
-  const [, title] = /^# (.*)$/m.exec(markdown) ?? [];
-  if (title === undefined) throw new Error(`${address} has no title`);
-  const [, first = ''] = /^# .*\n+((?:[^\n#|`-].*\n)+)/m.exec(markdown) ?? [];
-  const plain = first
-    .replaceAll(/\[(.*?)\]\(.*?\)/gs, '$1')
-    .replaceAll(/[`*\n]/g, ' ')
-    .trim();
-  return { title: title.replaceAll('`', ''), description: /^.*?[.:](?= |$)/.exec(plain)?.[0] ?? plain };
-};
 
 const pages = sources.map((source) => ({ source, ...headOf(source) }));
 const contents = pages.filter(({ source }) => source.isListed);

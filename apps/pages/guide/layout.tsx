@@ -42,8 +42,15 @@ ${renderToString(
       <main id="content" tabIndex={-1} class="guide">
         <search class="find">
           <label for="find">Search the guide</label>
-          <input id="find" type="search" autocomplete="off" spellcheck={false} />
-          <div class="found" hidden>
+          <input
+            id="find"
+            type="search"
+            autocomplete="off"
+            spellcheck={false}
+            aria-controls="found"
+            aria-keyshortcuts="/"
+          />
+          <div id="found" class="found" hidden>
             <p role="status" />
             <ol />
           </div>

@@ -1,11 +1,10 @@
 /** llms.txt (llmstxt.org): which pages there are, as Markdown, for programs that read. */
+import type { Head } from './head.ts';
 import { relative } from './markdown.ts';
 import type { Source } from './sources.ts';
 
-interface Named {
+interface Named extends Head {
   readonly source: Source;
-  readonly title: string;
-  readonly description: string;
 }
 
 /** `from` is the address of the text itself, which its links are relative to. */
@@ -14,10 +13,10 @@ export const llmsText = (pages: readonly Named[], from: string): string => {
   const parts = names.map((name) => {
     const entries = pages
       .filter(({ source }) => source.section === name)
-      .map(({ source, title, description }) => {
-        const link = `- [${title}](${relative(from, `${source.address}.md`)})`;
-        return description === '' ? link : `${link}: ${description}`;
-      });
+      .map(
+        ({ source, title, description }) =>
+          `- [${title}](${relative(from, `${source.address}.md`)}): ${description}`,
+      );
     // What may be left out where room is short has this name in the format.
     return `## ${name === 'Decisions' ? 'Optional' : name}\n\n${entries.join('\n')}`;
   });

@@ -10,6 +10,9 @@ import { ROOT, type Source } from './sources.ts';
 loadLanguages(['bash', 'json', 'jsx', 'python', 'go', 'sql', 'tsx', 'typescript', 'yaml']);
 const ALIASES: Readonly<Record<string, string>> = { sh: 'bash', js: 'javascript', ts: 'typescript' };
 
+/** Characters of a cell. */
+const SHORT = 5;
+
 type Plain = Pick<Source, 'address' | 'file'>;
 
 /** What a link comes to, on the page that it is written on. */
@@ -90,6 +93,12 @@ export const amendMarkdown = (md: Markdown, resolve: Resolver): Markdown => {
   // A table that is wider than the screen scrolls by itself, and by keyboard.
   md.renderer.rules.table_open = () => '<div class="wide" tabindex="0"><table>\n';
   md.renderer.rules.table_close = () => '</table></div>\n';
+  // A column of numbers is as narrow as they are.
+  md.core.ruler.push('short', ({ tokens }) => {
+    for (const [i, token] of tokens.entries())
+      if (token.type === 'td_open' && (tokens[i + 1]?.content.length ?? 0) <= SHORT)
+        token.attrSet('class', 'short');
+  });
   // The corner of a table is no heading.
   md.core.ruler.push('corners', ({ tokens }) => {
     for (const [i, token] of tokens.entries())

@@ -48,7 +48,9 @@ const search = async (): Promise<void> => {
     const results = (await loaded).search(query);
     if (input.value.trim() !== query) return;
     status.textContent =
-      results.length === 0 ? `Nothing about “${query}”.` : `${results.length} places, the nearest first`;
+      results.length === 0
+        ? `Nothing about “${query}”.`
+        : `${results.length === 1 ? 'One place' : `${results.length} places, the nearest first`}. Enter opens the first; arrow keys go through them.`;
     list.replaceChildren(...results.slice(0, SHOWN).map((result) => show(result)));
   } catch {
     loaded = undefined;
@@ -72,12 +74,46 @@ const show = ({ address, title, heading, text, terms }: SearchResult): HTMLEleme
   return item;
 };
 
+const links = (): readonly HTMLElement[] => [...(list?.querySelectorAll('a') ?? [])];
+
+/** Up from the first is back into the field. */
+const move = (steps: number): void => {
+  const all = links();
+  const at = all.findIndex((link) => link === document.activeElement) + steps;
+  const to = at < 0 ? input : all[Math.min(at, all.length - 1)];
+  to?.focus();
+};
+
+const close = (): void => {
+  if (found) found.hidden = true;
+};
+
 input?.addEventListener('input', search);
 input?.addEventListener('focus', () => {
+  if (input.value.trim() !== '') void search();
   loaded ??= load();
   loaded.catch(() => {
     loaded = undefined;
   });
+});
+input?.addEventListener('keydown', async (event) => {
+  if (event.key !== 'Enter' || event.isComposing) return;
+  await search();
+  links()[0]?.click();
+});
+
+const box = input?.closest('search');
+box?.addEventListener('keydown', (event) => {
+  if (found?.hidden !== false || (event.key !== 'ArrowDown' && event.key !== 'ArrowUp')) return;
+  event.preventDefault();
+  move(event.key === 'ArrowDown' ? 1 : -1);
+});
+box?.addEventListener('focusout', ({ relatedTarget }) => {
+  // Null where the window lost the focus, or a place that takes none was pressed.
+  if (relatedTarget instanceof Node && !box.contains(relatedTarget)) close();
+});
+document.addEventListener('pointerdown', ({ target }) => {
+  if (target instanceof Node && box?.contains(target) === false) close();
 });
 
 document.addEventListener('keydown', (event) => {
@@ -87,7 +123,7 @@ document.addEventListener('keydown', (event) => {
     input?.focus();
   }
   if (event.key === 'Escape' && found?.hidden === false) {
-    found.hidden = true;
     input?.focus();
+    close();
   }
 });

@@ -179,19 +179,33 @@ it('the playground is there, and linked, only where the sandbox is', async () =>
 });
 
 it.each([
-  '/dashboard/',
   '/Dashboard',
   '/dashboard.html',
   '/pages',
   '/pages/',
   '/pages/..%2fdashboard',
   '/pages/x.js',
-  '/guide/',
+  '/guide//',
   '/guide/start',
+  '/guide/start/',
+  '/guide.md/',
+  '/llms.txt/',
   '/guide/start/agent.html',
 ])('%s is 404', async (path) => {
   const { status, json } = await (await start(true)).call('GET', path);
   expect([status, json.error]).toEqual([404, 'NOT_FOUND']);
+});
+
+it.each([
+  ['/guide/', '../guide', '/guide'],
+  ['/guide/start/agent/', '../agent', '/guide/start/agent'],
+  ['/dashboard/', '../dashboard', '/dashboard'],
+])('%s leads to the page without the slash, also behind a prefix', async (path, location, page) => {
+  const { call } = await start(true);
+  const { status, headers } = await call('GET', path);
+  expect([status, headers.get('location')]).toEqual([308, location]);
+  expect(new URL(location, `https://svc.example/prefix${path}`).pathname).toBe(`/prefix${page}`);
+  expect((await call('POST', path)).status).toBe(405);
 });
 
 it('POST is 405 with Allow, HEAD has no body', async () => {

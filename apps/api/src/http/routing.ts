@@ -52,7 +52,10 @@ const nowhere =
   ({ gate }: Pipeline): Respond =>
   (exchange) => {
     gate.admitPublic(exchange);
-    throw new ApiError('NOT_FOUND', 'There is no such path; /docs lists what there is');
+    throw new ApiError(
+      'NOT_FOUND',
+      'There is no such path; /openapi.json and /docs list what there is, /guide and /llms.txt explain it',
+    );
   };
 
 const routePlaces = (pipeline: Pipeline): Place[] =>
@@ -77,19 +80,35 @@ const documentPlace = ({ pipeline, publicBaseUrl }: RoutingOptions): Place => {
   });
 };
 
-const pagePlaces = ({ pipeline, pages, securityHeaders }: RoutingOptions): Place[] =>
-  pages.map((page) => {
-    const isStart = page.path === '/';
-    const others = isStart ? null : otherMethods(READ_METHODS, false, pipeline);
-    return readPlace(page.path, others, (exchange, params) => {
-      // A person who opens the bare address in a browser is shown where to go; a program gets the 404 of any path.
-      if (isStart && exchange.request.headers.accept?.includes('text/html') !== true)
-        return nowhere(pipeline)(exchange, params);
-      exchange.routeId = 'pages';
-      pipeline.gate.admitToPages(exchange);
-      exchange.send(page.answer(wishesOf(exchange)), securityHeaders[page.policy]);
-    });
+const pagePlaces = (options: RoutingOptions): Place[] =>
+  options.pages.flatMap((page) => [pagePlace(options, page), ...withSlash(options, page)]);
+
+/** The same address with a slash behind it leads to the page: links on it are relative, so it is not served there. */
+const withSlash = ({ pipeline }: RoutingOptions, { path }: StaticPage): readonly Place[] => {
+  if (path === '/' || path.includes('.')) return [];
+  // Relative, for a proxy may have put something before the path.
+  const headers = { Location: `../${path.slice(path.lastIndexOf('/') + 1)}` };
+  const others = otherMethods(READ_METHODS, false, pipeline);
+  const place = readPlace(`${path}/`, others, (exchange) => {
+    exchange.routeId = 'pages';
+    pipeline.gate.admitToPages(exchange);
+    exchange.send({ status: 308, body: '', headers });
   });
+  return [place];
+};
+
+const pagePlace = ({ pipeline, securityHeaders }: RoutingOptions, page: StaticPage): Place => {
+  const isStart = page.path === '/';
+  const others = isStart ? null : otherMethods(READ_METHODS, false, pipeline);
+  return readPlace(page.path, others, (exchange, params) => {
+    // A person who opens the bare address in a browser is shown where to go; a program gets the 404 of any path.
+    if (isStart && exchange.request.headers.accept?.includes('text/html') !== true)
+      return nowhere(pipeline)(exchange, params);
+    exchange.routeId = 'pages';
+    pipeline.gate.admitToPages(exchange);
+    exchange.send(page.answer(wishesOf(exchange)), securityHeaders[page.policy]);
+  });
+};
 
 const wishesOf = ({ request: { headers } }: Exchange): Wishes => ({
   accept: headers.accept,

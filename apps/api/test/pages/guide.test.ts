@@ -33,6 +33,13 @@ it('every page is there as Markdown, and llms.txt names it', () => {
     const below = address === 'guide' ? '../guide.md' : `${address.slice('guide/'.length)}.md`;
     expect(llms[1]).toContain(`](${below})`);
   }
+  const entries = llms.flatMap((text = '') => text.split('\n').filter((line) => line.startsWith('- ')));
+  expect(entries.length).toBe(2 * pages.length);
+  // Each with a whole sentence.
+  expect(entries.filter((entry) => !/^- \[[^\]]+\]\([^)]+\.md\): [^ ].*[.?!]$/.test(entry))).toEqual([]);
+  expect([...files.keys()].filter((name) => name.endsWith('.md') && !files.has(name.slice(0, -3)))).toEqual(
+    [],
+  );
   expect(pages.length).toBeGreaterThan(100);
 });
 
@@ -85,6 +92,9 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
   const LOOKED_AT = [
     'guide',
     'guide/start/relying-party',
+    'guide/how-to/express',
+    'guide/errors',
+    'guide/errors/RATE_LIMITED',
     'guide/ledger-format',
     'guide/reasons/GRANT_EXPIRED',
   ];
@@ -112,6 +122,42 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'PROOF_REPLAYED' }).waitFor();
     expectQuiet();
+  });
+
+  it('says to a screen reader what was found; Enter opens the first, arrows go through them, Escape closes', async () => {
+    const base = await serve();
+    const { page, expectQuiet } = await visit(base, { viewport: NARROW });
+    await page.goto(`${base}/guide`);
+    const input = page.getByRole('searchbox', { name: 'Search the guide' });
+    const [status, links] = [page.getByRole('status'), page.locator('.found a')];
+    const focused = () => page.evaluate('document.activeElement?.textContent');
+    await input.fill('revocation');
+    await expect.poll(() => status.textContent()).toMatch(/^[0-9]+ places, the nearest first\. Enter opens/);
+    const [first, second] = await links.allTextContents();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    expect(await focused()).toBe(second);
+    await page.keyboard.press('ArrowUp');
+    expect(await focused()).toBe(first);
+    await page.keyboard.press('ArrowUp');
+    expect(await page.evaluate('document.activeElement?.id')).toBe('find');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Escape');
+    expect(await page.locator('.found').isHidden()).toBe(true);
+    expect(await page.evaluate('document.activeElement?.id')).toBe('find');
+    await input.fill('grant expired');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/GRANT_EXPIRED/);
+    expectQuiet();
+  });
+
+  it.each(['guide/errors', 'guide/reasons'])('/%s fits a telephone', async (address) => {
+    const base = await serve();
+    const { page } = await visit(base, { viewport: { width: 390, height: 800 } });
+    await page.goto(`${base}/${address}`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    const tooWide = "[...document.querySelectorAll('.wide')].map((one) => one.scrollWidth - one.clientWidth)";
+    expect(await page.evaluate(tooWide)).toEqual([0]);
   });
 
   it('is walked by keyboard alone: past the head to the text, and from page to page', async () => {
