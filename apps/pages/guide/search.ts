@@ -74,7 +74,7 @@ const show = ({ address, title, heading, text, terms }: SearchResult): HTMLEleme
   return item;
 };
 
-const links = (): readonly HTMLElement[] => [...(list?.querySelectorAll('a') ?? [])];
+const links = (): readonly HTMLAnchorElement[] => [...(list?.querySelectorAll('a') ?? [])];
 
 /** Up from the first is back into the field. */
 const move = (steps: number): void => {
@@ -90,7 +90,6 @@ const close = (): void => {
 
 input?.addEventListener('input', search);
 input?.addEventListener('focus', () => {
-  if (input.value.trim() !== '') void search();
   loaded ??= load();
   loaded.catch(() => {
     loaded = undefined;
@@ -104,8 +103,10 @@ input?.addEventListener('keydown', async (event) => {
 
 const box = input?.closest('search');
 box?.addEventListener('keydown', (event) => {
-  if (found?.hidden !== false || (event.key !== 'ArrowDown' && event.key !== 'ArrowUp')) return;
+  if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
   event.preventDefault();
+  // What was closed comes again.
+  if (found?.hidden !== false) void search();
   move(event.key === 'ArrowDown' ? 1 : -1);
 });
 box?.addEventListener('focusout', ({ relatedTarget }) => {

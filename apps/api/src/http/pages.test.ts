@@ -201,8 +201,8 @@ it.each([
   ['/guide/start/agent/', '../agent', '/guide/start/agent'],
   ['/dashboard/', '../dashboard', '/dashboard'],
 ])('%s leads to the page without the slash, also behind a prefix', async (path, location, page) => {
-  const { call } = await start(true);
-  const { status, headers } = await call('GET', path);
+  const { base, call } = await start(true);
+  const { status, headers } = await fetch(base + path, { redirect: 'manual' });
   expect([status, headers.get('location')]).toEqual([308, location]);
   expect(new URL(location, `https://svc.example/prefix${path}`).pathname).toBe(`/prefix${page}`);
   expect((await call('POST', path)).status).toBe(405);

@@ -6,12 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { encodeMultikey } from '@svc/protocol';
-import { publicKeyOf } from '@svc/testkit/receipts/world';
 import { describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
 import { withDeployment } from '../world/deployment.ts';
-import { callJson, createTenants } from '../world/tenants.ts';
 
 const folderOf = (kit: string): string => fileURLToPath(new URL(`../../../../kits/${kit}/`, import.meta.url));
 
@@ -19,7 +16,7 @@ interface Kit {
   readonly name: string;
   readonly folder: string;
   readonly probe: readonly [command: string, ...args: string[]];
-  readonly programs: Readonly<Record<'purchase' | 'events', string>>;
+  readonly programs: Readonly<Record<'register' | 'purchase' | 'events', string>>;
   /** What runs a program; `scratch` is for what is built. */
   readonly commandOf: (program: string, scratch: string) => readonly [command: string, ...args: string[]];
   readonly env: Readonly<Record<string, string>>;
@@ -31,7 +28,11 @@ const KITS: readonly Kit[] = [
     name: 'python',
     folder: folderOf('python'),
     probe: [PYTHON, '-c', 'import sys, cryptography; assert sys.version_info >= (3, 11)'],
-    programs: { purchase: 'examples/purchase.py', events: 'examples/events.py' },
+    programs: {
+      register: 'examples/register.py',
+      purchase: 'examples/purchase.py',
+      events: 'examples/events.py',
+    },
     commandOf: (program) => [PYTHON, program],
     env: { PYTHONPATH: 'src', PYTHONDONTWRITEBYTECODE: '1' },
   },
@@ -39,7 +40,11 @@ const KITS: readonly Kit[] = [
     name: 'go',
     folder: folderOf('go'),
     probe: ['go', 'version'],
-    programs: { purchase: 'examples/purchase/main.go', events: 'examples/events/main.go' },
+    programs: {
+      register: 'examples/register/main.go',
+      purchase: 'examples/purchase/main.go',
+      events: 'examples/events/main.go',
+    },
     commandOf: (program, scratch) => {
       const built = join(scratch, 'program');
       const { status, stderr } = spawnSync('go', ['build', '-o', built, `./${program}`], {
@@ -68,14 +73,19 @@ it('npm run kits refuses what it does not know, by name, and runs nothing', () =
   expect(stderr).toContain('--kit must be one of python, go, not rust');
 });
 
-describe.each(KITS)('the kit for $name', ({ folder, probe, programs, commandOf, env }) => {
+describe.each(KITS)('the kit for $name', ({ name, folder, probe, programs, commandOf, env }) => {
   const [command, ...args] = probe;
   const isInstalled = spawnSync(command, args, { timeout: 20_000 }).status === 0;
 
   it('has a README with the programs that are run here', () => {
     const readme = readFileSync(`${folder}README.md`, 'utf8');
-    for (const program of Object.values(programs))
+    for (const program of [programs.purchase, programs.events])
       expect(readme).toContain(readFileSync(`${folder}${program}`, 'utf8'));
+    // What the README has a reader type.
+    for (const program of Object.values(programs))
+      expect(readme).toContain(
+        name === 'python' ? `python ${program}` : `go run ./${program.replace('/main.go', '')}`,
+      );
   });
 
   /** What a program prints, run with these variables alone. */
@@ -97,27 +107,22 @@ describe.each(KITS)('the kit for $name', ({ folder, probe, programs, commandOf, 
       rmSync(scratch, { recursive: true });
     }
   };
-  const createShop = async () => {
-    const { rpDid: SHOP_DID, rpKey: SVC_RP_KEY } = await createTenants(deployment.process.baseUrl);
-    return { SHOP_DID, SVC_RP_KEY };
+  /** The variables that the first program prints. */
+  const register = async (): Promise<Readonly<Record<string, string>>> => {
+    const commands = await run(programs.register, { SVC_ADMIN_TOKEN: ADMIN_TOKEN });
+    const variables = Object.fromEntries(
+      [...commands.matchAll(/([A-Z_]+)='?([^\s']+)'?/g)].map(([, name = '', value = '']) => [name, value]),
+    );
+    expect(Object.keys(variables).sort()).toEqual([
+      ...['PRINCIPAL_DID', 'PRINCIPAL_SEED', 'SHOP_DID', 'SVC_PRINCIPAL_KEY', 'SVC_RP_KEY'],
+    ]);
+    return variables;
   };
 
   it.skipIf(!isInstalled)(
     'issues, proves, asks and revokes: ALLOW, a replay denied, a revocation in force',
     async () => {
-      const keys = [{ publicKeyMultibase: encodeMultikey(publicKeyOf(9)) }];
-      const { did: PRINCIPAL_DID, api_key: SVC_PRINCIPAL_KEY } = await callJson<{
-        did: string;
-        api_key: string;
-      }>(deployment.process.baseUrl, 'POST', '/principals', {
-        key: ADMIN_TOKEN,
-        body: { kind: 'managed', slug: `kit-${folder.split('/').at(-2)}`, keys },
-      });
-      const output = await run(programs.purchase, {
-        ...(await createShop()),
-        ...{ PRINCIPAL_DID, SVC_PRINCIPAL_KEY },
-        PRINCIPAL_SEED: Buffer.alloc(32, 9).toString('hex'),
-      });
+      const output = await run(programs.purchase, await register());
       expect(output.match(/true|false|[A-Z]+_[A-Z]+/g)).toEqual([
         ...['true', 'false', 'PROOF_REPLAYED', 'false', 'AUTHORITY_REVOKED'],
       ]);
@@ -128,7 +133,7 @@ describe.each(KITS)('the kit for $name', ({ folder, probe, programs, commandOf, 
   it.skipIf(!isInstalled)(
     'subscribes to events, pings, rotates, disables, enables, replays and deletes',
     async () => {
-      const output = await run(programs.events, await createShop());
+      const output = await run(programs.events, await register());
       expect(output.match(/[a-z]+|\d+/g)?.join(' ')).toMatch(
         /^active 50 (1 )?2 true (ping true )?disabled owner active refused.*404/,
       );

@@ -145,6 +145,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await page.keyboard.press('Escape');
     expect(await page.locator('.found').isHidden()).toBe(true);
     expect(await page.evaluate('document.activeElement?.id')).toBe('find');
+    await page.keyboard.press('ArrowDown');
+    await expect.poll(() => page.locator('.found').isHidden()).toBe(false);
     await input.fill('grant expired');
     await page.keyboard.press('Enter');
     await page.waitForURL(/GRANT_EXPIRED/);
