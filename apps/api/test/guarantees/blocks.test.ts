@@ -24,7 +24,7 @@ const OF_OTHER_TESTS: readonly (readonly [page: RegExp, languages: readonly stri
   [/^(?:start|how-to)\//, ['sh', 'js'], 'apps/api/test/guarantees/guide.test.ts'],
   [/^packages\//, ['js'], 'apps/api/test/guarantees/readmes.test.ts'],
   [/^packages\/mcp$/, ['json'], 'apps/api/test/mcp/svc-mcp.test.ts'],
-  [/^kits\//, ['go', 'python', 'py'], 'apps/api/test/guarantees/kits.test.ts'],
+  [/^kits\//, ['go', 'python', 'py', 'sh'], 'apps/api/test/guarantees/kits.test.ts'],
   [/^protocol$/, ['json'], 'apps/api/test/guarantees/documents.test.ts'],
   [/^conformance$/, ['json'], 'packages/conformance/test/documents.test.ts'],
   [/^auditing$/, ['sql', 'sql setup'], 'packages/store-pg/src/cold/auditing.test.ts'],
