@@ -12,6 +12,9 @@ import {
 } from '@svc/contract';
 import { CHECKS, REASON_CODES, REASON_TEXTS, type ReasonCode } from '@svc/protocol';
 import { REMEDIES } from '@svc/protocol/explain';
+import { ERROR_KINDS, type SvcErrorKind } from '@svc/sdk-core/errors';
+import { KIND_TEXTS, REFUSAL_TEXTS } from '@svc/sdk-core/help-texts';
+import { REFUSAL_CODES, type RefusalCode } from '@svc/sdk-core/refusal-codes';
 import { slug } from 'github-slugger';
 
 interface CodePage {
@@ -20,12 +23,27 @@ interface CodePage {
   readonly isListed: boolean;
 }
 
+const isRefusal = (code: string): code is RefusalCode => (REFUSAL_CODES as readonly string[]).includes(code);
+/** Those that the service itself never answers. */
+const OWN_REFUSALS = REFUSAL_CODES.filter((code) => !(ERROR_CODES as readonly string[]).includes(code));
+
 export const codePages = (): readonly CodePage[] => [
   { address: 'guide/errors', markdown: errorList(), isListed: true },
   { address: 'guide/reasons', markdown: reasonList(), isListed: true },
+  { address: 'guide/kinds', markdown: kindList(), isListed: true },
   ...ERROR_CODES.map((code) => ({
     address: `guide/errors/${code}`,
     markdown: errorPage(code),
+    isListed: false,
+  })),
+  ...OWN_REFUSALS.map((code) => ({
+    address: `guide/errors/${code}`,
+    markdown: refusalPage(code),
+    isListed: false,
+  })),
+  ...ERROR_KINDS.map((kind) => ({
+    address: `guide/kinds/${kind}`,
+    markdown: kindPage(kind),
     isListed: false,
   })),
   ...REASON_CODES.map((code) => ({
@@ -43,6 +61,25 @@ An answer that is not a result has the body \`{error, message}\`: \`error\` is o
 | Code | Status | What happened |
 |---|---|---|
 ${ERROR_CODES.map((code) => `| [${code}](errors/${code}) | ${ERROR_STATUS[code]} | ${ERROR_MEANING[code]} |`).join('\n')}
+
+## What relying parties answer
+
+The HTTP middlewares of \`@svc/sdk-rp\` answer with one of these as \`reason\` (SIGNATURE_REQUIRED, REQUEST_MISMATCH), or else as \`error\`; the MCP guard as \`reason\` in
+\`svc/refusal\`. \`Link\`, or \`helpUrl\` there, leads to the page.
+
+| Code | What happened |
+|---|---|
+${REFUSAL_CODES.map((code) => `| [${code}](errors/${code}) | ${REFUSAL_TEXTS[code].meaning} |`).join('\n')}
+`;
+
+const kindList = (): string => `# Kinds of errors of the libraries
+
+Every error of \`@svc/sdk-principal\` and \`@svc/sdk-rp\` is an \`SvcError\`, and its \`kind\` is one of these. Its \`helpUrl\` is the page about the service's \`code\` where the
+service answered with [one](errors), else that of its kind; null where no address of a service was given.
+
+| Kind | What happened |
+|---|---|
+${ERROR_KINDS.map((kind) => `| [${kind}](kinds/${kind}) | ${KIND_TEXTS[kind].meaning} |`).join('\n')}
 `;
 
 const reasonList = (): string => `# Reason codes
@@ -81,10 +118,32 @@ ${ERROR_REMEDY[code]}
 ## Who answers it
 
 ${where}
-${table}
+${table}${isRefusal(code) ? `\n## From a relying party\n\n${REFUSAL_TEXTS[code].meaning} ${REFUSAL_TEXTS[code].remedy}\n` : ''}
 [All error codes](../errors)
 `;
 };
+
+const refusalPage = (code: RefusalCode): string => `# ${code}
+
+${REFUSAL_TEXTS[code].meaning} A relying party answers it, with the middlewares or the MCP guard of \`@svc/sdk-rp\`.
+
+## What to do
+
+${REFUSAL_TEXTS[code].remedy}
+
+[All error codes](../errors)
+`;
+
+const kindPage = (kind: SvcErrorKind): string => `# ${kind}
+
+${KIND_TEXTS[kind].meaning} A \`kind\` of \`SvcError\`, which \`@svc/sdk-principal\` and \`@svc/sdk-rp\` throw.
+
+## What to do
+
+${KIND_TEXTS[kind].remedy}
+
+[All kinds](../kinds)
+`;
 
 const nameOf = ({ method, path }: Route): string => `${method.toUpperCase()} ${path}`;
 

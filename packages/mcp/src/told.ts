@@ -74,6 +74,7 @@ export const createTeller = (secrets: readonly string[]): Teller => {
         ? refuse(`The call failed (${error.kind}). Nothing more is known of it than what follows.`, {
             kind: error.kind,
             message: error.message,
+            help_url: error.helpUrl,
           })
         : refuse(`The call failed (${printable(String(Object(error).name))}).`),
   };

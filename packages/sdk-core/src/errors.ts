@@ -3,6 +3,22 @@
  * `requestId` are the service's own words when it answered (interface §Errors). A verdict is never an error.
  */
 
+/** Every `kind`; each has a page in the guide of the service, at `/guide/kinds/<kind>`, which `help-texts.ts` says. */
+export const ERROR_KINDS = [
+  'invalid-argument',
+  'configuration',
+  'refused',
+  'network',
+  'timeout',
+  'aborted',
+  'outcome-unknown',
+  'bad-response',
+  'receipt-invalid',
+  'request-mismatch',
+  'webhook-invalid',
+  'redirect-refused',
+] as const;
+
 /**
  * - `invalid-argument`: refused here; nothing was sent.
  * - `configuration`: no key, no address, no cryptography, or a key that is not this signer's.
@@ -17,19 +33,7 @@
  * - `webhook-invalid`: a webhook that is not to be believed, or not fresh: answer it 400.
  * - `redirect-refused`: following would have carried a Grant and a Proof to another address.
  */
-export type SvcErrorKind =
-  | 'invalid-argument'
-  | 'configuration'
-  | 'refused'
-  | 'network'
-  | 'timeout'
-  | 'aborted'
-  | 'outcome-unknown'
-  | 'bad-response'
-  | 'receipt-invalid'
-  | 'request-mismatch'
-  | 'webhook-invalid'
-  | 'redirect-refused';
+export type SvcErrorKind = (typeof ERROR_KINDS)[number];
 
 export interface SvcErrorDetail {
   /** The `error` member of the answer, e.g. `RATE_LIMITED`. */
@@ -40,7 +44,7 @@ export interface SvcErrorDetail {
   requestId?: string | null;
   /** From the answer's `Retry-After`. */
   retryAfterSeconds?: number | null;
-  /** From the answer's `Link`. */
+  /** From the answer's `Link`; or the page about the `kind`, filled in where the service's address is known. */
   helpUrl?: string | null;
   cause?: unknown;
 }
@@ -57,7 +61,7 @@ export interface SvcError extends Error {
   readonly requestId: string | null;
   /** From the answer's `Retry-After`; null without one. */
   readonly retryAfterSeconds: number | null;
-  /** The page of the service's guide about `code`, with its remedy; null where the answer names none. */
+  /** The page of the service's guide about `code`, or else about `kind`, with its remedy; null where no service's address is known. */
   readonly helpUrl: string | null;
 }
 

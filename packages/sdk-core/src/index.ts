@@ -22,11 +22,13 @@ export {
   type NewEventSubscription,
   type ReplayFrom,
 } from './event-subscriptions.ts';
+export { helpBase, helpful, helpLink, helpUrlOf, withHelp } from './help.ts';
 export { iteratePages } from './pages.ts';
 export { createPauses, type PauseOptions, type Pauses, type PauseTarget } from './pauses.ts';
 export { randomToken } from './random.ts';
 export { didKey, didWeb, jsonObject, type Reader, unexpected } from './read.ts';
 export * from './readers.generated.ts';
+export type { RefusalCode } from './refusal-codes.ts';
 export { createTransport, type Transport } from './transport.ts';
 export { getUsage, type UsageFilter } from './usage.ts';
 export { type ReceivedWebhook, verifyWebhook, type WebhookOptions } from './webhook.ts';

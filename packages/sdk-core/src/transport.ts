@@ -226,14 +226,13 @@ const mayRepeat = ({ isOnceOnly = false }: Call, { canRetry, isLost, error }: Fa
 /** A definite refusal of one attempt does not say what became of an earlier one whose answer was lost. */
 function finalError(error: SvcError, isLost: boolean): SvcError {
   if (!isLost || error.kind === 'aborted' || error.kind === 'bad-response') return error;
-  const { code, status, requestId, retryAfterSeconds, helpUrl } = error;
+  const { code, status, requestId, retryAfterSeconds } = error;
   const message = `the answer was lost, so whether the call took effect is unknown (${error.message})`;
   return new SvcError('outcome-unknown', message, {
     code,
     status,
     requestId,
     retryAfterSeconds,
-    helpUrl,
     cause: error,
   });
 }

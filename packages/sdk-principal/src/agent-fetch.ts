@@ -15,6 +15,7 @@ import {
   rule,
 } from '@svc/sdk-core/arguments';
 import { SvcError } from '@svc/sdk-core/errors';
+import { withHelp } from '@svc/sdk-core/help';
 import { type Agent, anAgent } from './agent-key.ts';
 import { checkGrant } from './check-grant.ts';
 import { anAudience, signProof } from './sign-proof.ts';
@@ -33,6 +34,8 @@ export interface AgentFetchOptions {
   signature?: RequestSigner;
   /** The `fetch` of the runtime unless given. */
   fetch?: typeof fetch;
+  /** The service's address, so that errors name their page of its guide (`helpUrl`). Nothing is sent there. */
+  baseUrl?: string;
   /** Milliseconds since the epoch. */
   now?: () => number;
 }
@@ -50,6 +53,7 @@ const OPTIONS: Rules<AgentFetchOptions> = {
   ),
   signature: optionally(anObjectWith('a signer, as createRequestSigner makes it', [], ['sign'])),
   fetch: optionally(aFunction()),
+  baseUrl: optionally(aText()),
   now: optionally(aFunction()),
 };
 
@@ -61,6 +65,12 @@ const OPTIONS: Rules<AgentFetchOptions> = {
  * @throws SvcError `invalid-argument`, also if the Grant is not for this Agent and audience.
  */
 export function createAgentFetch(options: AgentFetchOptions): AgentFetch {
+  const { baseUrl } = Object(options) as Partial<AgentFetchOptions>;
+  const agentFetch = withHelp(baseUrl, () => fetchOf(options));
+  return (input, init) => withHelp(baseUrl, () => agentFetch(input, init));
+}
+
+function fetchOf(options: AgentFetchOptions): AgentFetch {
   const read = readArgument('createAgentFetch', options, OPTIONS);
   const { agent, now, audience } = read;
   const grant = checkGrant(read);

@@ -11,6 +11,7 @@ import {
   type Rules,
   readArgument,
 } from '@svc/sdk-core/arguments';
+import { withHelp } from '@svc/sdk-core/help';
 import { anOriginOfTools, META, toolRequest } from '@svc/sdk-core/tool-call';
 import { type Agent, anAgent } from './agent-key.ts';
 import { checkGrant } from './check-grant.ts';
@@ -41,6 +42,8 @@ export interface AgentToolsOptions<Rest extends unknown[], Result> {
   origin: string;
   /** What a call does, where the relying party takes it for another Action than an `api:call`; null where it does not. */
   action?: (call: ToolCall) => Action | null;
+  /** The service's address, so that errors name their page of its guide (`helpUrl`). Nothing is sent there. */
+  baseUrl?: string;
   /** Milliseconds since the epoch. */
   now?: () => number;
 }
@@ -52,6 +55,7 @@ const RULES: Rules<AgentToolsOptions<unknown[], unknown>> = {
   audience: anAudience,
   origin: anOriginOfTools,
   action: optionally(aFunction()),
+  baseUrl: optionally(aText()),
   now: optionally(aFunction()),
 };
 
@@ -63,6 +67,14 @@ const RULES: Rules<AgentToolsOptions<unknown[], unknown>> = {
  * const { isError, content } = await callTool({ name: 'refund', arguments: { order: '7' } });
  */
 export function createToolCaller<Rest extends unknown[], Result>(
+  options: AgentToolsOptions<Rest, Result>,
+): (call: ToolCall, ...rest: Rest) => Promise<Result> {
+  const { baseUrl } = Object(options) as Partial<AgentToolsOptions<Rest, Result>>;
+  const callTool = withHelp(baseUrl, () => callerOf(options));
+  return (...call) => withHelp(baseUrl, () => callTool(...call));
+}
+
+function callerOf<Rest extends unknown[], Result>(
   options: AgentToolsOptions<Rest, Result>,
 ): (call: ToolCall, ...rest: Rest) => Promise<Result> {
   const read = readArgument('createToolCaller', options as AgentToolsOptions<unknown[], unknown>, RULES);

@@ -217,11 +217,12 @@ const withFate = (error: unknown, fate: string): unknown =>
     ? new SvcError(error.kind, `${error.message} (${fate})`, { ...detailOf(error), cause: error })
     : error;
 
-const detailOf = ({ code, status, requestId, retryAfterSeconds }: SvcError) => ({
+const detailOf = ({ code, status, requestId, retryAfterSeconds, helpUrl }: SvcError) => ({
   code,
   status,
   requestId,
   retryAfterSeconds,
+  helpUrl,
 });
 
 async function fetchDocument(transport: Transport, call: CallOptions): Promise<unknown> {

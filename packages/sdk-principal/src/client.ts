@@ -19,6 +19,7 @@ import {
   type EventSubscriptions,
   getMe,
   getUsage,
+  helpful,
   isObject,
   isText,
   jsonObject,
@@ -35,6 +36,7 @@ import {
   rule,
   type Usage,
   type UsageFilter,
+  withHelp,
 } from '@svc/sdk-core';
 import { type Agents, createAgents } from './agents.ts';
 import { createApprovals, type PrincipalApprovals } from './approvals.ts';
@@ -135,6 +137,10 @@ const OPTIONS: Rules<PrincipalClientOptions> = {
  * const { grant, grantId } = await client.grants.issue({ agent: agent.did, capabilities });
  */
 export function createPrincipalClient(options: PrincipalClientOptions): PrincipalClient {
+  return withHelp(Object(options).baseUrl, () => helpful(clientOf(options), options.baseUrl));
+}
+
+function clientOf(options: PrincipalClientOptions): PrincipalClient {
   const read = readArgument('createPrincipalClient', options, OPTIONS, 'configuration');
   const { timeoutMs = 10_000 } = read;
   const patience = revocationPatience(timeoutMs);

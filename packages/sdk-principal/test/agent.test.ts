@@ -153,7 +153,11 @@ describe("an Agent's fetch", () => {
     for (const status of [301, 302, 303, 307, 308]) {
       await using shop = await startServer([{ status, headers: { location: elsewhere.baseUrl } }]);
       const agentFetch = createAgentFetch(options());
-      await expect(agentFetch(shop.baseUrl)).rejects.toMatchObject({ kind: 'redirect-refused', status });
+      const refused = { kind: 'redirect-refused', status };
+      await expect(agentFetch(shop.baseUrl)).rejects.toMatchObject({ ...refused, helpUrl: null });
+      const told = createAgentFetch({ ...options(), baseUrl: 'https://svc.example' });
+      const helpUrl = 'https://svc.example/guide/kinds/redirect-refused';
+      await expect(told(shop.baseUrl)).rejects.toMatchObject({ ...refused, helpUrl });
       expect((await agentFetch(shop.baseUrl, { redirect: 'manual' })).status).toBe(status);
     }
     expect(elsewhere.received).toEqual([]);

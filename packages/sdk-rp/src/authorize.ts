@@ -10,13 +10,18 @@ import {
   isMethod,
   PROOF_MAX_CHARS,
   REASON_TEXTS,
+  type ReasonCode,
 } from '@svc/protocol';
 import type { Receipt } from '@svc/receipts';
 import {
   aFunction,
   anObjectWith,
+  helpBase,
+  helpLink,
+  helpUrlOf,
   isText,
   optionally,
+  type RefusalCode,
   type Rules,
   readArgument,
   rule,
@@ -27,8 +32,12 @@ import { RequestMismatchError } from './request-mismatch.ts';
 import type { SignatureCheck, SignedRequest } from './signature-check.ts';
 import type { Verifier } from './verifier.ts';
 
+/** What is used of a verifier. */
+export type AskedVerifier = Pick<Verifier, 'verify'> & Partial<Pick<Verifier, 'publicUrl'>>;
+
 interface CommonOptions<Req> {
-  verifier: Pick<Verifier, 'verify'>;
+  /** One that has its `publicUrl` has refusals link to the guide. */
+  verifier: AskedVerifier;
   /** What the request would do, in this relying party's own words. What it throws goes to the framework. */
   action: (request: Req) => Action | Promise<Action>;
   /** Demands that the request be signed by the key of its Proof: `sameKey()` of `@svc/sdk-rp/web-bot-auth`. Not demanded unless given. */
@@ -75,7 +84,7 @@ export function getAuthority(request: object): SvcAuthority {
 export interface Refusal {
   status: 400 | 401 | 403 | 413 | 415 | 500 | 503;
   headers: Record<string, string>;
-  body: { error: string; message: string; reason?: string; receipt_id?: string };
+  body: { error: RefusalCode; message: string; reason?: ReasonCode | RefusalCode; receipt_id?: string };
 }
 
 export type Authorization = { ok: true; svc: SvcAuthority } | { ok: false; refusal: Refusal };
@@ -151,8 +160,25 @@ function logError(error: unknown, answer: 500 | 503): void {
   );
 }
 
-/** Rejects only with what `action`, `url` or `onError` throws. */
+/** Rejects only with what `action`, `url` or `onError` throws. A refusal links to the page about it, where the service's address is known. */
 export async function authorize<Req>(
+  options: AuthorityOptions<Req>,
+  presented: Presented<Req>,
+): Promise<Authorization> {
+  const authorization = await decide(options, presented);
+  const base = helpBase(options.verifier.publicUrl);
+  if (authorization.ok || base === null) return authorization;
+  const { refusal } = authorization;
+  const headers = { ...refusal.headers, link: helpLink(helpOf(base, refusal.body)) };
+  return { ok: false, refusal: { ...refusal, headers } };
+}
+
+const helpOf = (base: string, { error, reason }: Refusal['body']): string =>
+  reason !== undefined && Object.hasOwn(REASON_TEXTS, reason)
+    ? helpUrlOf(base, 'reasons', reason)
+    : helpUrlOf(base, 'errors', reason ?? error);
+
+async function decide<Req>(
   options: AuthorityOptions<Req>,
   { request, grant, proof, method, target, fields, watch, forAction }: Presented<Req>,
 ): Promise<Authorization> {
@@ -240,7 +266,11 @@ const isNormalTarget = (target: string): boolean => {
   return path.startsWith('/') && normalizeHtu(url) === url && !/%(?:2F|5C)/i.test(path);
 };
 
-const forbid = (message: string, reason: string, receiptId: string | null): Authorization => {
+const forbid = (
+  message: string,
+  reason: ReasonCode | RefusalCode,
+  receiptId: string | null,
+): Authorization => {
   const refusal = refuse(403, 'FORBIDDEN', message).refusal;
   const receipt = receiptId === null ? {} : { receipt_id: receiptId };
   return { ok: false, refusal: { ...refusal, body: { ...refusal.body, reason, ...receipt } } };
@@ -269,7 +299,7 @@ export const refuseBody = (fault: BodyFault): { ok: false; refusal: Refusal } =>
 
 const CODES = { 400: 'INVALID_REQUEST', 413: 'PAYLOAD_TOO_LARGE', 415: 'UNSUPPORTED_MEDIA_TYPE' } as const;
 
-const refuse = (status: Refusal['status'], error: string, message: string, headers = {}) => ({
+const refuse = (status: Refusal['status'], error: RefusalCode, message: string, headers = {}) => ({
   ok: false as const,
   refusal: {
     status,

@@ -2,14 +2,24 @@
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { CallToolRequest, CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { type Action, GRANT_MAX_CHARS, PROOF_MAX_CHARS, REASON_TEXTS } from '@svc/protocol';
+import { type Action, GRANT_MAX_CHARS, PROOF_MAX_CHARS, REASON_TEXTS, type ReasonCode } from '@svc/protocol';
 import { REMEDIES } from '@svc/protocol/explain';
-import { aFunction, anObjectWith, optionally, type Rules, readArgument, rule, SvcError } from '@svc/sdk-core';
+import {
+  aFunction,
+  anObjectWith,
+  helpBase,
+  helpUrlOf,
+  optionally,
+  type RefusalCode,
+  type Rules,
+  readArgument,
+  rule,
+  SvcError,
+} from '@svc/sdk-core';
 import { anOriginOfTools, META, type ToolRequest, toolRequest } from '@svc/sdk-core/tool-call';
-import type { SvcAuthority } from './authorize.ts';
+import type { AskedVerifier, SvcAuthority } from './authorize.ts';
 import { findInputFault, hasProtoMember } from './mcp-input.ts';
 import { mismatchBeforeVerify, RequestMismatchError } from './request-mismatch.ts';
-import type { Verifier } from './verifier.ts';
 import type { Verdict } from './verify.ts';
 
 export type { SvcAuthority } from './authorize.ts';
@@ -29,7 +39,8 @@ export type ToolRule =
 
 /** How the tools of a server are guarded. */
 export interface GuardOptions {
-  verifier: Pick<Verifier, 'verify'>;
+  /** One that has its `publicUrl` has refusals name their page of the guide. */
+  verifier: AskedVerifier;
   /** Scheme, host and port under which Grants name the tools: `https://shop.example` for `https://shop.example/mcp/tools/refund/*`. */
   origin: string;
   /** By the tool's name. What is not named is guarded. */
@@ -130,17 +141,27 @@ const guarded =
       const result = await handler(request, extra);
       return { ...result, _meta: { ...result._meta, [META.receipt]: outcome.allowed.receipt } };
     }
+    const { reason, message, remedy } = outcome.refused;
     // What is made of a call as a task is no tool result, and has no place for an error.
     if (params.task !== undefined)
-      throw Object.assign(new Error(textOf(outcome.refused)), { code: INVALID_REQUEST });
-    return outcome.refused;
+      throw Object.assign(new Error(`${reason}: ${message} ${remedy}`), { code: INVALID_REQUEST });
+    return resultOf(outcome.refused, options);
   };
 
 /** JSON-RPC 2.0 §5.1. */
 const INVALID_REQUEST = -32_600;
 const INVALID_PARAMS = -32_602;
 
-type Outcome = { readonly allowed: SvcAuthority } | { readonly refused: CallToolResult };
+interface Refused {
+  readonly refused: {
+    readonly reason: ReasonCode | RefusalCode;
+    readonly message: string;
+    readonly remedy: string;
+    /** Where the service was asked. */
+    readonly receipt: Verdict['receipt'] | null;
+  };
+}
+type Outcome = { readonly allowed: SvcAuthority } | Refused;
 
 async function decide(
   { name = '', arguments: args = {}, _meta: meta }: Partial<CallToolRequest['params']>,
@@ -209,22 +230,29 @@ const outcomeOf = (verdict: Verdict): Outcome => {
 };
 
 const refuse = (
-  reason: string,
+  reason: ReasonCode | RefusalCode,
   message: string,
   remedy: string,
   receipt: Verdict['receipt'] | null = null,
-): { readonly refused: CallToolResult } => ({
-  refused: {
+): Refused => ({ refused: { reason, message, remedy, receipt } });
+
+/** The tool error that says it. */
+const resultOf = (
+  { reason, message, remedy, receipt }: Refused['refused'],
+  options: Guard,
+): CallToolResult => {
+  const base = helpBase(options.verifier.publicUrl);
+  const about = receipt?.decision === 'DENY' ? 'reasons' : 'errors';
+  const help = base === null ? {} : { helpUrl: helpUrlOf(base, about, reason) };
+  return {
     isError: true,
     content: [{ type: 'text', text: `${reason}: ${message} ${remedy}` }],
     _meta: {
-      [META.refusal]: { reason, message, remedy },
+      [META.refusal]: { reason, message, remedy, ...help },
       ...(receipt === null ? {} : { [META.receipt]: receipt }),
     },
-  },
-});
-
-const textOf = ({ content: [first] }: CallToolResult): string => (first?.type === 'text' ? first.text : '');
+  };
+};
 
 /** Of an unknown error its name alone: what it says may be secret. */
 function tellError({ onError }: GuardOptions, error: unknown, tool: string): void {

@@ -15,11 +15,13 @@ import {
   type EventSubscriptions,
   getMe,
   getUsage,
+  helpful,
   type Me,
   type PrincipalDirectoryEntry,
   readPrincipalDirectoryEntry,
   type Usage,
   type UsageFilter,
+  withHelp,
 } from '@svc/sdk-core';
 import { createApprovals, type RequestApprovalOptions, type WaitForApprovalOptions } from './approvals.ts';
 import { type Decision, getDecision } from './decision.ts';
@@ -28,6 +30,7 @@ import { createDecisionLists, type DecisionLists } from './decision-lists.ts';
 import { type DryRunInput, dryRun } from './dry-run.ts';
 import { createOutcomes, type Outcomes } from './outcomes.ts';
 import { createOwnSettings, type OwnSettings } from './own-settings.ts';
+import { publicUrlOf } from './public-url.ts';
 import { checkReady } from './ready.ts';
 import { fetchedDocument, pinnedDocument } from './service-document.ts';
 import { getDecisionStats, type StatsFilter } from './statistics.ts';
@@ -118,6 +121,11 @@ export interface Verifier {
   usage(filter?: Omit<UsageFilter, 'rp'>, options?: CallOptions): Promise<Usage>;
   /** Whose key this is. */
   me(options?: CallOptions): Promise<Me>;
+  /**
+   * Where Agents find the service and its guide, for links in answers to them: `baseUrl` where it has the host of the service's DID,
+   * else the https address of that host. Null where that is unknown.
+   */
+  readonly publicUrl: string | null;
 }
 
 /**
@@ -128,6 +136,10 @@ export interface Verifier {
  * await verifier.ready();
  */
 export function createVerifier(options: VerifierOptions): Verifier {
+  return withHelp(Object(options).baseUrl, () => helpful(verifierOf(options), options.baseUrl));
+}
+
+function verifierOf(options: VerifierOptions): Verifier {
   const read = readVerifierOptions(options);
   const { timeoutMs = 5_000, now = Date.now } = read;
   const { serviceDid, didDocument, relyingParty, crypto } = read;
@@ -139,8 +151,10 @@ export function createVerifier(options: VerifierOptions): Verifier {
   const { serviceClockBehindMs = 30_000, serviceClockAheadMs = 5_000 } = read;
   const difference = { behindMs: serviceClockBehindMs, aheadMs: serviceClockAheadMs };
   const trust = { documents, serviceDid, relyingParty, crypto, clock: { nowMs: now, difference } };
+  const publicUrl = publicUrlOf(read.baseUrl, serviceDid ?? Object(didDocument).id);
   return {
-    verify: (input, call = {}) => verify(transport, trust, input, call),
+    publicUrl,
+    verify: (input, call = {}) => verify(transport, { ...trust, publicUrl }, input, call),
     dryRun: (input, call = {}) => dryRun(transport, input, call),
     ...createApprovals(transport),
     ready: (call = {}) => checkReady(transport, read.baseUrl, trust, call),

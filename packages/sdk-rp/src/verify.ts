@@ -5,7 +5,7 @@
 import type { JsonValue } from '@svc/codec';
 import type { Capability, ReasonCode } from '@svc/protocol';
 import type { Receipt, ServiceKeys } from '@svc/receipts';
-import { type CallOptions, checkValue, randomToken, rule, type Transport } from '@svc/sdk-core';
+import { type CallOptions, checkValue, helpUrlOf, randomToken, rule, type Transport } from '@svc/sdk-core';
 import { type CallTimes, isOfEarlierCall, windowOf } from './answer-window.ts';
 import { checkReceipt, REQUEST_HASH_FAILURE, type ReceiptCheck } from './check-receipt.ts';
 import { mismatchBeforeVerify, requestMismatch } from './request-mismatch.ts';
@@ -38,6 +38,8 @@ interface Allowed extends Verified {
   authority: Capability;
   /** Nothing speaks against it. Where `allowed` is `false`: why. */
   reason: null;
+  /** A DENY alone has one. */
+  helpUrl: null;
 }
 
 interface Denied extends Verified {
@@ -52,6 +54,8 @@ interface Denied extends Verified {
    * people; a program compares the code.
    */
   reason: ReasonCode;
+  /** The page of the service's guide about the reason, with its remedy; null where the service's public address is unknown. */
+  helpUrl: string | null;
 }
 
 /** For one call of `verify`. */
@@ -71,7 +75,7 @@ const anIdempotencyKey = rule(
 
 export async function verify(
   transport: Transport,
-  trust: Trust,
+  trust: Trust & { readonly publicUrl: string | null },
   input: VerifyInput,
   { idempotencyKey, ...call }: VerifyOptions,
 ): Promise<Verdict> {
@@ -98,7 +102,7 @@ export async function verify(
   const check = (didDocument: ServiceKeys): ReceiptCheck =>
     checkReceipt(body, { ...checked, didDocument, serviceDid, relyingParty, evaluated, crypto });
   const receipt = await checkWithRenewal(trust, keys, check);
-  return readVerdict(receipt, body, checked, (genuine) => ({
+  return readVerdict(receipt, body, { ...checked, publicUrl: trust.publicUrl }, (genuine) => ({
     receipt: genuine,
     idempotentReplay: isIdempotentReplay || isOfEarlierCall(genuine, times, difference),
   }));
@@ -107,7 +111,7 @@ export async function verify(
 function readVerdict(
   check: ReceiptCheck,
   body: JsonValue,
-  { proof, request }: CheckedInput,
+  { proof, request, publicUrl }: CheckedInput & { readonly publicUrl: string | null },
   describe: (receipt: Receipt) => Verified,
 ): Verdict {
   if (!check.ok) {
@@ -119,10 +123,19 @@ function readVerdict(
   const { receipt } = check;
   const verified = describe(receipt);
   if (check.decision === 'ALLOW' && receipt.authority) {
-    return { allowed: true, decision: 'ALLOW', authority: receipt.authority, reason: null, ...verified };
+    return {
+      allowed: true,
+      decision: 'ALLOW',
+      authority: receipt.authority,
+      reason: null,
+      helpUrl: null,
+      ...verified,
+    };
   }
   if (check.decision === 'DENY' && receipt.reason !== null) {
-    return { allowed: false, decision: 'DENY', authority: null, reason: receipt.reason, ...verified };
+    const { reason } = receipt;
+    const helpUrl = publicUrl === null ? null : helpUrlOf(publicUrl, 'reasons', reason);
+    return { allowed: false, decision: 'DENY', authority: null, reason, helpUrl, ...verified };
   }
   throw receiptError([{ code: 'decision', message: 'the decision contradicts itself' }]);
 }

@@ -150,6 +150,9 @@ const presented = async (change: Parameters<typeof newProof>[0] = {}) => ({
   'svc-proof': await newProof(change),
 });
 
+/** At the host of the service's DID, which is not where this server asks. */
+const help = (page: string) => `<https://svc.example/guide/${page}>; rel="help"`;
+
 describe.each([
   ['Express', startExpress],
   ['Fastify', startFastify],
@@ -185,6 +188,7 @@ describe.each([
       body: { error: 'FORBIDDEN', reason: 'PROOF_REPLAYED', receipt_id: expect.stringMatching(/^drc_/) },
     });
     expect(replay.headers.get('content-type')).toMatch(/^application\/json/);
+    expect(replay.headers.get('link')).toBe(help('reasons/PROOF_REPLAYED'));
     expect(replay.headers.get('cache-control')).toBe('no-store');
     expect(shop.handled).toHaveLength(1);
   });
@@ -197,6 +201,7 @@ describe.each([
       const answer = await post(shop, headers);
       expect(answer).toMatchObject({ status: 401, body: { error: 'UNAUTHORIZED' } });
       expect(answer.headers.get('www-authenticate')).toBe('Svc');
+      expect(answer.headers.get('link')).toBe(help('errors/UNAUTHORIZED'));
     }
     expect(service.received).toEqual([]);
     expect(shop.handled).toEqual([]);
@@ -216,9 +221,10 @@ describe.each([
     const others = [{ method: 'GET' }, { url: `${ORIGIN}/refunds` }, { url: 'https://other.example/orders' }];
     for (const change of others) {
       const { method = 'POST', url = `${ORIGIN}/orders` } = change;
-      const { status, body } = await post(shop, await presented(change));
-      expect({ status, body }).toEqual({
+      const { status, body, headers } = await post(shop, await presented(change));
+      expect({ status, body, link: headers.get('link') }).toEqual({
         status: 403,
+        link: help('errors/REQUEST_MISMATCH'),
         body: {
           error: 'FORBIDDEN',
           message: expect.stringContaining(`the Proof names ${method} ${url}, which is not`),

@@ -37,6 +37,7 @@ it('what compiles there is accepted at set-up too', () => {
 });
 
 it('a verdict that is taken apart has a reason and an authority in both forms', () => {
-  const denied = { allowed: false, decision: 'DENY', authority: null, reason: 'PROOF_REPLAYED' } as const;
+  const reason = 'PROOF_REPLAYED';
+  const denied = { allowed: false, decision: 'DENY', authority: null, reason, helpUrl: null } as const;
   expect(reasonOf({ ...denied, idempotentReplay: false, receipt: {} as Receipt })).toBe('PROOF_REPLAYED');
 });

@@ -84,6 +84,7 @@ describe('a verdict', () => {
       allowed: false,
       decision: 'DENY',
       reason: 'PROOF_REPLAYED',
+      helpUrl: 'https://svc.example/guide/reasons/PROOF_REPLAYED',
     });
     expect(await verifier.verify({ ...one, grant: 'x', proof: '' })).toMatchObject({
       reason: 'GRANT_MALFORMED',
@@ -100,6 +101,41 @@ describe('a verdict', () => {
     const work = verifierOf(server.baseUrl).verify(one);
     one.action.resource = 'order/2';
     expect(await work).toMatchObject({ allowed: true });
+  });
+});
+
+describe('the page of the guide', () => {
+  it.each([
+    ['https://svc.example/api/', 'did:web:svc.example', 'https://svc.example/api'],
+    ['http://localhost:8787', 'did:web:localhost%3A8787', 'http://localhost:8787'],
+    ['http://10.0.0.7:8080', 'did:web:svc.example', 'https://svc.example'],
+    ['https://svc.internal', 'did:web:svc.example%3A8443', 'https://svc.example:8443'],
+  ])(
+    'is told to Agents at an address that they know: for %s and %s at %s',
+    (baseUrl, serviceDid, publicUrl) => {
+      expect(createVerifier({ baseUrl, serviceDid, allowHttp: true }).publicUrl).toBe(publicUrl);
+    },
+  );
+
+  it('is named by what any call throws, at the address that was given', async () => {
+    const unreachable = verifierOf('http://127.0.0.1:1', { timeoutMs: 1_000 });
+    const one = await input();
+    const helpOf = async (work: Promise<unknown>) => (await failure(work)).helpUrl;
+    const at = 'http://127.0.0.1:1/guide/kinds';
+    expect(await helpOf(unreachable.verify(one))).toBe(`${at}/outcome-unknown`);
+    expect(await helpOf(unreachable.decisions.get('drc_x'))).toBe(`${at}/invalid-argument`);
+    expect(await helpOf(unreachable.decisions.list().next())).toBe(`${at}/network`);
+    const other = { ...one, request: { ...request, method: 'PUT' } };
+    expect(await helpOf(unreachable.verify(other))).toBe(`${at}/request-mismatch`);
+    const wrong = { baseUrl: 'https://svc.example/', serviceDid: SERVICE, timeoutMs: 0 };
+    const made = Promise.resolve().then(() => createVerifier(wrong));
+    expect(await helpOf(made)).toBe('https://svc.example/guide/kinds/configuration');
+    await using server = await startServer(() => ({
+      status: 403,
+      json: { error: 'FORBIDDEN', message: 'No.' },
+      headers: { link: '<https://svc.example/guide/errors/FORBIDDEN>; rel="help"' },
+    }));
+    expect(await helpOf(verifierOf(server.baseUrl).me())).toBe('https://svc.example/guide/errors/FORBIDDEN');
   });
 });
 

@@ -78,7 +78,7 @@ export const buildEndpoints = (deps: EndpointDeps): Handlers => {
   const forCaller = <H extends Partial<Handlers>>(build: (deps: ServiceDeps) => H) =>
     asCaller(service, build);
   return {
-    ...verifyEndpoints(decide, verifier.dryRun.bind(verifier)),
+    ...verifyEndpoints(decide, verifier.dryRun.bind(verifier), service.identity.baseUrl),
     ...authZenEndpoints(service, decide),
     ...forCaller((own) => approvalEndpoints(own, approvalWaits, approvalMetrics)),
     ...forCaller((own) => grantEndpoints(own, revoker)),

@@ -2,16 +2,23 @@
 import { formatTimestamp } from '@svc/protocol';
 import type { CapabilityFit } from '@svc/protocol/explain';
 import type { DryRun, Verifier } from '@svc/service';
-import type { HandlersOf } from '../http/index.ts';
+import { type HandlersOf, reasonLink } from '../http/index.ts';
 import { type Decide, decidedOf, idempotencyOf } from './decide.ts';
 
-export const verifyEndpoints = (decide: Decide, dryRun: Verifier['dryRun']): HandlersOf<'verify'> => ({
+export const verifyEndpoints = (
+  decide: Decide,
+  dryRun: Verifier['dryRun'],
+  publicBaseUrl: string,
+): HandlersOf<'verify'> => ({
   verify: async ({ caller, body, bodyText, headers, answerByMs, noteOutsideWait, noteDecision }) => {
     const idempotency = idempotencyOf(headers['idempotency-key'], bodyText);
     const answer = await decide(caller, body, idempotency, { answerByMs, noteOutsideWait });
     noteDecision(decidedOf(answer));
-    const replayed = answer.replayed ? { headers: { 'Svc-Idempotent-Replay': 'true' } } : {};
-    return { status: 200, rawBody: answer.text, ...replayed };
+    const told = {
+      ...(answer.reason !== null && { Link: reasonLink(answer.reason, publicBaseUrl) }),
+      ...(answer.replayed && { 'Svc-Idempotent-Replay': 'true' }),
+    };
+    return { status: 200, rawBody: answer.text, headers: told };
   },
   dryRunVerify: async ({ caller, body, answerByMs, noteOutsideWait }) => ({
     status: 200,

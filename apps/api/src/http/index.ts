@@ -9,3 +9,4 @@ export { createHttpService } from './http-service.ts';
 export { createHttpMetrics } from './metrics.ts';
 export { loadPages } from './pages.ts';
 export { RateLimiter } from './rate-limiter.ts';
+export { reasonLink } from './respond.ts';

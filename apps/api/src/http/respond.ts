@@ -40,6 +40,10 @@ export const answerOfError = (error: ApiError, publicBaseUrl: string): Answer =>
 export const helpLink = (code: ErrorCode, publicBaseUrl: string): string =>
   `<${publicBaseUrl}/guide/errors/${code}>; rel="help"`;
 
+/** The same about the reason of a DENY, whose body is the Receipt. */
+export const reasonLink = (reason: string, publicBaseUrl: string): string =>
+  `<${publicBaseUrl}/guide/reasons/${reason}>; rel="help"`;
+
 /** A did:web DID with a port whose escape was taken for one of the URL. */
 const DID_WITH_BARE_PORT = /^did:web:[A-Za-z0-9.-]+:[0-9]{1,5}(?:[:#]|$)/;
 

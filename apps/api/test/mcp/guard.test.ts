@@ -96,7 +96,7 @@ describe.each(sampleOf(['stdio', 'streamable HTTP'], 1))('a guarded server over 
       reason: 'AMOUNT_EXCEEDS_AUTHORITY',
     });
     expect(textOf(denied)).toMatch(
-      /^AMOUNT_EXCEEDS_AUTHORITY: The amount is above what the Grant allows\. \S/,
+      /^AMOUNT_EXCEEDS_AUTHORITY: The amount is above what the Grant allows, or too little is left of its budget\. \S/,
     );
     const { capabilities } = await tenants.principal.grants.consumptionPage(grantId);
     expect(capabilities).toMatchObject([{ spent_total: 800 }]);

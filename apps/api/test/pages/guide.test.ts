@@ -3,6 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { ERROR_CODES, ERROR_REMEDY } from '@svc/contract';
 import { REASON_CODES } from '@svc/protocol';
 import { REMEDIES } from '@svc/protocol/explain';
+import { ERROR_KINDS } from '@svc/sdk-core/errors';
+import { KIND_TEXTS, REFUSAL_TEXTS } from '@svc/sdk-core/help-texts';
+import { REFUSAL_CODES } from '@svc/sdk-core/refusal-codes';
 import { isDeep, sampleOf } from '@svc/testkit/sampled';
 import { describe, expect, it } from 'vitest';
 import { hasBrowser, inspect, NARROW, PAGES_FOLDER, withBrowser } from './browser.ts';
@@ -77,14 +80,19 @@ it('no link of a page, of its Markdown or of llms.txt is broken, nor the place o
   expect(links.filter(isBroken).map(({ address, target }) => `${address}: ${target}`)).toEqual([]);
 });
 
-it('every error code and every reason code has a page with its remedy', () => {
+it('every code has a page with its remedy: of errors, of reasons, of what relying parties answer and the libraries throw', () => {
   const told = [
     ...ERROR_CODES.map((code) => [`guide/errors/${code}`, ERROR_REMEDY[code]] as const),
     ...REASON_CODES.map((code) => [`guide/reasons/${code}`, REMEDIES[code]] as const),
+    ...REFUSAL_CODES.map((code) => [`guide/errors/${code}`, REFUSAL_TEXTS[code].remedy] as const),
+    ...ERROR_KINDS.map((kind) => [`guide/kinds/${kind}`, KIND_TEXTS[kind].remedy] as const),
   ];
   for (const [address, remedy] of told) {
     expect(files.has(address), address).toBe(true);
-    expect(files.get(`${address}.md`)).toContain(`## What to do\n\n${remedy}\n`);
+    // Links among codes are written out for readers of the Markdown.
+    const [first = ''] = remedy.split('](');
+    const markdown = files.get(`${address}.md`) ?? '';
+    expect(markdown.slice(markdown.indexOf('## What to do'))).toContain(first);
   }
 });
 

@@ -1,5 +1,5 @@
 /** The story of one approval, step by step: one button goes on, and stays where the focus is. */
-import { type Capability, REASON_TEXTS } from '@svc/protocol';
+import type { Capability } from '@svc/protocol';
 import type { Receipt } from '@svc/receipts';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
@@ -8,7 +8,7 @@ import { DecisionBadge } from '../shared/badge.tsx';
 import { describeAuthority, formatAmount } from '../shared/describe.ts';
 import type { DemoInfo } from '../shared/wire.ts';
 import { limitOf } from './scenarios.ts';
-import { STEPS, storyAmount, type Told } from './story.ts';
+import { STEPS, storyAmount, type Told, whyDenied } from './story.ts';
 import './story.css';
 
 /** What the button does next. */
@@ -114,7 +114,7 @@ const Steps = ({ told, info }: { readonly told: Told; readonly info: DemoInfo | 
         </Decision>
       )}
       {usedUp !== undefined && (
-        <Decision title="The Agent comes once more" receipt={usedUp}>
+        <Decision title="The Agent comes once more" receipt={usedUp} isWithinAmount>
           The Proof is new, but the Grant was for one use, and that is used up.
         </Decision>
       )}
@@ -127,7 +127,12 @@ interface StepProps {
   readonly children: ComponentChildren;
 }
 
-const Decision = ({ title, receipt, children }: StepProps & { readonly receipt: Receipt }) => {
+const Decision = ({
+  title,
+  receipt,
+  isWithinAmount = false,
+  children,
+}: StepProps & { readonly receipt: Receipt; readonly isWithinAmount?: boolean }) => {
   const { decision, reason } = receipt;
   return (
     <li class={`decided-box decided-${decision.toLowerCase()}`}>
@@ -136,7 +141,7 @@ const Decision = ({ title, receipt, children }: StepProps & { readonly receipt: 
         <DecisionBadge decision={decision} /> {reason !== null && <code>{reason}</code>}
       </p>
       <p>{children}</p>
-      {reason !== null && <p class="soft">{REASON_TEXTS[reason]}</p>}
+      {reason !== null && <p class="soft">{whyDenied(reason, isWithinAmount)}</p>}
       <p>
         <a href={`verify-receipt#jws=${receipt.receipt}`}>Verify this Receipt</a>
       </p>

@@ -2,6 +2,7 @@
  * A purchase above the limit, from its denial over the Principal's approval to the Grant that is used up. Each step is a call to the real
  * engine, and shows what came back.
  */
+import { REASON_TEXTS, type ReasonCode } from '@svc/protocol';
 import type { Receipt } from '@svc/receipts';
 import { callApi, repeated } from '../shared/api.ts';
 import type { DemoApproval, DemoInfo, DemoMint, VerifyRequest } from '../shared/wire.ts';
@@ -18,6 +19,14 @@ export interface Told {
 
 /** Above what the Grant allows. */
 export const storyAmount = (info: DemoInfo | null): number => Math.round(limitOf(info).maxAmount * 1.8);
+
+/** Of P19 two things are asked: the amount of one purchase, and what is left of the budget. `isWithinAmount`: the first is known to hold. */
+export const whyDenied = (reason: ReasonCode, isWithinAmount: boolean): string => {
+  if (reason !== 'AMOUNT_EXCEEDS_AUTHORITY') return REASON_TEXTS[reason];
+  return isWithinAmount
+    ? 'Too little is left of the budget of the Grant.'
+    : 'The amount is above what the Grant allows.';
+};
 
 /** In order; each goes on from what is told, and adds to it. Rejects with ApiProblem. */
 export const STEPS: readonly ((told: Told, info: DemoInfo) => Promise<Told>)[] = [

@@ -34,6 +34,7 @@ export const verifyRoutes = {
       200: json(receipt, 'The decision, ALLOW or DENY, as a signed Receipt.', {
         'Svc-Idempotent-Replay':
           '`true` when this is the stored answer to an earlier request with the same key.',
+        Link: '`rel="help"`, on a DENY alone: the page of the guide about its `reason`, with its remedy.',
       }),
     },
     errors: {

@@ -67,7 +67,7 @@ export const REASON_TEXTS: Readonly<Record<ReasonCode, string>> = {
   ACTION_NOT_AUTHORIZED: 'The Grant does not allow this kind of action.',
   UNKNOWN_CONSTRAINT: 'The Grant carries a condition that the profile cannot check.',
   CURRENCY_NOT_AUTHORIZED: 'The Grant does not allow this currency.',
-  AMOUNT_EXCEEDS_AUTHORITY: 'The amount is above what the Grant allows.',
+  AMOUNT_EXCEEDS_AUTHORITY: 'The amount is above what the Grant allows, or too little is left of its budget.',
   RESOURCE_NOT_AUTHORIZED: 'The Grant does not cover this resource.',
   ISSUER_UNKNOWN: 'The issuer is not registered with this service.',
   ISSUER_UNVERIFIED: 'The issuer has not proved its domain.',

@@ -104,6 +104,15 @@ describe('200', () => {
   });
 });
 
+it('a DENY links to the page about its reason, repeated under its key as well, and an ALLOW links nowhere', async () => {
+  const body = await verifyBody(tenants, grant);
+  const linkOf = async (headers = {}) => (await verify(body, headers)).headers.link ?? null;
+  expect(await linkOf()).toBeNull();
+  const headers = { 'idempotency-key': 'denied-twice' };
+  const page = expect.stringMatching(/^<https?:\/\/[^<>]+\/guide\/reasons\/PROOF_REPLAYED>; rel="help"$/);
+  for (let time = 0; time < 2; time++) expect(await linkOf(headers)).toEqual(page);
+});
+
 describe('400: only the envelope', () => {
   const jws = 'a.b.c';
   it.each([
