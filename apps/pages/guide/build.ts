@@ -25,6 +25,7 @@ import { listSources, ROOT, type Source } from './sources.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const { values } = parseArgs({ options: { to: { type: 'string' } } });
+const isAlone = values.to !== undefined;
 const to = values.to ?? join(HERE, '../dist');
 
 const write = (name: string, content: string | Uint8Array): void => {
@@ -107,11 +108,14 @@ await new Eleventy(HERE, to, {
         headings: headings.filter(({ level }) => level === 2),
         contents,
         assets,
+        isAlone,
       });
     });
   },
 }).write();
 
 for (const { source } of pages) write(`${source.address}.md`, markdownFor(source, resolve));
+// By itself it begins at its root; as a part of the service that is another page.
+if (isAlone) write('index.html', readFileSync(join(to, 'guide.html')));
 write('llms.txt', llmsText(pages, 'llms'));
 write('guide/llms.txt', llmsText(pages, 'guide/llms'));

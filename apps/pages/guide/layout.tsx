@@ -11,6 +11,8 @@ export interface Layout {
   /** Rendered. */
   readonly html: string;
   readonly headings: readonly Pick<Section, 'heading' | 'id'>[];
+  /** Of the service no other page is there. */
+  readonly isAlone: boolean;
   readonly contents: readonly { readonly source: Source; readonly title: string }[];
   readonly assets: { readonly style: string; readonly script: string; readonly index: string };
 }
@@ -38,7 +40,11 @@ ${renderToString(
       <a class="skip" href="#content">
         Skip to the content
       </a>
-      <Top page="guide" root={rootOf(page.source.address)} />
+      <Top
+        page="guide"
+        root={rootOf(page.source.address)}
+        {...(page.isAlone && { pages: ['guide'] as const })}
+      />
       <main id="content" tabIndex={-1} class="guide">
         <search class="find">
           <label for="find">Search the guide</label>

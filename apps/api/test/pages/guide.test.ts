@@ -1,5 +1,10 @@
 /** The guide as it is served: every link of it leads somewhere, every code has its page, and anybody can read and search it. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { ERROR_CODES, ERROR_REMEDY } from '@svc/contract';
 import { REASON_CODES } from '@svc/protocol';
 import { REMEDIES } from '@svc/protocol/explain';
@@ -7,7 +12,7 @@ import { ERROR_KINDS } from '@svc/sdk-core/errors';
 import { KIND_TEXTS, REFUSAL_TEXTS } from '@svc/sdk-core/help-texts';
 import { REFUSAL_CODES } from '@svc/sdk-core/refusal-codes';
 import { isDeep, sampleOf } from '@svc/testkit/sampled';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { hasBrowser, inspect, NARROW, PAGES_FOLDER, withBrowser } from './browser.ts';
 import { servePages } from './serve.ts';
 
@@ -95,6 +100,37 @@ it('every code has a page with its remedy: of errors, of reasons, of what relyin
     expect(markdown.slice(markdown.indexOf('## What to do'))).toContain(first);
   }
 });
+
+it.runIf(isDeep)(
+  'written by itself it is a whole site: every link leads to a file of it',
+  async () => {
+    const to = mkdtempSync(join(tmpdir(), 'svc-guide-alone-'));
+    onTestFinished(() => rmSync(to, { recursive: true }));
+    const cwd = fileURLToPath(new URL('../', PAGES_FOLDER));
+    const program = ['--conditions=svc-source', '--import', import.meta.resolve('tsx'), 'guide/build.ts'];
+    await promisify(execFile)(process.execPath, [...program, '--to', to], { cwd, timeout: 120_000 });
+    const written = readdirSync(to, { withFileTypes: true, recursive: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(to, join(entry.parentPath, entry.name)));
+    const addresses = new Set([
+      '/',
+      ...written.flatMap((name) => [`/${name}`, `/${name.replace(/\.html$/, '')}`]),
+    ]);
+    const broken = written
+      .filter((name) => name.endsWith('.html'))
+      .flatMap((name) =>
+        [...readFileSync(join(to, name), 'utf8').matchAll(/ (?:href|src|data-index)="([^"#]+)[#"]/g)]
+          .map(([, target = '']) => new URL(target.replaceAll('&amp;', '&'), `file:///${name}`))
+          .filter(
+            ({ protocol, pathname }) => protocol === 'file:' && !addresses.has(decodeURIComponent(pathname)),
+          )
+          .map(({ pathname }) => `${name}: ${pathname}`),
+      );
+    expect(written).toContain('index.html');
+    expect(broken).toEqual([]);
+  },
+  180_000,
+);
 
 describe.skipIf(!hasBrowser)('in a browser', () => {
   const LOOKED_AT = [

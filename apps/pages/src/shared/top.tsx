@@ -11,7 +11,14 @@ const NEIGHBOURS: readonly PageName[] = [
   'reference',
 ];
 
-export const Top = ({ page, root = '' }: { readonly page: PageName; readonly root?: string }) => (
+interface Head {
+  readonly page: PageName;
+  readonly root?: string;
+  /** Those that are there. */
+  readonly pages?: readonly PageName[];
+}
+
+export const Top = ({ page, root = '', pages = NEIGHBOURS }: Head) => (
   <header class="top">
     <div class="top-inner">
       <a class="brand" href={root === '' ? './' : root} {...currentIf(page === 'home')}>
@@ -19,7 +26,7 @@ export const Top = ({ page, root = '' }: { readonly page: PageName; readonly roo
         svc <span class="unseen">start page</span>
       </a>
       <nav aria-label="Pages">
-        <ul>{NEIGHBOURS.map((name) => navigation(name, name === page, root))}</ul>
+        <ul>{pages.map((name) => navigation(name, name === page, root))}</ul>
       </nav>
     </div>
   </header>
