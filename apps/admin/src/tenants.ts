@@ -14,8 +14,17 @@ const OVER_THE_API = ['Over the API, with the admin token of SVC_ADMIN_TOKEN or 
 
 type Values = Readonly<Record<string, unknown>>;
 
+/** How answers are shown: as JSON, unless as lines of an environment file with these names for the DID and the key. */
+type Names = readonly [did: string, key: string];
+
 /** 0 with the answer printed; 1 where the API refused, with what it said. */
-const post = async (env: Environment, values: Values, path: string, body: object): Promise<number> => {
+const post = async (
+  env: Environment,
+  values: Values,
+  path: string,
+  body: object,
+  names?: Names,
+): Promise<number> => {
   const { env: given, faults } = readSecretFiles(env, ['SVC_ADMIN_TOKEN']);
   const token = given.SVC_ADMIN_TOKEN ?? '';
   if (faults.length > 0) throw new UsageError(faults.join('\n'));
@@ -35,11 +44,17 @@ const post = async (env: Environment, values: Values, path: string, body: object
   });
   const text = await response.text();
   if (response.ok) {
-    console.log(JSON.stringify(readJson(text, `${baseUrl}${path}`), null, 2));
+    console.log(show(readJson(text, `${baseUrl}${path}`), values.env === true ? names : undefined));
     return 0;
   }
   console.error(`${baseUrl}${path} answered ${response.status}: ${text}`);
   return 1;
+};
+
+const show = (answer: unknown, names: Names | undefined): string => {
+  if (names === undefined) return JSON.stringify(answer, null, 2);
+  const { did, api_key: key } = Object(answer) as { readonly did: string; readonly api_key: string };
+  return `${names[0]}=${did}\n${names[1]}=${key}`;
 };
 
 /** What answers may be something else, such as the page of a proxy in between. */
@@ -93,6 +108,12 @@ const MEMBER = {
   ...API,
 } as const;
 
+const inEnv = ([did, key]: Names) => ({
+  env: { text: `shows ${did} and ${key} as lines of an environment file, and nothing else` },
+});
+const OF_PRINCIPAL: Names = ['PRINCIPAL_DID', 'SVC_PRINCIPAL_KEY'];
+const OF_RELYING_PARTY: Names = ['SHOP_DID', 'SVC_RP_KEY'];
+
 const kindOf = (what: string, { slug, did }: Values): object => {
   if ((slug === undefined) === (did === undefined))
     throw new UsageError(`${what} needs one of --slug and --did`);
@@ -105,6 +126,7 @@ export const principalCreateCommand: Command = {
   options: {
     ...MEMBER,
     key: { value: 'KEY', many: true, text: 'of a managed one: its public key, z6Mk… or NAME=z6Mk…' },
+    ...inEnv(OF_PRINCIPAL),
   },
   notes: OVER_THE_API,
   run: (values, env) => {
@@ -114,7 +136,7 @@ export const principalCreateCommand: Command = {
         'principal create --slug needs --key: its public key, which the service publishes',
       );
     const keys = (values.key as readonly string[] | undefined)?.map(keyOf);
-    return post(env, values, '/principals', given({ ...kind, keys, org_id: values.org }));
+    return post(env, values, '/principals', given({ ...kind, keys, org_id: values.org }), OF_PRINCIPAL);
   },
 };
 
@@ -138,6 +160,7 @@ export const relyingPartyCreateCommand: Command = {
     },
     'proof-window': { value: 'SECONDS', text: 'how old a Proof may be, 1 to 300; 60 unless given' },
     'verify-rate-limit': { value: 'N', text: 'verifications per minute; 600 unless given' },
+    ...inEnv(OF_RELYING_PARTY),
   },
   notes: OVER_THE_API,
   run: (values, env) => {
@@ -148,7 +171,8 @@ export const relyingPartyCreateCommand: Command = {
       proof_window_seconds: numberOf(values, 'proof-window'),
       verify_rate_limit_per_minute: numberOf(values, 'verify-rate-limit'),
     };
-    return post(env, values, '/relying-parties', given({ ...kind, ...settings, org_id: values.org }));
+    const body = given({ ...kind, ...settings, org_id: values.org });
+    return post(env, values, '/relying-parties', body, OF_RELYING_PARTY);
   },
 };
 

@@ -3,7 +3,7 @@
  * for everybody to see, and then left running.
  */
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { describeVariables } from '@svc/config';
 import {
   ConfigurationError,
@@ -27,6 +27,7 @@ import {
 } from '@svc/process';
 import type { Logger } from 'pino';
 import { VECTORS } from './compose.ts';
+import { environmentOf } from './demonstration/environment.ts';
 import { report } from './demonstration/report.ts';
 import { createTenants, type Tenants } from './demonstration/tenants.ts';
 import { openTerminalLog } from './demonstration/terminal-log.ts';
@@ -101,19 +102,26 @@ const demonstrate = async ({ api, config, secrets, notes }: RunningApi): Promise
   const didDocument: unknown = await (await fetch(`${baseUrl}/.well-known/did.json`)).json();
   const tenants = await createTenants(baseUrl, secrets.adminToken, api.service.identity.did);
   const { shown, openGrant } = await walkThrough(tenants, didDocument);
-  const bodyPath = join(config.dataDir, 'demonstration', 'verify.json');
+  const folder = join(config.dataDir, 'demonstration');
+  const bodyPath = join(folder, 'verify.json');
+  const envPath = join(folder, 'env');
   await keepFresh(bodyPath, tenants, openGrant);
+  const service = {
+    baseUrl: config.baseUrl,
+    adminToken: secrets.adminToken,
+    serviceDid: api.service.identity.did,
+  };
+  writeWhole(envPath, environmentOf(service, tenants, openGrant));
   console.log(
     report({
-      baseUrl: config.baseUrl,
+      ...service,
       adminUrl: `http://${config.adminHost}:${api.adminAddress.port}`,
-      adminToken: secrets.adminToken,
-      serviceDid: api.service.identity.did,
       hasPlayground: config.demo,
       shown,
       relyingPartyKey: tenants.relyingPartyKey,
       // Whole: it is pasted into another terminal, which may be anywhere.
       bodyPath: resolve(bodyPath),
+      envPath: resolve(envPath),
       notes,
     }),
   );
@@ -121,19 +129,24 @@ const demonstrate = async ({ api, config, secrets, notes }: RunningApi): Promise
   if (wrong.length > 0) throw new Error('a Receipt did not verify offline');
 };
 
-/** Writes a verification that nobody has sent yet, now and every minute: whoever reads the file sees a whole one. */
+/** Writes a verification that nobody has sent yet, now and every minute. */
 const keepFresh = async (
   path: string,
   tenants: Tenants,
   openGrant: Walkthrough['openGrant'],
 ): Promise<void> => {
   const write = async () => {
-    mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 });
-    writeFileSync(`${path}.new`, await freshVerifyBody(tenants, openGrant), { mode: 0o600 });
-    renameSync(`${path}.new`, path);
+    writeWhole(path, await freshVerifyBody(tenants, openGrant));
   };
   await write();
   setInterval(() => void write().catch(() => {}), FRESH_PROOF_EVERY_MS).unref();
+};
+
+/** Whoever reads it sees the file before or after, and nobody else may. */
+const writeWhole = (path: string, text: string): void => {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  writeFileSync(`${path}.new`, text, { mode: 0o600 });
+  renameSync(`${path}.new`, path);
 };
 
 start().catch((error: unknown) => {

@@ -12,6 +12,8 @@ export interface ReportInput {
   readonly relyingPartyKey: string;
   /** A file with the body of a verification that nobody has sent yet. */
   readonly bodyPath: string;
+  /** The demonstration as an environment file. */
+  readonly envPath: string;
   /** What is unusual about this start. */
   readonly notes: readonly string[];
 }
@@ -30,6 +32,7 @@ export const report = (input: ReportInput): string =>
     `  Operations   ${input.adminUrl}/readyz  ${input.adminUrl}/metrics`,
     `  Admin token  ${input.adminToken}`,
     `  Service DID  ${input.serviceDid}`,
+    `  Environment  ${input.envPath}`,
     ...input.notes.map((note) => `  Note         ${note}`),
     '',
     '  Verify something yourself (the Proof allows once; run it twice and see):',

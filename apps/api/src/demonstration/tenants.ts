@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   createPrincipalClient,
+  type Ed25519PrivateJwk,
   generatePrincipalKey,
   type PrincipalClient,
   signerFromJwk,
@@ -14,7 +15,11 @@ const PROOF_WINDOW_SECONDS = 300;
 
 export interface Tenants {
   readonly principalDid: string;
+  readonly principalJwk: Ed25519PrivateJwk;
+  /** Its API key. */
+  readonly principalKey: string;
   readonly principal: PrincipalClient;
+  readonly agentJwk: Ed25519PrivateJwk;
   readonly agent: Agent;
   readonly relyingPartyDid: string;
   readonly relyingPartyKey: string;
@@ -39,11 +44,15 @@ export const createTenants = async (
     name: 'Demonstration shop',
     proof_window_seconds: PROOF_WINDOW_SECONDS,
   });
+  const { privateJwk: agentJwk } = await generateAgentKey();
   const signer = signerFromJwk(key.privateJwk, `${principal.did}#key-1`);
   return {
     principalDid: principal.did,
+    principalJwk: key.privateJwk,
+    principalKey: principal.api_key,
     principal: createPrincipalClient({ baseUrl, apiKey: principal.api_key, signer }),
-    agent: agentFromJwk((await generateAgentKey()).privateJwk),
+    agentJwk,
+    agent: agentFromJwk(agentJwk),
     relyingPartyDid: relyingParty.did,
     relyingPartyKey: relyingParty.api_key,
     verifier: createVerifier({

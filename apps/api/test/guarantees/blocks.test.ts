@@ -21,7 +21,11 @@ const database = withDatabase();
 
 /** Which test executes, compiles or compares the blocks of a language on a page. */
 const OF_OTHER_TESTS: readonly (readonly [page: RegExp, languages: readonly string[], test: string])[] = [
-  [/^(?:start|how-to)\//, ['sh', 'js'], 'apps/api/test/guarantees/guide.test.ts'],
+  [
+    /^(?:start|how-to)\//,
+    ['sh', 'sh clone', 'sh terminal', 'text'],
+    'apps/api/test/guarantees/guide.test.ts',
+  ],
   [/^packages\//, ['js'], 'apps/api/test/guarantees/readmes.test.ts'],
   [/^packages\/mcp$/, ['json'], 'apps/api/test/mcp/svc-mcp.test.ts'],
   [/^kits\//, ['go', 'python', 'py', 'sh'], 'apps/api/test/guarantees/kits.test.ts'],

@@ -1,11 +1,14 @@
 /** `GET /.well-known/jwks.json`: libraries that know nothing of this service verify what it signs. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { isDeep } from '@svc/testkit/sampled';
 import { compactVerify, createRemoteJWKSet } from 'jose';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DOMAIN } from '../../world/api-node.ts';
 import { withDeployment } from '../../world/deployment.ts';
 import { publicJwkOf } from '../../world/published-keys.ts';
@@ -48,13 +51,24 @@ describe('the JWK Set', () => {
   });
 });
 
-const fileOf = (name: string) => fileURLToPath(new URL(`stock-jose/${name}`, import.meta.url));
+/** The programs of docs/guide/how-to/jose.md. */
+const folder = mkdtempSync(join(tmpdir(), 'svc-jose-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const page = readFileSync(new URL('../../../../../docs/guide/how-to/jose.md', import.meta.url), 'utf8');
+for (const [, name = '', program = ''] of page.matchAll(/^cat > (\S+) <<'EOF'\n(.*?)^EOF$/gms))
+  writeFileSync(join(folder, name), program);
+symlinkSync(
+  fileURLToPath(new URL('../../../../../node_modules', import.meta.url)),
+  join(folder, 'node_modules'),
+);
+const fileOf = (name: string) => join(folder, name);
 const OTHERS: readonly [
   library: string,
   command: string,
   args: readonly string[],
   probe: readonly string[],
 ][] = [
+  ['jose', process.execPath, [fileOf('verify.mjs')], ['--version']],
   ['PyJWT', '/usr/bin/python3', [fileOf('by_pyjwt.py')], ['-c', 'import jwt, cryptography']],
   ['jwcrypto', '/usr/bin/python3', [fileOf('by_jwcrypto.py')], ['-c', 'import jwcrypto']],
   ['the JDK', 'java', [fileOf('Verify.java')], ['-m', 'jdk.compiler/com.sun.tools.javac.Main', '-version']],
@@ -75,14 +89,17 @@ describe.each(OTHERS)('by the JWK Set %s', (_, command, args, probe) => {
     (isDeep || command !== 'java') && spawnSync(command, probe, { timeout: 20_000 }).status === 0;
 
   it.skipIf(!isInstalled)(
-    'verifies a Receipt, and refuses one of which a letter was changed',
+    'verifies a Receipt, and refuses one of which a letter was changed, a status list and the Receipt of another service',
     async () => {
-      const honest = await run(command, [...args, urlOf()], receipt.receipt);
-      expect(honest.status).toBe(0);
-      expect(JSON.parse(honest.output)).toEqual(bodyOf(receipt));
+      const verify = (jws: string, did = `did:web:${DOMAIN}`) => run(command, [...args, urlOf(), did], jws);
+      const said = `ALLOW ${receipt.receipt_id}\n`;
+      expect(await verify(receipt.receipt)).toEqual({ status: 0, output: said });
       const [header, payload = '', signature] = receipt.receipt.split('.');
       const other = `${payload.slice(0, 40)}${payload[40] === 'A' ? 'B' : 'A'}${payload.slice(41)}`;
-      expect((await run(command, [...args, urlOf()], `${header}.${other}.${signature}`)).status).not.toBe(0);
+      expect((await verify(`${header}.${other}.${signature}`)).status).not.toBe(0);
+      // What the same keys sign of another kind, and what another service signs, is none.
+      expect((await verify(statusList)).status).not.toBe(0);
+      expect((await verify(receipt.receipt, 'did:web:other.example')).status).not.toBe(0);
     },
     60_000,
   );

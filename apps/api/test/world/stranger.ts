@@ -1,0 +1,232 @@
+/**
+ * A page of the guide, followed by somebody who has a clone and nothing else: its blocks are pasted one by one into a shell in an empty
+ * folder, beside `npm start`. A block is known by what stands behind its fence:
+ *
+ * - `sh`: pasted into the terminal;
+ * - `sh terminal`: into another terminal in the same folder, where it goes on running;
+ * - `sh clone`: in the clone, to pack the packages and start the service: `startClone` stands for it;
+ * - `text`: what the block before prints, on both streams. `…` stands for the rest of a line, or alone in a line for any lines.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findFreePorts } from '@svc/testkit/process/free-ports';
+import { programFile } from '@svc/testkit/process/program-file';
+import { startProgram } from '@svc/testkit/process/start-program';
+import { type Block, fencedBlocks } from '@svc/testkit/sdk/readme-block';
+
+export const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+const READY = 'Ctrl-C stops everything';
+const TO_CLONE = 'npm run pack && npm start';
+/** Ports that the pages name: of shops, of the service and of its operations. Another program may have them here. */
+const SHOP_PORT = '3000';
+const API_PORT = '8080';
+const ADMIN_PORT = '9090';
+/** What Debian installs is found before what a version manager of this machine stands in front of it. */
+const PATH = [dirname(process.execPath), '/usr/bin', '/bin', process.env.PATH].join(delimiter);
+const BLOCK_MS = 120_000;
+
+interface Packing {
+  listPublished(): readonly { readonly manifest: { readonly name: string } }[];
+  pack(one: object, to: string): string;
+}
+const load = async (name: string): Promise<Partial<Packing>> => import(`${ROOT}scripts/${name}.ts`);
+
+export interface Clone {
+  /** A home with the clone in `svc`, the packages packed and the service running. */
+  readonly home: string;
+  /** What the pages call its ports, and what they are. */
+  readonly ports: Readonly<Record<string, number>>;
+  stop(): Promise<void>;
+}
+
+/** What `npm run pack && npm start` leaves, of these packages; from the build, and with programs of the sources as they are. */
+export async function startClone(packages: readonly string[]): Promise<Clone> {
+  const home = mkdtempSync(join(tmpdir(), 'svc-stranger-'));
+  const dataDir = join(home, 'svc', '.data');
+  mkdirSync(join(dataDir, 'packages'), { recursive: true });
+  // As root the database runs as another user, who must get there.
+  for (const folder of [home, join(home, 'svc'), dataDir]) chmodSync(folder, 0o711);
+  symlinkSync(join(ROOT, 'examples'), join(home, 'svc', 'examples'));
+  const { listPublished } = (await load('release/packages')) as Packing;
+  const { pack } = (await load('pack/pack')) as Packing;
+  for (const one of listPublished())
+    if (packages.includes(one.manifest.name)) pack(one, join(dataDir, 'packages'));
+  const [port = 0, adminPort = 0] = await findFreePorts(2);
+  const service = startProgram(programFile('apps/api', 'start.js'), {
+    ...{ SVC_DATA_DIR: dataDir, SVC_PORT: `${port}`, SVC_ADMIN_PORT: `${adminPort}` },
+  });
+  const stop = async () => {
+    await service.stop();
+    rmSync(home, { recursive: true, force: true });
+  };
+  await service.line(READY).catch(async (error) => {
+    await stop();
+    throw error;
+  });
+  return { home, ports: { [API_PORT]: port, [ADMIN_PORT]: adminPort }, stop };
+}
+
+interface Step extends Block {
+  /** What the page says that it prints; null where it says nothing. */
+  readonly said: string | null;
+}
+
+export const stepsOf = (page: string): readonly Step[] => {
+  const blocks = fencedBlocks(readFileSync(join(ROOT, 'docs/guide', `${page}.md`), 'utf8'));
+  return blocks.flatMap((block, i) => {
+    const next = blocks[i + 1];
+    if (block.language === 'text') return [];
+    return [{ ...block, said: next?.language === 'text' ? next.code.trimEnd() : null }];
+  });
+};
+
+/** A pattern for all that was printed. */
+export const patternOf = (said: string): RegExp =>
+  new RegExp(
+    `^${said
+      .split('\n')
+      .map((line) =>
+        line.trim() === '…'
+          ? '[\\s\\S]*'
+          : line
+              .split('…')
+              .map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+              .join('.*'),
+      )
+      .join('\n')
+      .replaceAll('\n[\\s\\S]*', '[\\s\\S]*')}$`,
+  );
+
+/** A shell with its output; `set -e`, so that it ends at the first command that fails. */
+class Terminal {
+  output = '';
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<unknown>;
+  #waiting: (() => void)[] = [];
+
+  constructor(cwd: string, env: Readonly<Record<string, string>>) {
+    // A group of its own: what runs in it ends with it.
+    this.#child = spawn('bash', ['--noprofile', '--norc'], { cwd, env, stdio: 'pipe', detached: true });
+    for (const stream of [this.#child.stdout, this.#child.stderr])
+      stream?.on('data', (chunk: Buffer) => {
+        this.output += chunk;
+        this.#look();
+      });
+    this.#ended = once(this.#child, 'close').finally(() => this.#look());
+    this.#child.stdin?.write('exec 2>&1; set -e -o pipefail\n');
+  }
+
+  #look(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const one of waiting) one();
+  }
+
+  /** Input of the block's own commands is empty: they must not read the next block. */
+  paste(file: string, mark: string): void {
+    this.#child.stdin?.write(`. '${file}' < /dev/null; printf '%s\\n' '${mark}'\n`);
+  }
+
+  async until(isThere: (output: string) => boolean, what: string): Promise<void> {
+    const deadline = Date.now() + BLOCK_MS;
+    while (!isThere(this.output)) {
+      const left = deadline - Date.now();
+      if (this.#child.exitCode !== null || this.#child.signalCode !== null || left <= 0)
+        throw new Error(`${what}\n${left <= 0 ? 'took too long' : 'failed'}:\n${this.output}`);
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, left);
+        this.#waiting.push(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+      });
+    }
+  }
+
+  async close(): Promise<void> {
+    try {
+      process.kill(-(this.#child.pid ?? 0), 'SIGKILL');
+    } catch {
+      // It has ended.
+    }
+    await this.#ended;
+  }
+}
+
+export interface Followed {
+  readonly code: string;
+  readonly said: string | null;
+  readonly printed: string;
+}
+
+/** Rejects with the block and its output where a command fails. `env`: more of the environment, as of a registry. */
+export async function follow(
+  page: string,
+  { home, ports }: Clone,
+  env: Readonly<Record<string, string>> = {},
+): Promise<readonly Followed[]> {
+  const folder = mkdtempSync(join(home, 'empty-'));
+  const notes = mkdtempSync(join(home, 'blocks-'));
+  const [port = 0] = await findFreePorts(1);
+  const here = (text: string): string =>
+    Object.entries({ ...ports, [SHOP_PORT]: port }).reduce(
+      (done, [from, to]) => done.replaceAll(new RegExp(`\\b${from}\\b`, 'g'), `${to}`),
+      text,
+    );
+  const all = {
+    ...{ HOME: home, PATH, npm_config_cache: join(home, '.npm') },
+    ...{ npm_config_update_notifier: 'false', npm_config_audit: 'false', npm_config_fund: 'false' },
+    ...env,
+  };
+  const terminals = [new Terminal(folder, all)];
+  const [main] = terminals as [Terminal];
+  /** Where its shell is by now. */
+  const where = async (): Promise<string> => {
+    const file = join(notes, 'where');
+    writeFileSync(file, 'pwd\n');
+    return run(main, file, 'pwd', null);
+  };
+  const followed: Followed[] = [];
+  try {
+    for (const [i, { language, code, said }] of stepsOf(page).entries()) {
+      const file = join(notes, `${i}.sh`);
+      writeFileSync(file, here(code));
+      const expected = said === null ? null : here(said);
+      if (language === 'sh clone') {
+        if (code.trim() !== TO_CLONE) throw new Error(`${page}: in the clone it is ${TO_CLONE}`);
+      } else if (language === 'sh terminal') {
+        const other = new Terminal(await where(), all);
+        terminals.push(other);
+        const printed = await run(other, file, code, expected ?? '');
+        followed.push({ code, said: expected, printed });
+      } else if (language === 'sh')
+        followed.push({ code, said: expected, printed: await run(main, file, code, null) });
+      else throw new Error(`${page}: a block is ${language}`);
+    }
+  } finally {
+    await Promise.all(terminals.map((one) => one.close()));
+  }
+  return followed;
+}
+
+/** What it prints until it has ended, or, where it goes on running, until it has printed `awaited`. */
+const run = async (
+  terminal: Terminal,
+  file: string,
+  code: string,
+  awaited: string | null,
+): Promise<string> => {
+  const before = terminal.output.length;
+  const mark = `\u0001${file}\u0001`;
+  const printed = () => terminal.output.slice(before).split(mark)[0]?.trim() ?? '';
+  terminal.paste(file, mark);
+  await terminal.until(
+    (output) => (awaited === null ? output.includes(mark) : patternOf(awaited).test(printed())),
+    code,
+  );
+  return printed();
+};
