@@ -13,6 +13,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readConfig } from '@svc/process';
 import { findFreePorts } from '@svc/testkit/process/free-ports';
 import { programFile } from '@svc/testkit/process/program-file';
 import { startProgram } from '@svc/testkit/process/start-program';
@@ -21,10 +22,9 @@ import { type Block, fencedBlocks } from '@svc/testkit/sdk/readme-block';
 export const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const READY = 'Ctrl-C stops everything';
 const TO_CLONE = 'npm run pack && npm start';
-/** Ports that the pages name: of shops, of the service and of its operations. Another program may have them here. */
+/** Ports that the pages name: of shops, and what the service and its operations have where nobody says otherwise. Another program may have them here. */
 const SHOP_PORT = '3000';
-const API_PORT = '8080';
-const ADMIN_PORT = '9090';
+const { port: API_PORT, adminPort: ADMIN_PORT } = readConfig({});
 /** What Debian installs is found before what a version manager of this machine stands in front of it. */
 const PATH = [dirname(process.execPath), '/usr/bin', '/bin', process.env.PATH].join(delimiter);
 const BLOCK_MS = 120_000;
