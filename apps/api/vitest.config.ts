@@ -10,8 +10,8 @@ export const shared = {
 };
 
 /**
- * Run one at a time, after all others: what floods or exhausts, must answer in time or lives by the millisecond, and what times a
- * person's page. Of the deployments these do none of that, and run with the others: what they race or kill is their own.
+ * Run one at a time, after all others: what floods or exhausts, must answer in time or lives by the millisecond. Of the deployments
+ * these do none of that, and run with the others: what they race or kill is their own.
  */
 const calm = [
   'admin-clock',
@@ -43,19 +43,16 @@ const calm = [
   'service-did',
   'service-pause',
   'service-role',
+  'shutdown',
   'signer-drills',
   'start',
   'status-signer-away',
   'traces',
   'upgrade',
 ].map((name) => `test/deployments/${name}.test.ts`);
-export const alone = {
-  include: ['test/deployments/**/*.test.ts', 'test/pages/deployed.test.ts'],
-  exclude: calm,
-};
+export const alone = { include: ['test/deployments/**/*.test.ts'], exclude: calm };
 
 export default project('api', {
   ...shared,
   include: ['src/**/*.test.ts', 'test/!(deployments)/**/*.test.ts', ...calm],
-  exclude: ['test/pages/deployed.test.ts'],
 });

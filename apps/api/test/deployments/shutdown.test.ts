@@ -8,6 +8,8 @@ import { DEAR } from '../world/approvals.ts';
 import { call, createTenants, issueGrant, receiptOf, verifyBody } from '../world/tenants.ts';
 
 const database = withDatabase();
+/** So few that a loaded machine answers each before its deadline, which is a request's own: 503 would be one as well. */
+const CLIENTS = 5;
 
 it('SIGTERM under load: every request sent before is answered, every answered decision is stored, exit code 0', async () => {
   const api = await startApiProcesses(1, database.url);
@@ -16,23 +18,22 @@ it('SIGTERM under load: every request sent before is answered, every answered de
   try {
     const tenants = await createTenants(one.baseUrl);
     const grant = await issueGrant(tenants);
-    const bodies = await Promise.all(Array.from({ length: 400 }, () => verifyBody(tenants, grant)));
     const answered: string[] = [];
     const failed: unknown[] = [];
     let exit: Promise<number | null> | undefined;
-    let next = 0;
     const client = async () => {
-      for (let body = bodies[next++]; body !== undefined && exit === undefined; body = bodies[next++])
+      while (exit === undefined && failed.length === 0)
         try {
-          answered.push(
-            receiptOf(await call(one.baseUrl, 'POST', '/verify', { key: tenants.rpKey, body })).receipt_id,
-          );
+          const body = await verifyBody(tenants, grant);
+          if (exit !== undefined) return;
+          const answer = await call(one.baseUrl, 'POST', '/verify', { key: tenants.rpKey, body });
+          answered.push(receiptOf(answer).receipt_id);
           if (answered.length === 100) exit = one.stop();
         } catch (error) {
           failed.push(error);
         }
     };
-    await Promise.all(Array.from({ length: 16 }, client));
+    await Promise.all(Array.from({ length: CLIENTS }, client));
     expect(failed).toEqual([]);
     expect(await exit).toBe(0);
     const sql = new Client({ connectionString: database.url });
