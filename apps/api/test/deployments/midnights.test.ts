@@ -126,7 +126,7 @@ const crossMidnights = async (url: string, api: ApiProcesses, midnights: number,
       if (hasLock || !isOver(day + LATE_DAYS)) closings.push(await closeDay(closer, epochMs, day));
       if (hasLock) named += closings[day]?.receiptIds.length ?? 0;
       if (!hasLock && day % LOOKS === LOOKS - 1)
-        isFound ||= (await listMissing(closings.slice(-LOOKS))).length > 0;
+        isFound ||= (await listMissing(closings.slice(-2 * LOOKS))).length > 0;
     }
     return closings;
   };
