@@ -86,11 +86,11 @@ const allocationComparisons = (grant: Grant, { facts, crypto }: CheckContext): C
   const { allocation, status } = facts;
   if (allocation?.answer !== 'found') return one('id', grant.id, 'an id that holds at this service');
   const { issuer, agent, statusListCredential, statusListIndex, grantHash } = allocation.value;
+  // Of what is another's nothing more is told: not what is equal, and not whether it is paused.
+  if (issuer !== grant.issuer) return one('issuer', grant.issuer, 'as the service allocated it');
   // A paused Grant has no place in a status list for now; `''` stands in no Grant that could be signed.
-  if (statusListCredential === '' && issuer === grant.issuer)
-    return one('state of the Grant', 'paused', 'active');
+  if (statusListCredential === '') return one('state of the Grant', 'paused', 'active');
   const pairs = [
-    ['issuer', grant.issuer, issuer],
     ['credentialSubject.id', grant.agent, agent],
     ['credentialStatus.statusListCredential', grant.status.statusListCredential, statusListCredential],
     ['credentialStatus.statusListIndex', grant.status.statusListIndex, statusListIndex],

@@ -2,8 +2,18 @@
  * What a verification would come to (protocol §7): the same gate, facts and checks, and nothing after them. Nothing is signed,
  * spent or stored, and nothing keeps what was read from changing at once, so the answer is no decision and does not look like one.
  */
-import type { CheckId, CheckOutcome, Decided, DidKey, DidWeb, GrantId, ReasonCode } from '@svc/protocol';
-import { found } from '@svc/protocol';
+import type {
+  CheckId,
+  CheckOutcome,
+  Decided,
+  DidKey,
+  DidWeb,
+  Facts,
+  Grant,
+  GrantId,
+  ReasonCode,
+} from '@svc/protocol';
+import { found, unavailable } from '@svc/protocol';
 import { type CapabilityFit, explain, type FailedCheck, REMEDIES } from '@svc/protocol/explain';
 import type { ServiceDeps } from '../deps.ts';
 import { internal } from '../errors.ts';
@@ -44,6 +54,9 @@ export const dryRunOn = async (
     throw internal(`unanswered look-ups: ${decided.lookups.map(({ fact }) => fact).join(', ')}`);
   const { reason, outcomes, evidence } = decided;
   const facts = { ...loaded.facts, ...known };
+  const explained = isOfIssuer(loaded.facts, evidence.P3?.grant)
+    ? facts
+    : { ...facts, balances: unavailable };
   const dryRun: DryRun = {
     would: decided.decision === 'ALLOW' ? 'allow' : 'deny',
     reason,
@@ -54,7 +67,11 @@ export const dryRunOn = async (
     grantId: evidence.P3?.grant.id ?? null,
     agent: evidence.P9?.proof.agent ?? null,
     outcomes,
-    ...explain(decided, presented, facts, contextOf(grounds, nowMs)),
+    ...explain(decided, presented, explained, contextOf(grounds, nowMs)),
   };
   return { dryRun, decided };
 };
+
+/** Anybody can sign a Grant of their own under the id of another: what is left of that one's budget is not theirs to see. */
+const isOfIssuer = ({ allocation }: Facts, grant: Grant | undefined): boolean =>
+  allocation?.answer === 'found' && allocation.value.issuer === grant?.issuer;

@@ -1,7 +1,8 @@
 /** `POST /verify/dry-run`: what a verification would come to, and that nothing comes of it. */
+import { createPrincipalClient, generatePrincipalKey, purchase, signerFromJwk } from '@svc/sdk-principal';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../../world/api-node.ts';
-import { withDeployment } from '../../world/deployment.ts';
+import { randomSlug, withDeployment } from '../../world/deployment.ts';
 import {
   ACTION,
   type HeldGrant,
@@ -122,6 +123,61 @@ describe('200', () => {
     });
     await deployment.call('POST', '/pauses/resume', target);
     expect((await dryRun(await verifyBody(tenants, paused))).would).toBe('allow');
+  });
+});
+
+describe('whoever signs a Grant of their own under the id of another', () => {
+  it('is told neither what is left of its budget, nor what else is equal, nor that it is paused', async () => {
+    const capability = purchase({
+      ...{ maxAmountMinor: 1_000, currency: 'USD', resources: ['order/*'] },
+      ...{ maxTotalMinor: 10_000, maxUses: 20 },
+    });
+    const owner = await deployment.createTenants({ rp: { profile: 'svc-base-v2' } });
+    const issued = await owner.principal.grants.issue({
+      agent: owner.agent.did,
+      capabilities: [capability],
+    });
+    const own = await verifyBody(owner, issued);
+    expect(
+      receiptOf(await deployment.call('POST', '/verify', { key: owner.rpKey, body: own })).decision,
+    ).toBe('ALLOW');
+
+    // The stranger's own key, under the id and for the Agent of the other.
+    const { privateJwk, registration } = await generatePrincipalKey();
+    const slug = randomSlug('stranger');
+    const stranger = await deployment.register('/principals', {
+      kind: 'managed',
+      slug,
+      keys: [registration],
+    });
+    const principal = createPrincipalClient({
+      ...{ baseUrl: deployment.process.baseUrl, apiKey: stranger.key },
+      signer: signerFromJwk(privateJwk, `${stranger.did}#key-1`),
+      fetch: async (url, init) => {
+        const answer = await fetch(url, init);
+        const text = (await answer.text()).replace(/urn:svc:grant:[0-9A-Z]{26}/, issued.grantId);
+        return new Response(text, { status: answer.status, headers: { 'content-type': 'application/json' } });
+      },
+    });
+    const forged = await principal.grants.issue({ agent: owner.agent.did, capabilities: [capability] });
+    expect(forged.grantId).toBe(issued.grantId);
+    const body = await verifyBody(owner, forged);
+    const ask = async (asked: unknown) =>
+      (await deployment.call('POST', '/verify/dry-run', { key: owner.rpKey, body: asked })).json;
+    expect(JSON.stringify(await ask(own))).toContain('at most 19 (left of maxUses)');
+    const pause = { key: owner.principalKey, body: { scope: 'grant', subject: issued.grantId } };
+    for (const isPaused of [false, true]) {
+      if (isPaused) expect((await deployment.call('POST', '/pauses', pause)).status).toBe(200);
+      const told = await ask(body);
+      expect(told).toMatchObject({ would: 'deny', checks: { P3: true, P6: false } });
+      expect(JSON.stringify(told)).not.toContain('left of');
+      expect(told.failed).toMatchObject([
+        {
+          check: 'P6',
+          compared: [{ what: 'issuer', found: stranger.did, expected: 'as the service allocated it' }],
+        },
+      ]);
+    }
   });
 });
 
