@@ -239,7 +239,9 @@ create table event_streams (
   requested text[] not null,
   reason text,
   keeps_nothing boolean not null default false,
-  verified_at timestamp with time zone
+  verified_at timestamp with time zone,
+  authorization_root text,
+  authorization_sealed text
 );
 create table event_subscriptions (
   subscription_id text collate "C" not null,
@@ -706,13 +708,14 @@ alter table event_outbox add constraint event_outbox_pkey PRIMARY KEY (seq);
 alter table event_secrets add constraint event_secrets_number_check CHECK ((number > 0));
 alter table event_secrets add constraint event_secrets_pkey PRIMARY KEY (subscription_id, number);
 alter table event_secrets add constraint event_secrets_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES event_subscriptions(subscription_id) ON DELETE CASCADE;
+alter table event_streams add constraint event_streams_authorization_check CHECK (((authorization_root IS NULL) = (authorization_sealed IS NULL)));
 alter table event_streams add constraint event_streams_pkey PRIMARY KEY (subscription_id);
 alter table event_streams add constraint event_streams_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES event_subscriptions(subscription_id) ON DELETE CASCADE;
 alter table event_subscriptions add constraint event_subscriptions_audience_check CHECK ((audience ~ '^(principal|rp|org) [^[:space:]]+$'::text));
 alter table event_subscriptions add constraint event_subscriptions_budget_low_percent_check CHECK (((budget_low_percent >= 1) AND (budget_low_percent <= 99)));
 alter table event_subscriptions add constraint event_subscriptions_check CHECK (((disabled_at IS NULL) = (disabled_because IS NULL)));
 alter table event_subscriptions add constraint event_subscriptions_disabled_because_check CHECK ((disabled_because = ANY (ARRAY['owner'::text, 'failing'::text, 'gone'::text])));
-alter table event_subscriptions add constraint event_subscriptions_method_check CHECK ((method = ANY (ARRAY['webhook'::text, 'poll'::text])));
+alter table event_subscriptions add constraint event_subscriptions_method_check CHECK ((method = ANY (ARRAY['webhook'::text, 'poll'::text, 'push'::text])));
 alter table event_subscriptions add constraint event_subscriptions_pkey PRIMARY KEY (subscription_id);
 alter table event_subscriptions add constraint event_subscriptions_types_check CHECK ((cardinality(types) > 0));
 alter table event_wants add constraint event_wants_pkey PRIMARY KEY (type, audience, subscription_id);
@@ -1091,6 +1094,24 @@ begin
   at_ms := svc_ms(v_head.at);
   age_ms := greatest(extract(epoch from v_now - v_head.at) * 1000, 0);
 end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_begin_anew(p_subscription_id text)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  update event_deliveries
+  set attempts = 0, next_attempt_at = svc_now()
+  where subscription_id = p_subscription_id and state = 'waiting';
+  select
+    svc_find_next(
+      p_subscription_id,
+      array(
+        select distinct order_key
+        from event_deliveries
+        where subscription_id = p_subscription_id and state = 'waiting' and order_key is not null
+      )
+    );
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_bind_grants(p_decisions svc_decision[], p_missed integer[], p_outcomes text[])
  RETURNS text[]
@@ -1643,6 +1664,21 @@ begin
   return true;
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_direct_stream(p_subscription_id text, p_method text, p_url text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  update event_subscriptions
+  set method = p_method, url = p_url, failing_since = null, failures = 0, last_problem = null, not_before = svc_now()
+  where subscription_id = p_subscription_id and (method != p_method or url != p_url);
+  if not found then
+    return;
+  end if;
+  perform svc_begin_anew(p_subscription_id);
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_drop_detached_day(p_day date, p_grace_days integer, p_node_ms bigint)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -2050,6 +2086,9 @@ begin
   end if;
   delete from event_wants where subscription_id = p_subscription_id;
   delete from event_secrets where subscription_id = p_subscription_id;
+  update event_streams
+  set authorization_root = null, authorization_sealed = null
+  where subscription_id = p_subscription_id;
   return true;
 end;
 $function$;
@@ -3203,6 +3242,33 @@ begin
   return null;
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_note_push(p_url text, p_subscription_id text, p_position bigint, p_is_delivered boolean, p_is_gone boolean, p_status integer, p_problem text, p_retry_s double precision, p_disable_after interval)
+ RETURNS text
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  perform from event_subscriptions
+  where subscription_id = p_subscription_id and (p_is_delivered or (method = 'push' and url = p_url))
+  for no key update;
+  if not found then
+    update event_deliveries
+    set taken_until = null
+    where subscription_id = p_subscription_id and position = p_position and state = 'waiting';
+    return null;
+  end if;
+  return svc_note_delivery(
+    p_subscription_id,
+    p_position,
+    p_is_delivered,
+    p_is_gone,
+    p_status,
+    p_problem,
+    p_retry_s,
+    p_disable_after
+  );
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_note_row()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -4354,6 +4420,79 @@ AS $function$
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_take_due(p_limit integer, p_at_once integer, p_of_audience integer, p_for interval)
  RETURNS TABLE(subscription_id text, "position" bigint, url text, event_id text, type text, occurred_at timestamp with time zone, data text, attempts integer)
+ LANGUAGE sql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select subscription_id, position, url, event_id, type, occurred_at, data, attempts
+  from svc_take_to_send(array['webhook'], p_limit, p_at_once, p_of_audience, p_for);
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_take_lock(p_space integer, p_key integer, p_is_exclusive boolean, p_deadline timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_wait_ms integer;
+begin
+  if not p_is_exclusive and pg_try_advisory_xact_lock_shared(p_space, p_key) then
+    return true;
+  end if;
+  if p_is_exclusive and pg_try_advisory_xact_lock(p_space, p_key) then
+    return true;
+  end if;
+  v_wait_ms := floor(extract(epoch from p_deadline - clock_timestamp()) * 1000);
+  if v_wait_ms < 1 then
+    return false;
+  end if;
+  begin
+    perform set_config('lock_timeout', v_wait_ms || 'ms', true);
+    if p_is_exclusive then
+      perform pg_advisory_xact_lock(p_space, p_key);
+    else
+      perform pg_advisory_xact_lock_shared(p_space, p_key);
+    end if;
+    perform set_config('lock_timeout', '400ms', true);
+    return true;
+  exception when lock_not_available then
+    return false;
+  end;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_take_locks(p_decisions svc_decision[], p_deadline timestamp with time zone)
+ RETURNS text[]
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_outcomes text[] := array_fill(null::text, array[cardinality(p_decisions)]);
+  v_lock record;
+  v_ordinal integer;
+begin
+  for v_lock in select
+    wanted.space,
+    wanted.key,
+    bool_or(wanted.is_exclusive) as is_exclusive,
+    array_agg(d.ordinal) as ordinals
+  from
+    unnest(p_decisions) as d,
+    lateral (
+      values
+        (1, hashtext(d.used_principal), false),
+        (2, svc_day_number(d.evaluated_at_ms), false),
+        (8, hashtext(d.org_id), d.is_capped)
+    ) as wanted (space, key, is_exclusive)
+  where wanted.key is not null
+  group by wanted.space, wanted.key
+  order by wanted.space, wanted.key loop
+    if not svc_take_lock(v_lock.space, v_lock.key, v_lock.is_exclusive, p_deadline) then
+      foreach v_ordinal in array v_lock.ordinals loop
+        v_outcomes[v_ordinal] := 'LOCKED';
+      end loop;
+    end if;
+  end loop;
+  return v_outcomes;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_take_to_send(p_methods text[], p_limit integer, p_at_once integer, p_of_audience integer, p_for interval)
+ RETURNS TABLE(subscription_id text, "position" bigint, url text, event_id text, type text, occurred_at timestamp with time zone, data text, attempts integer, method text, audience text)
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET search_path TO 'public', 'pg_temp'
@@ -4397,7 +4536,7 @@ begin
             order by d.next_attempt_at, d.position
             limit 1
           ) as f
-        where s.disabled_at is null and s.not_before <= v_now and s.method = 'webhook'
+        where s.disabled_at is null and s.not_before <= v_now and s.method = any (p_methods)
       ),
       tenants as materialized (
         select
@@ -4490,77 +4629,12 @@ begin
         where t.subscription_id = free.subscription_id and t.position = free.position
         returning t.*
       )
-    select t.subscription_id, t.position, s.url, l.event_id, l.type, l.occurred_at, l.data, t.attempts
+    select t.subscription_id, t.position, s.url, l.event_id, l.type, l.occurred_at, l.data, t.attempts, s.method, s.audience
     from
       taken as t
       join event_subscriptions as s on s.subscription_id = t.subscription_id
       join event_log as l on l.position = t.position
     order by t.position;
-end;
-$function$;
-CREATE OR REPLACE FUNCTION public.svc_take_lock(p_space integer, p_key integer, p_is_exclusive boolean, p_deadline timestamp with time zone)
- RETURNS boolean
- LANGUAGE plpgsql
-AS $function$
-declare
-  v_wait_ms integer;
-begin
-  if not p_is_exclusive and pg_try_advisory_xact_lock_shared(p_space, p_key) then
-    return true;
-  end if;
-  if p_is_exclusive and pg_try_advisory_xact_lock(p_space, p_key) then
-    return true;
-  end if;
-  v_wait_ms := floor(extract(epoch from p_deadline - clock_timestamp()) * 1000);
-  if v_wait_ms < 1 then
-    return false;
-  end if;
-  begin
-    perform set_config('lock_timeout', v_wait_ms || 'ms', true);
-    if p_is_exclusive then
-      perform pg_advisory_xact_lock(p_space, p_key);
-    else
-      perform pg_advisory_xact_lock_shared(p_space, p_key);
-    end if;
-    perform set_config('lock_timeout', '400ms', true);
-    return true;
-  exception when lock_not_available then
-    return false;
-  end;
-end;
-$function$;
-CREATE OR REPLACE FUNCTION public.svc_take_locks(p_decisions svc_decision[], p_deadline timestamp with time zone)
- RETURNS text[]
- LANGUAGE plpgsql
-AS $function$
-declare
-  v_outcomes text[] := array_fill(null::text, array[cardinality(p_decisions)]);
-  v_lock record;
-  v_ordinal integer;
-begin
-  for v_lock in select
-    wanted.space,
-    wanted.key,
-    bool_or(wanted.is_exclusive) as is_exclusive,
-    array_agg(d.ordinal) as ordinals
-  from
-    unnest(p_decisions) as d,
-    lateral (
-      values
-        (1, hashtext(d.used_principal), false),
-        (2, svc_day_number(d.evaluated_at_ms), false),
-        (8, hashtext(d.org_id), d.is_capped)
-    ) as wanted (space, key, is_exclusive)
-  where wanted.key is not null
-  group by wanted.space, wanted.key
-  order by wanted.space, wanted.key loop
-    if not svc_take_lock(v_lock.space, v_lock.key, v_lock.is_exclusive, p_deadline) then
-      foreach v_ordinal in array v_lock.ordinals loop
-        v_outcomes[v_ordinal] := 'LOCKED';
-      end loop;
-    end if;
-  end loop;
-  return v_outcomes;
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_tell_verifiers()

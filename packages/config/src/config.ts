@@ -93,7 +93,7 @@ export interface Config {
   readonly provisionKeys: readonly string[];
   /** What webhook secrets are derived from, the one for new ones first. Empty: none are sent, unless it is a demonstration. */
   readonly webhookKeys: readonly string[];
-  /** Streams of Shared Signals are served. */
+  /** Streams of Shared Signals are served, and pushed. */
   readonly ssf: boolean;
   /** Path of a JWK set, active key first. Null: generate in `dataDir` (development). */
   readonly receiptKeysPath: string | null;
@@ -145,7 +145,6 @@ type OfCalls =
   | 'databaseReadUrl'
   | 'adminToken'
   | 'provisionKeys'
-  | 'ssf'
   | 'receiptKeysPath'
   | 'sandboxKeysPath'
   | 'demo'

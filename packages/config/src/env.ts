@@ -165,7 +165,7 @@ export const VARIABLES = {
     parse: values.flag,
     standard: '0',
     meaning:
-      '1: the events of webhooks are also given as a Shared Signals transmitter (OpenID SSF 1.0), at /ssf. Needs SVC_WEBHOOK_KEYS.',
+      '1: the events of webhooks are also given as a Shared Signals transmitter (OpenID SSF 1.0), at /ssf; the worker pushes. The same for API and worker. Needs SVC_WEBHOOK_KEYS.',
   }),
   SVC_RECEIPT_KEYS: variable({
     parse: values.path,

@@ -26,7 +26,7 @@ const BASE58 = '[1-9A-HJ-NP-Za-km-z]';
 /** Interface §Limits: slugs of Principals, relying parties and self-serve tenants. */
 const SLUG = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-const text = (pattern: RegExp, message: string) =>
+export const text = (pattern: RegExp, message: string) =>
   z.string({ error: message }).regex(pattern, { error: message });
 
 /** Gives a string schema the branded type that its check proves. */

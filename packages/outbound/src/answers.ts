@@ -43,7 +43,7 @@ export interface Answered {
   readonly contentType: string | null;
   /** The header as it came. */
   readonly retryAfter: string | null;
-  /** Complete for 2xx; of any other status, and where none was to be read, this is empty. */
+  /** Complete for 2xx, and for 400 where that is to be read; else, and where none was to be read, this is empty. */
   readonly body: Uint8Array;
 }
 

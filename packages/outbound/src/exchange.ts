@@ -10,10 +10,13 @@ export interface Exchange {
   readonly url: URL;
   readonly method: 'GET' | 'POST';
   readonly accept: string;
-  /** JSON text. */
   readonly body: string | null;
+  /** Of `body`. */
+  readonly contentType: string;
   /** Null: the body is not read, and the answer is its status alone. */
   readonly maxBytes: number | null;
+  /** So much of the body of a 400 is read, if it is no longer; 0: none is. */
+  readonly errorBytes: number;
   /** Added to those of every request. */
   readonly headers: Readonly<Record<string, string>>;
   /** W3C Trace Context; null: none is sent. */
@@ -21,6 +24,7 @@ export interface Exchange {
 }
 
 const MAX_HEADER_BYTES = 16_384;
+const NOTHING = new Uint8Array(0);
 
 /** Opens the connection by `dial`. Throws OutboundFault. */
 export const exchange = async (
@@ -66,7 +70,7 @@ const clientOver = (connection: Socket, url: URL): Client => {
 
 const ask = async (
   client: Client,
-  { url, method, accept, body, maxBytes, headers, traceparent }: Exchange,
+  { url, method, accept, body, contentType, maxBytes, errorBytes, headers, traceparent }: Exchange,
   signal: AbortSignal,
 ): Promise<Answered> => {
   const answer = await client.request({
@@ -77,7 +81,7 @@ const ask = async (
       accept,
       'accept-encoding': 'identity',
       'user-agent': 'svc-outbound',
-      ...(body === null ? {} : { 'content-type': 'application/json' }),
+      ...(body === null ? {} : { 'content-type': contentType }),
       ...(traceparent === null ? {} : { traceparent }),
     },
     body,
@@ -92,18 +96,27 @@ const ask = async (
     contentType: header('content-type'),
     retryAfter: header('retry-after'),
   } as const;
-  if (maxBytes === null || head.status < 200 || head.status > 299)
-    return { ...head, body: new Uint8Array(0) };
+  if (head.status === 400 && errorBytes > 0) {
+    const isPlain = isCoding(answer.headers['content-encoding'], 'identity');
+    return { ...head, body: isPlain ? await readWhole(answer.body, errorBytes) : NOTHING };
+  }
+  if (maxBytes === null || head.status < 200 || head.status > 299) return { ...head, body: NOTHING };
   requireCoding(answer.headers['content-encoding'], 'identity');
   requireCoding(answer.headers['transfer-encoding'], 'chunked');
   return { ...head, body: await readAtMost(answer.body, maxBytes) };
 };
 
 const requireCoding = (header: string | string[] | undefined, allowed: string): void => {
-  if (header === undefined) return;
-  if (typeof header === 'string' && header.trim().toLowerCase() === allowed) return;
-  throw new OutboundFault(unreachable('encoding', 'HTTP: a coding that was not asked for'));
+  if (!isCoding(header, allowed))
+    throw new OutboundFault(unreachable('encoding', 'HTTP: a coding that was not asked for'));
 };
+
+const isCoding = (header: string | string[] | undefined, allowed: string): boolean =>
+  header === undefined || (typeof header === 'string' && header.trim().toLowerCase() === allowed);
+
+/** Nothing of one that is longer, or does not come to its end: the status is the answer. */
+const readWhole = (chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array> =>
+  readAtMost(chunks, maxBytes).catch(() => NOTHING);
 
 const readAtMost = async (chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array> => {
   const parts: Uint8Array[] = [];

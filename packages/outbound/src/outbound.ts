@@ -46,20 +46,24 @@ export interface TestSeams {
 export interface RequestOptions {
   /** Of the body; default 65,536. Null: it is not read, whatever its length. */
   readonly maxBytes?: number | null;
+  /** So much of the body of a 400 is read, if it is no longer; default 0: none is. */
+  readonly errorBytes?: number;
   /** Lower-case names; none of those that the guard sets itself. */
   readonly headers?: Readonly<Record<string, string>>;
   /** For everything, waiting and DNS included; default 3,000. */
   readonly timeoutMs?: number;
   /** Default `application/json`. */
   readonly accept?: string;
+  /** Of what is sent; default `application/json`. */
+  readonly contentType?: string;
 }
 
 export interface Outbound {
   /** The same for a tenant: those who wait for a place take turns, and none has all of them. */
   as(tenant: Tenant): Outbound;
   get(url: string, options?: RequestOptions): Promise<OutboundAnswer>;
-  /** Sends JSON text. Never sent a second time. */
-  post(url: string, jsonText: string, options?: RequestOptions): Promise<OutboundAnswer>;
+  /** Sends text, of `contentType`. Never sent a second time. */
+  post(url: string, text: string, options?: RequestOptions): Promise<OutboundAnswer>;
   /** Why a URL is refused by its text alone, before anybody is asked; null: it is not. */
   findRefusal(url: string): string | null;
   resolveTxt(name: string, options?: Pick<RequestOptions, 'timeoutMs'>): Promise<TxtAnswer>;
@@ -111,6 +115,8 @@ export const createOutbound = (options: OutboundOptions, seams: TestSeams = {}):
       maxBytes = MAX_BYTES,
       timeoutMs = TIMEOUT_MS,
       accept = 'application/json',
+      contentType = 'application/json',
+      errorBytes = 0,
       headers = {},
     }: RequestOptions = {},
   ): Promise<OutboundAnswer> => {
@@ -124,7 +130,17 @@ export const createOutbound = (options: OutboundOptions, seams: TestSeams = {}):
         const endpoints = await endpointsOf(target, dns, forbidden, seams, signal);
         const secure = target.kind === 'public' ? { servername: url.hostname, ca: seams.ca } : null;
         return exchange(
-          { url, method, accept, body, maxBytes, headers, traceparent: traceparent() },
+          {
+            url,
+            method,
+            accept,
+            body,
+            contentType,
+            maxBytes,
+            errorBytes,
+            headers,
+            traceparent: traceparent(),
+          },
           () => dialFirst(endpoints, secure, signal),
           signal,
         );
@@ -135,7 +151,7 @@ export const createOutbound = (options: OutboundOptions, seams: TestSeams = {}):
   const outboundAs = (tenant: Tenant | null): Outbound => ({
     as: outboundAs,
     get: (url, requestOptions) => request(tenant, url, 'GET', null, requestOptions),
-    post: (url, jsonText, requestOptions) => request(tenant, url, 'POST', jsonText, requestOptions),
+    post: (url, text, requestOptions) => request(tenant, url, 'POST', text, requestOptions),
     findRefusal: (url) => {
       const target = parseTarget(url, outboundMap);
       return target.kind === 'refused' ? target.why : null;

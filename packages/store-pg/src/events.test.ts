@@ -58,7 +58,7 @@ const sequenceAll = async (): Promise<void> => {
   const left = 'select from event_outbox limit 1';
   while ((await runSql(stores.url, left)).length > 0) await stores.second.events.sequence(10_000);
 };
-const ALL: TakeBounds = { atOnce: 1_000, ofAudience: 1_000, forSeconds: 60 };
+const ALL: TakeBounds = { atOnce: 1_000, ofAudience: 1_000, forSeconds: 60, pushes: false };
 const takeAll = async (subscriptionId: string): Promise<readonly TakenDelivery[]> => {
   const { events } = stores.first;
   await sequenceAll();
@@ -389,7 +389,7 @@ describe('deliveries', () => {
     await commit(...decisions());
     await sequenceAll();
     for (const { subscriptionId } of [...slow, other]) await events.open(subscriptionId, 100);
-    const bounds: TakeBounds = { atOnce: 4, ofAudience: 25, forSeconds: 60 };
+    const bounds: TakeBounds = { atOnce: 4, ofAudience: 25, forSeconds: 60, pushes: false };
     const taken = await events.take(256, bounds);
     const of = (rows: readonly TakenDelivery[]) =>
       rows.filter(({ subscriptionId }) => subscriptionId === other.subscriptionId).length;

@@ -1,5 +1,5 @@
 /** The transmitter of Shared Signals (protocol §17). */
-import { type Body, POLL_METHOD, type Routes, routes } from '@svc/contract';
+import { type Body, POLL_METHOD, PUSH_METHOD, type Routes, routes } from '@svc/contract';
 import {
   audienceClaimOf,
   changeStream,
@@ -11,6 +11,7 @@ import {
   listStreams,
   pollStream,
   pollUrlOf,
+  reasonOf,
   type ServiceDeps,
   type StreamRecord,
   setStreamStatus,
@@ -34,7 +35,7 @@ export const ssfEndpoints = (deps: ServiceDeps, waits: Waits): HandlersOf<'ssf'>
         spec_version: '1_0',
         issuer: baseUrl,
         jwks_uri: baseUrl + routes.getServiceJwks.path,
-        delivery_methods_supported: [POLL_METHOD],
+        delivery_methods_supported: [PUSH_METHOD, POLL_METHOD],
         configuration_endpoint: baseUrl + routes.createStream.path,
         status_endpoint: baseUrl + routes.getStreamStatus.path,
         verification_endpoint: baseUrl + routes.verifyStream.path,
@@ -108,7 +109,7 @@ type Stream = Body<Routes['createStream'], 201>;
 const presentTo =
   (deps: ServiceDeps) =>
   (record: StreamRecord): Stream => {
-    const { streamId, requested, types, description } = record;
+    const { streamId, requested, types, description, delivery } = record;
     const { baseUrl } = deps.identity;
     return {
       stream_id: streamId as Stream['stream_id'],
@@ -117,14 +118,20 @@ const presentTo =
       events_supported: [...eventUris(baseUrl)],
       events_requested: [...requested],
       events_delivered: types.map((type) => eventUriOf(type, baseUrl)),
-      delivery: { method: POLL_METHOD, endpoint_url: pollUrlOf(deps, streamId) },
+      delivery:
+        delivery.method === 'poll'
+          ? { method: POLL_METHOD, endpoint_url: pollUrlOf(deps, streamId) }
+          : { method: PUSH_METHOD, endpoint_url: delivery.url },
       min_verification_interval: VERIFIED_EVERY_SECONDS,
       ...(description !== null && { description }),
     };
   };
 
-const presentStatus = ({ streamId, status, reason }: StreamRecord): Body<Routes['getStreamStatus'], 200> => ({
-  stream_id: streamId as Stream['stream_id'],
-  status,
-  ...(reason !== null && { reason }),
-});
+const presentStatus = (stream: StreamRecord): Body<Routes['getStreamStatus'], 200> => {
+  const reason = reasonOf(stream);
+  return {
+    stream_id: stream.streamId as Stream['stream_id'],
+    status: stream.status,
+    ...(reason !== null && { reason }),
+  };
+};

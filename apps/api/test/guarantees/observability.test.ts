@@ -104,7 +104,7 @@ beforeAll(async () => {
   jobs.record({ job: 'close-days', outcome: 'done', durationMs: 1, result: { closed: 1 } });
   createRunReporter(pino({ enabled: false }), registry);
   createColdHealth(registry, deployment.process.service.store.coldDays);
-  createDeliveryMetrics(registry, deployment.process.service.store.events);
+  createDeliveryMetrics(registry, deployment.process.service.store.events, true);
   createFenceMetrics(registry, { unkeptForMs: () => 0 });
   const state = { fault: null, behindMs: 0, reads: { replica: 1, primary: 1 } };
   createReplicaMetrics(registry, { describeReplica: () => state });

@@ -76,7 +76,10 @@ export const startReceivers = async (store: Store, timeoutMs = 15_000): Promise<
     webhooks,
     secrets,
     rootMissing: new Set(),
+    pushes: true,
     identity: {
+      baseUrl: IDENTITY.baseUrl,
+      did: 'did:web:svc.example',
       statusKeys: { signer: { kid: 'status-1', sign: (bytes) => sign(null, bytes, statusKey.privateKey) } },
     },
     clock: { nowMs: () => Date.now(), resync: async () => {} },

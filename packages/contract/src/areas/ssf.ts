@@ -43,13 +43,14 @@ export const ssfRoutes = {
     summary: 'Create a stream',
     description: [
       'A stream has what the subject of the key hears of by webhooks, from now on. `events_delivered` is what of `events_requested` there',
-      'is. Five streams for each subject.',
+      'is. Five streams for each subject. Its SETs are sent to `delivery.endpoint_url` (`urn:ietf:rfc:8935`), or polled for',
+      '(`urn:ietf:rfc:8936`, also without `delivery`).',
     ].join('\n'),
     auth: writing,
     body: streamRequest,
     responses: { 201: json(stream, 'Created.') },
     errors: {
-      INVALID_REQUEST: 'Not the body of a stream, or a delivery that there is not.',
+      INVALID_REQUEST: 'Not the body of a stream, or an `endpoint_url` that would not be asked.',
       CONFLICT: 'The subject has five streams.',
     },
   }),
@@ -73,7 +74,8 @@ export const ssfRoutes = {
     summary: 'Change a stream',
     description: [
       'Changes what is named of `events_requested`, `delivery` and `description`. Of what only the service says, a member that is sent must',
-      'be as it was read.',
+      'be as it was read. A stream that is pushed keeps its `authorization_header` as long as its `endpoint_url` stays. What waits goes where',
+      'the stream goes then.',
     ].join('\n'),
     auth: writing,
     body: streamChange,
@@ -89,7 +91,8 @@ export const ssfRoutes = {
     method: 'put',
     path: '/ssf/streams',
     summary: 'Replace what is wanted of a stream',
-    description: 'As PATCH, but what is not named is taken back.',
+    description:
+      'As PATCH, but what is not named is taken back: without `delivery` the stream is polled, without `authorization_header` none is sent.',
     auth: writing,
     body: streamChange,
     responses: { 200: json(stream, 'As it is now.') },
@@ -161,14 +164,14 @@ export const ssfRoutes = {
     summary: 'Poll for SETs',
     description: [
       'RFC 8936. First what `ack` and `setErrs` name is done with, then up to 100 SETs are given, the oldest first; each is given until it',
-      'is acknowledged. Of a stream that is not enabled none is.',
+      'is acknowledged. Of a stream that is not enabled none is, and a stream that is pushed is not polled.',
     ].join('\n'),
     auth: writing,
     params: one,
     body: pollRequest,
     responses: { 200: json(pollAnswer, 'SETs that wait.') },
     errors: {
-      NOT_FOUND: ABSENT,
+      NOT_FOUND: 'No such stream of this key’s subject that is polled.',
       RATE_LIMITED: 'The limit of the key, or too many polls wait on this node.',
     },
   }),

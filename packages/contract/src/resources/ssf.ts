@@ -1,9 +1,10 @@
 /** Event streams of the Shared Signals Framework 1.0 (protocol §17). The shapes are the specification's. */
 import { z } from 'zod';
 import { EXAMPLE } from '../examples.ts';
-import { integer, label, oneLine, prose, streamId } from '../formats.ts';
+import { integer, label, oneLine, prose, streamId, text } from '../formats.ts';
 
 export const POLL_METHOD = 'urn:ietf:rfc:8936';
+export const PUSH_METHOD = 'urn:ietf:rfc:8935';
 
 const STREAM_ID = 'ssf_01M7VZGC008Q2R7V9X1C4E6H8T';
 const ISSUER = 'https://svc.example';
@@ -15,13 +16,28 @@ const uris = z
   .array(uri, { error: 'must be a list of event type URIs' })
   .max(64, { error: 'must name at most 64 event types' });
 
-const delivery = z.strictObject({
-  method: z
-    .literal(POLL_METHOD, { error: `must be ${POLL_METHOD}, the one method there is` })
-    .meta({ description: 'Poll (RFC 8936).' }),
+const polled = z.strictObject({
+  method: z.literal(POLL_METHOD).meta({ description: 'Poll (RFC 8936).' }),
   endpoint_url: z.string().max(2048).optional().meta({
     description: 'Of this service: where to poll. May be left out, and is refused where it is another.',
   }),
+});
+
+const pushed = z.strictObject({
+  method: z.literal(PUSH_METHOD).meta({ description: 'Push (RFC 8935).' }),
+  endpoint_url: text(/^[\x21-\x7e]{1,2048}$/, 'must be a URL in its normal form').meta({
+    description: 'Of the receiver: where SETs are sent. https, port 443, of a public host name.',
+  }),
+  authorization_header: text(
+    /^[\x21-\x7e](?:[\x20-\x7e]{0,4094}[\x21-\x7e])?$/,
+    'must be the value of an Authorization header: 1 to 4,096 visible characters and spaces, none of these first or last',
+  )
+    .optional()
+    .meta({ description: 'Sent with each SET as `Authorization`. Never shown again.' }),
+});
+
+const delivery = z.discriminatedUnion('method', [polled, pushed], {
+  error: `must have a method, ${POLL_METHOD} or ${PUSH_METHOD}`,
 });
 
 /** What a receiver may say of its stream. */
@@ -69,7 +85,9 @@ export const stream = z
     events_supported: z.array(z.string()),
     events_requested: z.array(z.string()),
     events_delivered: z.array(z.string()),
-    delivery: z.strictObject({ method: z.string(), endpoint_url: z.string() }),
+    delivery: z.strictObject({ method: z.string(), endpoint_url: z.string() }).meta({
+      description: 'An `authorization_header` is not shown.',
+    }),
     min_verification_interval: z.int().meta({ description: 'In seconds.' }),
     description: z.string().optional(),
   })
@@ -155,7 +173,7 @@ export const ssfConfiguration = z
       spec_version: '1_0',
       issuer: ISSUER,
       jwks_uri: `${ISSUER}/.well-known/jwks.json`,
-      delivery_methods_supported: [POLL_METHOD],
+      delivery_methods_supported: [PUSH_METHOD, POLL_METHOD],
       configuration_endpoint: `${ISSUER}/ssf/streams`,
       status_endpoint: `${ISSUER}/ssf/status`,
       verification_endpoint: `${ISSUER}/ssf/verify`,

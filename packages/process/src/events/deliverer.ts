@@ -24,6 +24,8 @@ export interface DelivererDeps extends Omit<DeliveryDeps, 'events' | 'clock'> {
   readonly events: EventRepository;
   readonly clock: Pick<Clock, 'nowMs' | 'resync'>;
   readonly holds: Pick<Holds, 'list'>;
+  /** Streams that are pushed too. */
+  readonly pushes: boolean;
   readonly onFailure: (error: unknown) => void;
   readonly onAttempt?: (outcome: AttemptOutcome) => void;
 }
@@ -171,11 +173,11 @@ const readLog = async (
 };
 
 /** Answers how many deliveries were begun. */
-const sendDue = async ({ events }: DelivererDeps, sending: Sending): Promise<number> => {
+const sendDue = async ({ events, pushes }: DelivererDeps, sending: Sending): Promise<number> => {
   const { free } = sending;
   if (free === 0) return 0;
   const atOnce = free > WEBHOOK_PLACES / 2 ? AT_ONCE : AT_ONCE_WHEN_BUSY;
-  const taken = await events.take(free, { atOnce, ofAudience: AT_ONCE, forSeconds: LEASE_SECONDS });
+  const taken = await events.take(free, { atOnce, ofAudience: AT_ONCE, forSeconds: LEASE_SECONDS, pushes });
   for (const delivery of taken) sending.begin(delivery);
   return taken.length;
 };

@@ -14,7 +14,7 @@ it('count attempts from 0 on, and show what waits by one look at storage', async
     const dueSinceMs = Date.now() - 90_000;
     return { outboxSinceMs: null, dueSinceMs, waiting: 7, active: 3, failing: 2, disabled: 1 };
   };
-  const metrics = createDeliveryMetrics(registry, { describeQueue });
+  const metrics = createDeliveryMetrics(registry, { describeQueue }, false);
   metrics.record('delivered');
   metrics.record('rejected');
   metrics.record('delivered');
@@ -36,7 +36,7 @@ it('count attempts from 0 on, and show what waits by one look at storage', async
 
 it('say -1 while storage does not answer', async () => {
   const registry = new Registry();
-  createDeliveryMetrics(registry, { describeQueue: () => Promise.reject(new Error('gone')) });
+  createDeliveryMetrics(registry, { describeQueue: () => Promise.reject(new Error('gone')) }, false);
   const values = (await linesOf(registry)).slice(4).map((line) => line.split(' ')[1]);
   expect(values).toEqual(Array(6).fill('-1'));
 });

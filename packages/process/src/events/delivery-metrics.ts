@@ -14,6 +14,7 @@ const FRESH_MS = 1_000;
 export const createDeliveryMetrics = (
   registry: Registry,
   events: Pick<EventRepository, 'describeQueue'>,
+  pushes: boolean,
 ): DeliveryMetrics => {
   const attempts = new Counter({
     name: 'svc_webhook_attempts_total',
@@ -22,7 +23,7 @@ export const createDeliveryMetrics = (
     registers: [registry],
   });
   for (const outcome of OUTCOMES) attempts.labels({ outcome }).inc(0);
-  const look = lookAt(events);
+  const look = lookAt(() => events.describeQueue(pushes));
   gauge(registry, 'svc_webhook_outbox_seconds', {
     help: 'Age of the oldest event that is not in the log yet; 0: there is none; -1: storage does not answer.',
     read: async () => ageSeconds((await look())?.outboxSinceMs),
@@ -64,13 +65,13 @@ const gauge = (
   });
 };
 
-const lookAt = (events: Pick<EventRepository, 'describeQueue'>): (() => Promise<EventQueue | null>) => {
+const lookAt = (describe: () => Promise<EventQueue>): (() => Promise<EventQueue | null>) => {
   let latest: Promise<EventQueue | null> | null = null;
   let lookedMs = 0;
   return () => {
     if (latest === null || performance.now() - lookedMs > FRESH_MS) {
       lookedMs = performance.now();
-      latest = withinMs(HEALTH_ANSWER_MS, events.describeQueue(), () => null).catch(() => null);
+      latest = withinMs(HEALTH_ANSWER_MS, describe(), () => null).catch(() => null);
     }
     return latest;
   };

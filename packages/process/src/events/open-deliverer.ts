@@ -9,7 +9,7 @@ import { createWebhookPort } from './transport.ts';
 
 export const openDeliverer = (
   service: ServiceDeps,
-  config: Pick<Config, 'env' | 'outboundMap'>,
+  config: Pick<Config, 'env' | 'outboundMap' | 'ssf'>,
   logger: Pick<Logger, 'warn'>,
   registry: Registry,
 ): DelivererDeps | null => {
@@ -24,7 +24,8 @@ export const openDeliverer = (
     clock,
     holds,
     log,
-    onAttempt: createDeliveryMetrics(registry, store.events).record,
+    pushes: config.ssf,
+    onAttempt: createDeliveryMetrics(registry, store.events, config.ssf).record,
     onFailure: (error) => logger.warn({ err: error }, 'webhook.not_delivered'),
   };
 };

@@ -1,6 +1,6 @@
 /**
  * The way to endpoints that customers name: the outbound guard, and in addition the service's own hosts are refused. Of an answer
- * the status counts and `Retry-After`; its body is not read.
+ * the status counts and `Retry-After`; its body is not read, or that of a 400 alone.
  */
 import type { Config } from '@svc/config';
 import { createOutbound, type DnsPort, type OutboundAnswer, type TestSeams } from '@svc/outbound';
@@ -35,12 +35,14 @@ export const createWebhookPort = (
     seams,
   );
   return {
-    post: async (url, body, headers) =>
-      answerOf(await outbound.post(url, body, { headers, timeoutMs, maxBytes: null })),
+    post: async (url, { body, ...options }) =>
+      answerOf(await outbound.post(url, body, { ...options, timeoutMs, maxBytes: null })),
   };
 };
 
+const TEXT = new TextDecoder();
+
 const answerOf = (answer: OutboundAnswer) =>
   answer.kind === 'answered'
-    ? { status: answer.status, retryAfter: answer.retryAfter }
+    ? { status: answer.status, retryAfter: answer.retryAfter, error: TEXT.decode(answer.body) }
     : { problem: answer.why };

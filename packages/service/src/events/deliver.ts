@@ -4,17 +4,10 @@ import { parseRetryAfter } from '@svc/codec';
 import type { DeliveryOutcome, EventRepository, TakenDelivery } from '../ports/events.ts';
 import type { Log } from '../ports/platform.ts';
 import type { ServiceIdentity } from '../service-keys/service-identity.ts';
-import { type SignedWebhook, signWebhook, webhookBody } from './sign-webhook.ts';
+import { preparePush, tellPaused } from '../ssf/push.ts';
+import { DISABLED_AFTER_DAYS, type PostAnswer, type Prepared, type WebhookPort } from './post.ts';
+import { signWebhook, webhookBody } from './sign-webhook.ts';
 import type { WebhookSecrets } from './webhook-secrets.ts';
-
-/** What came of a POST: a status, or why there is none. Never rejects for what the other side does. */
-export type PostAnswer =
-  | { readonly status: number; readonly retryAfter: string | null }
-  | { readonly problem: string };
-
-export interface WebhookPort {
-  post(url: string, body: string, headers: Readonly<Record<string, string>>): Promise<PostAnswer>;
-}
 
 export interface DeliveryDeps {
   readonly events: Pick<EventRepository, 'noteOutcome' | 'release'>;
@@ -22,7 +15,10 @@ export interface DeliveryDeps {
   readonly secrets: WebhookSecrets;
   /** Subscriptions of which it was logged that one of their secrets is of a root that is gone. */
   readonly rootMissing: Set<string>;
-  readonly identity: { readonly statusKeys: Pick<ServiceIdentity['statusKeys'], 'signer'> };
+  readonly identity: Pick<ServiceIdentity, 'baseUrl'> & {
+    readonly did: string;
+    readonly statusKeys: Pick<ServiceIdentity['statusKeys'], 'signer'>;
+  };
   readonly clock: { nowMs(): number };
   readonly log: Log;
 }
@@ -43,7 +39,6 @@ export const RETRY_SECONDS = [
 ] as const;
 /** Each wait is shorter by up to this part, so that what failed together does not come together again. */
 const JITTER = 0.1;
-export const DISABLED_AFTER_DAYS = 5;
 const AFTER_NO_SIGNATURE_SECONDS = 30;
 
 /** `rejected`: answered with another status than success. `unanswered`: not connected to, or no answer in time. */
@@ -52,21 +47,22 @@ export type AttemptOutcome = 'delivered' | 'rejected' | 'unanswered' | 'not_sign
 /** Rejects with `StoreError` alone: the delivery is taken again once its lease is over. */
 export const deliver = async (deps: DeliveryDeps, delivery: TakenDelivery): Promise<AttemptOutcome> => {
   const { events, webhooks, log } = deps;
-  const signed = await sign(deps, delivery);
-  if ('missing' in signed) {
+  const { push } = delivery;
+  const prepared =
+    push === null ? await sign(deps, delivery) : await preparePush(deps, { ...delivery, push });
+  if ('missing' in prepared) {
     const isFirst = await events.release(delivery, AFTER_NO_SIGNATURE_SECONDS);
     const { subscriptionId: subscription_id } = delivery;
-    if (isFirst) log.error('webhook.not_signed', { subscription_id, reason: signed.missing });
+    if (isFirst) log.error('webhook.not_signed', { subscription_id, reason: prepared.missing });
     return 'not_signed';
   }
-  const outcome = outcomeOf(
-    await webhooks.post(delivery.url, signed.body, signed.headers),
-    delivery.attempts,
-    deps.clock.nowMs(),
-  );
+  const answer = await webhooks.post(delivery.url, prepared.request);
+  const outcome = outcomeOf(answer, prepared, delivery.attempts, deps.clock.nowMs());
   const disabled = await events.noteOutcome(delivery, outcome, DISABLED_AFTER_DAYS);
-  if (disabled !== null)
+  if (disabled !== null) {
     log.warn('webhook.disabled', { subscription_id: delivery.subscriptionId, because: disabled });
+    if (push !== null) await tellPaused(deps, { ...delivery, push }, disabled, outcome.problem);
+  }
   if (outcome.isDelivered) return 'delivered';
   return outcome.status === null ? 'unanswered' : 'rejected';
 };
@@ -75,7 +71,7 @@ export const deliver = async (deps: DeliveryDeps, delivery: TakenDelivery): Prom
 const sign = async (
   { secrets, rootMissing, identity, clock, log }: DeliveryDeps,
   delivery: TakenDelivery,
-): Promise<SignedWebhook | { readonly missing: string }> => {
+): Promise<Prepared | { readonly missing: string }> => {
   const derived = delivery.secrets.flatMap((secret) => secrets.derive(delivery.subscriptionId, secret) ?? []);
   if (derived.length === 0) return { missing: 'no root of its secret' };
   if (derived.length < delivery.secrets.length && !rootMissing.has(delivery.subscriptionId)) {
@@ -85,7 +81,13 @@ const sign = async (
   const atSeconds = Math.floor(clock.nowMs() / 1000);
   const message = { id: delivery.eventId, atSeconds, body: webhookBody(delivery) };
   try {
-    return await signWebhook(message, derived, identity.statusKeys.signer);
+    const { body, headers } = await signWebhook(message, derived, identity.statusKeys.signer);
+    return {
+      request: { body, headers, contentType: 'application/json', errorBytes: 0 },
+      isTaken: (status) => status >= 200 && status <= 299,
+      expected: '200 to 299 is expected',
+      refusalIn: () => null,
+    };
   } catch (error) {
     return { missing: error instanceof Error ? error.message : 'unknown' };
   }
@@ -95,16 +97,24 @@ const GONE = 410;
 /** Too Many Requests, Service Unavailable: with these a host may say when to come again. */
 const COME_AGAIN: readonly number[] = [429, 503];
 
-const outcomeOf = (answer: PostAnswer, attempts: number, nowMs: number): DeliveryOutcome => {
+const BAD_REQUEST = 400;
+
+const outcomeOf = (
+  answer: PostAnswer,
+  { isTaken, expected, refusalIn }: Prepared,
+  attempts: number,
+  nowMs: number,
+): DeliveryOutcome => {
   const status = 'status' in answer ? answer.status : null;
-  const isDelivered = status !== null && status >= 200 && status <= 299;
-  const wait = RETRY_SECONDS[attempts];
+  const isDelivered = status !== null && isTaken(status);
+  const refusal = 'status' in answer && answer.status === BAD_REQUEST ? refusalIn(answer.error) : null;
+  const wait = refusal?.isFinal ? undefined : RETRY_SECONDS[attempts];
   const askedSeconds = waitAskedFor(answer, nowMs);
   return {
     isDelivered,
     isGone: status === GONE,
     status,
-    problem: isDelivered ? null : 'problem' in answer ? answer.problem : describe(answer.status),
+    problem: isDelivered ? null : (refusal?.problem ?? describe(answer, expected)),
     retrySeconds:
       isDelivered || wait === undefined ? null : Math.max(wait * (1 - JITTER * Math.random()), askedSeconds),
     endpointWaitSeconds: askedSeconds,
@@ -117,7 +127,10 @@ const waitAskedFor = (answer: PostAnswer, nowMs: number): number => {
   return Math.min(parseRetryAfter(answer.retryAfter, nowMs) ?? 0, Math.max(...RETRY_SECONDS));
 };
 
-const describe = (status: number): string =>
-  status >= 300 && status <= 399
+const describe = (answer: PostAnswer, expected: string): string => {
+  if ('problem' in answer) return answer.problem;
+  const { status } = answer;
+  return status >= 300 && status <= 399
     ? `answered ${status}: redirects are not followed, name the new address`
-    : `answered ${status}: 200 to 299 is expected`;
+    : `answered ${status}: ${expected}`;
+};

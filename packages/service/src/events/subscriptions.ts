@@ -46,10 +46,7 @@ export const createSubscription = (
   { url, ...wanted }: NewSubscription,
   requestId: string,
 ): Promise<WithSecret> => {
-  const endpoint = parseEndpoint(url, deps.identity, deps.mappedHosts, 'url');
-  const refusal = deps.findUrlRefusal(endpoint);
-  if (refusal !== null)
-    throw invalidRequest(`url: ${refusal}; events are sent to https, port 443, of a public host name`);
+  const endpoint = parseSendable(deps, url, 'url');
   const audience = audienceOf(caller);
   const subscriptionId = `whs_${encodeUlid(deps.clock.nowMs(), deps.random.bytes(10))}`;
   const createdBy = caller.keyId;
@@ -66,6 +63,19 @@ export const createSubscription = (
     await audit(deps, tx, caller, 'subscription.create', subscriptionId, requestId);
     return withSecret(deps, subscription);
   });
+};
+
+/** The URL in its normal form. `member`: what the message names. Throws 400 for one that would not be asked. */
+export const parseSendable = (
+  { identity, mappedHosts, findUrlRefusal }: Pick<ServiceDeps, 'identity' | 'mappedHosts' | 'findUrlRefusal'>,
+  text: string,
+  member: string,
+): string => {
+  const url = parseEndpoint(text, identity, mappedHosts, member);
+  const refusal = findUrlRefusal(url);
+  if (refusal !== null)
+    throw invalidRequest(`${member}: ${refusal}; events are sent to https, port 443, of a public host name`);
+  return url;
 };
 
 /** The newest first. */

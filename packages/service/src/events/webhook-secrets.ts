@@ -26,10 +26,13 @@ export class WebhookSecrets {
     subscriptionId: string,
     { number, root }: Pick<EventSecretRecord, 'number' | 'root'>,
   ): Uint8Array | null {
+    return this.keyOf(root, `svc webhook secret ${subscriptionId} ${number}`);
+  }
+
+  /** 32 bytes for one purpose; null where the root is not there any more. */
+  keyOf(root: string, purpose: string): Uint8Array | null {
     const key = this.roots.get(root);
-    if (key === undefined) return null;
-    const info = `svc webhook secret ${subscriptionId} ${number}`;
-    return new Uint8Array(hkdfSync('sha256', key, '', info, SECRET_BYTES));
+    return key === undefined ? null : new Uint8Array(hkdfSync('sha256', key, '', purpose, SECRET_BYTES));
   }
 }
 

@@ -3,6 +3,8 @@
  * written by the database, in the transaction of the fact that they tell.
  */
 
+import type { SealedAuthorization } from './streams.ts';
+
 export const EVENT_TYPES = [
   'decision.allow',
   'decision.deny',
@@ -93,6 +95,14 @@ export interface TakenDelivery {
   /** Made before this one. */
   readonly attempts: number;
   readonly secrets: readonly EventSecretRecord[];
+  /** Null: a webhook. */
+  readonly push: TakenPush | null;
+}
+
+/** What a SET is sent with, beside the event. */
+export interface TakenPush {
+  readonly audience: EventAudience;
+  readonly authorization: SealedAuthorization | null;
 }
 
 /** What came of an attempt. `retrySeconds` null: the delivery is given up, if it was not delivered. */
@@ -127,6 +137,8 @@ export interface TakeBounds {
   /** Of all endpoints of one subject under way, and of all of an org and its members. */
   readonly ofAudience: number;
   readonly forSeconds: number;
+  /** Streams that are pushed too, not webhooks alone. */
+  readonly pushes: boolean;
 }
 
 export interface EventRepository {
@@ -168,7 +180,8 @@ export interface EventRepository {
 
   /** Whether anybody has a subscription that is not disabled. */
   hasSubscribers(): Promise<boolean>;
-  describeQueue(): Promise<EventQueue>;
+  /** `pushes`: with streams that are pushed. */
+  describeQueue(pushes: boolean): Promise<EventQueue>;
   /** Moves what no earlier event can come before any more into the log, in order. Answers how many. */
   sequence(limit: number): Promise<number>;
   /** Subscriptions for which the log has something new. */
@@ -179,7 +192,7 @@ export interface EventRepository {
   take(limit: number, bounds: TakeBounds): Promise<readonly TakenDelivery[]>;
   /** Answers why the endpoint was disabled by this; null: it was not. */
   noteOutcome(
-    delivery: Pick<TakenDelivery, 'subscriptionId' | 'position'>,
+    delivery: Pick<TakenDelivery, 'subscriptionId' | 'position' | 'url' | 'push'>,
     outcome: DeliveryOutcome,
     disableAfterDays: number,
   ): Promise<DisabledBecause | null>;

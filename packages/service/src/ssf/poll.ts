@@ -2,9 +2,10 @@
 import { holdLiveKey } from '../access/live-key.ts';
 import { tenantOf } from '../access/tenant.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { serviceUnavailable } from '../errors.ts';
+import { notFound, serviceUnavailable } from '../errors.ts';
 import type { Subscriber } from '../events/subscriptions.ts';
 import type { Waits } from '../lib/waits.ts';
+import type { Repositories } from '../ports/store.ts';
 import type { StreamRecord } from '../ports/streams.ts';
 import { eventOfJti, setClaims, signSet } from './set.ts';
 import { findOwn } from './streams.ts';
@@ -57,13 +58,23 @@ const settle = (
     return eventId === null ? [] : [{ eventId, problem: `refused: ${err} ${description}`.trimEnd() }];
   });
   const taken = ack.flatMap((jti) => eventOfJti(jti, id) ?? []);
-  if (taken.length + refused.length === 0) return findOwn(store, caller, id);
+  if (taken.length + refused.length === 0) return findPolled(store, caller, id);
   return store.transaction(async (tx) => {
     await holdLiveKey(tx, caller);
-    const stream = await findOwn(tx, caller, id);
+    const stream = await findPolled(tx, caller, id);
     await tx.streams.settle(id, taken, refused);
     return stream;
   });
+};
+
+const findPolled = async (
+  repositories: Pick<Repositories, 'streams'>,
+  caller: Subscriber,
+  id: string,
+): Promise<StreamRecord> => {
+  const stream = await findOwn(repositories, caller, id);
+  if (stream.delivery.method === 'poll') return stream;
+  throw notFound(`Stream ${id} is pushed to its endpoint_url; there is nothing to poll.`);
 };
 
 const give = async (

@@ -1,14 +1,18 @@
 /** Events as Security Event Tokens (RFC 8417) in the profile of OpenID SSF 1.0 (protocol §17). */
 import { type JsonObject, type Signer, signCompactJws } from '@svc/protocol';
 import { EVENT_TYPES, type EventType } from '../ports/events.ts';
-import { type StreamRecord, VERIFICATION, type WaitingEvent } from '../ports/streams.ts';
+import { STREAM_UPDATED, type StreamRecord, VERIFICATION, type WaitingEvent } from '../ports/streams.ts';
 
 export const SET_TYP = 'secevent+jwt';
 
 const SECEVENT = 'https://schemas.openid.net/secevent';
 const REVOKED = `${SECEVENT}/caep/event-type/credential-change`;
 const COMPROMISED = `${SECEVENT}/risc/event-type/credential-compromise`;
-const VERIFIED = `${SECEVENT}/ssf/event-type/verification`;
+/** What a stream is told of itself, by the type in the log. */
+const OF_STREAM: Readonly<Partial<Record<WaitingEvent['type'], string>>> = {
+  [VERIFICATION]: `${SECEVENT}/ssf/event-type/verification`,
+  [STREAM_UPDATED]: `${SECEVENT}/ssf/event-type/stream-updated`,
+};
 
 /** Where CAEP or RISC has a type that says the same. All else has a URI of the service's own. */
 const STANDARD: Readonly<Partial<Record<EventType, string>>> = {
@@ -62,10 +66,12 @@ const contentOf = (
 ): JsonObject => {
   // Written by the database: an object.
   const data = JSON.parse(event.data) as JsonObject;
-  if (event.type === VERIFICATION)
-    return { sub_id: { format: 'opaque', id: streamId }, events: { [VERIFIED]: data } };
-  const said = { ...(SAYING[event.type] ?? {}), event_timestamp: secondsOf(event), ...data };
-  return { sub_id: subjectOf(data, did), events: { [eventUriOf(event.type, baseUrl)]: said } };
+  const ofStream = OF_STREAM[event.type];
+  if (ofStream !== undefined)
+    return { sub_id: { format: 'opaque', id: streamId }, events: { [ofStream]: data } };
+  const type = event.type as EventType;
+  const said = { ...(SAYING[type] ?? {}), event_timestamp: secondsOf(event), ...data };
+  return { sub_id: subjectOf(data, did), events: { [eventUriOf(type, baseUrl)]: said } };
 };
 
 /** What the standard types ask for beside their time. */

@@ -6,7 +6,8 @@ import type { ServiceDeps } from '../deps.ts';
 import { conflict, invalidRequest, notFound, rateLimited } from '../errors.ts';
 import { audienceOf, orgOf, type Subscriber } from '../events/subscriptions.ts';
 import type { Repositories } from '../ports/store.ts';
-import type { StreamRecord, StreamStatus } from '../ports/streams.ts';
+import type { StreamDelivery, StreamRecord, StreamStatus } from '../ports/streams.ts';
+import { type DeliveryRequest, deliveryOf } from './delivery.ts';
 import { audienceClaimOf, eventUris, typesOf } from './set.ts';
 
 const STREAMS_EACH = 5;
@@ -16,7 +17,7 @@ export const VERIFIED_EVERY_SECONDS = 30;
 /** What a receiver may say. Not there: it says nothing of it. */
 export interface StreamRequest {
   readonly events_requested?: readonly string[] | undefined;
-  readonly delivery?: { readonly endpoint_url?: string | undefined } | undefined;
+  readonly delivery?: DeliveryRequest | undefined;
   readonly description?: string | undefined;
 }
 
@@ -37,17 +38,16 @@ export const createStream = (
   wanted: StreamRequest,
   requestId: string,
 ): Promise<StreamRecord> => {
-  if (wanted.delivery?.endpoint_url !== undefined)
-    throw invalidRequest('delivery.endpoint_url is for this service to say; leave it out');
   const audience = audienceOf(caller);
   const streamId = `ssf_${encodeUlid(deps.clock.nowMs(), deps.random.bytes(10))}`;
+  const delivery = deliveryOf(deps, streamId, wanted.delivery, null);
   return deps.store.transaction(async (tx) => {
     await holdLiveKey(tx, caller);
     if ((await tx.streams.countForUpdate(audience)) >= STREAMS_EACH)
       throw conflict(
         `${caller.subject} has ${STREAMS_EACH} streams, which is the limit; use one of them, or delete one.`,
       );
-    const wishes = wishesOf(deps, wanted);
+    const wishes = wishesOf(deps, delivery, wanted);
     const stream = await tx.streams.insert({ streamId, audience, createdBy: caller.keyId, ...wishes });
     await audit(deps, tx, caller, 'stream.create', streamId, requestId);
     return stream;
@@ -78,7 +78,11 @@ export const changeStream = (
     refuseOtherFacts(deps, sent, stream);
     const { requested, description } = stream;
     const kept = isWhole ? {} : { events_requested: requested, description: description ?? undefined };
-    await tx.streams.update(stream.streamId, wishesOf(deps, { ...kept, ...sent }));
+    const delivery =
+      sent.delivery === undefined && !isWhole
+        ? stream.delivery
+        : deliveryOf(deps, stream.streamId, sent.delivery, isWhole ? null : stream.delivery);
+    await tx.streams.update(stream.streamId, wishesOf(deps, delivery, { ...kept, ...sent }));
     return findOwn(tx, caller, stream.streamId);
   });
 
@@ -123,9 +127,6 @@ export const verifyStream = (
       );
   });
 
-export const pollUrlOf = ({ identity }: Pick<ServiceDeps, 'identity'>, streamId: string): string =>
-  `${identity.baseUrl}/ssf/streams/${streamId}/poll`;
-
 /** Of the caller's subject. */
 export const findOwn = async (
   { streams }: Pick<Repositories, 'streams'>,
@@ -139,11 +140,12 @@ export const findOwn = async (
 
 const wishesOf = (
   { identity }: Pick<ServiceDeps, 'identity'>,
+  delivery: StreamDelivery,
   {
     events_requested: requested = [],
     description = null,
   }: Omit<StreamRequest, 'description'> & { readonly description?: string | null | undefined },
-) => ({ requested, types: typesOf(requested, identity.baseUrl), description });
+) => ({ delivery, requested, types: typesOf(requested, identity.baseUrl), description });
 
 const refuseOtherFacts = (
   deps: Pick<ServiceDeps, 'identity'>,
@@ -162,7 +164,6 @@ const refuseOtherFacts = (
       supported.filter((uri) => typesOf([uri], baseUrl).some((type) => stream.types.includes(type))),
     ],
     ['min_verification_interval', sent.min_verification_interval, [VERIFIED_EVERY_SECONDS]],
-    ['delivery.endpoint_url', sent.delivery?.endpoint_url, [pollUrlOf(deps, stream.streamId)]],
   ];
   for (const [name, said, fact] of facts)
     if (said !== undefined && !isSameSet([said].flat(), fact))

@@ -1,4 +1,4 @@
-/** Subscriptions, the log of events and their deliveries (0010-events). */
+/** Subscriptions, the log of events and their deliveries (0010-events, 0023-pushed-streams). */
 import type {
   DisabledBecause,
   EventDeliveryRecord,
@@ -67,8 +67,15 @@ const deliveryColumns = `position, event_id as "eventId", type, state, attempts,
 
 const takeSql = `
   select t.subscription_id as "subscriptionId", t.position, t.url, t.event_id as "eventId", t.type,
-    svc_ms(t.occurred_at) as "occurredAtMs", t.data, t.attempts, ${secretsOf('t.subscription_id')} as secrets
-  from svc_take_due($1, $2, $3, make_interval(secs => $4)) t order by t.position`;
+    svc_ms(t.occurred_at) as "occurredAtMs", t.data, t.attempts, ${secretsOf('t.subscription_id')} as secrets,
+    case when t.method = 'push' then json_build_object('audience', t.audience,
+      'authorization', case when e.authorization_root is not null
+        then json_build_object('root', e.authorization_root, 'sealed', e.authorization_sealed) end) end as push
+  from svc_take_to_send($5, $1, $2, $3, make_interval(secs => $4)) t left join event_streams e using (subscription_id)
+  order by t.position`;
+
+/** How what is sent is sent; streams that are pushed or not. */
+const methodsOf = (pushes: boolean) => (pushes ? ['webhook', 'push'] : ['webhook']);
 
 const putOffSql = `
   update event_subscriptions set not_before = greatest(not_before, svc_now() + make_interval(secs => $2))
@@ -103,12 +110,12 @@ const queueSql = `
         where d.subscription_id = s.subscription_id and d.state = 'waiting' and d.is_next
           and d.next_attempt_at <= svc_now() and d.taken_until is null
         order by d.next_attempt_at limit 1) f
-      where s.disabled_at is null and s.failing_since is null and s.method = 'webhook') as "dueSinceMs",
+      where s.disabled_at is null and s.failing_since is null and s.method = any ($1)) as "dueSinceMs",
     (select count(*)::integer from (select from event_deliveries where state = 'waiting' limit 100000) w) as waiting,
     count(*) filter (where disabled_at is null and failing_since is null)::integer as active,
     count(*) filter (where disabled_at is null and failing_since is not null)::integer as failing,
     count(*) filter (where disabled_at is not null and audience != 'rp deleted')::integer as disabled
-  from event_subscriptions where method = 'webhook'`;
+  from event_subscriptions where method = any ($1)`;
 
 export function eventRepository(database: Database): EventRepository {
   const findWhere = async (condition: string, values: readonly unknown[]) =>
@@ -217,8 +224,8 @@ export function eventRepository(database: Database): EventRepository {
       const text = 'select from event_subscriptions where disabled_at is null limit 1';
       return (await database.read({ text, values: [] })).length > 0;
     },
-    async describeQueue() {
-      const [queue] = await database.read<EventQueue>({ text: queueSql, values: [] });
+    async describeQueue(pushes) {
+      const [queue] = await database.read<EventQueue>({ text: queueSql, values: [methodsOf(pushes)] });
       if (queue === undefined) throw new Error('nothing is known of the queue');
       return queue;
     },
@@ -237,13 +244,18 @@ export function eventRepository(database: Database): EventRepository {
         (await first<number>('select svc_open_deliveries($1, $2) as value', [subscriptionId, window])) ?? 0
       );
     },
-    take: (limit, { atOnce, ofAudience, forSeconds }) =>
-      database.write<TakenDelivery>({ text: takeSql, values: [limit, atOnce, ofAudience, forSeconds] }),
-    async noteOutcome({ subscriptionId, position }, outcome, disableAfterDays) {
+    take: (limit, { atOnce, ofAudience, forSeconds, pushes }) =>
+      database.write<TakenDelivery>({
+        text: takeSql,
+        values: [limit, atOnce, ofAudience, forSeconds, methodsOf(pushes)],
+      }),
+    async noteOutcome({ subscriptionId, position, url, push }, outcome, disableAfterDays) {
       const { isDelivered, isGone, status, problem, retrySeconds, endpointWaitSeconds } = outcome;
-      const text = 'select svc_note_delivery($1, $2, $3, $4, $5, $6, $7, make_interval(days => $8)) as value';
+      const of = push === null ? 'svc_note_delivery(' : 'svc_note_push($9, ';
+      const text = `select ${of}$1, $2, $3, $4, $5, $6, $7, make_interval(days => $8)) as value`;
       const because = await first<DisabledBecause | null>(text, [
         ...[subscriptionId, position, isDelivered, isGone, status, problem, retrySeconds, disableAfterDays],
+        ...(push === null ? [] : [url]),
       ]);
       if (endpointWaitSeconds > 0)
         await database.write({ text: putOffSql, values: [subscriptionId, endpointWaitSeconds] });

@@ -1,10 +1,20 @@
-/** Streams of Shared Signals over subscriptions, the log and its deliveries (0022-streams). */
-import { type StreamRecord, type StreamRepository, VERIFICATION, type WaitingEvent } from '@svc/service';
+/** Streams of Shared Signals over subscriptions, the log and its deliveries (0022-streams, 0023-pushed-streams). */
+import {
+  type StreamDelivery,
+  type StreamRecord,
+  type StreamRepository,
+  VERIFICATION,
+  type WaitingEvent,
+} from '@svc/service';
 import type { Database } from '../database.ts';
 
 const select = `
   select s.subscription_id as "streamId", s.audience, s.description, array_remove(s.types, '${VERIFICATION}') as types, t.requested,
-    case when s.disabled_at is null then 'enabled' when t.keeps_nothing then 'disabled' else 'paused' end as status, t.reason
+    case when s.disabled_at is null then 'enabled' when t.keeps_nothing then 'disabled' else 'paused' end as status, t.reason,
+    s.disabled_because as "disabledBecause", s.last_problem as "lastProblem",
+    case s.method when 'poll' then json_build_object('method', 'poll') else json_build_object('method', 'push', 'url', s.url,
+      'authorization', case when t.authorization_root is not null
+        then json_build_object('root', t.authorization_root, 'sealed', t.authorization_sealed) end) end as delivery
   from event_subscriptions s join event_streams t using (subscription_id)`;
 
 /** A subscription has one type at least; a stream may have none. */
@@ -12,11 +22,12 @@ const insertSql = `
   with inserted as (
     insert into event_subscriptions
       (subscription_id, audience, method, url, description, types, budget_low_percent, created_by, read_to)
-    values ($1, $2, 'poll', '', $3, array['${VERIFICATION}'] || $4::text[], 20, $5,
+    values ($1, $2, $7, $8, $3, array['${VERIFICATION}'] || $4::text[], 20, $5,
       coalesce((select max(position) from event_log), 0))
     returning subscription_id
   )
-  insert into event_streams (subscription_id, requested) select subscription_id, $6 from inserted`;
+  insert into event_streams (subscription_id, requested, authorization_root, authorization_sealed)
+  select subscription_id, $6, $9, $10 from inserted`;
 
 const updateSql = `
   with updated as (
@@ -25,10 +36,16 @@ const updateSql = `
   ), dropped as (
     delete from event_deliveries d using updated u
     where d.subscription_id = u.subscription_id and d.state = 'waiting' and d.type != all (u.types)
+    returning d.order_key
   ), unwanted as (
     delete from event_wants w using updated u where w.subscription_id = u.subscription_id and w.type != all (u.types)
+  ), changed as (
+    update event_streams set requested = $4, authorization_root = $5, authorization_sealed = $6 where subscription_id = $1
   )
-  update event_streams set requested = $4 where subscription_id = $1`;
+  select distinct order_key as "orderKey" from dropped where order_key is not null`;
+
+/** Where something was dropped, what stood behind it is next. */
+const nextSql = 'select svc_find_next($1, $2)';
 
 /** The caller has the row. Whoever kept nothing until now begins with what is told from here on. */
 const statusSql = `
@@ -40,6 +57,10 @@ const statusSql = `
   update event_subscriptions s
   set disabled_at = case when $2 = 'enabled' then null else coalesce(disabled_at, svc_now()) end,
     disabled_because = case when $2 = 'enabled' then null else 'owner' end,
+    failing_since = case when $2 = 'enabled' and disabled_at is not null then null else failing_since end,
+    failures = case when $2 = 'enabled' and disabled_at is not null then 0 else failures end,
+    last_problem = case when $2 = 'enabled' and disabled_at is not null then null else last_problem end,
+    not_before = case when $2 = 'enabled' and disabled_at is not null then svc_now() else not_before end,
     read_to = case when w.keeps_nothing then coalesce((select max(position) from event_log), 0) else read_to end
   from was w where s.subscription_id = $1`;
 
@@ -52,7 +73,14 @@ const settleSql = `
   set state = case when e.problem is null then 'delivered' else 'failed' end, attempts = attempts + 1, last_attempt_at = svc_now(),
     last_problem = e.problem
   from unnest($2::text[], $3::text[]) as e (event_id, problem)
-  where d.subscription_id = $1 and d.event_id = e.event_id and d.state = 'waiting'`;
+  where d.subscription_id = $1 and d.event_id = e.event_id and d.state = 'waiting'
+    and exists (select from event_subscriptions s where s.subscription_id = $1 and s.method = 'poll')`;
+
+const rowOf = (delivery: StreamDelivery) => {
+  if (delivery.method === 'poll') return { method: 'poll', url: '', root: null, sealed: null };
+  const { method, url, authorization } = delivery;
+  return { method, url, root: authorization?.root ?? null, sealed: authorization?.sealed ?? null };
+};
 
 export function streamRepository(database: Database): StreamRepository {
   const run = (text: string, values: readonly unknown[]) => database.write({ text, values });
@@ -69,8 +97,10 @@ export function streamRepository(database: Database): StreamRepository {
       const [row] = await database.write<{ value: number }>({ text, values: [audience] });
       return row?.value ?? 0;
     },
-    async insert({ streamId, audience, description, types, createdBy, requested }) {
-      await run(insertSql, [streamId, audience, description, types, createdBy, requested]);
+    async insert({ streamId, audience, description, types, createdBy, requested, delivery }) {
+      const { method, url, root, sealed } = rowOf(delivery);
+      const stream = [streamId, audience, description, types, createdBy, requested];
+      await run(insertSql, [...stream, method, url, root, sealed]);
       await want(streamId);
       const [inserted] = await listWhere('s.subscription_id = $1', [streamId]);
       if (inserted === undefined) throw new Error(`inserted stream not found: ${streamId}`);
@@ -81,9 +111,15 @@ export function streamRepository(database: Database): StreamRepository {
       const [found] = await listWhere('s.audience = $1 and s.subscription_id = $2', [audience, streamId]);
       return found ?? null;
     },
-    async update(streamId, { types, description, requested }) {
+    async update(streamId, { types, description, requested, delivery }) {
       await hold(streamId);
-      await run(updateSql, [streamId, types, description, requested]);
+      const { method, url, root, sealed } = rowOf(delivery);
+      const dropped = await database.write<{ orderKey: string }>({
+        text: updateSql,
+        values: [streamId, types, description, requested, root, sealed],
+      });
+      await run(nextSql, [streamId, dropped.map(({ orderKey }) => orderKey)]);
+      await run('select svc_direct_stream($1, $2, $3)', [streamId, method, url]);
       await run(
         `select svc_want_events(subscription_id) from event_streams where subscription_id = $1 and not keeps_nothing`,
         [streamId],
@@ -91,7 +127,13 @@ export function streamRepository(database: Database): StreamRepository {
     },
     async setStatus(streamId, status, reason) {
       await hold(streamId);
+      const [was] = await database.write<{ status: string }>({
+        text: `${select} where s.subscription_id = $1`,
+        values: [streamId],
+      });
       await run(statusSql, [streamId, status, reason]);
+      if (status === 'enabled' && was?.status !== 'enabled')
+        await run('select svc_begin_anew($1)', [streamId]);
       await (status === 'disabled' ? run(dropSql, [streamId]) : want(streamId));
     },
     async delete(streamId) {
@@ -116,6 +158,7 @@ export function streamRepository(database: Database): StreamRepository {
     async settle(streamId, taken, refused) {
       const ids = [...taken, ...refused.map(({ eventId }) => eventId)];
       const problems = [...taken.map(() => null), ...refused.map(({ problem }) => problem)];
+      await hold(streamId);
       await run(settleSql, [streamId, ids, problems]);
     },
     listWaiting: (streamId, limit) =>

@@ -33,7 +33,7 @@ it('without `delivery` it is polled, and without `events_requested` nothing is d
 it.each([
   [
     'a method that there is not',
-    { delivery: { method: 'urn:ietf:rfc:8935', endpoint_url: 'https://a.example/' } },
+    { delivery: { method: 'urn:ietf:rfc:1', endpoint_url: 'https://a.example/' } },
   ],
   ['no method', { delivery: {} }],
   [

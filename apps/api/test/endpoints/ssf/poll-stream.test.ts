@@ -132,7 +132,7 @@ describe('a poll', () => {
     );
     expect(rows).toEqual([{ state: 'waiting', attempts: 0, taken_at: null, failing_since: null }]);
     const { events } = world.deployment.process.service.store;
-    expect(await events.describeQueue()).toMatchObject({
+    expect(await events.describeQueue(true)).toMatchObject({
       dueSinceMs: null,
       active: 0,
       failing: 0,

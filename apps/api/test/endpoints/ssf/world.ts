@@ -11,6 +11,8 @@ export const VERIFICATION = 'https://schemas.openid.net/secevent/ssf/event-type/
 /** Well-formed, and nobody's. */
 export const NO_STREAM = 'ssf_01M7VZGC008Q2R7V9X1C4E6H8R';
 
+export const ROOT = 'a-root-for-tests-that-is-long-enough-0';
+
 export interface Polled {
   readonly sets: Readonly<Record<string, string>>;
   readonly moreAvailable: boolean;
@@ -32,7 +34,7 @@ export interface Stream {
 export const withStreams = () => {
   const deployment = withOwnDeployment({
     SVC_SSF: '1',
-    SVC_WEBHOOK_KEYS: 'a-root-for-tests-that-is-long-enough-0',
+    SVC_WEBHOOK_KEYS: ROOT,
   });
   let tenants: Tenants | undefined;
   beforeAll(async () => {
@@ -82,7 +84,12 @@ export const withStreams = () => {
           throw new Error(JSON.stringify(fields));
         },
       };
-      const deps = openDeliverer(deployment.process.service, readConfig({}), logger, new Registry());
+      const deps = openDeliverer(
+        deployment.process.service,
+        readConfig({ SVC_SSF: '1', SVC_DEMO: '1' }),
+        logger,
+        new Registry(),
+      );
       if (deps === null) throw new Error('no deliverer');
       do await deliverDue(deps, new AbortController().signal);
       while ((await deployment.sql.query('select from event_outbox limit 1')).rowCount);

@@ -1,0 +1,110 @@
+/** One SET for an endpoint that is pushed to (RFC 8935), and what its answer means. */
+import { randomBytes } from 'node:crypto';
+import { encodeUlid, type JsonObject, type Signer } from '@svc/protocol';
+import type { Prepared, Refusal, WebhookPort } from '../events/post.ts';
+import type { WebhookSecrets } from '../events/webhook-secrets.ts';
+import type { DisabledBecause, TakenDelivery, TakenPush } from '../ports/events.ts';
+import { STREAM_UPDATED, type WaitingEvent } from '../ports/streams.ts';
+import { openAuthorization } from './authorization.ts';
+import { reasonOf } from './reason.ts';
+import { SET_TYP, setClaims, signSet } from './set.ts';
+
+export interface PushDeps {
+  readonly secrets: WebhookSecrets;
+  readonly identity: {
+    readonly baseUrl: string;
+    readonly did: string;
+    readonly statusKeys: { readonly signer: Signer };
+  };
+}
+
+export type PushDelivery = TakenDelivery & { readonly push: TakenPush };
+
+/** The whole of an error answer: `err` and `description` with room around them. */
+const ERROR_BYTES = 8_192;
+const ERR_CHARS = 128;
+const DESCRIPTION_CHARS = 1_024;
+
+/** `missing`: nothing can be sent, for a reason that lies here. */
+export const preparePush = async (
+  deps: PushDeps,
+  delivery: PushDelivery,
+  event: WaitingEvent = delivery as WaitingEvent,
+): Promise<Prepared | { readonly missing: string }> => {
+  const authorization = authorizationOf(deps, delivery);
+  if (authorization === null) return { missing: 'the root under which its authorization is sealed is gone' };
+  const { identity } = deps;
+  const stream = { streamId: delivery.subscriptionId, audience: delivery.push.audience };
+  try {
+    const body = await signSet(identity.statusKeys.signer, setClaims(event, stream, identity));
+    const headers: Readonly<Record<string, string>> = authorization === '' ? {} : { authorization };
+    return {
+      request: { body, headers, contentType: `application/${SET_TYP}`, errorBytes: ERROR_BYTES },
+      isTaken: (status) => status === ACCEPTED,
+      expected: '202 is expected',
+      refusalIn: (error) => refusalIn(error, authorization),
+    };
+  } catch (error) {
+    return { missing: error instanceof Error ? error.message : 'unknown' };
+  }
+};
+
+const ACCEPTED = 202;
+
+/** Empty: the receiver wants none. */
+const authorizationOf = (
+  { secrets }: PushDeps,
+  { subscriptionId: streamId, url, push }: PushDelivery,
+): string | null =>
+  push.authorization === null ? '' : openAuthorization(secrets, { streamId, url }, push.authorization);
+
+/** Of the codes of RFC 8935 §2.4 those that say something of the SET; the others tell of keys and access, which change. */
+const FINAL: readonly string[] = ['invalid_request', 'invalid_issuer', 'invalid_audience'];
+
+/** What a 400 says (RFC 8935 §2.3). Null: it is not in that form. What it repeats of the header is taken out. */
+export const refusalIn = (error: string, authorization: string): Refusal | null => {
+  const { err, description } = parseObject(error) ?? {};
+  if (typeof err !== 'string' || err === '') return null;
+  const said = typeof description === 'string' ? description : '';
+  const clean = (text: string, most: number) =>
+    [...withoutSecret(text, authorization)].slice(0, most).join('');
+  const problem = `refused: ${clean(err, ERR_CHARS)} ${clean(said, DESCRIPTION_CHARS)}`;
+  return { problem: problem.replace(/\p{Cc}+/gu, ' ').trimEnd(), isFinal: FINAL.includes(err) };
+};
+
+const parseObject = (text: string): JsonObject | null => {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as JsonObject)
+      : null;
+  } catch {
+    return null;
+  }
+};
+
+/** The header, and each part of it that is long enough to be a credential. */
+const withoutSecret = (text: string, authorization: string): string =>
+  [authorization, ...authorization.split(/[\s,;="]+/)]
+    .filter((part) => part.length >= LEAST_SECRET_CHARS)
+    .reduce((left, part) => left.replaceAll(part, '[authorization]'), text);
+
+const LEAST_SECRET_CHARS = 8;
+
+/** The service has paused the stream by itself, and says so on it: a stream-updated event (SSF 1.0 §8.1.5). Sent once: who does not hear it reads the status. */
+export const tellPaused = async (
+  deps: PushDeps & { readonly webhooks: WebhookPort; readonly clock: { nowMs(): number } },
+  delivery: PushDelivery,
+  disabledBecause: DisabledBecause,
+  lastProblem: string | null,
+): Promise<void> => {
+  const occurredAtMs = deps.clock.nowMs();
+  const reason = reasonOf({ reason: null, disabledBecause, lastProblem });
+  const prepared = await preparePush(deps, delivery, {
+    eventId: `evt_${encodeUlid(occurredAtMs, randomBytes(10))}`,
+    type: STREAM_UPDATED,
+    occurredAtMs,
+    data: JSON.stringify({ status: 'paused', reason }),
+  });
+  if ('request' in prepared) await deps.webhooks.post(delivery.url, prepared.request);
+};
