@@ -1,9 +1,11 @@
 /** The worker process and events: nothing is lost with it, and it says where it cannot deliver. */
+import { randomBytes } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { Store } from '@svc/service';
+import { encodeUlid } from '@svc/protocol';
+import { type EventAudience, type Store, sealAuthorization } from '@svc/service';
 import { withDatabase } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
 import { insertSubscription } from '@svc/testkit/store/events';
@@ -31,6 +33,24 @@ it('without SVC_WEBHOOK_KEYS it says that nothing is sent, where somebody has su
   await store.close();
 });
 
+/** Of a SET. */
+const txnOf = (set: string): unknown =>
+  JSON.parse(Buffer.from(set.split('.')[1] ?? '', 'base64url').toString()).txn;
+
+const insertStream = (audience: EventAudience) => {
+  const streamId = `ssf_${encodeUlid(Date.now(), randomBytes(10))}`;
+  const url = 'https://hooks.example/svc';
+  const authorization = sealAuthorization(
+    secrets,
+    { streamId, url },
+    'Bearer of-a-receiver',
+    randomBytes(12),
+  );
+  const delivery = { method: 'push', url, authorization } as const;
+  const wishes = { requested: [], types: ['decision.deny'], description: null, delivery } as const;
+  return store.transaction((tx) => tx.streams.insert({ streamId, audience, createdBy: null, ...wishes }));
+};
+
 /** Answers some at once, and holds the others until they are let go or their sender is gone. */
 const startReceiver = async () => {
   const bodies = new Map<string, Set<string>>();
@@ -41,13 +61,13 @@ const startReceiver = async () => {
   let holds = true;
   const take = (id: string, response: ServerResponse) => {
     taken.add(id);
-    response.writeHead(204).end();
+    response.writeHead(202).end();
     events.emit('changed');
   };
   const server = createServer(async (request, response) => {
-    const id = String(request.headers['webhook-id']);
     const body = await text(request).catch(() => null);
     if (body === null) return;
+    const id = String(request.headers['webhook-id'] ?? txnOf(body));
     bodies.set(id, (bodies.get(id) ?? new Set()).add(body));
     count += 1;
     if (!holds || count % 3 === 0) return take(id, response);
@@ -74,49 +94,56 @@ const startReceiver = async () => {
 };
 
 const KILLS = sampled({ quick: 1, deep: 40 });
-it(`killed ${KILLS} times with deliveries under way, each event is taken, under one id and with one body`, async () => {
-  await runSql(database.url, 'truncate event_subscriptions, event_outbox, event_log cascade');
-  const world = await createWorld(store);
-  await insertSubscription(store, `rp ${world.relyingParty.did}`, ['decision.deny']);
-  await runSql(database.url, 'update event_secrets set root = $1', [secrets.current]);
-  const decisions = Array.from({ length: 30 + 10 * KILLS }, () => denyCommit(world));
-  await store.verify.commitDecisions(decisions);
-  await store.close();
-  const receiver = await startReceiver();
-  const start = () =>
-    startWorker({
-      databaseUrl: database.url,
-      hosts: { 'hooks.example': receiver.url },
-      env: { SVC_WEBHOOK_KEYS: ROOT },
-    });
-  const until = async (worker: WorkerProcess, holds: () => boolean) => {
-    const ended = worker.ended.then(() => {
-      throw new Error(worker.log.join('\n'));
-    });
-    while (!holds()) await Promise.race([once(receiver.events, 'changed'), ended]);
-    ended.catch(() => {});
-  };
-  for (let kill = 0; kill < KILLS; kill++) {
-    const takenBefore = receiver.taken.size;
-    const worker = start();
-    await until(worker, () => receiver.held.size >= 5 && receiver.taken.size > takenBefore);
-    worker.signal('SIGKILL');
-    await worker.ended;
-    while (receiver.held.size > 0) await once(receiver.events, 'changed');
-    await untilAlone(database.url);
-    // As if its leases had lapsed.
-    await runSql(database.url, 'update event_deliveries set taken_until = null');
-  }
-  receiver.holdNoMore();
-  const last = start();
-  const ids = decisions.map(({ receiptId }) => `evt_${receiptId.slice(4)}`);
-  const done = `select count(*)::integer as count from event_deliveries where state = 'delivered'`;
-  const countDone = async () => (await runSql<{ count: number }>(database.url, done))[0]?.count;
-  while ((await countDone()) !== ids.length)
-    if (await Promise.race([last.ended.then(() => true), runSql(database.url, 'select').then(() => false)]))
-      throw new Error(last.log.join('\n'));
-  expect(await last.stop()).toBe(0);
-  expect([...receiver.taken].sort()).toEqual(ids.toSorted());
-  expect([...receiver.bodies.values()].filter(({ size }) => size !== 1)).toEqual([]);
-  receiver.close();
-}, 600_000);
+it.each(['webhook', 'push'])(
+  `killed ${KILLS} times with deliveries by %s under way, each event is taken, under one id and with one body`,
+  async (method) => {
+    await runSql(database.url, 'truncate event_subscriptions, event_outbox, event_log cascade');
+    const world = await createWorld(store);
+    const audience: EventAudience = `rp ${world.relyingParty.did}`;
+    await (method === 'push'
+      ? insertStream(audience)
+      : insertSubscription(store, audience, ['decision.deny']));
+    await runSql(database.url, 'update event_secrets set root = $1', [secrets.current]);
+    const decisions = Array.from({ length: 30 + 10 * KILLS }, () => denyCommit(world));
+    await store.verify.commitDecisions(decisions);
+    await store.close();
+    const receiver = await startReceiver();
+    const start = () =>
+      startWorker({
+        databaseUrl: database.url,
+        hosts: { 'hooks.example': receiver.url },
+        env: { SVC_WEBHOOK_KEYS: ROOT, SVC_SSF: '1' },
+      });
+    const until = async (worker: WorkerProcess, holds: () => boolean) => {
+      const ended = worker.ended.then(() => {
+        throw new Error(worker.log.join('\n'));
+      });
+      while (!holds()) await Promise.race([once(receiver.events, 'changed'), ended]);
+      ended.catch(() => {});
+    };
+    for (let kill = 0; kill < KILLS; kill++) {
+      const takenBefore = receiver.taken.size;
+      const worker = start();
+      await until(worker, () => receiver.held.size >= 5 && receiver.taken.size > takenBefore);
+      worker.signal('SIGKILL');
+      await worker.ended;
+      while (receiver.held.size > 0) await once(receiver.events, 'changed');
+      await untilAlone(database.url);
+      // As if its leases had lapsed.
+      await runSql(database.url, 'update event_deliveries set taken_until = null');
+    }
+    receiver.holdNoMore();
+    const last = start();
+    const ids = decisions.map(({ receiptId }) => `evt_${receiptId.slice(4)}`);
+    const done = `select count(*)::integer as count from event_deliveries where state = 'delivered'`;
+    const countDone = async () => (await runSql<{ count: number }>(database.url, done))[0]?.count;
+    while ((await countDone()) !== ids.length)
+      if (await Promise.race([last.ended.then(() => true), runSql(database.url, 'select').then(() => false)]))
+        throw new Error(last.log.join('\n'));
+    expect(await last.stop()).toBe(0);
+    expect([...receiver.taken].sort()).toEqual(ids.toSorted());
+    expect([...receiver.bodies.values()].filter(({ size }) => size !== 1)).toEqual([]);
+    receiver.close();
+  },
+  600_000,
+);
