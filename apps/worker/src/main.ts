@@ -8,6 +8,7 @@ import {
   createFenceMetrics,
   createJobMetrics,
   createLogger,
+  createPendingApprovals,
   createServiceReadiness,
   deliverDue,
   dropSecrets,
@@ -60,6 +61,7 @@ const runUntilStopped = async (worker: Worker, logger: Logger): Promise<void> =>
   const metrics = createJobMetrics(registry, jobs);
   const content = createContentHealth(registry, service.store.checkpoints);
   const cold = createColdHealth(registry, service.store.coldDays);
+  createPendingApprovals(registry, service.store.approvals);
   createFenceMetrics(registry, fence);
   const serviceReadiness = createServiceReadiness(worker);
   const readiness = async () => {

@@ -1,5 +1,6 @@
 /** Shared by all processes of a deployment: configuration, logging, metrics, shutdown. */
 export { type AdminDeps, type AdminService, createAdminService, type Readiness } from './admin-service.ts';
+export { createPendingApprovals } from './approvals-pending.ts';
 export { closeOnSignal } from './close-on-signal.ts';
 export {
   ConfigurationError,

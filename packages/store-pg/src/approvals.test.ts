@@ -281,3 +281,13 @@ it('what was asked of a DID, or by one, is gone once the DID is released', async
     expect(await runSql(stores.url, left)).toEqual([]);
   }
 });
+
+it('pending are counted over all Principals: not those that are decided, nor those that have expired and are not recorded so yet', async () => {
+  const before = await stores.first.approvals.countPending();
+  const { requestId } = await insert();
+  await insert();
+  await insertDueIn(-1);
+  expect(await stores.first.approvals.countPending()).toBe(before + 2);
+  await stores.first.approvals.decide(requestId, DENIED);
+  expect(await stores.first.approvals.countPending()).toBe(before + 1);
+});

@@ -123,7 +123,10 @@ it('what waits is described: not in the log, due, open, and how endpoints are', 
   await want(rp);
   const disabled = await want(rp);
   await denies(3);
-  expect(await events.describeQueue(false)).toMatchObject({ outboxSinceMs: expect.any(Number), dueSinceMs: null });
+  expect(await events.describeQueue(false)).toMatchObject({
+    outboxSinceMs: expect.any(Number),
+    dueSinceMs: null,
+  });
   await openAll();
   await events.disable(disabled.subscriptionId);
   await runSql(

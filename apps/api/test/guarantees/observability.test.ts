@@ -10,6 +10,7 @@ import {
   createDeliveryMetrics,
   createFenceMetrics,
   createJobMetrics,
+  createPendingApprovals,
   createReplicaMetrics,
   createRunReporter,
   createStandbyHealth,
@@ -105,6 +106,7 @@ beforeAll(async () => {
   createRunReporter(pino({ enabled: false }), registry);
   createColdHealth(registry, deployment.process.service.store.coldDays);
   createDeliveryMetrics(registry, deployment.process.service.store.events, true);
+  createPendingApprovals(registry, deployment.process.service.store.approvals);
   createFenceMetrics(registry, { unkeptForMs: () => 0 });
   const state = { fault: null, behindMs: 0, reads: { replica: 1, primary: 1 } };
   createReplicaMetrics(registry, { describeReplica: () => state });

@@ -102,6 +102,8 @@ export interface ApprovalRepository {
   expireAllTo(principal: DidWeb): Promise<void>;
   /** Which of these are not pending any more, or are due to expire. */
   listDecided(requestIds: readonly string[]): Promise<string[]>;
+  /** Those of everybody that are pending, 100,000 at most. */
+  countPending(): Promise<number>;
   /** Records what has expired; answers how many, `limit` at most. */
   expire(limit: number): Promise<number>;
   /** Forgets the texts of Grants that have expired, and requests that are older than `days`; answers how many, `limit` of each at most. */

@@ -143,6 +143,11 @@ export function approvalRepository(database: Database): ApprovalRepository {
       });
       return rows.map(({ id }) => id);
     },
+    async countPending() {
+      const text = `select count(*)::integer as value from (
+        select from approval_requests where state = 'pending' and expires_at > svc_now() limit 100000) as p`;
+      return (await database.read<{ value: number }>({ text, values: [] }))[0]?.value ?? 0;
+    },
     async expire(limit) {
       return (await database.write({ text: expireSql('true', '$1'), values: [limit] })).length;
     },

@@ -1,5 +1,6 @@
 /** `delivery` of a stream that is pushed (RFC 8935): where it may go, and that its header is nowhere to be read. */
 import { openAuthorization, WebhookSecrets } from '@svc/service';
+import { REFUSED_URLS } from '@svc/testkit/outbound/ssrf-corpus';
 import { describe, expect, it } from 'vitest';
 import { CREDENTIAL_CHANGE, ROOT, withStreams } from './world.ts';
 
@@ -126,6 +127,20 @@ describe('an endpoint_url', () => {
     expect(statuses).toEqual([400, 400, 400]);
     expect(await rowOf(stream_id)).toMatchObject({ url: HERE });
     await world.call('DELETE', `/ssf/streams?stream_id=${stream_id}`);
+  });
+
+  it('that the guard of deliveries would refuse is refused: the whole corpus', async () => {
+    // A missing slash at the end is added.
+    const refused = REFUSED_URLS.filter((url) => url !== 'https://acme.example');
+    const taken: unknown[] = [];
+    let key = '';
+    for (const [i, url] of refused.entries()) {
+      // Below the limit of a key.
+      if (i % 100 === 0) key = (await world.deployment.createTenants()).rpKey;
+      const { status } = await world.call('POST', '/ssf/streams', { delivery: pushTo(url) }, key);
+      if (status !== 400) taken.push({ url, status });
+    }
+    expect(taken).toEqual([]);
   });
 
   it.each(['', ' x', 'x ', 'a\r\nx-injected: 1', 'a\nb', 'ä', '\u0000', 'x'.repeat(4097)])(

@@ -1,8 +1,11 @@
 /** A transmitter, its tenants, and a receiver that polls as any library would. */
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { deliverDue, openDeliverer, readConfig } from '@svc/process';
 import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
 import { Registry } from 'prom-client';
-import { beforeAll } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
 import { withOwnDeployment } from '../../world/deployment.ts';
 import type { Tenants } from '../../world/tenants.ts';
 
@@ -30,10 +33,29 @@ export interface Stream {
   readonly description?: string;
 }
 
-/** Called at the top of a test file. */
-export const withStreams = () => {
+export interface Pushed {
+  readonly headers: IncomingHttpHeaders;
+  readonly set: string;
+}
+
+/** Accepts what is pushed to https://gateway.example/. For a test file; closed after it. */
+export const startGateway = async () => {
+  const pushed: Pushed[] = [];
+  const server = createServer(async (request, response) => {
+    pushed.push({ headers: request.headers, set: await text(request) });
+    response.writeHead(202).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  afterAll(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  return { pushed, map: JSON.stringify({ 'gateway.example': `http://127.0.0.1:${port}` }) };
+};
+
+/** Called at the top of a test file. `map`: of hosts that are pushed to. */
+export const withStreams = (map = '{}') => {
   const deployment = withOwnDeployment({
     SVC_SSF: '1',
+    SVC_OUTBOUND_MAP: map,
     SVC_WEBHOOK_KEYS: ROOT,
   });
   let tenants: Tenants | undefined;
@@ -71,10 +93,11 @@ export const withStreams = () => {
     },
     call,
     poll,
+    verified,
     uriOf: (type: string) => `${deployment.process.service.identity.baseUrl}/event-types/${type}`,
     create: async (body: object = { events_requested: [CREDENTIAL_CHANGE] }, key = ownKey()) => {
-      const { status, json, text } = await call('POST', '/ssf/streams', body, key);
-      if (status !== 201) throw new Error(text);
+      const { status, json, text: said } = await call('POST', '/ssf/streams', body, key);
+      if (status !== 201) throw new Error(said);
       return json as unknown as Stream;
     },
     /** What happened is in the streams then, as the worker has it. */
@@ -86,7 +109,7 @@ export const withStreams = () => {
       };
       const deps = openDeliverer(
         deployment.process.service,
-        readConfig({ SVC_SSF: '1', SVC_DEMO: '1' }),
+        readConfig({ SVC_SSF: '1', SVC_DEMO: '1', SVC_OUTBOUND_MAP: map }),
         logger,
         new Registry(),
       );

@@ -1,0 +1,346 @@
+/**
+ * What OpenID SSF 1.0, CAEP 1.0 and RFC 8417, 8935 and 8936 ask of a transmitter, condition by condition, as a receiver sees it from outside: the ground that a
+ * conformance suite covers. Each title names its source. It certifies nothing.
+ */
+import { decodeProtectedHeader, type JWTPayload } from 'jose';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { issueGrant } from '../../world/tenants.ts';
+import {
+  CREDENTIAL_CHANGE,
+  NO_STREAM,
+  type Stream,
+  startGateway,
+  VERIFICATION,
+  withStreams,
+} from './world.ts';
+
+const { pushed, map } = await startGateway();
+const world = withStreams(map);
+
+const POLL = 'urn:ietf:rfc:8936';
+const PUSH = 'urn:ietf:rfc:8935';
+const PUSHED = {
+  method: PUSH,
+  endpoint_url: 'https://gateway.example/',
+  authorization_header: 'Bearer conformance',
+};
+const unknown = `?stream_id=${NO_STREAM}`;
+
+describe('metadata', () => {
+  let metadata: Readonly<Record<string, unknown>>;
+  beforeAll(async () => {
+    const answer = await world.deployment.call('GET', '/.well-known/ssf-configuration');
+    expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
+    metadata = answer.json;
+  });
+
+  it.each<[string, () => void]>([
+    [
+      'SSF §7.1 issuer is a URL without query and fragment',
+      () => expect(new URL(String(metadata.issuer))).toMatchObject({ search: '', hash: '' }),
+    ],
+    [
+      'SSF §7.1 spec_version is that of the final specification',
+      () => expect(metadata.spec_version).toBe('1_0'),
+    ],
+    [
+      'SSF §7.1 delivery_methods_supported are the URNs of push and poll',
+      () => expect(metadata.delivery_methods_supported).toEqual([PUSH, POLL]),
+    ],
+    [
+      'SSF §7.1 default_subjects is ALL or NONE',
+      () => expect(['ALL', 'NONE']).toContain(metadata.default_subjects),
+    ],
+    [
+      'SSF §7.1 authorization_schemes has the bearer tokens that are asked for',
+      () => expect(metadata.authorization_schemes).toEqual([{ spec_urn: 'urn:ietf:rfc:6750' }]),
+    ],
+    [
+      'SSF §7.1 each endpoint is a URL of the issuer',
+      () => {
+        for (const name of ['jwks_uri', 'configuration_endpoint', 'status_endpoint', 'verification_endpoint'])
+          expect(String(metadata[name]).startsWith(`${metadata.issuer}/`)).toBe(true);
+      },
+    ],
+  ])('%s', (_, condition) => condition());
+
+  it('SSF §7.1 jwks_uri has public keys with kid, and no private member', async () => {
+    const { json } = await world.deployment.call('GET', '/.well-known/jwks.json');
+    const { keys } = json as { keys: Record<string, unknown>[] };
+    expect(keys.length).toBeGreaterThan(0);
+    for (const key of keys) expect([typeof key.kid, 'd' in key]).toEqual(['string', false]);
+  });
+});
+
+describe('access and errors', () => {
+  type Asked = [method: string, path: string, body: object | undefined];
+  const routes: Asked[] = [
+    ['GET', '/ssf/streams', undefined],
+    ['POST', '/ssf/streams', {}],
+    ['PATCH', '/ssf/streams', { stream_id: NO_STREAM }],
+    ['PUT', '/ssf/streams', { stream_id: NO_STREAM }],
+    ['DELETE', `/ssf/streams${unknown}`, undefined],
+    ['GET', `/ssf/status${unknown}`, undefined],
+    ['POST', '/ssf/status', { stream_id: NO_STREAM, status: 'enabled' }],
+    ['POST', '/ssf/verify', { stream_id: NO_STREAM }],
+    ['POST', `/ssf/streams/${NO_STREAM}/poll`, { returnImmediately: true }],
+  ];
+
+  it.each(routes)(
+    'SSF §8.1: %s %s without a key, or with a wrong one, is 401',
+    async (method, path, body) => {
+      for (const key of [undefined, 'dk_rp_wrong'])
+        expect((await world.deployment.call(method, path, { ...(key && { key }), body })).status).toBe(401);
+    },
+  );
+
+  it.each<Asked>([...routes.slice(2), ['GET', `/ssf/streams${unknown}`, undefined]])(
+    'SSF §8.1: %s %s of a stream that there is not is 404',
+    async (method, path, body) => expect((await world.call(method, path, body)).status).toBe(404),
+  );
+
+  it('SSF §8.1: of a stream of somebody else everything is as of one that there is not', async () => {
+    const { stream_id } = await world.create();
+    const { rpKey } = await world.deployment.createTenants();
+    for (const [method, path, body] of routes.slice(2)) {
+      const theirs = path.replace(NO_STREAM, stream_id);
+      const sent = body && { ...body, ...('stream_id' in body && { stream_id }) };
+      expect((await world.call(method, theirs, sent, rpKey)).status).toBe(404);
+    }
+    expect((await world.call('GET', '/ssf/streams', undefined, rpKey)).text).toBe('[]');
+    await world.call('DELETE', `/ssf/streams?stream_id=${stream_id}`);
+  });
+
+  it.each([
+    ['PATCH', { aud: 'https://another.example' }],
+    ['PUT', { aud: ['https://another.example'] }],
+    ['PATCH', { iss: 'https://another.example' }],
+    ['PUT', { events_supported: [] }],
+    ['PATCH', { events_delivered: [] }],
+    ['PATCH', { delivery: { method: POLL, endpoint_url: 'https://another.example/' } }],
+    ['PATCH', { delivery: { method: 'urn:example:carrier-pigeon' } }],
+  ])(
+    'SSF §8.1.1.3, §8.1.1.4: %s with %j, which is not what the transmitter says, is 400 and changes nothing',
+    async (method, wrong) => {
+      const stream = await world.create();
+      expect((await world.call(method, '/ssf/streams', { ...stream, ...wrong })).status).toBe(400);
+      expect((await world.call('GET', `/ssf/streams?stream_id=${stream.stream_id}`)).json).toEqual(stream);
+      await world.call('DELETE', `/ssf/streams?stream_id=${stream.stream_id}`);
+    },
+  );
+
+  it('SSF §8.1: a body that is no JSON is 400', async () => {
+    for (const path of ['/ssf/streams', '/ssf/status', '/ssf/verify'])
+      expect((await world.call('POST', path, '{')).status).toBe(400);
+  });
+});
+
+describe.each([
+  ['polled', { method: POLL }],
+  ['pushed', PUSHED],
+])('a stream that is %s', (_, delivery) => {
+  const isPushed = delivery.method === PUSH;
+  const requested = [
+    CREDENTIAL_CHANGE,
+    'https://schemas.openid.net/secevent/caep/event-type/session-revoked',
+  ];
+  let stream: Stream;
+  const query = () => `?stream_id=${stream.stream_id}`;
+  beforeAll(async () => {
+    stream = await world.create({ delivery, events_requested: requested, description: 'Conformance' });
+  });
+
+  /** What is told of by `cause`, as it reaches the receiver, which acknowledges it. */
+  const reached = async (cause: () => Promise<unknown>): Promise<{ set: string; claims: JWTPayload }> => {
+    pushed.length = 0;
+    await cause();
+    await world.move();
+    const sets = isPushed
+      ? pushed.map(({ set }) => set)
+      : Object.values((await world.poll(stream.stream_id)).sets);
+    expect(sets).toHaveLength(1);
+    const [set = ''] = sets;
+    const claims = await world.verified(set, stream);
+    if (!isPushed) await world.poll(stream.stream_id, { ack: [claims.jti], maxEvents: 0 });
+    return { set, claims };
+  };
+
+  it('SSF §8.1.1 its configuration has what the transmitter has to say', () => {
+    expect(Object.keys(stream)).toEqual(
+      expect.arrayContaining([
+        'stream_id',
+        'iss',
+        'aud',
+        'events_supported',
+        'events_requested',
+        'events_delivered',
+        'delivery',
+        'min_verification_interval',
+      ]),
+    );
+    expect(stream.stream_id).toMatch(/^[\w.~-]+$/);
+  });
+
+  it('SSF §8.1.1 events_delivered is what events_requested and events_supported have in common', () => {
+    expect(stream.events_delivered).toEqual(requested.filter((uri) => stream.events_supported.includes(uri)));
+  });
+
+  it('SSF §6.1 delivery has the method that was asked for, and a URL: of a poll one of the stream alone', () => {
+    expect(stream.delivery).toEqual({
+      method: delivery.method,
+      endpoint_url: isPushed
+        ? PUSHED.endpoint_url
+        : expect.stringContaining(`${stream.iss}/ssf/streams/${stream.stream_id}/`),
+    });
+  });
+
+  it('SSF §8.1.1.2 it is read as it was made, alone and in the list', async () => {
+    expect((await world.call('GET', `/ssf/streams${query()}`)).json).toEqual(stream);
+    expect(JSON.parse((await world.call('GET', '/ssf/streams')).text)).toContainEqual(stream);
+  });
+
+  it('SSF §8.1.1.3 PATCH changes what is named and leaves the rest', async () => {
+    const { stream_id } = stream;
+    const changed = await world.call('PATCH', '/ssf/streams', { stream_id, description: 'Changed' });
+    expect([changed.status, changed.json]).toEqual([200, { ...stream, description: 'Changed' }]);
+  });
+
+  it('SSF §8.1.1.4 PUT replaces what is the receiver’s, and what was read can be sent as it stands', async () => {
+    const sent = { ...stream, delivery: isPushed ? PUSHED : stream.delivery };
+    const replaced = await world.call('PUT', '/ssf/streams', sent);
+    expect([replaced.status, replaced.json]).toEqual([200, stream]);
+  });
+
+  it('SSF §8.1.2 its status is enabled from the start, changes to each that there is, and is read as it was set', async () => {
+    const { stream_id } = stream;
+    expect((await world.call('GET', `/ssf/status${query()}`)).json).toEqual({ stream_id, status: 'enabled' });
+    for (const status of ['paused', 'disabled', 'enabled']) {
+      const set = await world.call('POST', '/ssf/status', { stream_id, status, reason: 'of a test' });
+      expect([set.status, set.json]).toEqual([200, { stream_id, status, reason: 'of a test' }]);
+      expect((await world.call('GET', `/ssf/status${query()}`)).json).toEqual(set.json);
+    }
+  });
+
+  it('SSF §8.1.4 a verification is 204 without a body, and its event has the state, the stream as subject, and the type whether requested or not', async () => {
+    const state = 'VGhpcyBpcyBhbiBleGFtcGxl';
+    const { claims } = await reached(async () => {
+      const asked = await world.call('POST', '/ssf/verify', { stream_id: stream.stream_id, state });
+      expect([asked.status, asked.text]).toEqual([204, '']);
+    });
+    expect(claims.events).toEqual({ [VERIFICATION]: { state } });
+    expect(claims.sub_id).toEqual({ format: 'opaque', id: stream.stream_id });
+  });
+
+  it('SSF §8.1.4.2 a verification again within min_verification_interval is 429', async () => {
+    const again = await world.call('POST', '/ssf/verify', { stream_id: stream.stream_id });
+    expect([again.status, Number(again.headers['retry-after']) > 0]).toEqual([429, true]);
+  });
+
+  describe('its SET of a revocation', () => {
+    let set: string;
+    let claims: JWTPayload;
+    let said: Readonly<Record<string, unknown>>;
+    beforeAll(async () => {
+      const { grantId } = await issueGrant(world.tenants);
+      ({ set, claims } = await reached(() => world.tenants.principal.grants.revoke(grantId)));
+      said = (claims.events as Record<string, Record<string, unknown>>)[CREDENTIAL_CHANGE] ?? {};
+    });
+
+    it.each<[string, () => void]>([
+      ['SSF §4.1.1 typ is secevent+jwt', () => expect(decodeProtectedHeader(set).typ).toBe('secevent+jwt')],
+      [
+        'RFC 8417 §2.2 it is signed: alg is not none',
+        () => expect(decodeProtectedHeader(set).alg).toBe('EdDSA'),
+      ],
+      ['SSF §4.1.6 iss is that of the stream', () => expect(claims.iss).toBe(stream.iss)],
+      ['SSF §4.1.8 aud is that of the stream', () => expect(claims.aud).toBe(stream.aud)],
+      ['RFC 8417 §2.2 jti is a text', () => expect(claims.jti).toMatch(/./)],
+      [
+        'RFC 8417 §2.2 iat is in seconds, and of now',
+        () => expect(Math.abs(Number(claims.iat) - Date.now() / 1000)).toBeLessThan(600),
+      ],
+      [
+        'SSF §4.1.3 events has one member',
+        () => expect(Object.keys(claims.events as object)).toEqual([CREDENTIAL_CHANGE]),
+      ],
+      [
+        'SSF §4.1.2 sub_id is there, with a format',
+        () => expect(claims.sub_id).toMatchObject({ format: 'did', url: world.tenants.agent.did }),
+      ],
+      ['SSF §4.1.2 sub is not', () => expect(claims).not.toHaveProperty('sub')],
+      ['SSF §4.1.7 exp is not', () => expect(claims).not.toHaveProperty('exp')],
+      ['RFC 8417 §2.2 what does not apply is left out: nbf', () => expect(claims).not.toHaveProperty('nbf')],
+      ['CAEP §3.3 change_type is one of its four', () => expect(said.change_type).toBe('revoke')],
+      [
+        'CAEP §3.3 credential_type is one of its names',
+        () => expect(said.credential_type).toBe('verifiable-credential'),
+      ],
+      ['CAEP §2 event_timestamp is in seconds', () => expect(said.event_timestamp).toBe(claims.iat)],
+      ['SSF §4.1 no subject stands within the event', () => expect(said).not.toHaveProperty('subject')],
+    ])('%s', (_condition, condition) => condition());
+  });
+
+  it.runIf(isPushed)(
+    'RFC 8935 §2.1, SSF §6.1.1: a push is of one SET, has its media type, Accept and the receiver’s Authorization; accepted, it comes no more',
+    async () => {
+      const { grantId } = await issueGrant(world.tenants);
+      await reached(() => world.tenants.principal.grants.revoke(grantId));
+      expect(pushed[0]?.headers).toMatchObject({
+        'content-type': 'application/secevent+jwt',
+        accept: 'application/json',
+        authorization: PUSHED.authorization_header,
+      });
+      await world.move();
+      expect(pushed).toHaveLength(1);
+    },
+  );
+
+  describe.runIf(!isPushed)('polled for', () => {
+    const tell = async (count: number) => {
+      for (let i = 0; i < count; i++) {
+        const { grantId } = await issueGrant(world.tenants);
+        await world.tenants.principal.grants.revoke(grantId);
+      }
+      await world.move();
+    };
+    const poll = (body: object = {}) => world.poll(stream.stream_id, body);
+
+    it('RFC 8936 §2.4 what is not acknowledged is given again, under its jti; acknowledged or refused, no more', async () => {
+      await tell(2);
+      const first = await poll();
+      expect(await poll()).toEqual(first);
+      const [taken = '', refused = ''] = Object.keys(first.sets);
+      expect(Object.keys((await poll({ ack: [taken] })).sets)).toEqual([refused]);
+      const setErrs = { [refused]: { err: 'invalid_audience', description: 'Not mine.' } };
+      expect(await poll({ setErrs })).toEqual({ sets: {}, moreAvailable: false });
+    });
+
+    it('RFC 8936 §2.2 maxEvents bounds an answer, moreAvailable says that there are more, and 0 acknowledges alone', async () => {
+      await tell(2);
+      const one = await poll({ maxEvents: 1 });
+      expect([Object.keys(one.sets).length, one.moreAvailable]).toEqual([1, true]);
+      expect(await poll({ maxEvents: 0, ack: Object.keys(one.sets) })).toEqual({
+        sets: {},
+        moreAvailable: true,
+      });
+      const rest = await poll();
+      await poll({ maxEvents: 0, ack: Object.keys(rest.sets) });
+    });
+
+    it('RFC 8936 §2.4 with returnImmediately an answer without SETs is {"sets":{}} at once; without, it comes with the first', async () => {
+      expect(await poll({ returnImmediately: true })).toEqual({ sets: {}, moreAvailable: false });
+      const waiting = poll({ returnImmediately: false });
+      await tell(1);
+      const { sets } = await waiting;
+      expect(Object.keys(sets)).toHaveLength(1);
+      await poll({ maxEvents: 0, ack: Object.keys(sets) });
+    });
+  });
+
+  it('SSF §8.1.1.5 deleted, it is 204 without a body, and gone', async () => {
+    const deleted = await world.call('DELETE', `/ssf/streams${query()}`);
+    expect([deleted.status, deleted.text]).toEqual([204, '']);
+    expect((await world.call('GET', `/ssf/streams${query()}`)).status).toBe(404);
+    expect((await world.call('DELETE', `/ssf/streams${query()}`)).status).toBe(404);
+  });
+});

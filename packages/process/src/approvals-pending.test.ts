@@ -1,0 +1,14 @@
+/** The gauge of pending approvals says how many there are, and -1 where storage does not answer. */
+import { Registry } from 'prom-client';
+import { expect, it } from 'vitest';
+import { createPendingApprovals } from './approvals-pending.ts';
+
+it.each([
+  ['as many as there are', () => Promise.resolve(7), 7],
+  ['-1 where storage fails', () => Promise.reject(new Error('gone')), -1],
+  ['-1 where storage does not answer', () => new Promise<number>(() => {}), -1],
+])('is %s', async (_, countPending, value) => {
+  const registry = new Registry();
+  createPendingApprovals(registry, { countPending });
+  expect(await registry.metrics()).toContain(`\nsvc_approvals_pending ${value}\n`);
+});
