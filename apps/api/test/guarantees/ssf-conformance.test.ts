@@ -4,7 +4,6 @@
  */
 import { decodeProtectedHeader, type JWTPayload } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { issueGrant } from '../../world/tenants.ts';
 import {
   CREDENTIAL_CHANGE,
   NO_STREAM,
@@ -12,7 +11,8 @@ import {
   startGateway,
   VERIFICATION,
   withStreams,
-} from './world.ts';
+} from '../endpoints/ssf/world.ts';
+import { issueGrant } from '../world/tenants.ts';
 
 const { pushed, map } = await startGateway();
 const world = withStreams(map);

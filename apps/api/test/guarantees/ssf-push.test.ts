@@ -2,7 +2,7 @@
 import { openAuthorization, WebhookSecrets } from '@svc/service';
 import { REFUSED_URLS } from '@svc/testkit/outbound/ssrf-corpus';
 import { describe, expect, it } from 'vitest';
-import { CREDENTIAL_CHANGE, ROOT, withStreams } from './world.ts';
+import { CREDENTIAL_CHANGE, ROOT, withStreams } from '../endpoints/ssf/world.ts';
 
 const world = withStreams();
 const PUSH = 'urn:ietf:rfc:8935';
