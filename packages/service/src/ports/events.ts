@@ -3,8 +3,6 @@
  * written by the database, in the transaction of the fact that they tell.
  */
 
-import type { SealedAuthorization } from './streams.ts';
-
 export const EVENT_TYPES = [
   'decision.allow',
   'decision.deny',
@@ -97,6 +95,13 @@ export interface TakenDelivery {
   readonly secrets: readonly EventSecretRecord[];
   /** Null: a webhook. */
   readonly push: TakenPush | null;
+}
+
+/** Readable with a root of that name alone. */
+export interface SealedAuthorization {
+  readonly root: string;
+  /** Base64url. */
+  readonly sealed: string;
 }
 
 /** What a SET is sent with, beside the event. */

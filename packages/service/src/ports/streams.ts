@@ -1,5 +1,5 @@
 /** Streams of Shared Signals (protocol §17): subscriptions to events that their receivers poll, or are sent. */
-import type { DisabledBecause, EventAudience, EventType } from './events.ts';
+import type { DisabledBecause, EventAudience, EventType, SealedAuthorization } from './events.ts';
 
 export type StreamStatus = 'enabled' | 'paused' | 'disabled';
 
@@ -11,13 +11,6 @@ export interface StreamWishes {
   /** What there is of them. */
   readonly types: readonly EventType[];
   readonly description: string | null;
-}
-
-/** Readable with a root of that name alone. */
-export interface SealedAuthorization {
-  readonly root: string;
-  /** Base64url. */
-  readonly sealed: string;
 }
 
 /** How SETs get to the receiver: it asks for them (RFC 8936), or they are sent to it (RFC 8935). */
