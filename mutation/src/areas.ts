@@ -41,6 +41,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'mutation/suites/vectors.test.ts',
       'packages/protocol/src/checks/table.test.ts',
       'packages/protocol/src/checks/bindings.test.ts',
+      'packages/protocol/src/checks/narrowing.test.ts',
       'packages/protocol/src/evaluate.test.ts',
       'packages/protocol/src/evaluate-budgets.test.ts',
     ],

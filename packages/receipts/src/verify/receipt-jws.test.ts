@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Failure } from '../failure.ts';
 import { RECEIPT_JWS_MAX_CHARS } from '../receipt.ts';
-import { readPayload, splitReceiptJws } from './receipt-jws.ts';
+import { readKid, readPayload, splitReceiptJws } from './receipt-jws.ts';
 
 const encode = (text: string): string => Buffer.from(text).toString('base64url');
 
@@ -35,6 +35,15 @@ describe('the JWS of a Receipt', () => {
     expect(splitReceiptJws(`AA.${part}.AA`)).toBeNull();
     if (what !== 'no UTF-8') expect(splitReceiptJws(`AA.AA.${part}`)).toBeNull();
   });
+
+  it.each(['', 'x', '{', 'null', '[]', '{}', '{"kid":7}', '{"alg":"EdDSA","typ":"svc-receipt+jwt"}'])(
+    'names no key in a header that is %j',
+    (header) => {
+      const failures: Failure[] = [];
+      expect(readKid(header, failures)).toBeNull();
+      expect(failures.map(({ code, path }) => [code, path])).toEqual([['wrong-header', '/receipt']]);
+    },
+  );
 
   it.each(['null', '7', '[]', '""', '', '{', '{"b":1,"a":1}', '{"a":1} '])(
     'has no payload but the RFC 8785 form of an object: not %j',

@@ -1,0 +1,23 @@
+/** What the checks say of one Capability is asked outside the pipeline too, where no earlier check has sorted any out. */
+import { expect, it } from 'vitest';
+import type { Action } from '../model/action.ts';
+import type { Capability } from '../model/capability.ts';
+import { allowsCurrency } from './p18-currency-authorized.ts';
+import { allowsAmount } from './p19-amount-authorized.ts';
+import { resourceTestOf } from './p20-resource-authorized.ts';
+
+const call: Action = { type: 'api:call', method: 'GET', resource: 'https://api.shop.example/v1/orders' };
+const capability = (other: object): Capability =>
+  ({ action: 'api:call', constraints: { methods: ['GET'] }, ...other }) as unknown as Capability;
+
+it('an API call is held to no currency and to no ceiling, even where a Capability names one', () => {
+  const named = capability({ constraints: { methods: ['GET'], currency: 'USD', maxAmount: 'none' } });
+  expect(allowsCurrency(named, call)).toBe(true);
+  expect(allowsAmount(named, call)).toBe(true);
+});
+
+it('a URL without a normal form is among no resources that are named, and among all where none is', () => {
+  const isAmong = resourceTestOf({ ...call, resource: 'https://api.shop.example:x/' });
+  expect(isAmong(capability({ resources: ['**', 'https://**'] }))).toBe(false);
+  expect(isAmong(capability({}))).toBe(true);
+});
