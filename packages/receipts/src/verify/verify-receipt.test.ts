@@ -514,6 +514,14 @@ describe('verifyReceipt', () => {
     ]);
   });
 
+  it('tells of a profile that is not known whatever else is malformed', async () => {
+    const receipt = await changed((d) => {
+      d.grant_hash = 'x';
+      d.protocol.profile = 'svc-base-v9';
+    });
+    expect(codesOf(receipt)).toEqual(['malformed-member /grant_hash', 'unknown-profile /protocol/profile']);
+  });
+
   it('says what was signed and what is shown, and of what thing a member is none', async () => {
     const messageOf = (receipt: unknown) => failuresOf(receipt)[0]?.message;
     expect(messageOf(shown((d) => (d.decision = 'DENY')))).toBe(
