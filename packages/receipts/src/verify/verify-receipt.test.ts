@@ -1,6 +1,7 @@
 import {
   encodeBase64url,
   encodeMultikey,
+  encodeUlid,
   encodeUtf8,
   type JsonObject,
   jcs,
@@ -493,6 +494,31 @@ describe.each(Object.entries(PRODUCED))('%s', (code, cases) => {
   });
 });
 
+const INCONSISTENT = [
+  ...(['wrong-time', 'wrong-outcome', 'wrong-decision', 'wrong-reason', 'wrong-result'] as const),
+  ...([
+    'wrong-presence',
+    'contradiction',
+    'stale-evidence',
+    'unknown-profile',
+    'wrong-profile-hash',
+  ] as const),
+  ...(['unknown-trust-config', 'wrong-trust-config-hash'] as const),
+];
+
+describe('a malformed member that a rule does not read hides nothing that the rule finds', () => {
+  const cases = INCONSISTENT.flatMap((code) =>
+    PRODUCED[code].map(([title, receipt, path]) => [code, title, receipt, path] as const),
+  );
+  it.each(cases)('%s: %s', async (code, _title, given, path) => {
+    const { receipt: _, ...body } = JSON.parse(String(given));
+    const receipt = await resign(body, (d) => (d.grant_hash = 'x'));
+    expect(codesOf(receipt)).toEqual(
+      expect.arrayContaining(['malformed-member /grant_hash', `${code} ${path}`]),
+    );
+  });
+});
+
 describe('verifyReceipt', () => {
   it('names all that is wrong, not just the first', async () => {
     const receipt = await resign(
@@ -514,12 +540,16 @@ describe('verifyReceipt', () => {
     ]);
   });
 
-  it('tells of a profile that is not known whatever else is malformed', async () => {
-    const receipt = await changed((d) => {
-      d.grant_hash = 'x';
-      d.protocol.profile = 'svc-base-v9';
-    });
-    expect(codesOf(receipt)).toEqual(['malformed-member /grant_hash', 'unknown-profile /protocol/profile']);
+  it('says which time is in the id, and of one after 9999 that it cannot be written', async () => {
+    const messageOf = async (ms: number) => {
+      const id = `drc_${encodeUlid(ms, new Uint8Array(10))}`;
+      const receipt = await changed((d) => (d.receipt_id = id));
+      return failuresOf(receipt).map(({ message }) => message);
+    };
+    const message = 'evaluated_at must be the time in receipt_id, ';
+    const last = Date.parse('9999-12-31T23:59:59.999Z');
+    expect(await messageOf(last)).toEqual([`${message}9999-12-31T23:59:59.999Z`]);
+    expect(await messageOf(last + 1)).toEqual([`${message}none that can be written`]);
   });
 
   it('says what was signed and what is shown, and of what thing a member is none', async () => {
