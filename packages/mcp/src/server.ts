@@ -10,6 +10,7 @@ import { confirmToken, cursor, limit, READS } from './inputs.ts';
 import type { Settings } from './settings.ts';
 import { createTeller, safely, type Teller } from './told.ts';
 import { createWrites } from './tools/authority.ts';
+import { createFinder } from './tools/fetch-receipt.ts';
 import { createReads } from './tools/grants.ts';
 import { createDocument, createExplain, createVerify, MAX_GIVEN_CHARS } from './tools/verify.ts';
 
@@ -32,15 +33,17 @@ export const createServer = (settings: Settings): McpServer => {
   return server;
 };
 
-const addReceiptTools = (server: McpServer, { trust }: Settings, teller: Teller): void => {
+const addReceiptTools = (server: McpServer, settings: Settings, teller: Teller): void => {
+  const { trust } = settings;
   if (trust === undefined) return;
+  const find = createFinder(settings, MAX_GIVEN_CHARS);
   const inputSchema = {
     receipt: z
       .string()
       .min(1)
       .max(MAX_GIVEN_CHARS)
       .describe(
-        'A Receipt as JSON text or as its compact JWS, the answer of GET /decisions/{receipt_id}, or a bundle as JSON text',
+        'A Receipt as JSON text or as its compact JWS, the answer of GET /decisions/{receipt_id}, or a bundle as JSON text; or a receipt_id, drc_…, alone: the Receipt is then fetched from the service with the API key that there is',
       ),
   };
   const document = createDocument(trust);
@@ -49,11 +52,11 @@ const addReceiptTools = (server: McpServer, { trust }: Settings, teller: Teller)
     'verify_receipt',
     {
       description:
-        'Checks offline whether a Receipt or bundle is genuine: form, signature, agreement with itself, inclusion where it is a bundle.',
+        'Checks whether a Receipt or bundle is genuine, offline unless a receipt_id alone is given: form, signature, agreement with itself, inclusion where it is a bundle.',
       inputSchema,
       annotations: READS,
     },
-    safely(teller, ({ receipt }) => verify(receipt)),
+    safely(teller, async ({ receipt }) => verify(await find(receipt))),
   );
   server.registerTool(
     'explain_denial',
@@ -63,7 +66,7 @@ const addReceiptTools = (server: McpServer, { trust }: Settings, teller: Teller)
       inputSchema,
       annotations: READS,
     },
-    safely(teller, ({ receipt }) => explain(receipt)),
+    safely(teller, async ({ receipt }) => explain(await find(receipt))),
   );
 };
 

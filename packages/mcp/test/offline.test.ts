@@ -41,6 +41,12 @@ describe('with the document of the service alone', () => {
     });
   });
 
+  it('says what it takes to have a Receipt fetched by its id', async () => {
+    const { content, isError } = await server.call('verify_receipt', { receipt: String(receipt.receipt_id) });
+    expect(isError).toBe(true);
+    expect(content[0]?.text).toMatch(/receipt_id needs SVC_URL and SVC_RP_KEY or SVC_PRINCIPAL_KEY/);
+  });
+
   it('explains a DENY: the reason, the checks that failed, what to do', async () => {
     const { text } = (await buildWorld({ revoked: true })).signed;
     const { structuredContent, isError } = await server.call('explain_denial', { receipt: text });

@@ -19,7 +19,7 @@ import { withSourceProgram } from '@svc/testkit/process/source-program';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN, DOMAIN } from '../world/api-node.ts';
 import { withDeployment } from '../world/deployment.ts';
-import { callJson, createTenants, type Tenants } from '../world/tenants.ts';
+import { callJson, createTenants, issueGrant, type Tenants, verifyBody } from '../world/tenants.ts';
 
 const MCP = fileURLToPath(new URL('../../../../packages/mcp/', import.meta.url));
 const program = withSourceProgram(`${MCP}src/main.ts`);
@@ -108,6 +108,33 @@ const connect = async (
 };
 
 const limits = { max_amount_minor: 500, max_total_minor: 800, currency: 'USD', resources: ['order/*'] };
+
+it('verifies and explains a Receipt by its id alone, for the relying party and for the Principal, and for nobody else', async () => {
+  const grant = await issueGrant(tenants);
+  const body = await verifyBody(tenants, grant);
+  const { baseUrl } = deployment.process;
+  const decide = async () =>
+    (await callJson<{ receipt_id: string }>(baseUrl, 'POST', '/verify', { key: tenants.rpKey, body }))
+      .receipt_id;
+  const [allowed, denied] = [await decide(), await decide()];
+  const [shop, own] = [
+    await connect([], undefined, { SVC_RP_KEY: tenants.rpKey }),
+    await connect([], undefined, {
+      SVC_PRINCIPAL_KEY_FILE: file('own.key', tenants.principalKey),
+    }),
+  ];
+  for (const { call } of [shop, own]) {
+    const { structuredContent } = await call('verify_receipt', { receipt: allowed });
+    expect(structuredContent.says).toMatch(/^VALID:/);
+    expect(structuredContent.data).toMatchObject({ receipt_id: allowed, decision: 'ALLOW' });
+    expect((await call('explain_denial', { receipt: denied })).structuredContent.says).toMatch(
+      /^DENY, PROOF_REPLAYED/,
+    );
+  }
+  const other = await connect([]);
+  expect(await other.call('verify_receipt', { receipt: allowed })).toMatchObject({ isError: true });
+  for (const { client } of [shop, own, other]) await client.close();
+});
 const capability = { action: 'commerce:purchase', ...limits };
 const newAgent = async () => agentFromJwk((await generateAgentKey()).privateJwk);
 const countGrants = async ({ call }: Awaited<ReturnType<typeof connect>>): Promise<number> =>
