@@ -1968,6 +1968,9 @@ begin
     return null;
   end if;
   select grant_id into v_grant_id from receipts where receipt_id = new.receipt_id;
+  if not found then
+    v_grant_id := nullif(current_setting('svc.grant_of_cold_receipt', true), '');
+  end if;
   perform
     svc_emit_event(
       'outcome.reported',

@@ -669,7 +669,7 @@ export const expectedSchema: Readonly<Record<string, string>> = {
   'function svc_emit_grant_revoked()': 'bb6781d429c81d0d',
   'function svc_emit_key_state()': '16a7403e43d43974',
   'function svc_emit_low_budgets(p_decisions svc_decision[], p_outcomes tex': '216ad3989bb6edd3',
-  'function svc_emit_outcome()': '2a0cdb46d426ca2b',
+  'function svc_emit_outcome()': 'fe542c2b167a1afe',
   'function svc_emit_pause()': 'b6dff305bcb49e0e',
   'function svc_emit_to(p_audiences text[], p_type text, p_order_key text, ': '113c2b64d7fca6c9',
   'function svc_emit_verification()': 'ef00a0fd182f8e3f',

@@ -80,7 +80,7 @@ begin
 end;
 $$;
 
--- As in 0010-events, to those who may read the decision.
+-- As in 0012-cold-days, to those who may read the decision.
 create or replace function svc_emit_outcome()
 returns trigger
 language plpgsql
@@ -93,6 +93,9 @@ begin
     return null;
   end if;
   select grant_id into v_grant_id from receipts where receipt_id = new.receipt_id;
+  if not found then
+    v_grant_id := nullif(current_setting('svc.grant_of_cold_receipt', true), '');
+  end if;
   perform
     svc_emit_event(
       'outcome.reported',
