@@ -13,6 +13,13 @@ import { withDatabase } from '@svc/testkit';
 import { type Block, fencedBlocks, runBlock } from '@svc/testkit/sdk/readme-block';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  KNOWN,
+  problemsOfAddresses,
+  problemsOfForeign,
+  problemsOfPackages,
+  unknownToProgram,
+} from './foreign-commands.ts';
 
 const ROOT = new URL('../../../../', import.meta.url);
 const readText = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8');
@@ -144,11 +151,8 @@ describe('SQL', () => {
   );
 });
 
-/** Programs of others: that they are called as they are understood is all that can be said of them here. */
-const FOREIGN = new Set(
-  `apt-get aws awk cat cd chronyc cp curl dmesg docker dpkg getent grep head helm install journalctl jq kubectl openssl patronictl
-   pkcs11-tool printf psql sed sort source ss svc-patroni systemctl tail timedatectl umask uniq`.split(/\s+/),
-);
+/** Programs of others of which no option is used, beside those of foreign-commands.ts; and what a shell has itself. */
+const FOREIGN = new Set('cd getent printf sed source svc-patroni timedatectl umask'.split(' '));
 const OURS: Readonly<Record<string, string>> = {
   'svc-admin': 'apps/admin/man/svc-admin.1',
   'svc-receipt': 'packages/cli/man/svc-receipt.1',
@@ -206,6 +210,7 @@ const problemsOf = (words: readonly string[]): readonly string[] => {
   if (first === 'npm') return [...problemsOfNpm(rest), ...missing];
   if (first === 'node') return missing;
   if (first.startsWith('deploy/')) return exists(first) ? missing : [`no ${first}`];
+  if (first in KNOWN) return [...problemsOfForeign(first, rest), ...missing];
   return FOREIGN.has(first) ? missing : [`no program ${first}`];
 };
 
@@ -243,3 +248,34 @@ it.each(ofKind('sh').map(({ page, code }) => [page, code] as const))(
     expect(commandsOf(code).flatMap(problemsOf)).toEqual([]);
   },
 );
+
+it('the options that documents give to programs of others are options of these, where they are installed', () => {
+  const asked = Object.keys(KNOWN).map((program) => [program, unknownToProgram(program)] as const);
+  expect(asked.filter(([, unknown]) => unknown !== null && unknown.length > 0)).toEqual([]);
+  // Of every system that these tests run on.
+  expect(asked.filter(([, unknown]) => unknown !== null).length).toBeGreaterThan(5);
+});
+
+it('every address of ours in a block is one that a route answers, by the method of the command', () => {
+  const found = blocks.flatMap(({ page, code }) => problemsOfAddresses(code).map((one) => [page, one]));
+  expect(found).toEqual([]);
+});
+
+it('every package that a page tells to install is published from here or in the lock file', () => {
+  const pages = listPages(GUIDE).map((file) => [file, problemsOfPackages(readText(file))] as const);
+  expect(pages.filter(([, problems]) => problems.length > 0)).toEqual([]);
+});
+
+it('the scores of docs/mcp.md are those that npm run mcp:conformance recorded', () => {
+  const [{ code } = { code: '' }] = ofKind('output');
+  expect(code).toBe(readText('apps/api/test/mcp/conformance-scores.txt'));
+});
+
+it('what no program, route or package has is noticed', () => {
+  expect(problemsOfForeign('curl', ['-sSZ'])).toEqual(['curl has no -Z']);
+  expect(problemsOfForeign('openssl', ['random', '-hex', '32'])).toEqual(['openssl has no random']);
+  expect(problemsOfAddresses('curl -X POST https://svc.example/claim/did:web:a/release')).toHaveLength(1);
+  expect(problemsOfAddresses('curl https://svc.example/claims/did:web:a/release')).toHaveLength(1);
+  expect(problemsOfAddresses('curl -s http://127.0.0.1:9464/ready')).toHaveLength(1);
+  expect(problemsOfPackages('npm install @svc/sdk-shop')).toEqual(['no package @svc/sdk-shop']);
+});

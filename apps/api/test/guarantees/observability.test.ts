@@ -17,6 +17,7 @@ import {
   maintenanceJobs,
 } from '@svc/process';
 import { isDeep } from '@svc/testkit/sampled';
+import { fencedBlocks } from '@svc/testkit/sdk/readme-block';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -48,6 +49,12 @@ const panelExprs = panels.flatMap(({ targets = [] }) =>
   targets.map(({ expr }) => expr.replaceAll('$__rate_interval', '5m')),
 );
 const runbook = readText('docs/runbook.md');
+/** Queries that people are told to ask, in blocks of the documents. */
+const writtenExprs = ['docs/runbook.md', 'docs/operations.md'].flatMap((path) =>
+  fencedBlocks(readText(path)).flatMap(({ code }) =>
+    code.split('\n').filter((line) => /^(?:sum|max) by /.test(line)),
+  ),
+);
 
 /** Every selector of an expression: the metric and the labels that it asks for. Throws where it is no PromQL. */
 const selectorsIn = (expr: string) => {
@@ -127,6 +134,17 @@ it.each([
   for (const { metric, labels } of selectors) {
     const known = [...OF_PROMETHEUS, ...(exposed.get(metric) ?? [])];
     expect(known, metric).toEqual(expect.arrayContaining(Object.keys(labels)));
+  }
+});
+
+it('and every one of a query that a document shows', () => {
+  const selectors = writtenExprs.flatMap(selectorsIn);
+  expect(selectors.length).toBeGreaterThan(0);
+  for (const { metric, labels } of selectors) {
+    expect([...exposed.keys()]).toContain(metric);
+    expect([...OF_PROMETHEUS, ...(exposed.get(metric) ?? [])]).toEqual(
+      expect.arrayContaining(Object.keys(labels)),
+    );
   }
 });
 

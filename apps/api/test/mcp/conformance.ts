@@ -1,10 +1,11 @@
 /**
  * `npm run mcp:conformance`: the public conformance suite of MCP against one server with the guard and without, where nothing is
  * guarded. Ends with 0 where both have the same result, check by check. The suite is fetched by npx, with the Node that it needs.
+ * `-- --record` writes what it prints to `conformance-scores.txt`, which docs/mcp.md shows.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -24,6 +25,7 @@ interface Check {
 type Scores = ReadonlyMap<string, readonly Check[]>;
 
 const SERVER = fileURLToPath(new URL('conformance-server.ts', import.meta.url));
+const RECORD = new URL('conformance-scores.txt', import.meta.url);
 const PROGRAM = ['--conditions=svc-source', '--import', import.meta.resolve('tsx'), SERVER];
 
 const score = async (isGuarded: boolean): Promise<Scores> => {
@@ -75,14 +77,18 @@ const said = (checks: readonly Check[] = []): string =>
 const without = await score(false);
 const guarded = await score(true);
 const scenarios = [...new Set([...without.keys(), ...guarded.keys()])];
-const row = (name: string, one: string, other: string, mark = ''): void =>
-  console.log(`${name.padEnd(34)}${one.padEnd(22)}${other.padEnd(22)}${mark}`.trimEnd());
+const rows: string[] = [];
+const row = (name: string, one: string, other: string, mark = ''): void => {
+  rows.push(`${name.padEnd(34)}${one.padEnd(22)}${other.padEnd(22)}${mark}`.trimEnd());
+  console.log(rows.at(-1));
+};
 row(SUITE.split('/')[1] ?? '', 'without', 'with the guard');
 const different = scenarios.filter((name) => said(without.get(name)) !== said(guarded.get(name)));
 for (const name of scenarios)
   row(name, show(without.get(name)), show(guarded.get(name)), different.includes(name) ? 'differs' : '');
 const all = (scores: Scores): Check[] => [...scores.values()].flat();
 row(`all ${scenarios.length} scenarios`, show(all(without)), show(all(guarded)));
+if (process.argv.includes('--record')) writeFileSync(RECORD, `${rows.join('\n')}\n`);
 if (different.length > 0) {
   console.error(`the guard changes ${different.join(', ')}`);
   process.exitCode = 1;
