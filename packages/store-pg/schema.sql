@@ -912,6 +912,7 @@ CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.closed_days FOR E
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.closed_days FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_all_but_state BEFORE INSERT OR UPDATE ON public.cold_days FOR EACH ROW EXECUTE FUNCTION svc_refuse_all_but_state();
 CREATE TRIGGER refuse_change BEFORE DELETE ON public.cold_days FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER refuse_other_manifests BEFORE INSERT OR UPDATE ON public.cold_days FOR EACH ROW EXECUTE FUNCTION svc_refuse_other_manifests();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.cold_days FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE ON public.cold_verifications FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.cold_verifications FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
@@ -1629,7 +1630,7 @@ CREATE OR REPLACE FUNCTION public.svc_detach_day(p_day date)
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
- SET lock_timeout TO '100ms'
+ SET lock_timeout TO '1500ms'
 AS $function$
 declare
   v_state text;
@@ -1644,6 +1645,10 @@ begin
   then
     return false;
   end if;
+  if to_regclass(v_name) is not null then
+    execute format('lock table only %I in share update exclusive mode', v_name);
+  end if;
+  perform set_config('lock_timeout', '100ms', true);
   -- A repair of the clock may have them begin again below the day: it waits, or this does.
   perform from ledger_count for share;
   perform from evidence_naming for share;
@@ -1660,7 +1665,11 @@ begin
         'detached_' || v_name
       );
   end if;
-  update cold_days set state = 'cold', detached_at = svc_now() where day = p_day;
+  update cold_days
+  set
+    state = 'cold',
+    detached_at = svc_now()
+  where day = p_day;
   return true;
 end;
 $function$;
@@ -2165,6 +2174,46 @@ AS $function$
       '"(?:did_document_hash|credential_hash)":"(sha256:[0-9a-f]{64})"',
       'g'
     ) as m;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_find_manifest_problem(p_day date, p_manifest text, p_hash text)
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_part text := translate(split_part(p_manifest, '.', 2), '-_', '+/');
+  v_day jsonb;
+  v_published checkpoints;
+begin
+  if p_hash is distinct from 'sha256:' || encode(sha256(convert_to(p_manifest, 'UTF8')), 'hex') then
+    return 'its hash is another';
+  end if;
+  begin
+    v_day := convert_from(decode(rpad(v_part, (length(v_part) + 3) / 4 * 4, '='), 'base64'), 'UTF8')::jsonb;
+  exception when others then
+    return 'it is no compact JWS of JSON';
+  end;
+  select * into v_published from checkpoints where day = p_day;
+  return case
+    when v_day ->> 'day' is distinct from p_day::text then 'it is of another day'
+    when v_day ->> 'checkpoint_hash' is distinct from v_published.hash then 'it is of another checkpoint'
+    when v_day ->> 'root' is distinct from v_published.root
+    or v_day ->> 'content_root' is distinct from v_published.content_root
+    or v_day -> 'tree_size' is distinct from to_jsonb(
+      v_published.tree_size
+    ) then 'it has other roots than were published'
+    when (
+      select coalesce(sum((object ->> 'rows')::numeric), 0)
+      from jsonb_path_query(v_day, '$.tables.receipts[*]') as objects (object)
+    ) != v_published.tree_size then 'its objects have more or fewer Receipts'
+    when exists (
+      select
+      from jsonb_path_query(v_day, '$.tables.*[*]') as objects (object)
+      where starts_with(object ->> 'name', p_day::text || '/') is not true
+    ) then 'it names objects of another day'
+  end;
+end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_find_next(p_subscription_id text, p_order_keys text[])
  RETURNS void
@@ -3728,6 +3777,32 @@ CREATE OR REPLACE FUNCTION public.svc_refuse_change()
 AS $function$
 begin
   raise exception '% on % is refused: the table is append-only', tg_op, tg_table_name
+    using errcode = 'insufficient_privilege';
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_refuse_other_manifests()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_problem text;
+begin
+  if
+    tg_op = 'INSERT'
+    or new.manifest is distinct from old.manifest
+    or new.manifest_hash is distinct from old.manifest_hash
+  then
+    v_problem := svc_find_manifest_problem(new.day, new.manifest, new.manifest_hash);
+  end if;
+  if new.manifest is null or v_problem is null then
+    return new;
+  end if;
+  raise exception '% on % is refused: the manifest of % is not to be recorded: %',
+    tg_op,
+    tg_table_name,
+    new.day,
+    v_problem
     using errcode = 'insufficient_privilege';
 end;
 $function$;

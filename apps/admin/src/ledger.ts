@@ -3,6 +3,7 @@ import { UsageError } from '@svc/cli/command-line';
 import {
   ColdDayReader,
   dropDays,
+  manifestReader,
   type PackDaysDeps,
   packDays,
   packNamedDay,
@@ -73,9 +74,10 @@ export const ledgerUnpackCommand: Command = {
 beside. As the owner of the tables.`,
   ],
   run: (_, env, operand) =>
-    withPacking(env, async ({ objects }) => {
+    withPacking(env, async ({ crypto, identity, objects }) => {
       const day = dayOf(operand);
-      const open = (manifest: string) => new ColdDayReader(objects, parseColdDay(manifest));
+      const read = manifestReader(identity, crypto);
+      const open = (manifest: string) => new ColdDayReader(objects, read(manifest));
       const from = await unpackDay({ databaseUrl: databaseUrlFrom(env), day, open });
       console.log(`${day} is in the ledger again, ${CAME_FROM[from]}.`);
       return 0;

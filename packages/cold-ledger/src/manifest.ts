@@ -71,11 +71,15 @@ export const signColdDay = async (day: ColdDay, signer: Signer): Promise<string>
   return signCompactJws(signer, { typ: MANIFEST_TYP }, payload);
 };
 
-/** What a key of the service has signed, or what is wrong. Never throws. */
+/**
+ * What a key of the service has signed, or what is wrong. Never throws. `believesDate`: something else vouches for when it was signed, so a
+ * key that has ended or was compromised since counts too.
+ */
 export const verifyColdDay = (
   text: string,
   keys: ServiceKeys,
   crypto: CryptoPort,
+  { believesDate = false }: { readonly believesDate?: boolean } = {},
 ): { readonly ok: true; readonly day: ColdDay } | { readonly ok: false; readonly problem: string } => {
   const refuse = (problem: string) => ({ ok: false as const, problem });
   const jws = parseCompactJws(text, MAX_CHARS);
@@ -90,11 +94,12 @@ export const verifyColdDay = (
   if (problem !== null) return refuse(problem);
   const day = payload as unknown as ColdDay;
   if (day.iss !== keys.did) return refuse(`it is of ${day.iss}, not of ${keys.did}`);
-  const wrong = keys.check('status', { ...jws, kid, signedAtMs: day.iat * 1000 }, crypto);
+  const signedAtMs = believesDate ? null : day.iat * 1000;
+  const wrong = keys.check('status', { ...jws, kid, signedAtMs }, crypto);
   return wrong === null ? { ok: true, day } : refuse(wrong.message);
 };
 
-/** What a stored manifest says, without asking who signed it: that was done before it was stored. Throws where it is none. */
+/** What a manifest says, whoever signed it. Throws where it is none. */
 export const parseColdDay = (text: string): ColdDay => {
   const jws = parseCompactJws(text, MAX_CHARS);
   const problem = jws.ok ? findProblem(jws.payload) : jws.problem;

@@ -1,10 +1,9 @@
 /** A day into the store, and out of it again: nothing may rest on what was packed before this has read it back and compared it. */
-import { createHash, type Hash } from 'node:crypto';
 import type { ObjectStore } from '@svc/service';
 import type { ColdDay } from './manifest.ts';
 import { type DayRows, type ProvenTables, packTables, proveReceipts } from './pack-tables.ts';
+import { differenceOf, newPrints, type Print, type PrintedRow } from './prints.ts';
 import { ColdDayReader } from './read-day.ts';
-import { TABLES, type TableName } from './schema.ts';
 import type { Sizes } from './write-table.ts';
 
 /** What the Receipts lead to as they were read back from the store, and what they were read from. */
@@ -43,12 +42,6 @@ export const packDay = async (
   return { ...proven, tables, difference: differenceOf(stored, found) };
 };
 
-const newPrints = (): Readonly<Record<TableName, Print>> => ({
-  receipts: new Print('receipts'),
-  attestations: new Print('attestations'),
-  consumption_events: new Print('consumption_events'),
-});
-
 async function* printed<Row extends PrintedRow>(
   print: Print,
   batches: AsyncIterable<readonly Row[]>,
@@ -58,52 +51,3 @@ async function* printed<Row extends PrintedRow>(
     yield batch;
   }
 }
-
-interface PrintedRow {
-  readonly receipt_id: string;
-}
-
-/** Rows of a part: so many are told apart from others by one hash. */
-const PART = 1_024;
-
-/** What a sequence of rows comes to, part by part: two of the same rows are the same, whatever batches they came in. */
-class Print {
-  readonly #columns: readonly string[];
-  readonly #parts: { readonly first: string; readonly hash: Hash }[] = [];
-  #rows = 0;
-
-  constructor(table: TableName) {
-    const parts = new Set(['header', 'payload', 'signature']);
-    this.#columns = Object.keys(TABLES[table]).filter((name) => !(table === 'receipts' && parts.has(name)));
-  }
-
-  add(row: PrintedRow): void {
-    const values = row as unknown as Readonly<Record<string, unknown>>;
-    if (this.#rows % PART === 0) this.#parts.push({ first: row.receipt_id, hash: createHash('sha256') });
-    this.#rows += 1;
-    const text = JSON.stringify(this.#columns.map((name) => plain(values[name])));
-    this.#parts.at(-1)?.hash.update(`${text}\n`);
-  }
-
-  /** Once. */
-  digests(): readonly { readonly first: string; readonly digest: string }[] {
-    return this.#parts.map(({ first, hash }) => ({ first, digest: hash.digest('hex') }));
-  }
-}
-
-/** Of one column a value is of one kind, so none stands for another. */
-const plain = (value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value);
-
-const differenceOf = (
-  stored: Readonly<Record<TableName, Print>>,
-  found: Readonly<Record<TableName, Print>>,
-): string | null => {
-  for (const table of Object.keys(stored) as TableName[]) {
-    const [were, are] = [stored[table].digests(), found[table].digests()];
-    const at = Array.from({ length: Math.max(were.length, are.length) }, (_, i) => i).find(
-      (i) => were[i]?.digest !== are[i]?.digest,
-    );
-    if (at !== undefined) return `${table} from ${were[at]?.first ?? are[at]?.first} on`;
-  }
-  return null;
-};

@@ -5,29 +5,18 @@
 import { createHash } from 'node:crypto';
 import { objectName } from '@svc/object-store';
 import type { Sha256 } from '@svc/protocol';
-import type { CheckpointRecord, Day, ObjectStore, ServiceDeps } from '@svc/service';
-import { buildServiceDidDocument } from '@svc/service';
-import { readServiceKeys } from '@svc/transparency';
-import { assertSure, type LeftDays, leaveDays, NotProvenError } from './leave-days.ts';
-import { type ColdDay, signColdDay, verifyColdDay } from './manifest.ts';
+import type { CheckpointRecord, Day } from '@svc/service';
+import { assertSure, type LeaveDeps, type LeftDays, leaveDays, NotProvenError } from './leave-days.ts';
+import { type ColdDay, signColdDay } from './manifest.ts';
 import { type PackedDay, packDay } from './pack-day.ts';
-import type { DayRows } from './pack-tables.ts';
 import { proveOnlyCopies } from './prove-day.ts';
+import { manifestReader } from './read-manifest.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 import type { Sizes } from './write-table.ts';
 
-/** Runs `work` on the rows of a day, all of one moment. */
-export type ReadDayRows = <T>(day: Day, work: (rows: DayRows) => Promise<T>) => Promise<T>;
-
-export interface PackDaysDeps extends Pick<ServiceDeps, 'clock' | 'crypto' | 'holds' | 'identity' | 'log'> {
-  readonly store: Pick<ServiceDeps['store'], 'coldDays' | 'checkpoints'>;
-  readonly objects: ObjectStore;
-  readonly readDayRows: ReadDayRows;
-  /** How long a day stays in the ledger once it is over (0: none is packed), and how long it is kept beside it after that. */
+export interface PackDaysDeps extends LeaveDeps {
+  /** How long a day stays in the ledger once it is over; 0: none is packed. */
   readonly hotDays: number;
-  readonly graceDays: number;
-  /** Between two attempts at a lock of the ledger; a quarter of a second unless given. */
-  readonly lockPauseMs?: number;
   /** Of objects; the usual ones unless given. */
   readonly sizes?: Sizes;
 }
@@ -138,10 +127,7 @@ const sign = async (
     },
     identity.statusKeys.signer,
   );
-  const read = readServiceKeys(buildServiceDidDocument(identity));
-  if (!read.ok) throw new Error('the keys of the service cannot be read');
-  const verified = verifyColdDay(manifest, read.keys, crypto);
-  if (!verified.ok) throw new Error(`the manifest of ${day} does not verify: ${verified.problem}`);
+  manifestReader(identity, crypto)(manifest);
   return manifest;
 };
 

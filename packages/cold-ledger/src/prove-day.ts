@@ -6,12 +6,13 @@ import {
   ObjectStoreError,
   type ServiceDeps,
 } from '@svc/service';
-import { type ColdDay, parseColdDay } from './manifest.ts';
+import type { ColdDay } from './manifest.ts';
 import { proveReceipts } from './pack-tables.ts';
 import { ColdDayReader } from './read-day.ts';
+import { manifestReader, type ReadManifest } from './read-manifest.ts';
 import type { ReceiptRow } from './schema.ts';
 
-export interface ProveDeps extends Pick<ServiceDeps, 'log'> {
+export interface ProveDeps extends Pick<ServiceDeps, 'crypto' | 'identity' | 'log'> {
   readonly store: Pick<ServiceDeps['store'], 'coldDays' | 'checkpoints'>;
   readonly objects: ObjectStore;
 }
@@ -44,9 +45,17 @@ export const findDayProblem = async (
   }
 };
 
-/** The same of a recorded day; it is noted in the database, and logged where something differs. Null, too: stopped. */
+const readOrProblem = (read: ReadManifest, text: string): ColdDay | string => {
+  try {
+    return read(text);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+};
+
+/** The same of a recorded day, and that the service has signed its manifest; it is noted in the database, and logged where something differs. Null, too: stopped. */
 export const proveDay = async (
-  { log, objects, store }: ProveDeps,
+  { crypto, identity, log, objects, store }: ProveDeps,
   day: Day,
   stop: AbortSignal,
 ): Promise<string | null> => {
@@ -57,7 +66,9 @@ export const proveDay = async (
   if (recorded === null || published === null) throw new Error(`${day} has no manifest or no checkpoint`);
   let problem: string | null;
   try {
-    problem = await findDayProblem(objects, parseColdDay(recorded.manifest), published, stop);
+    const manifest = readOrProblem(manifestReader(identity, crypto), recorded.manifest);
+    problem =
+      typeof manifest === 'string' ? manifest : await findDayProblem(objects, manifest, published, stop);
   } catch (error) {
     if (stop.aborted) return null;
     log.error('cold.not_proven', { day, problem: error instanceof Error ? error.message : String(error) });

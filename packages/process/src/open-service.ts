@@ -1,6 +1,6 @@
 /** Builds the dependencies of the use cases from a configuration. `close` releases everything opened here. */
 
-import type { PackDaysDeps } from '@svc/cold-ledger';
+import { manifestReader, type PackDaysDeps, type ReadManifest } from '@svc/cold-ledger';
 import type { ServiceConfig, SigningSecrets } from '@svc/config';
 import { openObjects } from '@svc/object-store';
 import { checkDomainProof, createOutbound, resolveDidWeb } from '@svc/outbound';
@@ -83,9 +83,21 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
   const log = countedLog(logger, count, kept);
   const onReplicaChange = createReplicaReporter(log);
   const cold = config.cold === null ? null : await openObjects(config.cold.place, config.cold.endpoint);
-  const objects = cold?.objects ?? null;
+  // Keys are read from the database too.
+  let identity: ServiceIdentity | null = null;
+  const coldPlace = cold && {
+    objects: cold.objects,
+    readManifest: (text: string) => readManifest(identity, secrets)(text),
+  };
   const deadlines = sources.isOperator === true ? OPERATOR_DEADLINES : {};
-  const store = createStore({ databaseUrl, databaseReadUrl, objects, deadlines, onError, onReplicaChange });
+  const store = createStore({
+    databaseUrl,
+    databaseReadUrl,
+    cold: coldPlace,
+    deadlines,
+    onError,
+    onReplicaChange,
+  });
   try {
     const holds = new Holds(log);
     const did = `did:web:${config.domain}`;
@@ -98,7 +110,7 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
       createPoolMetrics(registry, store);
       if (databaseReadUrl !== null) createReplicaMetrics(registry, store);
     }
-    const identity = identityOf(config, keys);
+    identity = identityOf(config, keys);
     const entitlements = entitlementPolicyOf(config);
     const clock = await patiently(() => DatabaseClock.start({ store, holds, log }));
     const service = {
@@ -139,6 +151,11 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
   }
 };
 
+const readManifest = (identity: ServiceIdentity | null, { signers }: SigningSecrets): ReadManifest => {
+  if (identity === null) throw new Error('the keys of the service are not known yet');
+  return manifestReader(identity, signers.ed25519.crypto);
+};
+
 const packingOf = (
   service: Omit<PackDaysDeps, 'objects' | 'hotDays' | 'graceDays' | 'readDayRows'>,
   { cold }: Pick<ServiceConfig, 'cold'>,
@@ -150,7 +167,7 @@ const packingOf = (
     : {
         ...service,
         ...{ objects, hotDays: cold.hotDays, graceDays: cold.graceDays },
-        readDayRows: (day, work) => readDayRows(databaseUrl, day, work),
+        readDayRows: (day, work, from) => readDayRows(databaseUrl, day, work, from),
       };
 
 const countedLog = (logger: Logger, count: EventCounter, kept: Logger): ServiceDeps['log'] => ({

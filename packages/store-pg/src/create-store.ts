@@ -2,9 +2,9 @@
  * The Store over PostgreSQL: small pools so that no kind of work can use up another's connections. Commits stay few, since
  * each carries a batch; reads for decisions, reads of the ledger and administration have their own.
  */
-import { type ObjectStore, type ReplicaState, type Store, StoreError, type Tenant } from '@svc/service';
+import { type ReplicaState, type Store, StoreError, type Tenant } from '@svc/service';
 import { clockStore } from './clock-store.ts';
-import { ColdReader } from './cold/cold-reader.ts';
+import { type ColdPlace, ColdReader } from './cold/cold-reader.ts';
 import { pooledDatabase, runTransaction } from './database.ts';
 import { DeadlinePool, type DeadlinePoolOptions } from './deadline-pool.ts';
 import { describeHealth } from './describe-health.ts';
@@ -83,7 +83,7 @@ export interface StoreOptions {
   /** A streaming replica for reports, or several. */
   readonly databaseReadUrl?: string | null;
   /** Where cold days are; null: whatever needs one of them is `unavailable`. */
-  readonly objects?: ObjectStore | null;
+  readonly cold?: ColdPlace | null;
   readonly onReplicaChange?: (state: ReplicaState) => void;
   readonly deadlines?: Partial<StoreDeadlines>;
   readonly poolSizes?: Partial<StorePoolSizes>;
@@ -146,7 +146,7 @@ export function createStore(options: StoreOptions): Store {
   const deadlines = { ...defaultDeadlines, ...options.deadlines };
   const sizes = { ...defaultPoolSizes, ...options.poolSizes };
   const standing = new Standing();
-  const cold = new ColdReader(options.objects ?? null);
+  const cold = new ColdReader(options.cold ?? null);
   const silent = new SilentConnections(databaseUrl);
   const openPool = (size: number, deadlineMs: number, change: Partial<DeadlinePoolOptions> = {}) =>
     new DeadlinePool({

@@ -14,7 +14,15 @@ import { withStores } from '@svc/testkit/store/open-store';
 import { runSql, withSession } from '@svc/testkit/store/session';
 import { dayAfter } from '@svc/transparency';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { bringBack, createColdWorld, DUE, databaseOn, packingOf, type Receipt } from '../test/cold-world.ts';
+import {
+  bringBack,
+  coldPlaceOf,
+  createColdWorld,
+  DUE,
+  databaseOn,
+  packingOf,
+  type Receipt,
+} from '../test/cold-world.ts';
 import { ColdReader } from './cold/cold-reader.ts';
 import { checkpointRepository } from './repositories/checkpoints.ts';
 
@@ -51,7 +59,10 @@ const expectWhole = async (objects: ObjectStore): Promise<readonly string[]> => 
   const rows = await recorded();
   expect(rows.map(({ state }) => state).filter((state) => !['recorded', 'cold'].includes(state))).toEqual([]);
   const leaves = await withSession(stores.url, async (session) => {
-    const { listLeavesAgain } = checkpointRepository(databaseOn(session), new ColdReader(objects));
+    const { listLeavesAgain } = checkpointRepository(
+      databaseOn(session),
+      new ColdReader(coldPlaceOf(objects)),
+    );
     const found: string[] = [];
     for (const day of DUE) {
       const { receiptIds, contentHashes } = await listLeavesAgain(day, null, 1_000);
@@ -265,13 +276,16 @@ const through = (
       checkpoints: each(deps.store.checkpoints, 'store'),
     },
     objects: each(deps.objects, 'objects'),
-    readDayRows: (day, work) =>
-      deps.readDayRows(day, (rows) =>
-        work({
-          receipts: () => batches(rows.receipts()),
-          attestations: () => batches(rows.attestations()),
-          consumptionEvents: () => batches(rows.consumptionEvents()),
-        }),
+    readDayRows: (day, work, from) =>
+      deps.readDayRows(
+        day,
+        (rows) =>
+          work({
+            receipts: () => batches(rows.receipts()),
+            attestations: () => batches(rows.attestations()),
+            consumptionEvents: () => batches(rows.consumptionEvents()),
+          }),
+        from,
       ),
   };
 };

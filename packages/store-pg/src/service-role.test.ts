@@ -2,7 +2,7 @@
  * The role of the running service (docs/operations.md): it does the service's work, and the append-only rules hold against it,
  * since it can neither take their triggers away nor go around them.
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { tamper, withDatabase } from '@svc/testkit';
 import { openStore } from '@svc/testkit/store/open-store';
 import { changePause } from '@svc/testkit/store/pause-races';
@@ -125,6 +125,21 @@ describe('the role of the service', () => {
   });
 });
 
+/** Of a day without Receipts whose checkpoint has such roots; a compact JWS that nobody has signed. */
+const manifestOf = (day: string, change: object = {}) => {
+  const tables = { receipts: [], attestations: [], consumption_events: [] };
+  const payload = {
+    ...{ day, checkpoint_hash: 'h', root: 'r', content_root: 'c', tree_size: 0, tables },
+    ...change,
+  };
+  return ['{}', JSON.stringify(payload), 'x']
+    .map((part) => Buffer.from(part).toString('base64url'))
+    .join('.');
+};
+/** With its hash, as two values of SQL. */
+const valuesOf = (manifest: string) =>
+  `'${manifest}', 'sha256:${createHash('sha256').update(manifest).digest('hex')}'`;
+
 describe('a closed day that nobody has proven', () => {
   const day = '2031-01-02';
   const state = () =>
@@ -142,16 +157,36 @@ describe('a closed day that nobody has proven', () => {
          values ('${day}', 0, 'r', 'k', 'j', 'h', 'c');
        update ledger_count set counted_before = 'drc_~'; update evidence_naming set named_before = 'drc_~'`,
     );
-    const manifest = `'made up', 'made up'`;
+    const manifest = valuesOf(manifestOf(day));
     for (const row of [
       `(day, state, manifest, manifest_hash, detached_at) values ('${day}', 'cold', ${manifest}, '2001-01-01')`,
       `(day, state, manifest, manifest_hash, kept_before) values ('${day}', 'recorded', ${manifest}, 'drc_~')`,
       `(day, state, manifest, manifest_hash) values ('${day}', 'unpacked', ${manifest})`,
     ])
       await expect(asRole(`insert into cold_days ${row}`), row).rejects.toMatchObject(DENIED);
-    await asRole(
-      `insert into cold_days (day, state, manifest, manifest_hash) values ('${day}', 'recorded', ${manifest})`,
-    );
+    const record = (values: string) =>
+      asRole(
+        `insert into cold_days (day, state, manifest, manifest_hash) values ('${day}', 'recorded', ${values})`,
+      );
+    const object = (name: string, rows: number) => ({ receipts: [{ name, rows }] });
+    for (const [problem, values] of [
+      ['its hash is another', `'made up', 'made up'`],
+      ['no compact JWS of JSON', valuesOf('made up')],
+      ['no compact JWS of JSON', valuesOf('a.!!.c')],
+      ['of another day', valuesOf(manifestOf('2031-01-03'))],
+      ['of another checkpoint', valuesOf(manifestOf(day, { checkpoint_hash: 'other' }))],
+      ['has other roots', valuesOf(manifestOf(day, { root: 'other' }))],
+      ['has other roots', valuesOf(manifestOf(day, { content_root: null }))],
+      ['has other roots', valuesOf(manifestOf(day, { tree_size: 1 }))],
+      ['more or fewer Receipts', valuesOf(manifestOf(day, { tables: object(`${day}/x`, 1) }))],
+      ['objects of another day', valuesOf(manifestOf(day, { tables: object('2031-01-03/x', 0) }))],
+      ['objects of another day', valuesOf(manifestOf(day, { tables: { receipts: [{ rows: 0 }] } }))],
+    ])
+      await expect(record(values ?? ''), problem).rejects.toMatchObject({
+        ...DENIED,
+        message: expect.stringContaining(problem ?? ''),
+      });
+    await record(manifest);
     const expectRefused = async (changes: readonly string[]) => {
       for (const change of changes) {
         await expect(asRole(`update cold_days set ${change}`), change).rejects.toMatchObject(DENIED);
@@ -166,6 +201,7 @@ describe('a closed day that nobody has proven', () => {
       `state = 'unpacked'`,
       `kept_before = 'drc_~'`,
       `manifest = 'another', manifest_hash = 'another'`,
+      `(manifest, manifest_hash) = (${valuesOf(`${manifestOf(day)}x`)})`,
     ]);
     await asRole(`select svc_keep_verifiers('${day}', 1)`);
     // It is kept beside the ledger, and can be put back.

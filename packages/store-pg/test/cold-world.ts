@@ -1,6 +1,6 @@
 /** A ledger of closed days with whatever a day may have, and what packs them. */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import type { PackDaysDeps } from '@svc/cold-ledger';
+import { manifestReader, type PackDaysDeps } from '@svc/cold-ledger';
 import { type DidWeb, encodeBase64urlText, encodeUlid, type ReceiptId } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import {
@@ -10,11 +10,13 @@ import {
   type ObjectStore,
   parseKeySet,
   type ServiceDeps,
+  type ServiceIdentity,
   type Store,
 } from '@svc/service';
 import { daysAgo, moveFirstDay, tamper } from '@svc/testkit';
 import { withSession } from '@svc/testkit/store/session';
 import type { Client } from 'pg';
+import type { ColdPlace } from '../src/cold/cold-reader.ts';
 import type { Database } from '../src/database.ts';
 import { readDayRows } from '../src/index.ts';
 
@@ -155,10 +157,16 @@ export const serviceOf = (store: Store): ServiceDeps => {
   } as unknown as ServiceDeps;
 };
 
+/** Objects with the keys of that service. */
+export const coldPlaceOf = (objects: ObjectStore): ColdPlace => ({
+  objects,
+  readManifest: manifestReader(identity as unknown as ServiceIdentity, nativeCrypto),
+});
+
 export const packingOf = (url: string, store: Store, objects: ObjectStore): PackDaysDeps => ({
   ...serviceOf(store),
   ...{ objects, hotDays: HOT_DAYS, graceDays: 1, sizes: SIZES },
-  readDayRows: (day, work) => readDayRows(url, day, work),
+  readDayRows: (day, work, from) => readDayRows(url, day, work, from),
 });
 
 /** Every day is in the ledger again, as if none had ever been packed; what was dropped is lost. */

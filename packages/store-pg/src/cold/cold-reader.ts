@@ -1,5 +1,6 @@
 /** Receipts of days that have left the database, out of the objects that their recorded manifests name. */
-import { ColdDayReader, parseColdDay, type ReceiptRow } from '@svc/cold-ledger';
+import { createHash } from 'node:crypto';
+import { type ColdDay, ColdDayReader, type ReadManifest, type ReceiptRow } from '@svc/cold-ledger';
 import type { ReceiptId, Sha256 } from '@svc/protocol';
 import { type Day, type ObjectStore, ObjectStoreError, StoreError } from '@svc/service';
 import type { Database } from '../database.ts';
@@ -35,15 +36,21 @@ export class ColdReadError extends StoreError {
   }
 }
 
+/** Where cold days are, and who tells which of what is recorded of them is to be believed. */
+export interface ColdPlace {
+  readonly objects: ObjectStore;
+  readonly readManifest: ReadManifest;
+}
+
 export class ColdReader {
-  readonly #objects: ObjectStore | null;
+  readonly #place: ColdPlace | null;
   /** By the hash of the manifest, the latest used last. */
   readonly #readers = new Map<Sha256, { readonly reader: ColdDayReader; readonly chars: number }>();
   #chars = 0;
 
   /** Null: this process was not told where cold days are, so it cannot answer for them. */
-  constructor(objects: ObjectStore | null) {
-    this.#objects = objects;
+  constructor(place: ColdPlace | null) {
+    this.#place = place;
   }
 
   /**
@@ -55,9 +62,9 @@ export class ColdReader {
     hash: Sha256,
     work: (day: ColdDayReader, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const objects = this.#objects;
-    if (objects === null) throw new ColdReadError('SVC_COLD is not set, and there are cold days');
-    const reader = await this.#open(database, hash, objects);
+    const place = this.#place;
+    if (place === null) throw new ColdReadError('SVC_COLD is not set, and there are cold days');
+    const reader = await this.#open(database, hash, place);
     try {
       time.signal.throwIfAborted();
       return await work(reader, time.signal);
@@ -73,7 +80,7 @@ export class ColdReader {
     return this.read(question, hash, (day, signal) => day.findReceipt(receiptId, signal));
   }
 
-  async #open(database: Database, hash: Sha256, objects: ObjectStore): Promise<ColdDayReader> {
+  async #open(database: Database, hash: Sha256, place: ColdPlace): Promise<ColdDayReader> {
     const known = this.#readers.get(hash);
     if (known !== undefined) {
       this.#readers.delete(hash);
@@ -81,13 +88,10 @@ export class ColdReader {
       return known.reader;
     }
     // A manifest that was replaced between two statements is still there, as its objects are.
-    const [row] = await database.read<{ manifest: string }>({
-      text: 'select manifest from cold_days where manifest_hash = $1',
-      values: [hash],
-    });
+    const [row] = await database.read<RecordedDay>({ text: recordedSql, values: [hash] });
     if (row === undefined) throw new DayMovedError();
     const opened = {
-      reader: new ColdDayReader(objects, parseColdDay(row.manifest)),
+      reader: new ColdDayReader(place.objects, believedOf(place, row, hash)),
       chars: row.manifest.length,
     };
     if (!this.#readers.has(hash)) this.#chars += opened.chars;
@@ -100,6 +104,36 @@ export class ColdReader {
     return opened.reader;
   }
 }
+
+interface RecordedDay {
+  readonly day: Day;
+  readonly manifest: string;
+  readonly checkpointHash: Sha256;
+}
+
+const recordedSql = `
+  select day::text as day, manifest, hash as "checkpointHash" from cold_days join checkpoints using (day) where manifest_hash = $1`;
+
+/** The manifest as the service signed it, of that day as it was published: a row of the database alone says nothing of what a day held. */
+const believedOf = (
+  { readManifest }: ColdPlace,
+  { day, manifest, checkpointHash }: RecordedDay,
+  hash: Sha256,
+): ColdDay => {
+  const refuse = (problem: string, cause?: unknown) =>
+    new ColdReadError(`cold days: what is recorded of ${day} is not believed: ${problem}`, { cause });
+  if (`sha256:${createHash('sha256').update(manifest).digest('hex')}` !== hash)
+    throw refuse('the hash of its manifest is another');
+  let read: ColdDay;
+  try {
+    read = readManifest(manifest);
+  } catch (error) {
+    throw refuse(error instanceof Error ? error.message : String(error), error);
+  }
+  if (read.day !== day || read.checkpoint_hash !== checkpointHash)
+    throw refuse('its manifest is of another day');
+  return read;
+};
 
 /** A day left the database, or came back to it, between two statements. */
 export class DayMovedError extends StoreError {

@@ -24,6 +24,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   bringBack,
+  coldPlaceOf,
   createColdWorld,
   DAYS,
   DUE,
@@ -55,7 +56,7 @@ beforeAll(async () => {
   world = await createColdWorld(stores.url, stores.first);
   objects = (await openObjects(pathToFileURL(root).href, null)).objects;
   const patient = { connectMs: 20_000, waitMs: 20_000, readMs: 20_000, ledgerReadMs: 20_000 };
-  reading = createStore({ databaseUrl: stores.url, objects, deadlines: patient });
+  reading = createStore({ databaseUrl: stores.url, cold: coldPlaceOf(objects), deadlines: patient });
 });
 afterAll(async () => {
   await reading?.close();
@@ -208,7 +209,7 @@ const whileMoving = async <T>(
 };
 
 it('days that leave or come back between any two statements of a list, an export or a count: nothing is missing or twice', async () => {
-  const cold = new ColdReader(objects);
+  const cold = new ColdReader(coldPlaceOf(objects));
   const all = { relyingParties: null };
   const range = { ...all, sinceMs: START_MS + DAY_MS / 2, untilMs: START_MS + 2.5 * DAY_MS };
   const ids = world
@@ -360,14 +361,14 @@ describe('with cold days', () => {
       databaseUrl: stores.url,
       deadlines: { connectMs: 20_000, waitMs: 20_000, readMs: 20_000, transactionWaitMs: 10_000 },
       poolSizes: { urgent: 1 },
-      objects: {
+      cold: coldPlaceOf({
         ...objects,
         async getRange(...args) {
           moved ??= move();
           await moved;
           return objects.getRange(...args);
         },
-      },
+      }),
     });
     try {
       const push = {
@@ -393,7 +394,7 @@ describe('with cold days', () => {
         return objects.getRange(name, range, signal);
       },
     };
-    const store = createStore({ databaseUrl: stores.url, objects: listening });
+    const store = createStore({ databaseUrl: stores.url, cold: coldPlaceOf(listening) });
     try {
       for (const questions of [1, 2]) {
         const found = await store.decisions.list({ relyingParties: null }, 500);
@@ -414,7 +415,7 @@ describe('with cold days', () => {
     };
     const failing = createStore({
       databaseUrl: stores.url,
-      objects: { ...objects, get: gone, getRange: gone },
+      cold: coldPlaceOf({ ...objects, get: gone, getRange: gone }),
     });
     const unknown = createStore({ databaseUrl: stores.url });
     try {

@@ -16,13 +16,15 @@ const SECOND = { receipts: null, attestations: 'ordinal', consumption_events: 'v
 const PARTS = new Set(['header', 'payload', 'signature']);
 
 /**
- * Runs `work` on the rows of a day, all of one moment, on a connection of its own. Rejects with `StoreError` where the database fails,
+ * Runs `work` on the rows of a day, all of one moment, on a connection of its own: its Receipts in the ledger, or those that are kept beside it.
+ * Rejects with `StoreError` where the database fails,
  * else as `work` does.
  */
 export const readDayRows = async <T>(
   databaseUrl: string,
   day: Day,
   work: (rows: DayRows) => Promise<T>,
+  from: 'ledger' | 'kept' = 'ledger',
 ): Promise<T> => {
   const client = await openClient({
     ...clientConfig(databaseUrl, STATEMENT_MS, { idle_in_transaction_session_timeout: `${BETWEEN_MS}` }),
@@ -36,7 +38,7 @@ export const readDayRows = async <T>(
   client.on('error', () => {});
   try {
     await ask(client, 'begin isolation level repeatable read read only');
-    return await work(rowsOf(client, day));
+    return await work(rowsOf(client, day, from === 'kept' ? await findKept(client, day) : 'receipts'));
   } finally {
     client.destroy();
   }
@@ -52,11 +54,19 @@ const ask = async (session: ClientBase, text: string, values: unknown[] = []): P
   }
 };
 
-const rowsOf = (session: ClientBase, day: Day): DayRows => {
+/** Null: nothing is kept. */
+const findKept = async (session: ClientBase, day: Day): Promise<string | null> => {
+  const name = `detached_receipts_${day.replaceAll('-', '')}`;
+  const [found] = await ask(session, 'select to_regclass($1) is not null as "isThere"', [name]);
+  return found?.isThere === true ? name : null;
+};
+
+const rowsOf = (session: ClientBase, day: Day, receipts: string | null): DayRows => {
   const startMs = Date.parse(`${day}T00:00:00Z`);
   const firstId = lowestReceiptId(startMs);
   const endId = lowestReceiptId(startMs + DAY_MS);
-  const read = async function* (table: TableName): AsyncGenerator<never[]> {
+  const read = async function* (table: TableName, stored: string | null = table): AsyncGenerator<never[]> {
+    if (stored === null) return;
     const columns = Object.entries(TABLES[table]).filter(([name]) => !PARTS.has(name));
     const list = columns.map(([name, kind]) =>
       kind.startsWith('instant') ? `(extract(epoch from ${name}) * 1000000)::bigint as ${name}` : name,
@@ -68,7 +78,7 @@ const rowsOf = (session: ClientBase, day: Day): DayRows => {
     for (;;) {
       const rows = await ask(
         session,
-        `select ${list.join(', ')} from ${table}
+        `select ${list.join(', ')} from ${stored}
          where receipt_id >= $1 and receipt_id < $2 and ${second === null ? 'receipt_id > $4' : `(${key}) > ($4, $5::bigint)`}
          order by ${key} limit $3`,
         [firstId, endId, BATCH, id, ...(second === null ? [] : [ordinal])],
@@ -83,7 +93,7 @@ const rowsOf = (session: ClientBase, day: Day): DayRows => {
     }
   };
   return {
-    receipts: () => read('receipts'),
+    receipts: () => read('receipts', receipts),
     attestations: () => read('attestations'),
     consumptionEvents: () => read('consumption_events'),
   };

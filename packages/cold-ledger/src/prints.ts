@@ -1,0 +1,62 @@
+/** Two sequences of rows, compared in each column without holding either of them. */
+import { createHash, type Hash } from 'node:crypto';
+import { TABLES, type TableName } from './schema.ts';
+
+export type Prints = Readonly<Record<TableName, Print>>;
+
+export const newPrints = (): Prints => ({
+  receipts: new Print('receipts'),
+  attestations: new Print('attestations'),
+  consumption_events: new Print('consumption_events'),
+});
+
+export interface PrintedRow {
+  readonly receipt_id: string;
+}
+
+/** Rows of a part: so many are told apart from others by one hash. */
+const PART = 1_024;
+
+/** What a sequence of rows comes to, part by part: two of the same rows are the same, whatever batches they came in. */
+export class Print {
+  readonly #columns: readonly string[];
+  readonly #parts: { readonly first: string; readonly hash: Hash }[] = [];
+  #rows = 0;
+
+  constructor(table: TableName) {
+    const parts = new Set(['header', 'payload', 'signature']);
+    this.#columns = Object.keys(TABLES[table]).filter((name) => !(table === 'receipts' && parts.has(name)));
+  }
+
+  add(row: PrintedRow): void {
+    const values = row as unknown as Readonly<Record<string, unknown>>;
+    if (this.#rows % PART === 0) this.#parts.push({ first: row.receipt_id, hash: createHash('sha256') });
+    this.#rows += 1;
+    const text = JSON.stringify(this.#columns.map((name) => plain(values[name])));
+    this.#parts.at(-1)?.hash.update(`${text}\n`);
+  }
+
+  get isEmpty(): boolean {
+    return this.#rows === 0;
+  }
+
+  /** Once. */
+  digests(): readonly { readonly first: string; readonly digest: string }[] {
+    return this.#parts.map(({ first, hash }) => ({ first, digest: hash.digest('hex') }));
+  }
+}
+
+/** Of one column a value is of one kind, so none stands for another. */
+const plain = (value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value);
+
+/** The table, and the receipt id, from which on they are not the same rows; null: they are. */
+export const differenceOf = (stored: Prints, found: Prints): string | null => {
+  for (const table of Object.keys(stored) as TableName[]) {
+    const [were, are] = [stored[table].digests(), found[table].digests()];
+    const at = Array.from({ length: Math.max(were.length, are.length) }, (_, i) => i).find(
+      (i) => were[i]?.digest !== are[i]?.digest,
+    );
+    if (at !== undefined) return `${table} from ${were[at]?.first ?? are[at]?.first} on`;
+  }
+  return null;
+};
