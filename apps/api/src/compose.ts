@@ -61,6 +61,7 @@ export interface ApiDeps {
   readonly secrets: Secrets;
   readonly databaseUrl: string;
   readonly logger: Logger;
+  readonly packThread?: URL;
   /** Default: a port of its own. */
   readonly createAdmin?: (deps: AdminDeps<Registry>) => AdminService;
   /** Where they are others than those of the configuration and `HTTP_LIMITS`. */

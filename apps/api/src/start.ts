@@ -4,6 +4,7 @@
  */
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { isMainThread } from 'node:worker_threads';
 import { describeVariables } from '@svc/config';
 import {
   ConfigurationError,
@@ -21,6 +22,7 @@ import {
   readParameters,
   readVectorsBeside,
   reportRound,
+  runPackThread,
   startConformanceRunner,
   startEventDeliverer,
   startMaintenance,
@@ -71,7 +73,10 @@ const start = async (): Promise<void> => {
 };
 
 const startAll = async (logger: Logger): Promise<{ running: RunningApi; close(): Promise<void> }> => {
-  const running = await runApi({ ...DEMO, ...process.env }, logger, { ownsDataDir: true });
+  const running = await runApi({ ...DEMO, ...process.env }, logger, {
+    ownsDataDir: true,
+    packThread: new URL(import.meta.url),
+  });
   const { service, packing, registry } = running.api;
   const jobs = maintenanceJobs(service, packing);
   const metrics = createJobMetrics(registry, jobs);
@@ -149,7 +154,10 @@ const writeWhole = (path: string, text: string): void => {
   renameSync(`${path}.new`, path);
 };
 
-start().catch((error: unknown) => {
-  console.error(explainStartFailure(error));
-  process.exit(1);
-});
+// The thread that packs days is this program again.
+if (isMainThread)
+  start().catch((error: unknown) => {
+    console.error(explainStartFailure(error));
+    process.exit(1);
+  });
+else void runPackThread();

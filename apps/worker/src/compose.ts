@@ -24,14 +24,14 @@ export interface Worker extends OpenedService {
   readonly deliverer: DelivererDeps | null;
 }
 
-/** Throws `ConfigurationError`; rejects when the database cannot be asked. */
-export const openWorker = async (env: Environment, logger: Logger): Promise<Worker> => {
+/** `packThread`: the program itself. Throws `ConfigurationError`; rejects when the database cannot be asked. */
+export const openWorker = async (env: Environment, logger: Logger, packThread: URL): Promise<Worker> => {
   const config = readWorkerConfig(env);
   const secrets = await loadWorkerSecrets(config);
   const registry = new Registry();
   const databaseUrl = config.database.url;
   const tracing = await openTracing(env, 'svc-worker', logger);
-  const opened = await openService({ config, secrets, databaseUrl, logger, registry });
+  const opened = await openService({ config, secrets, databaseUrl, logger, registry, packThread });
   const close = () => opened.close().finally(() => tracing.close());
   const deliverer = openDeliverer(opened.service, config, logger, registry);
   if (deliverer === null && (await opened.service.store.events.hasSubscribers()))

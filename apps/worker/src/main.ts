@@ -1,4 +1,5 @@
 /** The worker process: maintenance of a deployment. `--once` does one round of every job, `--help` lists variables. */
+import { isMainThread } from 'node:worker_threads';
 import { describeVariables, WORKER_VARIABLES } from '@svc/config';
 import {
   closeOnSignal,
@@ -23,6 +24,7 @@ import {
   type Round,
   readParameters,
   reportRound,
+  runPackThread,
   runRound,
   startEventDeliverer,
   startMaintenance,
@@ -51,7 +53,7 @@ const main = async (): Promise<void> => {
   const logger = createLogger(logLevelOf(process.env), openLogOutput(), processFields());
   endOnCrash(logger);
   dropSecrets(process.env, { program: 'worker', needed: WORKER_VARIABLES }, logger);
-  const worker = await openWorker(process.env, logger);
+  const worker = await openWorker(process.env, logger, new URL(import.meta.url));
   if (parameters.has('--once')) process.exitCode = await runOnce(worker, logger);
   else await runUntilStopped(worker, logger);
 };
@@ -120,7 +122,10 @@ const runOnce = async ({ service, jobs, deliverer, close }: Worker, logger: Logg
   return hasFailed || stopping.signal.aborted ? 1 : 0;
 };
 
-main().catch((error: unknown) => {
-  console.error(explainStartFailure(error));
-  process.exit(1);
-});
+// The thread that packs days is this program again.
+if (isMainThread)
+  main().catch((error: unknown) => {
+    console.error(explainStartFailure(error));
+    process.exit(1);
+  });
+else void runPackThread();

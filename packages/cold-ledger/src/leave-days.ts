@@ -4,21 +4,10 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Day, type ServiceDeps, StoreError } from '@svc/service';
-import { type ColdDay, parseColdDay } from './manifest.ts';
-import type { DayRows } from './pack-tables.ts';
-import { differenceOf, newPrints } from './prints.ts';
-import { type ProveDeps, proveDay } from './prove-day.ts';
-import { ColdDayReader } from './read-day.ts';
-
-/** Runs `work` on the rows of a day, all of one moment: those of the ledger, or of what is kept beside it (no Receipts where nothing is). */
-export type ReadDayRows = <T>(
-  day: Day,
-  work: (rows: DayRows) => Promise<T>,
-  from?: 'ledger' | 'kept',
-) => Promise<T>;
+import { parseColdDay } from './manifest.ts';
+import { type ProveDeps, proveDay, workOf } from './prove-day.ts';
 
 export interface LeaveDeps extends ProveDeps, Pick<ServiceDeps, 'clock' | 'holds'> {
-  readonly readDayRows: ReadDayRows;
   /** How long a day is kept beside the ledger once it has left. */
   readonly graceDays: number;
   /** Between two attempts at a lock of the ledger, half as much to half as much again. */
@@ -72,7 +61,7 @@ const isCopied = async (deps: LeaveDeps, day: Day, notProven: Day[], stop: Abort
   const { coldDays } = deps.store;
   const recorded = await coldDays.findManifest(day);
   if (recorded === null) throw new Error(`${day} has no manifest`);
-  const lost = await findLoss(deps, day, parseColdDay(recorded.manifest), stop);
+  const lost = await workOf(deps).findLoss(parseColdDay(recorded.manifest), stop);
   if (lost === null) return !stop.aborted;
   const problem = `its objects differ from what is kept in ${lost}`;
   deps.log.error('cold.not_proven', { day, problem });
@@ -80,26 +69,6 @@ const isCopied = async (deps: LeaveDeps, day: Day, notProven: Day[], stop: Abort
   notProven.push(day);
   return false;
 };
-
-/** Where they differ; null, too: nothing is kept. */
-const findLoss = (
-  { objects, readDayRows }: LeaveDeps,
-  day: Day,
-  manifest: ColdDay,
-  signal: AbortSignal,
-): Promise<string | null> =>
-  readDayRows(
-    day,
-    async (rows) => {
-      const [kept, stored] = [newPrints(), newPrints()];
-      for await (const batch of rows.receipts()) for (const row of batch) kept.receipts.add(row);
-      if (kept.receipts.isEmpty) return null;
-      for await (const batch of new ColdDayReader(objects, manifest).receipts(signal))
-        for (const row of batch) stored.receipts.add(row);
-      return differenceOf(kept, stored);
-    },
-    'kept',
-  );
 
 const detachDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<Omit<LeftDays, 'dropped'>> => {
   const { coldDays } = deps.store;

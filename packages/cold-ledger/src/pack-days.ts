@@ -8,17 +8,14 @@ import type { Sha256 } from '@svc/protocol';
 import type { CheckpointRecord, Day } from '@svc/service';
 import { assertSure, type LeaveDeps, type LeftDays, leaveDays, NotProvenError } from './leave-days.ts';
 import { type ColdDay, signColdDay } from './manifest.ts';
-import { type PackedDay, packDay } from './pack-day.ts';
-import { proveOnlyCopies } from './prove-day.ts';
+import type { PackedDay } from './pack-day.ts';
+import { proveOnlyCopies, workOf } from './prove-day.ts';
 import { manifestReader } from './read-manifest.ts';
 import { SCHEMA_VERSION } from './schema.ts';
-import type { Sizes } from './write-table.ts';
 
 export interface PackDaysDeps extends LeaveDeps {
   /** How long a day stays in the ledger once it is over; 0: none is packed. */
   readonly hotDays: number;
-  /** Of objects; the usual ones unless given. */
-  readonly sizes?: Sizes;
 }
 
 export interface PackedDays extends Omit<LeftDays, 'notProven'> {
@@ -70,12 +67,11 @@ const packOne = async (
   checkpoint: CheckpointRecord,
   stop: AbortSignal,
 ): Promise<'packed' | 'broken' | 'stopped'> => {
-  const { objects, readDayRows, sizes, store, log } = deps;
+  const { objects, store, log } = deps;
   const { day } = checkpoint;
-  const options = { signal: stop, ...(sizes === undefined ? {} : { sizes }) };
   let packed: PackedDay;
   try {
-    packed = await readDayRows(day, (rows) => packDay(objects, day, rows, options));
+    packed = await workOf(deps).pack(day, stop);
   } catch (error) {
     if (stop.aborted) return 'stopped';
     throw error;

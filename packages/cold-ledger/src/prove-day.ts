@@ -1,49 +1,16 @@
-/** Whether a packed day is in the store as it was packed and published. */
-import {
-  type CheckpointRecord,
-  type Day,
-  type ObjectStore,
-  ObjectStoreError,
-  type ServiceDeps,
-} from '@svc/service';
+/** Whether a recorded day is in the store as the service packed and published it. */
+import type { Day, ServiceDeps } from '@svc/service';
+import { type DayWork, type DayWorkDeps, dayWork } from './day-work.ts';
 import type { ColdDay } from './manifest.ts';
-import { proveReceipts } from './pack-tables.ts';
-import { ColdDayReader } from './read-day.ts';
 import { manifestReader, type ReadManifest } from './read-manifest.ts';
-import type { ReceiptRow } from './schema.ts';
 
-export interface ProveDeps extends Pick<ServiceDeps, 'crypto' | 'identity' | 'log'> {
+export interface ProveDeps extends DayWorkDeps, Pick<ServiceDeps, 'crypto' | 'identity' | 'log'> {
   readonly store: Pick<ServiceDeps['store'], 'coldDays' | 'checkpoints'>;
-  readonly objects: ObjectStore;
+  /** Where the work is done; on the caller's thread unless given. */
+  readonly work?: DayWork;
 }
 
-/**
- * Reads every byte that a manifest names and compares it with the day's checkpoint. Answers what differs; null: nothing. `onRow` hears of
- * each Receipt. Rejects where that cannot be told: with `ObjectStoreError` `unavailable`, or as `stop` was aborted.
- */
-export const findDayProblem = async (
-  objects: ObjectStore,
-  manifest: ColdDay,
-  published: Pick<CheckpointRecord, 'day' | 'hash' | 'root' | 'contentRoot'>,
-  stop?: AbortSignal,
-  onRow?: (row: ReceiptRow) => void,
-): Promise<string | null> => {
-  if (manifest.day !== published.day) return `its manifest is of ${manifest.day}`;
-  if (manifest.checkpoint_hash !== published.hash) return 'its manifest is of another checkpoint of the day';
-  try {
-    const found = await proveReceipts(objects, manifest.tables, stop, onRow);
-    const reader = new ColdDayReader(objects, manifest);
-    for (const table of ['attestations', 'consumption_events'] as const)
-      for await (const _ of reader.rows(table, stop));
-    return found.root === published.root && found.contentRoot === published.contentRoot
-      ? null
-      : 'its objects do not lead to its roots';
-  } catch (error) {
-    if (stop?.aborted === true) throw error;
-    if (error instanceof ObjectStoreError && error.kind === 'unavailable') throw error;
-    return error instanceof Error ? error.message : String(error);
-  }
-};
+export const workOf = (deps: Pick<ProveDeps, 'work'> & DayWorkDeps): DayWork => deps.work ?? dayWork(deps);
 
 const readOrProblem = (read: ReadManifest, text: string): ColdDay | string => {
   try {
@@ -53,12 +20,12 @@ const readOrProblem = (read: ReadManifest, text: string): ColdDay | string => {
   }
 };
 
-/** The same of a recorded day, and that the service has signed its manifest; it is noted in the database, and logged where something differs. Null, too: stopped. */
-export const proveDay = async (
-  { crypto, identity, log, objects, store }: ProveDeps,
-  day: Day,
-  stop: AbortSignal,
-): Promise<string | null> => {
+/**
+ * Reads every byte that the manifest of a recorded day names, and compares it with the day's checkpoint. Answers what differs, which is noted in
+ * the database and logged; null: nothing, or stopped. Rejects where that cannot be told.
+ */
+export const proveDay = async (deps: ProveDeps, day: Day, stop: AbortSignal): Promise<string | null> => {
+  const { crypto, identity, log, store } = deps;
   const [recorded, published] = await Promise.all([
     store.coldDays.findManifest(day),
     store.checkpoints.find(day),
@@ -68,7 +35,7 @@ export const proveDay = async (
   try {
     const manifest = readOrProblem(manifestReader(identity, crypto), recorded.manifest);
     problem =
-      typeof manifest === 'string' ? manifest : await findDayProblem(objects, manifest, published, stop);
+      typeof manifest === 'string' ? manifest : await workOf(deps).findProblem(manifest, published, stop);
   } catch (error) {
     if (stop.aborted) return null;
     log.error('cold.not_proven', { day, problem: error instanceof Error ? error.message : String(error) });

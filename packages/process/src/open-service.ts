@@ -26,6 +26,7 @@ import type { Registry } from 'prom-client';
 import { ConfigurationError } from './configuration.ts';
 import { openDatabase, openReplica } from './open-database.ts';
 import { openFence } from './open-fence.ts';
+import { workOnThread } from './packing/on-thread.ts';
 import { patiently } from './patiently.ts';
 import { createReplicaMetrics, createReplicaReporter } from './replica-health.ts';
 import {
@@ -57,6 +58,8 @@ export interface ServiceSources {
   readonly logger: Logger;
   /** Where its metrics go; none for a command that ends. */
   readonly registry?: Registry;
+  /** Of a program that runs `runPackThread` on a thread: days are packed there. Else on this one, as a command does that has nobody waiting. */
+  readonly packThread?: URL;
   /** The operator's own hand: the fence is neither kept nor missed. */
   readonly isOperator?: boolean;
 }
@@ -131,7 +134,7 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
     if (config.fence === null && sources.isOperator !== true) await patiently(() => refuseLineage(store));
     if (config.cold === null && sources.isOperator !== true) await patiently(() => refuseColdDays(store));
     const { fence, close: closeFence } = await openFence(service, config);
-    const packing = cold === null ? null : packingOf(service, config, cold.objects, databaseUrl);
+    const packing = cold === null ? null : packingOf(service, sources, cold.objects);
     const close = async () => {
       await closeFence();
       keys.stop();
@@ -158,17 +161,18 @@ const readManifest = (identity: ServiceIdentity | null, { signers }: SigningSecr
 
 const packingOf = (
   service: Omit<PackDaysDeps, 'objects' | 'hotDays' | 'graceDays' | 'readDayRows'>,
-  { cold }: Pick<ServiceConfig, 'cold'>,
+  { config: { cold }, databaseUrl, packThread }: ServiceSources,
   objects: ObjectStore,
-  databaseUrl: string,
-): PackDaysDeps | null =>
-  cold === null
-    ? null
-    : {
-        ...service,
-        ...{ objects, hotDays: cold.hotDays, graceDays: cold.graceDays },
-        readDayRows: (day, work, from) => readDayRows(databaseUrl, day, work, from),
-      };
+): PackDaysDeps | null => {
+  if (cold === null) return null;
+  const { place, endpoint, hotDays, graceDays } = cold;
+  return {
+    ...service,
+    ...{ objects, hotDays, graceDays },
+    readDayRows: (day, work, from) => readDayRows(databaseUrl, day, work, from),
+    ...(packThread === undefined ? {} : { work: workOnThread(packThread, { databaseUrl, place, endpoint }) }),
+  };
+};
 
 const countedLog = (logger: Logger, count: EventCounter, kept: Logger): ServiceDeps['log'] => ({
   info: (event, fields) => (event === 'revocation' ? kept : logger).info(fields, event),

@@ -24,13 +24,15 @@ export interface RunOptions {
   readonly ownsDataDir: boolean;
   /** Given where a supervisor holds the ports (fleet.ts). */
   readonly createAdmin?: ApiDeps['createAdmin'];
+  /** Where this process packs days too (start.ts). */
+  readonly packThread?: URL;
 }
 
 /** Throws `ConfigurationError`, or what says why it cannot start; everything is closed again then. */
 export const runApi = async (
   env: Environment,
   logger: Logger,
-  { ownsDataDir, createAdmin }: RunOptions = { ownsDataDir: false },
+  { ownsDataDir, createAdmin, packThread }: RunOptions = { ownsDataDir: false },
 ): Promise<RunningApi> => {
   const config = readConfig(env);
   const isOwner = ownsDataDir || config.database.kind === 'embedded';
@@ -40,7 +42,7 @@ export const runApi = async (
     const secrets = await loadSecrets(config);
     const tracing = await openTracing(env, 'svc-api', logger);
     const running = await start(
-      { config, secrets, logger, ...(createAdmin && { createAdmin }) },
+      { config, secrets, logger, ...(createAdmin && { createAdmin }), ...(packThread && { packThread }) },
       claim.release,
     );
     const close = () => running.close().finally(() => tracing.close());

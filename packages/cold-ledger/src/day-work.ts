@@ -1,0 +1,56 @@
+/** What takes long about a day and holds a row group in memory: it may be done on a thread. */
+import type { CheckpointRecord, Day, ObjectStore } from '@svc/service';
+import { findDayProblem } from './find-day-problem.ts';
+import type { ColdDay } from './manifest.ts';
+import { type PackedDay, packDay } from './pack-day.ts';
+import type { DayRows } from './pack-tables.ts';
+import { differenceOf, newPrints } from './prints.ts';
+import { ColdDayReader } from './read-day.ts';
+import type { Sizes } from './write-table.ts';
+
+export type Published = Pick<CheckpointRecord, 'day' | 'hash' | 'root' | 'contentRoot'>;
+
+/** Each rejects with `ObjectStoreError` or `StoreError` where one of the two fails, and with anything once `stop` is aborted. */
+export interface DayWork {
+  pack(day: Day, stop: AbortSignal): Promise<PackedDay>;
+  /** `findDayProblem`. */
+  findProblem(manifest: ColdDay, published: Published, stop: AbortSignal): Promise<string | null>;
+  /** Where the Receipts of its objects differ from those that are kept beside the ledger, in any column; null: nowhere, or none are kept. */
+  findLoss(manifest: ColdDay, stop: AbortSignal): Promise<string | null>;
+}
+
+/** Runs `work` on the rows of a day, all of one moment: those of the ledger, or of what is kept beside it (no Receipts where nothing is). */
+export type ReadDayRows = <T>(
+  day: Day,
+  work: (rows: DayRows) => Promise<T>,
+  from?: 'ledger' | 'kept',
+) => Promise<T>;
+
+export interface DayWorkDeps {
+  readonly objects: ObjectStore;
+  readonly readDayRows: ReadDayRows;
+  /** Of objects; the usual ones unless given. */
+  readonly sizes?: Sizes;
+}
+
+/** On the thread of whoever asks. */
+export const dayWork = ({ objects, readDayRows, sizes }: DayWorkDeps): DayWork => ({
+  pack: (day, signal) =>
+    readDayRows(day, (rows) =>
+      packDay(objects, day, rows, { signal, ...(sizes === undefined ? {} : { sizes }) }),
+    ),
+  findProblem: (manifest, published, stop) => findDayProblem(objects, manifest, published, stop),
+  findLoss: (manifest, signal) =>
+    readDayRows(
+      manifest.day,
+      async (rows) => {
+        const [kept, stored] = [newPrints(), newPrints()];
+        for await (const batch of rows.receipts()) for (const row of batch) kept.receipts.add(row);
+        if (kept.receipts.isEmpty) return null;
+        for await (const batch of new ColdDayReader(objects, manifest).receipts(signal))
+          for (const row of batch) stored.receipts.add(row);
+        return differenceOf(kept, stored);
+      },
+      'kept',
+    ),
+});

@@ -1,0 +1,34 @@
+/** Whether what a manifest names is in the store, and what was published. */
+import { type CheckpointRecord, type ObjectStore, ObjectStoreError } from '@svc/service';
+import type { ColdDay } from './manifest.ts';
+import { proveReceipts } from './pack-tables.ts';
+import { ColdDayReader } from './read-day.ts';
+import type { ReceiptRow } from './schema.ts';
+
+/**
+ * Reads every byte that a manifest names and compares it with the day's checkpoint. Answers what differs; null: nothing. `onRow` hears of
+ * each Receipt. Rejects where that cannot be told: with `ObjectStoreError` `unavailable`, or as `stop` was aborted.
+ */
+export const findDayProblem = async (
+  objects: ObjectStore,
+  manifest: ColdDay,
+  published: Pick<CheckpointRecord, 'day' | 'hash' | 'root' | 'contentRoot'>,
+  stop?: AbortSignal,
+  onRow?: (row: ReceiptRow) => void,
+): Promise<string | null> => {
+  if (manifest.day !== published.day) return `its manifest is of ${manifest.day}`;
+  if (manifest.checkpoint_hash !== published.hash) return 'its manifest is of another checkpoint of the day';
+  try {
+    const found = await proveReceipts(objects, manifest.tables, stop, onRow);
+    const reader = new ColdDayReader(objects, manifest);
+    for (const table of ['attestations', 'consumption_events'] as const)
+      for await (const _ of reader.rows(table, stop));
+    return found.root === published.root && found.contentRoot === published.contentRoot
+      ? null
+      : 'its objects do not lead to its roots';
+  } catch (error) {
+    if (stop?.aborted === true) throw error;
+    if (error instanceof ObjectStoreError && error.kind === 'unavailable') throw error;
+    return error instanceof Error ? error.message : String(error);
+  }
+};
