@@ -10,7 +10,7 @@ export { type DayRows, type ProvenTables, packTables, proveReceipts } from './pa
 export { proveDay } from './prove-day.ts';
 export { ColdDayReader } from './read-day.ts';
 export { manifestReader, type ReadManifest } from './read-manifest.ts';
-export type { Scan } from './read-object.ts';
+export type { RowCondition, Scan } from './read-object.ts';
 export {
   type AttestationRow,
   type ConsumptionRow,

@@ -1,7 +1,7 @@
 /** A cold day by its manifest: one Receipt and what belongs to it, or all of it in order. */
 import type { ObjectStore } from '@svc/service';
 import type { ColdDay, ObjectEntry } from './manifest.ts';
-import { ObjectReader, type Scan } from './read-object.ts';
+import { ObjectReader, type Scan, type ScannedGroup } from './read-object.ts';
 import { readReceipt } from './receipt-jws.ts';
 import {
   type AttestationRow,
@@ -58,7 +58,7 @@ export class ColdDayReader {
   async *receiptsFrom(from: string, signal?: AbortSignal): AsyncGenerator<ReceiptRow[]> {
     const names = Object.keys(TABLES.receipts) as (keyof Stored<'receipts'>)[];
     const all = { columns: names, from, before: BEHIND_ALL, isDescending: false };
-    for await (const rows of this.scan(all, signal)) yield (rows as Stored<'receipts'>[]).map(readReceipt);
+    for await (const { rows } of this.scan(all, signal)) yield rows.map(readReceipt);
   }
 
   /** Some thousand at a time, as they are stored. */
@@ -66,11 +66,11 @@ export class ColdDayReader {
     for (const entry of this.#day.tables[table]) yield* this.#open<T>(entry).groups(signal);
   }
 
-  /** Some columns of the Receipts of a range of ids, a group at a time. */
+  /** Some columns of the Receipts of a range of ids, a group at a time (`ObjectReader.scan`). */
   async *scan<Name extends keyof Stored<'receipts'> & string>(
     scan: Scan<Name>,
     signal?: AbortSignal,
-  ): AsyncGenerator<Pick<Stored<'receipts'>, Name | 'receipt_id'>[]> {
+  ): AsyncGenerator<ScannedGroup<'receipts', Name>> {
     const entries = this.#day.tables.receipts.filter(
       ({ first, last }) => first < scan.before && last >= scan.from,
     );

@@ -16,12 +16,25 @@ const parsers = {
   stringFromBytes: (bytes: Uint8Array) => utf8.decode(bytes),
 };
 
+/** Of the rows that are asked for, by some of their columns: the others are decoded only where one matches. */
+export interface RowCondition {
+  readonly columns: readonly string[];
+  readonly matches: (row: Readonly<Record<string, unknown>>) => boolean;
+}
+
 export interface Scan<Name extends string> {
   /** `receipt_id` always comes with them. */
   readonly columns: readonly Name[];
+  readonly where?: RowCondition;
   readonly from: string;
   readonly before: string;
   readonly isDescending: boolean;
+}
+
+export interface ScannedGroup<T extends TableName, Name extends string> {
+  /** The lowest id of the group, whether its row is among these or not. */
+  readonly first: string;
+  readonly rows: readonly Pick<Stored<T>, (Name | 'receipt_id') & keyof Stored<T>>[];
 }
 
 export class ObjectReader<T extends TableName> {
@@ -43,22 +56,40 @@ export class ObjectReader<T extends TableName> {
     for (const [index, { rows }] of this.#entry.groups.entries()) yield this.#read(index, [0, rows], signal);
   }
 
-  /** Some columns of the rows from `from` (inclusive) to `before` (exclusive), group by group, in the order asked for. */
+  /**
+   * Some columns of the rows from `from` (inclusive) to `before` (exclusive) for which the condition holds, group by group, in the order asked
+   * for.
+   */
   async *scan<Name extends keyof Stored<T> & string>(
-    { columns, from, before, isDescending }: Scan<Name>,
+    { columns, where, from, before, isDescending }: Scan<Name>,
     signal?: AbortSignal,
-  ): AsyncGenerator<Pick<Stored<T>, Name | ('receipt_id' & keyof Stored<T>)>[]> {
+  ): AsyncGenerator<ScannedGroup<T, Name>> {
     const { groups, last } = this.#entry;
     const overlapping = [...groups.entries()].filter(
       ([index, { first }]) => first < before && (groups[index + 1]?.first ?? last) >= from,
     );
     if (isDescending) overlapping.reverse();
-    for (const [index, { rows }] of overlapping) {
+    const names = [...new Set(['receipt_id', ...columns])];
+    for (const [index, { first, rows }] of overlapping) {
       const group = await this.#open(index, signal);
-      const found = await this.#decode(group, [0, rows], [...new Set(['receipt_id', ...columns])]);
-      const within = found.filter(({ receipt_id: id }) => id >= from && id < before);
-      yield isDescending ? within.reverse() : within;
+      const matching = where === undefined ? null : await this.#match(group, rows, where);
+      const [lowest, highest] = matching === null ? [0, rows - 1] : [matching[0], matching.at(-1)];
+      const found =
+        lowest === undefined || highest === undefined
+          ? []
+          : await this.#decode(group, [lowest, highest + 1], names);
+      const places = matching === null ? null : new Set(matching);
+      const within = found.filter(
+        ({ receipt_id: id }, i) => id >= from && id < before && (places?.has(i + (lowest ?? 0)) ?? true),
+      );
+      yield { first, rows: isDescending ? within.reverse() : within };
     }
+  }
+
+  /** Places in the group, ascending. */
+  async #match(group: OpenGroup, rows: number, { columns, matches }: RowCondition): Promise<number[]> {
+    const found = await this.#decode(group, [0, rows], [...columns]);
+    return found.flatMap((row, i) => (matches(row) ? [i] : []));
   }
 
   /** The rows of a Receipt. */

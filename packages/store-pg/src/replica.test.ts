@@ -66,7 +66,7 @@ const ofWorld = (change: Partial<DecisionListFilter> = {}): DecisionListFilter =
   ...change,
 });
 const idsIn = (store: Store, change?: Partial<DecisionListFilter>): Promise<readonly ReceiptId[]> =>
-  store.report(({ decisions }) => decisions.listIds(ofWorld(change), decided.length + 1));
+  store.report(async ({ decisions }) => (await decisions.listIds(ofWorld(change), decided.length + 1)).items);
 const readsOf = (store: Store) => store.describeReplica()?.reads ?? { replica: 0, primary: 0 };
 
 const until = async (is: () => boolean): Promise<void> => {
@@ -83,7 +83,7 @@ const expectAll = async (store: Store, ids: readonly ReceiptId[]): Promise<void>
   const newest = [...ids].sort().reverse();
   const reports: Readonly<Record<string, (from: Reports) => Promise<unknown>>> = {
     list: async ({ decisions }) =>
-      (await decisions.list(ofWorld(), ids.length + 1)).map(({ receiptId }) => receiptId),
+      (await decisions.list(ofWorld(), ids.length + 1)).items.map(({ receiptId }) => receiptId),
     export: async ({ decisions }) =>
       (await decisions.listForExport(newest)).map(({ receiptId }) => receiptId),
   };
@@ -124,7 +124,7 @@ it('a cursor skips and repeats nothing when every other page is read on the prim
     for (let page = 0; ; page++) {
       const store = stores[page % 2] as Store;
       const filter = ofWorld({ beforeId: paged.at(-1) });
-      const ids = await store.report(({ decisions }) => decisions.listIds(filter, 2));
+      const { items: ids } = await store.report(({ decisions }) => decisions.listIds(filter, 2));
       paged.push(...ids);
       if (ids.length < 2) break;
       decided.push(await decide());

@@ -157,9 +157,9 @@ export const serviceOf = (store: Store): ServiceDeps => {
   } as unknown as ServiceDeps;
 };
 
-/** Objects with the keys of that service. */
-export const coldPlaceOf = (objects: ObjectStore): ColdPlace => ({
-  objects,
+/** Objects with the keys of that service; pages that have all the time they need, unless it is said. */
+export const coldPlaceOf = (objects: ObjectStore, pageMs = 600_000): ColdPlace => ({
+  ...{ objects, pageMs },
   readManifest: manifestReader(identity as unknown as ServiceIdentity, nativeCrypto),
 });
 

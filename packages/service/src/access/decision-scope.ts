@@ -108,8 +108,8 @@ export const mayReadConsumption = async (
   caller: Caller,
   { id: grantId, principal }: GrantRecord,
 ): Promise<boolean> => {
-  const isVerifiedBy = async (relyingParties: readonly DidWeb[]) =>
-    (await store.decisions.listIds({ relyingParties, grantId, principal }, 1)).length > 0;
+  const isVerifiedBy = (relyingParties: readonly DidWeb[]) =>
+    store.decisions.isAny({ relyingParties, grantId, principal });
   switch (caller.class) {
     case 'admin':
       return true;

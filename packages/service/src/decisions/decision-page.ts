@@ -13,7 +13,7 @@ import type { Caller } from '../access/caller.ts';
 import { type HeldScope, principalScope, relyingPartyScope } from '../access/decision-scope.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { encodeCursor, type Page, parseCursor, readPage } from '../paging/page.ts';
-import type { DecisionListFilter } from '../ports/decisions.ts';
+import type { DecisionListFilter, DecisionPage } from '../ports/decisions.ts';
 
 type Deps = Pick<ServiceDeps, 'store'>;
 
@@ -34,20 +34,28 @@ export interface DecisionQuery {
   readonly cursor?: string | undefined;
 }
 
-/** One page of what `list` finds, by descending receipt id. */
+/** One page of what `list` finds, by descending receipt id; with fewer rows than there are, none even, where its time was over. */
 export const findPage = async <Item>(
   deps: Deps,
   caller: Caller,
   query: DecisionQuery,
-  list: (filter: DecisionListFilter, limit: number) => Promise<readonly Item[]>,
+  list: (filter: DecisionListFilter, limit: number) => Promise<DecisionPage<Item>>,
   idOf: (item: Item) => ReceiptId,
 ): Promise<Page<Item>> => {
   const filter = await filterOf(deps, caller, query);
-  return readPage(
+  let unreadBefore: ReceiptId | null = null;
+  const page = await readPage(
     query.limit,
-    (rows) => list(filter, rows),
+    async (rows) => {
+      const found = await list(filter, rows);
+      unreadBefore = found.unreadBefore;
+      return found.items;
+    },
     (last) => encodeCursor(idOf(last)),
   );
+  return page.nextCursor === null && unreadBefore !== null
+    ? { ...page, nextCursor: encodeCursor(unreadBefore) }
+    : page;
 };
 
 const filterOf = async (deps: Deps, caller: Caller, query: DecisionQuery): Promise<DecisionListFilter> => {

@@ -65,10 +65,15 @@ export const getOwnActivity = async (
   const { heldSinceMs, ...scope } = await principalScope(deps, caller, of, rp);
   const filter = { ...scope, sinceMs: Math.max(range.sinceMs, heldSinceMs), untilMs: range.untilMs };
   const found = await deps.store.report(({ decisions }) => decisions.list(filter, MOST_COUNTED + 1));
-  const rows = found.slice(0, MOST_COUNTED);
+  const rows = found.items.slice(0, MOST_COUNTED);
   const groups = groupBy(rows, by);
   return {
-    ...{ ...range, by, counted: rows.length, isComplete: rows.length === found.length },
+    ...{
+      ...range,
+      by,
+      counted: rows.length,
+      isComplete: rows.length === found.items.length && found.unreadBefore === null,
+    },
     ...{ groupCount: groups.length, groups: groups.slice(0, MOST_GROUPS) },
   };
 };

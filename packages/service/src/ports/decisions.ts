@@ -45,18 +45,30 @@ export interface DecisionExportRecord extends DecisionRecord {
   readonly outcomeChars: number;
 }
 
+export interface DecisionPage<Item> {
+  /** By descending id. */
+  readonly items: readonly Item[];
+  /**
+   * Null: there are as many as were asked for, or no more. Else the time that a page has in cold days was over, and what has an id below this
+   * one was not looked at: there may be none.
+   */
+  readonly unreadBefore: ReceiptId | null;
+}
+
 /**
  * Reads on connections of its own: no list, however large, takes one from a verification. A decision is never changed
  * or removed, so ids that were found stay good.
  */
 export interface DecisionRepository {
   /**
-   * The newest `limit` of the filter, by descending id; fewer only where there are no more. Every decision that was stored
+   * The newest `limit` of the filter, or as many of them as were found in the time of a page. Every decision that was stored
    * when the call began is considered.
    */
-  list(filter: DecisionListFilter, limit: number): Promise<DecisionRecord[]>;
+  list(filter: DecisionListFilter, limit: number): Promise<DecisionPage<DecisionRecord>>;
   /** The ids of what `list` answers. */
-  listIds(filter: DecisionListFilter, limit: number): Promise<ReceiptId[]>;
+  listIds(filter: DecisionListFilter, limit: number): Promise<DecisionPage<ReceiptId>>;
+  /** Whether there is one, however long that takes to tell. */
+  isAny(filter: DecisionListFilter): Promise<boolean>;
   /** By descending id; some 4 KB each. Few ids at a time: days are searched one by one. */
   listForExport(ids: readonly ReceiptId[]): Promise<DecisionExportRecord[]>;
 }

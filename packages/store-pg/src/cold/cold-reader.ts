@@ -10,9 +10,19 @@ const READ_MS = 20_000;
 /** Of manifests whose readers are remembered: the indexes of their objects take some twenty times as much. */
 const MAX_CHARS = 4_194_304;
 
-/** The time of a question: it begins with the first object. */
+/** The times of a question. That in which it must be answered begins with the first object. */
 export class ReadTime {
   #signal: AbortSignal | null = null;
+  readonly #pageEndsMs: number;
+
+  /** `pageMs`: how long it looks through cold days before it answers with what it has found; null: until it is done. */
+  constructor(pageMs: number | null = null) {
+    this.#pageEndsMs = pageMs === null ? Number.POSITIVE_INFINITY : performance.now() + pageMs;
+  }
+
+  isPageOver(): boolean {
+    return performance.now() >= this.#pageEndsMs;
+  }
 
   get signal(): AbortSignal {
     this.#signal ??= AbortSignal.timeout(READ_MS);
@@ -40,7 +50,12 @@ export class ColdReadError extends StoreError {
 export interface ColdPlace {
   readonly objects: ObjectStore;
   readonly readManifest: ReadManifest;
+  /** For how long a page of a list looks through cold days; 150 unless given. */
+  readonly pageMs?: number;
 }
+
+/** Half of what a list may take, since a row group that is begun is read to its end. */
+const PAGE_MS = 150;
 
 export class ColdReader {
   readonly #place: ColdPlace | null;
@@ -51,6 +66,10 @@ export class ColdReader {
   /** Null: this process was not told where cold days are, so it cannot answer for them. */
   constructor(place: ColdPlace | null) {
     this.#place = place;
+  }
+
+  get pageMs(): number {
+    return this.#place?.pageMs ?? PAGE_MS;
   }
 
   /**
@@ -152,8 +171,9 @@ const ATTEMPTS = 4;
 export const againIfMoved = async <T>(
   ledger: Ledger,
   work: (question: Question) => Promise<T>,
+  pageMs: number | null = null,
 ): Promise<T> => {
-  const question = { ...ledger, time: new ReadTime() };
+  const question = { ...ledger, time: new ReadTime(pageMs) };
   for (let attempt = 1; ; attempt++)
     try {
       return await work(question);

@@ -9,6 +9,8 @@ import type { DidWeb, OrgId, ReceiptId } from '@svc/protocol';
 import {
   type DecisionFilter,
   type DecisionListFilter,
+  type DecisionPage,
+  type DecisionRecord,
   getInclusion,
   listLeaves,
   type ObjectStore,
@@ -124,7 +126,7 @@ const ask = async (
   const answers: unknown[] = [];
   for (const [filter, limit] of lists) {
     answers.push(await store.decisions.list(filter, limit));
-    const ids = await store.decisions.listIds(filter, limit);
+    const { items: ids } = await store.decisions.listIds(filter, limit);
     answers.push(ids, await store.decisions.listForExport(ids));
   }
   for (const filter of counts) {
@@ -229,6 +231,45 @@ it('days that leave or come back between any two statements of a list, an export
       expect((await whileMoving(n, () => makeCold(DUE), work)).value).toEqual(hot);
       expect((await whileMoving(n, () => bringBack(stores.url), work)).value).toEqual(hot);
     }
+  }
+}, 120_000);
+
+it('a page whose time is over at once ends where it is: the pages together are the list, whatever is asked for and however days are cold', async () => {
+  await makeCold(DUE);
+  const hurried = createStore({
+    databaseUrl: stores.url,
+    cold: coldPlaceOf(objects, 0),
+    deadlines: { connectMs: 20_000, waitMs: 20_000, readMs: 20_000, ledgerReadMs: 20_000 },
+  });
+  try {
+    const filters = fc.sample(listFilter, { numRuns: sampled({ quick: 12, deep: 200 }), seed: 6 });
+    let unfinished = 0;
+    for (const filter of [{ relyingParties: null }, ...filters])
+      for (const limit of [2, 50]) {
+        const found: unknown[] = [];
+        let next: DecisionListFilter | null = filter;
+        while (next !== null) {
+          const before: ReceiptId | undefined = next.beforeId;
+          const page: DecisionPage<DecisionRecord> = await hurried.decisions.list(next, limit);
+          expect((await hurried.decisions.listIds(next, limit)).items).toEqual(
+            page.items.map(({ receiptId }) => receiptId),
+          );
+          found.push(...page.items);
+          const isFull = page.items.length === limit;
+          expect(isFull ? page.unreadBefore : null).toBe(null);
+          if (!isFull && page.unreadBefore !== null) unfinished += 1;
+          const beforeId: ReceiptId | null = isFull
+            ? (page.items.at(-1)?.receiptId ?? null)
+            : page.unreadBefore;
+          expect(beforeId === null || before === undefined || beforeId < before).toBe(true);
+          next = beforeId === null ? null : { ...filter, beforeId };
+        }
+        expect(found).toEqual((await reading.decisions.list(filter, 500)).items);
+        expect(await hurried.decisions.isAny(filter)).toBe(found.length > 0);
+      }
+    expect(unfinished).toBeGreaterThan(20);
+  } finally {
+    await hurried.close();
   }
 }, 120_000);
 
@@ -397,7 +438,7 @@ describe('with cold days', () => {
     const store = createStore({ databaseUrl: stores.url, cold: coldPlaceOf(listening) });
     try {
       for (const questions of [1, 2]) {
-        const found = await store.decisions.list({ relyingParties: null }, 500);
+        const { items: found } = await store.decisions.list({ relyingParties: null }, 500);
         expect(
           new Set(found.map(({ evaluatedAtMs }) => Math.floor(evaluatedAtMs / DAY_MS))).size,
         ).toBeGreaterThan(3);
@@ -427,7 +468,7 @@ describe('with cold days', () => {
           kind: 'unavailable',
         });
         expect((await store.receipts.find(hot?.id ?? cold.id))?.receiptId).toBe(hot?.id);
-        expect(await store.decisions.list({ relyingParties: null }, 3)).toHaveLength(3);
+        expect((await store.decisions.list({ relyingParties: null }, 3)).items).toHaveLength(3);
       }
     } finally {
       await Promise.all([failing.close(), unknown.close()]);

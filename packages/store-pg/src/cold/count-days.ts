@@ -57,7 +57,7 @@ export const withColdCounts = async <T>(
       const before = lowerId(lowestReceiptId(startMs + DAY_MS), lowestReceiptId(toMs));
       if (from >= before) continue;
       await question.cold.read(question, hash, async (reader, signal) => {
-        for await (const found of reader.scan(
+        for await (const { rows: found } of reader.scan(
           { columns: COLUMNS, from, before, isDescending: false },
           signal,
         ))

@@ -1,5 +1,5 @@
 /** The part of a search that lies in cold days, and the index columns of their rows as lists have them. */
-import type { Stored } from '@svc/cold-ledger';
+import type { RowCondition, Stored } from '@svc/cold-ledger';
 import { REASON_CODES, type ReceiptId, type Sha256 } from '@svc/protocol';
 import type { DecisionRecord } from '@svc/service';
 import { DayMovedError, findColdDays, type Question } from '../cold/cold-reader.ts';
@@ -10,7 +10,7 @@ import type { Part } from './spans.ts';
 
 /** What a search asks for. */
 const ASKED = ['relying_party', 'principal', 'key_id', 'grant_id', 'reason'] as const;
-const SHOWN = [
+export const SHOWN = [
   ...ASKED,
   ...([
     'decision',
@@ -27,23 +27,40 @@ const SHOWN = [
 type Asked = Pick<Stored<'receipts'>, (typeof ASKED)[number] | 'receipt_id'>;
 export type ColdRow = Pick<Stored<'receipts'>, (typeof SHOWN)[number] | 'receipt_id'>;
 
-/** At most `limit` of what is looked for in a part of one cold day, the newest first. */
-export const searchColdDay = async (
+/** What a search has found in a part of the ledger. */
+export interface FoundRows<Row> {
+  readonly rows: readonly Row[];
+  /** The time of the page was over: what has a lower id was not looked at. Null: all of the part was, or there are enough rows. */
+  readonly readFrom: string | null;
+}
+
+/** What is asked for of each row: of one in PostgreSQL, and of one in an object. */
+export interface Shape<Row> {
+  /** `receipt_id as "receiptId"`, … */
+  readonly sql: string;
+  readonly columns: readonly (keyof ColdRow)[];
+  readonly rowOf: (row: ColdRow) => Row;
+}
+
+/** At most `limit` of what is looked for in a part of one cold day, the newest first. Reads a group at least, whatever the time. */
+export const searchColdDay = async <Row>(
   question: Question,
   search: Search,
   part: Part & { readonly day: number },
+  { columns, rowOf }: Shape<Row>,
   limit: number,
-): Promise<DecisionRecord[]> => {
+): Promise<FoundRows<Row>> => {
   const hash = await manifestOf(question.database, part.day);
-  const matches = matcherOf(search);
+  const where = conditionOf(search);
+  const scan = { ...part, columns, isDescending: true, ...(where === null ? {} : { where }) };
   return question.cold.read(question, hash, async (day, signal) => {
-    const rows: DecisionRecord[] = [];
-    for await (const group of day.scan({ ...part, columns: SHOWN, isDescending: true }, signal))
-      for (const row of group) {
-        if (matches(row)) rows.push(decisionOf(row));
-        if (rows.length === limit) return rows;
-      }
-    return rows;
+    const rows: Row[] = [];
+    for await (const group of day.scan(scan, signal)) {
+      rows.push(...group.rows.slice(0, limit - rows.length).map((row) => rowOf(row as ColdRow)));
+      if (rows.length === limit) return { rows, readFrom: null };
+      if (group.first > part.from && question.time.isPageOver()) return { rows, readFrom: group.first };
+    }
+    return { rows, readFrom: null };
   });
 };
 
@@ -56,7 +73,20 @@ const manifestOf = async (database: Database, dayNumber: number): Promise<Sha256
 
 const REASONS: ReadonlySet<string> = new Set(REASON_CODES);
 
-/** The conditions of `statements.ts`, but for the range of ids. */
+/** The conditions of `statements.ts`, but for the range of ids; null: there is none. */
+const conditionOf = (search: Search): RowCondition | null => {
+  const { relyingParties, principal, keyId, grantId, reason, decision } = search;
+  const columns = [
+    ...(relyingParties === null ? [] : ['relying_party']),
+    ...(principal === undefined ? [] : ['principal']),
+    ...(keyId === undefined ? [] : ['key_id']),
+    ...(grantId === undefined ? [] : ['grant_id']),
+    ...(reason === undefined && decision === undefined ? [] : ['reason']),
+  ];
+  if (columns.length === 0) return null;
+  return { columns, matches: matcherOf(search) as RowCondition['matches'] };
+};
+
 const matcherOf = ({
   relyingParties,
   principal,

@@ -18,12 +18,19 @@ import { mostPartitionsLocked } from '../../test/partition-locks.ts';
 import { ColdReader } from '../cold/cold-reader.ts';
 import { DAY_MS, lowestReceiptId } from '../receipt-ids.ts';
 import { decisionRepository } from '../repositories/decisions.ts';
-import { searchDecisions } from './search-decisions.ts';
+import type { Shape } from './cold-days.ts';
+import { type Found, searchDecisions } from './search-decisions.ts';
 
 const stores = withStores();
 
 const cold = new ColdReader(null);
-const ID = 'receipt_id as "receiptId"';
+const IDS: Shape<Found> = {
+  sql: 'receipt_id as "receiptId"',
+  columns: [],
+  rowOf: () => {
+    throw new Error('no day is cold');
+  },
+};
 const FIRST_MS = Date.parse('2026-02-01T00:00:00Z');
 const DAYS = 45;
 const BUSY_DAY = 20;
@@ -165,8 +172,8 @@ it('any filter, from any place, whatever is counted: the newest first, complete,
     await countUntil(FIRST_MS + days * DAY_MS);
     const law = fc.asyncProperty(filters, fc.constantFrom(1, 2, 7, 50, 201, 5_001), async (filter, limit) => {
       const right = naive(filter, limit);
-      expect(await stores.first.decisions.listIds(filter, limit)).toEqual(right);
-      const listed = await stores.first.decisions.list(filter, limit);
+      expect((await stores.first.decisions.listIds(filter, limit)).items).toEqual(right);
+      const { items: listed } = await stores.first.decisions.list(filter, limit);
       expect(listed.map(({ receiptId }) => receiptId)).toEqual(right);
     });
     await fc.assert(law, { numRuns: sampled({ quick: 6, deep: 120 }) });
@@ -188,7 +195,7 @@ it('no statement locks the partitions of more than a month, whatever is looked f
     ]);
     for (const filter of searches) {
       const most = await mostPartitionsLocked(stores.url, (database) =>
-        searchDecisions({ database, cold }, filter, ID, 5_001),
+        searchDecisions({ database, cold }, filter, IDS, 5_001),
       );
       expect(most).toBeLessThanOrEqual(31);
     }

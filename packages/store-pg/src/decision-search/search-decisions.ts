@@ -12,14 +12,15 @@
  * stored when the search began is found.
  *
  * Cold days are all counted (`svc_detach_day`), and their partitions are named by no statement. Where one has moved since the
- * search began, a statement fails by a name that is gone, or the day's manifest is not found, and the search begins anew.
+ * search began, a statement fails by a name that is gone, or the day's manifest is not found, and the search begins anew. They have
+ * no index but that of ids, so what is rare may take long to find in them: a page ends where its time is over, and the next one goes on there.
  */
 import type { DidWeb, GrantId, ReceiptId } from '@svc/protocol';
-import { type DecisionListFilter, StoreError } from '@svc/service';
-import { againIfMoved, type Ledger, type Question } from '../cold/cold-reader.ts';
+import { type DecisionListFilter, type DecisionPage, StoreError } from '@svc/service';
+import { againIfMoved, type Ledger, type Question, ReadTime } from '../cold/cold-reader.ts';
 import type { Database } from '../database.ts';
 import { firstIdOfDay, higherId, lowerId, lowestReceiptId } from '../receipt-ids.ts';
-import { searchColdDay } from './cold-days.ts';
+import { type FoundRows, type Shape, searchColdDay } from './cold-days.ts';
 import type { Search } from './search.ts';
 import { daysWithAny, everyMonth, type Range, type Span } from './spans.ts';
 import { spanStatement } from './statements.ts';
@@ -28,81 +29,118 @@ export interface Found {
   readonly receiptId: ReceiptId;
 }
 
-/**
- * The newest `limit` rows of the filter, or all there are. `columns` of the receipts, of those that lists show:
- * `receipt_id as "receiptId"`, …; rows of cold days have all of them.
- */
+/** The newest `limit` rows of the filter, or all there are. */
 export const searchDecisions = async <Row extends Found>(
   ledger: Ledger,
   filter: DecisionListFilter,
-  columns: string,
+  shape: Shape<Row>,
   limit: number,
-): Promise<Row[]> =>
+): Promise<readonly Row[]> => (await search(ledger, filter, shape, limit, null)).rows;
+
+/** The same, but a page ends where its time in cold days is over: it has fewer rows then, and says where the next one begins. */
+export const searchPage = async <Row extends Found>(
+  ledger: Ledger,
+  filter: DecisionListFilter,
+  shape: Shape<Row>,
+  limit: number,
+): Promise<DecisionPage<Row>> => {
+  const { rows, readFrom } = await search(ledger, filter, shape, limit, ledger.cold.pageMs);
+  return { items: rows, unreadBefore: rows.length === limit ? null : (readFrom as ReceiptId | null) };
+};
+
+const search = async <Row extends Found>(
+  ledger: Ledger,
+  filter: DecisionListFilter,
+  shape: Shape<Row>,
+  limit: number,
+  pageMs: number | null,
+): Promise<FoundRows<Row>> =>
   filter.relyingParties?.length === 0
-    ? []
-    : againIfMoved(ledger, (question) => searchOnce<Row>(question, filter, columns, limit));
+    ? { rows: [], readFrom: null }
+    : againIfMoved(ledger, (question) => searchOnce(question, filter, shape, limit), pageMs);
 
 async function searchOnce<Row extends Found>(
   question: Question,
   filter: DecisionListFilter,
-  columns: string,
+  shape: Shape<Row>,
   limit: number,
-): Promise<Row[]> {
+): Promise<FoundRows<Row>> {
   const { database } = question;
   const read: ReadSpan<Row> = async (search, span, most) => {
     const [part] = span.parts;
-    if (span.density !== 'cold' || part?.day === undefined)
-      return database.read<Row>(spanStatement(search, span, columns, most));
-    return (await searchColdDay(question, search, { ...part, day: part.day }, most)) as unknown as Row[];
+    if (span.density === 'cold' && part?.day !== undefined)
+      return searchColdDay(question, search, { ...part, day: part.day }, shape, most);
+    return { rows: await database.read<Row>(spanStatement(search, span, shape.sql, most)), readFrom: null };
   };
   const { uncounted, counted, coldDays } = await findRanges(database, filter);
-  const newest = await readSpans(read, filter, () => everyMonth(uncounted), limit);
+  const { rows: newest } = await readSpans(read, filter, () => everyMonth(uncounted), limit);
   const missing = limit - newest.length;
-  if (missing === 0) return newest;
+  if (missing === 0) return { rows: newest, readFrom: null };
 
-  const older: Row[][] = [];
+  const older: FoundRows<Row>[] = [];
   for (const search of await searchesOfCounted(database, filter)) {
     const days = (lacking: () => number) =>
       daysWithAny(database, search, { range: counted, coldDays }, lacking);
-    older.push(await readSpans(read, search, days, missing));
+    older.push(await readSpans(read, search, days, missing, question.time));
   }
-  // Each is in order by itself, and no receipt is in two of them.
-  const merged = older.length === 1 ? older.flat() : older.flat().sort(byDescendingId);
-  return [...newest, ...merged.slice(0, missing)];
+  const { rows, readFrom } = merge(older);
+  return { rows: [...newest, ...rows.slice(0, missing)], readFrom };
 }
+
+/** Each is in order by itself, and no receipt is in two of them. Below where one of them has ended the others may have what it has not. */
+const merge = <Row extends Found>(all: readonly FoundRows<Row>[]): FoundRows<Row> => {
+  const ends = all.flatMap(({ readFrom }) => (readFrom === null ? [] : [readFrom]));
+  const readFrom = ends.length === 0 ? null : ends.reduce(higherId);
+  const rows = all
+    .flatMap((one) => one.rows)
+    .filter(({ receiptId }) => readFrom === null || receiptId >= readFrom);
+  return { rows: all.length === 1 ? rows : rows.sort(byDescendingId), readFrom };
+};
 
 const byDescendingId = (a: Found, b: Found): number => (a.receiptId > b.receiptId ? -1 : 1);
 
-type ReadSpan<Row> = (search: Search, span: Span, limit: number) => Promise<Row[]>;
+type ReadSpan<Row> = (search: Search, span: Span, limit: number) => Promise<FoundRows<Row>>;
 
 /** Most pages are full after these; of what takes longer, two spans are read at a time. */
 const SPANS_ONE_BY_ONE = 2;
 
-/** Rows of the spans in their order, at most `limit`. `spans` may ask how many are still lacking. */
+/** Rows of the spans in their order, at most `limit`. `spans` may ask how many are still lacking. Begins no cold one once `time` is over. */
 async function readSpans<Row>(
   read: ReadSpan<Row>,
   search: Search,
   spans: (lacking: () => number) => Iterable<Span> | AsyncIterable<Span>,
   limit: number,
-): Promise<Row[]> {
+  time: ReadTime = new ReadTime(),
+): Promise<FoundRows<Row>> {
   const rows: Row[] = [];
-  const reading: Promise<Row[]>[] = [];
+  const reading: Promise<FoundRows<Row>>[] = [];
   const lacking = () => limit - rows.length;
-  const takeNext = async () => {
-    for (const row of ((await reading.shift()) ?? []).slice(0, lacking())) rows.push(row);
+  /** Where it ended before its time; null: at the end of the span. */
+  const takeNext = async (): Promise<string | null> => {
+    const next = await reading.shift();
+    for (const row of next?.rows.slice(0, lacking()) ?? []) rows.push(row);
+    return next?.readFrom ?? null;
   };
-  let begun = 0;
+  const takeAll = async (): Promise<string | null> => {
+    let readFrom: string | null = null;
+    while (reading.length > 0 && lacking() > 0 && readFrom === null) readFrom = await takeNext();
+    return readFrom;
+  };
+  const begun = { spans: 0, cold: 0 };
   for await (const span of spans(lacking)) {
+    if (span.density === 'cold' && begun.cold++ > 0 && time.isPageOver()) {
+      const readFrom = await takeAll();
+      return { rows, readFrom: lacking() === 0 ? null : (readFrom ?? span.parts[0]?.before ?? null) };
+    }
     const next = read(search, span, lacking());
     // Nobody asks for it where the one before fails, or fills the page.
     next.catch(() => {});
     reading.push(next);
-    if (++begun > SPANS_ONE_BY_ONE && reading.length < 2) continue;
-    await takeNext();
-    if (lacking() === 0) return rows;
+    if (++begun.spans > SPANS_ONE_BY_ONE && reading.length < 2) continue;
+    const readFrom = await takeNext();
+    if (readFrom !== null || lacking() === 0) return { rows, readFrom };
   }
-  while (reading.length > 0 && lacking() > 0) await takeNext();
-  return rows;
+  return { rows, readFrom: await takeAll() };
 }
 
 /**

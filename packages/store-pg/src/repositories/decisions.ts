@@ -3,8 +3,8 @@ import type { ReceiptId, Sha256 } from '@svc/protocol';
 import type { Day, DecisionExportRecord, DecisionRecord, DecisionRepository } from '@svc/service';
 import { againIfMoved, type ColdReader, findColdDays, type Question } from '../cold/cold-reader.ts';
 import type { Database } from '../database.ts';
-import { decisionOf } from '../decision-search/cold-days.ts';
-import { type Found, searchDecisions } from '../decision-search/search-decisions.ts';
+import { decisionOf, SHOWN, type Shape } from '../decision-search/cold-days.ts';
+import { type Found, searchDecisions, searchPage } from '../decision-search/search-decisions.ts';
 import { byIdsStatements } from '../decision-search/statements.ts';
 import { dayOfId } from '../receipt-ids.ts';
 
@@ -18,14 +18,22 @@ const exported = `${summary}, jws,
   (select coalesce(sum(400 + length(concat(evidence_ref, note, reporter_signature))), 0)
    from attestations a where a.receipt_id = receipts.receipt_id) as "outcomeChars"`;
 
+const IDS: Shape<Found> = {
+  sql: id,
+  columns: [],
+  rowOf: ({ receipt_id: receiptId }) => ({ receiptId: receiptId as ReceiptId }),
+};
+const SUMMARIES: Shape<DecisionRecord> = { sql: summary, columns: SHOWN, rowOf: decisionOf };
+
 export function decisionRepository(database: Database, cold: ColdReader): DecisionRepository {
   const ledger = { database, cold };
   return {
-    list: (filter, limit) => searchDecisions<DecisionRecord>(ledger, filter, summary, limit),
+    list: (filter, limit) => searchPage(ledger, filter, SUMMARIES, limit),
     async listIds(filter, limit) {
-      const found = await searchDecisions<Found>(ledger, filter, id, limit);
-      return found.map(({ receiptId }) => receiptId);
+      const { items, ...page } = await searchPage(ledger, filter, IDS, limit);
+      return { ...page, items: items.map(({ receiptId }) => receiptId) };
     },
+    isAny: async (filter) => (await searchDecisions(ledger, filter, IDS, 1)).length > 0,
     listForExport: (ids) => againIfMoved(ledger, (question) => listForExport(question, ids)),
   };
 }

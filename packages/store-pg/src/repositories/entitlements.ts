@@ -69,7 +69,7 @@ async function countColdChecks(
     ...{ from: lowestReceiptId(sinceMs), before: lowestReceiptId(untilMs) },
   };
   await cold.read(question, hash, async (reader, signal) => {
-    for await (const rows of reader.scan(scan, signal))
+    for await (const { rows } of reader.scan(scan, signal))
       for (const row of rows) if (row.production_check && dids.has(row.relying_party)) checks += 1;
   });
   return checks;
