@@ -75,12 +75,14 @@ export interface ApiNodeRequest {
   readonly first?: ApiNode;
   /** Behind its port; default one. */
   readonly processes?: number;
+  /** Added to what every node has. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 /** Starts the API as built on a database. */
 export async function startApiNode(
   { folder, cleanup }: Place,
-  { name, api, databaseUrl, first, processes = 1 }: ApiNodeRequest,
+  { name, api, databaseUrl, first, processes = 1, environment: added = {} }: ApiNodeRequest,
 ): Promise<ApiNode> {
   const port = await findFreePort();
   const adminToken = first?.adminToken ?? randomBytes(32).toString('base64url');
@@ -95,6 +97,7 @@ export async function startApiNode(
     SVC_ADMIN_TOKEN: adminToken,
     DATABASE_URL: databaseUrl,
     ...(processes > 1 && { SVC_PROCESSES: String(processes) }),
+    ...added,
   };
   const logFile = join(folder, `${name}-${port}.log`);
   const origin = `http://127.0.0.1:${port}`;

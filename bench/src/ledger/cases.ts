@@ -23,7 +23,7 @@ const PAGE = 200;
 
 export const METRICS_CASE = { name: '/metrics?days=366', path: '/metrics?days=366', barMs: COUNT_MS };
 
-export function casesOf({ firstDayMs, endMs, tenants }: Ledger): readonly Case[] {
+export function casesOf({ firstDayMs, endMs, tenants }: Ledger, listMs = LIST_MS): readonly Case[] {
   const { largestPrincipal, smallestPrincipal, grants, keyIds } = tenants;
   const iso = (ms: number) => new Date(ms).toISOString();
   const period = `since=${iso(firstDayMs)}&until=${iso(endMs)}`;
@@ -41,7 +41,7 @@ export function casesOf({ firstDayMs, endMs, tenants }: Ledger): readonly Case[]
     caller,
     path: (n) => `/decisions?limit=${PAGE}&${typeof query === 'string' ? query : query(n)}`,
     isDeep: filter.endsWith('deep'),
-    barMs: LIST_MS,
+    barMs: listMs,
   });
   const count = (
     caller: Case['caller'],

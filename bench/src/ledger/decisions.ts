@@ -29,6 +29,7 @@ export interface DecisionsRun {
   readonly rounds: number;
   readonly seconds: number;
   readonly progress: (line: string) => void;
+  readonly bar?: number;
 }
 
 interface Side {
@@ -40,7 +41,7 @@ interface Side {
 }
 
 export async function measureDecisions(run: DecisionsRun): Promise<Row[]> {
-  const { place, api, node, database, rounds, seconds, progress } = run;
+  const { place, api, node, database, rounds, seconds, progress, bar = BAR } = run;
   const emptyDatabase = await startDatabase(join(place.folder, 'empty-database'), place.cleanup);
   const emptyNode = await startApiNode(place, { name: 'empty', api, databaseUrl: emptyDatabase.url });
   const sides = [
@@ -67,7 +68,7 @@ export async function measureDecisions(run: DecisionsRun): Promise<Row[]> {
       what: 'CPU of a decision, full against empty',
       p50: '',
       figure: value.toFixed(2),
-      ...atMost(value, BAR),
+      ...atMost(value, bar),
       note: `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}; ${cost('full')}, ${cost('empty')}`,
     },
   ];

@@ -18,13 +18,16 @@ export interface ExportRun {
   readonly nodes: Nodes;
   readonly ledger: Ledger;
   readonly database: LedgerDatabase;
+  /** It begins with the newest before then; with the newest of all unless given. */
+  readonly untilMs?: number;
 }
 
-export async function measureExport({ nodes, ledger, database }: ExportRun): Promise<Row[]> {
+export async function measureExport({ nodes, ledger, database, untilMs }: ExportRun): Promise<Row[]> {
   const [forNdjson, forCsv = forNdjson] = nodes;
+  const until = untilMs === undefined ? '' : `&until=${new Date(untilMs).toISOString()}`;
   return [
-    ...(await exportFrom(forNdjson, ledger, database, 'ndjson')),
-    ...(await exportFrom(forCsv, ledger, database, 'csv')),
+    ...(await exportFrom(forNdjson, ledger, database, `format=ndjson${until}`)),
+    ...(await exportFrom(forCsv, ledger, database, `format=csv${until}`)),
   ];
 }
 
@@ -32,7 +35,7 @@ async function exportFrom(
   node: ApiNode,
   { tenants }: Ledger,
   { postgresPid }: LedgerDatabase,
-  format: 'ndjson' | 'csv',
+  query: string,
 ): Promise<Row[]> {
   const keys = tenants.keys['largest RP'];
   const before = rssMb(node.program.pid);
@@ -50,7 +53,7 @@ async function exportFrom(
         peak = 0;
         cpuBefore = [cpuMsOfTree(node.program.pid), cpuMsOfTree(postgresPid)];
       }
-      const path = `/decisions/export?format=${format}${cursor === '' ? '' : `&cursor=${cursor}`}`;
+      const path = `/decisions/export?${query}${cursor === '' ? '' : `&cursor=${cursor}`}`;
       const answer = await get(node, path, { key: keys[page % keys.length] ?? '', isRead: false });
       cursor = headerOf(answer, 'x-svc-next-cursor');
       if (page >= WARM_UP_PAGES) {
@@ -67,7 +70,7 @@ async function exportFrom(
   const perSecond = rows / (ms / 1000);
   const cpuUs = (pid: number, beforeMs: number) => Math.round(((cpuMsOfTree(pid) - beforeMs) * 1000) / rows);
   const cost = `CPU of a row ${cpuUs(node.program.pid, cpuBefore[0])} µs API, ${cpuUs(postgresPid, cpuBefore[1])} µs PostgreSQL`;
-  const what = `/decisions/export, largest RP, ${format}`;
+  const what = `/decisions/export, largest RP, ${query}`;
   return [
     {
       what,

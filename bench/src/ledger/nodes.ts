@@ -4,7 +4,7 @@
  */
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ApiNode, type Place, startApiNode } from '../harness/contestants.ts';
+import { type ApiNode, type ApiNodeRequest, type Place, startApiNode } from '../harness/contestants.ts';
 
 const NODES = 4;
 /** Interface §Limits, less some for what is asked besides. */
@@ -13,11 +13,17 @@ const WINDOW_MS = 60_000;
 
 export type Nodes = readonly [ApiNode, ...ApiNode[]];
 
-export async function startNodes(place: Place, api: string, databaseUrl: string): Promise<Nodes> {
-  const first = await startApiNode(place, { name: 'ledger', api, databaseUrl });
+/** `first`: one that there is already. */
+export async function startNodes(
+  place: Place,
+  api: string,
+  databaseUrl: string,
+  { first: found, environment = {} }: Pick<ApiNodeRequest, 'first' | 'environment'> = {},
+): Promise<Nodes> {
+  const first = found ?? (await startApiNode(place, { name: 'ledger', api, databaseUrl, environment }));
   const others: ApiNode[] = [];
   while (others.length < NODES - 1)
-    others.push(await startApiNode(place, { name: 'ledger', api, databaseUrl, first }));
+    others.push(await startApiNode(place, { name: 'ledger', api, databaseUrl, first, environment }));
   return [first, ...others];
 }
 

@@ -11,6 +11,8 @@ export interface RequestsRun {
   readonly ledger: Ledger;
   readonly samples: number;
   readonly progress: (line: string) => void;
+  /** The bar of lists, in milliseconds; that of the ledger benchmark unless given. */
+  readonly listMs?: number;
 }
 
 const PROGRESS_MS = 15_000;
@@ -28,7 +30,7 @@ export async function measureRequests(run: RequestsRun): Promise<Row[]> {
     const { node, key } = await turns.take(keysOf(one));
     return get(node, path, { key });
   };
-  const measured = casesOf(ledger).map((one) => ({
+  const measured = casesOf(ledger, run.listMs).map((one) => ({
     one,
     ms: [] as number[],
     cursors: [] as string[],
