@@ -121,6 +121,9 @@ spec:
         {{- if and $.Values.fence.existingClaim (ne $component "runner") }}
         - { name: fence, mountPath: {{ trimPrefix "file://" $.Values.fence.url | quote }} }
         {{- end }}
+        {{- if and $.Values.cold.existingClaim (ne $component "runner") }}
+        - { name: cold, mountPath: {{ trimPrefix "file://" $.Values.cold.url | quote }} }
+        {{- end }}
   volumes:
     - name: credentials
       {{- if eq $component "runner" }}
@@ -148,6 +151,11 @@ spec:
     {{- end }}
     {{- with $.Values.fence.existingClaim }}
     - name: fence
+      persistentVolumeClaim:
+        claimName: {{ . }}
+    {{- end }}
+    {{- with $.Values.cold.existingClaim }}
+    - name: cold
       persistentVolumeClaim:
         claimName: {{ . }}
     {{- end }}
@@ -213,6 +221,16 @@ projected:
 - { name: SVC_FENCE, value: {{ required "fence.url: where the fence lies, apart from the database" $.Values.fence.url | quote }} }
 {{- with $.Values.fence.endpoint }}
 - { name: SVC_FENCE_ENDPOINT, value: {{ . | quote }} }
+{{- end }}
+{{- if $.Values.cold.url }}
+- { name: SVC_COLD, value: {{ $.Values.cold.url | quote }} }
+{{- with $.Values.cold.endpoint }}
+- { name: SVC_COLD_ENDPOINT, value: {{ . | quote }} }
+{{- end }}
+{{- if eq $component "worker" }}
+- { name: SVC_HOT_DAYS, value: {{ $.Values.cold.hotDays | quote }} }
+- { name: SVC_COLD_GRACE_DAYS, value: {{ $.Values.cold.graceDays | quote }} }
+{{- end }}
 {{- end }}
 {{- if $.Values.secrets.webhookKeys.name }}
 - { name: SVC_WEBHOOK_KEYS_FILE, value: /run/secrets/svc-credentials/webhook-keys }
