@@ -36,7 +36,7 @@ lead to its roots. unpacked: brought back. Nothing is written.`,
         (await packing.store.coldDays.listStates()).map((day) => withObjects(packing, day)),
       );
       if (json === true) console.log(JSON.stringify(days, null, 2));
-      else console.log(report(days, all === true).join('\n'));
+      else console.log([...report(days, all === true), ...waiting(packing, days)].join('\n'));
       return days.some(({ problem }) => problem !== null) ? 1 : 0;
     }),
 };
@@ -168,6 +168,28 @@ const report = (days: readonly Shown[], showsAll: boolean): readonly string[] =>
   ...(showsAll ? days.map(describe) : []),
   ...days.flatMap(({ day, problem }) => (problem === null ? [] : [`${day}: ${problem}`])),
 ];
+
+const DAY_MS = 86_400_000;
+
+/** What is to be done with days that are packed, and is not done. */
+const waiting = ({ clock, graceDays }: PackDaysDeps, days: readonly Shown[]): readonly string[] => {
+  const over = days.filter(
+    ({ detachedAtMs }) => detachedAtMs !== null && detachedAtMs < clock.nowMs() - graceDays * DAY_MS,
+  );
+  const uncleared = days.filter(({ isUncleared }) => isUncleared);
+  const say = (those: readonly Shown[], what: string) =>
+    those.length === 0
+      ? []
+      : [`${those.length} ${those.length === 1 ? 'day' : 'days'} ${what}, the first is ${those[0]?.day}`];
+  return [
+    ...say(
+      days.filter(({ state }) => state === 'recorded'),
+      'packed and still in the ledger: the next round of the worker has them leave, or says cold.locked',
+    ),
+    ...say(over, 'past the grace period and kept beside the ledger: svc-admin ledger drop removes them'),
+    ...say(uncleared, 'older than seven years with action fields that nothing has cleared: in their objects'),
+  ];
+};
 
 const describe = ({ day, state, bytes, objectBytes, provenAtMs }: Shown): string =>
   `${day} ${state.padEnd(8)}${mib(bytes)}${mib(objectBytes)}${provenAtMs === null ? '' : `  proven ${new Date(provenAtMs).toISOString()}`}`;

@@ -2,14 +2,14 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Place, startApiNode } from '../harness/contestants.ts';
+import type { Place } from '../harness/contestants.ts';
 import { startProgram } from '../harness/program.ts';
 import { LedgerCluster, withSession } from '../ledger/database.ts';
 import { DAY_MS } from '../ledger/days.ts';
 import { measureDecisions } from '../ledger/decisions.ts';
 import { measureExport } from '../ledger/export.ts';
 import { startNodes } from '../ledger/nodes.ts';
-import { prepare } from '../ledger/prepare.ts';
+import { homeOf, prepare } from '../ledger/prepare.ts';
 import { measureRequests } from '../ledger/requests.ts';
 import type { Row } from '../ledger/table.ts';
 import type { ColdOptions } from './options.ts';
@@ -30,20 +30,15 @@ export async function measureYear(
   mkdirSync(kept);
   const cluster = await LedgerCluster.open(join(kept, 'database'), false, place.cleanup);
   const { ledger, database } = await prepare({
-    ...{ place, cluster, receipts, api, progress, isShort: false },
+    ...{ place, cluster, receipts, api, progress, isShort: false, environment: homeOf(kept) },
     file: join(kept, 'ledger.json'),
   });
-  const environment = { SVC_COLD: pathToFileURL(join(kept, 'objects')).href };
-  // Its keys are the worker's, and it is the first of the nodes that are asked.
-  const first = await startApiNode(place, { name: 'ledger', api, databaseUrl: database.url, environment });
+  const environment = { ...homeOf(kept), SVC_COLD: pathToFileURL(join(kept, 'objects')).href };
   const [coldMs, packing] = await packYear(place, options, {
     ...{ databaseUrl: database.url, firstDayMs: ledger.firstDayMs, progress },
-    environment: {
-      ...environment,
-      ...{ SVC_BASE_URL: first.baseUrl, SVC_DATA_DIR: join(place.folder, 'ledger-data') },
-    },
+    environment,
   });
-  const nodes = await startNodes(place, api, database.url, { first, environment });
+  const nodes = await startNodes(place, api, database.url, { environment });
   progress('asking');
   const rows = await measureRequests({ nodes, ledger, samples, progress, listMs: LIST_MS });
   progress('exporting');
@@ -76,7 +71,12 @@ async function packYear(
       {
         name: 'the worker',
         command: [worker, '--once'],
-        environment: { DATABASE_URL: databaseUrl, SVC_HOT_DAYS: `${HOT_DAYS}`, ...environment },
+        environment: {
+          DATABASE_URL: databaseUrl,
+          SVC_HOT_DAYS: `${HOT_DAYS}`,
+          ...environment,
+          SVC_ADMIN_PORT: '0',
+        },
         logFile: join(folder, 'worker.log'),
       },
       cleanup,

@@ -86,7 +86,7 @@ export async function startApiNode(
 ): Promise<ApiNode> {
   const port = await findFreePort();
   const adminToken = first?.adminToken ?? randomBytes(32).toString('base64url');
-  const baseUrl = first?.baseUrl ?? `http://localhost:${port}`;
+  const baseUrl = added.SVC_BASE_URL ?? first?.baseUrl ?? `http://localhost:${port}`;
   const environment = {
     SVC_ENV: 'development',
     SVC_HOST: '127.0.0.1',

@@ -81,7 +81,11 @@ async function sideOf(
   database: LedgerDatabase,
 ): Promise<Side> {
   // Names of its own, since those of an earlier run are taken in a database that is kept.
-  const world = await makeWorld(node, AGENTS, `bench-${Date.now().toString(36)}`);
+  const world = await makeWorld(
+    { baseUrl: node.origin, adminToken: node.adminToken },
+    AGENTS,
+    `bench-${Date.now().toString(36)}`,
+  );
   const worldFile = join(place.folder, `${name}-world.json`);
   await writeFile(worldFile, JSON.stringify(world), { mode: 0o600 });
   return { name, node, database, load: LoadProcess.start(place, { worldFile }), reports: [] };

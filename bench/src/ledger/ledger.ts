@@ -15,7 +15,7 @@ import { measureDecisions } from './decisions.ts';
 import { measureExport } from './export.ts';
 import { startNodes } from './nodes.ts';
 import { parseLedgerOptions } from './options.ts';
-import { type Ledger, prepare } from './prepare.ts';
+import { homeOf, type Ledger, prepare } from './prepare.ts';
 import { measureRequests } from './requests.ts';
 import { printRows, type Row } from './table.ts';
 
@@ -41,9 +41,14 @@ if (process.platform !== 'linux') {
 const rows: Row[] = [];
 const loadNow = () => `load ${loadavg()[0]?.toFixed(1)}`;
 
-async function measure(place: Place, database: LedgerDatabase, ledger: Ledger): Promise<void> {
+async function measure(
+  place: Place,
+  database: LedgerDatabase,
+  ledger: Ledger,
+  environment: Readonly<Record<string, string>>,
+): Promise<void> {
   const { api, parts, rounds, samples, seconds } = options;
-  const nodes = await startNodes(place, api, database.url);
+  const nodes = await startNodes(place, api, database.url, { environment });
   const elsewhere = shareElsewhere(database.postgresPid);
   if (parts.has('requests')) {
     progress(`asking, ${loadNow()}`);
@@ -82,6 +87,7 @@ try {
   const place = { folder, cleanup };
   progress(`${describeMachine()}, ${loadNow()}`);
   const cluster = await LedgerCluster.open(join(kept, 'database'), options.folder !== null, cleanup);
+  const environment = homeOf(kept);
   const { ledger, database } = await prepare({
     place,
     cluster,
@@ -89,9 +95,10 @@ try {
     receipts: options.receipts,
     isShort: options.isShort,
     api: options.api,
+    environment,
     progress,
   });
-  if (!options.isFillOnly) await measure(place, database, ledger);
+  if (!options.isFillOnly) await measure(place, database, ledger, environment);
 } catch (problem) {
   console.error(problem instanceof Error ? problem.message : problem);
   process.exitCode = 1;

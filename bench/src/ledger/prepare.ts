@@ -1,5 +1,6 @@
 /** A database full of receipts, counted: found where one is kept, else made. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { rollUpUsage, type UsageRepository } from '@svc/service';
 import { createStore } from '@svc/store-pg';
 import { type ApiNode, type Place, startApiNode } from '../harness/contestants.ts';
@@ -28,8 +29,16 @@ export interface PrepareRequest {
   readonly receipts: number;
   readonly isShort: boolean;
   readonly api: string;
+  /** Of every program on this database: `homeOf`. */
+  readonly environment: Readonly<Record<string, string>>;
   readonly progress: (line: string) => void;
 }
+
+/** A database is of one service for good: its DID, and the keys that have signed under it. In the folder of the database, as it is kept. */
+export const homeOf = (folder: string) => ({
+  SVC_BASE_URL: 'http://localhost:8080',
+  SVC_DATA_DIR: join(folder, 'data'),
+});
 
 /** The database is running, for measuring, when this resolves. */
 export async function prepare(
@@ -47,13 +56,13 @@ export async function prepare(
 }
 
 async function make(request: PrepareRequest): Promise<Ledger> {
-  const { place, cluster, file, receipts, isShort, api, progress } = request;
+  const { cluster, file, receipts, isShort, progress } = request;
   rmSync(file, { force: true });
   const { url: databaseUrl } = await cluster.startForFilling();
   const endMs = startOfDay(Date.now());
   const firstDayMs = endMs - DAYS * DAY_MS;
   progress('taking real receipts to copy');
-  const templates = await withApi(place, api, databaseUrl, (node) => takeTemplates(node, isShort));
+  const templates = await withApi(request, databaseUrl, (node) => takeTemplates(node, isShort));
   progress('registering who takes part');
   const tenants = await insertTenants(databaseUrl, firstDayMs, DAYS);
   const filled = await timed(() =>
@@ -76,12 +85,11 @@ async function make(request: PrepareRequest): Promise<Ledger> {
 
 /** Migrates the database, too. */
 async function withApi<Result>(
-  place: Place,
-  api: string,
+  { place, api, environment }: PrepareRequest,
   databaseUrl: string,
   work: (node: ApiNode) => Promise<Result>,
 ): Promise<Result> {
-  const node = await startApiNode(place, { name: 'filling', api, databaseUrl });
+  const node = await startApiNode(place, { name: 'filling', api, databaseUrl, environment });
   try {
     return await work(node);
   } finally {

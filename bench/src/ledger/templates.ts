@@ -39,7 +39,7 @@ export interface ReceiptTemplates {
 
 /** `isShort` leaves out what a list of passed checks and the like take up, and no more of a Receipt than that. */
 export async function takeTemplates(node: ApiNode, isShort: boolean): Promise<ReceiptTemplates> {
-  const world = await makeWorld(node, 1, 'template');
+  const world = await makeWorld({ baseUrl: node.origin, adminToken: node.adminToken }, 1, 'template');
   const [body] = new VerifyRequests(world).sign(1);
   if (body === undefined) throw new Error('no request to send');
   const take = async (request: Buffer | string) => templateOf(await decide(node, world, request), isShort);

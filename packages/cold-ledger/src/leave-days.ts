@@ -113,7 +113,7 @@ const PAUSE_MS = 250;
 
 /** Whoever reads the ledger or writes to it is not kept waiting: it is tried again. `locked`: left to the next round. */
 const detach = async (
-  { store, lockPauseMs = PAUSE_MS }: LeaveDeps,
+  { log, store, lockPauseMs = PAUSE_MS }: LeaveDeps,
   day: Day,
 ): Promise<boolean | 'locked'> => {
   for (let attempt = 1; ; attempt++)
@@ -121,7 +121,10 @@ const detach = async (
       return await store.coldDays.detach(day);
     } catch (error) {
       if (!(error instanceof StoreError) || error.kind !== 'lock_timeout') throw error;
-      if (attempt === ATTEMPTS) return 'locked';
+      if (attempt === ATTEMPTS) {
+        log.warn('cold.locked', { day, holders: await store.coldDays.listHolders(day) });
+        return 'locked';
+      }
       await pause(lockPauseMs * (0.5 + Math.random()));
     }
 };

@@ -13,7 +13,7 @@ import { sampleOf } from '@svc/testkit/sampled';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql, withSession } from '@svc/testkit/store/session';
 import { dayAfter } from '@svc/transparency';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   bringBack,
   coldPlaceOf,
@@ -245,6 +245,62 @@ it('a lock of the ledger that is not had is waited for on one day, and not on ea
   expect(await pack(objects, { store, lockPauseMs: 1 })).toEqual(NOTHING);
   expect([...asked]).toEqual([DUE[0]]);
 }, 20_000);
+
+it('a session that holds a lock of the ledger keeps a day in it, is named, and is waited for by nobody', async () => {
+  const objects = await openFolder();
+  await packOnly(objects);
+  const warned: unknown[] = [];
+  const log = { ...quiet, warn: (...line: unknown[]) => warned.push(line) };
+  await withSession(stores.url, async (reader) => {
+    await reader.query('begin');
+    await reader.query('select from receipts limit 1');
+    expect(await pack(objects, { log, lockPauseMs: 1 })).toEqual(NOTHING);
+    expect(warned).toEqual([
+      [
+        'cold.locked',
+        { day: DUE[0], holders: [expect.stringMatching(/idle in transaction AccessShareLock for \d+ s/)] },
+      ],
+    ]);
+  });
+  expect(await pack(objects)).toEqual({ ...NOTHING, detached: DUE.length });
+}, 60_000);
+
+it('a vacuum of the partition is waited for apart from readers and commits: no lock of the ledger is asked for before it is over', async () => {
+  const objects = await openFolder();
+  await packOnly(objects);
+  const [day = ''] = DUE;
+  const table = `receipts_${day.replaceAll('-', '')}`;
+  while (!(await stores.first.coldDays.keepVerifiers(day, 1_000)));
+  await withSession(stores.url, async (vacuum) => {
+    await vacuum.query('begin');
+    await vacuum.query(`lock table ${table} in share update exclusive mode`);
+    let isSeen = false;
+    // Each waits for its time, and is refused.
+    const detaching = (async () => {
+      while (!isSeen)
+        await expect(runSql(stores.url, 'select svc_detach_day($1)', [day])).rejects.toMatchObject({
+          code: '55P03',
+        });
+    })();
+    await vi.waitFor(
+      async () => {
+        const locks = await runSql<{ isPartition: boolean; mode: string }>(
+          stores.url,
+          `select relation = '${table}'::regclass as "isPartition", mode from pg_locks
+           where pid in (select pid from pg_locks where not granted and relation = '${table}'::regclass)
+             and relation in ('receipts'::regclass, '${table}'::regclass)`,
+        );
+        expect(locks).toEqual([{ isPartition: true, mode: 'ShareUpdateExclusiveLock' }]);
+      },
+      { timeout: 30_000 },
+    );
+    isSeen = true;
+    await detaching;
+    await vacuum.query('commit');
+  });
+  expect(await pack(objects)).toMatchObject({ detached: DUE.length });
+  await expectCold(objects);
+}, 60_000);
 
 class Killed extends Error {}
 

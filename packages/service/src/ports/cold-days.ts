@@ -23,6 +23,10 @@ export interface DayState {
   readonly provenAtMs: number | null;
   /** What it takes in the database, in the ledger or kept beside it; 0: it is not there. */
   readonly bytes: number;
+  /** Since when it is kept beside the ledger; null: it is not. */
+  readonly detachedAtMs: number | null;
+  /** Its action fields are seven years old and in its objects, where nothing has cleared them. */
+  readonly isUncleared: boolean;
 }
 
 export interface ColdDayRepository {
@@ -58,6 +62,8 @@ export interface ColdDayRepository {
    * reads it again. `lock_timeout` where lists and commits did not let it in for a moment.
    */
   detach(day: Day): Promise<boolean>;
+  /** Who holds locks of the ledger that keep a day in it, one text each: what it is, which lock, for how long. */
+  listHolders(day: Day): Promise<string[]>;
   /** Days that were detached `graceDays` ago by no later time than `nowMs`, and are still kept, ascending. */
   listToDrop(graceDays: number, nowMs: number, limit: number): Promise<Day[]>;
   /** Whether this role removes what was kept; the role of a service that does not own the schema does not. */

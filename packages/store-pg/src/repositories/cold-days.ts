@@ -37,10 +37,24 @@ const ONLY_COPY = `state = 'cold' and dropped_at is not null`;
 
 const statesSql = `
   select p.day::text as day, coalesce(d.state, 'hot') as state, d.problem, svc_ms(d.proven_at) as "provenAtMs",
+    case when d.dropped_at is null then svc_ms(d.detached_at) end as "detachedAtMs",
+    coalesce(d.state in ('recorded', 'cold') and p.tree_size > 0
+      and e.day_end <= svc_lowest_receipt_id(svc_actions_kept_since())
+      and e.day_end > (select actions_cleared_before from retention), false) as "isUncleared",
     coalesce(
       pg_total_relation_size(to_regclass(case when d.state = 'cold' then 'detached_' else '' end
         || 'receipts_' || to_char(p.day, 'YYYYMMDD'))), 0)::float8 as bytes
-  from checkpoints as p left join cold_days as d using (day) order by p.day`;
+  from checkpoints as p left join cold_days as d using (day),
+    lateral (select svc_lowest_receipt_id((p.day + 1)::timestamp at time zone 'UTC') as day_end) as e
+  order by p.day`;
+
+const holdersSql = `
+  select concat_ws(' ', coalesce(a.backend_type, 'session'), nullif(a.application_name, ''), a.state, string_agg(distinct l.mode, ', '),
+    'for ' || round(extract(epoch from clock_timestamp() - a.xact_start)) || ' s') as holder
+  from pg_locks as l join pg_stat_activity as a using (pid)
+  where l.granted and l.locktype = 'relation' and l.database = (select oid from pg_database where datname = current_database())
+    and l.relation in ('receipts'::regclass, to_regclass('receipts_' || to_char($1::date, 'YYYYMMDD'))) and l.pid != pg_backend_pid()
+  group by l.pid, a.backend_type, a.state, a.xact_start, a.application_name order by a.xact_start limit 10`;
 
 export function coldDayRepository(database: Database): ColdDayRepository {
   const listDays = async (where: string, values: readonly unknown[]): Promise<Day[]> => {
@@ -99,6 +113,10 @@ export function coldDayRepository(database: Database): ColdDayRepository {
     async detach(day) {
       const text = 'select svc_detach_day($1) as "isDone"';
       return (await database.write<{ isDone: boolean }>({ text, values: [day] }))[0]?.isDone === true;
+    },
+    async listHolders(day) {
+      const rows = await database.read<{ holder: string }>({ text: holdersSql, values: [day] });
+      return rows.map(({ holder }) => holder);
     },
     async mayDrop() {
       const text = `select has_function_privilege('svc_drop_detached_day(date, integer, bigint)', 'execute') as "isGranted"`;
