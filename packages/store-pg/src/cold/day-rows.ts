@@ -38,7 +38,10 @@ export const readDayRows = async <T>(
   client.on('error', () => {});
   try {
     await ask(client, 'begin isolation level repeatable read read only');
-    return await work(rowsOf(client, day, from === 'kept' ? await findKept(client, day) : 'receipts'));
+    const done = await work(rowsOf(client, day, from === 'kept' ? await findKept(client, day) : 'receipts'));
+    // A session holds its locks until the server notices that the client is gone, which may take a while on a busy machine: the day is to leave next.
+    await ask(client, 'commit');
+    return done;
   } finally {
     client.destroy();
   }
