@@ -258,7 +258,12 @@ it('a session that holds a lock of the ledger keeps a day in it, is named, and i
     expect(warned).toEqual([
       [
         'cold.locked',
-        { day: DUE[0], holders: [expect.stringMatching(/idle in transaction AccessShareLock for \d+ s/)] },
+        {
+          day: DUE[0], // An attempt that was given up may not have given its own back yet.
+          holders: expect.arrayContaining([
+            expect.stringMatching(/idle in transaction AccessShareLock for \d+ s/),
+          ]),
+        },
       ],
     ]);
   });
