@@ -1,5 +1,5 @@
 /** A year of the ledger benchmark of which most days are cold: packed by the worker as it is built, read by the API as it is built. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Place } from '../harness/contestants.ts';
@@ -19,6 +19,8 @@ const HOT_DAYS = 36;
 const COLD_DAYS = 330;
 const LIST_MS = 300;
 const CPU_BAR = 1.05;
+/** Of the worker, without a day more that is closed or cold. */
+const IDLE_ROUNDS = 4;
 
 export async function measureYear(
   place: Place,
@@ -62,11 +64,12 @@ async function packYear(
   { databaseUrl, firstDayMs, environment, progress }: Packing,
 ): Promise<readonly [coldMs: number, row: Row]> {
   const beganMs = performance.now();
+  const log = join(folder, 'worker.log');
   await withSession(databaseUrl, async (session) => {
     await session.query(`set session_replication_role = 'replica'`);
     await session.query('update deployment set first_day = to_timestamp($1 / 1000.0)::date', [firstDayMs]);
   });
-  for (let before = -1; ; ) {
+  for (let before = -1, idle = 0; ; ) {
     const round = startProgram(
       {
         name: 'the worker',
@@ -77,7 +80,7 @@ async function packYear(
           ...environment,
           SVC_ADMIN_PORT: '0',
         },
-        logFile: join(folder, 'worker.log'),
+        logFile: log,
       },
       cleanup,
     );
@@ -89,8 +92,10 @@ async function packYear(
     const { cold = 0, closed = 0 } = row ?? {};
     progress(`${closed} days are closed, ${cold} are cold`);
     if (cold >= COLD_DAYS) break;
-    if (cold + closed <= before)
-      throw new Error(`a round of the worker brought no further: ${folder}/worker.log`);
+    // What is due has been read by every job, some of which do a part of it in a round.
+    idle = cold + closed > before ? 0 : idle + 1;
+    if (idle === IDLE_ROUNDS)
+      throw new Error(`${IDLE_ROUNDS} rounds of the worker brought no further:\n${failuresIn(log)}`);
     before = cold + closed;
   }
   const seconds = (performance.now() - beganMs) / 1000;
@@ -100,3 +105,11 @@ async function packYear(
   };
   return [firstDayMs + COLD_DAYS * DAY_MS, row];
 }
+
+/** What the last jobs said. */
+const failuresIn = (log: string): string =>
+  readFileSync(log, 'utf8')
+    .split('\n')
+    .filter((line) => /"level":50|"job"/.test(line))
+    .slice(-12)
+    .join('\n');
