@@ -104,7 +104,10 @@ const STEP = 100_000;
 /** The worker's job, in steps of our own length. */
 async function count(databaseUrl: string, receipts: number, progress: (line: string) => void): Promise<void> {
   // On a machine that is busy otherwise a connection takes long.
-  const store = createStore({ databaseUrl, deadlines: { connectMs: 10_000, waitMs: 10_000, readMs: 10_000 } });
+  const store = createStore({
+    databaseUrl,
+    deadlines: { connectMs: 10_000, waitMs: 10_000, readMs: 10_000 },
+  });
   let done = 0;
   const timer = setInterval(
     () => progress(`${done.toLocaleString('en')} of ${receipts.toLocaleString('en')} counted`),
