@@ -67,6 +67,10 @@ async function packYear(
   const log = join(folder, 'worker.log');
   await withSession(databaseUrl, async (session) => {
     await session.query(`set session_replication_role = 'replica'`);
+    // What is filled names no evidence; a worker that is at work from the first day reads each day once.
+    await session.query(
+      'update evidence_naming set named_before = (select counted_before from ledger_count)',
+    );
     await session.query('update deployment set first_day = to_timestamp($1 / 1000.0)::date', [firstDayMs]);
   });
   for (let before = -1, idle = 0; ; ) {
