@@ -202,7 +202,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     const { page } = await visit(base, { viewport: { width: 390, height: 800 } });
     await page.goto(`${base}/${address}`);
     await page.getByRole('heading', { level: 1 }).waitFor();
-    const overflows = "[...document.querySelectorAll('.wide')].map((one) => one.scrollWidth - one.clientWidth)";
+    const overflows =
+      "[...document.querySelectorAll('.wide')].map((one) => one.scrollWidth - one.clientWidth)";
     const perTable = (await page.evaluate(overflows)) as number[];
     expect(perTable.length).toBeGreaterThan(0);
     expect(perTable.filter((pixels) => pixels > 0)).toEqual([]);
