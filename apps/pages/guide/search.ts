@@ -79,7 +79,7 @@ const links = (): readonly HTMLAnchorElement[] => [...(list?.querySelectorAll('a
 /** Up from the first is back into the field. */
 const move = (steps: number): void => {
   const all = links();
-  const at = all.indexOf(document.activeElement) + steps;
+  const at = all.indexOf(document.activeElement as HTMLAnchorElement) + steps;
   const to = at < 0 ? input : all[Math.min(at, all.length - 1)];
   to?.focus();
 };

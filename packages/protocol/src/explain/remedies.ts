@@ -3,20 +3,18 @@ import type { ReasonCode } from '../model/reason-code.ts';
 
 /** What to do about a DENY, in one sentence, by its reason. `REASON_TEXTS` says what happened. */
 export const REMEDIES: Readonly<Record<ReasonCode, string>> = {
-  GRANT_MALFORMED:
-    'Pass on the Svc-Grant header unchanged; if it was, the Principal must sign a well-formed Grant.',
+  GRANT_MALFORMED: 'Pass on the Grant unchanged; if it was, the Principal must sign a well-formed Grant.',
   UNSUPPORTED_FEATURE: 'The Principal must sign a Grant without what this profile does not know.',
   ISSUER_KEY_NOT_FOUND:
     'The Principal must sign with a key that stands under assertionMethod in its DID document and has not ended.',
-  GRANT_SIGNATURE_INVALID: 'Pass on the Svc-Grant header unchanged; if it was, the Principal must sign anew.',
+  GRANT_SIGNATURE_INVALID: 'Pass on the Grant unchanged; if it was, the Principal must sign anew.',
   GRANT_NOT_YET_VALID: 'Wait until the Grant begins to hold, or ask the Principal for one that holds now.',
   GRANT_EXPIRED: 'Ask the Principal for a new Grant.',
   AUTHORITY_REVOKED:
     'If it is paused, wait until the Principal resumes it; else the Agent needs another Grant, under an id of its own.',
   AUDIENCE_MISMATCH: 'Ask the Principal for a Grant whose audience names this relying party.',
-  PROOF_MALFORMED:
-    'Pass on the Svc-Proof header unchanged; if it was, the Agent must sign a well-formed Proof.',
-  PROOF_SIGNATURE_INVALID: 'Pass on the Svc-Proof header unchanged; if it was, the Agent must sign anew.',
+  PROOF_MALFORMED: 'Pass on the Proof unchanged; if it was, the Agent must sign a well-formed Proof.',
+  PROOF_SIGNATURE_INVALID: 'Pass on the Proof unchanged; if it was, the Agent must sign anew.',
   PROOF_AGENT_MISMATCH: 'The Agent that the Grant names must sign the Proof.',
   PROOF_GRANT_MISMATCH: 'The Agent must sign a Proof for the Grant that it presents.',
   PROOF_AUDIENCE_MISMATCH: 'The Agent must sign a Proof for this relying party.',
