@@ -74,7 +74,7 @@ describe('404', () => {
     '/.env',
     '/metrics/',
     '/livez',
-    '/docs/',
+    '/openapi.json/',
     '/docs/redoc.js.map',
   ])('%s, whatever the method', async (path) => {
     for (const method of ['GET', 'POST', 'DELETE'])
