@@ -49,8 +49,7 @@ export const project = (
       exclude: [...configDefaults.exclude, ...left, ...exclude],
       isolate: false,
       testTimeout: 30_000,
-      // One more than the two cores that this must be quick on: a test also waits, for a server, a deadline or a process.
-      maxWorkers: 3,
+      maxWorkers: 2,
       globalSetup: [
         ...(projectsWithDatabase.has(name) ? [testkit('vitest-database-setup.ts')] : []),
         ...(projectsWithPrograms.has(name) ? [testkit('process/programs.ts')] : []),
