@@ -83,7 +83,7 @@ export function getToolAuthority(extra: object): SvcAuthority {
 /**
  * Guards every tool of the server, those registered later too; call it before the first one is registered. A call carries its Grant and
  * Proof in `_meta`, its result carries the Receipt there. What is not allowed is a tool error that says why and what to do.
- * @throws SvcError `configuration`; Error where the server has tools already
+ * @throws SvcError `configuration`, also where the server has tools already or was made with the capability (the first tool adds it)
  * @example
  * const server = new McpServer({ name: 'shop', version: '1.0.0' });
  * guardTools(server, { verifier, origin: 'https://shop.example', tools: { search: 'free' } });
@@ -92,7 +92,7 @@ export function getToolAuthority(extra: object): SvcAuthority {
 export function guardTools(server: McpServer | Server, options: GuardOptions): void {
   const read = readArgument('guardTools', options, OPTIONS, 'configuration');
   const inner = 'server' in server ? server.server : server;
-  inner.assertCanSetRequestHandler('tools/call');
+  refuseLate(inner);
   const rules = new Map(Object.entries(read.tools ?? {}));
   const guard = (handler: Handler): Handler => {
     const ofTools = guarded(handler, rules, { ...read, server });
@@ -109,6 +109,16 @@ export function guardTools(server: McpServer | Server, options: GuardOptions): v
       fallback = handler;
     },
   });
+}
+
+function refuseLate(server: Server): void {
+  try {
+    server.assertCanSetRequestHandler('tools/call');
+  } catch (cause) {
+    const what = 'the server answers tools/call already, unguarded';
+    const remedy = 'guard it before its first tool, and leave tools out of the capabilities it is made with';
+    throw new SvcError('configuration', `guardTools: ${what}: ${remedy}`, { cause });
+  }
 }
 
 /** What a guard goes by. */

@@ -118,7 +118,11 @@ it('what could not be verified runs no tool, and its error is told to the shop a
 it('a server that has tools already is refused, and a tool that was not guarded has no authority', () => {
   const server = new McpServer(INFO);
   server.registerTool('early', {}, ran);
-  expect(() => guardTools(server, options)).toThrow(/tools\/call/);
+  const named = new McpServer(INFO, { capabilities: { tools: {} } });
+  for (const late of [server, named])
+    expect(() => guardTools(late, options)).toThrow(
+      /tools\/call already.*leave tools out of the capabilities/,
+    );
   expect(() => getToolAuthority({})).toThrow(/no guard/);
 });
 

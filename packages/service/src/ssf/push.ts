@@ -69,7 +69,7 @@ export const refusalIn = (error: string, authorization: string): Refusal | null 
   const clean = (text: string, most: number) =>
     [...withoutSecret(text, authorization)].slice(0, most).join('');
   const problem = `refused: ${clean(err, ERR_CHARS)} ${clean(said, DESCRIPTION_CHARS)}`;
-  return { problem: problem.replace(/\p{Cc}+/gu, ' ').trimEnd(), isFinal: FINAL.includes(err) };
+  return { problem: problem.replace(/[\p{Cc}\p{Cf}]+/gu, ' ').trimEnd(), isFinal: FINAL.includes(err) };
 };
 
 const parseObject = (text: string): JsonObject | null => {
