@@ -1,5 +1,5 @@
 /** Rows out of one object, by parts of it that have been hashed: a look-up reads its tail, which is remembered, and one row group. */
-import type { ObjectStore } from '@svc/service';
+import { type ObjectStore, untilAborted } from '@svc/service';
 import { type AsyncBuffer, type FileMetaData, parquetMetadata, parquetReadObjects } from 'hyparquet';
 import type { ObjectEntry } from './manifest.ts';
 import type { Stored, TableName } from './schema.ts';
@@ -138,7 +138,7 @@ export class ObjectReader<T extends TableName> {
     const { bytes: length = 0, sha256 = '' } = groups[index] ?? {};
     const offset = this.#offsets[index] ?? 0;
     const [tail, group] = await Promise.all([
-      this.#loadTail(),
+      signal === undefined ? this.#loadTail() : untilAborted(this.#loadTail(), signal),
       this.#store.getRange(name, { offset, length, sha256 }, signal),
     ]);
     const firstRow = groups.slice(0, index).reduce((sum, { rows }) => sum + rows, 0);

@@ -29,6 +29,7 @@ export interface BucketPlace {
 }
 
 const ATTEMPTS = 4;
+const AT_ONCE = 8;
 const CONNECT_MS = 3_000;
 
 const NOT_FOUND = 404;
@@ -53,21 +54,32 @@ export const openBucket = ({ bucket: Bucket, prefix, endpoint }: BucketPlace): D
     );
     return typeof head === 'number' ? null : (head.ContentLength ?? null);
   };
+  const put = (
+    name: string,
+    Body: Uint8Array,
+    condition: { readonly IfNoneMatch?: '*' },
+    abortSignal: AbortSignal,
+  ) => {
+    const ChecksumSHA256 = Buffer.from(assertHashOf(name), 'hex').toString('base64');
+    const object = { Bucket, Key: prefix + name, Body, ChecksumSHA256, ...condition };
+    return unless([PRECONDITION_FAILED, NOT_IMPLEMENTED], () =>
+      client.send(new PutObjectCommand(object), { abortSignal }),
+    );
+  };
+  const replace = async (name: string, bytes: Uint8Array, abortSignal: AbortSignal): Promise<void> => {
+    if (typeof (await put(name, bytes, {}, abortSignal)) === 'number')
+      throw new FinalError('it cannot store objects');
+  };
   return {
-    attempts: ATTEMPTS,
-    async create(name, Body, abortSignal) {
-      const ChecksumSHA256 = Buffer.from(assertHashOf(name), 'hex').toString('base64');
-      const object = { Bucket, Key: prefix + name, Body, ChecksumSHA256 };
-      const put = (condition: { readonly IfNoneMatch?: '*' }) =>
-        unless([PRECONDITION_FAILED, NOT_IMPLEMENTED], () =>
-          client.send(new PutObjectCommand({ ...object, ...condition }), { abortSignal }),
-        );
-      const answer = await put({ IfNoneMatch: '*' });
+    ...{ attempts: ATTEMPTS, atOnce: AT_ONCE },
+    async create(name, bytes, abortSignal) {
+      const answer = await put(name, bytes, { IfNoneMatch: '*' }, abortSignal);
       if (typeof answer !== 'number') return 'created';
       if (answer === PRECONDITION_FAILED || (await size(name, abortSignal)) !== null) return 'there';
-      if (typeof (await put({})) === 'number') throw new FinalError('it cannot store objects');
+      await replace(name, bytes, abortSignal);
       return 'written';
     },
+    replace,
     async read(name, range, abortSignal) {
       const Range = range === null ? undefined : `bytes=${range.offset}-${range.offset + range.length - 1}`;
       const answer = await unless([NOT_FOUND, OUTSIDE], () =>

@@ -1,6 +1,7 @@
 /**
  * The port, on whatever driver: names are checked, what is read is hashed and compared, each attempt has a deadline, what failed
- * is tried again, and no more is under way than a few calls at a time.
+ * is tried again, and no more is under way than a few calls at a time. A call that does not end in time keeps its place until it does:
+ * what hangs in a mount cannot be ended, and another one beside it would hang too.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import {
@@ -10,6 +11,7 @@ import {
   ObjectStoreError,
   type ObjectStoreErrorKind,
   Semaphore,
+  untilAborted,
 } from '@svc/service';
 import { type ByteRange, type Driver, FinalError, MAX_OBJECT_BYTES } from './driver.ts';
 import { assertHashOf, isFolder, isObjectName, sha256Hex } from './names.ts';
@@ -23,23 +25,48 @@ export interface Patience {
 
 export const DEFAULT_PATIENCE: Patience = { attemptMs: 5_000, pauseMs: 100 };
 
-const AT_ONCE = 8;
 const MAX_WAITING = 1_000;
+/** For a place, in attempts. */
+const WAIT_ATTEMPTS = 4;
 const MAX_PAGE = 1_000;
 const MIB = 1024 * 1024;
 
 export const checkedStore = (driver: Driver, patience: Patience = DEFAULT_PATIENCE): ObjectStore => {
   const gate = new Semaphore({
-    ...{ atOnce: AT_ONCE, maxWaiting: MAX_WAITING },
+    ...{ atOnce: driver.atOnce, maxWaiting: MAX_WAITING },
     full: () => failure('unavailable', `${MAX_WAITING} calls wait for the store already`),
   });
+  const waitMs = WAIT_ATTEMPTS * patience.attemptMs;
+  /** Places of calls that did not end in time, and for which nobody waits any more. */
+  let overdue = 0;
+
   /** Makes the call until it succeeds, in its turn. */
   const ask = <T>(
     what: string,
     bytes: number,
     call: (signal: AbortSignal) => Promise<T>,
     stop?: AbortSignal,
-  ): Promise<T> => gate.run(() => attempt(driver.attempts, patience, what, bytes, call, stop), stop);
+  ): Promise<T> => {
+    if (overdue === driver.atOnce)
+      return Promise.reject(failure('unavailable', `${what}: ${overdue} calls have not ended`));
+    const waited = AbortSignal.timeout(waitMs);
+    return new Promise((resolve, reject) => {
+      const inTurn = async () => {
+        const left: Promise<unknown>[] = [];
+        await attempt(driver.attempts, patience, what, bytes, call, left, stop).then(resolve, reject);
+        if (left.length === 0) return;
+        overdue += 1;
+        await Promise.allSettled(left);
+        overdue -= 1;
+      };
+      gate
+        .run(inTurn, stop === undefined ? waited : AbortSignal.any([waited, stop]))
+        .catch((error: unknown) => {
+          const isLate = error === waited.reason;
+          reject(isLate ? failure('unavailable', `${what}: no turn within ${waitMs} ms`) : error);
+        });
+    });
+  };
 
   const head = (name: ObjectName, stop?: AbortSignal): Promise<number | null> =>
     ask(`asking for ${name}`, 0, (signal) => driver.size(name, signal), stop);
@@ -71,6 +98,19 @@ export const checkedStore = (driver: Driver, patience: Patience = DEFAULT_PATIEN
     return read(name, null, sha256, Math.min(size ?? 0, MAX_OBJECT_BYTES), stop);
   };
 
+  /** False: what stands there is not what its name says, whoever has put it there. */
+  const isThere = async (name: ObjectName, length: number, stop?: AbortSignal): Promise<boolean> => {
+    const size = await head(name, stop);
+    if (size !== null && size !== length) return false;
+    try {
+      await read(name, null, assertHashOf(name), length, stop);
+      return true;
+    } catch (error) {
+      if (error instanceof ObjectStoreError && error.kind === 'wrong-bytes') return false;
+      throw error;
+    }
+  };
+
   return {
     async put(name, bytes, stop) {
       const sha256 = assertHashOf(name);
@@ -82,8 +122,10 @@ export const checkedStore = (driver: Driver, patience: Patience = DEFAULT_PATIEN
         (signal) => driver.create(name, bytes, signal),
         stop,
       );
-      if (written !== 'created') await readWhole(name, stop);
-      return written !== 'there';
+      if (written === 'created' || (await isThere(name, bytes.length, stop))) return written !== 'there';
+      await ask(`storing ${name} anew`, bytes.length, (signal) => driver.replace(name, bytes, signal), stop);
+      await readWhole(name, stop);
+      return true;
     },
     get: readWhole,
     async getRange(name, { offset, length, sha256 }, stop) {
@@ -131,20 +173,25 @@ const textOf = (error: unknown): string =>
 const where = (range: ByteRange | null): string =>
   range === null ? '' : `, from ${range.offset} for ${range.length} bytes`;
 
+/** `left` gets what has not ended when it was given up. */
 const attempt = async <T>(
   attempts: number,
   { attemptMs, pauseMs }: Patience,
   what: string,
   bytes: number,
   call: (signal: AbortSignal) => Promise<T>,
+  left: Promise<unknown>[],
   stop?: AbortSignal,
 ): Promise<T> => {
   for (let made = 1; ; made++) {
     stop?.throwIfAborted();
     const deadline = AbortSignal.timeout(attemptMs + Math.ceil((1000 * bytes) / MIB));
+    const signal = stop === undefined ? deadline : AbortSignal.any([deadline, stop]);
+    const calling = call(signal);
     try {
-      return await call(stop === undefined ? deadline : AbortSignal.any([deadline, stop]));
+      return await untilAborted(calling, signal);
     } catch (error) {
+      if (signal.aborted) left.push(calling);
       stop?.throwIfAborted();
       if (error instanceof FinalError) throw failure('refused', `${what}: ${error.message}`);
       if (made >= attempts || (error instanceof ObjectStoreError && error.kind === 'missing'))

@@ -23,7 +23,11 @@ export interface RawPage {
 export interface Driver {
   /** How often a call that fails is made in all. */
   readonly attempts: number;
+  /** How many calls are under way. */
+  readonly atOnce: number;
   create(name: ObjectName, bytes: Uint8Array, signal: AbortSignal): Promise<Written>;
+  /** Has these bytes be under the name whatever is there. */
+  replace(name: ObjectName, bytes: Uint8Array, signal: AbortSignal): Promise<void>;
   /** Null: nothing is stored under the name. Never more than was asked for, nor than `MAX_OBJECT_BYTES`; fewer bytes may come. */
   read(name: ObjectName, range: ByteRange | null, signal: AbortSignal): Promise<Uint8Array | null>;
   size(name: ObjectName, signal: AbortSignal): Promise<number | null>;

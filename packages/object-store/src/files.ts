@@ -4,13 +4,15 @@
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, link, mkdir, open, readdir, realpath, rm, stat } from 'node:fs/promises';
+import { type FileHandle, link, mkdir, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type ByteRange, type Driver, FinalError, MAX_OBJECT_BYTES } from './driver.ts';
 import { isFolder, isObjectName } from './names.ts';
 
 /** No folder of objects is called so. */
 const DRAFTS = '.drafts';
+/** A call takes a thread of the four that a process has for its files, for names of hosts and more: a mount that does not answer keeps it. */
+const AT_ONCE = 2;
 /** Longer than anybody writes: what is older was left by a process that died. */
 const DRAFT_LIFE_MS = 3_600_000;
 
@@ -18,22 +20,33 @@ export const openFiles = async (root: string): Promise<Driver> => {
   await mkdir(join(root, DRAFTS), { recursive: true, mode: 0o700 });
   const home = await realpath(root);
   await removeOldDrafts(join(home, DRAFTS));
+  /** Runs `place` once the bytes are written aside and flushed, and flushes the folder that it puts them into. */
+  const write = async <T>(
+    name: string,
+    bytes: Uint8Array,
+    signal: AbortSignal,
+    place: (draft: string, path: string) => Promise<T>,
+  ): Promise<T> => {
+    const path = join(home, name);
+    await makeFolders(home, dirname(name));
+    const draft = join(home, DRAFTS, randomBytes(16).toString('hex'));
+    try {
+      await writeFlushed(draft, bytes);
+      signal.throwIfAborted();
+      return await place(draft, path);
+    } finally {
+      await rm(draft, { force: true });
+      // Also where another process was first, which may not have come to it.
+      await flushFolder(dirname(path));
+    }
+  };
   return {
-    attempts: 1,
-    async create(name, bytes, signal) {
-      const path = join(home, name);
-      await makeFolders(home, dirname(name));
-      const draft = join(home, DRAFTS, randomBytes(16).toString('hex'));
-      try {
-        await writeFlushed(draft, bytes);
-        signal.throwIfAborted();
-        return (await unlessThere(() => link(draft, path))) ? 'created' : 'there';
-      } finally {
-        await rm(draft, { force: true });
-        // Also where another process was first, which may not have come to it.
-        await flushFolder(dirname(path));
-      }
-    },
+    ...{ attempts: 1, atOnce: AT_ONCE },
+    create: (name, bytes, signal) =>
+      write(name, bytes, signal, async (draft, path) =>
+        (await unlessThere(() => link(draft, path))) ? 'created' : 'there',
+      ),
+    replace: (name, bytes, signal) => write(name, bytes, signal, rename),
     read: (name, range, signal) =>
       withFile(join(home, name), (file, size) => {
         if (range === null && size > MAX_OBJECT_BYTES) throw new FinalError(`${name} has ${size} bytes`);

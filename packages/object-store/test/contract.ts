@@ -66,16 +66,30 @@ export const describeObjects = (title: string, place: () => Place): void => {
       expect(Buffer.from(await objects.get(name)).toString()).toBe('once');
     });
 
-    it('refuses other bytes under a name, and does not replace what it finds there', async () => {
-      const { objects, plant } = place();
-      const [name, bytes] = named(newFolder(), 'these');
+    it('refuses other bytes under a name', async () => {
+      const { objects } = place();
+      const [name] = named(newFolder(), 'these');
       await expect(objects.put(name, bytesOf('others'))).rejects.toMatchObject({ kind: 'refused' });
       expect(await objects.head(name)).toBeNull();
-      await plant(name, bytesOf('thosE'));
-      await expect(objects.put(name, bytes)).rejects.toMatchObject({ kind: 'wrong-bytes' });
-      await expect(objects.get(name)).rejects.toMatchObject({ kind: 'wrong-bytes' });
-      await expect(objects.put(name, bytes)).rejects.toMatchObject({ kind: 'wrong-bytes' });
     });
+
+    it.each([
+      ['other bytes of the same length', 'thosE'],
+      ['a part of them', 'the'],
+      ['more than they are', 'these and more'],
+      ['nothing', ''],
+    ])(
+      'what is stored under a name and is not what it says, %s, is never read, and gives way to what is',
+      async (_, wrong) => {
+        const { objects, plant } = place();
+        const [name, bytes] = named(newFolder(), 'these');
+        await plant(name, bytesOf(wrong));
+        await expect(objects.get(name)).rejects.toMatchObject({ kind: 'wrong-bytes' });
+        expect(await objects.put(name, bytes)).toBe(true);
+        expect(Buffer.from(await objects.get(name)).toString()).toBe('these');
+        expect(await objects.put(name, bytes)).toBe(false);
+      },
+    );
 
     it('reads no part that is not what it must be: other bytes, behind the end, across it', async () => {
       const { objects } = place();

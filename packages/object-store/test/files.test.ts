@@ -1,7 +1,11 @@
+import { spawnSync } from 'node:child_process';
 import {
+  closeSync,
+  constants,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   rmSync,
   symlinkSync,
@@ -11,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import { openObjects } from '../src/index.ts';
 import { bytesOf, describeObjects, named } from './contract.ts';
 
@@ -62,4 +66,30 @@ it('what a process that died left half written is no object, and is cleared away
   }
   await open(root);
   expect([existsSync(join(drafts, 'old')), existsSync(join(drafts, 'new'))]).toEqual([false, true]);
+});
+
+it('a call that hangs in the file system is given up in time, keeps its place until it ends, and while no place is left calls are refused at once', async () => {
+  const hanging = join(folder, 'hanging');
+  const patience = { attemptMs: 1_000, pauseMs: 1 };
+  const { objects: mounted } = await openObjects(pathToFileURL(hanging).href, null, patience);
+  const [whole, bytes] = named('mount', 'whole');
+  await mounted.put(whole, bytes);
+  // Nobody writes into a pipe: whoever opens it to read waits for ever, and nothing ends that.
+  const pipes = ['one', 'two'].map((text) => named('mount', text)[0]);
+  for (const pipe of pipes) expect(spawnSync('mkfifo', [join(hanging, pipe)]).status).toBe(0);
+  try {
+    const [first = '', second = ''] = pipes;
+    await expect(mounted.get(first)).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(Buffer.from(await mounted.get(whole)).toString()).toBe('whole');
+    await expect(mounted.head(second, AbortSignal.timeout(50))).rejects.toThrow(DOMException);
+    for (const call of [() => mounted.get(whole), () => mounted.put(whole, bytes), () => mounted.head(whole)])
+      await expect(call()).rejects.toMatchObject({
+        kind: 'unavailable',
+        message: expect.stringContaining('2 calls have not ended'),
+      });
+  } finally {
+    for (const pipe of pipes)
+      closeSync(openSync(join(hanging, pipe), constants.O_RDWR | constants.O_NONBLOCK));
+  }
+  await vi.waitFor(async () => expect(Buffer.from(await mounted.get(whole)).toString()).toBe('whole'));
 });

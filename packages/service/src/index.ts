@@ -61,7 +61,7 @@ export * from './jobs/tidy-approvals.ts';
 export * from './jobs/tidy-conformance-runs.ts';
 export * from './lib/barrier.ts';
 export { Batcher } from './lib/batcher.ts';
-export { withinMs } from './lib/deadline.ts';
+export { untilAborted, withinMs } from './lib/deadline.ts';
 export { type Entrant, FairQueue } from './lib/fair-queue.ts';
 export * from './lib/holds.ts';
 export { type KnownText, LastKnown } from './lib/last-known.ts';

@@ -21,6 +21,7 @@ export const BEHAVIOURS = {
   'no-conditions': 'answers that it knows no conditions',
   'lose-answer': 'puts, and closes the connection instead of answering',
   forget: 'answers a put that it does not make',
+  halve: 'keeps half of what is put',
   stale: 'lists a key that is gone, and not the latest',
   circle: 'begins each listing anew',
   astray: 'lists keys of another prefix',
@@ -143,7 +144,7 @@ const put = async (
     (ifNoneMatch === '*' && stored !== undefined) ||
     (ifMatch !== undefined && (stored === undefined || etagOf(stored) !== ifMatch));
   if (isRefused && how !== 'unconditional') return fail(response, 412, 'PreconditionFailed');
-  if (how !== 'forget') objects.set(key, body);
+  if (how !== 'forget') objects.set(key, how === 'halve' ? body.subarray(0, body.length >> 1) : body);
   if (how === 'lose-answer') response.destroy();
   else response.writeHead(200, { etag: etagOf(body) }).end();
 };

@@ -16,3 +16,12 @@ export const withinMs = async <T, Late>(
     clearTimeout(timer);
   }
 };
+
+/** Settles as `work` does, or rejects as soon as `signal` is aborted; `work` goes on then. */
+export const untilAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const giveUp = () => reject(signal.reason);
+    if (signal.aborted) giveUp();
+    signal.addEventListener('abort', giveUp, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
+  });
