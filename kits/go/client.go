@@ -100,15 +100,18 @@ func (r *RelyingParty) Verify(ctx context.Context, asked VerifyRequest) (*Decisi
 
 func (r *RelyingParty) checkBinding(verified *VerifiedReceipt, asked VerifyRequest, wanted string) error {
 	receipt := verified.Receipt
-	for code, isRight := range map[string]bool{
-		"grant-hash":    receipt["grant_hash"] == SHA256(asked.Grant),
-		"proof-hash":    receipt["proof_hash"] == SHA256(asked.Proof),
-		"relying-party": receipt["relying_party"] == r.did,
+	for _, binding := range []struct {
+		code    string
+		isRight bool
+	}{
+		{"grant-hash", receipt["grant_hash"] == SHA256(asked.Grant)},
+		{"proof-hash", receipt["proof_hash"] == SHA256(asked.Proof)},
+		{"relying-party", receipt["relying_party"] == r.did},
 		// Of a DENY it does not matter what the Agent signed for.
-		"request-hash": verified.Decision == "DENY" || receipt["request_hash"] == wanted,
+		{"request-hash", verified.Decision == "DENY" || receipt["request_hash"] == wanted},
 	} {
-		if !isRight {
-			return refuse(code, "the Receipt is about something else than what was asked")
+		if !binding.isRight {
+			return refuse(binding.code, "the Receipt is about something else than what was asked")
 		}
 	}
 	return nil

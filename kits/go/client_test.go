@@ -100,6 +100,49 @@ func TestAPauseIsMadeWithinTheDeadlineOnly(t *testing.T) {
 	}
 }
 
+// Every client reads them alike.
+func TestWhatTheHeadersOfAnErrorComeTo(t *testing.T) {
+	var shared struct {
+		RetryAfter []struct {
+			Value   string
+			Seconds *float64
+		} `json:"retry_after"`
+		Link []struct {
+			Value string
+			URL   *string
+		}
+	}
+	if err := json.Unmarshal([]byte(readFile(t, "../answer-headers.json")), &shared); err != nil || len(shared.Link) == 0 {
+		t.Fatal(err)
+	}
+	refusedWith := func(status int, name, value string) (ServiceError, int) {
+		to, asked := scripted(t, scriptedAnswer{status: status, headers: map[string]string{name: value}}, conflict)
+		to.Timeout = 500 * time.Millisecond
+		_, err := open(t, to).send(context.Background(), post)
+		return problemOf(err), len(*asked)
+	}
+	for _, c := range shared.RetryAfter {
+		wanted := time.Duration(0)
+		if c.Seconds != nil {
+			wanted = time.Duration(*c.Seconds) * time.Second
+		}
+		is, asked := refusedWith(429, "Retry-After", c.Value)
+		// A pause beyond the deadline is told and not made; without one the call is repeated.
+		if wanted > 0 && (is.RetryAfter != wanted || asked != 1) || wanted == 0 && (is.Status != 409 || asked != 2) {
+			t.Errorf("%q: %v after %d calls", c.Value, is, asked)
+		}
+	}
+	for _, c := range shared.Link {
+		wanted := ""
+		if c.URL != nil {
+			wanted = *c.URL
+		}
+		if is, _ := refusedWith(403, "Link", c.Value); is.Status != 403 || is.HelpURL != wanted {
+			t.Errorf("%q: %q", c.Value, is.HelpURL)
+		}
+	}
+}
+
 func TestWhatWouldHappenTwiceIsTriedAgainWhereItDidNotHappenOnly(t *testing.T) {
 	once := post
 	once.isOnceOnly = true
@@ -225,6 +268,17 @@ func TestVerifyBelievesNoReceiptButOneAboutTheRequestInHand(t *testing.T) {
 	for i := 0; i < 2; i++ {
 		if decision, err := shop.Verify(context.Background(), asked); decision != nil || CodeOf(err) == "" {
 			t.Error(decision, err)
+		}
+	}
+	for i := 0; i < 20; i++ {
+		to, _ := scripted(t, scriptedAnswer{status: 200, body: string(genuine)})
+		shop, err := NewRelyingParty(to, keys, "did:web:other.example")
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Of several faults the first of a fixed order is told.
+		if _, err := shop.Verify(context.Background(), asked); CodeOf(err) != "grant-hash" {
+			t.Fatal(err)
 		}
 	}
 	asked.Action = Action{"type": "commerce:purchase"}

@@ -34,7 +34,9 @@ type ServiceError struct {
 	RetryAfter time.Duration
 	// RequestID is the answer's Svc-Request-Id, for the service's operator.
 	RequestID string
-	cause     error
+	// HelpURL is the page about Code and its remedy, "" where the answer names none.
+	HelpURL string
+	cause   error
 }
 
 // The kinds of a ServiceError.
@@ -85,6 +87,7 @@ const (
 	defaultTimeout   = 5 * time.Second
 	maxTimeout       = 10 * time.Minute
 	maxBackoff       = 2 * time.Second
+	maxRetryAfter    = 999_999_999 * time.Second // as many as the form of a number has
 	firstBackoff     = 100 * time.Millisecond
 	repeatsSavedUp   = 100
 	repeatsOfACall   = 0.2
@@ -95,6 +98,7 @@ const (
 var (
 	apiKeyForm     = regexp.MustCompile(`^[\x21-\x7e]{1,512}$`)
 	retryAfterForm = regexp.MustCompile(`^[0-9]{1,9}$`)
+	helpForm       = regexp.MustCompile(`<([Hh][Tt][Tt][Pp][Ss]?://[\x21\x23-\x3b\x3d\x3f-\x7e]{1,512})>[ \t]*;[ \t]*(?i:rel="?help"?)(?:[;, \t]|$)`)
 	isOfAnswers    = map[int]bool{200: true, 201: true, 202: true}
 	loopbackHosts  = map[string]bool{"localhost": true, "127.0.0.1": true, "::1": true}
 )
@@ -252,7 +256,7 @@ func finalError(err *ServiceError, isUnknown bool) error {
 		return err
 	}
 	unknown := *err
-	unknown.Kind, unknown.cause = KindOutcomeUnknown, err
+	unknown.Kind, unknown.cause, unknown.HelpURL = KindOutcomeUnknown, err, ""
 	unknown.Message = "the answer was lost, so whether the call took effect is unknown (" + err.Message + ")"
 	return &unknown
 }
@@ -315,6 +319,7 @@ func refusal(response *http.Response, data []byte) *failure {
 		ServiceError: &ServiceError{
 			Kind: KindRefused, Message: fmt.Sprintf("%d: %s", status, bounded(message)), Status: status, Code: bounded(code),
 			RetryAfter: retryAfter(response.Header.Get("Retry-After")), RequestID: response.Header.Get("Svc-Request-Id"),
+			HelpURL: helpURL(response.Header.Values("Link")),
 		},
 		canRepeat: isOfGateway || status == 429 || status == 503,
 		isLost:    isOfGateway,
@@ -328,16 +333,29 @@ func bounded(text string) string {
 	return text
 }
 
-// retryAfter reads RFC 9110 §10.2.3: seconds, or a date.
+// helpURL reads the target of the link with rel="help" (RFC 8288), where it is one that a person can open.
+func helpURL(links []string) string {
+	if found := helpForm.FindStringSubmatch(strings.Join(links, ", ")); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
+// retryAfter reads RFC 9110 §10.2.3: seconds, or a date. A pause that is added to it is still a time.Duration.
 func retryAfter(value string) time.Duration {
 	if retryAfterForm.MatchString(value) {
 		seconds, _ := strconv.Atoi(value)
 		return time.Duration(seconds) * time.Second
 	}
-	if at, err := http.ParseTime(value); err == nil && time.Until(at) > 0 {
-		return time.Until(at)
+	at, err := http.ParseTime(value)
+	left := time.Until(at)
+	switch {
+	case err != nil || left < 0:
+		return 0
+	case left > maxRetryAfter:
+		return maxRetryAfter
 	}
-	return 0
+	return left
 }
 
 // read decodes an answer, which is strict JSON by now.

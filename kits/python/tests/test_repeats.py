@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import time
+from pathlib import Path
+from typing import Any
 
 import pytest
 from scripted import LOST, Answer, scripted
@@ -27,6 +30,26 @@ def test_a_pause_that_was_asked_for_is_made() -> None:
         began = time.monotonic()
         assert Transport(url, "dk_secret").get("/grants") == {"done": True}
         assert time.monotonic() - began >= 1
+
+
+# Every client reads them alike.
+SHARED = json.loads((Path(__file__).parents[2] / "answer-headers.json").read_text())
+
+
+@pytest.mark.parametrize("case", SHARED["retry_after"], ids=lambda case: str(case["value"]))
+def test_a_pause_of_any_form_is_made_or_told(case: dict[str, Any]) -> None:
+    with scripted(Answer(429, {}, {"Retry-After": case["value"]}), Answer(409)) as (url, asked):
+        with pytest.raises(ServiceError) as raised:
+            Transport(url, "dk_secret", 0.5).get("/grants")
+    told = (raised.value.status, raised.value.retry_after_seconds, len(asked))
+    assert told == ((429, case["seconds"], 1) if case["seconds"] else (409, None, 2))
+
+
+@pytest.mark.parametrize("case", SHARED["link"], ids=lambda case: str(case["value"]))
+def test_a_refusal_names_the_page_about_its_code_as_the_answer_links_to_it(case: dict[str, Any]) -> None:
+    with scripted(Answer(403, {}, {"Link": case["value"]})) as (url, _), pytest.raises(ServiceError) as raised:
+        Transport(url, "dk_secret").get("/grants")
+    assert raised.value.help_url == case["url"]
 
 
 def test_a_pause_beyond_the_deadline_is_not_made() -> None:

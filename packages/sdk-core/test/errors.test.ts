@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { runInNewContext } from 'node:vm';
 import { expect, it, vi } from 'vitest';
 import { readAnswer, readHelpUrl } from '../src/answer.ts';
@@ -32,14 +33,24 @@ it('a refusal names the page about its code, as the answer links to it', () => {
   });
 });
 
-it.each([
-  ['<https://a.example/x>; rel="next", <https://a.example/y>;rel=help', 'https://a.example/y'],
-  ['<https://a.example/x>; rel="next"', null],
-  ['<https://a.example/x>; rel="helpless"', null],
-  ['<javascript:alert(1)>; rel="help"', null],
-  [`<https://a.example/${'x'.repeat(600)}>; rel="help"`, null],
-  ['<https://a.example/"onclick=x>; rel="help"', null],
-  [null, null],
-])('of %s the help is %s', (link, url) => {
-  expect(readHelpUrl(link)).toBe(url);
+/** What the kits of other languages are held against too. */
+const shared: {
+  readonly retry_after: readonly { readonly value: string; readonly seconds: number | null }[];
+  readonly link: readonly { readonly value: string; readonly url: string | null }[];
+} = JSON.parse(readFileSync(new URL('../../../kits/answer-headers.json', import.meta.url), 'utf8'));
+
+it.each(shared.retry_after)('Retry-After: $value is a pause of $seconds s', ({ value, seconds }) => {
+  const headers = { 'retry-after': value };
+  expect(readAnswer(new Response(null, { status: 429, headers }), '{}', Date.now())).toMatchObject({
+    error: { retryAfterSeconds: seconds },
+  });
+});
+
+it.each(shared.link)('of Link: $value the help is $url', ({ value, url }) => {
+  expect(readHelpUrl(value)).toBe(url);
+});
+
+it('of no link, or one without end, there is no help', () => {
+  expect(readHelpUrl(null)).toBeNull();
+  expect(readHelpUrl(`<https://a.example/${'x'.repeat(600)}>; rel="help"`)).toBeNull();
 });

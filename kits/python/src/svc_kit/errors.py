@@ -46,6 +46,7 @@ class ServiceError(SvcError):
         kind: Kind = "bad-response",
         retry_after_seconds: float | None = None,
         request_id: str | None = None,
+        help_url: str | None = None,
     ) -> None:
         super().__init__(message)
         self.kind: Kind = kind
@@ -56,3 +57,5 @@ class ServiceError(SvcError):
         self.retry_after_seconds = retry_after_seconds
         self.request_id = request_id
         """``Svc-Request-Id``, for the service's operator."""
+        self.help_url = help_url
+        """The page about ``code`` and its remedy; None where the answer names none."""

@@ -31,6 +31,10 @@ _MAX_MESSAGE_CHARACTERS = 500
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _MAX_BACKOFF_SECONDS = 2.0
 _URL = re.compile(r"https?://[\x21-\x7e]+")
+_MAX_RETRY_AFTER_SECONDS = 999_999_999.0
+_HELP = re.compile(
+    r"""<(https?://[\x21\x23-\x3b\x3d\x3f-\x7e]{1,512})>[ \t]*;[ \t]*rel="?help"?(?:[;, \t]|\Z)""", re.IGNORECASE | re.ASCII
+)
 _API_KEY = re.compile(r"[\x21-\x7e]{1,512}")
 
 
@@ -295,9 +299,16 @@ def _refusal(problem: urllib.error.HTTPError) -> _Failure:
         kind="refused" if problem.code >= 400 else "bad-response",
         retry_after_seconds=_retry_after(problem.headers.get("retry-after")),
         request_id=problem.headers.get("svc-request-id"),
+        help_url=_help_url(problem.headers.get_all("link", [])),
     )
     is_of_gateway = problem.code in (502, 504)
     return _Failure(error, is_of_gateway or problem.code in (429, 503), is_of_gateway)
+
+
+def _help_url(links: list[str]) -> str | None:
+    """The target of the link with ``rel="help"`` (RFC 8288), where it is one that a person can open."""
+    found = _HELP.search(", ".join(links))
+    return None if found is None else found[1]
 
 
 def _retry_after(value: str | None) -> float | None:
@@ -307,6 +318,7 @@ def _retry_after(value: str | None) -> float | None:
     if re.fullmatch(r"[0-9]{1,9}", value):
         return float(value)
     try:
-        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+        seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
+        return min(max(0.0, seconds), _MAX_RETRY_AFTER_SECONDS)
     except (TypeError, ValueError, OverflowError):
         return None
