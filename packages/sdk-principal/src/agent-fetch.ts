@@ -78,7 +78,7 @@ function fetchOf(options: AgentFetchOptions): AgentFetch {
   const clock = now === undefined ? {} : { now };
   return async (input, init) => {
     const request = new Request(input, { ...init, redirect: 'manual' });
-    const described = typeof action === 'function' ? await action(request.clone()) : action;
+    const described = typeof action === 'function' ? await describe(action, request) : action;
     const { method, url } = request;
     const proof = await signProof({
       agent,
@@ -105,6 +105,19 @@ function fetchOf(options: AgentFetchOptions): AgentFetch {
     }
     return response;
   };
+}
+
+async function describe(
+  action: (request: Request) => Action | Promise<Action>,
+  request: Request,
+): Promise<Action> {
+  const copy = request.clone();
+  try {
+    return await action(copy);
+  } finally {
+    // Else all that is sent would be kept for it. Not awaited, and refused where `action` has read it.
+    void copy.body?.cancel().catch(() => undefined);
+  }
 }
 
 /** An Action that never changes is checked now, and copied: a later change of the caller's object does not reach it. */

@@ -148,6 +148,34 @@ describe("an Agent's fetch", () => {
     expect(proofOf(shop.received[0]).action).toEqual({ ...action, amount: 7 });
   });
 
+  it('keeps nothing of a body for an `action` that does not read it', async () => {
+    const copies: Request[] = [];
+    const sent: number[] = [];
+    const agentFetch = createAgentFetch({
+      ...options(),
+      action: (copy) => {
+        copies.push(copy);
+        return action;
+      },
+      fetch: (async (request: Request) => {
+        sent.push((await request.arrayBuffer()).byteLength);
+        return new Response();
+      }) as typeof fetch,
+    });
+    let left = 64;
+    const body = new ReadableStream<Uint8Array>({
+      pull(to) {
+        if (left-- > 0) to.enqueue(new Uint8Array(65_536));
+        else to.close();
+      },
+    });
+    const init = { method: 'PUT', body, duplex: 'half' as const };
+    await agentFetch(new Request('https://shop.example/', init));
+    expect(sent).toEqual([64 * 65_536]);
+    // What can still be read of the copy is what was kept.
+    expect(await copies[0]?.body?.getReader().read()).toEqual({ done: true, value: undefined });
+  });
+
   it('follows no redirect, so nobody else gets the Grant and the Proof', async () => {
     await using elsewhere = await startServer([{}]);
     for (const status of [301, 302, 303, 307, 308]) {

@@ -72,7 +72,10 @@ function copyForAction(request: Request): { readonly copy: Request; readonly wat
     },
     // Of no matter: `json()` reads a body of any type.
     headers: {},
-    end() {},
+    end() {
+      // Else all that the handler reads of the request would be kept for it. Not awaited, and refused where `action` has read it.
+      void copy.body?.cancel().catch(() => undefined);
+    },
   };
   return { copy, watched };
 }

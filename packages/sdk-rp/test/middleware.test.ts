@@ -603,6 +603,36 @@ describe('a body that cannot be read', () => {
     expect([response.status, await response.json()]).toEqual([200, { amount: 42_700 }]);
   });
 
+  it('a fetch handler keeps nothing of a body for an `action` that does not read it', async () => {
+    await using service = await startServer(serviceScript());
+    let left = 64;
+    const body = new ReadableStream<Uint8Array>({
+      pull(to) {
+        if (left-- > 0) to.enqueue(new Uint8Array(65_536));
+        else to.close();
+      },
+    });
+    const init = { method: 'POST', headers: await presented(), body, duplex: 'half' as const };
+    const request = new Request(`${ORIGIN}/orders`, init);
+    const copies: Request[] = [];
+    const clone = request.clone.bind(request);
+    Object.defineProperty(request, 'clone', {
+      value: () => {
+        const copy = clone();
+        copies.push(copy);
+        return copy;
+      },
+    });
+    const handler = protect(
+      { verifier: verifierOf(service.baseUrl), origin: ORIGIN, action: () => order },
+      async (given) => Response.json((await given.arrayBuffer()).byteLength),
+    );
+    expect(await (await handler(request)).json()).toBe(64 * 65_536);
+    // What can still be read of the copy is what was kept.
+    const [copy] = copies;
+    expect(await copy?.body?.getReader().read()).toEqual({ done: true, value: undefined });
+  });
+
   it('what else goes wrong is the shop’s, and reaches its framework', async () => {
     const next = vi.fn();
     const errors = [
