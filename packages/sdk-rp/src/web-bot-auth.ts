@@ -2,9 +2,9 @@
  * Demands that a request be signed (RFC 9421) by the same key as its Proof: what a site's bot management saw and what the service decided
  * about are then one Agent.
  */
-import { portableCrypto } from '@svc/codec';
+import { type CryptoPort, portableCrypto } from '@svc/codec';
 import { parseProof } from '@svc/protocol';
-import { aFunction, anInteger, optionally, type Rules, readArgument } from '@svc/sdk-core';
+import { aFunction, anInteger, anObjectWith, optionally, type Rules, readArgument } from '@svc/sdk-core';
 import { REQUEST_TAG, thumbprintOf } from '@svc/sdk-core/web-bot-auth';
 import { isSignatureError, verifySignature } from 'http-message-sig';
 import type { SignatureCheck } from './signature-check.ts';
@@ -15,12 +15,15 @@ export type { SignatureCheck, SignedRequest } from './signature-check.ts';
 export interface SameKeyOptions {
   /** Since it was created, 1–86,400 seconds; 300 unless given. It must not have expired by its own word either. */
   maxAgeSeconds?: number;
+  /** The same as the verifier's, such as `nativeCrypto` of `@svc/protocol/native`. Portable unless given. */
+  crypto?: CryptoPort;
   /** Milliseconds since the epoch. */
   now?: () => number;
 }
 
 const OPTIONS: Rules<SameKeyOptions> = {
   maxAgeSeconds: optionally(anInteger(1, 86_400, 'seconds; at most a day')),
+  crypto: optionally(anObjectWith('a CryptoPort', [], ['verify'])),
   now: optionally(aFunction()),
 };
 
@@ -37,12 +40,8 @@ const MAX_SIGNATURES = 4;
  * const options = { verifier, origin: 'https://shop.example', action: () => action, signature: sameKey() };
  */
 export function sameKey(options: SameKeyOptions = {}): SignatureCheck {
-  const { maxAgeSeconds: maxAge = 300, now = Date.now } = readArgument(
-    'sameKey',
-    options,
-    OPTIONS,
-    'configuration',
-  );
+  const read = readArgument('sameKey', options, OPTIONS, 'configuration');
+  const { maxAgeSeconds: maxAge = 300, crypto = portableCrypto, now = Date.now } = read;
   return {
     accepts: `sig=("@authority" "svc-proof");created;expires;keyid;tag="${REQUEST_TAG}"`,
     async check({ method, url, fields, proof }) {
@@ -66,6 +65,7 @@ export function sameKey(options: SameKeyOptions = {}): SignatureCheck {
       } as const;
       const keyid = thumbprintOf(publicKey);
       let fault = 'no signature has a label';
+      let isDecided = false;
       for (const label of labelsOf(input)) {
         const found = await findFault(() =>
           verifySignature(message, {
@@ -75,16 +75,23 @@ export function sameKey(options: SameKeyOptions = {}): SignatureCheck {
               requiredComponents: ['@authority', 'svc-proof'],
               requiredParameters: ['created', 'expires', 'keyid', 'tag'],
               ...{ maxAge, clockSkew: CLOCK_SKEW_SECONDS, now: Math.floor(now() / 1000) },
-              validate: ({ parameters }) => parameters.tag === REQUEST_TAG && parameters.keyid === keyid,
             },
-            resolveVerifier: () => ({
-              algorithm: 'ed25519',
-              verify: (data: Uint8Array, bytes: Uint8Array) => portableCrypto.verify(publicKey, data, bytes),
-            }),
+            resolveVerifier: ({ parameters }) => {
+              if (parameters.tag !== REQUEST_TAG || parameters.keyid !== keyid) throw new OtherKeyError();
+              return {
+                algorithm: 'ed25519',
+                verify: (data: Uint8Array, bytes: Uint8Array) => {
+                  isDecided = true;
+                  return crypto.verify(publicKey, data, bytes);
+                },
+              };
+            },
           }),
         );
         if (found === null) return null;
         fault = found;
+        // Nobody is known yet: whoever sends this is worth one verification.
+        if (isDecided) break;
       }
       return fault;
     },
@@ -97,12 +104,17 @@ const labelsOf = (input: string): readonly string[] =>
     .slice(0, MAX_SIGNATURES)
     .map(([, label = '']) => label);
 
+/** Of a proxy, or for something else: not verified. */
+class OtherKeyError extends Error {}
+
 /** Whatever is thrown, the request does not go on. */
 const findFault = async (verify: () => Promise<unknown>): Promise<string | null> => {
   try {
     await verify();
     return null;
   } catch (error) {
+    if (isSignatureError(error) && error.cause instanceof OtherKeyError)
+      return `it is not of that key, or not with the tag ${REQUEST_TAG}`;
     return `its signature does not hold: ${isSignatureError(error) ? error.code : 'it cannot be read'}`;
   }
 };

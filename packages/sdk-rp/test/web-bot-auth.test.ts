@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { decodeBase64url, portableCrypto } from '@svc/codec';
+import { type CryptoPort, decodeBase64url, portableCrypto } from '@svc/codec';
+import { parseProof } from '@svc/protocol';
 import { thumbprintOf } from '@svc/sdk-core/web-bot-auth';
 import {
   agentFromJwk,
@@ -25,6 +26,10 @@ import { agent, grant, NOW_MS, newProof, ORIGIN, order, SERVICE, SHOP, serviceSc
 const now = () => NOW_MS;
 const other = agentFromJwk((await generateAgentKey()).privateJwk);
 const otherProof = await newProof();
+const publicKeyOf = (proof: string) => {
+  const parsed = parseProof(proof);
+  return parsed.ok ? parsed.value.publicKey : new Uint8Array();
+};
 
 interface Vectors {
   readonly key: Ed25519PrivateJwk & { readonly thumbprint: string };
@@ -204,7 +209,13 @@ const sentBy = async (
 
 const checkOf = async (
   request: Request,
-  change: { headers?: Record<string, string | null>; url?: string; method?: string; atMs?: number } = {},
+  change: {
+    headers?: Record<string, string | null>;
+    url?: string;
+    method?: string;
+    atMs?: number;
+    crypto?: CryptoPort;
+  } = {},
 ) => {
   const headers = new Headers(request.headers);
   for (const [name, value] of Object.entries(change.headers ?? {}))
@@ -213,7 +224,8 @@ const checkOf = async (
   const fields = [...headers].map(([name, value]) => ({ name, value }));
   const { url = request.url, method = request.method } = change;
   const proof = headers.get('svc-proof') ?? '';
-  return sameKey({ now: () => change.atMs ?? NOW_MS }).check({ method, url, fields, proof });
+  const given = change.crypto === undefined ? {} : { crypto: change.crypto };
+  return sameKey({ now: () => change.atMs ?? NOW_MS, ...given }).check({ method, url, fields, proof });
 };
 
 describe('a request that createAgentFetch signs', () => {
@@ -290,11 +302,12 @@ describe('a request that createAgentFetch signs', () => {
     return new Request(request.url, { method: 'POST', headers });
   };
   const keyid = thumbprintOf(bytesOf(vectors.key.x));
+  const own = thumbprintOf(publicKeyOf(otherProof));
   it.each<[string, Parameters<typeof resigned>[0], string | null]>([
     ['is taken with the least that is asked for', {}, null],
-    ['is refused from another key', { by: other }, 'VerificationFailed'],
-    ['is refused from the right key under the name of another', { keyid }, 'PolicyViolation'],
-    ['is refused with the tag of something else', { tag: 'agent-payer-auth' }, 'PolicyViolation'],
+    ['is refused from another key', { by: other }, 'not of that key'],
+    ['is refused from the right key under the name of another', { keyid }, 'not of that key'],
+    ['is refused with the tag of something else', { tag: 'agent-payer-auth' }, 'not of that key'],
     ['is refused where it does not cover the Proof', { components: ['@authority'] }, 'PolicyViolation'],
     ['is refused where it does not cover the address', { components: ['svc-proof'] }, 'PolicyViolation'],
     [
@@ -306,6 +319,42 @@ describe('a request that createAgentFetch signs', () => {
     const found = await checkOf(await resigned(change));
     if (fault === null) expect(found).toBeNull();
     else expect(found).toContain(fault);
+  });
+
+  it('costs one verification at most, by the given crypto, and none where no signature is of that key', async () => {
+    let verified = 0;
+    const crypto: CryptoPort = {
+      ...portableCrypto,
+      verify(...given) {
+        verified++;
+        return portableCrypto.verify(...given);
+      },
+    };
+    /** Signatures of the right form under four labels, as many as are looked at. */
+    const fourOf = async (change: Parameters<typeof resigned>[0]) => {
+      const signed = await Promise.all(['a', 'b', 'c', 'd'].map((label) => resigned({ ...change, label })));
+      return checkOf(signed[0] as Request, {
+        crypto,
+        headers: Object.fromEntries(
+          Object.keys(unsigned).map((name) => [
+            name,
+            signed.map(({ headers }) => headers.get(name)).join(', '),
+          ]),
+        ),
+      });
+    };
+    const told: unknown[] = [];
+    for (const change of [{ by: other }, { tag: 'agent-payer-auth' }, { by: other, keyid: own }, {}]) {
+      verified = 0;
+      told.push([await fourOf(change), verified]);
+    }
+    const isOther = 'it is not of that key, or not with the tag web-bot-auth';
+    expect(told).toEqual([
+      [isOther, 0],
+      [isOther, 0],
+      ['its signature does not hold: VerificationFailed', 1],
+      [null, 1],
+    ]);
   });
 
   it('holds beside the signature of a proxy, and not where only that one holds', async () => {
