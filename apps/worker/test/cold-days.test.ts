@@ -1,4 +1,5 @@
 /** A worker has old days leave the database, and what is left of it is proven as before. */
+import { randomBytes } from 'node:crypto';
 import {
   copyFileSync,
   mkdtempSync,
@@ -14,11 +15,13 @@ import { pathToFileURL } from 'node:url';
 import { ColdDayReader, packTables, parseColdDay } from '@svc/cold-ledger';
 import { checkDatabase } from '@svc/fsck';
 import { openObjects } from '@svc/object-store';
+import { workOnThread } from '@svc/process';
+import { encodeBase64urlText, encodeUlid } from '@svc/protocol';
 import { daysAgo, tamper, withDatabase } from '@svc/testkit';
 import { programFile } from '@svc/testkit/process/program-file';
 import { startProgram } from '@svc/testkit/process/start-program';
-import { isDeep } from '@svc/testkit/sampled';
-import { runSql } from '@svc/testkit/store/session';
+import { isDeep, sampled } from '@svc/testkit/sampled';
+import { runSql, withSession } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorker } from './harness.ts';
 import { makeWorkForEveryJob } from './kill/work-for-every-job.ts';
@@ -247,3 +250,37 @@ describe('svc-admin ledger', () => {
     120_000,
   );
 });
+
+it('a day of the largest Receipts and outcomes there are is packed and proven on the thread, in the memory it has', async () => {
+  const startMs = Date.parse(daysAgo(9));
+  const count = sampled({ quick: 2_048, deep: 4_096 });
+  await withSession(database.url, async (session) => {
+    await session.query('select svc_ensure_receipt_partitions($1::date, $1::date)', [daysAgo(9)]);
+    for (let from = 0; from < count; from += 256) {
+      const numbers = Array.from({ length: 256 }, (_, i) => from + i);
+      const ids = numbers.map((n) => `drc_${encodeUlid(startMs + n * 1_000, randomBytes(10))}`);
+      // A Receipt that a Grant of 16,384 characters has filled, with what no compression makes smaller.
+      const payloads = numbers.map(() =>
+        JSON.stringify({ authority: randomBytes(9_200).toString('base64') }),
+      );
+      const texts = payloads.map((text) => `e30.${encodeBase64urlText(text)}.AA`);
+      await session.query(
+        `insert into receipts (receipt_id, relying_party, decision, evaluated_at, resource, jws, content_hash, production_check)
+         select id, 'did:web:a.example', 'ALLOW', $3, repeat('r', 2048), jws, sha256(convert_to(jws, 'UTF8')), true
+         from unnest($1::text[], $2::text[]) as row (id, jws)`,
+        [ids, texts, daysAgo(9)],
+      );
+      await session.query(
+        `insert into attestations (attestation_id, receipt_id, ordinal, relying_party, evaluated_at, decision, type, occurred_at, evidence_ref, note)
+         select 'oat_' || id, id, 1, 'did:web:a.example', $3, 'ALLOW', 'fulfilled', '2026-01-01T00:00:00Z', left(jws, 2048), right(jws, 2000)
+         from unnest($1::text[], $2::text[]) as row (id, jws)`,
+        [ids, texts, daysAgo(9)],
+      );
+    }
+  });
+  const program = pathToFileURL(programFile('apps/worker'));
+  const work = workOnThread(program, { databaseUrl: database.url, place, endpoint: null });
+  const packed = await work.pack(daysAgo(9), new AbortController().signal);
+  expect(packed).toMatchObject({ treeSize: count, difference: null });
+  expect(packed.tables.receipts.flatMap(({ groups }) => groups).length).toBeGreaterThan(3);
+}, 120_000);

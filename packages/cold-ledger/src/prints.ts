@@ -20,7 +20,8 @@ const PART = 1_024;
 /** What a sequence of rows comes to, part by part: two of the same rows are the same, whatever batches they came in. */
 export class Print {
   readonly #columns: readonly string[];
-  readonly #parts: { readonly first: string; readonly hash: Hash }[] = [];
+  readonly #parts: { readonly first: string; readonly digest: string }[] = [];
+  #part: { readonly first: string; readonly hash: Hash } | null = null;
   #rows = 0;
 
   constructor(table: TableName) {
@@ -30,19 +31,27 @@ export class Print {
 
   add(row: PrintedRow): void {
     const values = row as unknown as Readonly<Record<string, unknown>>;
-    if (this.#rows % PART === 0) this.#parts.push({ first: row.receipt_id, hash: createHash('sha256') });
+    if (this.#rows % PART === 0) this.#endPart();
     this.#rows += 1;
+    this.#part ??= { first: row.receipt_id, hash: createHash('sha256') };
     const text = JSON.stringify(this.#columns.map((name) => plain(values[name])));
-    this.#parts.at(-1)?.hash.update(`${text}\n`);
+    this.#part.hash.update(`${text}\n`);
+  }
+
+  /** What is being hashed is outside the heap: there is one of it, whatever the day's size. */
+  #endPart(): void {
+    if (this.#part !== null)
+      this.#parts.push({ first: this.#part.first, digest: this.#part.hash.digest('hex') });
+    this.#part = null;
   }
 
   get isEmpty(): boolean {
     return this.#rows === 0;
   }
 
-  /** Once. */
   digests(): readonly { readonly first: string; readonly digest: string }[] {
-    return this.#parts.map(({ first, hash }) => ({ first, digest: hash.digest('hex') }));
+    this.#endPart();
+    return this.#parts;
   }
 }
 

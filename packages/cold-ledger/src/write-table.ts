@@ -6,10 +6,12 @@ import type { ObjectEntry, RowGroupEntry } from './manifest.ts';
 import { type Kind, SCHEMA_VERSION, type Stored, TABLES, type TableName, UNSEARCHED } from './schema.ts';
 import { compressors, loadZstd } from './zstd.ts';
 
-/** What a look-up reads. */
+/** What a look-up reads: so many rows, or fewer of large ones. */
 const ROWS_PER_GROUP = 2_048;
-/** 8 to 20 MB of Receipts: what is in memory at once, whatever the day's size. */
+const CHARS_PER_GROUP = 8_388_608;
+/** 8 to 20 MB of Receipts: what is in memory at once, whatever the day's size; fewer of large ones. */
 const ROWS_PER_OBJECT = 65_536;
+const BYTES_PER_OBJECT = 33_554_432;
 const PAGE_BYTES = 1_048_576;
 /** Ids are not truncated in statistics. */
 const STATISTICS_BYTES = 64;
@@ -20,10 +22,15 @@ export interface WrittenObject {
   readonly entry: Omit<ObjectEntry, 'name'>;
 }
 
+/** All of them are of the rows alone, so the same rows are the same objects. */
 export interface Sizes {
   readonly rowsPerGroup: number;
+  /** Of the text and bytes of its rows; a group has one row at least. */
+  readonly charsPerGroup?: number;
   /** Groups are not divided. */
   readonly rowsPerObject: number;
+  /** An object that has so many is done. */
+  readonly bytesPerObject?: number;
 }
 
 /** Throws RangeError for rows that are out of order. */
@@ -31,30 +38,51 @@ export async function* writeTable<T extends TableName>(
   table: T,
   day: string,
   batches: AsyncIterable<readonly Stored<T>[]>,
-  { rowsPerGroup, rowsPerObject }: Sizes = { rowsPerGroup: ROWS_PER_GROUP, rowsPerObject: ROWS_PER_OBJECT },
+  sizes: Sizes = { rowsPerGroup: ROWS_PER_GROUP, rowsPerObject: ROWS_PER_OBJECT },
 ): AsyncGenerator<WrittenObject> {
+  const { rowsPerGroup, charsPerGroup = CHARS_PER_GROUP } = sizes;
+  const { rowsPerObject, bytesPerObject = BYTES_PER_OBJECT } = sizes;
   await loadZstd();
   let file: TableFile | null = null;
   let last = '';
-  for await (const rows of groupsOf(batches, rowsPerGroup)) {
+  for await (const rows of groupsOf(batches, rowsPerGroup, charsPerGroup)) {
     file ??= new TableFile(table, day);
     last = assertAscending(table, rows, last);
     file.write(rows);
-    if (file.rows < rowsPerObject) continue;
+    if (file.rows < rowsPerObject && file.bytes < bytesPerObject) continue;
     yield file.finish();
     file = null;
   }
   if (file !== null) yield file.finish();
 }
 
-async function* groupsOf<Row>(batches: AsyncIterable<readonly Row[]>, size: number): AsyncGenerator<Row[]> {
+async function* groupsOf<Row extends object>(
+  batches: AsyncIterable<readonly Row[]>,
+  mostRows: number,
+  mostChars: number,
+): AsyncGenerator<Row[]> {
   let rows: Row[] = [];
-  for await (const batch of batches) {
-    rows.push(...batch);
-    for (; rows.length >= size; rows = rows.slice(size)) yield rows.slice(0, size);
-  }
+  let chars = 0;
+  for await (const batch of batches)
+    for (const row of batch) {
+      const more = charsOf(row);
+      if (rows.length === mostRows || (rows.length > 0 && chars + more > mostChars)) {
+        yield rows;
+        rows = [];
+        chars = 0;
+      }
+      rows.push(row);
+      chars += more;
+    }
   if (rows.length > 0) yield rows;
 }
+
+const charsOf = (row: object): number => {
+  let chars = 0;
+  for (const value of Object.values(row))
+    if (typeof value === 'string' || value instanceof Uint8Array) chars += value.length;
+  return chars;
+};
 
 type Rows = readonly { readonly receipt_id: string }[];
 
@@ -90,6 +118,11 @@ class TableFile {
         { key: 'svc.day', value: day },
       ],
     });
+  }
+
+  /** So far. */
+  get bytes(): number {
+    return this.#end;
   }
 
   /** A group. */

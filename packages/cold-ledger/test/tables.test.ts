@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatHash, hashLeaf, MerkleTree } from '@svc/merkle';
@@ -40,6 +40,24 @@ describe('rows of a day', () => {
     const tables = await pack(sample);
     expect(tables.receipts.length).toBeGreaterThan(1);
     for (const batch of [1, 3, 100]) expect(await pack(sample, batch)).toEqual(tables);
+  });
+
+  it('are cut by what they hold too: large ones into smaller groups and objects, the same in whatever batches', async () => {
+    const sizes = { rowsPerGroup: 100, charsPerGroup: 10_000, rowsPerObject: 1_000, bytesPerObject: 20_000 };
+    const receipts = Array.from({ length: 60 }, (_, i) => ({
+      ...(sample.receipts[0] as MadeUpDay['receipts'][number]),
+      receipt_id: idAt(i / 60, i),
+      // The tenth alone is more than a group may be, and is one.
+      jws: randomBytes(i === 10 ? 12_000 : 900).toString('base64url'),
+    }));
+    const tables = await pack({ ...sample, receipts }, 60, sizes);
+    for (const batch of [1, 7]) expect(await pack({ ...sample, receipts }, batch, sizes)).toEqual(tables);
+    const groups = tables.receipts.flatMap((object) => object.groups);
+    expect(groups.find(({ first }) => first === receipts[10]?.receipt_id)?.rows).toBe(1);
+    expect(Math.max(...groups.map(({ rows }) => rows))).toBeLessThan(10);
+    expect(tables.receipts.length).toBeGreaterThan(2);
+    for (const { bytes } of tables.receipts) expect(bytes).toBeLessThan(50_000);
+    expect(await collect(new ColdDayReader(objects, { tables }).receipts())).toEqual(receipts);
   });
 
   it('are refused out of order, and a Receipt that comes twice', async () => {

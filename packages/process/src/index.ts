@@ -48,6 +48,7 @@ export {
 export { reportRound } from './maintenance/report-round.ts';
 export { type OpenedService, openService } from './open-service.ts';
 export { openTracing, type Tracing } from './open-tracing.ts';
+export { workOnThread } from './packing/on-thread.ts';
 export { runPackThread } from './packing/pack-thread.ts';
 export { patiently } from './patiently.ts';
 export { programVersion } from './program-version.ts';

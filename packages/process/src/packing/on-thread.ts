@@ -1,47 +1,58 @@
 /** The long work of a day on a thread of its own, one for each piece: what it held is given back with it. */
 import { Worker } from 'node:worker_threads';
 import type { DayWork, PackedDay } from '@svc/cold-ledger';
-import { ObjectStoreError, type ObjectStoreErrorKind, StoreError, type StoreErrorKind } from '@svc/service';
+import {
+  ObjectStoreError,
+  type ObjectStoreErrorKind,
+  StoreError,
+  type StoreErrorKind,
+  untilAborted,
+  withinMs,
+} from '@svc/service';
 import type { PackOutcome, PackPlaces, PackTask } from './pack-thread.ts';
 
 /** A row group, its rows and what they are made of take some tens; buffers come beside them. */
 const LIMITS = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16 };
 
-/** `program`: the file that runs `runPackThread` where it finds itself on a thread. A day that does not fit into the limits rejects. */
-export const workOnThread = (program: URL, places: PackPlaces): DayWork => ({
-  pack: async (day, stop) => (await runOn(program, places, { what: 'pack', day }, stop)) as PackedDay,
-  findProblem: async (manifest, published, stop) =>
-    (await runOn(program, places, { what: 'findProblem', manifest, published }, stop)) as string | null,
-  findLoss: async (manifest, stop) =>
-    (await runOn(program, places, { what: 'findLoss', manifest }, stop)) as string | null,
-});
+/** A thread that waits for a mount ends when that answers. */
+const END_MS = 5_000;
 
-/** Once `stop` is aborted the thread is ended wherever it is, as by a kill: what it leaves is what a kill leaves. */
-const runOn = async (
-  program: URL,
-  places: PackPlaces,
-  task: PackTask,
-  stop: AbortSignal,
-): Promise<unknown> => {
-  stop.throwIfAborted();
-  const thread = new Worker(program, { workerData: { ...places, task }, resourceLimits: LIMITS });
-  const end = () => void thread.terminate();
-  stop.addEventListener('abort', end);
-  try {
-    return await new Promise((resolve, reject) => {
-      thread.once('error', reject);
-      thread.once('exit', () =>
-        reject(stop.aborted ? stop.reason : new Error('the packing thread ended without an answer')),
-      );
-      thread.once('message', (outcome: PackOutcome) =>
-        outcome.ok ? resolve(outcome.value) : reject(errorOf(outcome)),
-      );
-    });
-  } finally {
-    stop.removeEventListener('abort', end);
-    await thread.terminate();
-  }
+/** `program`: the file that runs `runPackThread` where it finds itself on a thread. A day that does not fit into the limits rejects. */
+export const workOnThread = (program: URL, places: PackPlaces): DayWork => {
+  /** Threads that were told to end and have not. */
+  const ending = new Set<Worker>();
+
+  /** Once `stop` is aborted the thread is ended wherever it is, as by a kill: what it leaves is what a kill leaves. */
+  const runOn = async (task: PackTask, stop: AbortSignal): Promise<unknown> => {
+    stop.throwIfAborted();
+    if (ending.size > 0)
+      throw new ObjectStoreError('unavailable', 'a thread that was to end waits for it still');
+    const thread = new Worker(program, { workerData: { ...places, task }, resourceLimits: LIMITS });
+    try {
+      return await untilAborted(answerOf(thread), stop);
+    } finally {
+      ending.add(thread);
+      const ended = thread.terminate().finally(() => ending.delete(thread));
+      await withinMs(END_MS, ended, () => {});
+    }
+  };
+
+  return {
+    pack: async (day, stop) => (await runOn({ what: 'pack', day }, stop)) as PackedDay,
+    findProblem: async (manifest, published, stop) =>
+      (await runOn({ what: 'findProblem', manifest, published }, stop)) as string | null,
+    findLoss: async (manifest, stop) => (await runOn({ what: 'findLoss', manifest }, stop)) as string | null,
+  };
 };
+
+const answerOf = (thread: Worker): Promise<unknown> =>
+  new Promise((resolve, reject) => {
+    thread.once('error', reject);
+    thread.once('exit', () => reject(new Error('the packing thread ended without an answer')));
+    thread.once('message', (outcome: PackOutcome) =>
+      outcome.ok ? resolve(outcome.value) : reject(errorOf(outcome)),
+    );
+  });
 
 /** As it was thrown there. */
 const errorOf = ({ name, kind, message }: Extract<PackOutcome, { ok: false }>): Error => {

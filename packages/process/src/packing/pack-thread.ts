@@ -5,6 +5,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type ColdDay, type DayWork, dayWork } from '@svc/cold-ledger';
 import { openObjects } from '@svc/object-store';
+import { ObjectStoreError, withinMs } from '@svc/service';
 import { readDayRows } from '@svc/store-pg';
 
 /** Where days are. */
@@ -28,12 +29,17 @@ export type PackOutcome =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly name: string; readonly kind: string | null; readonly message: string };
 
+/** A mount that does not answer is not waited for. */
+const OPEN_MS = 30_000;
+
 /** What the program does that was started as such a thread, and nothing else. Never rejects. */
 export const runPackThread = async (): Promise<void> => {
   const { databaseUrl, place, endpoint, task } = workerData as PackPlaces & { readonly task: PackTask };
   let outcome: PackOutcome;
   try {
-    const { objects, close } = await openObjects(place, endpoint);
+    const { objects, close } = await withinMs(OPEN_MS, openObjects(place, endpoint), () => {
+      throw new ObjectStoreError('unavailable', `${place} was not opened within ${OPEN_MS} ms`);
+    });
     try {
       const work = dayWork({
         objects,

@@ -6,7 +6,8 @@ import { clientConfig, openClient } from '../client.ts';
 import { toStoreError } from '../errors.ts';
 import { DAY_MS, lowestReceiptId } from '../receipt-ids.ts';
 
-const BATCH = 4_096;
+/** Of the largest rows that the service stores some 10 MB. */
+const BATCH = 512;
 /** Of a statement, connecting included. Between two of them a store of objects may take its time. */
 const STATEMENT_MS = 30_000;
 const BETWEEN_MS = 600_000;
