@@ -25,6 +25,11 @@ export class ColdDayReader {
     this.#day = day;
   }
 
+  /** The first id of each row group of Receipts, ascending. */
+  get groupStarts(): readonly string[] {
+    return this.#day.tables.receipts.flatMap(({ groups }) => groups.map(({ first }) => first));
+  }
+
   async findReceipt(receiptId: string, signal?: AbortSignal): Promise<ReceiptRow | null> {
     const [found] = await this.#find('receipts', receiptId, signal);
     return found === undefined ? null : readReceipt(found);

@@ -17,6 +17,8 @@ export interface Database {
   read<Row extends pg.QueryResultRow>(statement: Statement): Promise<Row[]>;
   /** Runs a statement that may change something. */
   write<Row extends pg.QueryResultRow>(statement: Statement): Promise<Row[]>;
+  /** Whoever goes on to wait for something else gives back what it holds between statements; of most there is nothing. */
+  rest?(): void;
 }
 
 /** Each statement is its own transaction. */
@@ -44,7 +46,7 @@ async function runOn<Row extends pg.QueryResultRow>(
   }
 }
 
-async function query<Row extends pg.QueryResultRow>(
+export async function query<Row extends pg.QueryResultRow>(
   client: pg.ClientBase,
   statement: Statement,
 ): Promise<Row[]> {

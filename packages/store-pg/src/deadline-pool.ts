@@ -4,10 +4,10 @@
  * transaction, or missed a deadline and is at work still, is destroyed, never handed on; the next caller opens a new one, so the pool is
  * well again as soon as the server is. Only one that waits for a standby keeps its place until that wait is over (silent-connections.ts).
  */
-import { type Entrant, FairQueue, type PoolState, StoreError, withinMs } from '@svc/service';
+import { type Entrant, FairQueue, type PoolState, withinMs } from '@svc/service';
 import type pg from 'pg';
 import { Connections, type ConnectionsOptions } from './connections.ts';
-import { DeadlineError, isServerAnswer, ReplacedError } from './errors.ts';
+import { DeadlineError, isServerAnswer, NoTurnError, ReplacedError } from './errors.ts';
 
 /** `deadlineMs`: time for the work, once it has a connection. */
 export interface DeadlinePoolOptions extends ConnectionsOptions {
@@ -37,7 +37,7 @@ export class DeadlinePool {
       atOncePerOrg: Math.max(1, options.size - 1),
       maxWaiting: options.maxWaiting,
       waitMs: options.waitMs,
-      refuse: (why) => new StoreError('unavailable', `no connection was free: ${why}`),
+      refuse: (why) => new NoTurnError(why),
     });
   }
 

@@ -10,6 +10,13 @@ export class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
 }
 
+/** No turn was had in line for a connection: there was too much to do, which says nothing of the server. */
+export class NoTurnError extends StoreError {
+  constructor(why: string) {
+    super('unavailable', `no connection was free: ${why}`);
+  }
+}
+
 /** What a server answered that is not, or not any more, the one that counts. */
 export class ReplacedError extends Error {
   override readonly name = 'ReplacedError';

@@ -15,7 +15,7 @@ import { createWorld, denyCommit, newAttestation, type World } from '@svc/testki
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ColdReadError, DayMovedError } from './cold/cold-reader.ts';
 import { createStore, type StoreOptions } from './create-store.ts';
-import { DeadlineError } from './errors.ts';
+import { DeadlineError, NoTurnError } from './errors.ts';
 import { positionSql, Replica } from './replica.ts';
 
 const DAY_MS = 86_400_000;
@@ -291,6 +291,61 @@ it('whoever asks while the primary is being asked for its position has it asked 
   await replica.close();
 });
 
+it('a report that waits for objects holds no session of the replica, and has one in step again for its next statement', async () => {
+  let lsn = 20;
+  const asked: string[] = [];
+  const client = {
+    async query({ text = 'look' }: { text?: string }) {
+      asked.push(text);
+      return { rows: [{ isStandby: true, lsn, marks: ['m'] }] };
+    },
+  };
+  let held = 0;
+  const pool = { run: async (work: (session: unknown) => unknown) => work(client), close: async () => {} };
+  const reads = {
+    ...pool,
+    async run(work: (session: unknown) => unknown) {
+      held += 1;
+      try {
+        return await work(client);
+      } finally {
+        held -= 1;
+      }
+    },
+  };
+  const position = { lsn: 10, mark: 'm', isDue: false } as never;
+  const replica = new Replica({
+    url: standby.url,
+    primary: { read: async () => [position], write: async () => [] },
+    pools: { replicaReads: reads, replicaLooks: pool } as never,
+    catchUpMs: 0,
+    lateMs: 60_000,
+    onChange: () => {},
+  });
+  const statement = { text: 'statement', values: [] };
+  const report = (behindLater: boolean) =>
+    replica.report(async (database) => {
+      await database.read(statement);
+      expect(held).toBe(1);
+      database.rest?.();
+      await until(() => held === 0);
+      if (behindLater) lsn = 5;
+      asked.length = 0;
+      await database.read(statement);
+      expect([held, asked.at(-2), asked.at(-1)]).toEqual([1, 'look', 'statement']);
+      return 'read';
+    }, null);
+  try {
+    await until(() => replica.state.fault === null);
+    expect(await report(false)).toEqual({ value: 'read' });
+    await until(() => held === 0);
+    expect(await report(true)).toBeNull();
+    await until(() => held === 0);
+  } finally {
+    await replica.close();
+  }
+});
+
 it('neither objects of cold days that cannot be read nor a report that takes too long are a fault of the replica; a lost session is', async () => {
   const position = { lsn: 10, mark: 'm', isDue: false } as never;
   const client = { query: async () => ({ rows: [{ isStandby: true, lsn: 20, marks: ['m'] }] }) };
@@ -320,6 +375,7 @@ it('neither objects of cold days that cannot be read nor a report that takes too
     isSlow = true;
     expect(await replica.report(async () => 'read', null)).toBeNull();
     isSlow = false;
+    expect(await failing(new NoTurnError('8192 stand in line'))).toBeNull();
     expect(replica.state.fault).toBeNull();
     expect(await failing(new StoreError('unavailable', 'connection lost'))).toBeNull();
     expect(replica.state.fault).toBe('connection lost');

@@ -10,10 +10,11 @@ import type pg from 'pg';
 import { checkReplica } from './check-server.ts';
 import { StoreClient } from './client.ts';
 import { ColdReadError, DayMovedError } from './cold/cold-reader.ts';
-import { type Database, workInside } from './database.ts';
+import type { Database } from './database.ts';
 import type { DeadlinePool } from './deadline-pool.ts';
-import { DeadlineError, toStoreError } from './errors.ts';
+import { DeadlineError, NoTurnError, toStoreError } from './errors.ts';
 import { covers, type Found, type Position, ReplicaAge } from './replica-age.ts';
+import { type Held, ReportSession } from './report-session.ts';
 
 export interface ReplicaOptions {
   readonly url: string;
@@ -83,7 +84,7 @@ export class Replica {
     return { fault: this.#fault, behindMs: this.#age.behindMs(performance.now()), reads: { ...this.#reads } };
   }
 
-  /** Runs `work` in one session of the replica; null where the primary must answer. Rejects with what is no error of storage. */
+  /** Runs `work` on the replica; null where the primary must answer. Rejects with what is no error of storage. */
   async report<T>(
     work: (database: Database) => Promise<T>,
     tenant: Tenant | null,
@@ -104,21 +105,38 @@ export class Replica {
     work: (database: Database) => Promise<T>,
     tenant: Tenant | null,
   ): Promise<{ readonly value: T } | null> {
-    const read = async (client: pg.ClientBase) => {
-      // It may have been lost while this stood in line.
-      if (this.#fault !== null) throw new StoreError('unavailable', this.#fault);
-      await this.#catchUp(client, position);
-      return workInside(client, work);
-    };
-    const worked = await this.pools.replicaReads
-      .run(read, { tenant })
-      .catch((error: unknown) => ({ ok: false, error: toStoreError(error, 'nothing') }) as const);
-    if (worked.ok) return worked;
-    const { error } = worked;
-    // Objects that cannot be read are the same ones from the primary.
-    if (!(error instanceof StoreError) || error instanceof ColdReadError) throw error;
-    if (isOfServer(error)) this.#fault ??= error.message;
-    return null;
+    let session: ReportSession | null = null;
+    try {
+      session = new ReportSession(await this.#take(position, tenant), async () =>
+        // Of several replicas the next session may be of another one: what this one has shown is on the primary by now.
+        this.#take(await this.#positions.submit(null), tenant),
+      );
+      return { value: await work(session) };
+    } catch (thrown) {
+      const error = session === null ? toStoreError(thrown, 'nothing') : thrown;
+      // Objects that cannot be read are the same ones from the primary.
+      if (!(error instanceof StoreError) || error instanceof ColdReadError) throw error;
+      if (isOfServer(error)) this.#fault ??= error.message;
+      return null;
+    } finally {
+      session?.end();
+    }
+  }
+
+  /** A session that has come to the position. */
+  #take(position: Position, tenant: Tenant | null): Promise<Held> {
+    return new Promise((resolve, reject) => {
+      const over = this.pools.replicaReads.run(
+        async (client) => {
+          // It may have been lost while this stood in line.
+          if (this.#fault !== null) throw new StoreError('unavailable', this.#fault);
+          await this.#catchUp(client, position);
+          await new Promise<void>((leave) => resolve({ client, over, leave }));
+        },
+        { tenant },
+      );
+      over.catch(reject);
+    });
   }
 
   /** Rejects with `StoreError` `unavailable` where the session does not come to the position in time. */
@@ -181,11 +199,12 @@ export class Replica {
 
 /**
  * What the server refuses, as one that is in the way of what it replays, says nothing about the next. Neither does a report that took too
- * long, over objects perhaps: a server that does not answer is told by the next look at it.
+ * long, or for which there was no turn: a server that does not answer is told by the next look at it.
  */
 const isOfServer = (error: StoreError): boolean =>
   error.kind === 'unavailable' &&
   !(error instanceof DayMovedError) &&
+  !(error instanceof NoTurnError) &&
   !(error.cause instanceof DeadlineError);
 
 const describe = (found: Found | undefined, { lsn, mark }: Position): string => {

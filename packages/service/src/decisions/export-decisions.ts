@@ -41,7 +41,7 @@ export const exportDecisions = async (
   return { rowCount: items.length, nextCursor, batches: oneAhead(readBatches(deps, items)) };
 };
 
-/** Some 0.5 MB: few enough to make while others are served. */
+/** Some 0.5 MB: few enough to make into text while others are served. */
 const BATCH_ROWS = 128;
 /** One Receipt alone may have more. */
 const BATCH_OUTCOME_CHARS = 1_000_000;
@@ -51,21 +51,21 @@ const BATCHES_AT_ONCE = 2;
 
 async function* readBatches({ store }: Deps, ids: readonly ReceiptId[]): AsyncGenerator<ExportedDecision[]> {
   for await (const rows of readRows(store, ids))
-    for (const part of splitByOutcomes(rows)) yield await withOutcomes(store, part);
+    for (const part of splitRows(rows)) yield await withOutcomes(store, part);
 }
 
 async function* readRows(
   store: ServiceDeps['store'],
   ids: readonly ReceiptId[],
 ): AsyncGenerator<readonly DecisionExportRecord[]> {
+  const pieces = await store.report(({ decisions }) => decisions.cutForExport(ids));
   const reading: Promise<DecisionExportRecord[]>[] = [];
-  for (let at = 0; at < ids.length || reading.length > 0; ) {
-    while (at < ids.length && reading.length < BATCHES_AT_ONCE) {
-      const batch = readBatch(store, ids.slice(at, at + BATCH_ROWS));
+  for (let at = 0; at < pieces.length || reading.length > 0; ) {
+    for (; at < pieces.length && reading.length < BATCHES_AT_ONCE; at++) {
+      const batch = readBatch(store, pieces[at] ?? []);
       // It may fail before anybody asks for it; whoever does then hears of it.
       batch.catch(() => {});
       reading.push(batch);
-      at += BATCH_ROWS;
     }
     const next = reading.shift();
     if (next !== undefined) yield await next;
@@ -101,13 +101,13 @@ async function* oneAhead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
   }
 }
 
-/** In order; each part with outcomes of a bearable size. */
-const splitByOutcomes = (rows: readonly DecisionExportRecord[]): DecisionExportRecord[][] => {
+/** In order; each part of a bearable size, with its outcomes. */
+const splitRows = (rows: readonly DecisionExportRecord[]): DecisionExportRecord[][] => {
   const parts: DecisionExportRecord[][] = [];
   let chars = Number.POSITIVE_INFINITY;
   for (const row of rows) {
     chars += row.outcomeChars;
-    if (chars > BATCH_OUTCOME_CHARS) {
+    if (chars > BATCH_OUTCOME_CHARS || parts.at(-1)?.length === BATCH_ROWS) {
       parts.push([]);
       chars = row.outcomeChars;
     }

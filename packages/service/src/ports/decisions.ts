@@ -69,6 +69,8 @@ export interface DecisionRepository {
   listIds(filter: DecisionListFilter, limit: number): Promise<DecisionPage<ReceiptId>>;
   /** Whether there is one, however long that takes to tell. */
   isAny(filter: DecisionListFilter): Promise<boolean>;
+  /** Ids of descending order in pieces for `listForExport`, each of what is read at once: some rows of the database, or what a row group of a cold day has. */
+  cutForExport(ids: readonly ReceiptId[]): Promise<readonly (readonly ReceiptId[])[]>;
   /** By descending id; some 4 KB each. Few ids at a time: days are searched one by one. */
   listForExport(ids: readonly ReceiptId[]): Promise<DecisionExportRecord[]>;
 }

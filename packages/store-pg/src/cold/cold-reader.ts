@@ -84,6 +84,7 @@ export class ColdReader {
     const place = this.#place;
     if (place === null) throw new ColdReadError('SVC_COLD is not set, and there are cold days');
     const reader = await this.#open(database, hash, place);
+    database.rest?.();
     try {
       time.signal.throwIfAborted();
       return await work(reader, time.signal);

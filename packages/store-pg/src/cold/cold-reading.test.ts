@@ -20,7 +20,7 @@ import {
 import { tamper } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
 import { withStores } from '@svc/testkit/store/open-store';
-import { runSql } from '@svc/testkit/store/session';
+import { runSql, withSession } from '@svc/testkit/store/session';
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -30,6 +30,7 @@ import {
   createColdWorld,
   DAYS,
   DUE,
+  databaseOn,
   GRANTS,
   KEYS,
   PRINCIPALS,
@@ -127,7 +128,11 @@ const ask = async (
   for (const [filter, limit] of lists) {
     answers.push(await store.decisions.list(filter, limit));
     const { items: ids } = await store.decisions.listIds(filter, limit);
-    answers.push(ids, await store.decisions.listForExport(ids));
+    answers.push(
+      ids,
+      (await store.decisions.cutForExport(ids)).flat(),
+      await store.decisions.listForExport(ids),
+    );
   }
   for (const filter of counts) {
     const { days, keys } = await store.usage.countByDayAndKey(filter);
@@ -233,6 +238,46 @@ it('days that leave or come back between any two statements of a list, an export
     }
   }
 }, 120_000);
+
+it('an export reads each row group of a cold day once, with no session of the database in hand', async () => {
+  await makeCold(DUE);
+  const read: string[] = [];
+  let isHeld = false;
+  const counted: ObjectStore = {
+    ...objects,
+    getRange(name, range, signal) {
+      expect(isHeld).toBe(false);
+      if (name.includes('/receipts/')) read.push(`${name} ${range.offset}`);
+      return objects.getRange(name, range, signal);
+    },
+  };
+  await withSession(stores.url, async (session) => {
+    const { read: ask, write } = databaseOn(session);
+    const database: Database = {
+      read(statement) {
+        isHeld = true;
+        return ask(statement);
+      },
+      write,
+      rest() {
+        isHeld = false;
+      },
+    };
+    const repository = decisionRepository(database, new ColdReader(coldPlaceOf(counted)));
+    const ids = world
+      .map(({ id }) => id)
+      .sort()
+      .reverse();
+    const pieces = await repository.cutForExport(ids);
+    expect(pieces.flat()).toEqual(ids);
+    const rows: ReceiptId[] = [];
+    for (const piece of pieces)
+      rows.push(...(await repository.listForExport(piece)).map(({ receiptId }) => receiptId));
+    expect(rows).toEqual(ids);
+    expect(read.length).toBeGreaterThan(5);
+    expect(new Set(read).size).toBe(read.length);
+  });
+});
 
 it('a page whose time is over at once ends where it is: the pages together are the list, whatever is asked for and however days are cold', async () => {
   await makeCold(DUE);
