@@ -1,6 +1,7 @@
 /**
  * What OpenID SSF 1.0, CAEP 1.0 and RFC 8417, 8935 and 8936 ask of a transmitter, condition by condition, as a receiver sees it from outside: the ground that a
- * conformance suite covers. Each title names its source. It certifies nothing.
+ * conformance suite covers. Each title names its source, and in brackets the modules of the OpenID Foundation's transmitter plan (OIDSSFTransmitterTestPlan, without
+ * what their names begin with) that ask the same. It certifies nothing; what differs is in docs/divergences.md.
  */
 import { decodeProtectedHeader, type JWTPayload } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -26,7 +27,7 @@ const PUSHED = {
 };
 const unknown = `?stream_id=${NO_STREAM}`;
 
-describe('metadata', () => {
+describe('metadata [MetadataTest]', () => {
   let metadata: Readonly<Record<string, unknown>>;
   beforeAll(async () => {
     const answer = await world.deployment.call('GET', '/.well-known/ssf-configuration');
@@ -64,6 +65,13 @@ describe('metadata', () => {
     ],
   ])('%s', (_, condition) => condition());
 
+  it('SSF §8.1.3 [SubjectControlHappyPathTest] does not apply: subjects are neither added nor removed, and no endpoint says so', async () => {
+    for (const name of ['add_subject_endpoint', 'remove_subject_endpoint'])
+      expect(metadata).not.toHaveProperty(name);
+    for (const path of ['/ssf/subjects/add', '/ssf/subjects/remove'])
+      expect((await world.call('POST', path, {})).status).toBe(404);
+  });
+
   it('SSF §7.1 jwks_uri has public keys with kid, and no private member', async () => {
     const { json } = await world.deployment.call('GET', '/.well-known/jwks.json');
     const { keys } = json as { keys: Record<string, unknown>[] };
@@ -87,7 +95,7 @@ describe('access and errors', () => {
   ];
 
   it.each(routes)(
-    'SSF §8.1: %s %s without a key, or with a wrong one, is 401',
+    'SSF §8.1 [Create-, Read-, Update-, Replace-, DeleteStreamWithInvalidAccessToken, ReadStreamWithoutAccessToken, ReadStreamStatusWithInvalidAccessToken, PollEndpointAuthorizationTest]: %s %s without a key, or with a wrong one, is 401',
     async (method, path, body) => {
       for (const key of [undefined, 'dk_rp_wrong'])
         expect((await world.deployment.call(method, path, { ...(key && { key }), body })).status).toBe(401);
@@ -95,7 +103,7 @@ describe('access and errors', () => {
   );
 
   it.each<Asked>([...routes.slice(2), ['GET', `/ssf/streams${unknown}`, undefined]])(
-    'SSF §8.1: %s %s of a stream that there is not is 404',
+    'SSF §8.1 [Read-, Update-, Replace-, DeleteUnknownStream, ReadStatusOfUnknownStream, StreamVerificationUnknownStream]: %s %s of a stream that there is not is 404',
     async (method, path, body) => expect((await world.call(method, path, body)).status).toBe(404),
   );
 
@@ -129,9 +137,50 @@ describe('access and errors', () => {
     },
   );
 
-  it('SSF §8.1: a body that is no JSON is 400', async () => {
+  it('SSF §8.1 [CreateStreamWithBrokenInput, Update-, ReplaceStreamWithInvalidBody, StreamVerificationInvalidBody]: a body that is no JSON is 400', async () => {
     for (const path of ['/ssf/streams', '/ssf/status', '/ssf/verify'])
       expect((await world.call('POST', path, '{')).status).toBe(400);
+    for (const method of ['PATCH', 'PUT'])
+      expect((await world.call(method, '/ssf/streams', '{')).status).toBe(400);
+  });
+
+  it('CAEP interoperability §2.7.2 [ReadStreamWithTokenInUriQuery]: a key in the query is none, and is refused', async () => {
+    const { stream_id } = await world.create();
+    const asked = `/ssf/streams?stream_id=${stream_id}&access_token=${world.key}`;
+    expect((await world.deployment.call('GET', asked)).status).toBe(401);
+    await world.call('DELETE', `/ssf/streams?stream_id=${stream_id}`);
+  });
+
+  it('CAEP interoperability §2.7.3 [CreateStreamWithReadOnlyToken]: a key that only reads makes, changes and deletes no stream: 403', async () => {
+    const orgId = await world.deployment.createOrg();
+    const admin = await world.deployment.createKey('org:admin', orgId);
+    const reader = await world.deployment.createKey('org:read', orgId);
+    const { stream_id } = await world.create(undefined, admin);
+    const refused: Asked[] = [
+      ['POST', '/ssf/streams', {}],
+      ['PATCH', '/ssf/streams', { stream_id, description: 'Changed' }],
+      ['DELETE', `/ssf/streams?stream_id=${stream_id}`, undefined],
+    ];
+    for (const [method, path, body] of refused)
+      expect((await world.call(method, path, body, reader)).status).toBe(403);
+  });
+
+  it('SSF §8.1.1.1 [CreateStreamWithDuplicateConfig] asks for 409 or 201: a second stream is made, each with an id and a poll URL of its own', async () => {
+    const [first, second] = [await world.create(), await world.create()];
+    expect(second.stream_id).not.toBe(first.stream_id);
+    expect(second.delivery.endpoint_url).not.toBe(first.delivery.endpoint_url);
+    for (const { stream_id } of [first, second])
+      await world.call('DELETE', `/ssf/streams?stream_id=${stream_id}`);
+  });
+
+  it('SSF §6.1.1 [PushNoAuthTest, StreamVerificationPushNoAuthTest]: whose receiver asks for no Authorization is sent none', async () => {
+    const delivery = { method: PUSH, endpoint_url: PUSHED.endpoint_url };
+    const { stream_id } = await world.create({ delivery, events_requested: [CREDENTIAL_CHANGE] });
+    pushed.length = 0;
+    expect((await world.call('POST', '/ssf/verify', { stream_id })).status).toBe(204);
+    await world.move();
+    expect(pushed.map(({ headers }) => 'authorization' in headers)).toEqual([false]);
+    await world.call('DELETE', `/ssf/streams?stream_id=${stream_id}`);
   });
 });
 
@@ -165,7 +214,7 @@ describe.each([
     return { set, claims };
   };
 
-  it('SSF §8.1.1 its configuration has what the transmitter has to say', () => {
+  it('SSF §8.1.1 [StreamControlHappyPathTest] its configuration has what the transmitter has to say', () => {
     expect(Object.keys(stream)).toEqual(
       expect.arrayContaining([
         'stream_id',
@@ -199,19 +248,19 @@ describe.each([
     expect(JSON.parse((await world.call('GET', '/ssf/streams')).text)).toContainEqual(stream);
   });
 
-  it('SSF §8.1.1.3 PATCH changes what is named and leaves the rest', async () => {
+  it('SSF §8.1.1.3 [StreamControlHappyPathTest] PATCH changes what is named and leaves the rest', async () => {
     const { stream_id } = stream;
     const changed = await world.call('PATCH', '/ssf/streams', { stream_id, description: 'Changed' });
     expect([changed.status, changed.json]).toEqual([200, { ...stream, description: 'Changed' }]);
   });
 
-  it('SSF §8.1.1.4 PUT replaces what is the receiver’s, and what was read can be sent as it stands', async () => {
+  it('SSF §8.1.1.4 [StreamControlHappyPathTest] PUT replaces what is the receiver’s, and what was read can be sent as it stands', async () => {
     const sent = { ...stream, delivery: isPushed ? PUSHED : stream.delivery };
     const replaced = await world.call('PUT', '/ssf/streams', sent);
     expect([replaced.status, replaced.json]).toEqual([200, stream]);
   });
 
-  it('SSF §8.1.2 its status is enabled from the start, changes to each that there is, and is read as it was set', async () => {
+  it('SSF §8.1.2 [StreamControlHappyPathTest] its status is enabled from the start, changes to each that there is, and is read as it was set', async () => {
     const { stream_id } = stream;
     expect((await world.call('GET', `/ssf/status${query()}`)).json).toEqual({ stream_id, status: 'enabled' });
     for (const status of ['paused', 'disabled', 'enabled']) {
@@ -221,7 +270,7 @@ describe.each([
     }
   });
 
-  it('SSF §8.1.4 a verification is 204 without a body, and its event has the state, the stream as subject, and the type whether requested or not', async () => {
+  it('SSF §8.1.4 [StreamVerificationEventsTest, -PushTest, -PollOnlyTest] a verification is 204 without a body, and its event has the state, the stream as subject, and the type whether requested or not', async () => {
     const state = 'VGhpcyBpcyBhbiBleGFtcGxl';
     const { claims } = await reached(async () => {
       const asked = await world.call('POST', '/ssf/verify', { stream_id: stream.stream_id, state });
@@ -236,7 +285,7 @@ describe.each([
     expect([again.status, Number(again.headers['retry-after']) > 0]).toEqual([429, true]);
   });
 
-  describe('its SET of a revocation', () => {
+  describe('its SET of a revocation [EventsTest, StreamCaepInteropTest]', () => {
     let set: string;
     let claims: JWTPayload;
     let said: Readonly<Record<string, unknown>>;
@@ -305,7 +354,7 @@ describe.each([
     };
     const poll = (body: object = {}) => world.poll(stream.stream_id, body);
 
-    it('RFC 8936 §2.4 what is not acknowledged is given again, under its jti; acknowledged or refused, no more', async () => {
+    it('RFC 8936 §2.4 [StreamVerificationPollAndAckTest, -SetErrsTest] what is not acknowledged is given again, under its jti; acknowledged or refused, no more', async () => {
       await tell(2);
       const first = await poll();
       expect(await poll()).toEqual(first);
@@ -315,7 +364,7 @@ describe.each([
       expect(await poll({ setErrs })).toEqual({ sets: {}, moreAvailable: false });
     });
 
-    it('RFC 8936 §2.2 maxEvents bounds an answer, moreAvailable says that there are more, and 0 acknowledges alone', async () => {
+    it('RFC 8936 §2.2 [StreamVerificationAckOnlyTest] maxEvents bounds an answer, moreAvailable says that there are more, and 0 acknowledges alone', async () => {
       await tell(2);
       const one = await poll({ maxEvents: 1 });
       expect([Object.keys(one.sets).length, one.moreAvailable]).toEqual([1, true]);
@@ -327,7 +376,7 @@ describe.each([
       await poll({ maxEvents: 0, ack: Object.keys(rest.sets) });
     });
 
-    it('RFC 8936 §2.4 with returnImmediately an answer without SETs is {"sets":{}} at once; without, it comes with the first', async () => {
+    it('RFC 8936 §2.4 [StreamVerificationLongPollTest] with returnImmediately an answer without SETs is {"sets":{}} at once; without, it comes with the first', async () => {
       expect(await poll({ returnImmediately: true })).toEqual({ sets: {}, moreAvailable: false });
       const waiting = poll({ returnImmediately: false });
       await tell(1);
@@ -337,7 +386,7 @@ describe.each([
     });
   });
 
-  it('SSF §8.1.1.5 deleted, it is 204 without a body, and gone', async () => {
+  it('SSF §8.1.1.5 [StreamControlHappyPathTest] deleted, it is 204 without a body, and gone', async () => {
     const deleted = await world.call('DELETE', `/ssf/streams${query()}`);
     expect([deleted.status, deleted.text]).toEqual([204, '']);
     expect((await world.call('GET', `/ssf/streams${query()}`)).status).toBe(404);
