@@ -1,5 +1,5 @@
 /** The engine as the service calls it, with libsodium where it loads, and what it knows of a Grant that came before left out. */
-import { generateKeyPairSync, randomFillSync } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
 import {
   buildReceiptBody,
   type Decided,
@@ -13,6 +13,7 @@ import {
   type VerifyRequest,
 } from '@svc/protocol';
 import { signReceipt } from '@svc/receipts';
+import { pooledRandom } from '@svc/service';
 import { openEd25519 } from '@svc/signers';
 import { VerifyRequests } from '../fixtures/verify-requests.ts';
 import { PROOF_WINDOW_SECONDS, type World } from '../fixtures/world.ts';
@@ -68,7 +69,7 @@ export async function ourPeers(world: World): Promise<readonly Peer[]> {
     profile: 'svc-base-v1' as const,
     proofWindowSeconds: PROOF_WINDOW_SECONDS,
   };
-  const random = new Uint8Array(10);
+  const random = pooledRandom();
 
   const decide = (i: number) => {
     const request = turnOf(requests, i);
@@ -80,7 +81,7 @@ export async function ourPeers(world: World): Promise<readonly Peer[]> {
   };
   const decideWithReceipt = async (i: number) => {
     const { request, decided, context } = decide(i);
-    const receiptId = `drc_${encodeUlid(context.nowMs, randomFillSync(random))}` as never;
+    const receiptId = `drc_${encodeUlid(context.nowMs, random.bytes(10))}` as never;
     await signReceipt(buildReceiptBody(request, decided, { ...context, receiptId }), signer);
   };
   const signatures = 2;

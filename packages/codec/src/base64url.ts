@@ -4,7 +4,6 @@
  * Lenient decoders give several texts for the same bytes: stray trailing bits, padding, white space. Two spellings of
  * one signed token would have two hashes, so exactly one spelling is accepted (protocol §1).
  */
-import { decodeUtf8, encodeUtf8 } from './utf8.ts';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 const INVALID = 0xff;
@@ -64,32 +63,3 @@ const decodeTail = (text: string, start: number, tail: number, bytes: Uint8Array
 
 const sextet = (text: string, index: number): number => valueOfCode[text.charCodeAt(index)] ?? INVALID;
 const at = (bytes: Uint8Array, index: number): number => bytes[index] ?? 0;
-
-const ASCII = /^\p{ASCII}*$/u;
-
-/** The UTF-8 form of a text. ASCII, which nearly every token is, goes through the platform's own base64. */
-export const encodeBase64urlText = (text: string): string => {
-  if (!ASCII.test(text)) return encodeBase64url(encodeUtf8(text));
-  const padded = btoa(text).replaceAll('+', '-').replaceAll('/', '_');
-  const padding = padded.indexOf('=');
-  return padding < 0 ? padded : padded.slice(0, padding);
-};
-
-/** The text behind the canonical base64url of its UTF-8 form, or null. A byte order mark is kept. */
-export const decodeBase64urlText = (text: string): string | null => {
-  const ascii = decodeAscii(text);
-  // The one spelling: what decodes leniently must be what encodes to it.
-  if (ascii !== null) return encodeBase64urlText(ascii) === text ? ascii : null;
-  const bytes = decodeBase64url(text);
-  return bytes === null ? null : decodeUtf8(bytes);
-};
-
-/** Null: not ASCII, or not base64 at all. */
-const decodeAscii = (text: string): string | null => {
-  try {
-    const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
-    return ASCII.test(binary) ? binary : null;
-  } catch {
-    return null;
-  }
-};

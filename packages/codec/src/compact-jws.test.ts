@@ -35,6 +35,23 @@ describe('signCompactJws', () => {
     expect(Buffer.from(payload, 'base64url').toString()).toBe('{"a":[true],"b":1}');
   });
 
+  it('has the header of its own key and kind, whatever was signed before', async () => {
+    const pairs = [
+      ['a', 'bc'],
+      ['ab', 'c'],
+      ['a', 'c'],
+      ['1 a', 'b'],
+    ] as const;
+    for (const [typ, kid] of [...pairs, ...pairs]) {
+      const token = await signCompactJws({ ...signer, kid }, { typ }, {});
+      expect(JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString())).toEqual({
+        alg: 'EdDSA',
+        kid,
+        typ,
+      });
+    }
+  });
+
   it('is verified by jose and by both ports', async () => {
     const token = await signCompactJws(signer, { typ: 'vc+jwt' }, { name: 'Straße 😂' });
     const { payload, protectedHeader } = await compactVerify(token, publicKey);

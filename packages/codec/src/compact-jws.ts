@@ -3,7 +3,9 @@
  * and payload strict JSON objects. Parsing proves nothing about the signature, and leaves which header members and
  * claims are allowed to each kind of token.
  */
-import { decodeBase64url, decodeBase64urlText, encodeBase64url, encodeBase64urlText } from './base64url.ts';
+import { decodeBase64url, encodeBase64url } from './base64url.ts';
+import { decodeBase64urlText, encodeBase64urlText } from './base64url-text.ts';
+import { BoundedMemo } from './bounded-memo.ts';
 import { jcs } from './jcs.ts';
 import { isJsonObject, type JsonObject } from './json.ts';
 import { parseStrictJson } from './strict-json.ts';
@@ -67,10 +69,22 @@ export const signCompactJws = async (
   header: { readonly typ: string },
   payload: JsonObject | string,
 ): Promise<string> => {
-  const protectedHeader = jcs({ alg: 'EdDSA', kid: signer.kid, typ: header.typ });
   const body = typeof payload === 'string' ? payload : jcs(payload);
-  const signingInput = `${encodeBase64urlText(protectedHeader)}.${encodeBase64urlText(body)}`;
+  const signingInput = `${encodedHeaderOf(signer.kid, header.typ)}.${encodeBase64urlText(body)}`;
   const signature = await signer.sign(encodeUtf8(signingInput));
   if (signature.length !== 64) throw new RangeError('the signer returned other than 64 bytes');
   return `${signingInput}.${encodeBase64url(signature)}`;
+};
+
+/** Of the few keys that a process signs with. */
+const MAX_HEADERS = 64;
+const encodedHeaders = /* @__PURE__ */ new BoundedMemo<string>(MAX_HEADERS);
+
+const encodedHeaderOf = (kid: string, typ: string): string => {
+  const name = `${typ.length} ${typ}${kid}`;
+  const known = encodedHeaders.find(name);
+  if (known !== undefined) return known;
+  const encoded = encodeBase64urlText(jcs({ alg: 'EdDSA', kid, typ }));
+  encodedHeaders.insert(name, encoded);
+  return encoded;
 };

@@ -40,6 +40,15 @@ describe('did:key', () => {
     );
   });
 
+  it('gives whoever asks bytes of its own: what one caller does to them, the next does not see', () => {
+    const right = formatDidKey(new Uint8Array(32).fill(7));
+    for (let i = 0; i < 3; i++) {
+      const parsed = parseDidKey(right);
+      expect(parsed).toEqual({ did: right, publicKey: new Uint8Array(32).fill(7) });
+      parsed?.publicKey.fill(0);
+    }
+  });
+
   it('a text that parses is the one its key formats to', () => {
     fc.assert(
       fc.property(fc.nat(47), fc.constantFrom(...'1zZ0OIl9A# '), (position, character) => {

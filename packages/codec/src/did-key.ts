@@ -5,6 +5,7 @@
  * Format only: whether the key may be used is `CryptoPort.isStrictKey`'s to say.
  */
 import { base58btc } from 'multiformats/bases/base58';
+import { BoundedMemo } from './bounded-memo.ts';
 import type { Branded } from './branded.ts';
 
 /**
@@ -18,11 +19,27 @@ const ED25519_PREFIX = [0xed, 0x01] as const;
 /** With that prefix 34 bytes always take 47 base58 characters. */
 const MULTIKEY_CHARS = 48;
 
+interface ParsedDidKey {
+  did: DidKey;
+  publicKey: Uint8Array;
+}
+
+/** An Agent comes again, and is named twice in each of its requests. */
+const MEMO_ENTRIES = 10_000;
+const parsedDids = /* @__PURE__ */ new BoundedMemo<ParsedDidKey>(MEMO_ENTRIES);
+
 /** The DID and its 32 key bytes, or null. A DID URL (with a fragment) is not a DID and is refused. */
 export const parseDidKey = (text: string): { did: DidKey; publicKey: Uint8Array } | null => {
   if (!text.startsWith(DID_KEY_PREFIX)) return null;
+  const known = parsedDids.find(text);
+  // The bytes are the caller's own, to do with what it likes.
+  if (known !== undefined) return { did: known.did, publicKey: known.publicKey.slice() };
   const publicKey = decodeMultikey(text.slice(DID_KEY_PREFIX.length));
-  return publicKey === null ? null : { did: text as DidKey, publicKey };
+  if (publicKey === null) return null;
+  // A text of its own: what was received may be part of a larger one, all of which it would keep in memory.
+  const did = formatDidKey(publicKey);
+  parsedDids.insert(did, { did, publicKey: publicKey.slice() });
+  return { did, publicKey };
 };
 
 /** The did:key of a raw 32-byte Ed25519 key. Throws RangeError on another length. */

@@ -28,7 +28,9 @@ const admitted = new BoundedMemo<Point>(KEY_MEMO_ENTRIES);
 const refused = new BoundedMemo<true>(KEY_MEMO_ENTRIES);
 
 /** The memo key of a raw public key: its bytes as characters. */
-export const publicKeyText = (publicKey: Uint8Array): string => String.fromCharCode(...publicKey);
+export const publicKeyText = (publicKey: Uint8Array): string =>
+  // Typed as an array; any list of numbers will do, and spreading it would copy it one by one.
+  String.fromCharCode.apply(null, publicKey as unknown as number[]);
 
 /** True for 32 bytes that are the canonical encoding of a torsion-free point not of small order. */
 export const isStrictPublicKey = (publicKey: Uint8Array): boolean => findStrictPoint(publicKey) !== null;

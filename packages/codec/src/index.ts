@@ -1,5 +1,6 @@
 /** The encodings of the protocol: pure, synchronous, one spelling for each value. */
 export * from './base64url.ts';
+export { decodeBase64urlText, encodeBase64urlText } from './base64url-text.ts';
 export * from './bounded-memo.ts';
 export type * from './branded.ts';
 export * from './compact-jws.ts';

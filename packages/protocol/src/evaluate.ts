@@ -92,25 +92,33 @@ export const evaluate = (
     crypto: context.crypto,
   });
   for (const check of CHECKS)
-    if (check.requires.every((id) => run.outcomes[id] === true))
-      run.record(check.id, check.run(run.evidence, run.context));
+    if (run.holds(check.requires)) run.record(check.id, check.run(run.evidence, run.context));
   return run.result();
 };
 
+const ALL_SKIPPED = /* @__PURE__ */ Object.fromEntries(CHECK_IDS.map((id) => [id, 'skipped'])) as Readonly<
+  Record<CheckId, CheckOutcome>
+>;
+
 class Run {
-  readonly outcomes = Object.fromEntries(CHECK_IDS.map((id) => [id, 'skipped'])) as Record<
-    CheckId,
-    CheckOutcome
-  >;
+  readonly outcomes: Record<CheckId, CheckOutcome> = { ...ALL_SKIPPED };
   readonly evidence: Partial<Record<CheckId, unknown>> = {};
   private readonly lookups: Lookup[] = [];
-  private consulted: Consulted = {};
+  private consulted: Consulted | null = null;
   private reason: ReasonCode | null = null;
 
   constructor(readonly context: CheckContext) {}
 
+  /** Whether all of these checks have passed. */
+  holds(ids: readonly CheckId[]): boolean {
+    for (const id of ids) if (this.outcomes[id] !== true) return false;
+    return true;
+  }
+
   record(id: CheckId, result: CheckResult<unknown>): void {
-    if (result.consulted !== undefined) this.consulted = { ...this.consulted, ...result.consulted };
+    const { consulted } = result;
+    if (consulted !== undefined)
+      this.consulted = this.consulted === null ? consulted : { ...this.consulted, ...consulted };
     switch (result.kind) {
       case 'pass':
         this.outcomes[id] = true;
@@ -132,9 +140,10 @@ class Run {
   /** ALLOW takes every check's `true`; an empty list of reasons alone is not enough. */
   result(): Decided | Undecided {
     if (this.lookups.length > 0) return { kind: 'undecided', lookups: this.lookups };
-    const { outcomes, reason, consulted } = this;
+    const { outcomes, reason } = this;
     const evidence = this.evidence as Partial<Evidence>;
-    const allowed = reason === null && CHECK_IDS.every((id) => outcomes[id] === true);
+    const consulted = this.consulted ?? {};
+    const allowed = reason === null && this.holds(CHECK_IDS);
     const common = { kind: 'decided', outcomes, evidence, consulted } as const;
     return allowed
       ? { ...common, decision: 'ALLOW', reason: null, consumption: evidence.P20?.consumption ?? null }

@@ -1,6 +1,6 @@
 /** P14: the Agent signed for this very Action, and for an API call for this very request (protocol §7). */
 import { normalizeHtu } from '@svc/codec';
-import { type Action, canonicalAction } from '../model/action.ts';
+import { type Action, isSameAction } from '../model/action.ts';
 import type { Proof } from '../model/proof.ts';
 import { defineCheck, demand } from './check.ts';
 import { p09ProofSignature } from './p09-proof-signature.ts';
@@ -14,10 +14,7 @@ export const p14ProofAction = /* @__PURE__ */ defineCheck({
   requires: [p09ProofSignature, p15ActionWellFormed],
   reasons: ['PROOF_ACTION_MISMATCH'],
   run: ({ P9: { proof }, P15: { action } }) =>
-    demand(
-      canonicalAction(proof.action) === canonicalAction(action) && bindsRequest(proof, action),
-      'PROOF_ACTION_MISMATCH',
-    ),
+    demand(isSameAction(proof.action, action) && bindsRequest(proof, action), 'PROOF_ACTION_MISMATCH'),
 });
 
 const bindsRequest = (proof: Proof, action: Action): boolean =>

@@ -59,6 +59,14 @@ export const canonicalAction = (action: Action): string => {
   return JSON.stringify({ amount, currency, resource, type });
 };
 
+/** Whether two parsed Actions have the same canonical form: all that they hold is strings, and integers of one spelling. */
+export const isSameAction = (a: Action, b: Action): boolean => {
+  if (a.resource !== b.resource) return false;
+  return a.type === 'api:call'
+    ? b.type === 'api:call' && a.method === b.method
+    : b.type === 'commerce:purchase' && a.amount === b.amount && a.currency === b.currency;
+};
+
 /** Text that a database and a canonical form can carry: well-formed UTF-16 without U+0000. */
 const isStorableText = (text: string): boolean => !text.includes('\u0000') && !LONE_SURROGATE.test(text);
 
