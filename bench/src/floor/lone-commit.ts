@@ -1,4 +1,4 @@
-/** One commit alone: the floor's row set for a single decision, one after another on one connection. */
+/** One commit alone: the floor's row set for a single decision, one after another on one connection, the Grants taking turns. */
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { endWithParent, readProgramEnvironment } from '../fixtures/program-environment.ts';
@@ -11,24 +11,35 @@ const client = new Client({ connectionString: databaseUrl });
 await client.connect();
 const jws = randomBytes(2_100).toString('base64url');
 
+export interface CommitAlone {
+  /** Of commits that are not counted. */
+  readonly leadInMs: number;
+  readonly forMs: number;
+}
+
+let turn = 0;
+
+async function commitOne(): Promise<void> {
+  const id = randomBytes(16).toString('base64url');
+  const grantId = world.holders[turn++ % world.holders.length]?.grantId ?? '';
+  await insertRows(client, [{ receiptId: `drc_${id}`, grantId, jti: id, jws }], world);
+}
+
 /** Commits for so long and answers the median in milliseconds. */
-async function measure(forMs: number): Promise<number> {
+async function measure({ leadInMs, forMs }: CommitAlone): Promise<number> {
+  const counted = performance.now() + leadInMs;
+  while (performance.now() < counted) await commitOne();
   const latenciesMs: number[] = [];
   const end = performance.now() + forMs;
   for (let began = performance.now(); began < end; began = performance.now()) {
-    const id = randomBytes(16).toString('base64url');
-    await insertRows(
-      client,
-      [{ receiptId: `drc_${id}`, grantId: 'urn:svc:grant:lone', jti: id, jws }],
-      world,
-    );
+    await commitOne();
     latenciesMs.push(performance.now() - began);
   }
   return percentile(latenciesMs, 50);
 }
 
-process.on('message', (forMs: number) => {
-  measure(forMs).then(
+process.on('message', (asked: CommitAlone) => {
+  measure(asked).then(
     (p50Ms) => process.send?.(p50Ms),
     (problem: unknown) => {
       console.error(problem);

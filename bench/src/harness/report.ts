@@ -41,7 +41,7 @@ export function printReport(measured: Measured, figures: readonly Figure[] = fig
     'Medians per decision; 64 connections, the last column 1 connection:',
     ...table([['', ...NAMES], ...cells], [0]),
     '',
-    `one commit alone: p50 ${format(median(alone.map(({ commit }) => commit)), 2)} ms`,
+    `one commit alone: p50 ${format(median(alone.map(({ commit }) => commit)), 2)} ms; the floor at 1 connection takes ${format(median(alone.map(({ floor, commit }) => floor / commit)), 2)} times as long`,
     `meanwhile the load process used ${percent(loadShare)} of a core, everything else ${percent(elsewhere)}`,
     ...(elsewhere > BUSY_CORE_SHARE
       ? ['The machine was busy with other work: run again when it is not.']

@@ -1,6 +1,7 @@
 /** The measuring itself: interleaved rounds at 64 connections, then at one, beside commits alone. */
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { CommitAlone } from '../floor/lone-commit.ts';
 import type { LoadReport } from '../load/messages.ts';
 import { builtProgram, type Contestant, type Field, NAMES, type Name, type Place } from './contestants.ts';
 import { STATISTICS_SETTLE_MS } from './database.ts';
@@ -79,10 +80,11 @@ async function oneRound(
   { field, load }: Run,
   count: number,
   how: { readonly connections: number; readonly windowMs: number },
+  contestants = field.contestants,
 ): Promise<PerContestant<LoadReport>> {
   await load.sign(count);
   const reports = new Map<Name, LoadReport>();
-  for (const { name, url, program, database } of field.contestants) {
+  for (const { name, url, program, database } of contestants) {
     await database.checkpoint();
     const pids = { serverPid: program.pid, postgresPid: database.postgresPid };
     const report = await load.load({ url, leadInMs: LEAD_IN_MS, ...how, ...pids });
@@ -103,13 +105,22 @@ async function measureAlone(run: Run): Promise<Measured['alone']> {
   const command = [builtProgram('lone-commit')];
   const logFile = join(folder, 'lone-commit.log');
   const committer = startProgram({ name: 'the committer', command, environment, logFile }, cleanup);
-  const alone: (PerContestant<number> & { commit: number })[] = [];
   const count = MOST_PER_SECOND_ALONE * ((ALONE_MS + LEAD_IN_MS) / 1000);
-  await askProgram<number>(committer, ALONE_MS);
+  const order: CommitAlone = { leadInMs: LEAD_IN_MS, forMs: ALONE_MS };
+  const commitAlone = async () => {
+    await floor.database.checkpoint();
+    return askProgram<number>(committer, order);
+  };
+  await commitAlone();
+  const alone: (PerContestant<number> & { commit: number })[] = [];
+  const { contestants } = run.field;
   for (let round = 1; round <= run.rounds; round++) {
-    const commit = await askProgram<number>(committer, ALONE_MS);
-    const reports = await oneRound(run, count, { connections: 1, windowMs: ALONE_MS });
-    alone.push({ commit, ...forEach((name) => reports[name].p50Ms) });
+    const isForward = round % 2 === 1;
+    const first = isForward ? await commitAlone() : null;
+    const inOrder = isForward ? contestants : contestants.toReversed();
+    const how = { connections: 1, windowMs: ALONE_MS };
+    const reports = await oneRound(run, count, how, inOrder);
+    alone.push({ commit: first ?? (await commitAlone()), ...forEach((name) => reports[name].p50Ms) });
   }
   return alone;
 }
