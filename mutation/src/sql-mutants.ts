@@ -1,6 +1,6 @@
 /**
  * Mutants of the commit in SQL, by hand: each is a mistake that somebody could make, named by what a wrong commit would
- * then do, with the suites that must notice. `text` stands exactly once in its file.
+ * then do, with the suites that must notice. `text` stands exactly once in its file, in the last definition of its function.
  */
 export interface SqlMutant {
   readonly name: string;
@@ -29,10 +29,12 @@ const REVOCATION_RACES = 'revocation-races';
 const SEAL = 'ledger-seal';
 
 const LOCK_FILE = '0001-foundation/14-commit-locks.sql';
-const JUDGE_FILE = '0001-foundation/15-commit-judge.sql';
+const JUDGE_FILE = '0011-pauses/02-commit.sql';
+const CAPS_FILE = '0001-foundation/15-commit-judge.sql';
 const BUDGET_FILE = '0001-foundation/16-commit-budgets.sql';
 const CLAIM_FILE = '0001-foundation/17-commit-claims.sql';
-const COMMIT_FILE = '0001-foundation/18-commit.sql';
+const COMMIT_FILE = '0010-events/03-facts.sql';
+const STORE_FILE = '0001-foundation/18-commit.sql';
 const REVOCATION_FILE = '0001-foundation/19-revocation.sql';
 
 export const SQL_MUTANTS: readonly SqlMutant[] = [
@@ -106,7 +108,12 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
       'false and d.spend_grant_id is distinct from (',
       OUTCOMES,
     ],
-    ['a decision may be dated long ago', "interval '2 seconds'", "interval '2 hours'", OUTCOMES],
+    [
+      'a decision may be dated long ago',
+      "v_now - interval '2 seconds'",
+      "v_now - interval '2 hours'",
+      OUTCOMES,
+    ],
     [
       'a decision may be dated ahead',
       "interval '2 seconds' and v_now",
@@ -174,6 +181,8 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
       '',
       ENTITLEMENTS,
     ],
+  ]),
+  ...inFile(CAPS_FILE, [
     ['a cap allows one too many', 'd.place > d.room then', 'd.place > d.room + 1 then', ENTITLEMENTS],
     ['a cap allows one too few', 'd.place > d.room then', 'd.place >= d.room then', ENTITLEMENTS],
     [
@@ -376,6 +385,19 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
   ...inFile(COMMIT_FILE, [
     ['nothing is consumed', 'perform svc_consume(p_decisions, v_outcomes);', 'null;', BUDGETS],
     ['no id is ever bound', 'if v_any.binds then', 'if false then', GRANTS],
+    ['nothing is judged', 'v_outcomes := svc_judge(p_decisions, v_outcomes);', '', OUTCOMES],
+    [
+      'the locks are taken after the judgement',
+      "v_outcomes := svc_take_locks(p_decisions, clock_timestamp() + interval '400 milliseconds');",
+      'v_outcomes := array_fill(null::text, array[cardinality(p_decisions)]);',
+      LOCKS,
+      REVOCATION_RACES,
+    ],
+    ['idempotency keys are not claimed', 'if v_any.keys then', 'if false then', IDEMPOTENCY],
+    ['Proofs are not spent', 'if v_any.proofs then', 'if false then', OUTCOMES],
+    ['caps are not counted', 'perform svc_count_caps(p_decisions, v_outcomes);', '', ENTITLEMENTS],
+  ]),
+  ...inFile(STORE_FILE, [
     [
       'a commit runs at any isolation',
       "if current_setting('transaction_isolation') != 'read committed' then",
@@ -390,14 +412,6 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
       OUTCOMES,
       LOCKS,
     ],
-    ['nothing is judged', 'v_outcomes := svc_judge(p_decisions, v_outcomes);', '', OUTCOMES],
-    [
-      'the locks are taken after the judgement',
-      "v_outcomes := svc_take_locks(p_decisions, clock_timestamp() + interval '400 milliseconds');",
-      'v_outcomes := array_fill(null::text, array[cardinality(p_decisions)]);',
-      LOCKS,
-      REVOCATION_RACES,
-    ],
     [
       'decisions with an outcome are stored all the same',
       'where p_outcomes[d.ordinal] is null;',
@@ -410,10 +424,7 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
       '    p_jws[1],\n',
       OUTCOMES,
     ],
-    ['idempotency keys are not claimed', 'if v_any.keys then', 'if false then', IDEMPOTENCY],
-    ['Proofs are not spent', 'if v_any.proofs then', 'if false then', OUTCOMES],
     ['production checks are not marked as such', 'd.org_id is not null\n', 'false\n', ENTITLEMENTS],
-    ['caps are not counted', 'perform svc_count_caps(p_decisions, v_outcomes);', '', ENTITLEMENTS],
   ]),
   ...inFile(REVOCATION_FILE, [
     [
@@ -425,8 +436,8 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     ],
     [
       'a revocation is dated before its lock',
-      '  perform pg_advisory_xact_lock(1, hashtext(p_principal));\n  v_stamp := svc_now();',
-      '  v_stamp := svc_now();\n  perform pg_advisory_xact_lock(1, hashtext(p_principal));',
+      '  perform pg_advisory_xact_lock(1, hashtext(p_principal));\n  v_stamp := svc_barrier_instant(p_principal, p_node_ms);',
+      '  v_stamp := svc_barrier_instant(p_principal, p_node_ms);\n  perform pg_advisory_xact_lock(1, hashtext(p_principal));',
       LOCKS,
       REVOCATION_RACES,
     ],

@@ -4,7 +4,7 @@
  * Writes reports/sql.json.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Counts } from './outcome.ts';
 import { SQL_MUTANTS, type SqlMutant } from './sql-mutants.ts';
@@ -14,6 +14,7 @@ type Verdict = 'killed' | 'LIVED' | 'BROKEN';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const storage = 'packages/store-pg/src';
+const migrations = `${root}${storage}/migrations/`;
 const vitest = `${root}node_modules/vitest/vitest.mjs`;
 
 const [word = ''] = process.argv.slice(2);
@@ -37,9 +38,11 @@ mkdirSync(`${root}reports`, { recursive: true });
 writeFileSync(`${root}reports/sql.json`, JSON.stringify(counts));
 
 function verdictOn({ name, file, text, replacement, suites }: SqlMutant, place: string): Verdict {
-  const path = `${root}${storage}/migrations/${file}`;
+  const path = `${migrations}${file}`;
   const original = readFileSync(path, 'utf8');
   if (original.split(text).length !== 2) throw new Error(`${name}: not exactly once in ${file}: ${text}`);
+  const last = lastDefinitionOf(functionAround(original, text));
+  if (last !== file) throw new Error(`${name}: its function is at work as ${last} defines it, not ${file}`);
   const startedMs = Date.now();
   try {
     writeFileSync(
@@ -59,6 +62,22 @@ function verdictOn({ name, file, text, replacement, suites }: SqlMutant, place: 
     writeFileSync(path, original);
   }
 }
+
+const FUNCTION = /create (?:or replace )?function (\w+)\(/g;
+
+/** The function that `text` stands in. */
+const functionAround = (sql: string, text: string): string =>
+  [...sql.slice(0, sql.indexOf(text)).matchAll(FUNCTION)].at(-1)?.[1] ?? '';
+
+/** Where it was last replaced: what is changed in an earlier definition changes nothing. */
+const lastDefinitionOf = (name: string): string | undefined =>
+  readdirSync(migrations, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+    .filter((file) =>
+      [...readFileSync(`${migrations}${file}`, 'utf8').matchAll(FUNCTION)].some((found) => found[1] === name),
+    )
+    .at(-1);
 
 /** Killed only by a test that ran: SQL that cannot be migrated proves nothing. */
 function verdictOf(status: number | null, output: string): Verdict {
