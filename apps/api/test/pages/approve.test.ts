@@ -104,6 +104,7 @@ describe.skipIf(!hasBrowser)('the approval page', () => {
     const { page, expectQuiet } = await open(id);
     await page.getByRole('heading', { name: /spend up to USD 900\.00 on order\/p\d+ at/ }).waitFor();
     await page.getByText('Your Agent signed for exactly this').waitFor();
+    await page.getByText(/A customer of .* has chosen this name, and nothing about who that is/).waitFor();
     await inspect(page, 'approve-bring');
     await addAuthenticator(page, true);
     await bring(page, 'passkey');
@@ -244,8 +245,10 @@ describe.skipIf(!hasBrowser)('the approval page', () => {
     await reject(deployment, tenants, id);
     await page.reload();
     await page.getByRole('heading', { name: 'Rejected' }).waitFor();
+    await askNew();
     await page.getByRole('link', { name: 'All that waits' }).click();
     await page.getByRole('heading', { name: 'What waits for your answer' }).waitFor();
+    await page.getByText('nothing of it is checked yet').waitFor();
     await inspect(page, 'approve-list');
     await page.getByRole('button', { name: 'Forget the API key' }).click();
     await page.getByLabel('API key of your Principal').fill(tenants.rpKey);

@@ -5,7 +5,7 @@ import { problemText } from '../shared/api.ts';
 import { formatInstant } from '../shared/describe.ts';
 import type { Act } from './act.ts';
 import { SigningKey } from './signing-key.tsx';
-import { describeWish, findForeign, nameOf } from './words.ts';
+import { describeWish, findForeign, hostingService, nameOf } from './words.ts';
 
 interface Read {
   readonly request: AccessRequest;
@@ -144,6 +144,7 @@ const Wish = ({
   readonly checked: CheckedAccessRequest;
 }) => {
   const foreign = findForeign(action.resource);
+  const host = hostingService(request.relying_party, receipt.receipt);
   return (
     <section class="card" aria-labelledby="wish">
       <h2 id="wish" class="wish">
@@ -157,8 +158,10 @@ const Wish = ({
       <dl class="facts">
         <dt>Who asks</dt>
         <dd>
-          <code>{request.relying_party}</code>. Whoever asks here has proven its domain, or has its name from
-          this service’s operator
+          <code>{request.relying_party}</code>.{' '}
+          {host === null
+            ? 'It has proven its domain, or this service’s operator has registered it'
+            : `A customer of ${host} has chosen this name, and nothing about who that is has been proven`}
         </dd>
         <dt>Your Agent</dt>
         <dd>

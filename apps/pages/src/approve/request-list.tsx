@@ -1,4 +1,4 @@
-/** What waits for an answer, by who asks for which Agent: a flood is one heading. */
+/** What waits for an answer, as the service describes it, by who asks for which Agent: a flood is one heading. */
 import type { AccessRequest } from '@svc/sdk-principal';
 import { useEffect, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
@@ -32,6 +32,12 @@ export const RequestList = ({ act }: { readonly act: Act }) => {
         {requests === null && problem === null && <p class="soft">Asking …</p>}
         {requests?.length === 0 && <p>Nothing. You are not asked for anything now.</p>}
       </div>
+      {requests !== null && requests.length > 0 && (
+        <p class="soft">
+          So the service describes them, and nothing of it is checked yet. Open one: what your Agent signed
+          for is checked in this tab, and shown instead.
+        </p>
+      )}
       {[...groupsOf(requests ?? [])].map(([who, group]) => (
         <div key={who} class="asked-group">
           <h3>{who}</h3>

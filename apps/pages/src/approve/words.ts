@@ -9,6 +9,14 @@ export const nameOf = (did: string): string => {
   return path.length === 0 ? name : `${path.at(-1)} at ${name}`;
 };
 
+/** The service that hosts this name, where one does: that of the Receipt, whose signature was checked. */
+export const hostingService = (did: string, receiptJws: string): string | null => {
+  const [head = ''] = receiptJws.split('.');
+  const { kid } = JSON.parse(atob(head.replaceAll('-', '+').replaceAll('_', '/'))) as { kid: string };
+  const [service = ''] = kid.split('#');
+  return did.startsWith(`${service}:`) ? nameOf(service) : null;
+};
+
 export const describeWish = (action: Action): string =>
   action.type === 'api:call'
     ? `send one ${action.method} request to ${action.resource}`

@@ -26,13 +26,8 @@ import { requireRoomForMember } from '../orgs/members.ts';
 import type { NewPrincipal, PrincipalRecord } from '../ports/principals.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
 import { buildManagedDidDocument } from './did-document.ts';
-import {
-  domainOf,
-  isAllowedDomain,
-  isServiceManagedDomain,
-  managedPrincipalDid,
-  SANDBOX_SLUG,
-} from './domain.ts';
+import { domainOf, isAllowedDomain, isServiceManagedDomain, managedPrincipalDid } from './domain.ts';
+import { requireOpenSlug } from './reserved-slugs.ts';
 import { storeDocument } from './store-document.ts';
 
 export interface NewKey {
@@ -61,7 +56,7 @@ export const createPrincipal = async (
   const orgId = await orgForRegistration(deps, caller, request.org_id);
   const draft =
     request.kind === 'managed'
-      ? draftManaged(deps, request)
+      ? draftManaged(deps, caller, request)
       : await draftHosted(deps, { caller, did: request.did, kind: 'principal', orgId });
   try {
     return await deps.store.transaction(
@@ -89,9 +84,10 @@ type Draft = Omit<NewPrincipal, 'orgId' | 'mayBeNamed' | 'documentHash'> & {
 
 const draftManaged = (
   deps: ServiceDeps,
+  caller: Caller,
   { slug, keys }: Extract<PrincipalCreateRequest, { kind: 'managed' }>,
 ): Draft => {
-  if (slug === SANDBOX_SLUG) throw conflict(`slug: ${slug} is reserved.`);
+  requireOpenSlug(caller, slug);
   const did = managedPrincipalDid(deps.identity, slug);
   const active = keys.map((key, i) => ({
     kid: `${did}#${key.id ?? `key-${i + 1}`}`,

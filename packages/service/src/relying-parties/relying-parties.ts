@@ -13,12 +13,8 @@ import { conflict, invalidRequest, notFound } from '../errors.ts';
 import { requireRoomForMember } from '../orgs/members.ts';
 import type { NewRelyingParty, RelyingPartyChange, RelyingPartyRecord } from '../ports/relying-parties.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
-import {
-  isAllowedDomain,
-  isServiceManagedDomain,
-  managedRelyingPartyDid,
-  SANDBOX_SLUG,
-} from '../principals/domain.ts';
+import { isAllowedDomain, isServiceManagedDomain, managedRelyingPartyDid } from '../principals/domain.ts';
+import { requireOpenSlug } from '../principals/reserved-slugs.ts';
 
 export interface RelyingPartyCreateRequest {
   readonly kind: 'managed' | 'hosted';
@@ -44,7 +40,7 @@ export const createRelyingParty = async (
   requestId: string,
 ): Promise<RelyingPartyCreated> => {
   const orgId = await orgForRegistration(deps, caller, request.org_id);
-  const { did, slug } = identify(deps, request);
+  const { did, slug } = identify(deps, caller, request);
   const claim = slug === null ? await claimHosted(deps, caller, did, orgId) : null;
   try {
     return await deps.store.transaction(
@@ -108,13 +104,14 @@ const insertRelyingParty = async (
 
 const identify = (
   { identity }: ServiceDeps,
+  caller: Caller,
   { kind, slug, did }: RelyingPartyCreateRequest,
 ): { readonly did: DidWeb; readonly slug: string | null } => {
   if (kind === 'managed') {
     if (slug === undefined) throw invalidRequest('slug: required with kind "managed"');
     if (did !== undefined)
       throw invalidRequest('did: the service makes the DID of a managed relying party; leave it out');
-    if (slug === SANDBOX_SLUG) throw conflict(`slug: ${slug} is reserved.`);
+    requireOpenSlug(caller, slug);
     return { did: managedRelyingPartyDid(identity, slug), slug };
   }
   if (did === undefined) throw invalidRequest('did: required with kind "hosted"');

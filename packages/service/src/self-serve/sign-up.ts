@@ -13,8 +13,8 @@ import type { OrgRecord } from '../ports/orgs.ts';
 import type { RelyingPartyRecord } from '../ports/relying-parties.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
 import { managedRelyingPartyDid } from '../principals/domain.ts';
+import { requireOpenSlug } from '../principals/reserved-slugs.ts';
 import { PLAY_WINDOW_SECONDS, type Sandbox } from '../sandbox/sandbox.ts';
-import { RESERVED_SLUGS } from './reserved-slugs.ts';
 import { issueStarterIn, type Starter } from './starter.ts';
 
 export interface SignUpRequest {
@@ -47,7 +47,7 @@ export const signUp = async (
   request: SignUpRequest,
   requestId: string,
 ): Promise<SelfServeBundle> => {
-  if (RESERVED_SLUGS.has(request.slug)) throw conflict(`slug: ${request.slug} is reserved.`);
+  requireOpenSlug(caller, request.slug);
   let made: SelfServeBundle | null = null;
   try {
     return await deps.store.transaction(async (tx) => {

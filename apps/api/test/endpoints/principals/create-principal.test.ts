@@ -167,6 +167,15 @@ it('403: an org:admin key may not onboard into another org', async () => {
   expect((await create(managed({ org_id: foreign }))).json.error).toBe('FORBIDDEN');
 });
 
+it('409: a slug that sounds like the service, unless the operator gives it; that of the sandbox is for nobody', async () => {
+  for (const slug of ['support', 'billing', 'sandbox'])
+    expect((await create(managed({ slug }))).json).toMatchObject({
+      ...{ error: 'CONFLICT', message: `slug: ${slug} is reserved.` },
+    });
+  expect((await create(managed({ slug: 'support' }), ADMIN_TOKEN)).status).toBe(201);
+  expect((await create(managed({ slug: 'sandbox' }), ADMIN_TOKEN)).status).toBe(409);
+});
+
 it('409: a slug that is taken, and nothing of the second registration is left', async () => {
   const slug = randomSlug('p');
   expect((await create(managed({ slug }))).status).toBe(201);

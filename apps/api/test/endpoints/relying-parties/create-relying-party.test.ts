@@ -125,6 +125,15 @@ describe('creation', () => {
     expect((await create(body)).json.error).toBe('INVALID_REQUEST');
   });
 
+  it('409: a slug that sounds like the service, unless the operator gives it; that of the sandbox is for nobody', async () => {
+    for (const slug of ['support', 'billing', 'sandbox'])
+      expect((await create(managed({ slug }))).json).toMatchObject({
+        ...{ error: 'CONFLICT', message: `slug: ${slug} is reserved.` },
+      });
+    expect((await create(managed({ slug: 'support' }), ADMIN_TOKEN)).status).toBe(201);
+    expect((await create(managed({ slug: 'sandbox' }), ADMIN_TOKEN)).status).toBe(409);
+  });
+
   it("409: a slug or DID that is taken, and a hosted DID under the service's domain", async () => {
     const slug = randomSlug('r');
     const did = `did:web:${randomSlug('h')}.example`;
