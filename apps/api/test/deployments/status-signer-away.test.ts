@@ -1,6 +1,6 @@
 /**
  * What signs status lists is away: whoever can bring that about keeps no revocation from taking effect (protocol §9, decision 52).
- * Two nodes; their signers are taken away in the process, as a token is that was pulled out.
+ * Two nodes; their signers are taken away in the process, as a token is that was pulled out. A pause, which signs nothing, takes effect as ever.
  */
 import { checkDatabase, type Fault } from '@svc/fsck';
 import { completeRevocations, serviceUnavailable } from '@svc/service';
@@ -113,6 +113,33 @@ it('its owner who repeats it then hears 200, and not before the list says it', a
   bringBack();
   expect((await revoke(grant, 1)).status).toBe(200);
   expect(await recordOf(grant)).toEqual(DONE);
+});
+
+it('a pause and its end are 200 and hold on every node, also while nobody outside answers', async () => {
+  const grant = await issueGrant(tenants);
+  expect(await decideOnEach(grant)).toEqual(['ALLOW', 'ALLOW']);
+  const bringBack = takeSignersAway();
+  const resolvers = deployment.processes.map(({ service }) => service.didResolver);
+  const before = resolvers.map(({ resolve }) => resolve);
+  onTestFinished(() => {
+    for (const [i, resolver] of resolvers.entries()) Object.assign(resolver, { resolve: before[i] });
+  });
+  for (const resolver of resolvers) Object.assign(resolver, { resolve: () => new Promise(() => {}) });
+  const change = (at: number, path: string, body: object) =>
+    call(deployment.processes[at]?.baseUrl ?? '', 'POST', path, { key: tenants.principalKey, body });
+  for (const target of [
+    { scope: 'grant', subject: grant.grantId },
+    { scope: 'agent', subject: tenants.agent.did },
+    { scope: 'principal', subject: tenants.principalDid },
+  ]) {
+    expect((await change(0, '/pauses', target)).status).toBe(200);
+    expect(await decideOnEach(grant)).toEqual(['AUTHORITY_REVOKED', 'AUTHORITY_REVOKED']);
+    expect((await change(1, '/pauses/resume', target)).status).toBe(200);
+    expect(await decideOnEach(grant)).toEqual(['ALLOW', 'ALLOW']);
+  }
+  expect(await revoke(grant)).toMatchObject(NOT_YET);
+  bringBack();
+  expect((await revoke(grant)).status).toBe(200);
 });
 
 it('the kill switch ends an Agent and its Grants, also those that were revoked so before, and is 200 once their list says it', async () => {
