@@ -1,13 +1,15 @@
 /**
- * Servers killed (SIGKILL to a session, upon which all end and the server recovers) while decisions are committed and events move
- * into the log: each decision that is stored has its event, each event its decision, once. A server of the suite's own.
+ * Servers killed (SIGKILL to a session, upon which all end and the server recovers) while decisions are committed, Grants paused and
+ * revoked, and events move into the log: each decision, pause, end of one and revocation that is stored has its event, each event
+ * its fact, once. A server of the suite's own.
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type DecisionCommit, type GrantRecord, type Store, StoreError } from '@svc/service';
+import { type DecisionCommit, type GrantRecord, ServiceError, type Store, StoreError } from '@svc/service';
 import { type OwnCluster, startOwnCluster } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
 import { insertSubscription } from '@svc/testkit/store/events';
+import { changePause } from '@svc/testkit/store/pause-races';
 import { alterFunction, killSession, runSql } from '@svc/testkit/store/session';
 import { allowCommit, createWorld, denyCommit, insertGrant, type World } from '@svc/testkit/store/world';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -23,6 +25,8 @@ let cluster: OwnCluster;
 let store: Store;
 let world: World;
 let grants: readonly GrantRecord[];
+/** What is paused and revoked is of another Principal: nothing of that makes a decision stale. */
+let other: World;
 
 beforeAll(async () => {
   cluster = await startOwnCluster({ durable: false });
@@ -31,6 +35,8 @@ beforeAll(async () => {
   grants = await Promise.all(Array.from({ length: 3 }, () => insertGrant(world)));
   for (const audience of [`rp ${world.relyingParty.did}`, `principal ${world.principal.did}`] as const)
     await insertSubscription(store, audience, ['decision.allow', 'decision.deny']);
+  other = await createWorld(store);
+  await insertSubscription(store, `principal ${other.principal.did}`, ['grant.revoked', 'pause.changed']);
 }, 60_000);
 afterAll(async () => {
   await store?.close();
@@ -81,27 +87,57 @@ const tryToKill = async (): Promise<boolean> => {
 interface Books {
   readonly stored: number;
   readonly lost: number;
+  /** Or told twice. */
   readonly invented: number;
-  readonly twice: number;
+  readonly revoked: number;
+  readonly paused: number;
 }
 
+/** Each fact and each event by what it is about; of the same more than once by how often. */
+const booksSql = `
+  with events as (
+    select event_id, audience, type, data::json as data from event_log
+    union all select event_id, audience, type, data::json from event_outbox
+  ), told as (
+    select event_id as what, audience from events where type like 'decision.%'
+    union all select 'revoked ' || (data ->> 'grant_id'), audience from events
+      where type = 'grant.revoked' and audience like 'principal %'
+    union all select (data ->> 'paused') || ' ' || (data ->> 'subject'), audience from events where type = 'pause.changed'
+  ), due as (
+    select 'evt_' || substr(receipt_id, 5) as what, audience from receipts,
+      unnest(array['rp ' || relying_party, 'principal ' || principal]) as audience
+    union all select 'revoked ' || id, 'principal ' || principal from grants where revoked_at is not null
+    union all select (action = 'pause.set') || ' ' || target, 'principal ' || (details ->> 'owner') from audit_events
+      where action in ('pause.set', 'pause.lift')
+  )
+  select (select count(*)::integer from receipts) as stored,
+    (select count(*)::integer from (select * from due except all select * from told) l) as lost,
+    (select count(*)::integer from (select * from told except all select * from due) i) as invented,
+    (select count(*)::integer from grants where revoked_at is not null) as revoked,
+    (select count(*)::integer from audit_events where action in ('pause.set', 'pause.lift')) as paused`;
+
 const checkBooks = async (): Promise<Books> => {
-  const [books] = await sql<Books>(
-    `with told as (
-       select event_id, audience from event_log union all select event_id, audience from event_outbox
-     ), due as (
-       select 'evt_' || substr(receipt_id, 5) as event_id, audience from receipts,
-         unnest(array['rp ' || relying_party, 'principal ' || principal]) as audience
-     )
-     select (select count(*)::integer from receipts) as stored,
-       (select count(*)::integer from due where not exists
-         (select from told t where t.event_id = due.event_id and t.audience = due.audience)) as lost,
-       (select count(*)::integer from told where not exists
-         (select from due d where d.event_id = told.event_id and d.audience = told.audience)) as invented,
-       (select count(*)::integer - count(distinct (event_id, audience))::integer from told) as twice`,
-  );
+  const [books] = await sql<Books>(booksSql);
   return books as Books;
 };
+
+/** Null: nothing is known of it, as the server was killed. */
+const unlessKilled = async <T>(act: () => Promise<T>): Promise<T | null> => {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof StoreError || error instanceof ServiceError) return null;
+    throw error;
+  }
+};
+
+const revokeOne = () =>
+  unlessKilled(async () => {
+    const { id } = await insertGrant(other);
+    await store.grants.recordRevocation([id]);
+    await store.revocation.stampRevoked(other.principal.did, [id], Date.now());
+    return id;
+  });
 
 it(`${KILLS} kills lose no event and invent none`, async () => {
   let isOver = false;
@@ -123,12 +159,35 @@ it(`${KILLS} kills lose no event and invent none`, async () => {
         if (!(error instanceof StoreError)) throw error;
       });
   };
-  const work = Promise.all([...Array.from({ length: WRITERS }, write), sequence()]);
+  const revocations: string[] = [];
+  const revoke = async () => {
+    while (!isOver) {
+      const id = await revokeOne();
+      if (id !== null) revocations.push(id);
+    }
+  };
+  const pauses: boolean[] = [];
+  const pauseAndResume = async () => {
+    const { did } = other.principal;
+    const target = { scope: 'principal', owner: did, subject: did } as const;
+    for (let isPaused = true; !isOver; ) {
+      const changed = await unlessKilled(() => changePause(store, target, isPaused));
+      if (changed === null) continue;
+      pauses.push(isPaused);
+      isPaused = !isPaused;
+    }
+  };
+  const work = Promise.all([
+    ...Array.from({ length: WRITERS }, write),
+    ...[revoke(), pauseAndResume(), sequence()],
+  ]);
+  const kinds = [acknowledged, revocations, pauses];
   try {
     for (let kill = 0; kill < KILLS; kill++) {
-      const before = acknowledged.length;
+      const kind = kinds[kill % kinds.length] ?? acknowledged;
+      const before = kind.length;
       await eventually(async () => {
-        if (acknowledged.length === before) throw new Error('nothing is committed');
+        if (kind.length === before) throw new Error('nothing is committed');
       });
       await pause(randomInt(20));
       await killOne();
@@ -137,10 +196,12 @@ it(`${KILLS} kills lose no event and invent none`, async () => {
     isOver = true;
     await work;
   }
-  const { stored, ...faults } = await checkBooks();
-  expect(faults).toEqual({ lost: 0, invented: 0, twice: 0 });
+  const { stored, revoked: inForce, paused, ...faults } = await checkBooks();
+  expect(faults).toEqual({ lost: 0, invented: 0 });
+  expect(inForce).toBeGreaterThanOrEqual(revocations.length);
+  expect(paused).toBeGreaterThanOrEqual(pauses.length);
   expect(stored).toBeGreaterThanOrEqual(acknowledged.length);
-  expect(acknowledged.length).toBeGreaterThan(KILLS);
+  expect(acknowledged.length + revocations.length + pauses.length).toBeGreaterThan(KILLS);
   const [missing] = await sql<{ count: number }>(
     `select count(*)::integer as count from unnest($1::text[]) as a (id)
      where not exists (select from receipts r where r.receipt_id = a.id)`,
