@@ -1,7 +1,8 @@
 /**
  * `npm run bench -- events`: what events cost a decision, in CPU time of the API and of its PostgreSQL. Three states of one service take turns at
  * the same load: a commit that never looks whether anybody wants to hear, as it was before there were events; nobody subscribed;
- * and a subscription that is told of every decision. Nothing is delivered meanwhile: that is the worker's.
+ * and all who may hear of a decision are told of every one: the relying party, the Principal, and the org of each. Nothing is delivered
+ * meanwhile: that is the worker's.
  */
 import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
-import { makeWorld } from '../fixtures/world.ts';
+import { makeWorld, type World } from '../fixtures/world.ts';
 import { Cleanup } from '../harness/cleanup.ts';
 import { startApiNode } from '../harness/contestants.ts';
 import { startDatabase } from '../harness/database.ts';
@@ -68,7 +69,7 @@ try {
   const sql = new Client({ connectionString: database.url });
   await sql.connect();
   cleanup.add(() => sql.end());
-  const enter = await statesOf(sql, `rp ${world.relyingParty.did}`);
+  const enter = await statesOf(sql, await insertOrgs(sql, world));
   const target = { url: node.url, serverPid: node.program.pid, postgresPid: database.postgresPid };
   const turn = async (state: State): Promise<LoadReport> => {
     await enter(state);
@@ -95,8 +96,24 @@ try {
   await cleanup.run();
 }
 
+/** Relying party and Principal are each of an org, that of the first with a plan. Answers all who may hear of a decision. */
+async function insertOrgs(sql: Client, { relyingParty, principal }: World): Promise<readonly string[]> {
+  const [shops, buyers] = ['org_01M7VZGC008Q2R7V9X1C4E6H8A', 'org_01M7VZGC008Q2R7V9X1C4E6H8B'];
+  await sql.query(
+    `insert into orgs (org_id, slug, name) select id, 'bench-' || right(lower(id), 1), 'Bench' from unnest($1::text[]) as id`,
+    [[shops, buyers]],
+  );
+  await sql.query(
+    `insert into entitlements (org_id, production, reason, as_of) values ($1, 'allowed', 'paid', now())`,
+    [shops],
+  );
+  await sql.query('update relying_parties set org_id = $1 where did = $2', [shops, relyingParty.did]);
+  await sql.query('update principals set org_id = $1 where did = $2', [buyers, principal.did]);
+  return [`rp ${relyingParty.did}`, `principal ${principal.did}`, `org ${shops}`, `org ${buyers}`];
+}
+
 /** Brings the database into a state; what was told before is gone. */
-async function statesOf(sql: Client, audience: string): Promise<(state: State) => Promise<void>> {
+async function statesOf(sql: Client, audiences: readonly string[]): Promise<(state: State) => Promise<void>> {
   const { rows } = await sql.query<{ source: string }>(
     `select pg_get_functiondef('svc_commit_decisions'::regproc) as source`,
   );
@@ -108,19 +125,22 @@ async function statesOf(sql: Client, audience: string): Promise<(state: State) =
     if (state !== 'everything') return;
     await sql.query(
       `insert into event_subscriptions (subscription_id, audience, url, types, budget_low_percent, read_to)
-       values ('whs_bench', $1, 'https://hooks.example/', '{decision.allow,decision.deny}', 20, 0)`,
-      [audience],
+       select 'whs_' || n, audience, 'https://hooks.example/', '{decision.allow,decision.deny}', 20, 0
+       from unnest($1::text[]) with ordinality as a (audience, n)`,
+      [audiences],
     );
-    await sql.query(`select svc_want_events('whs_bench')`);
+    await sql.query('select svc_want_events(subscription_id) from event_subscriptions');
   };
 }
 
 /** A state that is not what it is called measures nothing. */
 async function checkTold(sql: Client, state: State, allowed: number): Promise<void> {
-  const { rows } = await sql.query<{ told: number }>('select count(*)::integer as told from event_outbox');
-  const told = rows[0]?.told ?? 0;
-  if (state === 'everything' ? told < allowed : told > 0)
-    throw new Error(`${state}: ${told} events of ${allowed} decisions`);
+  const { rows } = await sql.query<{ told: number; heard: number }>(
+    `select count(*)::integer as told, (select count(*)::integer from event_subscriptions) as heard from event_outbox`,
+  );
+  const [{ told, heard } = { told: 0, heard: 0 }] = rows;
+  if (state === 'everything' ? told < heard * allowed : told > 0)
+    throw new Error(`${state}: ${told} events for ${heard} subscriptions of ${allowed} decisions`);
 }
 
 function report(turns: Readonly<Record<State, readonly LoadReport[]>>): void {
