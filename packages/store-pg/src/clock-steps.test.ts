@@ -9,6 +9,7 @@ import {
   type ServiceDeps,
 } from '@svc/service';
 import { daysAgo, moveFirstDay } from '@svc/testkit';
+import { insertSubscription } from '@svc/testkit/store/events';
 import { type MovableClock, machineClock, moveClockOf } from '@svc/testkit/store/movable-clock';
 import { openStore, withStores } from '@svc/testkit/store/open-store';
 import { alterFunction, runSql } from '@svc/testkit/store/session';
@@ -179,6 +180,59 @@ describe('the mark', () => {
 });
 
 describe('a repair after both clocks were ahead', () => {
+  it('lets events go on: endpoints are asked, and deliveries tried, as soon as if it had been right', async () => {
+    const audience = `rp ${world.relyingParty.did}` as const;
+    const types = ['decision.deny'] as const;
+    const [ended, failing] = [
+      await insertSubscription(store, audience, types),
+      await insertSubscription(store, audience, types),
+    ];
+    const take = () =>
+      store.events.take(10, {
+        ...{ atOnce: 10, ofTenant: 10, underWay: { newcomers: 0, others: 0 } },
+        ...{ forSeconds: 60, pushes: false },
+      });
+    const now = { isDelivered: false, isGone: false, status: 500, problem: 'answered 500' };
+    await step(DAY_AND_MORE_MS);
+    await runSql(
+      stores.url,
+      `insert into event_log (event_id, audience, type, occurred_at, data)
+       select 'evt_' || n, $1, 'decision.deny', svc_now(), '{}' from generate_series(1, 2) as n`,
+      [audience],
+    );
+    for (const { subscriptionId } of [ended, failing]) await store.events.open(subscriptionId, 10);
+    const taken = await take();
+    expect(taken).toHaveLength(4);
+    const failed = taken.filter(({ subscriptionId }) => subscriptionId === failing.subscriptionId);
+    for (const one of failed)
+      await store.events.noteOutcome(one, { ...now, retrySeconds: 5, endpointWaitSeconds: 600 }, 5);
+    await store.events.disable(ended.subscriptionId);
+    await store.events.enable(ended.subscriptionId);
+    for (const { subscriptionId } of [ended, failing]) await store.events.countReplay(subscriptionId, 1);
+    await store.events.rotate(failing.subscriptionId, 'root', 24);
+    await step(-DAY_AND_MORE_MS);
+    expect(await take()).toEqual([]);
+    await repairClock(stores.url, Date.now());
+    const ahead = await runSql(
+      stores.url,
+      `select * from (
+         select 'subscription', greatest(not_before - interval '10 minutes', failing_since, failing_day_at, replays_from) as at
+         from event_subscriptions
+         union all select 'delivery', greatest(next_attempt_at - interval '5 seconds', taken_until - interval '60 seconds', last_attempt_at)
+         from event_deliveries
+         union all select 'secret', ends_at - interval '24 hours' from event_secrets
+         union all select 'log', logged_at from event_log) as dated where at > svc_now()`,
+    );
+    expect(ahead).toEqual([]);
+    // As long as before, what is under way is waited for, and what has failed.
+    await step(61_000 + 600_000);
+    const again = await take();
+    expect(new Set(again.map(({ subscriptionId }) => subscriptionId))).toEqual(
+      new Set([ended.subscriptionId, failing.subscriptionId]),
+    );
+    await runSql(stores.url, 'truncate event_subscriptions, event_outbox, event_log cascade');
+  });
+
   const url = 'https://status.example/repaired.example/1';
   const collectAt = (nowMs: () => number) =>
     collectEvidence({ store, clock: { nowMs, resync: async () => {} } }, new AbortController().signal);

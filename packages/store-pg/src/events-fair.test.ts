@@ -1,4 +1,5 @@
 /** What a look at due deliveries and a revocation cost, whoever makes them dear, and what stays in order meanwhile. */
+import type { OrgId } from '@svc/protocol';
 import type { EventAudience, EventType, GrantRecord, TakenDelivery } from '@svc/service';
 import { insertSubscription } from '@svc/testkit/store/events';
 import { withStores } from '@svc/testkit/store/open-store';
@@ -36,8 +37,9 @@ const openAll = async (): Promise<void> => {
   await sequenceAll();
   for (const id of await stores.first.events.listBehind()) await stores.first.events.open(id, 1_000);
 };
-const take = (limit = 1_000, atOnce = 1_000, ofAudience = 1_000) =>
-  stores.first.events.take(limit, { atOnce, ofAudience, forSeconds: 60, pushes: false });
+const NONE = { newcomers: 0, others: 0 };
+const take = (limit = 1_000, atOnce = 1_000, ofTenant = 1_000, underWay = NONE) =>
+  stores.first.events.take(limit, { atOnce, ofTenant, underWay, forSeconds: 60, pushes: false });
 const note = (taken: TakenDelivery | undefined, isDelivered = true) =>
   stores.first.events.noteOutcome(
     taken as TakenDelivery,
@@ -69,7 +71,7 @@ describe('a look at what is due', () => {
   it('reads a few rows for each endpoint, however many wait for it, behind one another or under way', async () => {
     const ENDPOINTS = 40;
     const WAITING = 200;
-    await Promise.all(Array.from({ length: ENDPOINTS }, () => want(rp)));
+    for (let i = 0; i < ENDPOINTS; i++) await want(rp);
     await denies(WAITING);
     await openAll();
     const first = await rowsOfALook('100, 32, 1000');
@@ -99,6 +101,83 @@ describe('a look at what is due', () => {
     const taken = await take(100, 32, 5);
     expect({ org: of(taken), other: taken.length - of(taken) }).toEqual({ org: 5, other: 5 });
     expect(await take(100, 32, 5)).toEqual([]);
+  });
+
+  describe('where a worker has 256 places and orgs have endpoints that do not answer', () => {
+    const PLACES = 256;
+    const MOST = 32;
+    /** Orgs with so many that are due. */
+    const insertTenants = async (count: number, due: number, isNewcomer: boolean) => {
+      const orgs = await Promise.all(
+        Array.from({ length: count }, async () => {
+          const orgId = await insertOrg(stores.first);
+          if (isNewcomer) await signUp(orgId);
+          await want(`org ${orgId}`);
+          return orgId;
+        }),
+      );
+      await runSql(
+        stores.url,
+        `insert into event_log (event_id, audience, type, occurred_at, data)
+         select 'evt_' || org || n, 'org ' || org, 'decision.deny', svc_now(), json_build_object('org', org)::text
+         from unnest($1::text[]) as org, generate_series(1, $2) as n`,
+        [orgs, due],
+      );
+      await openAll();
+      return orgs;
+    };
+    const signUp = async (orgId: OrgId) => {
+      const member = await createWorld(stores.first, orgId);
+      await runSql(
+        stores.url,
+        `insert into self_serve_tenants (org_id, relying_party, admin_email) values ($1, $2, 'a@b.example')`,
+        [orgId, member.relyingParty.did],
+      );
+    };
+    /** What a worker has under way once it has looked as often as it finds something. */
+    const fill = async (underWay = { newcomers: 0, others: 0 }) => {
+      const counts = new Map<string, number>();
+      const taking = { ...underWay };
+      for (;;) {
+        const free = PLACES - taking.newcomers - taking.others;
+        const taken = free === 0 ? [] : await take(free, MOST, MOST, taking);
+        if (taken.length === 0) return { counts, underWay: taking };
+        for (const { data, isNewcomer } of taken) {
+          const { org } = JSON.parse(data) as { org: string };
+          counts.set(org, (counts.get(org) ?? 0) + 1);
+          taking[isNewcomer ? 'newcomers' : 'others'] += 1;
+        }
+      }
+    };
+
+    it('newcomers leave half, however many they are, and the last quarter of theirs is for those with none', async () => {
+      await insertTenants(20, 32, true);
+      const { underWay } = await fill();
+      expect(underWay).toEqual({ newcomers: (PLACES / 2) * 0.75, others: 0 });
+      const [late = ''] = await insertTenants(1, 32, true);
+      const { underWay: more, counts } = await fill(underWay);
+      expect(counts).toEqual(new Map([[late, 1]]));
+      const [customer = ''] = await insertTenants(1, 32, false);
+      expect((await fill(more)).counts.get(customer)).toBe(MOST);
+      expect((await fill({ newcomers: PLACES / 2, others: MOST })).counts).toEqual(new Map());
+    });
+
+    it('eight orgs that pay leave places, and so do sixteen: an org that comes then has one at once', async () => {
+      await insertTenants(8, 32, false);
+      const { underWay } = await fill();
+      await insertTenants(8, 32, false);
+      const { underWay: more } = await fill(underWay);
+      expect(more.others).toBe((PLACES * 3) / 4);
+      const [late = ''] = await insertTenants(1, 32, false);
+      expect((await fill(more)).counts.get(late)).toBe(1);
+    });
+
+    it('one org may have 32 while the half of them is free', async () => {
+      const [org = ''] = await insertTenants(1, 33, false);
+      expect((await fill()).counts.get(org)).toBe(MOST);
+      const [newcomer = ''] = await insertTenants(1, 33, true);
+      expect((await fill({ newcomers: 0, others: MOST })).counts.get(newcomer)).toBe(MOST);
+    });
   });
 
   it('passes over what somebody is noting at that moment, and waits for nobody', async () => {
@@ -296,6 +375,20 @@ describe('storage', () => {
       await stores.first.events.listDeliveries(subscriptionId, { beforePosition: undefined, limit: 10 }),
     ).toHaveLength(1);
     expect(await take()).toHaveLength(1);
+  });
+
+  it('forgets nothing beside whoever notes a delivery of the same subscription: what is next is found with its row', async () => {
+    await want(rp);
+    await denies(2);
+    await openAll();
+    await runSql(stores.url, `update event_log set logged_at = svc_now() - interval '31 days'`);
+    const forget = `set lock_timeout = 200; select svc_forget_events(100, interval '30 days', ${Date.now()})`;
+    await withSession(stores.url, async (session) => {
+      await session.query('begin');
+      await session.query('select from event_subscriptions for no key update');
+      await expect(withSession(stores.url, (other) => other.query(forget))).rejects.toThrow('lock timeout');
+      await session.query('rollback');
+    });
   });
 
   it('keeps two secrets of a subscription, however often it is rotated', async () => {

@@ -7,6 +7,7 @@ import {
   forgetEvents,
   type GrantRecord,
   type PauseTarget,
+  RETRY_SECONDS,
   type TakeBounds,
   type TakenDelivery,
 } from '@svc/service';
@@ -58,7 +59,8 @@ const sequenceAll = async (): Promise<void> => {
   const left = 'select from event_outbox limit 1';
   while ((await runSql(stores.url, left)).length > 0) await stores.second.events.sequence(10_000);
 };
-const ALL: TakeBounds = { atOnce: 1_000, ofAudience: 1_000, forSeconds: 60, pushes: false };
+const NONE = { newcomers: 0, others: 0 };
+const ALL: TakeBounds = { atOnce: 1_000, ofTenant: 1_000, underWay: NONE, forSeconds: 60, pushes: false };
 const takeAll = async (subscriptionId: string): Promise<readonly TakenDelivery[]> => {
   const { events } = stores.first;
   await sequenceAll();
@@ -389,7 +391,7 @@ describe('deliveries', () => {
     await commit(...decisions());
     await sequenceAll();
     for (const { subscriptionId } of [...slow, other]) await events.open(subscriptionId, 100);
-    const bounds: TakeBounds = { atOnce: 4, ofAudience: 25, forSeconds: 60, pushes: false };
+    const bounds: TakeBounds = { ...ALL, atOnce: 4, ofTenant: 25 };
     const taken = await events.take(256, bounds);
     const of = (rows: readonly TakenDelivery[]) =>
       rows.filter(({ subscriptionId }) => subscriptionId === other.subscriptionId).length;
@@ -427,16 +429,60 @@ describe('deliveries', () => {
     expect(await stores.first.events.list(rp)).toMatchObject([{ lastProblem: 'answered 500' }]);
   });
 
-  it('are given up five days after an endpoint has begun to fail: it is disabled, and says why', async () => {
+  /** As if the endpoint had done all that it did so many seconds before. */
+  const DAY = 86_400;
+  const secondsLater = (seconds: number) =>
+    runSql(
+      stores.url,
+      `update event_subscriptions set failing_since = failing_since - make_interval(secs => $1),
+         failing_day_at = failing_day_at - make_interval(secs => $1)`,
+      [seconds],
+    );
+  const attemptsOf = async (count: number) => {
     const { subscriptionId } = await want(rp);
-    await commit(denyCommit(world), denyCommit(world));
-    const [first, second] = await takeAll(subscriptionId);
-    expect(await deliver(first, 5, false)).toBeNull();
-    await runSql(stores.url, `update event_subscriptions set failing_since = svc_now() - interval '5 days'`);
-    expect(await deliver(second, 5, false)).toBe('failing');
+    await commit(...Array.from({ length: count }, () => denyCommit(world)));
+    const taken = [...(await takeAll(subscriptionId))];
+    return { subscriptionId, fail: () => deliver(taken.shift(), 5, false) };
+  };
+  const disableFailing = () => stores.first.events.disableFailing(5, Date.now());
+
+  it('are given up five days after an endpoint has begun to fail: it is disabled, and says why', async () => {
+    const { subscriptionId, fail } = await attemptsOf(4);
+    for (let moment = 0; moment < 3; moment++) {
+      expect(await fail()).toBeNull();
+      await secondsLater((5 * DAY) / 3);
+    }
+    expect(await fail()).toBe('failing');
     const [found] = await stores.first.events.list(rp);
     expect(found).toMatchObject({ disabledBecause: 'failing' });
     expect(await takeAll(subscriptionId)).toEqual([]);
+  });
+
+  it('of an endpoint that failed in two moments are no five days of failures, however far apart these are', async () => {
+    const { fail } = await attemptsOf(4);
+    expect(await fail()).toBeNull();
+    expect(await fail()).toBeNull();
+    await secondsLater(30 * DAY);
+    expect(await fail()).toBeNull();
+    expect(await disableFailing()).toEqual([]);
+    expect(await stores.first.events.list(rp)).toMatchObject([{ disabledAtMs: null }]);
+  });
+
+  it('of which none is left to try disable their endpoint all the same, five days after it began to fail', async () => {
+    const { subscriptionId, fail } = await attemptsOf(RETRY_SECONDS.length + 1);
+    for (const seconds of RETRY_SECONDS) {
+      expect(await fail()).toBeNull();
+      await secondsLater(seconds * 0.9);
+    }
+    expect(await fail()).toBeNull();
+    await secondsLater(2 * DAY);
+    expect(await disableFailing()).toEqual([]);
+    await secondsLater(DAY);
+    expect(await disableFailing()).toMatchObject([
+      { subscriptionId, lastProblem: 'answered 500', push: null },
+    ]);
+    expect(await stores.first.events.list(rp)).toMatchObject([{ disabledBecause: 'failing' }]);
+    expect(await disableFailing()).toEqual([]);
   });
 
   it('are deleted with the subscriptions and events of a name that is released', async () => {

@@ -164,7 +164,7 @@ describe('what is pushed', () => {
     const stream = await openStream('a');
     await tell(1);
     await stores.first.events.open(stream.streamId, 10);
-    const bounds = { atOnce: 10, ofAudience: 10, forSeconds: 60 };
+    const bounds = { atOnce: 10, ofTenant: 10, underWay: { newcomers: 0, others: 0 }, forSeconds: 60 };
     expect(await stores.first.events.take(10, { ...bounds, pushes: false })).toEqual([]);
     expect(await runSql(stores.url, `select from svc_take_due(10, 10, 10, interval '1 minute')`)).toEqual([]);
     expect(await runSql(stores.url, `select from svc_take_deliveries(10, 10, interval '1 minute')`)).toEqual(

@@ -3,9 +3,11 @@
  * who are behind.
  * Any number of processes may do so at once: a delivery is taken by one of them, and by another once its lease has lapsed.
  *
- * No endpoint waits for another: those in turn get one place each before any gets a second, an endpoint that fails has one at
- * most and is asked ever more rarely, half of the places is for endpoints with few requests under way, and the endpoints of one
- * subject, or of an org and its members, have together as many as one of them may have.
+ * Nobody can hold all places. A tenant is an org with its members, or a subject outside every org. Those in turn get one place each
+ * before any gets a second, and an endpoint that fails has one at most and is asked ever more rarely. Newcomers together have half of
+ * the places, the others what newcomers have not; within each of these, a tenant may have 32 under way while half of it is
+ * free, 8 while a quarter is, and one of the last quarter. So whoever has nothing under way waits for a place where 38 other tenants
+ * of its kind hold all of theirs, and not for fewer.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import {
@@ -13,6 +15,7 @@ import {
   type Clock,
   type DeliveryDeps,
   deliver,
+  disableFailing,
   type EventRepository,
   type Holds,
   type TakenDelivery,
@@ -38,9 +41,8 @@ export interface EventDeliverer {
 const SEQUENCED_AT_ONCE = 1_000;
 /** Open deliveries of a subscription. */
 const WINDOW = 1_000;
-/** Under way of an endpoint, and of all endpoints of its subject or org. */
+/** Under way of a tenant, all its endpoints together; a quarter of it and one as places run out (0034-fair-shares). */
 const AT_ONCE = 32;
-const AT_ONCE_WHEN_BUSY = 4;
 /** Above what an endpoint has, and storage after it. */
 const LEASE_SECONDS = 60;
 const LOOKS_EVERY_MS = 1_000;
@@ -53,6 +55,7 @@ class Sending {
   private readonly underWay = new Set<Promise<void>>();
   private wake: () => void = () => {};
   private hasEnded = false;
+  private newcomers = 0;
 
   constructor(private readonly deps: DelivererDeps) {}
 
@@ -60,11 +63,18 @@ class Sending {
     return WEBHOOK_PLACES - this.underWay.size;
   }
 
+  get byCrowd(): { readonly newcomers: number; readonly others: number } {
+    return { newcomers: this.newcomers, others: this.underWay.size - this.newcomers };
+  }
+
   begin(delivery: TakenDelivery): void {
+    const newcomers = delivery.isNewcomer ? 1 : 0;
+    this.newcomers += newcomers;
     const sent = deliver(this.deps, delivery)
       .then((outcome) => this.deps.onAttempt?.(outcome), this.deps.onFailure)
       .finally(() => {
         this.underWay.delete(sent);
+        this.newcomers -= newcomers;
         this.lookSoon();
       });
     this.underWay.add(sent);
@@ -153,9 +163,11 @@ const maySend = async ({ clock, holds }: DelivererDeps): Promise<boolean> => {
 
 /** A subscription whose deliveries cannot be opened keeps those of no other. */
 const readLog = async (
-  { events, log }: DelivererDeps,
+  deps: DelivererDeps,
   stop: AbortSignal,
 ): Promise<{ readonly sequenced: number; readonly opened: number }> => {
+  const { events, log } = deps;
+  await disableFailing(deps);
   let sequenced = 0;
   for (let moved = SEQUENCED_AT_ONCE; !stop.aborted && moved === SEQUENCED_AT_ONCE; sequenced += moved)
     moved = await events.sequence(SEQUENCED_AT_ONCE);
@@ -176,8 +188,11 @@ const readLog = async (
 const sendDue = async ({ events, pushes }: DelivererDeps, sending: Sending): Promise<number> => {
   const { free } = sending;
   if (free === 0) return 0;
-  const atOnce = free > WEBHOOK_PLACES / 2 ? AT_ONCE : AT_ONCE_WHEN_BUSY;
-  const taken = await events.take(free, { atOnce, ofAudience: AT_ONCE, forSeconds: LEASE_SECONDS, pushes });
+  const most = { atOnce: AT_ONCE, ofTenant: AT_ONCE };
+  const taken = await events.take(free, {
+    ...most,
+    ...{ underWay: sending.byCrowd, forSeconds: LEASE_SECONDS, pushes },
+  });
   for (const delivery of taken) sending.begin(delivery);
   return taken.length;
 };

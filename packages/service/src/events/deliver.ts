@@ -3,6 +3,7 @@
 import { parseRetryAfter } from '@svc/codec';
 import type { DeliveryOutcome, EventRepository, TakenDelivery } from '../ports/events.ts';
 import type { Log } from '../ports/platform.ts';
+import type { WaitingEvent } from '../ports/streams.ts';
 import type { ServiceIdentity } from '../service-keys/service-identity.ts';
 import { preparePush, tellPaused } from '../ssf/push.ts';
 import { DISABLED_AFTER_DAYS, type PostAnswer, type Prepared, type WebhookPort } from './post.ts';
@@ -10,7 +11,7 @@ import { signWebhook, webhookBody } from './sign-webhook.ts';
 import type { WebhookSecrets } from './webhook-secrets.ts';
 
 export interface DeliveryDeps {
-  readonly events: Pick<EventRepository, 'noteOutcome' | 'release'>;
+  readonly events: Pick<EventRepository, 'noteOutcome' | 'release' | 'disableFailing'>;
   readonly webhooks: WebhookPort;
   readonly secrets: WebhookSecrets;
   /** Subscriptions of which it was logged that one of their secrets is of a root that is gone. */
@@ -49,7 +50,9 @@ export const deliver = async (deps: DeliveryDeps, delivery: TakenDelivery): Prom
   const { events, webhooks, log } = deps;
   const { push } = delivery;
   const prepared =
-    push === null ? await sign(deps, delivery) : await preparePush(deps, { ...delivery, push });
+    push === null
+      ? await sign(deps, delivery)
+      : await preparePush(deps, { ...delivery, push }, delivery as WaitingEvent);
   if ('missing' in prepared) {
     const isFirst = await events.release(delivery, AFTER_NO_SIGNATURE_SECONDS);
     const { subscriptionId: subscription_id } = delivery;
@@ -65,6 +68,16 @@ export const deliver = async (deps: DeliveryDeps, delivery: TakenDelivery): Prom
   }
   if (outcome.isDelivered) return 'delivered';
   return outcome.status === null ? 'unanswered' : 'rejected';
+};
+
+/** Endpoints that have failed for days are asked nothing more, whether something is tried then or not. */
+export const disableFailing = async (deps: DeliveryDeps): Promise<void> => {
+  const { events, clock, log } = deps;
+  for (const failed of await events.disableFailing(DISABLED_AFTER_DAYS, clock.nowMs())) {
+    const { subscriptionId, push, lastProblem } = failed;
+    log.warn('webhook.disabled', { subscription_id: subscriptionId, because: 'failing' });
+    if (push !== null) await tellPaused(deps, { ...failed, push }, 'failing', lastProblem);
+  }
 };
 
 /** `missing`: what signs is away; receivers that check `v1a` would refuse the rest. */

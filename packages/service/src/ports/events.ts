@@ -95,7 +95,14 @@ export interface TakenDelivery {
   readonly secrets: readonly EventSecretRecord[];
   /** Null: a webhook. */
   readonly push: TakenPush | null;
+  /** Of an org that signed itself up and that nobody pays for. */
+  readonly isNewcomer: boolean;
 }
+
+/** What was disabled without an attempt. */
+export type FailedEndpoint = Pick<TakenDelivery, 'subscriptionId' | 'url' | 'push'> & {
+  readonly lastProblem: string | null;
+};
 
 /** Readable with a root of that name alone. */
 export interface SealedAuthorization {
@@ -139,8 +146,10 @@ export interface EventQueue {
 export interface TakeBounds {
   /** Of one endpoint under way; one while it fails. */
   readonly atOnce: number;
-  /** Of all endpoints of one subject under way, and of all of an org and its members. */
-  readonly ofAudience: number;
+  /** Of all endpoints of one subject under way, and of all of an org and its members, while most places are free. */
+  readonly ofTenant: number;
+  /** What the process has under way: newcomers together have half of its places, these and those that are free. */
+  readonly underWay: { readonly newcomers: number; readonly others: number };
   readonly forSeconds: number;
   /** Streams that are pushed too, not webhooks alone. */
   readonly pushes: boolean;
@@ -193,7 +202,7 @@ export interface EventRepository {
   listBehind(): Promise<readonly string[]>;
   /** Opens deliveries until so many are open. Answers how many it opened. */
   open(subscriptionId: string, window: number): Promise<number>;
-  /** Takes what is due, in turns of the endpoints. It is due again after `forSeconds` unless its outcome is noted. */
+  /** Takes what is due, in turns of the tenants. It is due again after `forSeconds` unless its outcome is noted. */
   take(limit: number, bounds: TakeBounds): Promise<readonly TakenDelivery[]>;
   /** Answers why the endpoint was disabled by this; null: it was not. */
   noteOutcome(
@@ -201,6 +210,8 @@ export interface EventRepository {
     outcome: DeliveryOutcome,
     disableAfterDays: number,
   ): Promise<DisabledBecause | null>;
+  /** Disables those that have failed for so long, on three of these days at least (protocol §15), and answers which. */
+  disableFailing(afterDays: number, nowMs: number): Promise<readonly FailedEndpoint[]>;
   /**
    * Nothing was attempted: it waits, and its subscription is put off for so long. False if that was put off already, as by another
    * delivery of it.

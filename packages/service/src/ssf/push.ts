@@ -18,7 +18,7 @@ export interface PushDeps {
   };
 }
 
-export type PushDelivery = TakenDelivery & { readonly push: TakenPush };
+export type PushDelivery = Pick<TakenDelivery, 'subscriptionId' | 'url'> & { readonly push: TakenPush };
 
 /** The whole of an error answer: `err` and `description` with room around them. */
 const ERROR_BYTES = 8_192;
@@ -29,7 +29,7 @@ const DESCRIPTION_CHARS = 1_024;
 export const preparePush = async (
   deps: PushDeps,
   delivery: PushDelivery,
-  event: WaitingEvent = delivery as WaitingEvent,
+  event: WaitingEvent,
 ): Promise<Prepared | { readonly missing: string }> => {
   const authorization = authorizationOf(deps, delivery);
   if (authorization === null) return { missing: 'the root under which its authorization is sealed is gone' };

@@ -1,10 +1,11 @@
-/** Subscriptions, the log of events and their deliveries (0010-events, 0023-pushed-streams). */
+/** Subscriptions, the log of events and their deliveries (0010-events, 0023-pushed-streams, 0034-fair-shares). */
 import type {
   DisabledBecause,
   EventDeliveryRecord,
   EventQueue,
   EventRepository,
   EventSubscriptionRecord,
+  FailedEndpoint,
   TakenDelivery,
 } from '@svc/service';
 import type { Database } from '../database.ts';
@@ -65,14 +66,21 @@ const deliveryColumns = `position, event_id as "eventId", type, state, attempts,
   svc_ms(last_attempt_at) as "lastAttemptAtMs", last_status as "lastStatus", last_problem as "lastProblem",
   case when state = 'waiting' then svc_ms(next_attempt_at) end as "nextAttemptAtMs"`;
 
+/** Of `t`, a subscription, and `e`, the stream that it may be. */
+const push = `case when t.method = 'push' then json_build_object('audience', t.audience,
+      'authorization', case when e.authorization_root is not null
+        then json_build_object('root', e.authorization_root, 'sealed', e.authorization_sealed) end) end as push`;
+
 const takeSql = `
   select t.subscription_id as "subscriptionId", t.position, t.url, t.event_id as "eventId", t.type,
     svc_ms(t.occurred_at) as "occurredAtMs", t.data, t.attempts, ${secretsOf('t.subscription_id')} as secrets,
-    case when t.method = 'push' then json_build_object('audience', t.audience,
-      'authorization', case when e.authorization_root is not null
-        then json_build_object('root', e.authorization_root, 'sealed', e.authorization_sealed) end) end as push
-  from svc_take_to_send($5, $1, $2, $3, make_interval(secs => $4)) t left join event_streams e using (subscription_id)
+    t.is_newcomer as "isNewcomer", ${push}
+  from svc_take_in_turn($1, $2, $3, $4, $5, $6, $7, make_interval(secs => $8)) t left join event_streams e using (subscription_id)
   order by t.position`;
+
+const disableFailingSql = `
+  select t.subscription_id as "subscriptionId", t.url, t.last_problem as "lastProblem", ${push}
+  from svc_disable_failing(make_interval(days => $1), $2) t left join event_streams e using (subscription_id)`;
 
 /** How what is sent is sent; streams that are pushed or not. */
 const methodsOf = (pushes: boolean) => (pushes ? ['webhook', 'push'] : ['webhook']);
@@ -244,11 +252,15 @@ export function eventRepository(database: Database): EventRepository {
         (await first<number>('select svc_open_deliveries($1, $2) as value', [subscriptionId, window])) ?? 0
       );
     },
-    take: (limit, { atOnce, ofAudience, forSeconds, pushes }) =>
-      database.write<TakenDelivery>({
+    take: (limit, { atOnce, ofTenant, underWay: { newcomers, others }, forSeconds, pushes }) => {
+      const places = limit + newcomers + others;
+      return database.write<TakenDelivery>({
         text: takeSql,
-        values: [limit, atOnce, ofAudience, forSeconds, methodsOf(pushes)],
-      }),
+        values: [methodsOf(pushes), limit, places, newcomers, others, atOnce, ofTenant, forSeconds],
+      });
+    },
+    disableFailing: (afterDays, nowMs) =>
+      database.write<FailedEndpoint>({ text: disableFailingSql, values: [afterDays, nowMs] }),
     async noteOutcome({ subscriptionId, position, url, push }, outcome, disableAfterDays) {
       const { isDelivered, isGone, status, problem, retrySeconds, endpointWaitSeconds } = outcome;
       const of = push === null ? 'svc_note_delivery(' : 'svc_note_push($9, ';
