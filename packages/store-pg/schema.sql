@@ -108,7 +108,8 @@ create table cold_days (
   detached_at timestamp with time zone,
   dropped_at timestamp with time zone,
   kept_before text collate "C",
-  proven_at timestamp with time zone
+  proven_at timestamp with time zone,
+  again_at timestamp with time zone
 );
 create table cold_verifications (
   grant_id text collate "C" not null,
@@ -1622,7 +1623,10 @@ AS $function$
     p.day + 1 + p_hot_days <= (least(svc_now(), svc_instant(p_node_ms)) at time zone 'UTC')::date
     and k.is_intact
     and k.checked_at > svc_now() - interval '36 hours'
-    and (d.day is null or (d.state = 'broken' and d.recorded_at < svc_now() - interval '24 hours'))
+    and (
+      d.day is null
+      or (d.state = 'broken' and coalesce(d.again_at, d.recorded_at + interval '24 hours') < svc_now())
+    )
     and not exists (select from restores as r where p.day = any (r.reinstated_days))
     and svc_is_day_read(p.day)
   order by p.day
@@ -2668,8 +2672,8 @@ begin
   execute format('grant select on cold_days, cold_verifications to %I', p_role);
   execute
     format(
-      'grant insert (day, state, manifest, manifest_hash, problem),
-        update (state, manifest, manifest_hash, problem, recorded_at, proven_at) on cold_days to %I',
+      'grant insert (day, state, manifest, manifest_hash, problem, again_at),
+        update (state, manifest, manifest_hash, problem, recorded_at, proven_at, again_at) on cold_days to %I',
       p_role
     );
 end;

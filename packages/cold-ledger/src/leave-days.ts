@@ -4,8 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Day, type ServiceDeps, StoreError } from '@svc/service';
-import { parseColdDay } from './manifest.ts';
-import { type ProveDeps, proveDay, workOf } from './prove-day.ts';
+import { assertOfDay, messageOf, type ProveDeps, proveDay } from './prove-day.ts';
 
 export interface LeaveDeps extends ProveDeps, Pick<ServiceDeps, 'clock' | 'holds'> {
   /** How long a day is kept beside the ledger once it has left. */
@@ -34,7 +33,7 @@ export interface LeftDays {
   readonly notProven: readonly Day[];
 }
 
-/** Rejects where the store of objects does not answer, or the database fails. */
+/** Rejects where the store of objects or the database does not answer. */
 export const leaveDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<LeftDays> => {
   const leaving = await detachDays(deps, stop);
   const over = await dropDays(deps, stop);
@@ -49,25 +48,37 @@ export class NotProvenError extends Error {
   }
 }
 
-const isProven = async (deps: LeaveDeps, day: Day, notProven: Day[], stop: AbortSignal): Promise<boolean> => {
+const isProven = async (
+  deps: LeaveDeps,
+  day: Day,
+  notProven: Day[],
+  stop: AbortSignal,
+  options?: Parameters<typeof proveDay>[3],
+): Promise<boolean> => {
   await assertSure(deps);
-  const problem = await proveDay(deps, day, stop);
+  const problem = await proveDay(deps, day, stop, options);
   if (problem !== null) notProven.push(day);
   return problem === null && !stop.aborted;
 };
 
-/** Every column of every Receipt that is to be removed is in the objects: what was published covers what is signed alone. */
-const isCopied = async (deps: LeaveDeps, day: Day, notProven: Day[], stop: AbortSignal): Promise<boolean> => {
-  const { coldDays } = deps.store;
-  const recorded = await coldDays.findManifest(day);
-  if (recorded === null) throw new Error(`${day} has no manifest`);
-  const lost = await workOf(deps).findLoss(parseColdDay(recorded.manifest), stop);
-  if (lost === null) return !stop.aborted;
-  const problem = `its objects differ from what is kept in ${lost}`;
-  deps.log.error('cold.not_proven', { day, problem });
-  await coldDays.noteProof(day, problem);
-  notProven.push(day);
-  return false;
+/** Runs `work` on a day; where that alone fails the day stays where it is, is named, and the others go on. */
+const onDay = async <T>(
+  deps: LeaveDeps,
+  day: Day,
+  notProven: Day[],
+  stop: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T | null> => {
+  try {
+    return await work();
+  } catch (error) {
+    await assertOfDay(deps, error, stop);
+    const problem = `it could not leave: ${messageOf(error)}`;
+    deps.log.error('cold.not_proven', { day, problem });
+    await deps.store.coldDays.noteProof(day, problem);
+    notProven.push(day);
+    return null;
+  }
 };
 
 const detachDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<Omit<LeftDays, 'dropped'>> => {
@@ -77,9 +88,10 @@ const detachDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<Omit<Left
   for (const day of await coldDays.listToDetach(MOST_DAYS)) {
     if (stop.aborted) break;
     if (!(await isProven(deps, day, notProven, stop))) continue;
-    while (!stop.aborted && !(await coldDays.keepVerifiers(day, RECEIPTS_PER_STEP)));
-    if (stop.aborted) break;
-    const outcome = await detach(deps, day);
+    const outcome = await onDay(deps, day, notProven, stop, async () => {
+      while (!stop.aborted && !(await coldDays.keepVerifiers(day, RECEIPTS_PER_STEP)));
+      return stop.aborted ? false : detach(deps, day);
+    });
     // Whatever holds the lock holds it for the next day too.
     if (outcome === 'locked') break;
     if (outcome) detached += 1;
@@ -101,9 +113,9 @@ export const dropDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<Omit
   }
   for (const day of days) {
     if (stop.aborted) break;
-    if (!(await isProven(deps, day, notProven, stop))) continue;
-    if (!(await isCopied(deps, day, notProven, stop))) continue;
-    if (await store.coldDays.drop(day, graceDays, nowMs)) dropped += 1;
+    if (!(await isProven(deps, day, notProven, stop, { isCopied: true }))) continue;
+    const drop = () => store.coldDays.drop(day, graceDays, nowMs);
+    if (await onDay(deps, day, notProven, stop, drop)) dropped += 1;
   }
   return { dropped, notProven };
 };

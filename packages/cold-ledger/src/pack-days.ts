@@ -9,7 +9,7 @@ import type { CheckpointRecord, Day } from '@svc/service';
 import { assertSure, type LeaveDeps, type LeftDays, leaveDays, NotProvenError } from './leave-days.ts';
 import { type ColdDay, signColdDay } from './manifest.ts';
 import type { PackedDay } from './pack-day.ts';
-import { proveOnlyCopies, workOf } from './prove-day.ts';
+import { assertOfDay, messageOf, proveOnlyCopies, workOf } from './prove-day.ts';
 import { manifestReader } from './read-manifest.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 
@@ -25,23 +25,37 @@ export interface PackedDays extends Omit<LeftDays, 'notProven'> {
   readonly proven: number;
 }
 
+/** Until a day is tried again that could not be packed, and one that was read and is not what was published. */
+const AGAIN_HOURS = { failed: 3, broken: 24 };
+
 /**
  * Packs every day that is due, the oldest first, has those that are packed leave the ledger, removes what left it long ago, and proves
- * some of what has no other copy. Begins nothing once `stop` is aborted, nor while something holds decisions. Rejects with `ObjectStoreError` or
- * `StoreError` where one of the two fails, and leaves that day to the next round; at the end with `NotProvenError`.
+ * some of what has no other copy. Begins nothing once `stop` is aborted, nor while something holds decisions. A day that fails is noted and
+ * left to a later round, and the others go on; at the end this rejects with what it failed with, or with `NotProvenError`. Rejects at once where
+ * the store or the database does not answer.
  */
 export const packDays = async (deps: PackDaysDeps, stop: AbortSignal): Promise<PackedDays> => {
   const count = { packed: 0, broken: 0 };
+  const failed = new Map<Day, unknown>();
   while (deps.hotDays > 0 && !stop.aborted) {
     await assertSure(deps);
-    const [due] = await deps.store.coldDays.listDue(deps.hotDays, deps.clock.nowMs(), 1);
+    const listed = await deps.store.coldDays.listDue(deps.hotDays, deps.clock.nowMs(), failed.size + 1);
+    const due = listed.find(({ day }) => !failed.has(day));
     if (due === undefined) break;
-    const outcome = await packOne(deps, due, stop);
+    const outcome = await packOne(deps, due, stop).catch(async (error: unknown) => {
+      await assertOfDay(deps, error, stop);
+      const problem = `it could not be packed: ${messageOf(error)}`;
+      deps.log.error('cold.not_packed', { day: due.day, problem });
+      failed.set(due.day, error);
+      await deps.store.coldDays.markBroken({ day: due.day, problem }, AGAIN_HOURS.failed);
+      return 'failed' as const;
+    });
     if (outcome === 'stopped') break;
-    count[outcome] += 1;
+    if (outcome !== 'failed') count[outcome] += 1;
   }
   const { notProven, ...left } = await leaveDays(deps, stop);
   const copies = await proveOnlyCopies(deps, stop);
+  for (const [, error] of failed) throw error;
   const all = [...notProven, ...copies.notProven];
   if (all.length > 0) throw new NotProvenError(all);
   return { ...count, ...left, proven: copies.proven };
@@ -79,7 +93,7 @@ const packOne = async (
   const problem = problemOf(packed, checkpoint);
   if (problem !== null) {
     log.error('cold.broken', { day, problem });
-    await store.coldDays.markBroken({ day, problem });
+    await store.coldDays.markBroken({ day, problem }, AGAIN_HOURS.broken);
     return 'broken';
   }
   const former = await store.coldDays.findManifest(day);

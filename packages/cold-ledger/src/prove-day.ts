@@ -1,4 +1,5 @@
 /** Whether a recorded day is in the store as the service packed and published it. */
+import { objectName } from '@svc/object-store';
 import type { Day, ServiceDeps } from '@svc/service';
 import { type DayWork, type DayWorkDeps, dayWork } from './day-work.ts';
 import type { ColdDay } from './manifest.ts';
@@ -16,31 +17,61 @@ const readOrProblem = (read: ReadManifest, text: string): ColdDay | string => {
   try {
     return read(text);
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 };
 
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const NOTHING = objectName('nothing', new Uint8Array(), 'bin');
+
 /**
- * Reads every byte that the manifest of a recorded day names, and compares it with the day's checkpoint. Answers what differs, which is noted in
- * the database and logged; null: nothing, or stopped. Rejects where that cannot be told.
+ * Resolves where it is a day alone with which `error` came about, so that the others may go on: the store and the database answer. Rejects
+ * with `error` otherwise, and once `stop` is aborted.
  */
-export const proveDay = async (deps: ProveDeps, day: Day, stop: AbortSignal): Promise<string | null> => {
+export const assertOfDay = async (
+  { objects, store }: Pick<ProveDeps, 'objects' | 'store'>,
+  error: unknown,
+  stop: AbortSignal,
+): Promise<void> => {
+  const isAway = await Promise.all([objects.head(NOTHING, stop), store.coldDays.countCold()]).then(
+    () => false,
+    () => true,
+  );
+  if (isAway || stop.aborted) throw error;
+};
+
+/**
+ * Reads every byte that the manifest of a recorded day names, and compares it with the day's checkpoint; `isCopied`: every column of every
+ * Receipt that is kept beside the ledger too, since what was published covers what is signed alone. Answers what differs, or why that could
+ * not be told of this day, which is noted in the database and logged; null: nothing, or stopped. Rejects where the store or the database does not answer.
+ */
+export const proveDay = async (
+  deps: ProveDeps,
+  day: Day,
+  stop: AbortSignal,
+  { isCopied = false }: { readonly isCopied?: boolean } = {},
+): Promise<string | null> => {
   const { crypto, identity, log, store } = deps;
   const [recorded, published] = await Promise.all([
     store.coldDays.findManifest(day),
     store.checkpoints.find(day),
   ]);
   if (recorded === null || published === null) throw new Error(`${day} has no manifest or no checkpoint`);
-  let problem: string | null;
-  try {
+  const find = async (): Promise<string | null> => {
     const manifest = readOrProblem(manifestReader(identity, crypto), recorded.manifest);
-    problem =
-      typeof manifest === 'string' ? manifest : await workOf(deps).findProblem(manifest, published, stop);
-  } catch (error) {
+    if (typeof manifest === 'string') return manifest;
+    const problem = await workOf(deps).findProblem(manifest, published, stop);
+    if (problem !== null || !isCopied) return problem;
+    const lost = await workOf(deps).findLoss(manifest, stop);
+    return lost === null ? null : `its objects differ from what is kept in ${lost}`;
+  };
+  const problem = await find().catch(async (error: unknown) => {
     if (stop.aborted) return null;
-    log.error('cold.not_proven', { day, problem: error instanceof Error ? error.message : String(error) });
-    throw error;
-  }
+    await assertOfDay(deps, error, stop);
+    return `it could not be proven: ${messageOf(error)}`;
+  });
+  if (stop.aborted) return null;
   if (problem !== null) log.error('cold.not_proven', { day, problem });
   await store.coldDays.noteProof(day, problem);
   return problem;

@@ -47,7 +47,7 @@ export const createColdHealth = (
     registry,
     {
       name: 'svc_cold_broken_days',
-      help: 'Closed days that are not packed, since they did not lead to their roots, and packed ones not read back as packed; -1: storage does not answer.',
+      help: 'Closed days that could not be packed or did not lead to their roots, and packed ones not read back as packed; -1: storage does not answer.',
     },
     async () => (await coldDays.listBroken()).map(({ day }) => day),
   );

@@ -4,7 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type PackDaysDeps, packDays, parseColdDay, proveReceipts } from '@svc/cold-ledger';
+import {
+  type DayWork,
+  dayWork,
+  type PackDaysDeps,
+  packDays,
+  parseColdDay,
+  proveReceipts,
+} from '@svc/cold-ledger';
 import { openObjects } from '@svc/object-store';
 import { type ObjectStore, ObjectStoreError, StoreError } from '@svc/service';
 import { tamper } from '@svc/testkit';
@@ -24,6 +31,7 @@ import {
   type Receipt,
 } from '../test/cold-world.ts';
 import { ColdReader } from './cold/cold-reader.ts';
+import { readDayRows } from './cold/day-rows.ts';
 import { checkpointRepository } from './repositories/checkpoints.ts';
 
 const stores = withStores();
@@ -54,9 +62,16 @@ const recorded = () =>
     'select day::text, state, manifest from cold_days order by cold_days.day',
   );
 
+/** When what failed is tried again. */
+const later = () =>
+  tamper(
+    stores.url,
+    `update cold_days set again_at = now() - interval '1 second' where again_at is not null`,
+  );
+
 /** Every Receipt of every day that is due is read to the byte, from whichever side; the days recorded so far are answered. */
 const expectWhole = async (objects: ObjectStore): Promise<readonly string[]> => {
-  const rows = await recorded();
+  const rows = (await recorded()).filter(({ state }) => state !== 'broken');
   expect(rows.map(({ state }) => state).filter((state) => !['recorded', 'cold'].includes(state))).toEqual([]);
   const leaves = await withSession(stores.url, async (session) => {
     const { listLeavesAgain } = checkpointRepository(
@@ -186,6 +201,7 @@ it('what is recorded cannot be changed or deleted, nor what was detached; that i
     expect(await stores.first.coldDays.listBroken()).toEqual([
       { day: DUE[0], problem: expect.stringContaining('not') },
     ]);
+    await later();
     const warned: unknown[] = [];
     const log = { ...quiet, warn: (...line: unknown[]) => warned.push(line) };
     const powerless = { ...stores.first.coldDays, mayDrop: async () => false };
@@ -227,6 +243,9 @@ it('one day that cannot be proven stays and is named, and the days after it leav
   const states = (await recorded()).map(({ day, state }) => [day, state]);
   expect(states).toEqual([[first, 'recorded'], ...others.map((day) => [day, 'cold'])]);
   expect((await stores.first.coldDays.listBroken()).map(({ day }) => day)).toEqual([first]);
+  // It is not read again in each round.
+  expect(await pack(damaged)).toEqual(NOTHING);
+  await later();
   expect(await pack(objects)).toEqual({ ...NOTHING, detached: 1 });
   expect(await stores.first.coldDays.listBroken()).toEqual([]);
   await expectCold(objects);
@@ -306,6 +325,53 @@ it('a vacuum of the partition is waited for apart from readers and commits: no l
   expect(await pack(objects)).toMatchObject({ detached: DUE.length });
   await expectCold(objects);
 }, 60_000);
+
+it('a day that cannot be packed is named, and the days after it are packed and leave; it is tried again hours later', async () => {
+  const objects = await openFolder();
+  const [first = '', ...others] = DUE;
+  let tried = 0;
+  const work = dayWork({ objects, readDayRows: (day, use, from) => readDayRows(stores.url, day, use, from) });
+  const full: DayWork = {
+    ...work,
+    pack(day, stop) {
+      if (day !== first) return work.pack(day, stop);
+      tried += 1;
+      return Promise.reject(new Error('it does not fit into the heap'));
+    },
+  };
+  const logged: unknown[] = [];
+  const log = { ...quiet, error: (...line: unknown[]) => logged.push(line) };
+  await expect(pack(objects, { work: full, log })).rejects.toThrow('does not fit into the heap');
+  const problem = 'it could not be packed: it does not fit into the heap';
+  expect(logged).toEqual([['cold.not_packed', { day: first, problem }]]);
+  const states = (await recorded()).map(({ day, state }) => [day, state]);
+  expect(states).toEqual([[first, 'broken'], ...others.map((day) => [day, 'cold'])]);
+  expect(await stores.first.coldDays.listBroken()).toEqual([{ day: first, problem }]);
+  await tamper(
+    stores.url,
+    `update cold_days set again_at = again_at - interval '2 hours' where state = 'broken'`,
+  );
+  expect(await pack(objects, { work: full })).toEqual(NOTHING);
+  expect(tried).toBe(1);
+  await tamper(
+    stores.url,
+    `update cold_days set again_at = again_at - interval '2 hours' where state = 'broken'`,
+  );
+  expect(await pack(objects)).toEqual({ ...NOTHING, packed: 1, detached: 1 });
+  await expectCold(objects);
+});
+
+it('while the store does not answer nothing is said of any day', async () => {
+  const away = () => Promise.reject(new ObjectStoreError('unavailable', 'no answer'));
+  const objects: ObjectStore = { put: away, get: away, getRange: away, head: away, list: away, delete: away };
+  await expect(pack(objects)).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(await recorded()).toEqual([]);
+  const folder = await openFolder();
+  await packOnly(folder);
+  await expect(pack(objects)).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(await stores.first.coldDays.listBroken()).toEqual([]);
+  expect(await pack(folder)).toEqual({ ...NOTHING, detached: DUE.length });
+});
 
 class Killed extends Error {}
 
@@ -426,10 +492,12 @@ describe('killed', () => {
       const objects = await openFolder();
       await pack(objects);
       await onceOver(async () => {
+        let isKilled = false;
         const killed = packDays(
           through(packingOf(stores.url, stores.first, objects), async (what, work) => {
-            if (what !== 'store drop') return work();
-            if (when === 'after') await work();
+            if (!isKilled && what !== 'store drop') return work();
+            if (!isKilled && when === 'after') await work();
+            isKilled = true;
             throw new Killed();
           }),
           never,
@@ -459,7 +527,7 @@ describe('a store that', () => {
 
   const lies = [
     ...(['hang', 'fail', 'drip', 'cut', 'shorten', 'flip', 'whole'] as const),
-    ...(['unconditional', 'no-conditions', 'lose-answer', 'forget'] as const),
+    ...(['unconditional', 'no-conditions', 'lose-answer', 'forget', 'halve'] as const),
   ];
   it.each(sampleOf(lies, 3).map((how) => [BEHAVIOURS[how], how] as const))(
     '%s, at any request: no day is recorded that is not whole, and the next round ends',
@@ -484,6 +552,7 @@ describe('a store that', () => {
           );
           server.behave('well');
           await expectWhole(honest.objects);
+          await later();
           await pack(honest.objects);
           await expectCold(honest.objects);
           await bringBack(stores.url);
@@ -554,7 +623,7 @@ describe('a day that is not what was published', () => {
           `delete from receipts where ${ofDay}; insert into receipts select * from kept; drop table kept`,
         );
       }
-      await tamper(stores.url, `update cold_days set recorded_at = now() - interval '25 hours'`);
+      await later();
       expect(await pack(objects)).toMatchObject({ packed: 1, broken: 0 });
       await expectCold(objects);
       expect(await stores.first.coldDays.listBroken()).toEqual([]);

@@ -37,9 +37,9 @@ export interface ColdDayRepository {
   listDue(hotDays: number, nowMs: number, limit: number): Promise<CheckpointRecord[]>;
   /** Records that the objects of a day are there and proven. False, and nothing changed, where one is recorded already. */
   record(day: Day, manifest: ColdManifest): Promise<boolean>;
-  /** Records that the Receipts of a day did not lead to its roots; unless a manifest of it is recorded. */
-  markBroken(day: BrokenDay): Promise<void>;
-  /** Notes that a packed day was read from its objects as it was packed (null), or what differed. */
+  /** Records why a day is not packed, and that it is not due for so long; unless a manifest of it is recorded. */
+  markBroken(day: BrokenDay, hours: number): Promise<void>;
+  /** Notes that a packed day was read from its objects as it was packed (null), or what differed: then no list below has it for an hour. */
   noteProof(day: Day, problem: string | null): Promise<void>;
   /** How many days are read from their objects. */
   countCold(): Promise<number>;

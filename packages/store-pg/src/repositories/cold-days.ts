@@ -14,16 +14,20 @@ const recordSql = `
   insert into cold_days (day, state, manifest, manifest_hash) values ($1, 'recorded', $2, $3)
   on conflict (day) do update
     set state = excluded.state, manifest = excluded.manifest, manifest_hash = excluded.manifest_hash, problem = null,
-      recorded_at = excluded.recorded_at, proven_at = null
+      recorded_at = excluded.recorded_at, proven_at = null, again_at = null
     where cold_days.state in ('broken', 'unpacked')
   returning true as "isRecorded"`;
 
 const markBrokenSql = `
-  insert into cold_days (day, state, problem) values ($1, 'broken', $2)
-  on conflict (day) do update set problem = excluded.problem, recorded_at = excluded.recorded_at
+  insert into cold_days (day, state, problem, again_at) values ($1, 'broken', $2, svc_now() + make_interval(hours => $3))
+  on conflict (day) do update
+    set problem = excluded.problem, recorded_at = excluded.recorded_at, again_at = excluded.again_at
     where cold_days.state = 'broken'`;
 
-const isOverSql = `state = 'cold' and dropped_at is null
+/** What could not be proven is read again after an hour, and not in each round. */
+const isTriedSql = '(again_at is null or again_at < svc_now())';
+
+const isOverSql = `state = 'cold' and dropped_at is null and ${isTriedSql}
   and detached_at < least(svc_now(), svc_instant($3)) - make_interval(days => greatest($2::integer, 1))`;
 
 const toPackSql = `
@@ -72,8 +76,8 @@ export function coldDayRepository(database: Database): ColdDayRepository {
       const values = [day, manifest, manifestHash];
       return (await database.write<{ isRecorded: true }>({ text: recordSql, values })).length > 0;
     },
-    async markBroken({ day, problem }) {
-      await database.write({ text: markBrokenSql, values: [day, problem] });
+    async markBroken({ day, problem }, hours) {
+      await database.write({ text: markBrokenSql, values: [day, problem, hours] });
     },
     async countCold() {
       const text = `select count(*)::integer as count from cold_days where state = 'cold'`;
@@ -85,7 +89,8 @@ export function coldDayRepository(database: Database): ColdDayRepository {
         values: [],
       }),
     async noteProof(day, problem) {
-      const text = `update cold_days set problem = $2, proven_at = case when $2::text is null then svc_now() else proven_at end
+      const text = `update cold_days set problem = $2, proven_at = case when $2::text is null then svc_now() else proven_at end,
+          again_at = case when $2::text is not null then svc_now() + interval '1 hour' end
         where day = $1 and state != 'broken'`;
       await database.write({ text, values: [day, problem] });
     },
@@ -94,7 +99,7 @@ export function coldDayRepository(database: Database): ColdDayRepository {
     },
     listToProve(days, limit) {
       const text = `select day::text as day from cold_days
-        where ${ONLY_COPY} and coalesce(proven_at, dropped_at) < svc_now() - make_interval(days => $1)
+        where ${ONLY_COPY} and ${isTriedSql} and coalesce(proven_at, dropped_at) < svc_now() - make_interval(days => $1)
         order by problem is not null, coalesce(proven_at, dropped_at) limit $2`;
       return database
         .read<{ day: Day }>({ text, values: [days, limit] })
@@ -105,7 +110,7 @@ export function coldDayRepository(database: Database): ColdDayRepository {
       return (await database.read<{ ms: number | null }>({ text, values: [] }))[0]?.ms ?? null;
     },
     listStates: () => database.read<DayState>({ text: statesSql, values: [] }),
-    listToDetach: (limit) => listDays(`state = 'recorded'`, [limit]),
+    listToDetach: (limit) => listDays(`state = 'recorded' and ${isTriedSql}`, [limit]),
     async keepVerifiers(day, limit) {
       const text = 'select svc_keep_verifiers($1, $2) as "isDone"';
       return (await database.write<{ isDone: boolean }>({ text, values: [day, limit] }))[0]?.isDone === true;
