@@ -14,6 +14,7 @@ const programs: Readonly<Record<string, () => Promise<unknown>>> = {
   offline: () => import('./offline/offline.ts'),
   pages: () => import('./pages/pages.ts'),
   peers: () => import('./peers/peers.ts'),
+  reports: () => import('./reports/reports.ts'),
   restart: () => import('./restart/restart.ts'),
   revocations: () => import('./revocations/revocations.ts'),
   scale: () => import('./scale/scale.ts'),

@@ -2,7 +2,6 @@
  * `npm run bench -- cold`: what a cold day takes, and what a year of them does to lists, exports and decisions. Ends with 1 when a bar is
  * missed.
  */
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,13 +21,6 @@ const options = parseColdOptions(argumentsOf('cold'));
 if (process.platform !== 'linux') {
   console.error('The benchmark reads memory from /proc, so it runs on Linux only.');
   process.exit(2);
-}
-
-/** As the thread that packs has it (packages/process/src/packing). */
-const BOUND = '--max-old-space-size=128';
-if (!process.execArgv.includes(BOUND)) {
-  const { status } = spawnSync(process.execPath, [BOUND, ...process.argv.slice(1)], { stdio: 'inherit' });
-  process.exit(status ?? 1);
 }
 
 const cleanup = new Cleanup();

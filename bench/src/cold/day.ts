@@ -1,11 +1,12 @@
-/** One day: what it takes as objects, what it takes to pack and to prove it, and what to find a Receipt in it. */
+/** One day: what it takes as objects and in the database, to pack and to prove it, and to find a Receipt in it through the API. */
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
-import { type ColdDay, ColdDayReader, packDay, proveReceipts } from '@svc/cold-ledger';
-import { type OpenedObjects, openObjects } from '@svc/object-store';
-import type { ObjectStore } from '@svc/service';
-import { readDayRows } from '@svc/store-pg';
+import { type ColdDay, parseColdDay } from '@svc/cold-ledger';
+import { openObjects } from '@svc/object-store';
+import { workOnThread } from '@svc/process/on-thread';
+import { createStore } from '@svc/store-pg';
 import { isSwiftInstalled, startSwiftS3 } from '@svc/testkit/swift-s3';
 import { peakMegabytes, resetPeak } from '../day/memory.ts';
 import type { Cleanup } from '../harness/cleanup.ts';
@@ -14,24 +15,38 @@ import { startDatabase } from '../harness/database.ts';
 import { withSession } from '../ledger/database.ts';
 import { DAY_MS, dateOf, startOfDay } from '../ledger/days.ts';
 import { fill } from '../ledger/fill.ts';
+import { get, startNodes, Turns } from '../ledger/nodes.ts';
+import { countUsage, homeOf } from '../ledger/prepare.ts';
 import { atLeast, atMost, type Row } from '../ledger/table.ts';
 import { takeTemplates } from '../ledger/templates.ts';
 import { insertTenants } from '../ledger/tenants.ts';
 import { percentile } from '../load/percentile.ts';
 import type { ColdOptions } from './options.ts';
+import { HOT_DAYS, runWorker } from './worker-rounds.ts';
 
 type Progress = (line: string) => void;
+type Environment = Readonly<Record<string, string>>;
+
+/** Of the day: those of the first days are closed, and empty but for one. */
+const DAYS_AGO = 40;
 
 export async function measureDay(place: Place, options: ColdOptions, progress: Progress): Promise<Row[]> {
   const filled = await fillDay(place, options, progress);
-  const { objects } = await openObjects(pathToFileURL(join(place.folder, 'objects')).href, null);
   progress('packing');
-  const { tables, rows } = await measurePacking(filled, objects);
+  const rows = await measurePacking(filled, options);
+  progress('the worker closes, packs and detaches it');
+  await runWorker(place, {
+    ...{ worker: options.worker, databaseUrl: filled.databaseUrl, firstDayMs: filled.firstDayMs, progress },
+    ...{ environment: filled.environment, coldDays: DAYS_AGO - HOT_DAYS },
+  });
+  progress('proving');
+  const manifest = await measureProving(filled, options, rows);
+  rows.unshift(await measureBytes(filled, manifest));
   progress('looking up');
-  rows.push(...(await measureLookUps('files', objects, tables, filled.ids, 40)));
+  rows.push(...(await measureLookUps('files', place, options, filled, filled.environment, 40)));
   if (isSwiftInstalled) {
-    const swift = await copyToSwift(place.cleanup, objects, tables);
-    rows.push(...(await measureLookUps('Swift', swift, tables, filled.ids, 80)));
+    const environment = await copyToSwift(place.cleanup, filled, manifest);
+    rows.push(...(await measureLookUps('Swift', place, options, filled, environment, 80)));
   } else progress('SKIPPED: look-ups in an S3 server. Swift is not installed');
   return rows;
 }
@@ -40,13 +55,18 @@ const row = (what: string, figure: string, bar: Pick<Row, 'bar' | 'isMissed'>, n
   ...{ what, p50, figure, note },
   ...bar,
 });
-const NO_BAR = { bar: '', isMissed: false };
 
 interface FilledDay {
   readonly databaseUrl: string;
+  readonly environment: Environment & { readonly SVC_COLD: string };
+  readonly firstDayMs: number;
   readonly day: string;
+  readonly receipts: number;
+  /** Of the partition. */
   readonly bytes: number;
+  /** Receipts of one relying party, and its keys. */
   readonly ids: readonly string[];
+  readonly keys: readonly string[];
 }
 
 async function fillDay(
@@ -54,110 +74,154 @@ async function fillDay(
   { api, receipts, samples }: ColdOptions,
   progress: Progress,
 ): Promise<FilledDay> {
-  const { url: databaseUrl } = await startDatabase(join(place.folder, 'database'), place.cleanup);
-  const node = await startApiNode(place, { name: 'cold', api, databaseUrl });
+  const home = join(place.folder, 'day');
+  mkdirSync(home);
+  const environment = { ...homeOf(home), SVC_COLD: pathToFileURL(join(home, 'objects')).href };
+  const { url: databaseUrl } = await startDatabase(join(home, 'database'), place.cleanup);
+  const node = await startApiNode(place, { name: 'cold', api, databaseUrl, environment });
   const templates = await takeTemplates(node, false);
   await node.stop();
-  const firstDayMs = startOfDay(Date.now()) - 40 * DAY_MS;
+  const firstDayMs = startOfDay(Date.now()) - DAYS_AGO * DAY_MS;
   const day = dateOf(firstDayMs);
-  await insertTenants(databaseUrl, firstDayMs, 1);
+  const { keys, largestRp } = await insertTenants(databaseUrl, firstDayMs, 1);
   await fill({ databaseUrl, firstDayMs, days: 1, receipts, templates, progress });
+  await countUsage(databaseUrl, receipts, progress);
   return withSession(databaseUrl, async (session) => {
     const ask = async (sql: string, values: unknown[]) => (await session.query(sql, values)).rows;
     const [size] = await ask('select pg_total_relation_size($1)::float8 as bytes', [
       `receipts_${day.replaceAll('-', '')}`,
     ]);
-    const ids = await ask('select receipt_id as id from receipts order by random() limit $1', [samples]);
+    const ids = await ask(
+      'select receipt_id as id from receipts where relying_party = $1 order by random() limit $2',
+      [largestRp, samples],
+    );
     return {
-      ...{ databaseUrl, day, bytes: size?.bytes, ids: ids.map(({ id }) => id) },
+      ...{ databaseUrl, environment, firstDayMs, day, receipts },
+      ...{ bytes: size?.bytes, ids: ids.map(({ id }) => id), keys: keys['largest RP'] },
     };
   });
 }
 
-async function measurePacking(filled: FilledDay, objects: ObjectStore) {
+const never = new AbortController().signal;
+
+/** The thread of the product, with its limits, in this process. */
+const threadOf = ({ databaseUrl, environment }: FilledDay, { worker }: ColdOptions) =>
+  workOnThread(pathToFileURL(worker), { databaseUrl, place: environment.SVC_COLD, endpoint: null });
+
+async function measurePacking(filled: FilledDay, options: ColdOptions): Promise<Row[]> {
+  const before = peakMegabytes(process.pid);
   resetPeak(process.pid);
   const beganMs = performance.now();
   const cpu = process.cpuUsage();
-  const { tables, treeSize, difference } = await readDayRows(filled.databaseUrl, filled.day, (rows) =>
-    packDay(objects, filled.day, rows),
-  );
+  const { tables, difference } = await threadOf(filled, options).pack(filled.day, never);
   if (difference !== null) throw new Error(`what was read back differs in ${difference}`);
-  const packedMs = performance.now();
+  const seconds = (performance.now() - beganMs) / 1000;
   const { user, system } = process.cpuUsage(cpu);
-  const stored = Object.values(tables)
-    .flat()
-    .reduce((sum, { bytes }) => sum + bytes, 0);
-  const seconds = (packedMs - beganMs) / 1000;
   const peak = peakMegabytes(process.pid);
-  await proveReceipts(objects, tables);
-  const proving = (performance.now() - packedMs) / 1000;
-  const manifest = JSON.stringify(tables).length * (4 / 3);
-  const each = (stored + manifest) / treeSize;
-  const rows = [
+  return [
     row(
-      'bytes a Receipt, objects and manifest',
-      each.toFixed(0),
-      atMost(each, 450),
-      `in PostgreSQL: ${(filled.bytes / treeSize).toFixed(0)}`,
-    ),
-    row(
-      'packing and proving, s',
+      'packing, reading back and comparing, s',
       seconds.toFixed(1),
       atMost(seconds, 120),
-      `proving alone ${proving.toFixed(1)}; ${((user + system) / 1e6).toFixed(1)} s of CPU here`,
+      `on the thread of the worker; ${((user + system) / 1e6).toFixed(1)} s of CPU here`,
     ),
     row(
       'peak MB of the process',
       peak.toFixed(0),
       atMost(peak, 400),
-      `${Object.values(tables).flat().length} objects`,
-    ),
-    row(
-      'Receipts a second, read from the store and hashed',
-      (treeSize / proving).toFixed(0),
-      atLeast(treeSize / proving, 20_000),
+      `${before.toFixed(0)} before it was reset; ${Object.values(tables).flat().length} objects`,
     ),
   ];
-  return { tables, rows };
 }
 
+/** As the job proves a day once a month. */
+async function measureProving(filled: FilledDay, options: ColdOptions, rows: Row[]): Promise<ColdDay> {
+  const store = createStore({ databaseUrl: filled.databaseUrl });
+  try {
+    const [recorded, published] = await Promise.all([
+      store.coldDays.findManifest(filled.day),
+      store.checkpoints.find(filled.day),
+    ]);
+    if (recorded === null || published === null) throw new Error(`${filled.day} is not packed`);
+    const manifest = parseColdDay(recorded.manifest);
+    const beganMs = performance.now();
+    const problem = await threadOf(filled, options).findProblem(manifest, published, never);
+    if (problem !== null) throw new Error(problem);
+    const perSecond = filled.receipts / ((performance.now() - beganMs) / 1000);
+    rows.push(
+      row(
+        'Receipts a second, read from the store and proven',
+        perSecond.toFixed(0),
+        atLeast(perSecond, 20_000),
+      ),
+    );
+    return manifest;
+  } finally {
+    await store.close();
+  }
+}
+
+/** What stays in the database of a day that has left it, its signed manifest among it, and its objects. */
+async function measureBytes({ databaseUrl, receipts, bytes }: FilledDay, { tables }: ColdDay): Promise<Row> {
+  const objects = Object.values(tables)
+    .flat()
+    .reduce((sum, object) => sum + object.bytes, 0);
+  const kept = await withSession(databaseUrl, async (session) => {
+    const names = ['cold_days', 'cold_verifications', 'attestations', 'consumption_events'];
+    const text =
+      'select name, pg_total_relation_size(name::regclass)::float8 as bytes from unnest($1::text[]) as name';
+    return (await session.query<{ name: string; bytes: number }>(text, [names])).rows;
+  });
+  const each = (count: number) => (count / receipts).toFixed(0);
+  const all = kept.reduce((sum, one) => sum + one.bytes, objects);
+  const parts = kept.map((one) => `${one.name} ${each(one.bytes)}`).join(', ');
+  return row(
+    'bytes a Receipt, database and objects',
+    each(all),
+    atMost(all / receipts, 450),
+    `objects ${each(objects)}, ${parts}; as a partition before: ${each(bytes)}`,
+  );
+}
+
+/** `GET /decisions/{id}`, of nodes that have it in no memory of their own at first, and then again. */
 async function measureLookUps(
   what: string,
-  objects: ObjectStore,
-  tables: ColdDay['tables'],
-  ids: readonly string[],
+  place: Place,
+  { api }: ColdOptions,
+  { databaseUrl, ids, keys }: FilledDay,
+  environment: Environment,
   bar: number,
-) {
-  const takes = async (find: (id: string) => Promise<unknown>) => {
+): Promise<Row[]> {
+  const nodes = await startNodes(place, api, databaseUrl, { environment });
+  const turns = new Turns(nodes);
+  const pass = async () => {
     const ms: number[] = [];
     for (const id of ids) {
-      const beganMs = performance.now();
-      if ((await find(id)) === null) throw new Error(`${id} is not found`);
-      ms.push(performance.now() - beganMs);
+      const { node, key } = await turns.take(keys);
+      ms.push((await get(node, `/decisions/${id}`, { key })).ms);
     }
     return ms;
   };
-  const reader = new ColdDayReader(objects, { tables });
-  await takes((id) => reader.findReceipt(id));
-  const known = await takes((id) => reader.findReceipt(id));
-  const anew = await takes((id) => new ColdDayReader(objects, { tables }).findReceipt(id));
-  const line = (name: string, ms: readonly number[], limit: Pick<Row, 'bar' | 'isMissed'>) =>
+  const first = await pass();
+  const again = await pass();
+  for (const node of nodes) await node.stop();
+  const line = (name: string, ms: readonly number[]) =>
     row(
-      `a Receipt, ${what}${name}, p99 ms`,
+      `GET /decisions/{id}, cold, ${what}${name}, p99 ms`,
       percentile(ms, 99).toFixed(1),
-      limit,
-      `${ms.length} look-ups`,
+      atMost(percentile(ms, 99), bar),
+      `${ms.length} of one relying party, ${nodes.length} nodes`,
       percentile(ms, 50).toFixed(1),
     );
-  return [line('', known, atMost(percentile(known, 99), bar)), line(', index not in memory', anew, NO_BAR)];
+  return [line(', first time', first), line('', again)];
 }
 
-/** The objects once more, in Swift on this machine. */
+/** The objects once more, in Swift on this machine. Answers the environment of a node that reads them there. */
 async function copyToSwift(
   cleanup: Cleanup,
-  from: ObjectStore,
-  tables: ColdDay['tables'],
-): Promise<ObjectStore> {
+  { environment }: FilledDay,
+  { tables }: ColdDay,
+): Promise<Environment> {
   const swift = await startSwiftS3();
   cleanup.add(() => swift.stop());
   const client = new S3Client({
@@ -168,12 +232,20 @@ async function copyToSwift(
   });
   await client.send(new CreateBucketCommand({ Bucket: 'cold' }));
   client.destroy();
-  Object.assign(process.env, {
+  const credentials = {
     AWS_ACCESS_KEY_ID: swift.accessKeyId,
     AWS_SECRET_ACCESS_KEY: swift.secretAccessKey,
-  });
-  const { objects, close }: OpenedObjects = await openObjects('s3://cold/bench', swift.endpoint);
-  cleanup.add(close);
-  for (const { name } of Object.values(tables).flat()) await objects.put(name, await from.get(name));
-  return objects;
+  };
+  Object.assign(process.env, credentials);
+  const from = await openObjects(environment.SVC_COLD, null);
+  const to = await openObjects('s3://cold/bench', swift.endpoint);
+  cleanup.add(() => to.close());
+  for (const { name } of Object.values(tables).flat())
+    await to.objects.put(name, await from.objects.get(name));
+  return {
+    ...environment,
+    ...credentials,
+    SVC_COLD: 's3://cold/bench',
+    SVC_COLD_ENDPOINT: swift.endpoint,
+  };
 }

@@ -7,6 +7,9 @@ import type { Cleanup } from './cleanup.ts';
 export interface Database {
   readonly url: string;
   readonly postgresPid: number;
+  /** Of the server: its database `postgres`, and its folder. */
+  readonly adminUrl: string;
+  readonly dataDir: string;
   /** Writes out what earlier load left to be written. */
   checkpoint(): Promise<void>;
   /** Since the server started. Exact once its sessions have been idle for `STATISTICS_SETTLE_MS`. */
@@ -39,7 +42,7 @@ export async function startDatabase(folder: string, cleanup: Cleanup): Promise<D
     throw new Error('PostgreSQL is not durable');
   return {
     url: url.href,
-    postgresPid: server.pid,
+    ...{ postgresPid: server.pid, adminUrl: server.url, dataDir: server.dataDir },
     checkpoint: async () => {
       await query(url.href, 'checkpoint');
     },

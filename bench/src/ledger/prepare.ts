@@ -69,7 +69,7 @@ async function make(request: PrepareRequest): Promise<Ledger> {
     fill({ databaseUrl, firstDayMs, days: DAYS, receipts, templates, progress }),
   );
   progress('counting usage, as the worker does');
-  const counted = await timed(() => count(databaseUrl, receipts, progress));
+  const counted = await timed(() => countUsage(databaseUrl, receipts, progress));
   const ledger = {
     receipts,
     isShort,
@@ -102,7 +102,11 @@ const PROGRESS_MS = 15_000;
 const STEP = 100_000;
 
 /** The worker's job, in steps of our own length. */
-async function count(databaseUrl: string, receipts: number, progress: (line: string) => void): Promise<void> {
+export async function countUsage(
+  databaseUrl: string,
+  receipts: number,
+  progress: (line: string) => void,
+): Promise<void> {
   // On a machine that is busy otherwise a connection takes long.
   const store = createStore({
     databaseUrl,
