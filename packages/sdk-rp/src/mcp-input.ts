@@ -1,4 +1,4 @@
-/** What a tool would refuse about its arguments by itself, asked before a Proof is spent and a budget drawn for it. */
+/** What a server would refuse about a call by itself, asked before a Proof is spent and a budget drawn for it. */
 
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
@@ -17,35 +17,90 @@ export function hasProtoMember(args: unknown): boolean {
   return false;
 }
 
-/** What is used of an McpServer that its types keep private. An SDK that has it otherwise checks the arguments after the decision. */
-interface Checking {
-  readonly _registeredTools?: Readonly<Record<string, { readonly enabled?: boolean }>>;
-  readonly validateToolInput?: (tool: object, args: unknown, name: string) => Promise<unknown>;
+interface Tool {
+  readonly enabled?: boolean;
+  readonly execution?: { readonly taskSupport?: string };
+  readonly handler?: object;
 }
 
-/**
- * Why a registered tool would not run with these arguments, by the schema that it was registered with; null where it would, and where
- * this cannot be known: a `Server` with a handler of its own knows alone what its tools take.
- * @throws what the schema itself throws
- */
-export async function findInputFault(
-  server: McpServer | Server,
-  name: string,
-  args: unknown,
-): Promise<string | null> {
-  const { _registeredTools: tools } = server as unknown as Checking;
-  const tool = tools !== undefined && Object.hasOwn(tools, name) ? tools[name] : undefined;
-  if (tool === undefined) return null;
-  if (tool.enabled === false) return 'This tool is disabled.';
-  try {
-    await (server as unknown as Checking).validateToolInput?.(tool, args, name);
-    return null;
-  } catch (error) {
-    const { code, message } = Object(error) as { code?: unknown; message?: unknown };
-    if (code !== INVALID_PARAMS || typeof message !== 'string') throw error;
-    const told = message.replace(/^MCP error -?\d+: /, '').slice(0, MAX_CHARS);
-    return `The tool does not take these arguments: ${told}`;
+/** What is used of an McpServer that its types keep private. An SDK that has it otherwise checks the call after the decision. */
+interface Checking {
+  readonly _registeredTools?: Readonly<Record<string, Tool>>;
+  readonly _toolHandlersInitialized?: boolean;
+  validateToolInput?: (tool: Tool, args: unknown, name: string) => Promise<unknown>;
+}
+
+/** A call as far as it is looked at here. */
+export interface CheckedCall {
+  readonly name: string;
+  readonly args: object;
+  readonly isTask: boolean;
+  /** What the SDK hands to a handler. */
+  readonly extra: object;
+}
+
+/** Of one server. */
+export interface CallChecks {
+  /** To be asked where a handler is set: whether the McpServer itself sets it. Its answer may be asked for once a call comes. */
+  isOwnHandler: () => () => boolean;
+  /**
+   * Why the server would not run this call by what its tools were registered with; null where it would, and where this cannot be known: a
+   * handler of the shop's own knows alone what its tools take.
+   * @throws what a schema itself throws
+   */
+  findFault: (call: CheckedCall) => Promise<string | null>;
+}
+
+/** Checks the calls of a server. What a schema has made of the arguments is kept for the server, which would run it once more. */
+export function createCallChecks(server: McpServer | Server): CallChecks {
+  const known = server as unknown as Checking;
+  const validate = known.validateToolInput?.bind(server);
+  const inputs = new WeakMap<object, { readonly tool: Tool; readonly input: unknown }>();
+  if (validate !== undefined)
+    known.validateToolInput = async (tool, args, name) => {
+      const kept = inputs.get(Object(args));
+      return kept?.tool === tool ? kept.input : await validate(tool, args, name);
+    };
+  return {
+    isOwnHandler: () => {
+      // An McpServer sets its handler once, and says so afterwards.
+      const isBefore = known._toolHandlersInitialized === false;
+      return () => isBefore && known._toolHandlersInitialized === true;
+    },
+    findFault: async ({ name, args, ...call }) => {
+      const tools = known._registeredTools ?? {};
+      const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
+      if (tool === undefined) return 'There is no such tool.';
+      if (tool.enabled === false) return 'This tool is disabled.';
+      const fault = findTaskFault(tool, call);
+      if (fault !== null || validate === undefined) return fault;
+      try {
+        inputs.set(args, { tool, input: await validate(tool, args, name) });
+        return null;
+      } catch (error) {
+        const { code, message } = Object(error) as { code?: unknown; message?: unknown };
+        if (code !== INVALID_PARAMS || typeof message !== 'string') throw error;
+        const told = message.replace(/^MCP error -?\d+: /, '').slice(0, MAX_CHARS);
+        return `The tool does not take these arguments: ${told}`;
+      }
+    },
+  };
+}
+
+/** As an McpServer does. A tool that runs as no task would run, and its result then be no task. */
+function findTaskFault(
+  { execution, handler = {} }: Tool,
+  { isTask, extra }: Pick<CheckedCall, 'isTask' | 'extra'>,
+): string | null {
+  const support = execution?.taskSupport ?? 'forbidden';
+  if (!('createTask' in handler)) {
+    if (support !== 'forbidden') return 'This tool is not set up: it is said to run as a task, and does not.';
+    return isTask ? 'This tool does not run as a task.' : null;
   }
+  if (!isTask && support === 'required') return 'This tool runs as a task alone.';
+  return 'taskStore' in extra && extra.taskStore
+    ? null
+    : 'This tool is not set up: the server keeps no tasks.';
 }
 
 /** JSON-RPC 2.0 §5.1. */

@@ -18,7 +18,7 @@ import {
 } from '@svc/sdk-core';
 import { anOriginOfTools, META, type ToolRequest, toolRequest } from '@svc/sdk-core/tool-call';
 import type { AskedVerifier, SvcAuthority } from './authorize.ts';
-import { findInputFault, hasProtoMember } from './mcp-input.ts';
+import { type CallChecks, createCallChecks, hasProtoMember } from './mcp-input.ts';
 import { mismatchBeforeVerify, RequestMismatchError } from './request-mismatch.ts';
 import type { Verdict } from './verify.ts';
 
@@ -70,12 +70,16 @@ const isToolRule = (value: unknown): boolean =>
 
 const authorities = new WeakMap<object, SvcAuthority>();
 
+/** One signal belongs to one call, and copies of what the SDK hands to a tool have it too: a tool that runs as a task gets a copy. */
+const callOfExtra = (extra: object): object =>
+  'signal' in extra && extra.signal instanceof AbortSignal ? extra.signal : extra;
+
 /**
  * The authority of the call that a tool is running for; `extra` is what the SDK hands to the tool beside its arguments.
  * @throws SvcError `configuration` where the tool was not guarded
  */
 export function getToolAuthority(extra: object): SvcAuthority {
-  const authority = authorities.get(extra);
+  const authority = authorities.get(callOfExtra(extra));
   if (authority === undefined) throw new SvcError('configuration', 'no guard has allowed this call');
   return authority;
 }
@@ -94,8 +98,11 @@ export function guardTools(server: McpServer | Server, options: GuardOptions): v
   const inner = 'server' in server ? server.server : server;
   refuseLate(inner);
   const rules = new Map(Object.entries(read.tools ?? {}));
+  const checks = createCallChecks(server);
   const guard = (handler: Handler): Handler => {
-    const ofTools = guarded(handler, rules, { ...read, server });
+    const isOwn = checks.isOwnHandler();
+    const findFault: CallChecks['findFault'] = async (call) => (isOwn() ? checks.findFault(call) : null);
+    const ofTools = guarded(handler, rules, { ...read, findFault });
     return (request, extra) => (isForTools(request) ? ofTools(request, extra) : handler(request, extra));
   };
   const set: (schema: unknown, handler: Handler) => void = inner.setRequestHandler.bind(inner) as never;
@@ -123,7 +130,7 @@ function refuseLate(server: Server): void {
 
 /** What a guard goes by. */
 interface Guard extends GuardOptions {
-  readonly server: McpServer | Server;
+  readonly findFault: CallChecks['findFault'];
 }
 
 type Handler = (request: CallToolRequest, extra: object) => Promise<CallToolResult> | CallToolResult;
@@ -142,21 +149,41 @@ const guarded =
       throw Object.assign(new Error('the name of a tool must be a string'), { code: INVALID_PARAMS });
     const toolRule = rules.get(name) ?? 'guarded';
     if (toolRule === 'free') return handler(request, extra);
+    const { arguments: args = {} } = params;
+    const called = { ...params, name, arguments: args };
     const outcome =
       toolRule === 'forbidden'
         ? refuse('FORBIDDEN', 'This tool is not offered to Agents.', 'Do without it: no Grant allows it.')
-        : await decide(params, toolRule, options);
+        : await decide(called, extra, toolRule, options);
     if ('allowed' in outcome) {
-      authorities.set(extra, outcome.allowed);
-      const result = await handler(request, extra);
-      return { ...result, _meta: { ...result._meta, [META.receipt]: outcome.allowed.receipt } };
+      authorities.set(callOfExtra(extra), outcome.allowed);
+      return withReceipt(outcome.allowed.receipt, () => handler({ ...request, params: called }, extra));
     }
     const { reason, message, remedy } = outcome.refused;
     // What is made of a call as a task is no tool result, and has no place for an error.
     if (params.task !== undefined)
-      throw Object.assign(new Error(`${reason}: ${message} ${remedy}`), { code: INVALID_REQUEST });
+      throw Object.assign(new Error(`${reason}: ${message} ${remedy}`), {
+        code: INVALID_REQUEST,
+        data: metaOf(outcome.refused, options),
+      });
     return resultOf(outcome.refused, options);
   };
+
+/** What a tool answers, or the error that it throws, with the Receipt. */
+async function withReceipt(
+  receipt: Verdict['receipt'],
+  run: () => Promise<CallToolResult> | CallToolResult,
+): Promise<CallToolResult> {
+  try {
+    const result = await run();
+    return { ...result, _meta: { ...result._meta, [META.receipt]: receipt } };
+  } catch (cause) {
+    // Another error, and not this one altered: a tool may throw the same one again and again.
+    const { code, message = 'Internal error', data } = Object(cause);
+    const told = typeof data === 'object' && !Array.isArray(data) ? data : { data };
+    throw Object.assign(new Error(message, { cause }), { code, data: { ...told, [META.receipt]: receipt } });
+  }
+}
 
 /** JSON-RPC 2.0 §5.1. */
 const INVALID_REQUEST = -32_600;
@@ -174,10 +201,12 @@ interface Refused {
 type Outcome = { readonly allowed: SvcAuthority } | Refused;
 
 async function decide(
-  { name = '', arguments: args = {}, _meta: meta }: Partial<CallToolRequest['params']>,
+  { name, arguments: args = {}, task, _meta: meta }: CallToolRequest['params'],
+  extra: object,
   toolRule: ToolRule,
   options: Guard,
 ): Promise<Outcome> {
+  const isTask = task !== undefined;
   const { [META.grant]: grant, [META.proof]: proof } = meta ?? {};
   let called: ToolRequest;
   let action: Action;
@@ -193,7 +222,7 @@ async function decide(
     if (mismatchBeforeVerify(proof, called) !== null) return forAnotherCall();
     const fault = hasProtoMember(args)
       ? 'The arguments have a member "__proto__".'
-      : await findInputFault(options.server, name, args);
+      : (findSessionFault(isTask, extra) ?? (await options.findFault({ name, args, isTask, extra })));
     if (fault !== null) return refuse('INVALID_REQUEST', fault, CALL_AS_DESCRIBED);
     action = typeof toolRule === 'object' ? await toolRule.action(args) : callOf(called);
   } catch (error) {
@@ -208,6 +237,13 @@ async function decide(
     const remedy = 'Try again later, with a new Proof.';
     return refuse('SERVICE_UNAVAILABLE', 'Authority could not be verified.', remedy);
   }
+}
+
+/** Whoever knows the id of a task reads its result, unless a session binds it. Standard input and output have one caller. */
+function findSessionFault(isTask: boolean, extra: object): string | null {
+  const { requestInfo, sessionId } = extra as { requestInfo?: unknown; sessionId?: unknown };
+  if (!isTask || requestInfo === undefined || sessionId !== undefined) return null;
+  return 'A guarded tool runs as a task within a session alone, and this server has none.';
 }
 
 const withoutAuthority = ({ method, url }: ToolRequest): Outcome => {
@@ -247,20 +283,22 @@ const refuse = (
 ): Refused => ({ refused: { reason, message, remedy, receipt } });
 
 /** The tool error that says it. */
-const resultOf = (
+const resultOf = (refused: Refused['refused'], options: Guard): CallToolResult => ({
+  isError: true,
+  content: [{ type: 'text', text: `${refused.reason}: ${refused.message} ${refused.remedy}` }],
+  _meta: metaOf(refused, options),
+});
+
+const metaOf = (
   { reason, message, remedy, receipt }: Refused['refused'],
   options: Guard,
-): CallToolResult => {
+): Record<string, unknown> => {
   const base = helpBase(options.verifier.publicUrl);
   const about = receipt?.decision === 'DENY' ? 'reasons' : 'errors';
   const help = base === null ? {} : { helpUrl: helpUrlOf(base, about, reason) };
   return {
-    isError: true,
-    content: [{ type: 'text', text: `${reason}: ${message} ${remedy}` }],
-    _meta: {
-      [META.refusal]: { reason, message, remedy, ...help },
-      ...(receipt === null ? {} : { [META.receipt]: receipt }),
-    },
+    [META.refusal]: { reason, message, remedy, ...help },
+    ...(receipt === null ? {} : { [META.receipt]: receipt }),
   };
 };
 

@@ -4,7 +4,11 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { CallToolRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import {
+  CallToolRequestSchema,
+  type CallToolResult,
+  UrlElicitationRequiredError,
+} from '@modelcontextprotocol/sdk/types.js';
 import { toolRequest } from '@svc/sdk-core/tool-call';
 import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
@@ -243,4 +247,129 @@ it.each([
   expect(await call('guarded', { order: '7' })).toMatch(/INVALID_REQUEST: This tool is disabled/);
   expect(verify).toHaveBeenCalledOnce();
   await client.close();
+});
+
+/** What is answered on the wire: a client of the SDK rebuilds some errors without what else their data has. */
+const wire = async (server: Pick<McpServer, 'connect'>, params: Record<string, unknown>) => {
+  const [ofClient, ofServer] = InMemoryTransport.createLinkedPair();
+  await server.connect(ofServer);
+  const answered = new Promise<unknown>((resolve) => {
+    ofClient.onmessage = resolve;
+  });
+  await ofClient.start();
+  await ofClient.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+  return answered;
+};
+const receipt = { receipt_id: 'drc_2', decision: 'ALLOW' } as never;
+const allowOnce = () => verify.mockResolvedValueOnce({ allowed: true, authority: {}, receipt } as never);
+
+it('the Receipt of a call whose tool throws comes back with the error, beside what the error says, and alters no error', async () => {
+  const elicitation = {
+    mode: 'url',
+    elicitationId: 'e',
+    url: 'https://shop.example/',
+    message: 'm',
+  } as const;
+  const thrown = Object.freeze(new UrlElicitationRequiredError([elicitation]));
+  const made = new McpServer(INFO);
+  guardTools(made, options);
+  made.registerTool('guarded', {}, () => {
+    throw thrown;
+  });
+  allowOnce();
+  expect(await wire(made, { name: 'guarded', _meta: presented })).toMatchObject({
+    error: { code: -32_042, data: { elicitations: [elicitation], 'svc/receipt': receipt } },
+  });
+  const cases: readonly (readonly [unknown, object])[] = [
+    [Object.freeze(Object.assign(new Error('out of stock'), { code: -1, data: ['a'] })), { data: ['a'] }],
+    [new Error('out of stock'), {}],
+    [null, {}],
+  ];
+  for (const [error, data] of cases) {
+    const own = low(new Server(INFO, { capabilities: { tools: {} } }));
+    own.setRequestHandler(CallToolRequestSchema, () => {
+      throw error;
+    });
+    allowOnce();
+    const message = error === null ? 'Internal error' : 'out of stock';
+    expect(await wire(own, { name: 'guarded', _meta: presented })).toMatchObject({
+      error: { message, data: { ...data, 'svc/receipt': receipt } },
+    });
+  }
+});
+
+it.each([
+  ['this copy', McpServer],
+  ['another copy', OtherCopy],
+])('nobody is asked about a tool that the server does not have, in %s of the SDK', async (_, Made) => {
+  verify.mockClear();
+  const server = new Made(INFO);
+  guardTools(server, options);
+  server.registerTool('guarded', {}, ran);
+  const client = await clientOf(() => server);
+  for (const name of ['gaurded', 'toString', 'described'])
+    expect(JSON.stringify(await client.callTool({ name, _meta: presented }))).toMatch(
+      /INVALID_REQUEST: There is no such tool\. .* Nothing was spent/,
+    );
+  expect(verify).not.toHaveBeenCalled();
+  await client.close();
+});
+
+it('an McpServer whose tools/call the shop handles itself is asked about whatever it calls a tool', async () => {
+  for (const isLater of [false, true]) {
+    const server = new McpServer(INFO);
+    guardTools(server, options);
+    if (isLater) server.registerTool('another', {}, ran);
+    else server.server.registerCapabilities({ tools: {} });
+    server.server.setRequestHandler(CallToolRequestSchema, ran);
+    allowOnce();
+    expect(JSON.stringify(await wire(server, { name: 'guarded', _meta: presented }))).toMatch(/it ran/);
+  }
+});
+
+it('a schema sees the arguments of a call once, and the tool gets what it made of them', async () => {
+  let seen = 0;
+  const order = z.string().transform((text) => {
+    seen += 1;
+    return `${text} seen ${seen}`;
+  });
+  for (const args of [{ order: '7' }, undefined]) {
+    const server = new McpServer(INFO);
+    guardTools(server, options);
+    server.registerTool('guarded', { inputSchema: { order: order.default('none') } }, (input) => ({
+      content: [{ type: 'text', text: `order ${input.order}` }],
+    }));
+    allowOnce();
+    seen = 0;
+    expect(
+      JSON.stringify(await wire(server, { name: 'guarded', arguments: args, _meta: presented })),
+    ).toMatch(args === undefined ? /order none/ : /order 7 seen 1"/);
+    expect(seen).toBeLessThanOrEqual(1);
+  }
+});
+
+it('a refusal names its page of the guide where the verifier has a public address, and none elsewhere', async () => {
+  const denied = { receipt_id: 'drc_3', decision: 'DENY' };
+  const refusalWith = async (publicUrl: string | undefined, _meta: object) => {
+    const server = new McpServer(INFO);
+    guardTools(server, {
+      ...options,
+      verifier: publicUrl === undefined ? { verify } : { verify, publicUrl },
+    });
+    server.registerTool('guarded', {}, ran);
+    verify.mockResolvedValueOnce({ allowed: false, reason: 'GRANT_REVOKED', receipt: denied } as never);
+    const { result } = (await wire(server, { name: 'guarded', _meta })) as { result: CallToolResult };
+    verify.mockReset();
+    return result._meta?.['svc/refusal'];
+  };
+  const guide = 'https://svc.example/base/guide';
+  expect(await refusalWith('https://svc.example/base/', {})).toMatchObject({
+    reason: 'UNAUTHORIZED',
+    helpUrl: `${guide}/errors/UNAUTHORIZED`,
+  });
+  expect(await refusalWith('https://svc.example/base/', presented)).toMatchObject({
+    reason: 'GRANT_REVOKED',
+    helpUrl: `${guide}/reasons/GRANT_REVOKED`,
+  });
+  expect(await refusalWith(undefined, presented)).not.toHaveProperty('helpUrl');
 });

@@ -1,0 +1,145 @@
+/** The guard of tools that run as tasks, whichever copy of the SDK the server is made of. */
+import { createRequire } from 'node:module';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { InMemoryTaskStore } from '@modelcontextprotocol/sdk/experimental/tasks/stores/in-memory.js';
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { WebStandardStreamableHTTPServerTransport as HttpTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import { CallToolResultSchema, CreateTaskResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import { beforeEach, expect, it, vi } from 'vitest';
+import { type GuardOptions, getToolAuthority, guardTools } from '../src/mcp.ts';
+
+const { McpServer: OtherCopy } = createRequire(import.meta.url)(
+  '@modelcontextprotocol/sdk/server/mcp.js',
+) as {
+  McpServer: typeof McpServer;
+};
+const INFO = { name: 'shop', version: '1.0.0' };
+const receipt = { receipt_id: 'drc_2', decision: 'ALLOW', agent: 'did:key:zA' };
+const allow = { allowed: true, authority: {}, receipt } as never;
+const verify = vi.fn<GuardOptions['verifier']['verify']>();
+const _meta = { 'svc/grant': 'g', 'svc/proof': 'p' };
+beforeEach(() => void verify.mockReset().mockResolvedValue(allow));
+
+/** A shop with a tool of each kind of support for tasks. */
+const createShop = (Made: typeof McpServer = McpServer, taskStore = new InMemoryTaskStore()): McpServer => {
+  const tasks = { list: {}, cancel: {}, requests: { tools: { call: {} } } };
+  const server = new Made(INFO, { capabilities: { tasks }, taskStore });
+  guardTools(server, { verifier: { verify }, origin: 'https://shop.example' });
+  for (const taskSupport of ['required', 'optional'] as const)
+    server.experimental.tasks.registerToolTask(
+      taskSupport,
+      { execution: { taskSupport } },
+      {
+        createTask: async (extra) => {
+          const { agent, receiptId } = getToolAuthority(extra);
+          const task = await extra.taskStore.createTask({ ttl: 60_000, pollInterval: 1 });
+          const content = [{ type: 'text', text: `for ${agent} by ${receiptId}` }];
+          await extra.taskStore.storeTaskResult(task.taskId, 'completed', { content });
+          return { task };
+        },
+        getTask: async ({ taskId, taskStore }) => taskStore.getTask(taskId),
+        getTaskResult: async ({ taskId, taskStore }) => (await taskStore.getTaskResult(taskId)) as never,
+      },
+    );
+  server.registerTool('plain', {}, () => ({ content: [{ type: 'text', text: 'it ran' }] }));
+  server.registerTool('misconfigured', {}, () => ({ content: [] })).execution = { taskSupport: 'optional' };
+  return server;
+};
+
+const clientOf = async (server: McpServer): Promise<Client> => {
+  const [ofClient, ofServer] = InMemoryTransport.createLinkedPair();
+  await server.connect(ofServer);
+  const client = new Client(INFO);
+  await client.connect(ofClient);
+  return client;
+};
+const asTask = (name: string) => ({ method: 'tools/call' as const, params: { name, _meta, task: {} } });
+
+it.each([
+  ['this copy', McpServer],
+  ['another copy', OtherCopy],
+])(
+  'a tool that runs as a task knows for whom, and hands its Receipt back, in %s of the SDK',
+  async (_, Made) => {
+    const client = await clientOf(createShop(Made));
+    const created = await client.request(asTask('required'), CreateTaskResultSchema);
+    expect(created._meta).toMatchObject({ 'svc/receipt': receipt });
+    const { taskId } = created.task;
+    const result = { method: 'tasks/result' as const, params: { taskId } };
+    expect(JSON.stringify(await client.request(result, CallToolResultSchema))).toMatch(
+      /for did:key:zA by drc_2/,
+    );
+    // As no task: the server waits for the task, and answers with its result.
+    const answered = await client.callTool({ name: 'optional', _meta });
+    expect(JSON.stringify(answered.content)).toMatch(/for did:key:zA by drc_2/);
+    expect(answered._meta).toMatchObject({ 'svc/receipt': receipt });
+    await client.close();
+  },
+);
+
+it('nobody is asked about a call that the server would not run as it is meant, as a task or as none', async () => {
+  const client = await clientOf(createShop());
+  const called = async (name: string) => JSON.stringify(await client.callTool({ name, _meta }));
+  expect(await called('required')).toMatch(/INVALID_REQUEST: This tool runs as a task alone/);
+  expect(await called('misconfigured')).toMatch(/INVALID_REQUEST: This tool is not set up/);
+  for (const name of ['unknown', 'plain', 'misconfigured'])
+    await expect(client.request(asTask(name), CreateTaskResultSchema)).rejects.toMatchObject({
+      code: -32_600,
+      data: { 'svc/refusal': { reason: 'INVALID_REQUEST' } },
+    });
+  expect(verify).not.toHaveBeenCalled();
+  await client.close();
+});
+
+it('a DENY of a call as a task is an error that has its Receipt', async () => {
+  const denied = { receipt_id: 'drc_3', decision: 'DENY' };
+  verify.mockResolvedValue({ allowed: false, reason: 'GRANT_REVOKED', receipt: denied } as never);
+  const client = await clientOf(createShop());
+  await expect(client.request(asTask('required'), CreateTaskResultSchema)).rejects.toMatchObject({
+    data: { 'svc/receipt': denied, 'svc/refusal': { reason: 'GRANT_REVOKED' } },
+  });
+  await client.close();
+});
+
+/** Over HTTP; `session` is sent along. */
+const post = async (transport: HttpTransport, method: string, params: object, session?: string) => {
+  const headers = new Headers({
+    accept: 'application/json, text/event-stream',
+    'content-type': 'application/json',
+  });
+  if (session !== undefined) headers.set('mcp-session-id', session);
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+  const response = await transport.handleRequest(
+    new Request('http://shop.example/mcp', { method: 'POST', headers, body }),
+  );
+  return { text: await response.text(), session: response.headers.get('mcp-session-id') ?? undefined };
+};
+const begin = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: INFO };
+
+it('the result of a guarded task is read in the session alone that made it', async () => {
+  const store = new InMemoryTaskStore();
+  const opened = async () => {
+    const transport = new HttpTransport({
+      sessionIdGenerator: () => crypto.randomUUID(),
+      enableJsonResponse: true,
+    });
+    await createShop(McpServer, store).connect(transport);
+    const { session } = await post(transport, 'initialize', begin);
+    return async (method: string, params: object) => (await post(transport, method, params, session)).text;
+  };
+  const [own, other] = [await opened(), await opened()];
+  const { taskId } = JSON.parse(await own('tools/call', asTask('required').params)).result.task;
+  for (const method of ['tasks/get', 'tasks/result', 'tasks/cancel'])
+    expect(await other(method, { taskId })).toMatch(/"error".*not found/);
+  expect(await other('tasks/list', {})).not.toContain(taskId);
+  expect(await own('tasks/result', { taskId })).toMatch(/for did:key:zA/);
+});
+
+it('over HTTP without sessions, where whoever has the id of a task reads its result, a guarded tool runs as no task', async () => {
+  const transport = new HttpTransport({ enableJsonResponse: true });
+  await createShop().connect(transport);
+  const { text } = await post(transport, 'tools/call', asTask('required').params);
+  expect(text).toMatch(/INVALID_REQUEST: A guarded tool runs as a task within a session alone/);
+  expect(verify).not.toHaveBeenCalled();
+});
