@@ -145,6 +145,83 @@ describe('against the vectors of others', () => {
       directory.signature_input.replace(String(directory.expires_ms / 1000), String(expires)),
     );
   });
+
+  interface Draft {
+    readonly requests: readonly {
+      readonly section: string;
+      readonly target_uri: string;
+      readonly signature_agent: string;
+      readonly signature_base: string;
+      readonly signature_input: string;
+      readonly signature: string;
+    }[];
+    readonly directory: {
+      readonly target_uri: string;
+      readonly content_digest: string;
+      readonly body: string;
+      readonly signature_input: string;
+      readonly signature: string;
+    };
+  }
+  const draft = readThirdPartyJson<Draft>('web-bot-auth-draft/ed25519.json');
+  const atTheTime = {
+    policy: { ...anything, now: 1_735_689_601 },
+    resolveVerifier: () => strict(vectors.key.x),
+  };
+  const signedFields = (one: { readonly signature_input: string; readonly signature: string }) => [
+    { name: 'signature-input', value: one.signature_input },
+    { name: 'signature', value: one.signature },
+  ];
+
+  it.each(draft.requests)(
+    'the draft of web-bot-auth: $section is verified, over the same bytes, and for no other host',
+    async (one) => {
+      const verified: string[] = [];
+      const verify = (targetUri: string) =>
+        verifySignature(
+          {
+            kind: 'request',
+            method: 'POST',
+            targetUri,
+            fields: [{ name: 'signature-agent', value: one.signature_agent }, ...signedFields(one)],
+          },
+          {
+            ...atTheTime,
+            resolveVerifier: () => ({
+              algorithm: 'ed25519',
+              verify: (data: Uint8Array, signature: Uint8Array) => {
+                verified.push(new TextDecoder().decode(data));
+                return strict(vectors.key.x).verify(data, signature);
+              },
+            }),
+          },
+        );
+      await expect(verify(one.target_uri)).resolves.toMatchObject({ label: 'sig2' });
+      expect(verified).toEqual([one.signature_base]);
+      await expect(verify('https://another.example/')).rejects.toMatchObject({ code: 'VerificationFailed' });
+    },
+  );
+
+  it('the draft of web-bot-auth: its signed directory is verified, and is what we publish for the key', async () => {
+    const { directory } = draft;
+    const verify = (targetUri: string) =>
+      verifySignature(
+        {
+          kind: 'response',
+          status: 200,
+          fields: [{ name: 'content-digest', value: directory.content_digest }, ...signedFields(directory)],
+          request: { kind: 'request', method: 'GET', targetUri, fields: [] },
+        },
+        atTheTime,
+      );
+    await expect(verify(directory.target_uri)).resolves.toMatchObject({ label: 'binding' });
+    await expect(verify('https://another.test/')).rejects.toMatchObject({ code: 'VerificationFailed' });
+    const { origin, pathname } = new URL(directory.target_uri);
+    expect(pathname).toBe(KEY_DIRECTORY_PATH);
+    const answer = await createKeyDirectory({ agents: [agentFromJwk(vectors.key)], origin, now })();
+    expect(answer.headers.get('content-digest')).toBe(directory.content_digest);
+    expect(await answer.text()).toBe(directory.body);
+  });
 });
 
 it('a directory of several keys is signed by each of them, for its own origin alone', async () => {

@@ -1,6 +1,7 @@
 /**
  * `npm run mcp:conformance`: the public conformance suite of MCP against one server with the guard and without, where nothing is
- * guarded. Ends with 0 where both have the same result, check by check. The suite is fetched by npx, with the Node that it needs.
+ * guarded: what the revision of MCP that the SDK speaks requires of a server, frozen at its release. Ends with 0 where both have the same
+ * result, check by check, and all that is required passes. The suite is fetched by npx, with the Node that it needs.
  * `-- --record` writes what it prints to `conformance-scores.txt`, which docs/mcp.md shows.
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -10,9 +11,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js';
 
 /** Later versions, up to the one tagged `latest`, have no --requirements. */
 const SUITE = '@modelcontextprotocol/conformance@0.2.0-alpha.12';
+const REQUIREMENTS = LATEST_PROTOCOL_VERSION;
 /** The suite needs 22 or later, which this project does not. */
 const NODE = 'node@22.21.1';
 const START_DEADLINE_MS = 30_000;
@@ -23,12 +26,17 @@ interface Check {
   readonly status: string;
 }
 type Scores = ReadonlyMap<string, readonly Check[]>;
+interface Run {
+  readonly scores: Scores;
+  /** What the suite runs beside the requirements and does not score, with its reason. */
+  readonly unscored: ReadonlyMap<string, string>;
+}
 
 const SERVER = fileURLToPath(new URL('conformance-server.ts', import.meta.url));
 const RECORD = new URL('conformance-scores.txt', import.meta.url);
 const PROGRAM = ['--conditions=svc-source', '--import', import.meta.resolve('tsx'), SERVER];
 
-const score = async (isGuarded: boolean): Promise<Scores> => {
+const score = async (isGuarded: boolean): Promise<Run> => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-mcp-conformance-'));
   const { MCP_GUARD: _, ...rest } = process.env;
   const env = isGuarded ? { ...rest, MCP_GUARD: '1' } : rest;
@@ -36,8 +44,9 @@ const score = async (isGuarded: boolean): Promise<Scores> => {
   try {
     const signal = AbortSignal.timeout(START_DEADLINE_MS);
     const [port] = await once(createInterface({ input: server.stdout }), 'line', { signal });
-    const command = ['conformance', 'server', '--url', `http://127.0.0.1:${port}/mcp`, '-o', folder];
-    const { error, stderr } = spawnSync('npx', ['-y', '-p', NODE, '-p', SUITE, '--', ...command], {
+    const url = `http://127.0.0.1:${port}/mcp`;
+    const command = ['conformance', 'server', '--url', url, '-o', folder, '--requirements', REQUIREMENTS];
+    const { error, stdout, stderr } = spawnSync('npx', ['-y', '-p', NODE, '-p', SUITE, '--', ...command], {
       // What npm runs on is not what the suite runs on.
       env: { ...process.env, npm_config_engine_strict: 'false' },
       encoding: 'utf8',
@@ -47,7 +56,7 @@ const score = async (isGuarded: boolean): Promise<Scores> => {
     const scores = readScores(folder);
     if (error !== undefined || scores.size === 0)
       throw new Error(`the suite did not run: ${error?.message ?? stderr}`);
-    return scores;
+    return { scores, unscored: readUnscored(stdout) };
   } finally {
     server.kill('SIGKILL');
     rmSync(folder, { recursive: true, force: true });
@@ -65,6 +74,14 @@ const readScores = (folder: string): Scores =>
       ]),
   );
 
+/** From the end of what it prints: `Not scored for …`, and a line for each. */
+const readUnscored = (printed: string): ReadonlyMap<string, string> => {
+  const [, list = ''] = printed.split(`Not scored for ${REQUIREMENTS}:`);
+  return new Map(
+    [...list.matchAll(/^ +\S+ (\S+) \((.+)\)$/gm)].map(([, name = '', why = '']) => [name, why]),
+  );
+};
+
 const count = (checks: readonly Check[], status: string): number =>
   checks.filter((check) => check.status === status).length;
 
@@ -76,20 +93,32 @@ const said = (checks: readonly Check[] = []): string =>
 
 const without = await score(false);
 const guarded = await score(true);
-const scenarios = [...new Set([...without.keys(), ...guarded.keys()])];
+const scenarios = [...new Set([...without.scores.keys(), ...guarded.scores.keys()])];
 const rows: string[] = [];
 const row = (name: string, one: string, other: string, mark = ''): void => {
   rows.push(`${name.padEnd(34)}${one.padEnd(22)}${other.padEnd(22)}${mark}`.trimEnd());
   console.log(rows.at(-1));
 };
+const different = scenarios.filter(
+  (name) => said(without.scores.get(name)) !== said(guarded.scores.get(name)),
+);
+const showScenario = (name: string, why = ''): void =>
+  row(
+    name,
+    show(without.scores.get(name)),
+    show(guarded.scores.get(name)),
+    different.includes(name) ? 'differs' : why,
+  );
+const required = scenarios.filter((name) => !without.unscored.has(name));
+const all = ({ scores }: Run): Check[] => required.flatMap((name) => scores.get(name) ?? []);
 row(SUITE.split('/')[1] ?? '', 'without', 'with the guard');
-const different = scenarios.filter((name) => said(without.get(name)) !== said(guarded.get(name)));
-for (const name of scenarios)
-  row(name, show(without.get(name)), show(guarded.get(name)), different.includes(name) ? 'differs' : '');
-const all = (scores: Scores): Check[] => [...scores.values()].flat();
-row(`all ${scenarios.length} scenarios`, show(all(without)), show(all(guarded)));
+for (const name of required) showScenario(name);
+row(`required of a server by ${REQUIREMENTS}`, '', '');
+row(`  ${required.length} scenarios`, show(all(without)), show(all(guarded)));
+row('run, and never scored', '', '');
+for (const [name, why] of without.unscored) showScenario(name, why);
 if (process.argv.includes('--record')) writeFileSync(RECORD, `${rows.join('\n')}\n`);
-if (different.length > 0) {
-  console.error(`the guard changes ${different.join(', ')}`);
-  process.exitCode = 1;
-}
+if (different.length > 0) console.error(`the guard changes ${different.join(', ')}`);
+const failed = count([...all(without), ...all(guarded)], 'FAILURE');
+if (failed > 0) console.error(`${failed} checks of what is required fail`);
+if (different.length + failed > 0) process.exitCode = 1;

@@ -1,4 +1,4 @@
-/** An MCP server with guarded tools, in a process of its own: over stdio, or over streamable HTTP where MCP_HTTP is set. */
+/** An MCP server with guarded tools, in a process of its own: over stdio, and over streamable HTTP at the port that it names on stderr. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
@@ -8,7 +8,7 @@ import { createVerifier } from '@svc/sdk-rp';
 import { getToolAuthority, guardTools } from '@svc/sdk-rp/mcp';
 import { z } from 'zod';
 
-const { SVC_URL = '', SVC_DID = '', SHOP_DID = '', MCP_HTTP } = process.env;
+const { SVC_URL = '', SVC_DID = '', SHOP_DID = '' } = process.env;
 const verifier = createVerifier({ baseUrl: SVC_URL, serviceDid: SVC_DID, relyingParty: SHOP_DID });
 
 const said = (text: string) => ({ content: [{ type: 'text' as const, text }] });
@@ -44,15 +44,13 @@ const createShop = (): McpServer => {
   return server;
 };
 
-if (MCP_HTTP === undefined) await createShop().connect(new StdioServerTransport());
-else {
-  // Stateless: a server and a transport for each request.
-  const http = createServer(async (request, response) => {
-    const transport = new StreamableHTTPServerTransport({});
-    response.once('close', () => void transport.close());
-    await createShop().connect(transport as never);
-    await transport.handleRequest(request, response);
-  });
-  http.listen(0, '127.0.0.1', () => console.log((http.address() as AddressInfo).port));
-  process.stdin.resume().once('end', () => process.exit(0));
-}
+// Stateless: a server and a transport for each request.
+const http = createServer(async (request, response) => {
+  const transport = new StreamableHTTPServerTransport({});
+  response.once('close', () => void transport.close());
+  await createShop().connect(transport as never);
+  await transport.handleRequest(request, response);
+});
+http.listen(0, '127.0.0.1', () => console.error((http.address() as AddressInfo).port));
+process.stdin.once('end', () => process.exit(0));
+await createShop().connect(new StdioServerTransport());

@@ -24,7 +24,10 @@ it('a receipt_id is asked with the key of the relying party, then with that of t
   const { baseUrl } = server;
   const relyingParty = { baseUrl, apiKey: 'dk_rp_test' };
   const principal = { baseUrl, apiKey: 'dk_principal_test', signer: undefined };
-  expect(await createFinder({ principal, relyingParty }, 100)(` ${id} `)).toBe('{"receipt":{}}');
+  expect(await createFinder({ principal, relyingParty }, 100)(` ${id} `)).toEqual({
+    text: '{"receipt":{}}',
+    receiptId: id,
+  });
   expect(server.received.map(({ path, headers }) => `${path} ${headers.authorization}`)).toEqual([
     `/decisions/${id} Bearer dk_rp_test`,
     '/me Bearer dk_principal_test',
@@ -32,7 +35,7 @@ it('a receipt_id is asked with the key of the relying party, then with that of t
   ]);
   const asked = server.received.length;
   for (const text of ['{"receipt":1}', 'a.b.c', 'drc_x'])
-    expect(await createFinder({ principal, relyingParty }, 100)(text)).toBe(text);
+    expect(await createFinder({ principal, relyingParty }, 100)(text)).toEqual({ text, receiptId: null });
   expect(server.received.length).toBe(asked);
   const unread = createFinder({ principal: undefined, relyingParty }, 100)(id);
   await expect(unread).rejects.toMatchObject({ kind: 'refused', code: 'NOT_FOUND' });
@@ -40,3 +43,36 @@ it('a receipt_id is asked with the key of the relying party, then with that of t
     kind: 'bad-response',
   });
 });
+
+it.each([401, 403])(
+  'a key of the relying party that is answered %s leaves it to the Principal’s',
+  async (status) => {
+    let own = { status: 200, json: { receipt: {} } };
+    await using server = await startServer(({ path }) =>
+      path === '/me'
+        ? {
+            json: {
+              role: 'principal',
+              subject: did,
+              key_id: '3fa1c09be742',
+              service_did: 'did:web:svc.example',
+              env: 'development',
+            },
+          }
+        : path.startsWith('/principals/')
+          ? own
+          : { status, json: { error: 'UNAUTHORIZED', message: 'No.' } },
+    );
+    const { baseUrl } = server;
+    const relyingParty = { baseUrl, apiKey: 'dk_rp_revoked' };
+    const principal = { baseUrl, apiKey: 'dk_principal_test', signer: undefined };
+    expect((await createFinder({ principal, relyingParty }, 100)(id)).text).toBe('{"receipt":{}}');
+    // Neither has it: what the first was refused for is the news.
+    own = { status: 404, json: { receipt: {} } };
+    for (const keys of [
+      { principal, relyingParty },
+      { principal: undefined, relyingParty },
+    ])
+      await expect(createFinder(keys, 100)(id)).rejects.toMatchObject({ kind: 'refused', status });
+  },
+);

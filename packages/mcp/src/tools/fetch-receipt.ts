@@ -5,30 +5,51 @@ import type { Settings } from '../settings.ts';
 
 const ANSWER_MS = 10_000;
 
+/** What is to be verified. */
+export interface Found {
+  readonly text: string;
+  /** What was asked for, where an id was given: a genuine Receipt of another decision is no answer. */
+  readonly receiptId: string | null;
+}
+
 /** Of a Receipt's id the answer of the service about it, as text; anything else as it is. */
-export type Finder = (given: string) => Promise<string>;
+export type Finder = (given: string) => Promise<Found>;
 
 /**
- * A relying party's key reads its own decisions, a Principal's those about its Grants; with both the first that has it.
+ * A relying party's key reads its own decisions, a Principal's those about its Grants; with both the first that has it. A relying party's
+ * key that is not taken, as a revoked one, leaves it to the Principal's.
  * @throws SvcError `configuration` without a key, `refused` where no key may read it
  */
 export const createFinder =
   (settings: Pick<Settings, 'principal' | 'relyingParty'>, maxChars: number): Finder =>
   async (given) => {
-    const id = given.trim();
-    if (!isReceiptId(id)) return given;
+    const receiptId = given.trim();
+    if (!isReceiptId(receiptId)) return { text: given, receiptId: null };
     const { principal, relyingParty } = settings;
     if (principal === undefined && relyingParty === undefined)
       throw new SvcError(
         'configuration',
         'a receipt_id needs SVC_URL and SVC_RP_KEY or SVC_PRINCIPAL_KEY; without them pass the Receipt itself',
       );
-    const found = relyingParty === undefined ? null : await get(relyingParty, `/decisions/${id}`, maxChars);
-    if (found !== null) return found;
-    const own = principal === undefined ? null : await getOwn(principal, id, maxChars);
-    if (own !== null) return own;
-    throw new SvcError('refused', `no decision ${id} that these keys may read`, { code: 'NOT_FOUND' });
+    let refused: SvcError | null = null;
+    if (relyingParty !== undefined) {
+      const text = await get(relyingParty, `/decisions/${receiptId}`, maxChars).catch((error: unknown) => {
+        if (principal === undefined || !isOfKey(error)) throw error;
+        refused = error;
+        return null;
+      });
+      if (text !== null) return { text, receiptId };
+    }
+    const text = principal === undefined ? null : await getOwn(principal, receiptId, maxChars);
+    if (text !== null) return { text, receiptId };
+    throw (
+      refused ??
+      new SvcError('refused', `no decision ${receiptId} that these keys may read`, { code: 'NOT_FOUND' })
+    );
   };
+
+const isOfKey = (error: unknown): error is SvcError =>
+  error instanceof SvcError && (error.status === 401 || error.status === 403);
 
 type Access = { readonly baseUrl: string; readonly apiKey: string };
 

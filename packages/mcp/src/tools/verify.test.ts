@@ -1,5 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { startServer } from '@svc/testkit/sdk/scripted-server';
 import { expect, it } from 'vitest';
-import { createDocument } from './verify.ts';
+import { createTeller } from '../told.ts';
+import { createFinder } from './fetch-receipt.ts';
+import { createDocument, createExplain, createVerify } from './verify.ts';
 
 it('a document that was fetched is used for five minutes, and never instead of a newer one that could not be had', async () => {
   let nowMs = 0;
@@ -22,4 +26,26 @@ it('a document that was fetched is used for five minutes, and never instead of a
   served = null;
   nowMs = 600_000;
   await expect(document()).rejects.toThrow('unreachable');
+});
+
+it('a genuine Receipt of another decision than the one asked for is neither valid nor explained', async () => {
+  const example = (name: string) =>
+    readFileSync(new URL(`../../../../examples/bundle/${name}`, import.meta.url), 'utf8');
+  const { receipt } = JSON.parse(example('bundle.json'));
+  await using server = await startServer(() => ({ json: receipt }));
+  const find = createFinder(
+    { principal: undefined, relyingParty: { baseUrl: server.baseUrl, apiKey: 'dk_rp_test' } },
+    100_000,
+  );
+  const trust = { document: example('did.json'), did: undefined };
+  const tools = [createVerify, createExplain].map((create) =>
+    create(trust, createDocument(trust), createTeller([])),
+  );
+  for (const tool of tools) {
+    expect(JSON.stringify(await tool(await find(receipt.receipt_id)))).toMatch(/"VALID: |"It is an ALLOW/);
+    await expect(tool(await find('drc_01KAFQ0000ABCDEFGHJKMNPQRS'))).rejects.toMatchObject({
+      kind: 'bad-response',
+      message: `asked for drc_01KAFQ0000ABCDEFGHJKMNPQRS, the service answered with ${receipt.receipt_id}`,
+    });
+  }
 });

@@ -10,8 +10,10 @@ import { REMEDIES } from '@svc/protocol/explain';
 import { nativeCrypto } from '@svc/protocol/native';
 import { type Failure, type Receipt, verifyReceipt } from '@svc/receipts';
 import { verifyBundle } from '@svc/receipts/bundle';
+import { SvcError } from '@svc/sdk-principal';
 import type { Trust } from '../settings.ts';
 import type { Teller, Told } from '../told.ts';
+import type { Found } from './fetch-receipt.ts';
 
 /** Of a bundle as text. */
 export const MAX_GIVEN_CHARS = 4_194_304;
@@ -66,10 +68,18 @@ const SAYS: Readonly<Record<Verdict, string>> = {
   undecided: 'NOT DECIDED: "failures" says what is missing. Do not rely on it until then.',
 };
 
-/** What both tools check first. */
-const look = async (text: string, trust: Trust, document: () => Promise<string>) => {
+/**
+ * What both tools check first.
+ * @throws SvcError `bad-response` for a genuine Receipt of another decision than the one that was asked for
+ */
+const look = async ({ text, receiptId }: Found, trust: Trust, document: () => Promise<string>) => {
   const verified = await verify(text, trust, document);
   const { receipt, kid, failures, day } = verified;
+  if (receiptId !== null && receipt !== null && receipt.receipt_id !== receiptId)
+    throw new SvcError(
+      'bad-response',
+      `asked for ${receiptId}, the service answered with ${receipt.receipt_id}`,
+    );
   const verdict = verdictOf(failures);
   const summary = summarize(verdict, { receipt, kid, failures, isOnOwnWord: false, day });
   const data = { verdict, summary, in_checkpoint_of: day, ...factsOf(receipt, kid), failures };
@@ -77,16 +87,16 @@ const look = async (text: string, trust: Trust, document: () => Promise<string>)
 };
 
 export const createVerify = (trust: Trust, document: () => Promise<string>, { tell }: Teller) => {
-  return async (text: string): Promise<Told> => {
-    const { verdict, data } = await look(text, trust, document);
+  return async (found: Found): Promise<Told> => {
+    const { verdict, data } = await look(found, trust, document);
     return tell(SAYS[verdict], data);
   };
 };
 
 /** Titles of the checks that failed, beside the reason and its remedy. An unverified Receipt is not explained. */
 export const createExplain = (trust: Trust, document: () => Promise<string>, { tell, refuse }: Teller) => {
-  return async (text: string): Promise<Told> => {
-    const { verdict, receipt, data } = await look(text, trust, document);
+  return async (found: Found): Promise<Told> => {
+    const { verdict, receipt, data } = await look(found, trust, document);
     if (receipt === null) return refuse(SAYS[verdict], data);
     if (receipt.reason === null) return tell('It is an ALLOW: there is nothing to explain.', data);
     const failed = new Set(data.checks?.failed);
