@@ -18,7 +18,13 @@ export interface Source {
 const SECTIONS: readonly (readonly [section: string, files: readonly string[]])[] = [
   ['Guide', ['docs/guide/index.md']],
   ['Start in five minutes', inOrder('start', 'relying-party', 'principal', 'agent', 'operator', 'auditor')],
-  ['How to', inOrder('how-to', 'express', 'fastify', 'hono', 'next', 'fetch', 'mcp', 'jose')],
+  [
+    'How to',
+    [
+      ...inOrder('how-to', 'express', 'fastify', 'hono', 'next', 'fetch', 'mcp', 'webhooks', 'pauses'),
+      ...inOrder('how-to', 'approvals', 'shared-signals', 'jose'),
+    ],
+  ],
   [
     'How it works',
     docs('protocol', 'architecture', 'conformance', 'mcp', 'agent-protocols', 'divergences', 'ledger-format'),

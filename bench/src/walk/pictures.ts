@@ -3,7 +3,10 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 
-const PAGES = ['', 'playground', 'verify-receipt', 'transparency', 'dashboard', 'docs'] as const;
+const PAGES = [
+  ...['', 'playground', 'verify-receipt', 'transparency', 'dashboard', 'docs'],
+  ...['guide', 'guide/how-to/webhooks'],
+] as const;
 const DESK = { width: 1280, height: 900 };
 const PHONE = { width: 390, height: 900 };
 const SCHEMES = ['light', 'dark'] as const;
@@ -22,7 +25,11 @@ export const takePictures = async (baseUrl: string, folder: string): Promise<voi
           looks.push((await page.screenshot({ type: 'png' })).toString('base64'));
           await context.close();
         }
-      await arrange(browser, looks, join(folder, `first-hour-${name === '' ? 'home' : name}.jpg`));
+      await arrange(
+        browser,
+        looks,
+        join(folder, `first-hour-${name === '' ? 'home' : name.replaceAll('/', '-')}.jpg`),
+      );
     }
   } finally {
     await browser.close();

@@ -26,7 +26,7 @@ interface Tool {
 /** What is used of an McpServer that its types keep private. An SDK that has it otherwise checks the call after the decision. */
 interface Checking {
   readonly _registeredTools?: Readonly<Record<string, Tool>>;
-  readonly _toolHandlersInitialized?: boolean;
+  _toolHandlersInitialized?: boolean;
   validateToolInput?: (tool: Tool, args: unknown, name: string) => Promise<unknown>;
 }
 

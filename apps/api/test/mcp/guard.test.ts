@@ -1,6 +1,7 @@
 /** The MCP guard of @svc/sdk-rp and the caller of @svc/sdk-principal: client and server in two processes, asking a running API. */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -37,7 +38,7 @@ beforeAll(async () => {
     ...{ SHOP_DID: tenants.rpDid, SVC_RP_KEY: tenants.rpKey, PATH: process.env.PATH ?? '' },
   };
   const transport = new StdioClientTransport({ command: process.execPath, args: ARGS, env, stderr: 'pipe' });
-  const named = once(createInterface({ input: transport.stderr as NodeJS.ReadableStream }), 'line');
+  const named = once(createInterface({ input: transport.stderr as Readable }), 'line');
   clients.stdio = newClient();
   await clients.stdio.connect(transport as never);
   const [port] = await named;

@@ -84,12 +84,16 @@ const watch = (page: Page, origin: string): string[] => {
 
 /**
  * What axe finds, and whether the page is wider than the screen: light and wide, dark and narrow; and the pictures. A
- * sample takes one of the two, by the page's name.
+ * sample takes one of the two, by the page's name unless it says which.
  */
-export const inspect = async (page: Page, name: string): Promise<void> => {
+export const inspect = async (
+  page: Page,
+  name: string,
+  inSample: 'light' | 'dark' = name.length % 2 === 0 ? 'light' : 'dark',
+): Promise<void> => {
   for (const [look, size, isChecked] of [
-    ['light', WIDE, sampled({ quick: name.length % 2 === 0, deep: true })],
-    ['dark', NARROW, sampled({ quick: name.length % 2 === 1, deep: true })],
+    ['light', WIDE, sampled({ quick: inSample === 'light', deep: true })],
+    ['dark', NARROW, sampled({ quick: inSample === 'dark', deep: true })],
     ['dark', WIDE, false],
     ['light', NARROW, false],
   ] as const) {

@@ -11,7 +11,7 @@ import { REMEDIES } from '@svc/protocol/explain';
 import { ERROR_KINDS } from '@svc/sdk-core/errors';
 import { KIND_TEXTS, REFUSAL_TEXTS } from '@svc/sdk-core/help-texts';
 import { REFUSAL_CODES } from '@svc/sdk-core/refusal-codes';
-import { isDeep, sampleOf } from '@svc/testkit/sampled';
+import { isDeep } from '@svc/testkit/sampled';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { hasBrowser, inspect, NARROW, PAGES_FOLDER, withBrowser } from './browser.ts';
 import { servePages } from './serve.ts';
@@ -133,22 +133,20 @@ it.runIf(isDeep)(
 );
 
 describe.skipIf(!hasBrowser)('in a browser', () => {
-  const LOOKED_AT = [
-    'guide',
-    'guide/start/relying-party',
-    'guide/how-to/express',
-    'guide/errors',
-    'guide/errors/RATE_LIMITED',
-    'guide/ledger-format',
-    'guide/reasons/GRANT_EXPIRED',
-  ];
+  /** Each page in a deep run, in both looks; in the sample two pages, one in each. */
+  const LOOKED_AT = isDeep
+    ? pages.map(([address]) => [address, 'light'] as const)
+    : ([
+        ['guide/start/relying-party', 'light'],
+        ['guide/errors/RATE_LIMITED', 'dark'],
+      ] as const);
 
-  it.each(sampleOf(LOOKED_AT, 2))('/%s is without a finding', async (address) => {
+  it.each(LOOKED_AT)('/%s is without a finding', async (address, look) => {
     const base = await serve();
     const { page, expectQuiet } = await visit(base);
     await page.goto(`${base}/${address}`);
     await page.getByRole('heading', { level: 1 }).waitFor();
-    await inspect(page, address.replaceAll('/', '-'));
+    await inspect(page, address.replaceAll('/', '-'), look);
     expectQuiet();
   });
 

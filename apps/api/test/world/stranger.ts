@@ -4,7 +4,7 @@
  *
  * - `sh`: pasted into the terminal;
  * - `sh terminal`: into another terminal in the same folder, where it goes on running;
- * - `sh clone`: in the clone, to pack the packages and start the service: `startClone` stands for it;
+ * - `sh clone`: in the clone, to pack the packages and start the service: `startClone` stands for it, with what any page sets of `SETTINGS`;
  * - `text`: what the block before prints, on both streams. `…` stands for the rest of a line, or alone in a line for any lines.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -21,7 +21,14 @@ import { type Block, fencedBlocks } from '@svc/testkit/sdk/readme-block';
 
 export const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const READY = 'Ctrl-C stops everything';
-const TO_CLONE = 'npm run pack && npm start';
+/** What a page may say before `npm start`. No other page is told otherwise by it. */
+const SETTINGS = {
+  SVC_SSF: '1',
+  SVC_OUTBOUND_MAP: '{"hooks.example":"http://127.0.0.1:3000"}',
+};
+const TO_CLONE = ['', 'SVC_SSF=1 ', `SVC_OUTBOUND_MAP='${SETTINGS.SVC_OUTBOUND_MAP}' `].map(
+  (setting) => `npm run pack && ${setting}npm start`,
+);
 /** Ports that the pages name: of shops, and what the service and its operations have where nobody says otherwise. Another program may have them here. */
 const SHOP_PORT = '3000';
 const { port: API_PORT, adminPort: ADMIN_PORT } = readConfig({});
@@ -55,9 +62,10 @@ export async function startClone(packages: readonly string[]): Promise<Clone> {
   const { pack } = (await load('pack/pack')) as Packing;
   for (const one of listPublished())
     if (packages.includes(one.manifest.name)) pack(one, join(dataDir, 'packages'));
-  const [port = 0, adminPort = 0] = await findFreePorts(2);
+  const [port = 0, adminPort = 0, shopPort = 0] = await findFreePorts(3);
   const service = startProgram(programFile('apps/api', 'start.js'), {
     ...{ SVC_DATA_DIR: dataDir, SVC_PORT: `${port}`, SVC_ADMIN_PORT: `${adminPort}` },
+    ...{ ...SETTINGS, SVC_OUTBOUND_MAP: SETTINGS.SVC_OUTBOUND_MAP.replace(SHOP_PORT, `${shopPort}`) },
   });
   const stop = async () => {
     await service.stop();
@@ -67,7 +75,7 @@ export async function startClone(packages: readonly string[]): Promise<Clone> {
     await stop();
     throw error;
   });
-  return { home, ports: { [API_PORT]: port, [ADMIN_PORT]: adminPort }, stop };
+  return { home, ports: { [API_PORT]: port, [ADMIN_PORT]: adminPort, [SHOP_PORT]: shopPort }, stop };
 }
 
 interface Step extends Block {
@@ -171,9 +179,8 @@ export async function follow(
 ): Promise<readonly Followed[]> {
   const folder = mkdtempSync(join(home, 'empty-'));
   const notes = mkdtempSync(join(home, 'blocks-'));
-  const [port = 0] = await findFreePorts(1);
   const here = (text: string): string =>
-    Object.entries({ ...ports, [SHOP_PORT]: port }).reduce(
+    Object.entries(ports).reduce(
       (done, [from, to]) => done.replaceAll(new RegExp(`\\b${from}\\b`, 'g'), `${to}`),
       text,
     );
@@ -197,7 +204,7 @@ export async function follow(
       writeFileSync(file, here(code));
       const expected = said === null ? null : here(said);
       if (language === 'sh clone') {
-        if (code.trim() !== TO_CLONE) throw new Error(`${page}: in the clone it is ${TO_CLONE}`);
+        if (!TO_CLONE.includes(code.trim())) throw new Error(`${page}: in the clone it is ${TO_CLONE[0]}`);
       } else if (language === 'sh terminal') {
         const other = new Terminal(await where(), all);
         terminals.push(other);
