@@ -134,12 +134,12 @@ it.runIf(isDeep)(
 
 describe.skipIf(!hasBrowser)('in a browser', () => {
   /** Each page in a deep run, in both looks; in the sample two pages, one in each. */
-  const LOOKED_AT = isDeep
-    ? pages.map(([address]) => [address, 'light'] as const)
-    : ([
+  const LOOKED_AT: readonly (readonly [address: string, look: 'light' | 'dark'])[] = isDeep
+    ? pages.map(([address]) => [address, 'light'])
+    : [
         ['guide/start/relying-party', 'light'],
         ['guide/errors/RATE_LIMITED', 'dark'],
-      ] as const);
+      ];
 
   it.each(LOOKED_AT)('/%s is without a finding', async (address, look) => {
     const base = await serve();
