@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /** `svc-admin`: what an operator does by hand. The exit code is 0: well, 1: something was found, 2: could not be told. */
+import { isMainThread } from 'node:worker_threads';
 import { readLine, UsageError } from '@svc/cli/command-line';
-import { programVersion } from '@svc/process';
+import { programVersion, runPackThread } from '@svc/process';
 import { PROGRAM } from './program.ts';
 
 const main = async (args: readonly string[]): Promise<number> => {
@@ -18,13 +19,16 @@ const main = async (args: readonly string[]): Promise<number> => {
   return command.run(values, process.env, operands[0] ?? '');
 };
 
-main(process.argv.slice(2)).then(
-  (code) => {
-    process.exitCode = code;
-  },
-  (error: unknown) => {
-    console.error(error instanceof Error ? error.message : String(error));
-    if (error instanceof UsageError && error.hint !== null) console.error(`\n${error.hint}`);
-    process.exitCode = 2;
-  },
-);
+// The thread that packs and proves days is this program again.
+if (isMainThread)
+  main(process.argv.slice(2)).then(
+    (code) => {
+      process.exitCode = code;
+    },
+    (error: unknown) => {
+      console.error(error instanceof Error ? error.message : String(error));
+      if (error instanceof UsageError && error.hint !== null) console.error(`\n${error.hint}`);
+      process.exitCode = 2;
+    },
+  );
+else void runPackThread();

@@ -1,8 +1,12 @@
 /** The service as `svc-admin` works on it: with the environment of the API, and without deciding anything. */
+import { pathToFileURL } from 'node:url';
 import { type Environment, type FenceConfig, loadSecrets } from '@svc/config';
 import { createLogger, type OpenedService, openService, readConfig } from '@svc/process';
 import type { ServiceDeps } from '@svc/service';
 import { databaseUrlFrom } from './command.ts';
+
+/** What runs: on a thread it packs (main.ts), in the memory that the worker's thread has. */
+const PROGRAM_FILE = process.argv[1] ?? '';
 
 /** `fence`: as it is configured; nothing keeps it up meanwhile. Rejects when the database cannot be asked. */
 export const withService = <T>(
@@ -22,6 +26,7 @@ export const withOpened = async <T>(
     secrets: await loadSecrets(config),
     databaseUrl,
     logger: createLogger('error'),
+    packThread: pathToFileURL(PROGRAM_FILE),
     isOperator: true,
   });
   try {

@@ -58,7 +58,7 @@ export interface ServiceSources {
   readonly logger: Logger;
   /** Where its metrics go; none for a command that ends. */
   readonly registry?: Registry;
-  /** Of a program that runs `runPackThread` on a thread: days are packed there. Else on this one, as a command does that has nobody waiting. */
+  /** Of a program that runs `runPackThread` on a thread: days are packed and proven there, else on this one. */
   readonly packThread?: URL;
   /** The operator's own hand: the fence is neither kept nor missed. */
   readonly isOperator?: boolean;
