@@ -28,9 +28,8 @@ export const createResolver = (sources: readonly Plain[], pictureOf: (path: stri
   const addresses = new Set(sources.map(({ address }) => address));
   return (from: Plain, target: string): Resolved => {
     if (/^[a-z]+:/.test(target)) return { kind: 'elsewhere' };
+    if (target.startsWith('#')) return { kind: 'page', address: from.address, hash: target };
     const [path = '', hash = ''] = target.split(/(?=#)/);
-    if (path === '')
-      return { kind: 'page', address: from.address, hash: target.startsWith('#') ? target : hash };
     if (path.startsWith('/')) return { kind: 'elsewhere' };
     const base = posix.dirname(from.file ?? from.address);
     const joined = posix.join(base, path);
