@@ -35,6 +35,6 @@ it('a link to a heading of the same page stays on the page', () => {
 
 /** Without those in code. */
 function linksIn(markdown: string): readonly string[] {
-  const text = markdown.replace(/^```[^]*?^```/gm, '').replace(/`[^`]*`/g, '');
+  const text = markdown.replace(/^```[\s\S]*?^```/gm, '').replace(/`[^`]*`/g, '');
   return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
 }

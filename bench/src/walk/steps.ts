@@ -1,6 +1,6 @@
 /** The steps of a walk: each is timed, and the first that does not do what it should ends the walk with its output. */
 import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import type { Cleanup } from '../harness/cleanup.ts';
 
 const DEADLINE_MS = 900_000;
@@ -16,6 +16,11 @@ export interface Running {
   /** Everything that it has written, up to the line that was waited for. */
   readonly output: string;
   stop(): Promise<void>;
+}
+
+interface Open {
+  readonly until: (text: string) => Promise<string>;
+  readonly stop: () => Promise<void>;
 }
 
 type Environment = Readonly<Record<string, string>>;
@@ -54,6 +59,12 @@ export class Steps {
 
   /** A program that goes on, once it has written `ready`. Ended with the walk, if not before. */
   async start(line: string, cwd: string, ready: string, env: Environment = {}): Promise<Running> {
+    const { until, stop } = this.open(line, cwd, env);
+    return { output: await until(ready), stop };
+  }
+
+  /** A program that goes on; `until` answers everything that it has written once that has `text`. Ended with the walk, if not before. */
+  open(line: string, cwd: string, env: Environment = {}): Open {
     const child = spawn('sh', ['-c', `exec ${line}`], {
       cwd,
       env: { ...this.env, ...env },
@@ -71,18 +82,26 @@ export class Steps {
       clearTimeout(last);
     };
     this.cleanup.add(stop);
-    await new Promise<void>((resolve, reject) => {
-      const fail = (why: string) => reject(new Error(`${line} ${why}:\n${output}`));
-      const late = setTimeout(() => fail('took too long'), DEADLINE_MS);
-      for (const stream of [child.stdout, child.stderr])
-        stream.on('data', (part) => {
-          output += part;
-          if (!output.includes(ready)) return;
+    const hear = new EventEmitter();
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (part) => {
+        output += part;
+        hear.emit('heard');
+      });
+    const until = (text: string) =>
+      new Promise<string>((resolve, reject) => {
+        const fail = (why: string) => reject(new Error(`${line} ${why}:\n${output}`));
+        const late = setTimeout(() => fail('took too long'), DEADLINE_MS);
+        const look = () => {
+          if (!output.includes(text)) return;
           clearTimeout(late);
-          resolve();
-        });
-      ended.then(() => fail('has ended'));
-    });
-    return { output, stop };
+          hear.off('heard', look);
+          resolve(output);
+        };
+        hear.on('heard', look);
+        look();
+        ended.then(() => fail('has ended'));
+      });
+    return { until, stop };
   }
 }

@@ -1,7 +1,8 @@
 /**
- * `npm run bench -- walk [-- --pictures FOLDER]`: what a shop's developer, an auditor and an operator do in their first hour, by the READMEs
+ * `npm run bench -- walk [-- --pictures FOLDER] [-- --path production]`: what a shop's developer, an auditor and an operator do in their first hour, by the READMEs
  * alone, from a clone of what is committed and from folders with nothing else in them, with empty caches of npm and pnpm; timed. `--pictures`: every page
- * as it is then, on a desk and on a phone, light and dark. Needs git, Debian's chromium and PostgreSQL 15 or later, and the package registry.
+ * as it is then, on a desk and on a phone, light and dark. `--path production`: in place of these the README's section on production, block by
+ * block, and nothing else. Needs git, Debian's chromium and PostgreSQL 15 or later, and the package registry.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { homedir, loadavg, tmpdir } from 'node:os';
@@ -16,6 +17,7 @@ import { walkAsAuditor } from './auditor.ts';
 import { walkAsDeveloper } from './developer.ts';
 import { walkAsOperator } from './operator.ts';
 import { takePictures } from './pictures.ts';
+import { walkToProduction } from './production.ts';
 import { Steps } from './steps.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -28,21 +30,31 @@ const emptyEnvironment = (home: string) => ({
 });
 
 const walk = async (cleanup: Cleanup): Promise<void> => {
-  const { values } = parseArgs({ args: argumentsOf('walk'), options: { pictures: { type: 'string' } } });
+  const { values } = parseArgs({
+    args: argumentsOf('walk'),
+    options: { pictures: { type: 'string' }, path: { type: 'string' } },
+  });
+  if (![undefined, 'production'].includes(values.path)) throw new Error(`there is no path ${values.path}`);
   const folder = mkdtempSync(join(tmpdir(), 'svc-walk-'));
   cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
   const [home, clone] = [join(folder, 'home'), join(folder, 'svc')];
   mkdirSync(home);
   const ports = await Promise.all(Array.from({ length: 6 }, findFreePort));
   const steps = new Steps(emptyEnvironment(home), cleanup);
-  steps.run(`git clone --quiet --depth 1 'file://${ROOT}' svc`, folder);
   const [before = 0] = loadavg();
+  const fetchClone = () => steps.run(`git clone --quiet --depth 1 'file://${ROOT}' svc`, folder);
   const place = { folder, clone, packages: join(clone, '.data', 'packages'), ports };
-  const world = await walkAsDeveloper(steps, place);
-  await walkAsAuditor(steps, place, world);
-  if (values.pictures !== undefined) await takePictures(world.baseUrl, values.pictures);
-  await world.service.stop();
-  await walkAsOperator(steps, place);
+  if (values.path === 'production') {
+    await steps.time('production', 'git clone', fetchClone);
+    await walkToProduction(steps, place);
+  } else {
+    fetchClone();
+    const world = await walkAsDeveloper(steps, place);
+    await walkAsAuditor(steps, place, world);
+    if (values.pictures !== undefined) await takePictures(world.baseUrl, values.pictures);
+    await world.service.stop();
+    await walkAsOperator(steps, place);
+  }
   const rows = steps.taken.map(({ path, what, seconds }) => [path, what, seconds.toFixed(1)]);
   console.log(
     `${describeMachine()}; load ${before.toFixed(1)} before, ${(loadavg()[0] ?? 0).toFixed(1)} after\n`,

@@ -1,0 +1,56 @@
+/** A stranger's production: the blocks of the README's section, in one shell, as they stand there. Only the database's address is put in. */
+import { readFileSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import { join } from 'node:path';
+import { fencedBlocks } from '@svc/testkit/sdk/readme-block';
+import type { Place } from './developer.ts';
+import { startPostgres } from './postgres.ts';
+import type { Steps } from './steps.ts';
+
+const PATH = 'production';
+const HEADING = '## In production';
+const DATABASE = 'DB=127.0.0.1:5432';
+/** Of the section's nodes, worker and proxy. */
+const PORTS = [8080, 8081, 8443, 9464, 9465, 9466];
+/** What each block comes to, and what it must have written. */
+const BLOCKS = [
+  ['built, roles, database, migrated as its owner', /svc may run the service/],
+  ['secrets, keys, config check', /It can start\./],
+  ['two nodes, a worker and a proxy with TLS are ready', /(?:"ok":true.*){3}/s],
+  ['a decision through TLS; one node killed; two more', /(?:ALLOW true.*){3}/s],
+] as const;
+
+export const walkToProduction = async (steps: Steps, { clone, ports }: Place): Promise<void> => {
+  for (const port of PORTS)
+    if (await isTaken(port)) throw new Error(`the README's production needs port ${port}, which is taken`);
+  const [section = ''] =
+    readFileSync(join(clone, 'README.md'), 'utf8').split(HEADING)[1]?.split(/^## /m) ?? [];
+  const blocks = fencedBlocks(section).map(({ code }) => code);
+  if (blocks.length !== BLOCKS.length || !blocks[0]?.includes(DATABASE))
+    throw new Error(`${HEADING} has other blocks than the walk expects`);
+  const [port = 0] = ports;
+  const server = startPostgres(steps, port);
+  try {
+    const script = blocks
+      .map((code, i) => `${code.replace(DATABASE, `DB=127.0.0.1:${port}`)}echo "${endOf(i)}"\n`)
+      .join('')
+      .concat('wait\n');
+    const shell = steps.open(`bash -euo pipefail -c "$SCRIPT"`, clone, { SCRIPT: script });
+    for (const [i, [what, expected]] of BLOCKS.entries()) {
+      const output = await steps.time(PATH, what, () => shell.until(endOf(i)));
+      if (!expected.test(output)) throw new Error(`${what}:\n${output}`);
+    }
+    await shell.stop();
+  } finally {
+    server.stop();
+  }
+};
+
+const endOf = (block: number): string => `-- end of block ${block + 1} --`;
+
+const isTaken = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = createConnection(port, '127.0.0.1');
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('close', () => socket.destroy()).once('connect', () => socket.end());
+  });
