@@ -20,7 +20,9 @@ import { ApiError } from './api-error.ts';
 const LATE_MS = 300;
 /** Twice the quickest answer of the last seconds, but never so much that answers would miss their deadline. */
 const LATEST_MS = 900;
-const QUICKEST_WINDOW_MS = 2_000;
+const QUICKEST_WINDOW_MS = 3_000;
+/** While requests are refused, what was learned of the quickest is believed for so long. */
+const QUICKEST_COUNTS_MS = 12_000;
 const BEST_RATE_WINDOW_MS = 5_000;
 const RATE_WINDOW_MS = 250;
 /** Of a window that goes on; shorter ones tell how answers come in batches. */
@@ -101,6 +103,7 @@ export class Admission {
   #answered = 0;
   readonly #perMs = new BestLately(BEST_RATE_WINDOW_MS, 0, Math.max);
   readonly #quickestMs = new BestLately(QUICKEST_WINDOW_MS, Number.POSITIVE_INFINITY, Math.min);
+  #quickestAtMs = Number.NEGATIVE_INFINITY;
   #cutAtMs = Number.NEGATIVE_INFINITY;
   /** The share of what the best rate allows that a limit is cut to. */
   #depth = 1;
@@ -136,8 +139,13 @@ export class Admission {
 
   #learn({ beganAtMs, leftAtMs, place, wasUsedUp }: Sample): void {
     const tookMs = leftAtMs - beganAtMs;
-    // What comes in behind many tells how many they are.
-    if (place <= LEAST) this.#quickestMs.add(tookMs, leftAtMs);
+    // What comes in behind many tells how many they are; those before it take their time in any case.
+    if (place <= LEAST) {
+      const perMs = this.#perMs.at(leftAtMs);
+      const ownMs = perMs === 0 ? tookMs : Math.max(0, tookMs - (place - 1) / perMs);
+      this.#quickestMs.add(ownMs, leftAtMs);
+      this.#quickestAtMs = leftAtMs;
+    }
     const lateMs = this.#lateMs(leftAtMs);
     if (tookMs <= lateMs) {
       const mayGrow = wasUsedUp && tookMs <= lateMs - LATE_MS / 2;
@@ -156,7 +164,9 @@ export class Admission {
   }
 
   #lateMs(nowMs: number): number {
-    return Math.min(LATEST_MS, Math.max(LATE_MS, 2 * this.#quickestMs.at(nowMs)));
+    // A queue that is let grow since answers were slow once lets nothing in behind few, and would stay for that.
+    const isKnown = this.#refusedAtMs < nowMs - CALM_MS || nowMs - this.#quickestAtMs < QUICKEST_COUNTS_MS;
+    return isKnown ? Math.min(LATEST_MS, Math.max(LATE_MS, 2 * this.#quickestMs.at(nowMs))) : LATE_MS;
   }
 
   #answeredIn(ms: number, nowMs: number): number {
