@@ -35,7 +35,8 @@ const promoted = (standby: Machine): Promise<true> =>
 /** From a wake soon after the promotion to one long after it; Patroni comes to itself with the server, or later. */
 const WAKE_AFTER_MS = [500, 2_000, 5_000];
 const PATRONI_LAG_MS = [0, 0, 3_000];
-const CUT_MS = 35_000;
+/** After the promotion, in which the one that was cut off must not decide. */
+const CUT_STAYS_MS = 5_000;
 const ETCD_GONE_MS = 30_000;
 const NODE_FROZEN_MS = 10_000;
 /** Until the next of several in a row. */
@@ -52,14 +53,16 @@ const nodeOf = ({ services, round }: Scene): Node => {
   return node;
 };
 
-/** Ten times in a row: what goes wrong, and what puts it right again after a while. */
+/** Ten times in a row: what goes wrong, and, where it lasts, what puts it right again after a while. */
 const tenTimes =
-  (begin: (link: Link) => void, end: (link: Link) => void = () => {}) =>
+  (begin: (link: Link) => void, end?: (link: Link) => void) =>
   async ({ links }: Scene): Promise<void> => {
     for (let i = 0; i < TIMES; i++) {
       for (const link of links) begin(link);
-      await delay(UNWELL_MS);
-      for (const link of links) end(link);
+      if (end !== undefined) {
+        await delay(UNWELL_MS);
+        for (const link of links) end(link);
+      }
       await delay(APART_MS);
     }
   };
@@ -110,7 +113,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     async inject({ cluster }) {
       const primary = await cluster.primary();
       cluster.isolate(primary, true);
-      await delay(CUT_MS);
+      await promoted(cluster.other(primary));
+      await delay(CUT_STAYS_MS);
       cluster.isolate(primary, false);
     },
   },

@@ -1,7 +1,10 @@
 /** A network link that can fail: connections to one port go on to another, until they do not. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 /**
  * `silent`: nothing passes and nobody is told, as when a cable is pulled; what was sent arrives once it is whole again.
@@ -16,14 +19,35 @@ interface Pair {
   isEnded: boolean;
 }
 
+/** Networks of 65,536 addresses each, in a range that nothing else uses; the first free one is this process's. */
+const FIRST_NETWORK = 9;
+const LAST_NETWORK = 63;
 /** Of all links of this process. */
+let network: number | null = null;
 let lastSource = 0;
 
-/** The server sees each connection from an address that can be cut off by itself, in a range that nothing else uses. */
+/** The server sees each connection from an address that can be cut off by itself. Others on this host run faults at the same time. */
 const nextSource = (): string => {
+  network ??= takeNetwork();
   lastSource += 1;
-  return `127.9.${lastSource >> 8}.${lastSource & 255}`;
+  return `127.${network}.${lastSource >> 8}.${lastSource & 255}`;
 };
+
+/** Whoever has locked its file has the network, for as long as the process lasts. */
+function takeNetwork(): number {
+  for (let one = FIRST_NETWORK; one <= LAST_NETWORK; one++) {
+    const holder = openSync(join(tmpdir(), `svc-ha-network-${one}`), 'a');
+    if (
+      spawnSync('flock', ['--nonblock', '3'], { stdio: ['ignore', 'ignore', 'ignore', holder] }).status === 0
+    ) {
+      // What one that was killed left behind.
+      spawnSync('ip', ['route', 'flush', 'table', 'local', 'type', 'blackhole', 'root', `127.${one}.0.0/16`]);
+      return one;
+    }
+    closeSync(holder);
+  }
+  throw new Error('each network for faults is taken');
+}
 
 const route = (verb: 'add' | 'del', address: string) =>
   execFileSync('ip', ['route', verb, 'blackhole', `${address}/32`, 'table', 'local']);

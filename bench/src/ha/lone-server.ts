@@ -5,6 +5,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { QueryResultRow } from 'pg';
 import type { Place } from '../harness/contestants.ts';
 import { findFreePort } from '../harness/program.ts';
@@ -16,6 +17,7 @@ import { ownDatabase, runSql } from './sql.ts';
 const BIN = '/usr/lib/postgresql/15/bin/';
 const CPU = '/sys/fs/cgroup/cpu';
 const PERIOD_US = 20_000;
+const RESTART_MS = 1_000;
 const SETTINGS = [
   // A disk for the log is full soon: nothing that was written before is used again.
   ...['wal_recycle=off', 'min_wal_size=4MB', 'max_connections=200'],
@@ -99,6 +101,9 @@ const putInto = (group: string, pid: number): void => {
 
 export class LoneServer implements Queryable {
   #daemon: Daemon | null = null;
+  #isSupervised = false;
+  /** By its supervisor. */
+  restarts = 0;
   readonly #group = `${CPU}/svc-ha-${process.pid}`;
 
   private constructor(
@@ -159,6 +164,25 @@ export class LoneServer implements Queryable {
     });
   }
 
+  /** From now on a server that ends is started again, a second later and as often as that takes: as by `Restart=always`, or by Patroni. */
+  supervise(): void {
+    this.#isSupervised = true;
+    const look = async () => {
+      while (this.#isSupervised) {
+        await delay(RESTART_MS);
+        if (!this.#isSupervised || !this.hasEnded) continue;
+        // Where there is no room yet it ends once more.
+        await this.run().then(
+          () => {
+            this.restarts += 1;
+          },
+          () => {},
+        );
+      }
+    };
+    void look();
+  }
+
   async stop(): Promise<void> {
     this.#daemon?.stop();
     await until('PostgreSQL ends', async () => this.hasEnded || null);
@@ -166,6 +190,14 @@ export class LoneServer implements Queryable {
 
   sql<Row extends QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
     return runSql(this.url, text, values);
+  }
+
+  /** Throws where a server cannot be held to a share. */
+  static assertCanHold(): void {
+    if (existsSync(CPU)) return;
+    throw new Error(
+      `${CPU} is not there: the cpu controller of cgroup v1, which version 2 has in another way`,
+    );
   }
 
   /** To so much of one processor: the server and all that it starts. */
@@ -177,6 +209,7 @@ export class LoneServer implements Queryable {
   }
 
   async #end(): Promise<void> {
+    this.#isSupervised = false;
     signal(treeOf(this.#daemon?.pid ?? 0).toReversed(), 'SIGKILL');
     await this.#daemon?.kill();
     if (!existsSync(this.#group)) return;

@@ -38,6 +38,7 @@ const { values } = parseArgs({
 
 const cleanup = new Cleanup();
 try {
+  LoneServer.assertCanHold();
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-ha-overload-'));
   chmodSync(folder, 0o755);
   if (!values.keep) cleanup.add(() => rmSync(folder, { recursive: true, force: true }));

@@ -27,6 +27,8 @@ import { OWN_APPS, type Routes, type Services, type ServicesOptions, startServic
 import { countLeftBehind } from './sessions.ts';
 
 const CALM_MS = 5_000;
+/** Then a new database: fsck reads all of it after each. */
+const ROUNDS_OF_A_DATABASE = 25;
 const REVOCATIONS_PER_SECOND = 1.5;
 
 /** Without those that the installed Patroni is known not to survive; by name they can be run. */
@@ -135,12 +137,14 @@ try {
     say(`in the end: ${describeVerdict(verdict)}; fsck ${code}`);
     if (!isClean(verdict) || code !== 0) process.exitCode = 1;
   };
-  const startReleased = async () => {
+  let roundsOfDatabase = 0;
+  const startAnew = async (options: ServicesOptions = {}) => {
     await examineAll();
     await services.stop();
     await cluster.remakeDatabase();
     all = new Ledger();
-    services = await start({ firstApi: unpackReleasedApi(values.apps, cleanup) });
+    roundsOfDatabase = 0;
+    services = await start(options);
   };
   const processes = new Processes();
   const outages = new Map<string, number[]>();
@@ -148,7 +152,10 @@ try {
     for (const { name, fault, round } of schedule()) {
       if (round === 0) say(`${name}: ${fault.title}`);
       await cluster.untilHealthy();
-      if (fault.fromRelease) await startReleased();
+      if (fault.fromRelease) await startAnew({ firstApi: unpackReleasedApi(values.apps, cleanup) });
+      // A picture is of one run of the same processes.
+      else if (roundsOfDatabase >= ROUNDS_OF_A_DATABASE && watched === null) await startAnew();
+      roundsOfDatabase += 1;
       const ledger = new Ledger();
       const load = await Load.start(services, ledger, `${name}-${round}`, rates);
       await delay(CALM_MS);
