@@ -1,12 +1,12 @@
-/** Databases have run what was released, and refuse a program that has other texts of it: a change is a new migration. */
+/** Databases have run what has landed, and refuse a program that has other texts of it: a change is a new migration. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
 const folder = new URL('./migrations/', import.meta.url);
 
-/** SHA-256 of each folder that was released. Lines are added with a release, and never changed. */
-const RELEASED: readonly (readonly [name: string, sha256: string])[] = [
+/** SHA-256 of each folder. A line is added with its folder, and never changed. */
+const LANDED: readonly (readonly [name: string, sha256: string])[] = [
   ['0001-foundation', '111a1e6f6723d99efdfd3c086aa0959802563f04e3a816e69f5b17dcbd4ef7c8'],
   ['0002-registry', 'eae928b04f933ef9769cf0b6f11078262745e6ac22f7ecb9f85cf83cb2e8d791'],
   ['0003-service-keys', 'f6c6464509f2cdb3ae5f7a5c9d362ad481efcb38ab605260340bc64f8983ecc5'],
@@ -24,6 +24,13 @@ const RELEASED: readonly (readonly [name: string, sha256: string])[] = [
   ['0016-service-pause', '31d8a4d843f9c4fc1f0254b7ba672a5027da2a13999252f7ff61dd757cba5495'],
   ['0017-cold-days-kept', '4b7c95075fe4671bed9dd55cc4cf0ea0931149c945ab1ec1b8d604fbcc375e71'],
   ['0018-approvals', '9e4bf6000fcc8ed8da81292c18e1dffeb86014200b710e8d2ddbd80aff125fb8'],
+  ['0019-fair-looks', '2b07b199852131e44140951158149acce2a31653949c40390c6e17a3037241c4'],
+  ['0020-in-steps', '6b81159b4bd92641b595f8eb355ee98b94b69fe7e2d5ba07075cecf891b62de6'],
+  ['0021-approval-evidence', 'c4cf5f14733edc0682d5f35bae1d24aa3ffb2805bc58883088b3831e5ba87ba4'],
+  ['0022-streams', '424558498debdf8b0a5519b6f92975ab17de509de6a4e37c302c3b8c8fcf8b98'],
+  ['0023-pushed-streams', 'fe3e6465c6de4e79e27e19ebe1102571ac9e0763ad699ff78e0d6812b95f23a9'],
+  ['0025-cold-manifests', '913e5df86d657895a3303d776be31ec89c7103d17cb5836ec886040974d79146'],
+  ['0026-whose-events', 'b8c42b95cecce368a9b1bed287dc3f4515798fb918d461223aa39f947c90d5fd'],
 ];
 
 /** Of the names and texts of its files, in the order in which they run. */
@@ -37,17 +44,26 @@ const hashOf = (name: string): string => {
   return hash.digest('hex');
 };
 
-it.each(RELEASED)('%s is as it was released', (name, sha256) => {
+it.each(LANDED)('%s is as it has landed', (name, sha256) => {
   const found = existsSync(new URL(name, folder)) ? hashOf(name) : 'gone';
   const next =
-    'a released migration never changes: take it back, and write a new one (npm run new -- migration NAME)';
+    'a migration that has landed never changes: take it back, and write a new one (npm run new -- migration NAME)';
   expect(found, `packages/store-pg/src/migrations/${name}: ${next}`).toBe(sha256);
 });
 
-it('what is added runs after all that was released', () => {
-  const released = RELEASED.map(([name]) => name);
-  const added = readdirSync(folder).filter((name) => !released.includes(name));
-  expect(added.filter((name) => name < (released.at(-1) ?? ''))).toEqual([]);
+it('every migration is frozen with the commit that adds it', () => {
+  const landed = LANDED.map(([name]) => name);
+  const missing = readdirSync(folder).filter((name) => !landed.includes(name));
+  const lines = missing.sort().map((name) => `  ['${name}', '${hashOf(name)}'],`);
+  expect(
+    lines,
+    `add at the end of LANDED in ${import.meta.url.replace(/^.*\//, '')}:\n${lines.join('\n')}`,
+  ).toEqual([]);
+});
+
+it('what is added runs after all that was there before', () => {
+  const landed = LANDED.map(([name]) => name);
+  expect(landed).toEqual(landed.toSorted());
 });
 
 it('each has a number of its own: the order of two with the same would be an accident of their names', () => {
