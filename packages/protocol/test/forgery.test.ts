@@ -3,17 +3,24 @@
  * is made for real here, and shown to satisfy a verifier that only checks the equation.
  */
 
+import { satisfiesEquation } from '@svc/testkit/edwards';
 import {
   FORGED_SIGNATURE,
   MORE_WEAK_KEYS,
-  nodeVerifies,
   WEAK_KEYS,
   withForgedSignature,
 } from '@svc/vectors/src/edits/weak-keys.ts';
 import { honestScene, inputOf, type Scene, verificationMethod } from '@svc/vectors/src/scene.ts';
 import { KEYS } from '@svc/vectors/src/test-keys.ts';
 import { describe, expect, it } from 'vitest';
-import { encodeBase64url, evaluateJson, formatDidKey, parseDidKey, portableCrypto } from '../src/index.ts';
+import {
+  encodeBase64url,
+  encodeUtf8,
+  evaluateJson,
+  formatDidKey,
+  parseDidKey,
+  portableCrypto,
+} from '../src/index.ts';
 import { nativeCrypto } from '../src/native.ts';
 
 const keys = [...WEAK_KEYS, ...MORE_WEAK_KEYS];
@@ -45,9 +52,9 @@ describe('one signature for all', () => {
   it('is a real forgery: a verifier that only checks the equation accepts it', () => {
     const accepted = keys.filter(({ publicKey }) => {
       const { grant } = inputOf('forgery', principalForgery(publicKey, {}));
-      return nodeVerifies(publicKey, signingInputOf(grant)) === true;
+      return satisfiesEquation(publicKey, encodeUtf8(signingInputOf(grant)), FORGED_SIGNATURE);
     });
-    expect(accepted.length).toBeGreaterThanOrEqual(8);
+    expect(accepted).toEqual(keys);
   });
 
   it.each(keys)("$description as the Principal's key is no key", ({ publicKey }) => {

@@ -3,7 +3,7 @@
  * identity, and for the other orders whenever k is a multiple of the order, which a forger reaches by trying values of
  * a member that nothing looks at.
  */
-import { createHash, createPublicKey, verify } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { encodeBase64url, encodeUtf8 } from '@svc/protocol';
 import type { TokenDraft } from '../scene.ts';
 
@@ -72,21 +72,6 @@ const challenge = (publicKey: Uint8Array, message: Uint8Array): bigint => {
 /** Whether the constant signature satisfies the equation for any key whose order divides 8. */
 export const isForgeable = (publicKey: Uint8Array, signingInput: string): boolean =>
   challenge(publicKey, encodeUtf8(signingInput)) % 8n === 0n;
-
-/** What a verifier that only checks the equation says. Null where it refuses the key's encoding. */
-export const nodeVerifies = (publicKey: Uint8Array, signingInput: string): boolean | null => {
-  try {
-    const jwk = { kty: 'OKP', crv: 'Ed25519', x: encodeBase64url(publicKey) };
-    return verify(
-      null,
-      encodeUtf8(signingInput),
-      createPublicKey({ key: jwk, format: 'jwk' }),
-      FORGED_SIGNATURE,
-    );
-  } catch {
-    return null;
-  }
-};
 
 /** Makes the draft carry the constant signature, over a payload for which it satisfies the equation. */
 export const withForgedSignature = (draft: TokenDraft, publicKey: Uint8Array): void => {
