@@ -145,7 +145,13 @@ const Health = ({ subscription: one }: { readonly subscription: Subscription }) 
   if (one.state === 'active')
     return (
       <p class="soft">
-        Since {formatInstant(one.created_at)}.{waiting}
+        Since {formatInstant(one.created_at)}
+        {one.created_by !== null && (
+          <>
+            , made with API key <code>{one.created_by}</code>
+          </>
+        )}
+        .{waiting}
       </p>
     );
   const why =
