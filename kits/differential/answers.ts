@@ -1,24 +1,32 @@
 /** What the TypeScript libraries answer to a question that a kit is asked too. Null where there is nothing to say. */
-import { createHash } from 'node:crypto';
+import { createHash, sign } from 'node:crypto';
 import {
   decodeUtf8,
+  encodeBase64urlText,
   isJsonObject,
+  type JsonObject,
   type JsonValue,
   jcs,
+  member,
   normalizeHtu,
   parseDidWeb,
   parseStrictJson,
   parseUtcTime,
 } from '@svc/codec';
 import { verifyInclusion } from '@svc/merkle';
-import { isJti, parseAction, parseGrant, parseProof } from '@svc/protocol';
+import { isJti, parseAction, parseCompactJws, parseGrant, parseProof } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { verifyReceipt } from '@svc/receipts';
 import { verifyBundle } from '@svc/receipts/bundle';
 import { verifyIncludedReceipt } from '@svc/receipts/inclusion';
-import { verifyWebhook, type WebhookOptions } from '@svc/sdk-principal';
+import {
+  createPrincipalClient,
+  type GrantRequest,
+  verifyWebhook,
+  type WebhookOptions,
+} from '@svc/sdk-principal';
 import { agentFromJwk, type ProofRequest, signProof } from '@svc/sdk-principal/agent';
-import { decodeBitstring } from '@svc/status-list';
+import { decodeBitstring, parseStatusListCredential } from '@svc/status-list';
 import { readServiceKeys, verifyCheckpoint } from '@svc/transparency';
 import { keyPairOf } from './key-pair.ts';
 
@@ -43,12 +51,25 @@ interface Requested extends Omit<ProofRequest, 'agent' | 'grantId' | 'now' | 'jt
   /** Seconds since the epoch. */
   readonly now: number;
 }
+interface Issued extends Texts<'seed' | 'kid'> {
+  /** The answer of `POST /grants`. */
+  readonly allocation: JsonObject;
+  readonly capabilities: JsonValue;
+  /** Null for any relying party. */
+  readonly audience: JsonValue;
+  /** Seconds since the epoch. */
+  readonly valid_from: number;
+  readonly lifetime_seconds: number;
+}
 interface Delivered extends Texts<'text' | 'document' | 'subscription'> {
   readonly headers: Readonly<Record<string, string>>;
   readonly secrets: readonly string[];
   /** Seconds since the epoch. */
   readonly now: number;
 }
+/** As `@svc/receipts` reads them. */
+const STATUS_LIST_MAX_CHARS = 2_600_000;
+
 const bytesOf = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex, 'hex'));
 const textOf = (hex: string): string | null => decodeUtf8(bytesOf(hex));
 
@@ -74,6 +95,25 @@ const codesOf = (failures: readonly { readonly code: string }[]): Answer => ({
 const serviceOf = (document: string): unknown => {
   const read = readServiceKeys(document);
   return read.ok ? read.keys : document;
+};
+
+const statusListOf = (credential: string, document: string): Answer => {
+  const read = readServiceKeys(document);
+  if (!read.ok) return codesOf(read.failures);
+  const jws = parseCompactJws(credential, STATUS_LIST_MAX_CHARS);
+  if (!jws.ok) return { codes: ['malformed-jws'] };
+  const kid = member(jws.header, 'kid');
+  const header = encodeBase64urlText(jcs({ alg: 'EdDSA', kid: String(kid), typ: 'vc+jwt' }));
+  if (typeof kid !== 'string' || jws.signingInput.split('.')[0] !== header)
+    return { codes: ['wrong-header'] };
+  const list = parseStatusListCredential(jws.payload);
+  const bits = list === null ? null : decodeBitstring(list.credentialSubject.encodedList);
+  if (list === null || bits === null || list.issuer !== read.keys.did)
+    return { codes: ['malformed-status-list'] };
+  const signedAtMs = parseUtcTime(list.validFrom);
+  const wrong = read.keys.check('status', { ...jws, kid, signedAtMs }, nativeCrypto);
+  if (wrong !== null) return codesOf([wrong]);
+  return [list.id, list.validFrom, createHash('sha256').update(bits).digest('hex')];
 };
 
 export const ANSWERS = {
@@ -177,6 +217,38 @@ export const ANSWERS = {
         event.subscription_id,
         jcs(event.data as unknown as JsonValue),
       ];
+    } catch {
+      return null;
+    }
+  },
+  statusList: ({ text, document }: Texts<'text' | 'document'>): Answer =>
+    statusListOf(textOf(text) ?? '', document),
+  dryRun: ({ text, document }: Texts<'text' | 'document'>): Answer => {
+    const verified = verifyReceipt(textOf(text) ?? '', serviceOf(document), { crypto: nativeCrypto });
+    if (verified.ok) throw new Error(`a dry run was taken for a Receipt: ${text}`);
+    return codesOf(verified.failures);
+  },
+  signGrant: async ({
+    seed,
+    kid,
+    allocation,
+    capabilities,
+    audience,
+    valid_from: validFrom,
+    lifetime_seconds: lifetimeSeconds,
+  }: Issued): Promise<Answer> => {
+    const { key } = keyPairOf(bytesOf(seed));
+    const client = createPrincipalClient({
+      ...{ baseUrl: 'https://svc.example', apiKey: 'key' },
+      signer: { kid, sign: (bytes) => new Uint8Array(sign(null, bytes, key)) },
+      fetch: async () => Response.json(allocation, { status: 201 }),
+    });
+    const input = {
+      ...{ agent: allocation.agent, capabilities, validFrom: new Date(validFrom * 1000), lifetimeSeconds },
+      ...(audience === null ? {} : { audience }),
+    };
+    try {
+      return (await client.grants.issue(input as unknown as GrantRequest)).grant;
     } catch {
       return null;
     }

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -14,6 +14,7 @@ import { runConformance } from '@svc/conformance';
 import { createHttpTransport, readVectorSet } from '@svc/conformance/node';
 import { Random } from '@svc/vectors/src/random/random.ts';
 import { ANSWERS, type Answer, agrees, type Question } from './answers.ts';
+import { findWrongCount } from './published-counts.ts';
 import { nextQuestion } from './questions.ts';
 
 const USAGE = `usage: npm run kits -- [options]
@@ -30,8 +31,8 @@ interface Kit {
   readonly probe: readonly string[];
   /** Commands that must succeed, and print how much they did. */
   readonly checks: readonly (readonly string[])[];
-  /** What answers questions, and what prepares it. `scratch` is a folder that is removed. */
-  readonly prepare: (scratch: string) => readonly string[] | null;
+  /** What answers questions, and what prepares it, in this order. `scratch` is a folder that is removed. */
+  readonly prepare: (scratch: string) => readonly (readonly string[])[];
   readonly serve: (scratch: string) => readonly string[];
   /** What builds an endpoint for conformance runs, and what starts it at a port that it names. */
   readonly buildEndpoint: (scratch: string) => readonly string[] | null;
@@ -45,17 +46,27 @@ const KITS: readonly Kit[] = [
   {
     name: 'python',
     folder: folderOf('python'),
-    packages: ['python3-cryptography', 'python3-pytest', 'python3-hatchling', 'mypy'],
+    packages: ['python3-cryptography', 'python3-pytest', 'python3-hatchling', 'python3-venv', 'mypy'],
     probe: [
       PYTHON,
       '-c',
-      'import sys, cryptography, pytest, hatchling, mypy; assert sys.version_info >= (3, 11)',
+      'import sys, cryptography, pytest, hatchling, ensurepip, mypy; assert sys.version_info >= (3, 11)',
     ],
     checks: [
       [PYTHON, '-m', 'mypy'],
       [PYTHON, '-m', 'pytest', '-q', '--no-header', '-p', 'no:cacheprovider'],
     ],
-    prepare: (scratch) => [PYTHON, '-m', 'hatchling', 'build', '-t', 'wheel', '-d', scratch],
+    // As its README has it: installed, and used from there.
+    prepare: (scratch) => {
+      const python = join(scratch, 'venv/bin/python');
+      const install = ['install', '--no-index', '--no-deps', '--disable-pip-version-check'];
+      return [
+        [PYTHON, '-m', 'hatchling', 'build', '-t', 'wheel', '-d', scratch],
+        [PYTHON, '-m', 'venv', '--system-site-packages', join(scratch, 'venv')],
+        [python, '-m', 'pip', ...install, '--find-links', scratch, 'svc-kit'],
+        [python, 'tests/installed.py'],
+      ];
+    },
     serve: () => [PYTHON, 'tests/differential.py'],
     buildEndpoint: () => null,
     endpoint: () => [PYTHON, '-m', 'svc_kit.conformance', '0'],
@@ -69,7 +80,7 @@ const KITS: readonly Kit[] = [
       ['go', 'vet', './...'],
       ['go', 'test', '-count=1', '-v', './...'],
     ],
-    prepare: (scratch) => ['go', 'test', '-c', '-o', join(scratch, 'kit.test')],
+    prepare: (scratch) => [['go', 'test', '-c', '-o', join(scratch, 'kit.test')]],
     serve: (scratch) => [join(scratch, 'kit.test'), '-test.run', '^TestDifferential$'],
     buildEndpoint: (scratch) => ['go', 'build', '-o', join(scratch, 'endpoint'), './cmd/conformance'],
     endpoint: (scratch) => [join(scratch, 'endpoint'), '0'],
@@ -96,18 +107,23 @@ const install = ({ packages }: Pick<Kit, 'packages'>): void => {
   });
 };
 
-/** What the vectors came to: the lines in which the kit's own tests count. */
-const check = ({ checks, folder }: Kit): void => {
-  for (const command of checks) {
+/** A vector file that a kit runs a second time, in another way, counts once. */
+const AGAIN = /of_any_numbers$/;
+
+/** How many vectors there were: the lines in which the kit's own tests count. */
+const check = ({ checks, folder }: Kit): readonly number[] =>
+  checks.flatMap((command) => {
     const { ok, output } = run(command, folder);
     const said = output.split('\n').filter((line) => /passed|vectors|no issues|^ok/.test(line));
     console.log(`  ${command.join(' ')}${said.map((line) => `\n    ${line.trim()}`).join('')}`);
     if (!ok) throw new Error(output);
-  }
-};
+    return said.flatMap((line) =>
+      AGAIN.test(line) ? [] : Number(/(\d+) vectors of /.exec(line)?.[1] ?? []),
+    );
+  });
 
 /** What its endpoint comes to: the published vectors of each op that it has. */
-const runConformanceOf = async (kit: Kit, scratch: string): Promise<void> => {
+const runConformanceOf = async (kit: Kit, scratch: string): Promise<ReadonlyMap<string, number>> => {
   const build = kit.buildEndpoint(scratch);
   const built = build === null ? null : run(build, kit.folder);
   if (built?.ok === false) throw new Error(built.output);
@@ -133,6 +149,7 @@ const runConformanceOf = async (kit: Kit, scratch: string): Promise<void> => {
         `    ${op.padEnd(12)} ${String(totals.passed).padStart(7)} of ${totals.cases}${totals.unsupported === totals.cases ? ', not supported' : ' passed'}`,
       );
     if (report.status !== 'passed') throw new Error(JSON.stringify(report));
+    return new Map(report.sets.map(({ op, totals }) => [op, totals.passed]));
   } finally {
     child.kill('SIGKILL');
   }
@@ -229,11 +246,20 @@ const ask = async (
 
 const compare = async (kit: Kit, cases: number, seed: number): Promise<ReadonlyMap<string, number>> => {
   const scratch = mkdtempSync(join(tmpdir(), 'svc-kit-'));
+  const vectors = check(kit);
   try {
-    const prepare = kit.prepare(scratch);
-    const prepared = prepare === null ? null : run(prepare, kit.folder);
-    if (prepared?.ok === false) throw new Error(prepared.output);
-    await runConformanceOf(kit, scratch);
+    for (const command of kit.prepare(scratch)) {
+      const { ok, output } = run(command, kit.folder);
+      if (!ok) throw new Error(output);
+      for (const line of output.split('\n').filter((one) => one.startsWith('the wheel')))
+        console.log(`  ${line}`);
+    }
+    const ops = await runConformanceOf(kit, scratch);
+    const wrong = findWrongCount(readFileSync(join(folderOf('..'), 'docs/testing.md'), 'utf8'), kit.name, {
+      ...{ vectors, ops },
+    });
+    if (wrong !== null) throw new Error(wrong);
+    console.log('  as many as docs/testing.md says');
     const child = startKit(kit, scratch);
     try {
       return await ask(child, cases, seed);
@@ -298,7 +324,6 @@ for (const kit of chosen) {
     continue;
   }
   console.log(kit.name);
-  check(kit);
   const counts = await compare(kit, Number(values.cases), Number(values.seed));
   report(counts);
   console.log(

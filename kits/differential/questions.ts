@@ -1,9 +1,15 @@
 /** Random questions near the edge between right and wrong: honest material with a few changes, signed anew or not. */
 import { createHmac, sign } from 'node:crypto';
-import { encodeBase64url, encodeUtf8, type JsonObject, type JsonValue, jcs } from '@svc/codec';
+import { encodeBase64url, encodeUtf8, formatDidKey, type JsonObject, type JsonValue, jcs } from '@svc/codec';
 import { createBitstring, encodeBitstring, setBit } from '@svc/status-list';
-import { bundleOf, closeDayOf } from '@svc/testkit/receipts/closed-day';
-import { buildWorld, receiptSigner, serviceDocument, statusSigner } from '@svc/testkit/receipts/world';
+import { attestTo, bundleOf, closeDayOf } from '@svc/testkit/receipts/closed-day';
+import {
+  buildStatusList,
+  buildWorld,
+  receiptSigner,
+  serviceDocument,
+  statusSigner,
+} from '@svc/testkit/receipts/world';
 import {
   mutateBytes,
   mutateCharacters,
@@ -30,7 +36,8 @@ const worlds = await Promise.all(
 const days = await Promise.all(
   worlds.map(async (world) => {
     const day = await closeDayOf(world);
-    return { world, bundle: bundleOf(world, day) as unknown as JsonObject };
+    const attestation = await attestTo({ id: world.body.receipt_id, jws: world.signed.jws }, day);
+    return { world, bundle: bundleOf(world, day) as unknown as JsonObject, attestation };
   }),
 );
 const DOCUMENT = JSON.stringify(serviceDocument);
@@ -151,9 +158,155 @@ const documentText = (random: Random): string => {
   return JSON.stringify(document);
 };
 
-const bundleParts = (random: Random): JsonObject => {
-  const { bundle } = random.pick(days);
-  return random.below(3) === 0 ? bundle : (change(bundle, random) as JsonObject);
+const partsOfADay = (random: Random): { readonly bundle: JsonObject; readonly attestation: string } => {
+  const { bundle, attestation } = random.pick(days);
+  return {
+    bundle: random.below(3) === 0 ? bundle : (change(bundle, random) as JsonObject),
+    attestation: attestationText(attestation, random),
+  };
+};
+
+/** '' is none, which is enough while the keys are in force. */
+const attestationText = (honest: string, random: Random): string => {
+  switch (random.below(8)) {
+    case 0:
+      return random.pick(days).attestation;
+    case 1:
+      return token(honest, random);
+    case 2:
+      return resigned(honest, random.pick([statusSigner, statusSigner, receiptSigner]), random);
+    case 3:
+    case 4:
+      return honest;
+    default:
+      return '';
+  }
+};
+
+const bundleText = (random: Random): string => {
+  const { bundle, attestation } = partsOfADay(random);
+  return textOf(attestation === '' ? bundle : { ...bundle, attestation });
+};
+
+/** Keys that have ended or leaked since, so that an attestation decides. */
+const laterDocumentText = (random: Random): string => {
+  if (random.below(2) === 0) return documentText(random);
+  const document = structuredClone(serviceDocument) as unknown as {
+    verificationMethod: Record<string, unknown>[];
+  };
+  const [first] = document.verificationMethod;
+  const method = random.below(4) === 0 ? random.pick(document.verificationMethod) : first;
+  if (method !== undefined)
+    method[random.pick(['svc:validUntil', 'revoked'])] = random.pick([
+      '2026-11-20T08:00:00Z',
+      '2026-11-22T00:00:00Z',
+    ]);
+  return JSON.stringify(document);
+};
+
+const statusLists = await Promise.all(
+  [
+    {},
+    { revoked: true },
+    { listValidUntil: '2026-11-21T00:00:00Z' },
+    { listIssuer: 'did:web:other.example' },
+  ].map((one) => buildStatusList(one)),
+);
+
+const statusListQuestion = (random: Random): Question => {
+  const list = random.pick(statusLists);
+  const text =
+    random.below(4) === 0
+      ? token(list, random)
+      : random.below(3) === 0
+        ? list
+        : resigned(list, random.pick([statusSigner, statusSigner, receiptSigner]), random);
+  return { op: 'statusList', text: hex(text), document: laterDocumentText(random) };
+};
+
+/** What `POST /verify/dry-run` answers, and what somebody might make of it. */
+const dryRunText = (random: Random): string => {
+  const { body, signed: receipt } = random.pick(worlds);
+  const { receipt_id: _, decision, capability: __, ...shared } = body as unknown as JsonObject;
+  const dryRun: JsonObject = {
+    ...{ dry_run: 'nothing was decided', would: decision === 'ALLOW' ? 'allow' : 'deny', remedy: null },
+    ...{
+      reason: null,
+      evaluated_at: null,
+      relying_party: null,
+      principal: null,
+      grant_id: null,
+      agent: null,
+    },
+    ...{ checks: {}, failed: [], closest_capability: null },
+    ...shared,
+  };
+  const { dry_run: mark, ...unmarked } = dryRun;
+  const more: readonly JsonObject[] = [
+    {},
+    { decision: 'ALLOW' },
+    { ...(body as unknown as JsonObject), decision: 'ALLOW' },
+    { receipt: signed(receiptSigner, 'svc-receipt+jwt', textOf(dryRun)) },
+    { receipt: signed(receiptSigner, 'svc-receipt+jwt', textOf({ ...unmarked, decision: 'ALLOW' })) },
+    { receipt: receipt.jws },
+  ];
+  const answer = { ...dryRun, ...random.pick(more), dry_run: mark ?? null };
+  return textOf(
+    random.below(3) === 0 ? { ...(exchange(answer, random) as JsonObject), dry_run: mark ?? null } : answer,
+  );
+};
+
+const PRINCIPAL = 'did:web:acme.example';
+const LIST = 'https://status.svc.example/acme.example/1';
+
+/** What `POST /grants` answered and what the Principal would grant; changed in some. */
+const signGrantQuestion = (random: Random): Question => {
+  const agents = pairs.map((pair) => formatDidKey(publicKeyOf(pair)));
+  const allocation: JsonObject = {
+    id: 'urn:svc:grant:01M7VZGA1GB9D5MPJTB9D5MPJT',
+    issuer: PRINCIPAL,
+    agent: random.pick(agents),
+    allocated_at: '2026-11-20T08:00:00.000Z',
+    credentialStatus: {
+      id: `${LIST}#7`,
+      type: 'BitstringStatusListEntry',
+      statusPurpose: 'revocation',
+      statusListIndex: '7',
+      statusListCredential: LIST,
+    },
+  };
+  const purchase: JsonObject = {
+    action: 'commerce:purchase',
+    constraints: { maxAmount: random.below(100_000), currency: random.pick(['USD', 'EUR', 'usd']) },
+    resources: ['order/*'],
+  };
+  const call: JsonObject = {
+    action: 'api:call',
+    constraints: { methods: ['GET', 'POST'] },
+    resources: [wellFormed(respell('https://shop.example/a/*', random))],
+  };
+  const capabilities: JsonValue = Array.from({ length: 1 + random.below(3) }, () =>
+    structuredClone(random.pick([purchase, call])),
+  );
+  const isChanged = random.below(3) === 0;
+  const audience = random.pick([null, null, [DIDS[0] ?? ''], DIDS.slice(0, 2), [random.pick(DIDS)], []]);
+  return {
+    op: 'signGrant',
+    seed: hexOf(randomBytes(random, 32)),
+    kid: random.pick([
+      `${PRINCIPAL}#key-1`,
+      `${PRINCIPAL}#key-1`,
+      `${PRINCIPAL}#key-1`,
+      'did:web:other.example#key-1',
+    ]),
+    allocation,
+    capabilities: isChanged
+      ? ((exchange({ capabilities }, random) as JsonObject).capabilities ?? null)
+      : capabilities,
+    audience,
+    valid_from: random.pick([0, 951_782_399, DELIVERED_AT, DELIVERED_AT + random.below(1_000_000_000)]),
+    lifetime_seconds: random.pick([1, 3_600, 2_592_000, 7_776_000, 7_776_001, -1]),
+  };
 };
 
 const WEBHOOK_SECRETS = [1, 2].map((filling) => `whsec_${Buffer.alloc(32, filling).toString('base64')}`);
@@ -409,21 +562,25 @@ const KINDS: readonly (readonly [weight: number, make: (random: Random) => Quest
     },
   ],
   [
-    3,
+    5,
     (random) => {
-      const { receipt, inclusion, checkpoint } = bundleParts(random);
+      const { bundle, attestation } = partsOfADay(random);
+      const { receipt, inclusion, checkpoint } = bundle;
       const part = (value: JsonValue | undefined): string => (value === undefined ? 'null' : textOf(value));
       return {
         op: 'included',
         receipt: part(receipt),
         inclusion: part(inclusion),
         checkpoint: random.below(2) === 0 ? '' : part(checkpoint),
-        attestation: '',
-        document: documentText(random),
+        attestation,
+        document: laterDocumentText(random),
       };
     },
   ],
-  [3, (random) => ({ op: 'bundle', text: hex(textOf(bundleParts(random))), document: documentText(random) })],
+  [4, (random) => ({ op: 'bundle', text: hex(bundleText(random)), document: laterDocumentText(random) })],
+  [2, statusListQuestion],
+  [2, (random) => ({ op: 'dryRun', text: hex(dryRunText(random)), document: documentText(random) })],
+  [3, signGrantQuestion],
   [3, merkleQuestion],
   [6, webhookQuestion],
   [

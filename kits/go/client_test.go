@@ -259,13 +259,14 @@ func TestVerifyBelievesNoReceiptButOneAboutTheRequestInHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	genuine, _ := json.Marshal(objectOf(readFile(t, "../../examples/bundle/bundle.json"))["receipt"])
-	to, _ := scripted(t, scriptedAnswer{status: 200, body: string(genuine)}, scriptedAnswer{status: 200, body: "{}"})
+	to, _ := scripted(t, scriptedAnswer{status: 200, body: string(genuine)}, scriptedAnswer{status: 200, body: "{}"},
+		scriptedAnswer{status: 200, body: `{"dry_run":"nothing was decided","would":"allow","decision":"ALLOW"}`})
 	shop, err := NewRelyingParty(to, keys, "did:web:shop.example")
 	if err != nil {
 		t.Fatal(err)
 	}
 	asked := VerifyRequest{Grant: "g", Proof: "p", Action: Purchase("order/7", 1, "USD"), Method: "POST", URL: "https://shop.example/"}
-	for i := 0; i < 2; i++ {
+	for i := 0; i < 3; i++ {
 		if decision, err := shop.Verify(context.Background(), asked); decision != nil || CodeOf(err) == "" {
 			t.Error(decision, err)
 		}

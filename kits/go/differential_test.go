@@ -21,6 +21,11 @@ type question struct {
 	Secrets                                                       []string
 	Subscription                                                  string
 	Now                                                           int64
+	KID                                                           string
+	Allocation                                                    Allocation
+	Capabilities, Audience                                        json.RawMessage
+	ValidFrom                                                     int64 `json:"valid_from"`
+	LifetimeSeconds                                               int64 `json:"lifetime_seconds"`
 	Request                                                       struct {
 		Method, URL, Audience, JTI string
 		GrantID                    string `json:"grant_id"`
@@ -123,6 +128,8 @@ func answer(asked question) any {
 		return nil
 	case "webhook":
 		return eventOrNil(asked, text)
+	case "signGrant":
+		return grantOrNil(asked)
 	case "signProof":
 		return signedOrNil(asked)
 	}
@@ -135,12 +142,19 @@ func answerOfService(asked question, text string) any {
 		return orCode(err)
 	}
 	switch asked.Op {
-	case "receipt":
+	case "receipt", "dryRun":
 		verified, err := VerifyReceipt(text, keys)
 		if err != nil {
 			return orCode(err)
 		}
 		return []any{verified.Decision, verified.KID}
+	case "statusList":
+		list, err := VerifyStatusList(text, keys)
+		if err != nil {
+			return orCode(err)
+		}
+		sum := sha256.Sum256(list.bits)
+		return []any{list.URL, list.ValidFrom, hex.EncodeToString(sum[:])}
 	case "checkpoint":
 		checkpoint, err := VerifyCheckpoint(text, keys)
 		if err != nil {
@@ -182,6 +196,26 @@ func eventOrNil(asked question, text string) any {
 		return nil
 	}
 	return []any{event.ID, event.Type, event.Timestamp, event.SubscriptionID, canonicalOrNil(event.Data, nil)}
+}
+
+func grantOrNil(asked question) any {
+	signer, err := NewSigner(unhex(asked.Seed), asked.KID)
+	if err != nil {
+		return nil
+	}
+	capabilities, err := ParseJSON(string(asked.Capabilities))
+	list, ok := capabilities.([]any)
+	var audience []string
+	if err != nil || !ok || json.Unmarshal(asked.Audience, &audience) != nil {
+		return nil
+	}
+	grant, err := SignGrant(signer, asked.Allocation, GrantRequest{
+		Capabilities: list, Audience: audience, ValidFrom: time.Unix(asked.ValidFrom, 0), Lifetime: time.Duration(asked.LifetimeSeconds) * time.Second,
+	})
+	if err != nil {
+		return nil
+	}
+	return grant
 }
 
 func signedOrNil(asked question) any {

@@ -76,6 +76,11 @@ def bits(data: str) -> str | None:
     return None if decoded is None else hashlib.sha256(decoded).hexdigest()
 
 
+def signed_list(data: str, document: str) -> Any:
+    verified = svc_kit.verify_status_list(text(data), document)
+    return [verified.url, verified.valid_from, hashlib.sha256(verified.bits).hexdigest()]
+
+
 def webhook(headers: Any, text: str, secrets: list[str], document: str, subscription: str, now: int) -> Any:
     event = svc_kit.verify_webhook(
         headers,
@@ -86,6 +91,10 @@ def webhook(headers: Any, text: str, secrets: list[str], document: str, subscrip
         now=lambda: float(now),
     )
     return [event.id, event.type, event.timestamp, event.subscription_id, svc_kit.canonicalize(event.data)]
+
+
+def sign_grant(seed: str, kid: str, allocation: Any, **request: Any) -> str:
+    return svc_kit.sign_grant(svc_kit.Signer.from_seed(bytes.fromhex(seed), kid), allocation, **request)
 
 
 def sign_proof(seed: str, request: Any) -> str:
@@ -113,7 +122,10 @@ ANSWERS: dict[str, Callable[..., Any]] = {
         bytes.fromhex(leaf), index, size, [bytes.fromhex(step) for step in path], bytes.fromhex(root)
     ),
     "bitstring": lambda text: bits(text),
+    "statusList": lambda text, document: or_code(lambda: signed_list(text, document)),
+    "dryRun": lambda **of: or_code(lambda: receipt(**of)),
     "webhook": lambda **of: or_none(lambda: webhook(**of)),
+    "signGrant": lambda **of: or_none(lambda: sign_grant(**of)),
     "signProof": lambda **of: or_none(lambda: sign_proof(**of)),
 }
 

@@ -9,7 +9,7 @@ from scripted import Answer, scripted
 from test_arguments import ACTION, AGENT, CAPABILITIES, GRANT, GRANT_ID, PROOF, SIGNER, URL
 from test_webhook import SERVICE
 
-from svc_kit import InvalidArgument, Principal, RelyingParty, ServiceError
+from svc_kit import InvalidArgument, Principal, Refused, RelyingParty, ServiceError
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,14 @@ def test_what_no_receipt_could_be_about_is_not_asked(given: dict[str, Any]) -> N
             of: dict[str, Any] = {"grant": GRANT, "proof": PROOF, "action": ACTION, "method": "POST", "url": URL, **given}
             shop.verify(**of)
     assert asked == []
+
+
+@pytest.mark.parametrize("more", [{}, {"decision": "ALLOW"}, {"receipt": "a.b.c", "decision": "ALLOW"}], ids=str)
+def test_the_answer_of_a_dry_run_is_no_decision(more: dict[str, Any]) -> None:
+    with scripted(Answer(200, {"dry_run": "nothing was decided", "would": "allow", "checks": {}, **more})) as (url, asked):
+        with pytest.raises(Refused):
+            RelyingParty(url, "dk_secret", SERVICE, "did:web:shop.example").verify(GRANT, PROOF, ACTION, method="POST", url=URL)
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize("body", [{}, {"agent": AGENT.did}, {"id": GRANT_ID, "issuer": "did:web:a.example", "agent": AGENT.did, "credentialStatus": None}])

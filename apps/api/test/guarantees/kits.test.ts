@@ -86,6 +86,15 @@ describe.each(KITS)('the kit for $name', ({ name, folder, probe, programs, comma
       expect(readme).toContain(
         name === 'python' ? `python ${program}` : `go run ./${program.replace('/main.go', '')}`,
       );
+    // What stands alone: Python's blocks are doctests that its suite runs, Go's are its examples.
+    if (name !== 'go') return;
+    const examples = readFileSync(`${folder}example_test.go`, 'utf8');
+    const bodies = [...examples.matchAll(/^func Example\w+\(\) \{\n(.*?)^\}/gms)].map(
+      ([, body = '']) => body,
+    );
+    const blocks = [...readme.matchAll(/^```go\n(.*?)^```/gms)].map(([, block]) => block);
+    const programsIn = blocks.filter((block) => !block?.startsWith('// Command'));
+    expect(programsIn).toEqual(bodies.map((body) => body.replaceAll(/^\t/gm, '')));
   });
 
   /** What a program prints, run with these variables alone. */
