@@ -4,6 +4,7 @@
  */
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
 import { describeVariables } from '@svc/config';
 import {
@@ -38,6 +39,8 @@ import { type RunningApi, runApi } from './process/run-api.ts';
 
 const FRESH_PROOF_EVERY_MS = 60_000;
 const DEMO = { SVC_DEMO: '1' };
+/** In the data folder: where days go that have been over for `SVC_HOT_DAYS`. */
+const COLD = 'cold';
 
 const HELP = `npm start: the whole service in development, on a PostgreSQL of its own, configured by the environment:
 
@@ -53,7 +56,7 @@ const start = async (): Promise<void> => {
   const { dataDir } = readConfig({ ...DEMO, ...process.env });
   const logger = createLogger('warn', openTerminalLog(dataDir));
   endOnCrash(logger);
-  const starting = startAll(logger);
+  const starting = startAll(dataDir, logger);
   const closing = closeOnSignal(
     async () => {
       const started = await starting.catch(() => null);
@@ -72,8 +75,12 @@ const start = async (): Promise<void> => {
   }
 };
 
-const startAll = async (logger: Logger): Promise<{ running: RunningApi; close(): Promise<void> }> => {
-  const running = await runApi({ ...DEMO, ...process.env }, logger, {
+const startAll = async (
+  dataDir: string,
+  logger: Logger,
+): Promise<{ running: RunningApi; close(): Promise<void> }> => {
+  const cold = { SVC_COLD: pathToFileURL(resolve(dataDir, COLD)).href };
+  const running = await runApi({ ...DEMO, ...cold, ...process.env }, logger, {
     ownsDataDir: true,
     packThread: new URL(import.meta.url),
   });
