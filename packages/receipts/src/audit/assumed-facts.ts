@@ -111,7 +111,10 @@ const assumeAllocation = (body: ReceiptBody, grant: Grant, assume: Assume): Answ
 /** Not used if the Receipt pins the balances; otherwise see assumed-budgets.ts. */
 const assumeBalances = (body: ReceiptBody, { id }: Grant, assume: Assume): Answer<Balances> => {
   if (!wasUnavailable(body, 'P19', ['P18'])) return found(emptyBalances(id));
-  assume('P19', 'what had been consumed of the budgets was unavailable');
+  assume(
+    'P19',
+    'what had been consumed of the budgets was unavailable, or not asked for since another check denied',
+  );
   return unavailable;
 };
 

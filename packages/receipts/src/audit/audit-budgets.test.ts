@@ -209,7 +209,7 @@ describe('the audit of a decision that pins no balances', () => {
       'a DENY where balances were unavailable',
       { ...budgeted([B]), facts: { balances: 'unavailable' } },
       'SERVICE_UNAVAILABLE',
-      'what had been consumed of the budgets was unavailable',
+      'what had been consumed of the budgets was unavailable, or not asked for since another check denied',
     ],
     [
       'a DENY for a Proof that was spent',

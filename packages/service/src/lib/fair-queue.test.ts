@@ -58,6 +58,41 @@ describe('a fair queue', () => {
     ]);
   });
 
+  it('begins work of several in the first turn that comes to one of them, and once', async () => {
+    const waitedFor = queueWith();
+    const { begun, start, end } = heldWork(waitedFor);
+    const all = [start('first', tenant('flood'))];
+    for (let i = 1; i <= 4; i++) all.push(start(`flood ${i}`, tenant('flood')));
+    const shared = waitedFor.runForAny(
+      [{ tenant: tenant('flood') }, { tenant: tenant('victim') }],
+      async () => {
+        begun.push('shared');
+        return 'done';
+      },
+    );
+    await end('first');
+    await end('flood 1');
+    expect(await shared).toBe('done');
+    for (const name of ['flood 2', 'flood 3', 'flood 4']) await end(name);
+    await Promise.all(all);
+    expect(begun).toEqual(['first', 'flood 1', 'shared', 'flood 2', 'flood 3', 'flood 4']);
+    expect(waitedFor.waiting).toBe(0);
+  });
+
+  it('refuses work of several where none of them may wait, and lets a failure of it through', async () => {
+    const full = queueWith({ maxWaiting: 0 });
+    const { start, end } = heldWork(full);
+    const first = start('first', tenant('a'));
+    const never = () => Promise.reject(new Error('begun'));
+    await expect(full.runForAny([{ tenant: tenant('a') }, { tenant: tenant('b') }], never)).rejects.toThrow(
+      'too many wait',
+    );
+    await end('first');
+    await first;
+    await expect(full.runForAny([{ tenant: tenant('a') }], never)).rejects.toThrow('begun');
+    expect(await full.runForAny([{ tenant: tenant('b') }], async () => 1)).toBe(1);
+  });
+
   it('shares between the service, its tenants and the public, whatever their numbers', async () => {
     const { begun, start, end } = heldWork(queueWith());
     const all = [start('first', null)];

@@ -60,6 +60,26 @@ export class FairQueue {
     }
   }
 
+  /**
+   * As `run`, for work that is of several: each of them stands in line, and it is begun in the first turn that comes. So who
+   * asks for much delays nobody with whom work is shared.
+   */
+  async runForAny<T>(entrants: readonly Entrant[], work: () => Promise<T>): Promise<T> {
+    const begun = new AbortController();
+    let result: Promise<T> | undefined;
+    const begin = async () => {
+      // Two can be given their turn before either begins.
+      if (begun.signal.aborted) return;
+      begun.abort();
+      result = work();
+      await result;
+    };
+    const turns = await Promise.allSettled(entrants.map((one) => this.run(one, begin, begun.signal)));
+    if (result !== undefined) return result;
+    const refused = turns.find((turn) => turn.status === 'rejected');
+    throw refused?.reason ?? new Error('work of nobody');
+  }
+
   /** Whoever waits while there is a place may not begin yet, so nobody is overtaken by one who may. */
   readonly #mayBegin = ({ tenant, turn }: Entrant): boolean => {
     const { atOnce, atOncePerOrg } = this.#options;

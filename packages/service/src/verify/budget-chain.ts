@@ -4,11 +4,11 @@
  */
 import { applyConsumption, type Balances, type Decided, found } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
-import { internal, ServiceError, serviceUnavailable } from '../errors.ts';
+import { ServiceError, serviceUnavailable } from '../errors.ts';
 import type { BudgetFacts, BudgetQuery } from '../ports/consumption.ts';
 import type { VerifyAnswer } from './answer.ts';
 import type { StoredOutcome } from './commit.ts';
-import { evaluateAt, type Grounds } from './evaluate.ts';
+import { evaluateAt, type Grounds, unanswered } from './evaluate.ts';
 import { type DraftedDecision, draftDecision, type SignedDecision, signDraft } from './sign.ts';
 
 /** A request that is decided on balances. */
@@ -115,7 +115,7 @@ const decideOn = (balances: Balances, grounds: Grounds, isSpent: boolean, nowMs:
   const known = isSpent ? { balances: found(balances), spent: found(true) } : { balances: found(balances) };
   const decided = evaluateAt(nowMs, grounds, known);
   if (decided.kind === 'decided') return decided;
-  throw internal(`unanswered look-ups: ${decided.lookups.map(({ fact }) => fact).join(', ')}`);
+  throw unanswered(decided);
 };
 
 const findRival = (

@@ -13,12 +13,16 @@ import type { Grounds } from './evaluate.ts';
 const grantId = (n: number) => `urn:svc:grant:${String(n).repeat(26)}` as GrantId;
 const request = { grant: 'x', proof: 'x', action: {} };
 
-const groundsWith = (leftMs: number, relyingPartyDid = 'did:web:shop.example'): Grounds => {
+const groundsWith = (
+  leftMs: number,
+  relyingPartyDid = 'did:web:shop.example',
+  org = 'did:web:shop.example',
+): Grounds => {
   const asked = {
     request,
     presented: parsePresented(request),
     idempotency: null,
-    tenant: { crowd: 'tenants', org: 'did:web:shop.example', subject: 'did:web:shop.example' },
+    tenant: { crowd: 'tenants', org, subject: org },
     crypto: nativeCrypto,
     answerByMs: performance.now() + leftMs,
   };
@@ -172,6 +176,24 @@ describe('decisions on budgets', () => {
     expect(calls.every(({ grants, commits }) => grants === 1 || commits <= 8)).toBe(true);
     // Fewer than one for each of them: the line gathers what comes while it is at work.
     expect(calls.length).toBeLessThan(8);
+  });
+
+  it('of one tenant wait for a line in its own turn, whoever else draws on the Grant before it', async () => {
+    const order: GrantId[] = [];
+    const { budgets, calls } = budgetsWith(stored, (id) => {
+      order.push(id);
+      return false;
+    });
+    const draw = (n: number, org: string) =>
+      budgets.decide(groundsWith(LONG_MS, 'did:web:shop.example', org), grantId(n));
+    const crowd = (n: number, org: string) => Array.from({ length: 9 }, () => draw(n, org));
+    // Seven Grants that one tenant draws on; it is also the first to draw on the eighth, which another one waits for.
+    const flood = [1, 2, 3, 4, 5, 6, 7].flatMap((n) => crowd(n, 'flood'));
+    const shared = [...crowd(8, 'flood'), draw(8, 'victim')];
+    expect(await outcomesOf([...flood, ...shared])).toEqual(Array(73).fill('STORED'));
+    expect(calls.every(({ grants }) => grants >= 1)).toBe(true);
+    const lines = order.filter((id, i) => order.indexOf(id, i + 1) === -1).map((id) => id.slice(-1));
+    expect(lines.indexOf('8')).toBeLessThan(4);
   });
 
   it('are made for the others where some come too late', async () => {

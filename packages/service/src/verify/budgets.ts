@@ -13,6 +13,7 @@ import type { GrantId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import { serviceUnavailable } from '../errors.ts';
 import { Batcher } from '../lib/batcher.ts';
+import { pathOf } from '../lib/fair-line.ts';
 import { type Entrant, FairQueue } from '../lib/fair-queue.ts';
 import { tracedItem } from '../lib/tracing.ts';
 import type { BudgetFacts } from '../ports/consumption.ts';
@@ -97,11 +98,9 @@ export class Budgets {
   }
 
   private openLine(): Batcher<Contender, Result> {
-    return new Batcher((batch) => this.turns.run(tenantOfLine(batch), () => this.run(batch, LINE_WAIT_MS)), {
-      maxBatch: 64,
-      maxInFlight: 1,
-      maxWaiting: 4096,
-    });
+    const inTurn = (batch: readonly Contender[]) =>
+      this.turns.runForAny(tenantsOf(batch), () => this.run(batch, LINE_WAIT_MS));
+    return new Batcher(inTurn, { maxBatch: 64, maxInFlight: 1, maxWaiting: 4096 });
   }
 
   private async run(batch: readonly Contender[], waitMs: number): Promise<readonly Result[]> {
@@ -146,10 +145,11 @@ export class Budgets {
   }
 }
 
-/** Those who draw on one Grant stand in line as the first of them. */
-const tenantOfLine = ([first]: readonly Contender[]): Entrant => ({
-  tenant: first?.grounds.asked.tenant ?? null,
-});
+/** Those who draw on one Grant stand in line each for itself, and go together with the first whose turn it is. */
+const tenantsOf = (batch: readonly Contender[]): readonly Entrant[] => {
+  const tenants = batch.map(({ grounds }) => grounds.asked.tenant);
+  return [...new Map(tenants.map((tenant) => [pathOf(tenant).join(' '), { tenant }])).values()];
+};
 
 /** Each Grant's contenders in the order of their coming, with what was read for them; none where nothing was. */
 const byGrant = (

@@ -16,8 +16,7 @@ import type {
 import { found, unavailable } from '@svc/protocol';
 import { type CapabilityFit, explain, type FailedCheck, REMEDIES } from '@svc/protocol/explain';
 import type { ServiceDeps } from '../deps.ts';
-import { internal } from '../errors.ts';
-import { contextOf, evaluateAt, type Grounds } from './evaluate.ts';
+import { contextOf, evaluateAt, evaluateBeforeBalances, type Grounds, unanswered } from './evaluate.ts';
 
 export interface DryRun {
   /** Not `ALLOW`: this is nothing to act on. */
@@ -46,12 +45,12 @@ export const dryRunOn = async (
   const { grant, proof } = presented;
   const query = grant.ok ? { grantId: grant.value.id, jti: proof.ok ? proof.value.jti : null } : null;
   const [budget] = query === null ? [] : await store.as(tenant).verify.findBudgets([query]);
-  const known =
-    budget === undefined ? {} : { balances: found(budget.balances), spent: found(budget.isSpent) };
+  const spent = budget === undefined ? {} : { spent: found(budget.isSpent) };
+  const known = budget === undefined ? {} : { ...spent, balances: found(budget.balances) };
   const nowMs = clock.nowMs();
-  const decided = evaluateAt(nowMs, grounds, known);
-  if (decided.kind === 'undecided')
-    throw internal(`unanswered look-ups: ${decided.lookups.map(({ fact }) => fact).join(', ')}`);
+  const before = evaluateBeforeBalances(nowMs, grounds, spent);
+  const decided = before.kind === 'decided' ? before : evaluateAt(nowMs, grounds, known);
+  if (decided.kind === 'undecided') throw unanswered(decided);
   const { reason, outcomes, evidence } = decided;
   const facts = { ...loaded.facts, ...known };
   const explained = isOfIssuer(loaded.facts, evidence.P3?.grant)

@@ -1,16 +1,20 @@
 /** One evaluation of one request by the engine: what it rests on, and how the engine is asked. */
 import {
+  CHECK_IDS,
+  type CheckId,
   type CryptoPort,
   type Decided,
   type EvaluationContext,
   evaluate,
   type Facts,
   found,
+  type GrantId,
   type Presented,
   type Undecided,
   unavailable,
   type VerifyRequest,
 } from '@svc/protocol';
+import { internal } from '../errors.ts';
 import type { Tenant } from '../ports/tenant.ts';
 import type { Idempotency } from './answer.ts';
 import type { LoadedFacts } from './facts.ts';
@@ -54,6 +58,32 @@ export const evaluateAt = (
     { ...seenBy(nowMs, factsFor(grounds)), ...known },
     contextOf(grounds, nowMs),
   );
+
+/** These rest on balances, or on a check that does. */
+const ON_BALANCES: ReadonlySet<CheckId> = new Set(['P19', 'P20', 'T5']);
+
+/**
+ * What is decided without balances, or the Grant whose balances decide. They are asked for where every other check holds and
+ * nowhere else: else anybody could sign a Grant of their own under the id of another, take its lock with decisions that are denied
+ * anyway, and read at P19 whether an amount is left of the other's budget (protocol §7).
+ */
+export const evaluateBeforeBalances = (
+  nowMs: number,
+  grounds: Grounds,
+  known: Pick<Facts, 'spent'> = {},
+): Decided | { readonly kind: 'on balances'; readonly grantId: GrantId } => {
+  const evaluation = evaluateAt(nowMs, grounds, { ...known, balances: unavailable });
+  if (evaluation.kind === 'undecided') throw unanswered(evaluation);
+  const { outcomes, evidence } = evaluation;
+  const isOpen =
+    outcomes.P19 === 'skipped' && CHECK_IDS.every((id) => ON_BALANCES.has(id) || outcomes[id] === true);
+  if (!isOpen || evidence.P3 === undefined) return evaluation;
+  return { kind: 'on balances', grantId: evidence.P3.grant.id };
+};
+
+/** The loader answers every look-up. */
+export const unanswered = ({ lookups }: Undecided): Error =>
+  internal(`unanswered look-ups: ${lookups.map(({ fact }) => fact).join(', ')}`);
 
 /** For whoever is paused no status list is consulted: P6 stays open, and nothing is said against a Grant that holds (protocol §9). */
 const factsFor = ({ admission, loaded: { facts } }: Grounds): Facts =>

@@ -11,7 +11,7 @@
  * When the commit finds that something has changed since it was read, the request is evaluated again. A decision on
  * balances takes another way from the evaluation to the commit (budgets.ts).
  */
-import type { Decided, GrantId, Presented, Undecided, VerifyRequest } from '@svc/protocol';
+import type { Presented, VerifyRequest } from '@svc/protocol';
 import type { Authenticator } from '../access/authenticator.ts';
 import type { RpCaller } from '../access/caller.ts';
 import { tenantOf } from '../access/tenant.ts';
@@ -26,7 +26,7 @@ import type { Settled } from './budget-chain.ts';
 import { Budgets } from './budgets.ts';
 import { Committer } from './commit.ts';
 import { type DryRun, dryRunOn } from './dry-run.ts';
-import { type Asked, evaluateAt, type Grounds } from './evaluate.ts';
+import { type Asked, evaluateBeforeBalances, type Grounds } from './evaluate.ts';
 import { FactLoader } from './facts.ts';
 import { type Admission, EntitlementGate, type WithoutPlan } from './gate.ts';
 import { isBound, signDecision } from './sign.ts';
@@ -213,9 +213,9 @@ export class Verifier {
   private async decideOn(grounds: Grounds): Promise<Settled> {
     this.deps.holds.assertNone();
     const nowMs = this.deps.clock.nowMs();
-    const evaluation = traced('evaluate', () => evaluateAt(nowMs, grounds));
+    const evaluation = traced('evaluate', () => evaluateBeforeBalances(nowMs, grounds));
     if (grounds.loaded.isWithheld) refuseWithheld(grounds, evaluation);
-    if (evaluation.kind === 'undecided') return this.budgets.decide(grounds, grantOfBalances(evaluation));
+    if (evaluation.kind === 'on balances') return this.budgets.decide(grounds, evaluation.grantId);
     const signing = () => signDecision(this.deps, grounds, evaluation, nowMs);
     const { commit, answer } = await traced('sign', signing);
     return { outcome: await this.committer.commit(commit, grounds.asked.tenant), answer };
@@ -245,8 +245,8 @@ export class Verifier {
  * A restore lost what this Grant was first allowed with, or what was drawn on its budgets: an ALLOW could be a second Grant
  * under the id, or overdraw. Whoever holds it waits for the operator's release, or for a new Grant.
  */
-const refuseWithheld = ({ loaded }: Grounds, evaluation: Decided | Undecided): void => {
-  const draws = evaluation.kind === 'undecided';
+const refuseWithheld = ({ loaded }: Grounds, evaluation: ReturnType<typeof evaluateBeforeBalances>): void => {
+  const draws = evaluation.kind === 'on balances';
   if (draws || (evaluation.decision === 'ALLOW' && !isBound(loaded.facts)))
     throw serviceUnavailable('verify: the Grant is withheld since a restore; see svc-admin restore withheld');
 };
@@ -256,10 +256,3 @@ const factsOf = ({ decision, reason, replayed }: VerifyAnswer): SpanFacts => ({
   'svc.replayed': replayed,
   ...(reason !== null && { 'svc.reason': reason }),
 });
-
-/** The loader answers every look-up but the one of balances. */
-const grantOfBalances = ({ lookups }: Undecided): GrantId => {
-  const [lookup, ...others] = lookups;
-  if (lookup?.fact === 'balances' && others.length === 0) return lookup.grantId;
-  throw internal(`unanswered look-ups: ${lookups.map(({ fact }) => fact).join(', ')}`);
-};

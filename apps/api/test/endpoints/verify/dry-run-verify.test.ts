@@ -128,9 +128,10 @@ describe('200', () => {
 
 describe('whoever signs a Grant of their own under the id of another', () => {
   it('is told neither what is left of its budget, nor what else is equal, nor that it is paused', async () => {
+    // After one ALLOW of 100 there are 900 left, less than one purchase may be.
     const capability = purchase({
       ...{ maxAmountMinor: 1_000, currency: 'USD', resources: ['order/*'] },
-      ...{ maxTotalMinor: 10_000, maxUses: 20 },
+      ...{ maxTotalMinor: 1_000, maxUses: 20 },
     });
     const owner = await deployment.createTenants({ rp: { profile: 'svc-base-v2' } });
     const issued = await owner.principal.grants.issue({
@@ -165,6 +166,23 @@ describe('whoever signs a Grant of their own under the id of another', () => {
     const ask = async (asked: unknown) =>
       (await deployment.call('POST', '/verify/dry-run', { key: owner.rpKey, body: asked })).json;
     expect(JSON.stringify(await ask(own))).toContain('at most 19 (left of maxUses)');
+
+    // Nor by what becomes of an amount that is left, and of one that is not: no balances are asked for.
+    const verify = async (asked: unknown) =>
+      receiptOf(await deployment.call('POST', '/verify', { key: owner.rpKey, body: asked }));
+    for (const amount of [900, 901]) {
+      const asked = { ...(await verifyBody(owner, forged)), action: { ...ACTION, amount } };
+      const receipt = await verify(asked);
+      expect(receipt).toMatchObject({ decision: 'DENY', reason: 'AUTHORITY_REVOKED' });
+      const checks = { ...receipt.protocol.checks, ...receipt.trust.checks };
+      expect(checks).toMatchObject({ P3: true, P6: false, P18: true, P19: 'skipped', P20: 'skipped' });
+      expect((await ask(asked)).checks).toEqual(checks);
+    }
+    const overdrawn = { ...own, action: { ...ACTION, amount: 901 } };
+    expect(await ask(overdrawn)).toMatchObject({
+      reason: 'PROOF_ACTION_MISMATCH',
+      checks: { P19: 'skipped' },
+    });
     const pause = { key: owner.principalKey, body: { scope: 'grant', subject: issued.grantId } };
     for (const isPaused of [false, true]) {
       if (isPaused) expect((await deployment.call('POST', '/pauses', pause)).status).toBe(200);
