@@ -4,6 +4,7 @@ import { capabilityForOnce, formatTimestamp } from '@svc/protocol';
 import {
   type ApprovalRecord,
   approveRequest,
+  assertLiveKey,
   cancelApproval,
   findAskedApproval,
   findOwnApproval,
@@ -39,6 +40,7 @@ export const approvalEndpoints = (
       if (request.state !== 'pending' || wait === 0) return { status: 200, body: present(request) };
       const ended = metrics.wait();
       await waits.until(request_id, tenantOf(caller), wait * 1_000, clientGone()).finally(ended);
+      await assertLiveKey(deps.store, caller);
       return { status: 200, body: present(await findAskedApproval(deps, caller, request_id)) };
     },
 

@@ -5,6 +5,7 @@ import {
   Revoker,
   ServedLists,
   type ServiceDeps,
+  SetSigner,
   type VectorSetName,
   type Verifier,
   type Waits,
@@ -75,6 +76,7 @@ export const buildEndpoints = (deps: EndpointDeps): Handlers => {
   const known = createKnownPublic();
   const exportTurns = new ExportTurns();
   const metricsOf = metricsKept(service);
+  const polling = { waits: streamWaits, signer: new SetSigner(service) };
   const forCaller = <H extends Partial<Handlers>>(build: (deps: ServiceDeps) => H) =>
     asCaller(service, build);
   return {
@@ -100,7 +102,7 @@ export const buildEndpoints = (deps: EndpointDeps): Handlers => {
     ...forCaller((own) => publicEndpoints(own, { isHealthy, servedLists, known })),
     ...forCaller(transparencyEndpoints),
     ...forCaller(eventEndpoints),
-    ...forCaller((own) => ssfEndpoints(own, streamWaits)),
+    ...forCaller((own) => ssfEndpoints(own, polling)),
     ...forCaller((own) => conformanceEndpoints(own, vectors)),
     ...sandboxEndpoints({ service, authenticator, decide, revoker, demo }),
   };

@@ -9,6 +9,7 @@ import {
   eventUris,
   findStream,
   listStreams,
+  type Polling,
   pollStream,
   pollUrlOf,
   reasonOf,
@@ -17,14 +18,13 @@ import {
   setStreamStatus,
   VERIFIED_EVERY_SECONDS,
   verifyStream,
-  type Waits,
 } from '@svc/service';
 import type { HandlersOf } from '../http/index.ts';
 
 const CACHE_AN_HOUR = { 'Cache-Control': 'public, max-age=3600' };
 
-/** `waits`: kept between calls, those of a node. */
-export const ssfEndpoints = (deps: ServiceDeps, waits: Waits): HandlersOf<'ssf'> => {
+/** `polling`: kept between calls. */
+export const ssfEndpoints = (deps: ServiceDeps, polling: Polling): HandlersOf<'ssf'> => {
   const { baseUrl } = deps.identity;
   const present = presentTo(deps);
   return {
@@ -94,7 +94,7 @@ export const ssfEndpoints = (deps: ServiceDeps, waits: Waits): HandlersOf<'ssf'>
       status: 200,
       body: await pollStream(
         deps,
-        waits,
+        polling,
         caller,
         params.stream_id,
         { maxEvents: undefined, ...body },

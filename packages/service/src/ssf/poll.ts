@@ -1,13 +1,14 @@
 /** Polling a stream (RFC 8936): what is acknowledged goes, what waits is given until it is. */
-import { holdLiveKey } from '../access/live-key.ts';
+import { assertLiveKey, holdLiveKey } from '../access/live-key.ts';
 import { tenantOf } from '../access/tenant.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { notFound, serviceUnavailable } from '../errors.ts';
+import { notFound } from '../errors.ts';
 import type { Subscriber } from '../events/subscriptions.ts';
 import type { Waits } from '../lib/waits.ts';
 import type { Repositories } from '../ports/store.ts';
 import type { StreamRecord } from '../ports/streams.ts';
-import { eventOfJti, setClaims, signSet } from './set.ts';
+import { eventOfJti } from './set.ts';
+import type { SetSigner } from './sign-sets.ts';
 import { findOwn } from './streams.ts';
 
 /** In one answer. */
@@ -29,10 +30,19 @@ export interface Polled {
   readonly moreAvailable: boolean;
 }
 
-/** `gone`: nobody waits for the answer any more. `RATE_LIMITED`: too many wait on this node. */
+/** What a node keeps between polls. */
+export interface Polling {
+  readonly waits: Waits;
+  readonly signer: SetSigner;
+}
+
+/**
+ * `gone`: nobody waits for the answer any more. `RATE_LIMITED`: too many wait on this node. `UNAUTHORIZED`: the key was revoked while it
+ * waited.
+ */
 export const pollStream = async (
   deps: ServiceDeps,
-  waits: Waits,
+  { waits, signer }: Polling,
   caller: Subscriber,
   id: string,
   { ack, setErrs, maxEvents = SETS_AT_ONCE, returnImmediately }: Poll,
@@ -40,11 +50,18 @@ export const pollStream = async (
 ): Promise<Polled> => {
   const stream = await settle(deps, caller, id, { ack, setErrs });
   const most = Math.min(maxEvents, SETS_AT_ONCE);
-  const first = await give(deps, stream, most);
+  const tenant = tenantOf(caller);
+  const give = async (to: StreamRecord): Promise<Polled> => {
+    const waiting = await deps.store.streams.listWaiting(id, most + 1);
+    const sets = await signer.sign(waiting.slice(0, most), to, tenant);
+    return { sets, moreAvailable: waiting.length > Object.keys(sets).length };
+  };
+  const first = await give(stream);
   // Who wants none waits for none.
   if (returnImmediately || maxEvents === 0 || Object.keys(first.sets).length > 0) return first;
-  await waits.until(id, tenantOf(caller), WAIT_MS, gone);
-  return give(deps, stream, most);
+  await waits.until(id, tenant, WAIT_MS, gone);
+  await assertLiveKey(deps.store, caller);
+  return give(await findPolled(deps.store, caller, id));
 };
 
 const settle = (
@@ -75,22 +92,4 @@ const findPolled = async (
   const stream = await findOwn(repositories, caller, id);
   if (stream.delivery.method === 'poll') return stream;
   throw notFound(`Stream ${id} is pushed to its endpoint_url; there is nothing to poll.`);
-};
-
-const give = async (
-  { store, identity }: Pick<ServiceDeps, 'store' | 'identity'>,
-  stream: StreamRecord,
-  most: number,
-): Promise<Polled> => {
-  const waiting = await store.streams.listWaiting(stream.streamId, most + 1);
-  const { signer } = identity.statusKeys;
-  const signed = waiting.slice(0, most).map(async (event) => {
-    const claims = setClaims(event, stream, identity);
-    return [claims.jti, await signSet(signer, claims)] as const;
-  });
-  try {
-    return { sets: Object.fromEntries(await Promise.all(signed)), moreAvailable: waiting.length > most };
-  } catch (error) {
-    throw serviceUnavailable('what signs SETs is away', error);
-  }
 };

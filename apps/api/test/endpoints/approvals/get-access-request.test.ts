@@ -66,6 +66,22 @@ describe('with wait', () => {
     expect(statuses).toContain(429);
   });
 
+  it('answers nothing to a key that was revoked while it waited', async () => {
+    const own = await deployment.createTenants({ rp: { profile: 'svc-base-v2' } });
+    const { id } = await ask(deployment, own, await issueGrant(own), action('order/w7'));
+    const revoked = await deployment.createKey('rp', own.rpDid);
+    const asked = Array.from({ length: 33 }, () =>
+      deployment.call('GET', `/access/v1/requests/${id}?wait=20`, { key: revoked }),
+    );
+    // The one that is refused hears of it at once: then all others wait.
+    expect((await Promise.race(asked)).status).toBe(429);
+    await deployment.revokeKey(revoked);
+    await reject(deployment, own, id);
+    const statuses = (await Promise.all(asked)).map(({ status }) => status).sort();
+    expect(statuses).toEqual([...Array(32).fill(401), 429]);
+    expect(statusOf(await read(deployment, own, id))).toBe('denied');
+  });
+
   it('ends at once for who has gone: whoever asks again, and again, is not refused for waits that nobody listens to', async () => {
     const own = await deployment.createTenants({ rp: { profile: 'svc-base-v2' } });
     const { id } = await ask(deployment, own, await issueGrant(own), action('order/w6'));

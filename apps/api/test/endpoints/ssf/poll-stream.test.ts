@@ -1,4 +1,5 @@
 /** `POST /ssf/streams/{stream_id}/poll`: a receiver that polls, from a revocation to its acknowledgement. */
+import { Authenticator, pollStream, type RpCaller, SetSigner, type Waits } from '@svc/service';
 import { decodeProtectedHeader } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { issueGrant, receiptOf, verifyBody } from '../../world/tenants.ts';
@@ -110,6 +111,31 @@ describe('a poll', () => {
     await world.call('POST', '/verify', DENIED, key);
     await world.move();
     expect(Object.keys((await waiting).sets)).toHaveLength(1);
+  });
+
+  it.each<[string, string, (key: string, id: string) => Promise<unknown>]>([
+    ['key was revoked', 'UNAUTHORIZED', (key) => world.deployment.revokeKey(key)],
+    [
+      'stream was deleted',
+      'NOT_FOUND',
+      (key, id) => world.call('DELETE', `/ssf/streams?stream_id=${id}`, undefined, key),
+    ],
+  ])('whose %s while it waited is given nothing', async (_, code, change) => {
+    const { rpDid } = await world.deployment.createTenants();
+    const key = await world.deployment.createKey('rp', rpDid);
+    const { stream_id } = await world.create({ events_requested: [world.uriOf('decision.deny')] }, key);
+    const { service } = world.deployment.process;
+    const authenticator = new Authenticator(service.store, service.clock, {
+      adminToken: null,
+      provisionKeys: [],
+    });
+    const caller = (await authenticator.authenticate(key, { mayBeRemembered: false })) as RpCaller;
+    // What happens while it waits.
+    const until = async () => void (await change(key, stream_id));
+    const polling = { waits: { until } as unknown as Waits, signer: new SetSigner(service) };
+    const poll = { ack: [], setErrs: {}, maxEvents: undefined, returnImmediately: false };
+    const polled = pollStream(service, polling, caller, stream_id, poll, new AbortController().signal);
+    await expect(polled).rejects.toMatchObject({ code });
   });
 
   it.each([

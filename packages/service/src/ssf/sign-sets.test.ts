@@ -1,0 +1,100 @@
+/** A slow signer, such as a token behind PKCS#11: what a poll is given of a long backlog, and what that leaves to others. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Signer } from '@svc/protocol';
+import { describe, expect, it } from 'vitest';
+import type { StreamRecord, WaitingEvent } from '../ports/streams.ts';
+import type { Tenant } from '../ports/tenant.ts';
+import { SetSigner } from './sign-sets.ts';
+
+const SESSIONS = 2;
+const WITHIN_MS = 500;
+const stream = { streamId: 'ssf_1', audience: 'rp did:web:shop.example' } as unknown as StreamRecord;
+const tenant = (org: string): Tenant => ({ crowd: 'tenants', org, subject: org });
+const backlog = (length: number): WaitingEvent[] =>
+  Array.from({ length }, (_, i) => ({
+    eventId: `evt_${i}`,
+    type: 'decision.deny',
+    occurredAtMs: 0,
+    data: '{}',
+  }));
+
+/** As the driver of a token is: two at once, and whoever has no signature within 500 ms, waiting included, is refused. */
+const slowSigner = (ms: number, fail = () => false) => {
+  let ends: Promise<unknown>[] = Array(SESSIONS).fill(Promise.resolve());
+  let signatures = 0;
+  const sign = async () => {
+    if (fail()) throw new Error('the token is away');
+    const [first = Promise.resolve(), ...others] = ends;
+    const signed = first.then(() => delay(ms));
+    ends = [...others, signed];
+    const late = delay(WITHIN_MS).then(() => Promise.reject(new Error('not signed within 500 ms')));
+    await Promise.race([signed, late]);
+    signatures += 1;
+    return new Uint8Array(64);
+  };
+  const signer = { kid: 'did:web:svc.example#status-1', sign } as unknown as Signer;
+  const identity = { baseUrl: 'https://svc.example', did: 'did:web:svc.example', statusKeys: { signer } };
+  return { sets: new SetSigner({ identity } as never), sign, count: () => signatures };
+};
+
+/** Polls until nothing is left; how many polls that took. */
+const drain = async (
+  { sets }: ReturnType<typeof slowSigner>,
+  events: WaitingEvent[],
+  meanwhile = async () => {},
+) => {
+  let polls = 0;
+  for (let left = events; left.length > 0; polls++) {
+    const [signed] = await Promise.all([sets.sign(left, stream, tenant('a')), meanwhile()]);
+    const given = Object.keys(signed).length;
+    expect(Object.keys(signed)).toEqual(left.slice(0, given).map(({ eventId }) => `${eventId}.ssf_1`));
+    left = left.slice(given);
+  }
+  return polls;
+};
+
+describe('what a poll is given', () => {
+  it('of 100 that a slow token signs is as many as were signed in time: the backlog drains, and status lists are signed meanwhile', async () => {
+    const token = slowSigner(25);
+    let lists = 0;
+    const polls = await drain(token, backlog(100), async () => {
+      await token.sign();
+      lists += 1;
+    });
+    expect(polls).toBeGreaterThan(1);
+    expect(lists).toBe(polls);
+    expect(token.count()).toBe(100 + lists);
+  });
+
+  it('of 100 that are asked of such a token at once would be nothing', async () => {
+    const { sign } = slowSigner(25);
+    await expect(Promise.all(Array.from({ length: 100 }, sign))).rejects.toThrow('within 500 ms');
+  });
+
+  it('is what comes before the first that could not be signed, and an error where that is the first of all', async () => {
+    let calls = 0;
+    const { sets } = slowSigner(0, () => ++calls > 3);
+    expect(Object.keys(await sets.sign(backlog(5), stream, tenant('a')))).toHaveLength(3);
+    await expect(sets.sign(backlog(5).slice(3), stream, tenant('a'))).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+    });
+    expect(await sets.sign([], stream, tenant('a'))).toEqual({});
+  });
+
+  it('is signed once, however often it is asked for', async () => {
+    const token = slowSigner(0);
+    const first = await token.sets.sign(backlog(5), stream, tenant('a'));
+    expect(await token.sets.sign(backlog(5), stream, tenant('a'))).toEqual(first);
+    expect(token.count()).toBe(5);
+  });
+
+  it('is not kept back by the backlog of another: tenants take turns', async () => {
+    const token = slowSigner(40);
+    const [own, others] = await Promise.all([
+      token.sets.sign(backlog(3), { ...stream, streamId: 'ssf_2' }, tenant('b')),
+      token.sets.sign(backlog(100), stream, tenant('a')),
+    ]);
+    expect(Object.keys(own)).toHaveLength(3);
+    expect(Object.keys(others).length).toBeGreaterThan(0);
+  });
+});
