@@ -1,7 +1,16 @@
 /** Who is given a DID is asked nothing that another was asked (protocol §16, decision 74). */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
-import { ask, askAbout, insertDue, read, reject, statusOf, verifyAction } from '../world/approvals.ts';
+import {
+  ask,
+  askAbout,
+  askedOf,
+  insertDue,
+  read,
+  reject,
+  statusOf,
+  verifyAction,
+} from '../world/approvals.ts';
 import { withDeployment } from '../world/deployment.ts';
 import { issueGrant } from '../world/tenants.ts';
 
@@ -52,4 +61,49 @@ it('what waits when a DID is transferred expires, and neither its new holder nor
   const again = await ask(deployment, tenants, held);
   for (const key of [principalKey, next.key]) expect(await list(key)).toEqual([again.id]);
   expect(statusOf(await reject(deployment, { ...tenants, principalKey }, again.id))).toBe('denied');
+});
+
+describe('a transfer of the DID while it is being asked', () => {
+  const scene = async () => {
+    const next = await newOrg();
+    const tenants = await deployment.createTenants({ rp: { profile: 'svc-base-v2' } });
+    const { receipt_id: receiptId } = await verifyAction(deployment, tenants, await issueGrant(tenants));
+    const asking = () => askAbout(deployment, tenants, receiptId);
+    const path = `/claims/${encodeURIComponent(tenants.principalDid)}/transfer`;
+    const body = { kind: 'principal', org_id: next.orgId };
+    const transfer = () => deployment.call('POST', path, { key: ADMIN_TOKEN, body });
+    const listed = async () =>
+      (await deployment.call('GET', `/principals/${tenants.principalDid}/access-requests`, { key: next.key }))
+        .json.requests;
+    return { tenants, asking, transfer, listed };
+  };
+
+  it('that comes after the denial was read and before the request is recorded: nothing is recorded', async () => {
+    const { tenants, asking, transfer, listed } = await scene();
+    await deployment.sql.query('begin');
+    // Where the transaction begins that records it.
+    await deployment.sql.query('select from api_keys where subject = $1 for update', [tenants.rpDid]);
+    const asked = asking();
+    await deployment.untilWaiting(1);
+    expect((await transfer()).status).toBe(200);
+    await deployment.sql.query('commit');
+    const { status, json } = await asked;
+    expect([status, json.message]).toEqual([409, expect.stringContaining('another holder')]);
+    expect(await listed()).toEqual([]);
+  });
+
+  it('that comes later waits until it is recorded, and it expires', async () => {
+    const { tenants, asking, transfer, listed } = await scene();
+    await deployment.sql.query('begin');
+    await deployment.sql.query('select svc_lock_approvals($1, $2)', [tenants.principalDid, tenants.rpDid]);
+    const asked = asking();
+    await deployment.untilWaiting(1);
+    const transferred = transfer();
+    await deployment.untilWaiting(2);
+    await deployment.sql.query('commit');
+    const { id } = askedOf(await asked);
+    expect((await transferred).status).toBe(200);
+    expect(statusOf(await read(deployment, tenants, id))).toBe('expired');
+    expect(await listed()).toEqual([]);
+  });
 });

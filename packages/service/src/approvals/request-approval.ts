@@ -97,6 +97,8 @@ export const requestApproval = async (
   return deps.store.transaction(
     async (tx) => {
       await holdLiveKey(tx, caller);
+      // Before the requests, as a transfer takes them: nobody waits for the other.
+      assertHeld(receiptId, await tx.principals.holdHeldSince(ask.principal));
       await tx.approvals.lock(ask);
       const before = await tx.approvals.findOfReceipt(receiptId);
       if (before !== null) return before;
@@ -156,6 +158,16 @@ interface Denial {
 
 const tooOld = () => conflict('The denial is older than an hour: verify again, and ask about that Receipt.');
 
+/** Who holds the DID now held it when this was decided: nobody else is asked about it. */
+const assertHeld = (receiptId: ReceiptId, heldSinceMs: number): void => {
+  if (decidedAtOf(receiptId) >= heldSinceMs) return;
+  throw conflict(
+    'The DID of the Principal has another holder since: verify again, and ask about that Receipt.',
+  );
+};
+
+const decidedAtOf = (receiptId: ReceiptId): number => ulidTimeMs(ulidOf(receiptId)) ?? Number.NaN;
+
 const readDenial = async (
   deps: ServiceDeps,
   caller: RpCaller,
@@ -164,8 +176,7 @@ const readDenial = async (
 ): Promise<Denial> => {
   const { store, clock, crypto } = deps;
   // The id says when it was decided: nothing is looked up that would be refused, and may be of a day that has left.
-  const decidedAtMs = ulidTimeMs(ulidOf(receiptId)) ?? Number.NaN;
-  if (!(clock.nowMs() - decidedAtMs <= DENIED_WITHIN_MS)) throw tooOld();
+  if (!(clock.nowMs() - decidedAtOf(receiptId) <= DENIED_WITHIN_MS)) throw tooOld();
   const [row] = await store.report(({ decisions }) => decisions.listForExport([receiptId]));
   if (row === undefined || row.relyingParty !== caller.subject) throw notFound(`No decision ${receiptId}.`);
   if (row.decision === 'ALLOW') throw conflict('The decision is an ALLOW: there is nothing to approve.');
@@ -197,10 +208,7 @@ const readDenial = async (
   const grant = facts?.grant ?? null;
   if (facts?.principal == null || grant?.principal !== principal)
     throw conflict('The Principal is not registered here any more.');
-  if (decidedAtMs < (await store.principals.findHeldSince(principal)))
-    throw conflict(
-      'The DID of the Principal has another holder since: verify again, and ask about that Receipt.',
-    );
+  assertHeld(receiptId, await store.principals.findHeldSince(principal));
   if (grant.revocationRecordedAtMs !== null) throw conflict('The Grant has been revoked since.');
   if (grant.isPaused) throw conflict('The Grant, its Agent or its Principal is paused. Ask once it goes on.');
   const relyingParty = caller.relyingParty.did;

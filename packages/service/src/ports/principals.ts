@@ -70,6 +70,8 @@ export interface PrincipalRepository {
   find(did: string): Promise<PrincipalRecord | null>;
   /** Since when its present holder has the DID: since it was registered, or transferred. `Infinity` for one that is not registered. */
   findHeldSince(did: DidWeb): Promise<number>;
+  /** The same; until the end of the transaction nobody transfers it. */
+  holdHeldSince(did: DidWeb): Promise<number>;
   /** The DIDs of an org's member Principals, ascending. */
   listDidsOfOrg(orgId: OrgId): Promise<DidWeb[]>;
   /**

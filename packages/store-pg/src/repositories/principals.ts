@@ -62,6 +62,10 @@ export function principalRepository(database: Database): PrincipalRepository {
     });
     return rows[0] ?? null;
   };
+  const findHeldSince = async (did: DidWeb): Promise<number> => {
+    const [row] = await database.read<{ ms: number }>({ text: heldSinceSql, values: [did] });
+    return row?.ms ?? Number.POSITIVE_INFINITY;
+  };
   return {
     async insert(principal) {
       await database.write({ text: insertSql, values: insertValues(principal) });
@@ -70,9 +74,11 @@ export function principalRepository(database: Database): PrincipalRepository {
       return inserted;
     },
     find: (did) => findWhere('p.did = $1', did),
-    async findHeldSince(did) {
-      const [row] = await database.read<{ ms: number }>({ text: heldSinceSql, values: [did] });
-      return row?.ms ?? Number.POSITIVE_INFINITY;
+    findHeldSince,
+    async holdHeldSince(did) {
+      // Beside others that hold it, and not beside a transfer, which takes the row for no key update.
+      await database.write({ text: 'select from principals where did = $1 for share', values: [did] });
+      return findHeldSince(did);
     },
     async listDidsOfOrg(orgId) {
       const rows = await database.read<{ did: DidWeb }>({
