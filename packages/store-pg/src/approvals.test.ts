@@ -99,6 +99,65 @@ describe('a request is decided once', () => {
     }
   });
 
+  /** All that can end one request, at once and on two nodes, just before it expires or after. How many of them ended it, and what is stored. */
+  const endAtOnce = async (
+    decide: (id: string, decision: ApprovalDecision) => Promise<ApprovalRecord | null>[],
+  ) => {
+    const id = await insertDueIn(40 + Math.random() * 60);
+    const ends: Promise<unknown>[] = [];
+    const decisions: Promise<ApprovalRecord | null>[] = [];
+    await withSession(stores.url, async (session) => {
+      await session.query('begin');
+      await session.query('select from approval_requests where request_id = $1 for update', [id]);
+      for (const decision of [approved(), approved(), DENIED, CANCELLED])
+        decisions.push(...decide(id, decision));
+      ends.push(stores.first.transaction((tx) => tx.approvals.expireAllTo(world.principal.did)));
+      ends.push(stores.second.approvals.expire(1_000));
+      await untilWaiting(session, 2);
+      await session.query('commit');
+    });
+    const won = (await Promise.all(decisions)).flatMap((record) => record ?? []);
+    await Promise.all(ends);
+    return { id, won, state: await stateOf(id) };
+  };
+
+  it('of two approvals, a denial, a cancellation, a transfer of the DID and the expiry at once, exactly one wins and is told', async () => {
+    const audience: EventAudience = `rp ${world.relyingParty.did}`;
+    await insertSubscription(stores.first, audience, ['approval.decided']);
+    const told: string[] = [];
+    for (let round = 0; round < sampled({ quick: 8, deep: 400 }); round++) {
+      const both = [stores.first.approvals, stores.second.approvals];
+      const { won, state } = await endAtOnce((id, decision) => both.map((one) => one.decide(id, decision)));
+      expect(won.length).toBeLessThanOrEqual(1);
+      expect(state).toBe(won[0]?.state ?? 'expired');
+      if (state !== undefined && state !== 'cancelled') told.push(state);
+    }
+    const events = await listTold(stores.url, audience);
+    expect(events.map(({ data }) => (JSON.parse(data) as { status: string }).status)).toEqual(told);
+  });
+
+  it('without its protections several would win: the races above would notice', async () => {
+    const unguarded = (id: string, { state }: ApprovalDecision) =>
+      runSql(
+        stores.url,
+        `update approval_requests set state = $2, decided_at = svc_now(), approved_grant = 'a.b.c',
+           approved_grant_id = case $2 when 'approved' then $3 end, approved_until = case $2 when 'approved' then svc_now() + interval '1 minute' end
+         where request_id = $1 returning state`,
+        [id, state, newGrantId()],
+      ).then(([row]) => (row ?? null) as ApprovalRecord | null);
+    await runSql(stores.url, 'alter table approval_requests disable trigger refuse_second_decision');
+    try {
+      let most = 0;
+      for (let round = 0; round < 20 && most < 2; round++) {
+        const { won } = await endAtOnce((id, decision) => [unguarded(id, decision)]);
+        most = Math.max(most, won.length);
+      }
+      expect(most).toBeGreaterThan(1);
+    } finally {
+      await runSql(stores.url, 'alter table approval_requests enable trigger refuse_second_decision');
+    }
+  });
+
   it('whoever writes: what is decided, and what was asked for, is refused another value', async () => {
     const { requestId } = await insert();
     await stores.first.approvals.decide(requestId, DENIED);
@@ -247,6 +306,21 @@ describe('what is told', () => {
       Array.from({ length: 4 }, () => 'approval.requested pending'),
       ['approval.decided approved', 'approval.decided denied', 'approval.decided expired'],
     ]);
+  });
+
+  it('a request to whoever has proven the domain of its Principal, and not to whoever has only registered it', async () => {
+    const told = await want();
+    const prove = (state: 'unverified' | 'verified') =>
+      stores.first.principals.recordVerification(world.principal.did, {
+        state,
+        proven: state === 'verified',
+      });
+    await prove('unverified');
+    await insert();
+    expect(await told()).toEqual([[], []]);
+    await prove('verified');
+    await insert();
+    expect(await told()).toEqual([['approval.requested pending'], []]);
   });
 
   it('nothing of what is rolled back', async () => {

@@ -151,6 +151,24 @@ describe('a budget that runs low is told', () => {
     }
     expect((await dataFor(principal)).map(({ percent }) => percent)).toEqual([50, 10]);
   });
+
+  it('to whoever has proven the domain of the Principal, and not to whoever has only registered it', async () => {
+    await insertSubscription(stores.first, principal, ['budget.low'], 50);
+    const budget = { limits: { total: 100, perPeriod: null, uses: null }, period: null };
+    await stores.first.principals.recordVerification(world.principal.did, {
+      state: 'unverified',
+      proven: false,
+    });
+    const low = budgetCommit(
+      world,
+      grant,
+      emptyBalances(grant.id),
+      { budget, amount: 60 },
+      { usedPrincipal: null },
+    );
+    expect(await commit(low)).toEqual(['STORED']);
+    expect(await dataFor(principal)).toEqual([]);
+  });
 });
 
 describe('other facts are told', () => {
