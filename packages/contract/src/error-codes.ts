@@ -53,7 +53,7 @@ export const ERROR_REMEDY: Readonly<Record<ErrorCode, string>> = {
     'Wait `Retry-After` seconds, then go on more slowly; `RateLimit-Remaining` tells what is left.',
   INTERNAL: 'Tell the operator the `Svc-Request-Id`. Take nothing as allowed.',
   SERVICE_UNAVAILABLE:
-    'Wait `Retry-After` seconds and send the same again. Take nothing as allowed; repeat a revocation until it is 200.',
+    'Wait `Retry-After` seconds and send the same again, a verification under its `Idempotency-Key` or with a new Proof: the one sent may be spent. Take nothing as allowed; repeat a revocation until it is 200.',
 };
 
 export const errorBody = z

@@ -79,7 +79,7 @@ export const KIND_TEXTS: Readonly<Record<SvcErrorKind, HelpText>> = {
   refused: {
     meaning: 'The service answered with an error. `code`, `status` and `message` are its own words.',
     remedy:
-      'Look up `code` among the [error codes](../errors): each page has its remedy. Without a `code`, something in between answered, such as a proxy: see `status`, and whether `baseUrl` is the address of the service.',
+      'Look up `code` among the [error codes](../errors): each page has its remedy. Without a `code`, something in between answered, such as a proxy: see `status`, and whether `baseUrl` is the address of the service. After a 503 to `verify` the Proof may be spent, as after `outcome-unknown`: let the Agent sign a new one.',
   },
   network: {
     meaning: 'The service could not be reached. Nothing happened there.',

@@ -48,7 +48,8 @@ export interface Verifier {
    * @example
    * const verdict = await verifier.verify({ grant, proof, action, request: { method: 'POST', url } });
    * if (!verdict.allowed) refuse(verdict.reason);
-   * @throws SvcError; see its `kind`. After `outcome-unknown` the Proof may be spent: have the Agent sign another.
+   * @throws SvcError; see its `kind`. After `outcome-unknown`, and after `refused` with `status` 503, the Proof may be spent: have the Agent
+   * sign another.
    */
   verify(input: VerifyInput, options?: VerifyOptions): Promise<Verdict>;
   /**

@@ -332,6 +332,40 @@ describe('an answer that is no genuine Receipt never allows', () => {
     );
   });
 
+  it('the answer to a dry run, whatever it is dressed in', async () => {
+    const one = await input();
+    const genuine = await decide(one, true);
+    const { protocol, trust } = genuine as unknown as ReceiptBody;
+    const dryRun = {
+      dry_run: 'nothing was decided',
+      ...{ would: 'allow', reason: null, remedy: null, evaluated_at: genuine.evaluated_at },
+      ...{ relying_party: SHOP, principal: ISSUER, grant_id: grantId, agent: agent.did },
+      checks: { ...protocol.checks, ...trust.checks },
+      ...{ failed: [], closest_capability: null },
+    } as JsonObject;
+    for (const dressed of [
+      dryRun,
+      { ...dryRun, decision: 'ALLOW' },
+      { ...dryRun, decision: 'ALLOW', receipt: genuine.receipt },
+      { ...genuine, ...dryRun },
+    ] as JsonObject[]) {
+      expect(['bad-response', 'receipt-invalid']).toContain(
+        (await answered(dressed, {}, Promise.resolve(one))).kind,
+      );
+      expect(
+        checkReceipt(dressed, {
+          ...one,
+          didDocument: serviceDocument,
+          serviceDid: SERVICE,
+          relyingParty: SHOP,
+        }).ok,
+      ).toBe(false);
+      await using server = await startServer([{ json: { receipt: dressed, outcomes: [] } }]);
+      const kept = await failure(verifierOf(server.baseUrl).decisions.get(String(genuine.receipt_id)));
+      expect(['bad-response', 'receipt-invalid']).toContain(kept.kind);
+    }
+  });
+
   it('a genuine ALLOW of another Proof', async () => {
     expect((await answered(await decide(await input(), false))).kind).toBe('receipt-invalid');
   });

@@ -22,7 +22,7 @@ import {
   signerOf,
 } from '@svc/testkit/receipts/world';
 import { describe, expect, it } from 'vitest';
-import { type FailureCode, parseReceipt, RECEIPT_MAX_CHARS, verifyReceipt } from '../index.ts';
+import { type FailureCode, parseReceipt, RECEIPT_MAX_CHARS, RECEIPT_TYP, verifyReceipt } from '../index.ts';
 import { spliceReceipt } from '../receipt-text.ts';
 
 const allow = await buildWorld();
@@ -665,6 +665,25 @@ describe('verifyReceipt', () => {
       const receipt = await signCompactJws(receiptSigner, { typ }, bodyText);
       expect(codesOf({ ...allow.body, receipt })).toEqual(['wrong-header /receipt']);
     }
+  });
+
+  it('refuses the answer to a dry run, also where the Receipt key had signed it', async () => {
+    const { protocol, trust, evaluated_at, relying_party, grant_id, agent } = allow.body;
+    const dryRun = {
+      dry_run: 'nothing was decided',
+      ...{ would: 'allow', reason: null, remedy: null, evaluated_at, relying_party },
+      ...{ principal: allow.body.principal?.id ?? null, grant_id, agent },
+      checks: { ...protocol.checks, ...trust.checks },
+      ...{ failed: [], closest_capability: null },
+    };
+    const signed = await signCompactJws(receiptSigner, { typ: RECEIPT_TYP }, jcs(dryRun as JsonObject));
+    for (const given of [
+      dryRun,
+      JSON.stringify(dryRun),
+      { ...dryRun, receipt: signed },
+      { ...allow.body, receipt: signed },
+    ])
+      expect(verifyReceipt(given, serviceDocument).ok).toBe(false);
   });
 
   it('answers, whatever it is given', () => {
