@@ -164,7 +164,7 @@ describe('a budget that runs low is told', () => {
       grant,
       emptyBalances(grant.id),
       { budget, amount: 60 },
-      { usedPrincipal: null },
+      { usedPrincipal: { did: world.principal.did, version: world.principal.version + 1 } },
     );
     expect(await commit(low)).toEqual(['STORED']);
     expect(await dataFor(principal)).toEqual([]);
