@@ -1846,8 +1846,9 @@ begin
       end,
       new.request_id,
       case
-        when v_is_asked
-          then (select p.did from principals as p where p.did = new.principal and svc_may_hear_decisions(p))
+        when v_is_asked then (
+          select p.did from principals as p where p.did = new.principal and svc_may_hear_decisions(p)
+        )
       end,
       case
         when not v_is_asked then new.relying_party
@@ -2054,8 +2055,7 @@ begin
         join consumption_balances as b on b.grant_id = c.grant_id and b.key = c.key
         join principals as p on p.did = c.principal and svc_may_hear_decisions(p)
         join event_wants as w
-          on w.type = 'budget.low'
-          and w.audience = any (array['principal ' || p.did, 'org ' || p.org_id])
+          on w.type = 'budget.low' and w.audience = any (array['principal ' || p.did, 'org ' || p.org_id])
       where
         b.limit_total is not null
         and (b.limit_total - b.spent_total) * 100 <= b.limit_total * w.budget_low_percent::numeric
