@@ -31,10 +31,10 @@ const LANDED: readonly (readonly [name: string, sha256: string])[] = [
   ['0023-pushed-streams', 'fe3e6465c6de4e79e27e19ebe1102571ac9e0763ad699ff78e0d6812b95f23a9'],
   ['0025-cold-manifests', '913e5df86d657895a3303d776be31ec89c7103d17cb5836ec886040974d79146'],
   ['0026-whose-events', 'b8c42b95cecce368a9b1bed287dc3f4515798fb918d461223aa39f947c90d5fd'],
+  ['0027-who-hears-of-requests', 'fec31474d410cfa05dbcdbfc0b97b5c40c3f1662b13be5626826706c9e61d0f4'],
   ['0030-days-that-fail', 'a485cb73630b008c6575b5912942918d28d6903d138d44670e97ae47cbfe7fd6'],
   ['0034-fair-shares', '5f45a27f62bb9d90d580c5948e9003c7c8ec8ac6e765841aae7ce0359d0e2ba1'],
   ['0035-clock-events', '4debb868b1cccf962c3a9532801edfaaf77e321c13b61d936f6d9c90be5a867b'],
-  ['0027-who-hears-of-requests', 'fec31474d410cfa05dbcdbfc0b97b5c40c3f1662b13be5626826706c9e61d0f4'],
 ];
 
 /** Of the names and texts of its files, in the order in which they run. */
