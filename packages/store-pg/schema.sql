@@ -109,16 +109,7 @@ create table cold_days (
   dropped_at timestamp with time zone,
   kept_before text collate "C",
   proven_at timestamp with time zone,
-  cleared_at timestamp with time zone,
-  cleared_before text collate "C"
-);
-create table cold_manifests (
-  manifest_hash text not null,
-  day date not null,
-  manifest text not null,
-  recorded_at timestamp with time zone not null,
-  replaced_at timestamp with time zone not null default svc_now(),
-  purged_at timestamp with time zone
+  again_at timestamp with time zone
 );
 create table cold_verifications (
   grant_id text collate "C" not null,
@@ -273,7 +264,9 @@ create table event_subscriptions (
   pings_from timestamp with time zone,
   replays integer not null default 0,
   replays_from timestamp with time zone,
-  method text not null default 'webhook'::text
+  method text not null default 'webhook'::text,
+  failing_days integer not null default 0,
+  failing_day_at timestamp with time zone not null default svc_now()
 );
 create table event_wants (
   type text collate "C" not null,
@@ -671,8 +664,6 @@ alter table cold_days add constraint cold_days_manifest_hash_key UNIQUE (manifes
 alter table cold_days add constraint cold_days_pkey PRIMARY KEY (day);
 alter table cold_days add constraint cold_days_problem_check CHECK (((problem IS NOT NULL) OR (state <> 'broken'::text)));
 alter table cold_days add constraint cold_days_state_check CHECK ((state = ANY (ARRAY['recorded'::text, 'cold'::text, 'broken'::text, 'unpacked'::text])));
-alter table cold_manifests add constraint cold_manifests_day_fkey FOREIGN KEY (day) REFERENCES checkpoints(day);
-alter table cold_manifests add constraint cold_manifests_pkey PRIMARY KEY (manifest_hash);
 alter table cold_verifications add constraint cold_verifications_pkey PRIMARY KEY (grant_id, principal, relying_party);
 alter table conformance_runs add constraint conformance_runs_check CHECK (((status = 'running'::text) = (finished_at IS NULL)));
 alter table conformance_runs add constraint conformance_runs_check1 CHECK (((lease IS NULL) = (leased_until IS NULL)));
@@ -852,8 +843,6 @@ CREATE INDEX audit_events_by_org ON public.audit_events USING btree (org_id, eve
 CREATE INDEX audit_events_by_target ON public.audit_events USING btree (target, event_id DESC) WHERE (target IS NOT NULL);
 CREATE INDEX audit_events_by_time ON public.audit_events USING btree (occurred_at DESC, event_id DESC);
 CREATE INDEX cold_days_problem ON public.cold_days USING btree (day) WHERE (problem IS NOT NULL);
-CREATE INDEX cold_manifests_day ON public.cold_manifests USING btree (day);
-CREATE INDEX cold_manifests_to_purge ON public.cold_manifests USING btree (replaced_at) WHERE (purged_at IS NULL);
 CREATE INDEX conformance_runs_by_key ON public.conformance_runs USING btree (key_id, created_at);
 CREATE INDEX conformance_runs_finished ON public.conformance_runs USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE UNIQUE INDEX conformance_runs_one_running ON public.conformance_runs USING btree (account) WHERE (status = 'running'::text);
@@ -869,6 +858,7 @@ CREATE UNIQUE INDEX event_log_by_event ON public.event_log USING btree (event_id
 CREATE INDEX event_log_by_time ON public.event_log USING btree (logged_at, "position");
 CREATE INDEX event_outbox_in_order ON public.event_outbox USING btree (xid, seq);
 CREATE INDEX event_subscriptions_by_audience ON public.event_subscriptions USING btree (audience);
+CREATE INDEX event_subscriptions_failing ON public.event_subscriptions USING btree (failing_since) WHERE ((failing_since IS NOT NULL) AND (disabled_at IS NULL));
 CREATE INDEX event_wants_by_subscription ON public.event_wants USING btree (subscription_id);
 CREATE UNIQUE INDEX fence_notes_by_turn ON public.fence_notes USING btree (((kind <> 'revoked'::text)), seq);
 CREATE INDEX grants_by_agent ON public.grants USING btree (agent, id DESC);
@@ -924,14 +914,10 @@ CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.checkpoints FOR E
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.checkpoints FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.closed_days FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.closed_days FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
-CREATE TRIGGER keep_former_manifest AFTER UPDATE ON public.cold_days FOR EACH ROW WHEN (((old.manifest_hash IS NOT NULL) AND (new.manifest_hash IS DISTINCT FROM old.manifest_hash))) EXECUTE FUNCTION svc_keep_former_manifest();
 CREATE TRIGGER refuse_all_but_state BEFORE INSERT OR UPDATE ON public.cold_days FOR EACH ROW EXECUTE FUNCTION svc_refuse_all_but_state();
 CREATE TRIGGER refuse_change BEFORE DELETE ON public.cold_days FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_other_manifests BEFORE INSERT OR UPDATE ON public.cold_days FOR EACH ROW EXECUTE FUNCTION svc_refuse_other_manifests();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.cold_days FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
-CREATE TRIGGER refuse_all_but_purge BEFORE UPDATE ON public.cold_manifests FOR EACH ROW EXECUTE FUNCTION svc_refuse_all_but_purge();
-CREATE TRIGGER refuse_change BEFORE DELETE ON public.cold_manifests FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
-CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.cold_manifests FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE ON public.cold_verifications FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.cold_verifications FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.consumption_events FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
@@ -1233,6 +1219,12 @@ begin
   passed := 0;
   cleared := 0;
   select actions_cleared_before into v_from from retention for update skip locked;
+  select least(v_end, min(svc_lowest_receipt_id(day::timestamp at time zone 'UTC')))
+  into v_end
+  from cold_days
+  where
+    state in ('recorded', 'cold')
+    and svc_lowest_receipt_id((day + 1)::timestamp at time zone 'UTC') > v_from;
   if v_from is null or v_from >= v_end then
     return;
   end if;
@@ -1248,64 +1240,6 @@ begin
   end if;
   update retention set actions_cleared_before = case when passed < p_limit then v_end else v_last end;
 end
-$function$;
-CREATE OR REPLACE FUNCTION public.svc_clear_table_of_day(p_day date, p_limit integer, p_node_ms bigint)
- RETURNS boolean
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
- SET lock_timeout TO '2s'
- SET plan_cache_mode TO 'force_custom_plan'
-AS $function$
-declare
-  v_state text;
-  v_from text;
-  v_last text;
-  v_passed integer;
-  v_end text := svc_lowest_receipt_id((p_day + 1)::timestamp at time zone 'UTC');
-  v_table regclass;
-begin
-  select state, coalesce(cleared_before, svc_lowest_receipt_id(p_day::timestamp at time zone 'UTC'))
-  into v_state, v_from
-  from cold_days
-  where day = p_day and state in ('recorded', 'cold') and cleared_at is null
-  for update;
-  if v_from is null or v_from >= v_end or not svc_is_day_to_clear(p_day, p_node_ms) then
-    return true;
-  end if;
-  v_table := svc_find_table_of_day(p_day, v_state);
-  if v_table is not null then
-    execute
-      format(
-        'select count(*), max(receipt_id) from (
-          select receipt_id from %s where receipt_id >= $1 and receipt_id < $2 order by receipt_id limit $3) as r',
-        v_table
-      )
-    into v_passed, v_last
-    using v_from, v_end, p_limit;
-    if v_passed > 0 then
-      if v_state = 'cold' then
-        execute format('alter table %s disable trigger refuse_change', v_table);
-      end if;
-      execute
-        format(
-          'update %s set action_type = null, amount = null, currency = null, resource = null, method = null
-          where receipt_id >= $1 and receipt_id <= $2
-            and num_nonnulls(action_type, amount, currency, resource, method) > 0',
-          v_table
-        )
-      using v_from, v_last;
-      if v_state = 'cold' then
-        execute format('alter table %s enable trigger refuse_change', v_table);
-      end if;
-    end if;
-  end if;
-  if coalesce(v_passed, 0) < p_limit then
-    v_last := v_end;
-  end if;
-  update cold_days set cleared_before = v_last where day = p_day;
-  return v_last >= v_end;
-end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_close_day(p_day date)
  RETURNS boolean
@@ -1674,23 +1608,6 @@ CREATE OR REPLACE FUNCTION public.svc_day_number(p_ms bigint)
 AS $function$
   select (p_ms / 86400000)::integer;
 $function$;
-CREATE OR REPLACE FUNCTION public.svc_days_to_clear(p_node_ms bigint, p_limit integer)
- RETURNS SETOF date
- LANGUAGE sql
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select d.day
-  from
-    cold_days as d
-    join checkpoints as p using (day)
-  where
-    d.state in ('recorded', 'cold')
-    and d.cleared_at is null
-    and p.tree_size > 0
-    and svc_is_day_to_clear(d.day, p_node_ms)
-  order by d.day
-  limit p_limit;
-$function$;
 CREATE OR REPLACE FUNCTION public.svc_days_to_pack(p_hot_days integer, p_node_ms bigint, p_limit integer)
  RETURNS SETOF date
  LANGUAGE sql
@@ -1706,10 +1623,92 @@ AS $function$
     p.day + 1 + p_hot_days <= (least(svc_now(), svc_instant(p_node_ms)) at time zone 'UTC')::date
     and k.is_intact
     and k.checked_at > svc_now() - interval '36 hours'
-    and (d.day is null or (d.state = 'broken' and d.recorded_at < svc_now() - interval '24 hours'))
+    and (
+      d.day is null
+      or (d.state = 'broken' and coalesce(d.again_at, d.recorded_at + interval '24 hours') < svc_now())
+    )
     and not exists (select from restores as r where p.day = any (r.reinstated_days))
     and svc_is_day_read(p.day)
   order by p.day
+  limit p_limit;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_deliveries_due(p_methods text[], p_limit integer, p_at_once integer, p_of_tenant integer, p_now timestamp with time zone)
+ RETURNS TABLE(subscription_id text, "position" bigint, due_at timestamp with time zone, is_newcomer boolean, place bigint)
+ LANGUAGE plpgsql
+ STABLE
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_seqscan TO 'off'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+#variable_conflict use_column
+begin
+  return query select
+    e.subscription_id,
+    d.position,
+    d.due_at,
+    e.is_newcomer,
+    e.busy_of_tenant + row_number() over (partition by e.tenant order by e.busy + d.place, d.due_at, d.position)
+  from
+    svc_endpoints_in_turn(p_methods, p_limit, p_at_once, p_of_tenant, p_now) as e
+    cross join lateral (
+      select
+        w.position,
+        w.next_attempt_at as due_at,
+        row_number() over (order by w.next_attempt_at, w.position) as place
+      from event_deliveries as w
+      where
+        w.subscription_id = e.subscription_id
+        and w.state = 'waiting'
+        and w.is_next
+        and w.next_attempt_at <= p_now
+        and (w.taken_until is null or w.taken_until <= p_now)
+      order by w.next_attempt_at, w.position
+      limit e.room
+    ) as d;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_deliveries_in_turn(p_methods text[], p_limit integer, p_places integer, p_newcomers integer, p_others integer, p_at_once integer, p_of_tenant integer, p_now timestamp with time zone)
+ RETURNS TABLE(subscription_id text, "position" bigint, is_newcomer boolean)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  with
+    due as materialized (
+      select
+        d.*,
+        row_number() over (
+          partition by d.is_newcomer
+          order by d.place, d.due_at, d.position
+        ) as turn
+      from svc_deliveries_due(p_methods, p_limit, p_at_once, p_of_tenant, p_now) as d
+      where d.place <= p_of_tenant
+    ),
+    newcomers as materialized (
+      select d.*
+      from
+        due as d,
+        (select (p_places + 1) / 2 as places) as half
+      where
+        d.is_newcomer
+        and p_newcomers + d.turn <= half.places
+        and d.place <= svc_share(p_newcomers + d.turn, half.places, p_of_tenant)
+    ),
+    others as (
+      select d.*
+      from
+        due as d,
+        (select p_places - p_newcomers - count(*)::integer as places from newcomers) as rest
+      where not d.is_newcomer and d.place <= svc_share(p_others + d.turn, rest.places, p_of_tenant)
+    )
+  select a.subscription_id, a.position, a.is_newcomer
+  from
+    (
+      select * from newcomers
+      union all
+      select * from others
+    ) as a
+  order by a.place, a.due_at, a.position
   limit p_limit;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_detach_day(p_day date)
@@ -1774,6 +1773,21 @@ begin
   end if;
   perform svc_begin_anew(p_subscription_id);
 end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_disable_failing(p_after interval, p_node_ms bigint)
+ RETURNS TABLE(subscription_id text, url text, method text, audience text, last_problem text)
+ LANGUAGE sql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  update event_subscriptions as s
+  set
+    disabled_at = svc_now(),
+    disabled_because = 'failing'
+  where
+    s.disabled_at is null
+    and s.failing_since is not null
+    and svc_has_failed(s.failing_since, s.failing_days, least(svc_now(), svc_instant(p_node_ms)), p_after)
+  returning s.subscription_id, s.url, s.method, s.audience, s.last_problem;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_drop_detached_day(p_day date, p_grace_days integer, p_node_ms bigint)
  RETURNS boolean
@@ -2188,6 +2202,88 @@ begin
   return true;
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_endpoints_at_work(p_methods text[], p_at_once integer, p_now timestamp with time zone)
+ RETURNS TABLE(subscription_id text, busy integer, room integer, due_at timestamp with time zone, "position" bigint)
+ LANGUAGE plpgsql
+ STABLE
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_seqscan TO 'off'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+#variable_conflict use_column
+begin
+  return query with
+    busy as materialized (
+      select d.subscription_id, count(*)::integer as count
+      from event_deliveries as d
+      where d.state = 'waiting' and d.taken_until > p_now
+      group by d.subscription_id
+    ),
+    firsts as materialized (
+      select s.subscription_id, case when s.failing_since is null then p_at_once else 1 end as most, f.*
+      from
+        event_subscriptions as s
+        cross join lateral (
+          select d.next_attempt_at as due_at, d.position
+          from event_deliveries as d
+          where
+            d.subscription_id = s.subscription_id
+            and d.state = 'waiting'
+            and d.is_next
+            and d.next_attempt_at <= p_now
+            and (d.taken_until is null or d.taken_until <= p_now)
+          order by d.next_attempt_at, d.position
+          limit 1
+        ) as f
+      where s.disabled_at is null and s.not_before <= p_now and s.method = any (p_methods)
+    )
+  select
+    coalesce(f.subscription_id, b.subscription_id),
+    coalesce(b.count, 0),
+    greatest(coalesce(f.most, 0) - coalesce(b.count, 0), 0),
+    f.due_at,
+    f.position
+  from firsts as f full join busy as b on b.subscription_id = f.subscription_id;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_endpoints_in_turn(p_methods text[], p_limit integer, p_at_once integer, p_of_tenant integer, p_now timestamp with time zone)
+ RETURNS TABLE(subscription_id text, tenant text, is_newcomer boolean, busy integer, busy_of_tenant integer, room integer)
+ LANGUAGE sql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  with
+    at_work as materialized (select * from svc_endpoints_at_work(p_methods, p_at_once, p_now)),
+    of_tenants as (
+      select
+        w.*,
+        t.tenant,
+        t.is_newcomer,
+        sum(w.busy) over (partition by t.tenant)::integer as busy_of_tenant,
+        row_number() over (
+          partition by t.tenant
+          order by w.room = 0, w.busy, w.due_at, w.position
+        ) as place
+      from
+        at_work as w
+        join svc_tenants_of(array(select subscription_id from at_work)) as t
+          on t.subscription_id = w.subscription_id
+    ),
+    of_crowds as (
+      select
+        o.*,
+        row_number() over (
+          partition by o.is_newcomer
+          order by o.busy_of_tenant + o.place, o.due_at, o.position
+        ) as turn
+      from of_tenants as o
+      where o.room > 0 and o.busy_of_tenant + o.place <= p_of_tenant
+    )
+  select c.subscription_id, c.tenant, c.is_newcomer, c.busy, c.busy_of_tenant, c.room
+  from of_crowds as c
+  where c.turn <= p_limit;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_ensure_receipt_partitions(p_first date, p_last date)
  RETURNS integer
  LANGUAGE plpgsql
@@ -2259,6 +2355,21 @@ AS $function$
       'g'
     ) as m;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_failing_days(p_subscription event_subscriptions)
+ RETURNS integer
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select
+    case
+      when p_subscription.failing_since is null then 1
+      when p_subscription.failing_day_at <= svc_now(
+
+      ) - interval '20 hours' then p_subscription.failing_days + 1
+      else p_subscription.failing_days
+    end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_find_manifest_problem(p_day date, p_manifest text, p_hash text)
  RETURNS text
  LANGUAGE plpgsql
@@ -2324,20 +2435,6 @@ AS $function$
     and d.state = 'waiting'
     and d.is_next != (d.position = f.position);
 $function$;
-CREATE OR REPLACE FUNCTION public.svc_find_table_of_day(p_day date, p_state text)
- RETURNS regclass
- LANGUAGE sql
- STABLE
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select
-    to_regclass(
-      case p_state
-        when 'cold' then 'detached_'
-        else ''
-      end || 'receipts_' || to_char(p_day, 'YYYYMMDD')
-    );
-$function$;
 CREATE OR REPLACE FUNCTION public.svc_forget_approvals()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2370,6 +2467,59 @@ begin
     set position = greatest(f.position, excluded.position);
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_forget_deliveries(p_up_to bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_subscriptions text[];
+  v_left record;
+begin
+  v_subscriptions := array(
+    select s.subscription_id
+    from event_subscriptions as s
+    where
+      exists (
+        select
+        from event_deliveries as e
+        where e.subscription_id = s.subscription_id and e.position <= p_up_to
+      )
+    order by s.subscription_id
+    for no key update of s
+  );
+  for v_left in with
+    removed as (
+      delete from event_deliveries as d
+      where
+        ctid = any (
+          array(
+            select gone.ctid
+            from
+              unnest(v_subscriptions) as s (subscription_id)
+              -- Within the subscription: nothing else of the table is looked at.
+              cross join lateral (
+                select e.ctid, e.position
+                from event_deliveries as e
+                where e.subscription_id = s.subscription_id and e.position <= p_up_to
+                offset 0
+              ) as gone
+            where not exists (select from event_log as l where l.position = gone.position)
+          )
+        )
+      returning d.subscription_id, d.order_key, d.state
+    )
+  select subscription_id, array_agg(distinct order_key) as order_keys
+  from removed
+  where state = 'waiting' and order_key is not null
+  group by subscription_id loop
+    perform svc_find_next(v_left.subscription_id, v_left.order_keys);
+  end loop;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_forget_domains()
  RETURNS void
  LANGUAGE sql
@@ -2386,6 +2536,38 @@ AS $function$
     version = version + 1
   where kind = 'hosted';
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_forget_ended(p_limit integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_removed integer;
+begin
+  delete from event_deliveries as d
+  using
+    (
+      select s.subscription_id, e.position
+      from
+        event_subscriptions as s
+        cross join lateral (
+          select position from event_deliveries where subscription_id = s.subscription_id order by position limit p_limit
+        ) as e
+      where s.audience = 'rp deleted'
+      limit p_limit
+    ) as ended
+  where d.subscription_id = ended.subscription_id and d.position = ended.position;
+  get diagnostics v_removed = row_count;
+  delete from event_subscriptions as s
+  where s.audience = 'rp deleted' and not exists (
+    select from event_deliveries as d where d.subscription_id = s.subscription_id
+  );
+  return v_removed;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_forget_events(p_limit integer, p_kept interval, p_node_ms bigint)
  RETURNS integer
  LANGUAGE plpgsql
@@ -2398,9 +2580,6 @@ declare
   v_before timestamptz := least(svc_now(), svc_instant(p_node_ms)) - p_kept;
   v_up_to bigint;
   v_old integer;
-  v_nobodys integer;
-  v_ended integer;
-  v_left record;
 begin
   delete from event_wants
   where
@@ -2413,40 +2592,30 @@ begin
   with
     removed as (
       delete from event_log
-      where position in (select position from event_log where logged_at < v_before order by logged_at limit p_limit)
+      where
+        position in (
+          select position from event_log where logged_at < v_before order by logged_at limit p_limit
+        )
       returning position
     )
-  select max(position), count(*) into v_up_to, v_old from removed;
-  for v_left in
-    with
-      removed as (
-        delete from event_deliveries as d
-        where
-          ctid = any (
-            array(
-              select gone.ctid
-              from
-                event_subscriptions as s
-                -- Within the subscription: nothing else of the table is looked at.
-                cross join lateral (
-                  select e.ctid, e.position
-                  from event_deliveries as e
-                  where e.subscription_id = s.subscription_id and e.position <= v_up_to
-                  offset 0
-                ) as gone
-              where not exists (select from event_log as l where l.position = gone.position)
-            )
-          )
-        returning d.subscription_id, d.order_key, d.state
-      )
-    select subscription_id, array_agg(distinct order_key) as order_keys
-    from removed
-    where state = 'waiting' and order_key is not null
-    group by subscription_id
-  loop
-    perform svc_find_next(v_left.subscription_id, v_left.order_keys);
-  end loop;
-
+  select max(position), count(*)
+  into v_up_to, v_old
+  from removed;
+  perform svc_forget_deliveries(v_up_to);
+  return greatest(v_old, svc_forget_floors(p_limit), svc_forget_ended(p_limit));
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_forget_floors(p_limit integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_removed integer;
+begin
   delete from event_log
   where
     position in (
@@ -2462,29 +2631,10 @@ begin
         ) as l
       limit p_limit
     );
-  get diagnostics v_nobodys = row_count;
+  get diagnostics v_removed = row_count;
   delete from event_floors as f
   where not exists (select from event_log as l where l.audience = f.audience and l.position <= f.position);
-
-  delete from event_deliveries as d
-  using
-    (
-      select s.subscription_id, e.position
-      from
-        event_subscriptions as s
-        cross join lateral (
-          select position from event_deliveries where subscription_id = s.subscription_id order by position limit p_limit
-        ) as e
-      where s.audience = 'rp deleted'
-      limit p_limit
-    ) as ended
-  where d.subscription_id = ended.subscription_id and d.position = ended.position;
-  get diagnostics v_ended = row_count;
-  delete from event_subscriptions as s
-  where s.audience = 'rp deleted' and not exists (
-    select from event_deliveries as d where d.subscription_id = s.subscription_id
-  );
-  return greatest(v_old, v_nobodys, v_ended);
+  return v_removed;
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_forget_pauses()
@@ -2513,19 +2663,14 @@ CREATE OR REPLACE FUNCTION public.svc_grant_cold_days(p_role name)
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
-  execute format('revoke all on cold_days, cold_manifests, cold_verifications from %I', p_role);
+  execute format('revoke all on cold_days, cold_verifications from %I', p_role);
   execute format('revoke execute on function svc_drop_detached_day from %I', p_role);
+  execute format('grant execute on function svc_keep_verifiers, svc_detach_day to %I', p_role);
+  execute format('grant select on cold_days, cold_verifications to %I', p_role);
   execute
     format(
-      'grant execute on function svc_keep_verifiers, svc_detach_day, svc_clear_table_of_day, svc_record_cleared_day,
-        svc_note_purged to %I',
-      p_role
-    );
-  execute format('grant select on cold_days, cold_manifests, cold_verifications to %I', p_role);
-  execute
-    format(
-      'grant insert (day, state, manifest, manifest_hash, problem),
-        update (state, manifest, manifest_hash, problem, recorded_at, proven_at) on cold_days to %I',
+      'grant insert (day, state, manifest, manifest_hash, problem, again_at),
+        update (state, manifest, manifest_hash, problem, recorded_at, proven_at, again_at) on cold_days to %I',
       p_role
     );
 end;
@@ -2619,6 +2764,14 @@ begin
   perform svc_grant_cold_days(p_role);
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_has_failed(p_failing_since timestamp with time zone, p_failing_days integer, p_now timestamp with time zone, p_after interval)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select p_failing_since <= p_now - p_after and p_failing_days >= 3;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_has_verified(p_relying_parties text[], p_principal text, p_grant_id text)
  RETURNS boolean
  LANGUAGE sql
@@ -2694,17 +2847,6 @@ AS $function$
     ledger_count as c,
     evidence_naming as e,
     lateral (select svc_lowest_receipt_id((p_day + 1)::timestamp at time zone 'UTC') as day_end) as b;
-$function$;
-CREATE OR REPLACE FUNCTION public.svc_is_day_to_clear(p_day date, p_node_ms bigint)
- RETURNS boolean
- LANGUAGE sql
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select
-    (p_day + 1)::timestamp at time zone 'UTC' <= least(
-      svc_actions_kept_since(),
-      svc_instant(p_node_ms) - interval '7 years'
-    );
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_is_within(p_spent bigint, p_delta bigint, p_limit bigint)
  RETURNS boolean
@@ -2873,18 +3015,6 @@ begin
             on e.org_id = d.org_id and e.cap_since <= to_timestamp(d.evaluated_at_ms / 1000.0)
       ) as d
   );
-end;
-$function$;
-CREATE OR REPLACE FUNCTION public.svc_keep_former_manifest()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  insert into cold_manifests (manifest_hash, day, manifest, recorded_at)
-  values (old.manifest_hash, old.day, old.manifest, old.recorded_at)
-  on conflict do nothing;
-  return null;
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_keep_served_list(p_url text, p_hash text, p_node_ms bigint)
@@ -3305,6 +3435,18 @@ begin
   return v_read;
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_not_after(p_at timestamp with time zone, p_now timestamp with time zone)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select
+    case
+      when p_at > p_now then p_now
+      else p_at
+    end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_note(p_kind text, p_name text)
  RETURNS void
  LANGUAGE sql
@@ -3324,6 +3466,44 @@ begin
   return null;
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_note_attempt(p_subscription_id text, p_position bigint, p_is_delivered boolean, p_status integer, p_problem text, p_retry_s double precision)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_order_key text;
+begin
+  update event_deliveries
+  set
+    state = case
+      when p_is_delivered then 'delivered'
+      when p_retry_s is null then 'failed'
+      else 'waiting'
+    end,
+    attempts = attempts + 1,
+    next_attempt_at = svc_now() + make_interval(secs => coalesce(p_retry_s, 0)),
+    taken_until = null,
+    last_attempt_at = svc_now(),
+    last_status = p_status,
+    last_problem = p_problem
+  where subscription_id = p_subscription_id and position = p_position and state = 'waiting'
+  returning order_key
+  into v_order_key;
+  if v_order_key is null or not (p_is_delivered or p_retry_s is null) then
+    return;
+  end if;
+  update event_deliveries
+  set is_next = true
+  where
+    subscription_id = p_subscription_id
+    and position = (
+      select min(position)
+      from event_deliveries
+      where subscription_id = p_subscription_id and order_key = v_order_key and state = 'waiting'
+    );
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_note_delivery(p_subscription_id text, p_position bigint, p_is_delivered boolean, p_is_gone boolean, p_status integer, p_problem text, p_retry_s double precision, p_disable_after interval)
  RETURNS text
  LANGUAGE plpgsql
@@ -3331,9 +3511,9 @@ CREATE OR REPLACE FUNCTION public.svc_note_delivery(p_subscription_id text, p_po
 AS $function$
 declare
   v_was event_subscriptions;
+  v_failing_days integer;
   v_because text;
   v_is_news boolean;
-  v_order_key text;
 begin
   select * into v_was
   from event_subscriptions
@@ -3346,59 +3526,53 @@ begin
     select from event_deliveries
     where subscription_id = p_subscription_id and position = p_position and taken_at < v_was.not_before
   );
-  update event_deliveries
-  set
-    state = case when p_is_delivered then 'delivered' when p_retry_s is null then 'failed' else 'waiting' end,
-    attempts = attempts + 1,
-    next_attempt_at = svc_now() + make_interval(secs => coalesce(p_retry_s, 0)),
-    taken_until = null,
-    last_attempt_at = svc_now(),
-    last_status = p_status,
-    last_problem = p_problem
-  where subscription_id = p_subscription_id and position = p_position and state = 'waiting'
-  returning order_key into v_order_key;
-  if v_order_key is not null and (p_is_delivered or p_retry_s is null) then
-    update event_deliveries
-    set is_next = true
-    where
-      subscription_id = p_subscription_id
-      and position = (
-        select min(position)
-        from event_deliveries
-        where subscription_id = p_subscription_id and order_key = v_order_key and state = 'waiting'
-      );
-  end if;
+  perform svc_note_attempt(p_subscription_id, p_position, p_is_delivered, p_status, p_problem, p_retry_s);
   if not p_is_delivered then
+    v_failing_days := svc_failing_days(v_was);
     v_because := case
       when v_was.disabled_at is not null then null
       when p_is_gone then 'gone'
-      when v_was.failing_since <= svc_now() - p_disable_after then 'failing'
+      when svc_has_failed(v_was.failing_since, v_failing_days, svc_now(), p_disable_after) then 'failing'
     end;
-    update event_subscriptions
-    set
-      failing_since = coalesce(failing_since, svc_now()),
-      last_problem = p_problem,
-      failures = case when v_is_news then least(failures + 1, 1000) else failures end,
-      -- Two seconds, four, eight, ten minutes at most; less by up to a half.
-      not_before = case
-        when v_is_news
-          then svc_now() + least(power(2, least(failures + 1, 20)), 600) * (0.5 + random() / 2) * interval '1 second'
-        else not_before
-      end,
-      disabled_at = case when v_because is null then disabled_at else svc_now() end,
-      disabled_because = coalesce(v_because, disabled_because)
-    where subscription_id = p_subscription_id;
+    perform svc_note_failure(p_subscription_id, v_is_news, p_problem, v_failing_days, v_because);
   elsif v_was.failing_since is not null then
-    update event_subscriptions
-    set failing_since = null, failures = 0, last_problem = null, not_before = svc_now()
-    where subscription_id = p_subscription_id;
-    -- It answers again: what waits for it is due within a minute.
-    update event_deliveries
-    set next_attempt_at = least(next_attempt_at, svc_now() + random() * interval '1 minute')
-    where subscription_id = p_subscription_id and state = 'waiting';
+    perform svc_note_recovery(p_subscription_id);
   end if;
   return v_because;
 end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_note_failure(p_subscription_id text, p_is_news boolean, p_problem text, p_failing_days integer, p_because text)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  update event_subscriptions
+  set
+    failing_since = coalesce(failing_since, svc_now()),
+    failing_day_at = case
+      when failing_since is null
+      or p_failing_days > failing_days then svc_now()
+      else failing_day_at
+    end,
+    failing_days = p_failing_days,
+    last_problem = p_problem,
+    failures = case
+      when p_is_news then least(failures + 1, 1000)
+      else failures
+    end,
+    -- Two seconds, four, eight, ten minutes at most; less by up to a half.
+    not_before = case
+      when p_is_news then svc_now() + least(power(2, least(failures + 1, 20)), 600) * (
+        0.5 + random() / 2
+      ) * interval '1 second'
+      else not_before
+    end,
+    disabled_at = case
+      when p_because is null then disabled_at
+      else svc_now()
+    end,
+    disabled_because = coalesce(p_because, disabled_because)
+  where subscription_id = p_subscription_id;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_note_list()
  RETURNS trigger
@@ -3418,24 +3592,6 @@ AS $function$
 begin
   perform svc_note('revoked', svc_pause_name(coalesce(new, old)));
   return null;
-end;
-$function$;
-CREATE OR REPLACE FUNCTION public.svc_note_purged(p_manifest_hash text, p_grace_days integer, p_node_ms bigint)
- RETURNS boolean
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  update cold_manifests
-  set purged_at = svc_now()
-  where
-    manifest_hash = p_manifest_hash
-    and purged_at is null
-    and replaced_at < least(svc_now(), svc_instant(p_node_ms)) - make_interval(
-      days => greatest(p_grace_days, 1)
-    );
-  return found;
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_note_push(p_url text, p_subscription_id text, p_position bigint, p_is_delivered boolean, p_is_gone boolean, p_status integer, p_problem text, p_retry_s double precision, p_disable_after interval)
@@ -3464,6 +3620,22 @@ begin
     p_disable_after
   );
 end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_note_recovery(p_subscription_id text)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  update event_subscriptions
+  set
+    failing_since = null,
+    failures = 0,
+    last_problem = null,
+    not_before = svc_now()
+  where subscription_id = p_subscription_id;
+  update event_deliveries
+  set next_attempt_at = least(next_attempt_at, svc_now() + random() * interval '1 minute')
+  where subscription_id = p_subscription_id and state = 'waiting';
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_note_row()
  RETURNS trigger
@@ -3506,9 +3678,7 @@ AS $function$
 declare
   v_subscription event_subscriptions;
   v_room integer;
-  v_read_to bigint;
-  v_order_keys text[];
-  v_opened integer;
+  v_next record;
 begin
   select *
   into v_subscription
@@ -3525,28 +3695,41 @@ begin
   if v_room <= 0 then
     return 0;
   end if;
+  select * into v_next from svc_open_next(v_subscription, v_room);
+  perform svc_find_next(p_subscription_id, array_remove(v_next.order_keys, null));
+  update event_subscriptions
+  set read_to = greatest(read_to, v_next.read_to)
+  where subscription_id = p_subscription_id;
+  return v_next.opened;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_open_next(p_subscription event_subscriptions, p_room integer, OUT read_to bigint, OUT order_keys text[], OUT opened integer)
+ RETURNS record
+ LANGUAGE sql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
   with
     next as (
       select l.*
       from
-        unnest(svc_audiences_of(v_subscription)) as a (audience),
+        unnest(svc_audiences_of(p_subscription)) as a (audience),
         lateral (
           select e.*
           from event_log as e
-          where e.audience = a.audience and e.position > v_subscription.read_to
+          where e.audience = a.audience and e.position > p_subscription.read_to
           order by e.position
-          limit v_room
+          limit p_room
         ) as l
       order by l.position
-      limit v_room
+      limit p_room
     ),
     opened as (
       insert into event_deliveries as d (subscription_id, position, event_id, type, order_key, is_next)
-      select p_subscription_id, n.position, n.event_id, n.type, n.order_key, n.order_key is null
+      select p_subscription.subscription_id, n.position, n.event_id, n.type, n.order_key, n.order_key is null
       from next as n
       where
-        (n.type = any (v_subscription.types) or n.audience like 'subscription %')
-        and (n.percent is null or n.percent = v_subscription.budget_low_percent)
+        (n.type = any (p_subscription.types) or n.audience like 'subscription %')
+        and (n.percent is null or n.percent = p_subscription.budget_low_percent)
       -- Replayed.
       on conflict (subscription_id, position) do update
         set
@@ -3558,15 +3741,8 @@ begin
         where d.state != 'waiting'
       returning d.order_key
     )
-  select (select max(position) from next), array_agg(order_key), count(*)
-  into v_read_to, v_order_keys, v_opened
+  select (select max(position) from next), array_agg(order_key), count(*)::integer
   from opened;
-  perform svc_find_next(p_subscription_id, array_remove(v_order_keys, null));
-  update event_subscriptions
-  set read_to = greatest(read_to, v_read_to)
-  where subscription_id = p_subscription_id;
-  return v_opened;
-end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_pass_barrier(p_principal text, p_node_ms bigint)
  RETURNS bigint
@@ -3734,20 +3910,6 @@ AS $function$
   select
     greatest((select max(quarantined_until) from restores), (select quarantined_until from fence_quarantine));
 $function$;
-CREATE OR REPLACE FUNCTION public.svc_read_manifest(p_manifest text)
- RETURNS jsonb
- LANGUAGE plpgsql
- IMMUTABLE
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-declare
-  v_part text := translate(split_part(p_manifest, '.', 2), '-_', '+/');
-begin
-  return convert_from(decode(rpad(v_part, (length(v_part) + 3) / 4 * 4, '='), 'base64'), 'UTF8')::jsonb;
-exception when others then
-  return null;
-end;
-$function$;
 CREATE OR REPLACE FUNCTION public.svc_read_revocations(p_principal text, p_grant_ids text[])
  RETURNS TABLE(grant_id text, list_url text, status_index integer, recorded_at timestamp with time zone, revoked_at timestamp with time zone, bits bytea, version bigint)
  LANGUAGE sql
@@ -3780,60 +3942,6 @@ AS $function$
     ) as g
     join status_lists as l on l.url = g.status_list_url
   order by g.id;
-$function$;
-CREATE OR REPLACE FUNCTION public.svc_record_cleared_day(p_day date, p_manifest text, p_manifest_hash text, p_node_ms bigint)
- RETURNS boolean
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-declare
-  v_former cold_days;
-  v_were jsonb;
-  v_are jsonb;
-begin
-  select * into v_former from cold_days where day = p_day for update;
-  if
-    v_former.state is null
-    or v_former.state not in ('recorded', 'cold')
-    or v_former.cleared_at is not null
-    or not svc_is_day_to_clear(p_day, p_node_ms)
-    or (
-      svc_find_table_of_day(p_day, v_former.state) is not null
-      and coalesce(v_former.cleared_before, '') < svc_lowest_receipt_id(
-        (p_day + 1)::timestamp at time zone 'UTC'
-      )
-    )
-  then
-    return false;
-  end if;
-  if p_manifest_hash is distinct from v_former.manifest_hash then
-    v_were := svc_read_manifest(v_former.manifest);
-    v_are := svc_read_manifest(p_manifest);
-    if
-      v_are ->> 'replaces' is distinct from v_former.manifest_hash
-      or v_are #> '{tables,attestations}' is distinct from v_were #> '{tables,attestations}'
-      or v_are #> '{tables,consumption_events}' is distinct from v_were #> '{tables,consumption_events}'
-    then
-      raise exception 'the manifest of % is not to be recorded: it is not what is recorded with its action fields cleared',
-        p_day
-        using errcode = 'insufficient_privilege';
-    end if;
-    update cold_days
-    set
-      manifest = p_manifest,
-      manifest_hash = p_manifest_hash,
-      recorded_at = svc_now(),
-      proven_at = svc_now()
-    where day = p_day;
-  end if;
-  update cold_days
-  set
-    cleared_at = svc_now(),
-    problem = null
-  where day = p_day;
-  return true;
-end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_record_revocations(p_principal text, p_grant_ids text[], p_urls text[], p_versions bigint[], p_bits bytea[], p_credentials text[], p_hashes text[], p_valid_from_ms bigint[], p_content_type text, p_events jsonb)
  RETURNS boolean
@@ -3938,22 +4046,6 @@ begin
     using errcode = 'insufficient_privilege';
 end;
 $function$;
-CREATE OR REPLACE FUNCTION public.svc_refuse_all_but_purge()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-declare
-  v_purged cold_manifests := old;
-begin
-  v_purged.purged_at := new.purged_at;
-  if old.purged_at is null and new is not distinct from v_purged then
-    return new;
-  end if;
-  raise exception 'UPDATE on % is refused: what was recorded of a cold day stays', tg_table_name
-    using errcode = 'insufficient_privilege';
-end;
-$function$;
 CREATE OR REPLACE FUNCTION public.svc_refuse_all_but_state()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3967,9 +4059,7 @@ begin
       v_is_owner
       or (
         new.state in ('recorded', 'broken')
-        and num_nonnulls(
-          new.detached_at, new.dropped_at, new.kept_before, new.proven_at, new.cleared_at, new.cleared_before
-        ) = 0
+        and num_nonnulls(new.detached_at, new.dropped_at, new.kept_before, new.proven_at) = 0
       )
     then
       return new;
@@ -3984,18 +4074,12 @@ begin
         (old.manifest, old.manifest_hash, old.recorded_at)
         and new.state != 'broken'
       )
-      or (
-        v_is_owner
-        and old.state in ('recorded', 'cold')
-        and new.state = old.state
-        and svc_read_manifest(new.manifest) ->> 'replaces' = old.manifest_hash
-      )
     )
     and (
       v_is_owner
       or (
-        (new.detached_at, new.dropped_at, new.kept_before, new.cleared_at, new.cleared_before) is not distinct from
-        (old.detached_at, old.dropped_at, old.kept_before, old.cleared_at, old.cleared_before)
+        (new.detached_at, new.dropped_at, new.kept_before) is not distinct from
+        (old.detached_at, old.dropped_at, old.kept_before)
         and (new.state = old.state or (old.state = 'broken' and new.state = 'recorded'))
       )
     )
@@ -4280,6 +4364,7 @@ begin
   reopened_days := svc_reopen_days((repaired_at at time zone 'UTC')::date);
   unsealed := svc_unseal_ledger(repaired_at);
   perform svc_rewind_evidence(repaired_at);
+  perform svc_rewind_events(repaired_at);
   mark_moved_ms := svc_ms(repaired_at) - svc_ms(coalesce(v_mark, repaired_at));
   update clock_mark
   set
@@ -4295,6 +4380,41 @@ begin
       jsonb_build_object('reopened_days', reopened_days, 'unsealed', unsealed, 'mark_moved_ms', mark_moved_ms)
     );
 end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_rewind_events(p_now timestamp with time zone)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  update event_subscriptions
+  set
+    not_before = svc_not_after(not_before, p_now),
+    failing_since = svc_not_after(failing_since, p_now),
+    failing_day_at = svc_not_after(failing_day_at, p_now),
+    disabled_at = svc_not_after(disabled_at, p_now),
+    pings_from = svc_not_after(pings_from, p_now),
+    replays_from = svc_not_after(replays_from, p_now)
+  where greatest(not_before, failing_since, failing_day_at, disabled_at, pings_from, replays_from) > p_now;
+  update event_deliveries
+  set
+    next_attempt_at = case
+      when attempts = 0
+      or last_attempt_at is null then p_now
+      when last_attempt_at > p_now then p_now + greatest(next_attempt_at - last_attempt_at, interval '0')
+      else next_attempt_at
+    end,
+    taken_until = p_now + (taken_until - taken_at),
+    taken_at = svc_not_after(taken_at, p_now),
+    last_attempt_at = svc_not_after(last_attempt_at, p_now)
+  where state = 'waiting' and greatest(next_attempt_at, taken_at, last_attempt_at) > p_now;
+  update event_log set logged_at = p_now where logged_at > p_now;
+  update event_streams set verified_at = p_now where verified_at > p_now;
+  -- A secret that ends has done so for 24 hours after the rotation at the most.
+  update event_secrets
+  set
+    created_at = svc_not_after(created_at, p_now),
+    ends_at = svc_not_after(ends_at, p_now + interval '24 hours')
+  where greatest(created_at, ends_at - interval '24 hours') > p_now;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_rewind_evidence(p_now timestamp with time zone)
  RETURNS void
@@ -4505,6 +4625,19 @@ begin
       left join freed as f using (org_id)
   );
 end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_share(p_taken bigint, p_places integer, p_most integer)
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select
+    case
+      when p_taken * 2 <= p_places + 1 then p_most
+      when p_taken * 4 <= p_places * 3::bigint then greatest(p_most / 4, 1)
+      else 1
+    end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_spend_proofs(p_decisions svc_decision[], p_outcomes text[])
  RETURNS text[]
@@ -4740,6 +4873,47 @@ AS $function$
   select subscription_id, position, url, event_id, type, occurred_at, data, attempts
   from svc_take_to_send(array['webhook'], p_limit, p_at_once, p_of_audience, p_for);
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_take_in_turn(p_methods text[], p_limit integer, p_places integer, p_newcomers integer, p_others integer, p_at_once integer, p_of_tenant integer, p_for interval)
+ RETURNS TABLE(subscription_id text, "position" bigint, url text, event_id text, type text, occurred_at timestamp with time zone, data text, attempts integer, method text, audience text, is_newcomer boolean)
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+#variable_conflict use_column
+declare
+  v_now timestamptz;
+begin
+  -- Of two at a time both would count what is under way without the other.
+  perform pg_advisory_xact_lock(11, 2);
+  v_now := clock_timestamp();
+  return query
+    with
+      taken as (
+        update event_deliveries as t
+        set taken_at = v_now, taken_until = v_now + p_for
+        from
+          (
+            select d.subscription_id, d.position, due.is_newcomer
+            from
+              svc_deliveries_in_turn(p_methods, p_limit, p_places, p_newcomers, p_others, p_at_once, p_of_tenant, v_now) as due
+              join event_deliveries as d on d.subscription_id = due.subscription_id and d.position = due.position
+            where d.state = 'waiting' and (d.taken_until is null or d.taken_until <= v_now)
+            -- What is being noted at this moment comes with the next look.
+            for update of d skip locked
+          ) as free
+        where t.subscription_id = free.subscription_id and t.position = free.position
+        returning t.*, free.is_newcomer
+      )
+    select t.subscription_id, t.position, s.url, l.event_id, l.type, l.occurred_at, l.data, t.attempts, s.method, s.audience, t.is_newcomer
+    from
+      taken as t
+      join event_subscriptions as s on s.subscription_id = t.subscription_id
+      join event_log as l on l.position = t.position
+    order by t.position;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_take_lock(p_space integer, p_key integer, p_is_exclusive boolean, p_deadline timestamp with time zone)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -4807,149 +4981,11 @@ end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_take_to_send(p_methods text[], p_limit integer, p_at_once integer, p_of_audience integer, p_for interval)
  RETURNS TABLE(subscription_id text, "position" bigint, url text, event_id text, type text, occurred_at timestamp with time zone, data text, attempts integer, method text, audience text)
- LANGUAGE plpgsql
- SET enable_seqscan TO 'off'
+ LANGUAGE sql
  SET search_path TO 'public', 'pg_temp'
 AS $function$
-#variable_conflict use_column
-declare
-  v_now timestamptz;
-begin
-  -- Of two at a time both would count what is under way without the other.
-  perform pg_advisory_xact_lock(11, 2);
-  v_now := clock_timestamp();
-  return query
-    with
-      busy as materialized (
-        select b.subscription_id, count(*)::integer as count
-        from event_deliveries as b
-        where b.state = 'waiting' and b.taken_until > v_now
-        group by b.subscription_id
-      ),
-      -- Of each endpoint that may be asked what is due first.
-      firsts as materialized (
-        select
-          s.subscription_id,
-          s.audience,
-          coalesce(b.count, 0) as busy,
-          case when s.failing_since is null then p_at_once else 1 end - coalesce(b.count, 0) as room,
-          f.due_at,
-          f.position
-        from
-          event_subscriptions as s
-          left join busy as b on b.subscription_id = s.subscription_id
-          cross join lateral (
-            select d.next_attempt_at as due_at, d.position
-            from event_deliveries as d
-            where
-              d.subscription_id = s.subscription_id
-              and d.state = 'waiting'
-              and d.is_next
-              and d.next_attempt_at <= v_now
-              and (d.taken_until is null or d.taken_until <= v_now)
-            order by d.next_attempt_at, d.position
-            limit 1
-          ) as f
-        where s.disabled_at is null and s.not_before <= v_now and s.method = any (p_methods)
-      ),
-      tenants as materialized (
-        select
-          s.subscription_id,
-          coalesce(
-            'org '
-            || case split_part(s.audience, ' ', 1)
-              when 'rp' then (select r.org_id from relying_parties as r where r.did = split_part(s.audience, ' ', 2))
-              when 'principal' then (select p.org_id from principals as p where p.did = split_part(s.audience, ' ', 2))
-            end,
-            s.audience
-          ) as tenant
-        from event_subscriptions as s
-        where
-          s.subscription_id in (
-            select f.subscription_id from firsts as f where f.room > 0
-            union
-            select b.subscription_id from busy as b
-          )
-      ),
-      busy_tenants as materialized (
-        select t.tenant, sum(b.count) as count
-        from busy as b join tenants as t on t.subscription_id = b.subscription_id
-        group by t.tenant
-      ),
-      -- Behind so many that come before it, nothing of an endpoint is taken: those behind are not looked at again.
-      chosen as (
-        select r.*
-        from
-          (
-            select
-              f.*,
-              t.tenant,
-              coalesce(b.count, 0) as busy_of_tenant,
-              row_number() over (partition by t.tenant order by f.busy, f.due_at, f.position) as place_of_tenant
-            from
-              firsts as f
-              join tenants as t on t.subscription_id = f.subscription_id
-              left join busy_tenants as b on b.tenant = t.tenant
-            where f.room > 0
-          ) as r
-        where r.busy_of_tenant + r.place_of_tenant <= p_of_audience
-        order by r.busy, r.due_at, r.position
-        limit p_limit
-      ),
-      candidates as (
-        select
-          c.subscription_id,
-          d.position,
-          d.due_at,
-          c.busy + d.place as place,
-          c.busy_of_tenant
-          + row_number() over (partition by c.tenant order by c.busy + d.place, d.due_at, d.position) as place_of_tenant
-        from
-          chosen as c
-          cross join lateral (
-            select
-              w.position,
-              w.next_attempt_at as due_at,
-              row_number() over (order by w.next_attempt_at, w.position) as place
-            from event_deliveries as w
-            where
-              w.subscription_id = c.subscription_id
-              and w.state = 'waiting'
-              and w.is_next
-              and w.next_attempt_at <= v_now
-              and (w.taken_until is null or w.taken_until <= v_now)
-            order by w.next_attempt_at, w.position
-            limit c.room
-          ) as d
-      ),
-      due as (
-        select c.subscription_id, c.position
-        from candidates as c
-        where c.place_of_tenant <= p_of_audience
-        order by c.place, c.due_at, c.position
-        limit p_limit
-      ),
-      -- What is being noted at this moment comes with the next look.
-      free as materialized (
-        select d.subscription_id, d.position
-        from due join event_deliveries as d on d.subscription_id = due.subscription_id and d.position = due.position
-        where d.state = 'waiting' and (d.taken_until is null or d.taken_until <= v_now)
-        for update of d skip locked
-      ),
-      taken as (
-        update event_deliveries as t
-        set taken_at = v_now, taken_until = v_now + p_for
-        from free
-        where t.subscription_id = free.subscription_id and t.position = free.position
-        returning t.*
-      )
-    select t.subscription_id, t.position, s.url, l.event_id, l.type, l.occurred_at, l.data, t.attempts, s.method, s.audience
-    from
-      taken as t
-      join event_subscriptions as s on s.subscription_id = t.subscription_id
-      join event_log as l on l.position = t.position
-    order by t.position;
-end;
+  select subscription_id, position, url, event_id, type, occurred_at, data, attempts, method, audience
+  from svc_take_in_turn(p_methods, p_limit, 100000000, 0, 0, p_at_once, p_of_audience, p_for);
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_tell_verifiers()
  RETURNS integer
@@ -4994,6 +5030,44 @@ begin
   end loop;
   return v_told;
 end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_tenants_of(p_subscription_ids text[])
+ RETURNS TABLE(subscription_id text, tenant text, is_newcomer boolean)
+ LANGUAGE sql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select
+    o.subscription_id,
+    coalesce('org ' || o.org_id, o.audience),
+    exists (select from self_serve_tenants as t where t.org_id = o.org_id)
+    and not exists (
+      select
+      from entitlements as e
+      where
+        e.org_id = o.org_id
+        and e.production = 'allowed'
+        and e.reason != 'trial'
+        and (e.production_until is null or e.production_until > clock_timestamp())
+    )
+  from
+    (
+      select
+        s.subscription_id,
+        s.audience,
+        case split_part(s.audience, ' ', 1)
+          when 'rp' then (
+            select r.org_id from relying_parties as r where r.did = split_part(s.audience, ' ', 2)
+          )
+          when 'principal' then (
+            select p.org_id from principals as p where p.did = split_part(s.audience, ' ', 2)
+          )
+          else split_part(s.audience, ' ', 2)
+        end as org_id
+      from event_subscriptions as s
+      where s.subscription_id = any (p_subscription_ids)
+    ) as o;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_try_balances(p_decisions svc_decision[])
  RETURNS integer[]
