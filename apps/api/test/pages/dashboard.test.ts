@@ -56,6 +56,28 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
     expectQuiet();
   });
 
+  it('follows pages that end before they have a decision, and where that takes long says that older ones have not been looked through', async () => {
+    // As where decisions are old: a page in vain, and the cursor goes on.
+    const inVain = (pages: number): NonNullable<NonNullable<Served['handlers']>['listDecisions']> => {
+      let asked = 0;
+      return async ({ query }) => {
+        asked += 1;
+        const body =
+          asked > pages
+            ? listDecisions({ ...query, cursor: undefined })
+            : { decisions: [], next_cursor: `${asked}` };
+        return { status: 200, body };
+      };
+    };
+    const few = await open('rp', 'rp', { listDecisions: inVain(3) });
+    await expect.poll(() => rows(few.page).count()).toBe(20);
+    const many = await open('rp', 'rp', { listDecisions: inVain(15) });
+    await many.page.getByText('None found so far').waitFor();
+    expect(await many.page.getByText('No decision fits').count()).toBe(0);
+    await many.page.getByRole('button', { name: 'Older' }).click();
+    await expect.poll(() => rows(many.page).count()).toBe(20);
+  });
+
   it('opens a decision, whose Receipt is verified in the tab, with its outcome ledger, and closes it by Escape', async () => {
     const { page, expectQuiet } = await open('rp', 'rp');
     await rows(page).first().click();

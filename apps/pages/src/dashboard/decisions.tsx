@@ -46,7 +46,11 @@ export const Decisions = ({ from, days, place }: DecisionsProps) => {
         </p>
       )}
       {shown.rows.length === 0 && !isLoading && shown.problem === null && (
-        <p class="soft">No decision fits.</p>
+        <p class="soft">
+          {shown.nextCursor === null
+            ? 'No decision fits.'
+            : 'None found so far. Older decisions have not been looked through yet.'}
+        </p>
       )}
       <ul class="decisions">
         {shown.rows.map((row) => (
@@ -145,11 +149,22 @@ const FilterForm = ({
   );
 };
 
-/** The first page for these filters, and more on demand. An answer to what is no longer asked is dropped. */
+/** Where decisions are old a page may end before it has any, and the next one goes on there. */
+const MOST_PAGES = 10;
+
+/** The first page for these filters that has any, and more on demand. An answer to what is no longer asked is dropped. */
 const useDecisions = (from: From, filters: Filters, days: PeriodDays) => {
   const [shown, setShown] = useState<Shown>(NOTHING);
   const [isLoading, setIsLoading] = useState(true);
-  const load = (cursor: string | null) => from.list({ ...periodOf(days, Date.now()), ...filters, cursor });
+  const load = async (cursor: string | null) => {
+    const query = { ...periodOf(days, Date.now()), ...filters };
+    let page = await from.list({ ...query, cursor });
+    for (let pages = 1; pages < MOST_PAGES; pages++) {
+      if (page.decisions.length > 0 || page.next_cursor === null) break;
+      page = await from.list({ ...query, cursor: page.next_cursor });
+    }
+    return page;
+  };
   useEffect(() => {
     let isCurrent = true;
     const show = (next: Shown) => {
