@@ -18,13 +18,27 @@ it('the build of the image has every file of the guide: its pages, their picture
   expect([...needed].filter((path) => /\.(?:png|jpg)$/.test(path))).not.toEqual([]);
 
   const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' }).split('\0');
-  const ignored = dockerignore({ ignorecase: false }).add(
-    readFileSync(new URL('deploy/image/Dockerfile.dockerignore', ROOT), 'utf8'),
-  );
-  const context = ignored.filter(tracked);
+  const context = readIgnored().filter(tracked);
   const isThere = (path: string): boolean =>
     context.some((file) => file === path || file.startsWith(`${path}/`));
   expect([...needed].filter((path) => !isThere(path))).toEqual([]);
+});
+
+it('the build of the image has nothing that git ignores: no key of a deployment, no token, no address of a database', () => {
+  const ignored = readIgnored();
+  const files = ['api/receipt-keys.json', 'api/admin-token', 'migrate/database-url', '.env'].map(
+    (file) => `deploy/compose/state/${file}`,
+  );
+  for (const line of read('.gitignore').split('\n')) {
+    if (line === '' || line.startsWith('#')) continue;
+    const name = line.replace(/^\/|\/$/g, '').replaceAll('*', 'any');
+    const path = line.endsWith('/') ? `${name}/file` : name;
+    files.push(path);
+    // Without a slash before its end it is ignored in any folder.
+    if (!line.slice(0, -1).includes('/')) files.push(`apps/api/${path}`);
+  }
+  expect(files.length).toBeGreaterThan(20);
+  expect(files.filter((file) => !ignored.ignores(file))).toEqual([]);
 });
 
 it('a link to a heading of the same page stays on the page', () => {
@@ -32,6 +46,11 @@ it('a link to a heading of the same page stays on the page', () => {
   const resolve = createResolver([page], (path) => path);
   expect(resolve(page, '#keys')).toEqual({ kind: 'page', address: 'guide/operations', hash: '#keys' });
 });
+
+const read = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8');
+
+const readIgnored = () =>
+  dockerignore({ ignorecase: false }).add(read('deploy/image/Dockerfile.dockerignore'));
 
 /** Without those in code. */
 function linksIn(markdown: string): readonly string[] {
