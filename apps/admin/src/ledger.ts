@@ -119,8 +119,8 @@ export const ledgerDropCommand: Command = {
   gist: 'Removes what is kept of cold days beside the ledger once their grace period is over, each after it was proven again',
   options: {},
   notes: [
-    `The role of the service may not do this, since it cannot be undone: the worker says cold.not_dropped. As the owner of the tables, with the
-environment of the worker (SVC_COLD, SVC_COLD_GRACE_DAYS).`,
+    `The role of the service may not do this, since it cannot be undone: the worker says cold.not_dropped. As the owner of the tables, in the
+environment of the API, with the SVC_COLD and SVC_COLD_GRACE_DAYS of the worker.`,
   ],
   run: (_, env) =>
     withPacking(env, async (packing) => {
