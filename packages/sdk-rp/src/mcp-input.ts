@@ -68,7 +68,8 @@ export function createCallChecks(server: McpServer | Server): CallChecks {
       return () => isBefore && known._toolHandlersInitialized === true;
     },
     findFault: async ({ name, args, ...call }) => {
-      const tools = known._registeredTools ?? {};
+      const tools = known._registeredTools;
+      if (tools === undefined) return null;
       const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
       if (tool === undefined) return 'There is no such tool.';
       if (tool.enabled === false) return 'This tool is disabled.';
@@ -87,6 +88,14 @@ export function createCallChecks(server: McpServer | Server): CallChecks {
   };
 }
 
+/** Over HTTP whoever knows the id of a task reads its result, unless a session binds it. Standard input and output have one caller. */
+export function hasNoSession(extra: object): boolean {
+  const { requestInfo, sessionId } = extra as { requestInfo?: unknown; sessionId?: unknown };
+  return requestInfo !== undefined && sessionId === undefined;
+}
+
+export const NO_SESSION = 'A guarded tool runs as a task within a session alone, and this server has none.';
+
 /** As an McpServer does. A tool that runs as no task would run, and its result then be no task. */
 function findTaskFault(
   { execution, handler = {} }: Tool,
@@ -97,6 +106,8 @@ function findTaskFault(
     if (support !== 'forbidden') return 'This tool is not set up: it is said to run as a task, and does not.';
     return isTask ? 'This tool does not run as a task.' : null;
   }
+  // Without a task asked for, a task is made all the same: the server waits for it.
+  if (hasNoSession(extra)) return NO_SESSION;
   if (!isTask && support === 'required') return 'This tool runs as a task alone.';
   return 'taskStore' in extra && extra.taskStore
     ? null

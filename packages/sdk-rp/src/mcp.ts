@@ -18,7 +18,7 @@ import {
 } from '@svc/sdk-core';
 import { anOriginOfTools, META, type ToolRequest, toolRequest } from '@svc/sdk-core/tool-call';
 import type { AskedVerifier, SvcAuthority } from './authorize.ts';
-import { type CallChecks, createCallChecks, hasProtoMember } from './mcp-input.ts';
+import { type CallChecks, createCallChecks, hasNoSession, hasProtoMember, NO_SESSION } from './mcp-input.ts';
 import { mismatchBeforeVerify, RequestMismatchError } from './request-mismatch.ts';
 import type { Verdict } from './verify.ts';
 
@@ -70,8 +70,8 @@ const isToolRule = (value: unknown): boolean =>
 
 const authorities = new WeakMap<object, SvcAuthority>();
 
-/** One signal belongs to one call, and copies of what the SDK hands to a tool have it too: a tool that runs as a task gets a copy. */
-const callOfExtra = (extra: object): object =>
+/** Copies of what the SDK hands to a tool have its signal too: a tool that runs as a task gets a copy. */
+const signalOf = (extra: object): object =>
   'signal' in extra && extra.signal instanceof AbortSignal ? extra.signal : extra;
 
 /**
@@ -79,7 +79,7 @@ const callOfExtra = (extra: object): object =>
  * @throws SvcError `configuration` where the tool was not guarded
  */
 export function getToolAuthority(extra: object): SvcAuthority {
-  const authority = authorities.get(callOfExtra(extra));
+  const authority = authorities.get(extra) ?? authorities.get(signalOf(extra));
   if (authority === undefined) throw new SvcError('configuration', 'no guard has allowed this call');
   return authority;
 }
@@ -156,7 +156,7 @@ const guarded =
         ? refuse('FORBIDDEN', 'This tool is not offered to Agents.', 'Do without it: no Grant allows it.')
         : await decide(called, extra, toolRule, options);
     if ('allowed' in outcome) {
-      authorities.set(callOfExtra(extra), outcome.allowed);
+      for (const key of [extra, signalOf(extra)]) authorities.set(key, outcome.allowed);
       return withReceipt(outcome.allowed.receipt, () => handler({ ...request, params: called }, extra));
     }
     const { reason, message, remedy } = outcome.refused;
@@ -239,12 +239,9 @@ async function decide(
   }
 }
 
-/** Whoever knows the id of a task reads its result, unless a session binds it. Standard input and output have one caller. */
-function findSessionFault(isTask: boolean, extra: object): string | null {
-  const { requestInfo, sessionId } = extra as { requestInfo?: unknown; sessionId?: unknown };
-  if (!isTask || requestInfo === undefined || sessionId !== undefined) return null;
-  return 'A guarded tool runs as a task within a session alone, and this server has none.';
-}
+/** Also where a handler of the shop's own is asked, which knows alone what it does with `task`. */
+const findSessionFault = (isTask: boolean, extra: object): string | null =>
+  isTask && hasNoSession(extra) ? NO_SESSION : null;
 
 const withoutAuthority = ({ method, url }: ToolRequest): Outcome => {
   const remedy = `Sign a Proof for ${method} ${url}, and send it with the Grant in _meta as "${META.proof}" and "${META.grant}".`;

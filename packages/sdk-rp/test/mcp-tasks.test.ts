@@ -8,6 +8,7 @@ import { WebStandardStreamableHTTPServerTransport as HttpTransport } from '@mode
 import { CallToolResultSchema, CreateTaskResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { type GuardOptions, getToolAuthority, guardTools } from '../src/mcp.ts';
+import { createCallChecks } from '../src/mcp-input.ts';
 
 const { McpServer: OtherCopy } = createRequire(import.meta.url)(
   '@modelcontextprotocol/sdk/server/mcp.js',
@@ -16,10 +17,10 @@ const { McpServer: OtherCopy } = createRequire(import.meta.url)(
 };
 const INFO = { name: 'shop', version: '1.0.0' };
 const receipt = { receipt_id: 'drc_2', decision: 'ALLOW', agent: 'did:key:zA' };
-const allow = { allowed: true, authority: {}, receipt } as never;
+const allowed = { allowed: true, authority: {}, receipt };
 const verify = vi.fn<GuardOptions['verifier']['verify']>();
 const _meta = { 'svc/grant': 'g', 'svc/proof': 'p' };
-beforeEach(() => void verify.mockReset().mockResolvedValue(allow));
+beforeEach(() => void verify.mockReset().mockResolvedValue(allowed as never));
 
 /** A shop with a tool of each kind of support for tasks. */
 const createShop = (Made: typeof McpServer = McpServer, taskStore = new InMemoryTaskStore()): McpServer => {
@@ -142,4 +143,41 @@ it('over HTTP without sessions, where whoever has the id of a task reads its res
   const { text } = await post(transport, 'tools/call', asTask('required').params);
   expect(text).toMatch(/INVALID_REQUEST: A guarded tool runs as a task within a session alone/);
   expect(verify).not.toHaveBeenCalled();
+});
+
+it('over HTTP without sessions a guarded tool that may run as a task makes none where none was asked for either', async () => {
+  const store = new InMemoryTaskStore();
+  // As such servers are written: one for each request, beside one store.
+  const asked = async (method: string, params: object) => {
+    const transport = new HttpTransport({ enableJsonResponse: true });
+    await createShop(McpServer, store).connect(transport);
+    return (await post(transport, method, params)).text;
+  };
+  expect(await asked('tools/call', { name: 'optional', _meta })).toMatch(
+    /INVALID_REQUEST: A guarded tool runs as a task within a session alone/,
+  );
+  expect(JSON.parse(await asked('tasks/list', {})).result.tasks).toEqual([]);
+  expect(verify).not.toHaveBeenCalled();
+  expect(await asked('tools/call', { name: 'plain', _meta })).toMatch(/it ran/);
+});
+
+it('where an SDK keeps its tools elsewhere, nothing is found wrong with a call of one', async () => {
+  const { findFault } = createCallChecks({} as McpServer);
+  expect(await findFault({ name: 'plain', args: {}, isTask: false, extra: {} })).toBeNull();
+});
+
+it('calls that share a signal have each their own authority', async () => {
+  const server = new McpServer(INFO);
+  guardTools(server, { verifier: { verify }, origin: 'https://shop.example' });
+  const { signal } = new AbortController();
+  const extras = ['drc_a', 'drc_b'].map((id) => ({ id, extra: { signal } }));
+  server.server.fallbackRequestHandler = async () => ({ content: [] });
+  for (const { id, extra } of extras) {
+    verify.mockResolvedValueOnce({ ...allowed, receipt: { ...receipt, receipt_id: id } } as never);
+    const call = { method: 'tools/call', params: { name: 'plain', _meta } };
+    await server.server.fallbackRequestHandler?.(call as never, extra as never);
+  }
+  for (const { id, extra } of extras) expect(getToolAuthority(extra).receiptId).toBe(id);
+  // A copy is known by the signal.
+  expect(getToolAuthority({ ...extras[1]?.extra }).receiptId).toBe('drc_b');
 });
