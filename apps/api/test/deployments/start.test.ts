@@ -84,6 +84,7 @@ describe('npm start', { timeout: DEADLINE_MS }, () => {
   it('keeps everything in SVC_DATA_DIR, refuses a second instance there, and ends in silence', async () => {
     expect(readdirSync(dataDir).sort()).toEqual([
       'admin-token',
+      'cold',
       'database-url',
       'demonstration',
       'instance.pid',
