@@ -48,7 +48,7 @@ export const assumeFacts = (body: ReceiptBody, { grant }: Presented, known: Know
   const assume = (id: string, statement: string) => void assumed.push({ path: pathOf(id), statement });
   const principal = known.principal ?? assumePrincipal(body, assume);
   const allocation = known.allocation ?? (grant.ok ? assumeAllocation(body, grant.value, assume) : absent);
-  const balances = known.balances ?? (grant.ok ? assumeBalances(body, grant.value, assume) : absent);
+  const balances = grant.ok ? assumeBalances(body, grant.value, known, assume) : (known.balances ?? absent);
   const spent = known.spent ?? assumeSpent(body, assume);
   assumeCircumstances(body, assumed);
   return { facts: { principal, allocation, balances, spent }, assumed };
@@ -108,9 +108,17 @@ const assumeAllocation = (body: ReceiptBody, grant: Grant, assume: Assume): Answ
   });
 };
 
-/** Not used if the Receipt pins the balances; otherwise see assumed-budgets.ts. */
-const assumeBalances = (body: ReceiptBody, { id }: Grant, assume: Assume): Answer<Balances> => {
-  if (!wasUnavailable(body, 'P19', ['P18'])) return found(emptyBalances(id));
+/**
+ * Not used if the Receipt pins the balances; otherwise see assumed-budgets.ts. Where the service decided without them, as it may where
+ * another check denied, those that the auditor knows say nothing of its decision.
+ */
+const assumeBalances = (
+  body: ReceiptBody,
+  { id }: Grant,
+  known: KnownFacts,
+  assume: Assume,
+): Answer<Balances> => {
+  if (!wasUnavailable(body, 'P19', ['P18'])) return known.balances ?? found(emptyBalances(id));
   assume(
     'P19',
     'what had been consumed of the budgets was unavailable, or not asked for since another check denied',

@@ -231,6 +231,28 @@ describe('the audit of a decision that pins no balances', () => {
     expect(assumedOf(result, '/protocol/checks/P19')).toEqual([statement]);
   });
 
+  it.each<[string, JsonObject, Partial<Setting>]>([
+    ['an expired Grant', { P5: false }, { grant: { validUntil: '2026-11-20T07:00:00Z' } }],
+    ['a Proof for somebody else', { P12: false }, { proof: { aud: 'did:web:other.example' } }],
+    ['a revoked Grant', { P6: false }, { revoked: true }],
+  ])(
+    'agrees on a DENY for %s, for which no balances were asked for, whether the auditor knows them or not',
+    async (_, checks, setting) => {
+      // The service asks for balances where every other check holds, and nowhere else.
+      const denied = await buildWorld({ ...budgeted([B]), ...setting, facts: { balances: 'unavailable' } });
+      expect(denied.body.decision).toBe('DENY');
+      expect(denied.body.protocol.checks).toMatchObject({ ...checks, P18: true, P19: 'skipped' });
+      const known = { balances: { answer: 'found', value: logOf([used(B, 270_000)]).balances } } as const;
+      for (const facts of [{}, known]) {
+        const result = audit(inputOf(denied, { facts }));
+        expect(result).toMatchObject({ ok: true, undecided: false, failures: [], differences: [] });
+        expect(assumedOf(result, '/protocol/checks/P19')).toEqual([
+          'what had been consumed of the budgets was unavailable, or not asked for since another check denied',
+        ]);
+      }
+    },
+  );
+
   it('says nothing of budgets where there are none', async () => {
     const plain = await buildWorld(budgeted([PLAIN]));
     expect(plain.body.evidence.consumption).toBeUndefined();
