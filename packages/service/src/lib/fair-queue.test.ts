@@ -79,6 +79,34 @@ describe('a fair queue', () => {
     expect(waitedFor.waiting).toBe(0);
   });
 
+  it('has done with work of several once it is done, also where another of them had no place when it began', async () => {
+    const queue = queueWith({ atOnce: 2, atOncePerOrg: 1 });
+    const { start, end } = heldWork(queue);
+    const other = start('other', tenant('b'));
+    const shared = queue.runForAny([{ tenant: tenant('a') }, { tenant: tenant('b') }], async () => 'done');
+    expect(queue.waiting).toBe(0);
+    expect(await shared).toBe('done');
+    await end('other');
+    await other;
+  });
+
+  it('begins nothing for a signal that is aborted already, whether there is a place or not', async () => {
+    const queue = queueWith();
+    const { begun, start, end } = heldWork(queue);
+    const late = () =>
+      queue.run(
+        { tenant: tenant('a') },
+        async () => begun.push('late'),
+        AbortSignal.abort(new Error('late')),
+      );
+    await expect(late()).rejects.toThrow('late');
+    const first = start('first', tenant('b'));
+    await expect(late()).rejects.toThrow('late');
+    await end('first');
+    await first;
+    expect(begun).toEqual(['first']);
+  });
+
   it('refuses work of several where none of them may wait, and lets a failure of it through', async () => {
     const full = queueWith({ maxWaiting: 0 });
     const { start, end } = heldWork(full);

@@ -51,6 +51,7 @@ export class FairQueue {
 
   /** Settles as `work` does, which is begun in its turn. Rejects when `signal` is aborted before that. */
   async run<T>(entrant: Entrant, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    signal?.throwIfAborted();
     if (this.#mayBegin(entrant)) this.#begin(entrant);
     else await this.#wait(entrant, signal);
     try {

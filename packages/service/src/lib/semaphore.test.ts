@@ -61,4 +61,16 @@ describe('a semaphore', () => {
     await expect(first).rejects.toThrow('first');
     expect(await third).toBe('third');
   });
+
+  it('begins nothing for a signal that is aborted already, whether there is a place or not', async () => {
+    const semaphore = new Semaphore({ atOnce: 1, maxWaiting: 1, full });
+    const late = () => semaphore.run(async () => 'late', AbortSignal.abort(new Error('too late')));
+    await expect(late()).rejects.toThrow('too late');
+    let finish = () => {};
+    const first = semaphore.run(() => new Promise<void>((resolve) => (finish = resolve)));
+    await expect(late()).rejects.toThrow('too late');
+    finish();
+    await first;
+    expect(await semaphore.run(async () => 'second')).toBe('second');
+  });
 });

@@ -30,6 +30,7 @@ export class Semaphore {
   }
 
   async #enter(signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
     const { atOnce, maxWaiting, full } = this.#options;
     if (this.#running < atOnce) {
       this.#running += 1;
