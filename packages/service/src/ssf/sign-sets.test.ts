@@ -1,7 +1,7 @@
 /** A slow signer, such as a token behind PKCS#11: what a poll is given of a long backlog, and what that leaves to others. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Signer } from '@svc/protocol';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { StreamRecord, WaitingEvent } from '../ports/streams.ts';
 import type { Tenant } from '../ports/tenant.ts';
 import { SetSigner } from './sign-sets.ts';
@@ -79,6 +79,25 @@ describe('what a poll is given', () => {
       code: 'SERVICE_UNAVAILABLE',
     });
     expect(await sets.sign([], stream, tenant('a'))).toEqual({});
+  });
+
+  it('is signed again soon after what signs was silent once: nothing waits for that for ever', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const silent = () => new Promise<never>(() => {});
+    const sign = vi.fn(async () => new Uint8Array(64)).mockImplementationOnce(silent);
+    const signer = { kid: 'did:web:svc.example#status-1', sign };
+    const identity = { baseUrl: 'https://svc.example', did: 'did:web:svc.example', statusKeys: { signer } };
+    const sets = new SetSigner({ identity } as never);
+    const refused = expect(sets.sign(backlog(1), stream, tenant('a'))).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+    });
+    await vi.advanceTimersByTimeAsync(2_000);
+    await refused;
+    const next = sets.sign(backlog(3), stream, tenant('b')).catch(() => ({}));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(Object.keys(await next)).toHaveLength(3);
+    expect(sign).toHaveBeenCalledTimes(4);
   });
 
   it('is signed once, however often it is asked for', async () => {
