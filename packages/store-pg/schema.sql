@@ -1779,14 +1779,33 @@ CREATE OR REPLACE FUNCTION public.svc_disable_failing(p_after interval, p_node_m
  LANGUAGE sql
  SET search_path TO 'public', 'pg_temp'
 AS $function$
+  select f.subscription_id, f.url, f.method, f.audience, f.last_problem
+  from svc_disable_failing(array['webhook', 'push'], 1, p_after, p_node_ms) as f;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_disable_failing(p_methods text[], p_limit integer, p_after interval, p_node_ms bigint)
+ RETURNS TABLE(subscription_id text, url text, method text, audience text, last_problem text)
+ LANGUAGE sql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  with
+    failed as (
+      select f.subscription_id
+      from event_subscriptions as f
+      where
+        f.disabled_at is null
+        and f.failing_since is not null
+        and f.method = any (p_methods)
+        and svc_has_failed(f.failing_since, f.failing_days, least(svc_now(), svc_instant(p_node_ms)), p_after)
+      order by f.failing_since
+      limit p_limit
+      for no key update skip locked
+    )
   update event_subscriptions as s
   set
     disabled_at = svc_now(),
     disabled_because = 'failing'
-  where
-    s.disabled_at is null
-    and s.failing_since is not null
-    and svc_has_failed(s.failing_since, s.failing_days, least(svc_now(), svc_instant(p_node_ms)), p_after)
+  from failed
+  where s.subscription_id = failed.subscription_id
   returning s.subscription_id, s.url, s.method, s.audience, s.last_problem;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_drop_detached_day(p_day date, p_grace_days integer, p_node_ms bigint)

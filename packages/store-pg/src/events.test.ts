@@ -462,7 +462,8 @@ describe('deliveries', () => {
     const taken = [...(await takeAll(subscriptionId))];
     return { subscriptionId, fail: () => deliver(taken.shift(), 5, false) };
   };
-  const disableFailing = () => stores.first.events.disableFailing(5, Date.now());
+  const disableFailing = () =>
+    stores.first.events.disableFailing(10, { afterDays: 5, pushes: false, nowMs: Date.now() });
 
   it('are given up five days after an endpoint has begun to fail: it is disabled, and says why', async () => {
     const { subscriptionId, fail } = await attemptsOf(4);
@@ -501,6 +502,56 @@ describe('deliveries', () => {
     ]);
     expect(await stores.first.events.list(rp)).toMatchObject([{ disabledBecause: 'failing' }]);
     expect(await disableFailing()).toEqual([]);
+  });
+
+  describe('of which endpoints have failed for long enough', () => {
+    const failedFor = async (days: number) => {
+      const { subscriptionId } = await want(rp);
+      await runSql(
+        stores.url,
+        `update event_subscriptions set failing_days = 3, failing_since = svc_now() - make_interval(days => $2)
+         where subscription_id = $1`,
+        [subscriptionId, days],
+      );
+      return subscriptionId;
+    };
+    const disable = async (limit: number, pushes = true) => {
+      const of = { afterDays: 5, pushes, nowMs: Date.now() };
+      return (await stores.first.events.disableFailing(limit, of)).map(
+        ({ subscriptionId }) => subscriptionId,
+      );
+    };
+
+    it('are given up so many at a time, those first that fail the longest', async () => {
+      const [third, first, second] = [await failedFor(6), await failedFor(8), await failedFor(7)];
+      expect((await disable(2)).sort()).toEqual([first, second].sort());
+      expect(await disable(2)).toEqual([third]);
+      expect(await disable(2)).toEqual([]);
+    });
+
+    it('are not given up for a push by whoever pushes nothing', async () => {
+      const pushed = await failedFor(6);
+      await runSql(stores.url, `update event_subscriptions set method = 'push'`);
+      expect(await disable(10, false)).toEqual([]);
+      expect(await disable(10)).toEqual([pushed]);
+    });
+
+    it('are given up beside one that somebody has: nothing waits for its row, nor does the version before', async () => {
+      const [held, free] = [await failedFor(8), await failedFor(6)];
+      const lock = 'select from event_subscriptions where subscription_id = $1 for no key update';
+      const ofBefore = () =>
+        runSql(stores.url, `select subscription_id as id from svc_disable_failing(interval '5 days', $1)`, [
+          Date.now(),
+        ]);
+      await withSession(stores.url, async (session) => {
+        await session.query('begin');
+        await session.query(lock, [held]);
+        expect(await disable(10)).toEqual([free]);
+        expect(await ofBefore()).toEqual([]);
+        await session.query('rollback');
+      });
+      expect(await ofBefore()).toEqual([{ id: held }]);
+    });
   });
 
   it('are deleted with the subscriptions and events of a name that is released', async () => {

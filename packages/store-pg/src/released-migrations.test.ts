@@ -35,6 +35,7 @@ const LANDED: readonly (readonly [name: string, sha256: string])[] = [
   ['0030-days-that-fail', 'a485cb73630b008c6575b5912942918d28d6903d138d44670e97ae47cbfe7fd6'],
   ['0034-fair-shares', '5f45a27f62bb9d90d580c5948e9003c7c8ec8ac6e765841aae7ce0359d0e2ba1'],
   ['0035-clock-events', '4debb868b1cccf962c3a9532801edfaaf77e321c13b61d936f6d9c90be5a867b'],
+  ['0036-disabled-in-steps', '32a9f573c1f26de5f5988a45ba363305ab09407ab67debe893311cc1eaf3af62'],
 ];
 
 /** Of the names and texts of its files, in the order in which they run. */

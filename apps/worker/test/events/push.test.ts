@@ -1,5 +1,6 @@
 /** SETs reach the endpoints of streams that are pushed (RFC 8935): each in its form, in order, again where it was not accepted, and nowhere else. */
 import { createPublicKey, randomBytes, verify } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import { startEventDeliverer } from '@svc/process';
 import { encodeUlid } from '@svc/protocol';
 import { type EventAudience, type EventType, reasonOf, sealAuthorization } from '@svc/service';
@@ -29,15 +30,17 @@ const pushTo = (streamId: string, url: string, header: string | null = HEADER) =
     header === null ? null : sealAuthorization(secrets, { streamId, url }, header, randomBytes(12)),
 });
 const TYPES: readonly EventType[] = ['decision.deny', 'decision.allow', 'grant.revoked'];
-const openStream = (
-  host: string,
-  { header, types = TYPES }: { header?: string | null; types?: readonly EventType[] } = {},
-) => {
+interface StreamOptions {
+  readonly header?: string | null;
+  readonly types?: readonly EventType[];
+  readonly of?: EventAudience;
+}
+const openStream = (host: string, { header, types = TYPES, of = audience }: StreamOptions = {}) => {
   const streamId = `ssf_${encodeUlid(Date.now(), randomBytes(10))}`;
   const delivery = pushTo(streamId, urlOf(host), header);
   const wishes = { requested: [], types, description: null, delivery };
   return stores.first.transaction((tx) =>
-    tx.streams.insert({ streamId, audience, createdBy: null, ...wishes }),
+    tx.streams.insert({ streamId, audience: of, createdBy: null, ...wishes }),
   );
 };
 type Stream = Awaited<ReturnType<typeof openStream>>;
@@ -283,7 +286,7 @@ describe('an endpoint that answers', () => {
     await passTime();
     await runSql(
       stores.url,
-      `update event_subscriptions set failing_since = svc_now() - interval '5 days 1 second'`,
+      `update event_subscriptions set failing_days = 3, failing_since = svc_now() - interval '5 days 1 second'`,
     );
     await deliver();
     const reason = 'no SET was taken for 5 days; answered 500: 202 is expected';
@@ -317,6 +320,32 @@ describe('an endpoint that answers', () => {
     expect(await open(silent)).toHaveLength(40);
     await until(async () => (await deliveriesOf(silent)).some(({ lastProblem }) => lastProblem !== null));
     await until(async () => (await open(healthy)).length === 0);
+    await deliverer.stop();
+  }, 60_000);
+
+  it('not at all for five days is told that its stream is paused, and while many are that do not answer, what is for others is opened and arrives', async () => {
+    const { received, answers, logged, deps } = await start();
+    const unanswered: ServerResponse[] = [];
+    for (const host of ['silent-1', 'silent-2']) {
+      answers.set(`${host}.hooks.example`, (_, response) => void unanswered.push(response));
+      await openStream(host);
+    }
+    await runSql(
+      stores.url,
+      `update event_subscriptions set failing_days = 3, failing_since = svc_now() - interval '6 days'`,
+    );
+    const deliverer = startEventDeliverer(deps);
+    const until = async (holds: () => boolean) => {
+      while (!holds()) await new Promise((resolve) => setImmediate(resolve));
+    };
+    await until(() => unanswered.length === 2);
+    expect(logged.map((line) => line.split(' ')[0])).toEqual(['webhook.disabled', 'webhook.disabled']);
+    const other = await createWorld(stores.first);
+    await openStream('healthy', { of: `rp ${other.relyingParty.did}` });
+    await stores.first.verify.commitDecisions([denyCommit(other)]);
+    await until(() => received.some(({ host }) => host === 'healthy.hooks.example'));
+    expect(unanswered.map((response) => response.destroyed)).toEqual([false, false]);
+    for (const response of unanswered) response.writeHead(202).end();
     await deliverer.stop();
   }, 60_000);
 

@@ -43,6 +43,8 @@ const SEQUENCED_AT_ONCE = 1_000;
 const WINDOW = 1_000;
 /** Under way of a tenant, all its endpoints together; a quarter of it and one as places run out (0034-fair-shares). */
 const AT_ONCE = 32;
+/** Receivers that are told at a time that their stream was paused; of endpoints that have failed so many are disabled at a time. */
+const TOLD_AT_ONCE = 16;
 /** Above what an endpoint has, and storage after it. */
 const LEASE_SECONDS = 60;
 const LOOKS_EVERY_MS = 1_000;
@@ -56,11 +58,17 @@ class Sending {
   private wake: () => void = () => {};
   private hasEnded = false;
   private newcomers = 0;
+  private told = 0;
 
   constructor(private readonly deps: DelivererDeps) {}
 
   get free(): number {
     return WEBHOOK_PLACES - this.underWay.size;
+  }
+
+  /** How many receivers may be told beside those that are. */
+  get freeToTell(): number {
+    return Math.min(this.free, TOLD_AT_ONCE - this.told);
   }
 
   get byCrowd(): { readonly newcomers: number; readonly others: number } {
@@ -70,14 +78,27 @@ class Sending {
   begin(delivery: TakenDelivery): void {
     const newcomers = delivery.isNewcomer ? 1 : 0;
     this.newcomers += newcomers;
-    const sent = deliver(this.deps, delivery)
-      .then((outcome) => this.deps.onAttempt?.(outcome), this.deps.onFailure)
-      .finally(() => {
-        this.underWay.delete(sent);
-        this.newcomers -= newcomers;
-        this.lookSoon();
-      });
-    this.underWay.add(sent);
+    const attempt = deliver(this.deps, delivery).then((outcome) => this.deps.onAttempt?.(outcome));
+    this.hold(attempt, () => {
+      this.newcomers -= newcomers;
+    });
+  }
+
+  tell(send: () => Promise<void>): void {
+    this.told += 1;
+    this.hold(send(), () => {
+      this.told -= 1;
+    });
+  }
+
+  /** Has a place until it has ended. */
+  private hold(work: Promise<void>, leave: () => void): void {
+    const held = work.catch(this.deps.onFailure).finally(() => {
+      this.underWay.delete(held);
+      leave();
+      this.lookSoon();
+    });
+    this.underWay.add(held);
   }
 
   /** Ends the wait of `oneOrMs`: something may be due now. */
@@ -124,6 +145,7 @@ export const startEventDeliverer = (deps: DelivererDeps): EventDeliverer => {
         const lookedMs = performance.now();
         if (await maySend(deps)) {
           readBeside();
+          await disable(deps, sending);
           await sendDue(deps, sending);
         }
         // Half of the time at the most storage is asked what is due.
@@ -149,6 +171,7 @@ export const deliverDue = async (deps: DelivererDeps, stop: AbortSignal): Promis
   const sending = new Sending(deps);
   while (!stop.aborted && (await maySend(deps))) {
     const read = await readLog(deps, stop);
+    await disable(deps, sending);
     const begun = await sendDue(deps, sending);
     await sending.all();
     if (read.sequenced + read.opened + begun === 0) return;
@@ -167,7 +190,6 @@ const readLog = async (
   stop: AbortSignal,
 ): Promise<{ readonly sequenced: number; readonly opened: number }> => {
   const { events, log } = deps;
-  await disableFailing(deps);
   let sequenced = 0;
   for (let moved = SEQUENCED_AT_ONCE; !stop.aborted && moved === SEQUENCED_AT_ONCE; sequenced += moved)
     moved = await events.sequence(SEQUENCED_AT_ONCE);
@@ -195,4 +217,11 @@ const sendDue = async ({ events, pushes }: DelivererDeps, sending: Sending): Pro
   });
   for (const delivery of taken) sending.begin(delivery);
   return taken.length;
+};
+
+/** Their receivers are told in places like those of deliveries: nobody waits for one that does not answer. */
+const disable = async (deps: DelivererDeps, sending: Sending): Promise<void> => {
+  const limit = sending.freeToTell;
+  if (limit === 0) return;
+  for (const send of await disableFailing(deps, limit, deps.pushes)) sending.tell(send);
 };

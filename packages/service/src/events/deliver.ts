@@ -70,14 +70,23 @@ export const deliver = async (deps: DeliveryDeps, delivery: TakenDelivery): Prom
   return outcome.status === null ? 'unanswered' : 'rejected';
 };
 
-/** Endpoints that have failed for days are asked nothing more, whether something is tried then or not. */
-export const disableFailing = async (deps: DeliveryDeps): Promise<void> => {
+/**
+ * Endpoints that have failed for days are asked nothing more, whether something is tried then or not: so many at a time. Answers for each stream
+ * that is pushed how its receiver is told, which takes as long as an attempt.
+ */
+export const disableFailing = async (
+  deps: DeliveryDeps,
+  limit: number,
+  pushes: boolean,
+): Promise<readonly (() => Promise<void>)[]> => {
   const { events, clock, log } = deps;
-  for (const failed of await events.disableFailing(DISABLED_AFTER_DAYS, clock.nowMs())) {
-    const { subscriptionId, push, lastProblem } = failed;
+  const of = { afterDays: DISABLED_AFTER_DAYS, pushes, nowMs: clock.nowMs() };
+  const failed = await events.disableFailing(limit, of);
+  for (const { subscriptionId } of failed)
     log.warn('webhook.disabled', { subscription_id: subscriptionId, because: 'failing' });
-    if (push !== null) await tellPaused(deps, { ...failed, push }, 'failing', lastProblem);
-  }
+  return failed.flatMap(({ push, lastProblem, ...endpoint }) =>
+    push === null ? [] : [() => tellPaused(deps, { ...endpoint, push }, 'failing', lastProblem)],
+  );
 };
 
 /** `missing`: what signs is away; receivers that check `v1a` would refuse the rest. */

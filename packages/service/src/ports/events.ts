@@ -210,8 +210,14 @@ export interface EventRepository {
     outcome: DeliveryOutcome,
     disableAfterDays: number,
   ): Promise<DisabledBecause | null>;
-  /** Disables those that have failed for so long, on three of these days at least (protocol §15), and answers which. */
-  disableFailing(afterDays: number, nowMs: number): Promise<readonly FailedEndpoint[]>;
+  /**
+   * Disables so many at the most of those that have failed for so long, on three of these days at least (protocol §15), and answers which.
+   * `pushes`: streams that are pushed too, not webhooks alone.
+   */
+  disableFailing(
+    limit: number,
+    of: { readonly afterDays: number; readonly pushes: boolean; readonly nowMs: number },
+  ): Promise<readonly FailedEndpoint[]>;
   /**
    * Nothing was attempted: it waits, and its subscription is put off for so long. False if that was put off already, as by another
    * delivery of it.

@@ -1,4 +1,4 @@
-/** Subscriptions, the log of events and their deliveries (0010-events, 0023-pushed-streams, 0034-fair-shares). */
+/** Subscriptions, the log of events and their deliveries (0010-events, 0023-pushed-streams, 0034-fair-shares, 0036-disabled-in-steps). */
 import type {
   DisabledBecause,
   EventDeliveryRecord,
@@ -80,7 +80,7 @@ const takeSql = `
 
 const disableFailingSql = `
   select t.subscription_id as "subscriptionId", t.url, t.last_problem as "lastProblem", ${push}
-  from svc_disable_failing(make_interval(days => $1), $2) t left join event_streams e using (subscription_id)`;
+  from svc_disable_failing($1, $2, make_interval(days => $3), $4) t left join event_streams e using (subscription_id)`;
 
 /** How what is sent is sent; streams that are pushed or not. */
 const methodsOf = (pushes: boolean) => (pushes ? ['webhook', 'push'] : ['webhook']);
@@ -259,8 +259,11 @@ export function eventRepository(database: Database): EventRepository {
         values: [methodsOf(pushes), limit, places, newcomers, others, atOnce, ofTenant, forSeconds],
       });
     },
-    disableFailing: (afterDays, nowMs) =>
-      database.write<FailedEndpoint>({ text: disableFailingSql, values: [afterDays, nowMs] }),
+    disableFailing: (limit, { afterDays, pushes, nowMs }) =>
+      database.write<FailedEndpoint>({
+        text: disableFailingSql,
+        values: [methodsOf(pushes), limit, afterDays, nowMs],
+      }),
     async noteOutcome({ subscriptionId, position, url, push }, outcome, disableAfterDays) {
       const { isDelivered, isGone, status, problem, retrySeconds, endpointWaitSeconds } = outcome;
       const of = push === null ? 'svc_note_delivery(' : 'svc_note_push($9, ';
