@@ -9,8 +9,8 @@ export type { AuthorityOptions, SvcAuthority } from './authorize.ts';
 export type RequestAuthorization = { ok: true; svc: SvcAuthority } | { ok: false; response: Response };
 
 /**
- * A function that says whether a request may go on, or answers it. `action` gets a copy whose body it may read: where it
- * asks for `json()`, a body that is not JSON is answered 400, and one of more than 1 MiB 413. Rejects only with what else `action` or `url` throws.
+ * A function that says whether a request may go on, or answers it. `action` gets a copy whose body it may read until
+ * `action` has answered: where it asks for `json()`, a body that is not JSON is answered 400, and one of more than 1 MiB 413. Rejects only with what else `action` or `url` throws.
  * @throws SvcError `configuration`
  * @example
  * const authorizeRequest = createAuthorizer({ verifier, origin: 'https://shop.example', action: () => action });
@@ -38,7 +38,8 @@ function authorizerOf(
       fields: () => fieldsOf(Object.fromEntries(request.headers)),
       watch: () => watched,
       forAction: copy,
-    });
+      // Also where it was refused before `action` could read the copy.
+    }).finally(() => watched.end());
     if (authorization.ok) return authorization;
     const { status, headers, body } = authorization.refusal;
     return { ok: false, response: new Response(JSON.stringify(body), { status, headers }) };

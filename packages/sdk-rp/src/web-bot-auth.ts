@@ -64,7 +64,7 @@ export function sameKey(options: SameKeyOptions = {}): SignatureCheck {
         ),
       } as const;
       const keyid = thumbprintOf(publicKey);
-      let fault = 'no signature has a label';
+      let fault: string | null = null;
       let isDecided = false;
       for (const label of labelsOf(input)) {
         const found = await findFault(() =>
@@ -89,11 +89,12 @@ export function sameKey(options: SameKeyOptions = {}): SignatureCheck {
           }),
         );
         if (found === null) return null;
-        fault = found;
+        // Rather what is wrong with one of that key than that a proxy's is of another.
+        if (fault === null || fault === OTHER_KEY || isDecided) fault = found;
         // Nobody is known yet: whoever sends this is worth one verification.
         if (isDecided) break;
       }
-      return fault;
+      return fault ?? 'no signature has a label';
     },
   };
 }
@@ -106,6 +107,7 @@ const labelsOf = (input: string): readonly string[] =>
 
 /** Of a proxy, or for something else: not verified. */
 class OtherKeyError extends Error {}
+const OTHER_KEY = `it is not of that key, or not with the tag ${REQUEST_TAG}`;
 
 /** Whatever is thrown, the request does not go on. */
 const findFault = async (verify: () => Promise<unknown>): Promise<string | null> => {
@@ -113,8 +115,7 @@ const findFault = async (verify: () => Promise<unknown>): Promise<string | null>
     await verify();
     return null;
   } catch (error) {
-    if (isSignatureError(error) && error.cause instanceof OtherKeyError)
-      return `it is not of that key, or not with the tag ${REQUEST_TAG}`;
+    if (isSignatureError(error) && error.cause instanceof OtherKeyError) return OTHER_KEY;
     return `its signature does not hold: ${isSignatureError(error) ? error.code : 'it cannot be read'}`;
   }
 };

@@ -633,6 +633,16 @@ describe('a body that cannot be read', () => {
     expect(await copy?.body?.getReader().read()).toEqual({ done: true, value: undefined });
   });
 
+  it('a fetch handler keeps nothing of the body of a request that it refuses before `action` is asked', async () => {
+    const request = new Request(`${ORIGIN}/orders`, { method: 'POST', body: 'x'.repeat(65_536) });
+    const copy = request.clone();
+    Object.defineProperty(request, 'clone', { value: () => copy });
+    const verifier = { verify: () => Promise.reject(new Error('asked')) };
+    const handler = protect({ verifier, origin: ORIGIN, action: () => order }, () => new Response());
+    expect((await handler(request)).status).toBe(401);
+    expect(await copy.body?.getReader().read()).toEqual({ done: true, value: undefined });
+  });
+
   it('what else goes wrong is the shop’s, and reaches its framework', async () => {
     const next = vi.fn();
     const errors = [

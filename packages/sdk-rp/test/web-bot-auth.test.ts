@@ -434,6 +434,19 @@ describe('a request that createAgentFetch signs', () => {
     ]);
   });
 
+  it('says what is wrong with the signature of that key, wherever one of another key stands', async () => {
+    const expired = await resigned({ expires: Math.floor(NOW_MS / 1000) - 6, label: 'own' });
+    const others = await resigned({ by: other, label: 'other' });
+    for (const both of [
+      [expired, others],
+      [others, expired],
+    ]) {
+      const joined = (name: string) => both.map(({ headers }) => headers.get(name)).join(', ');
+      const headers = { signature: joined('signature'), 'signature-input': joined('signature-input') };
+      expect(await checkOf(expired, { headers })).toContain('PolicyViolation');
+    }
+  });
+
   it('holds beside the signature of a proxy, and not where only that one holds', async () => {
     const request = await resigned({});
     const sent = new Request(`${ORIGIN}/orders?draft=1`, { method: 'POST', headers: request.headers });
