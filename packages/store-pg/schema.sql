@@ -109,7 +109,17 @@ create table cold_days (
   dropped_at timestamp with time zone,
   kept_before text collate "C",
   proven_at timestamp with time zone,
-  again_at timestamp with time zone
+  again_at timestamp with time zone,
+  cleared_at timestamp with time zone,
+  cleared_before text collate "C"
+);
+create table cold_manifests (
+  manifest_hash text not null,
+  day date not null,
+  manifest text not null,
+  recorded_at timestamp with time zone not null,
+  replaced_at timestamp with time zone not null default svc_now(),
+  purged_at timestamp with time zone
 );
 create table cold_verifications (
   grant_id text collate "C" not null,
@@ -664,6 +674,8 @@ alter table cold_days add constraint cold_days_manifest_hash_key UNIQUE (manifes
 alter table cold_days add constraint cold_days_pkey PRIMARY KEY (day);
 alter table cold_days add constraint cold_days_problem_check CHECK (((problem IS NOT NULL) OR (state <> 'broken'::text)));
 alter table cold_days add constraint cold_days_state_check CHECK ((state = ANY (ARRAY['recorded'::text, 'cold'::text, 'broken'::text, 'unpacked'::text])));
+alter table cold_manifests add constraint cold_manifests_day_fkey FOREIGN KEY (day) REFERENCES checkpoints(day);
+alter table cold_manifests add constraint cold_manifests_pkey PRIMARY KEY (manifest_hash);
 alter table cold_verifications add constraint cold_verifications_pkey PRIMARY KEY (grant_id, principal, relying_party);
 alter table conformance_runs add constraint conformance_runs_check CHECK (((status = 'running'::text) = (finished_at IS NULL)));
 alter table conformance_runs add constraint conformance_runs_check1 CHECK (((lease IS NULL) = (leased_until IS NULL)));
@@ -843,6 +855,8 @@ CREATE INDEX audit_events_by_org ON public.audit_events USING btree (org_id, eve
 CREATE INDEX audit_events_by_target ON public.audit_events USING btree (target, event_id DESC) WHERE (target IS NOT NULL);
 CREATE INDEX audit_events_by_time ON public.audit_events USING btree (occurred_at DESC, event_id DESC);
 CREATE INDEX cold_days_problem ON public.cold_days USING btree (day) WHERE (problem IS NOT NULL);
+CREATE INDEX cold_manifests_day ON public.cold_manifests USING btree (day);
+CREATE INDEX cold_manifests_to_purge ON public.cold_manifests USING btree (replaced_at) WHERE (purged_at IS NULL);
 CREATE INDEX conformance_runs_by_key ON public.conformance_runs USING btree (key_id, created_at);
 CREATE INDEX conformance_runs_finished ON public.conformance_runs USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE UNIQUE INDEX conformance_runs_one_running ON public.conformance_runs USING btree (account) WHERE (status = 'running'::text);
@@ -914,10 +928,14 @@ CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.checkpoints FOR E
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.checkpoints FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.closed_days FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.closed_days FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER keep_former_manifest AFTER UPDATE ON public.cold_days FOR EACH ROW WHEN (((old.manifest_hash IS NOT NULL) AND (new.manifest_hash IS DISTINCT FROM old.manifest_hash))) EXECUTE FUNCTION svc_keep_former_manifest();
 CREATE TRIGGER refuse_all_but_state BEFORE INSERT OR UPDATE ON public.cold_days FOR EACH ROW EXECUTE FUNCTION svc_refuse_all_but_state();
 CREATE TRIGGER refuse_change BEFORE DELETE ON public.cold_days FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_other_manifests BEFORE INSERT OR UPDATE ON public.cold_days FOR EACH ROW EXECUTE FUNCTION svc_refuse_other_manifests();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.cold_days FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER refuse_all_but_purge BEFORE UPDATE ON public.cold_manifests FOR EACH ROW EXECUTE FUNCTION svc_refuse_all_but_purge();
+CREATE TRIGGER refuse_change BEFORE DELETE ON public.cold_manifests FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.cold_manifests FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE ON public.cold_verifications FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.cold_verifications FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.consumption_events FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
@@ -1219,12 +1237,6 @@ begin
   passed := 0;
   cleared := 0;
   select actions_cleared_before into v_from from retention for update skip locked;
-  select least(v_end, min(svc_lowest_receipt_id(day::timestamp at time zone 'UTC')))
-  into v_end
-  from cold_days
-  where
-    state in ('recorded', 'cold')
-    and svc_lowest_receipt_id((day + 1)::timestamp at time zone 'UTC') > v_from;
   if v_from is null or v_from >= v_end then
     return;
   end if;
@@ -1240,6 +1252,64 @@ begin
   end if;
   update retention set actions_cleared_before = case when passed < p_limit then v_end else v_last end;
 end
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_clear_table_of_day(p_day date, p_limit integer, p_node_ms bigint)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+ SET lock_timeout TO '2s'
+ SET plan_cache_mode TO 'force_custom_plan'
+AS $function$
+declare
+  v_state text;
+  v_from text;
+  v_last text;
+  v_passed integer;
+  v_end text := svc_lowest_receipt_id((p_day + 1)::timestamp at time zone 'UTC');
+  v_table regclass;
+begin
+  select state, coalesce(cleared_before, svc_lowest_receipt_id(p_day::timestamp at time zone 'UTC'))
+  into v_state, v_from
+  from cold_days
+  where day = p_day and state in ('recorded', 'cold') and cleared_at is null
+  for update;
+  if v_from is null or v_from >= v_end or not svc_is_day_to_clear(p_day, p_node_ms) then
+    return true;
+  end if;
+  v_table := svc_find_table_of_day(p_day, v_state);
+  if v_table is not null then
+    execute
+      format(
+        'select count(*), max(receipt_id) from (
+          select receipt_id from %s where receipt_id >= $1 and receipt_id < $2 order by receipt_id limit $3) as r',
+        v_table
+      )
+    into v_passed, v_last
+    using v_from, v_end, p_limit;
+    if v_passed > 0 then
+      if v_state = 'cold' then
+        execute format('alter table %s disable trigger refuse_change', v_table);
+      end if;
+      execute
+        format(
+          'update %s set action_type = null, amount = null, currency = null, resource = null, method = null
+          where receipt_id >= $1 and receipt_id <= $2
+            and num_nonnulls(action_type, amount, currency, resource, method) > 0',
+          v_table
+        )
+      using v_from, v_last;
+      if v_state = 'cold' then
+        execute format('alter table %s enable trigger refuse_change', v_table);
+      end if;
+    end if;
+  end if;
+  if coalesce(v_passed, 0) < p_limit then
+    v_last := v_end;
+  end if;
+  update cold_days set cleared_before = v_last where day = p_day;
+  return v_last >= v_end;
+end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_close_day(p_day date)
  RETURNS boolean
@@ -1607,6 +1677,23 @@ CREATE OR REPLACE FUNCTION public.svc_day_number(p_ms bigint)
  IMMUTABLE PARALLEL SAFE
 AS $function$
   select (p_ms / 86400000)::integer;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_days_to_clear(p_node_ms bigint, p_limit integer)
+ RETURNS SETOF date
+ LANGUAGE sql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select d.day
+  from
+    cold_days as d
+    join checkpoints as p using (day)
+  where
+    d.state in ('recorded', 'cold')
+    and d.cleared_at is null
+    and p.tree_size > 0
+    and svc_is_day_to_clear(d.day, p_node_ms)
+  order by d.day
+  limit p_limit;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_days_to_pack(p_hot_days integer, p_node_ms bigint, p_limit integer)
  RETURNS SETOF date
@@ -2454,6 +2541,20 @@ AS $function$
     and d.state = 'waiting'
     and d.is_next != (d.position = f.position);
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_find_table_of_day(p_day date, p_state text)
+ RETURNS regclass
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select
+    to_regclass(
+      'public.' || case p_state
+        when 'cold' then 'detached_'
+        else ''
+      end || 'receipts_' || to_char(p_day, 'YYYYMMDD')
+    );
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_forget_approvals()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2682,10 +2783,15 @@ CREATE OR REPLACE FUNCTION public.svc_grant_cold_days(p_role name)
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
-  execute format('revoke all on cold_days, cold_verifications from %I', p_role);
+  execute format('revoke all on cold_days, cold_manifests, cold_verifications from %I', p_role);
   execute format('revoke execute on function svc_drop_detached_day from %I', p_role);
-  execute format('grant execute on function svc_keep_verifiers, svc_detach_day to %I', p_role);
-  execute format('grant select on cold_days, cold_verifications to %I', p_role);
+  execute
+    format(
+      'grant execute on function svc_keep_verifiers, svc_detach_day, svc_clear_table_of_day, svc_record_cleared_day,
+        svc_note_purged to %I',
+      p_role
+    );
+  execute format('grant select on cold_days, cold_manifests, cold_verifications to %I', p_role);
   execute
     format(
       'grant insert (day, state, manifest, manifest_hash, problem, again_at),
@@ -2867,6 +2973,17 @@ AS $function$
     evidence_naming as e,
     lateral (select svc_lowest_receipt_id((p_day + 1)::timestamp at time zone 'UTC') as day_end) as b;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_is_day_to_clear(p_day date, p_node_ms bigint)
+ RETURNS boolean
+ LANGUAGE sql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select
+    (p_day + 1)::timestamp at time zone 'UTC' <= least(
+      svc_actions_kept_since(),
+      svc_instant(p_node_ms) - interval '7 years'
+    );
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_is_within(p_spent bigint, p_delta bigint, p_limit bigint)
  RETURNS boolean
  LANGUAGE sql
@@ -3034,6 +3151,18 @@ begin
             on e.org_id = d.org_id and e.cap_since <= to_timestamp(d.evaluated_at_ms / 1000.0)
       ) as d
   );
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_keep_former_manifest()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into cold_manifests (manifest_hash, day, manifest, recorded_at)
+  values (old.manifest_hash, old.day, old.manifest, old.recorded_at)
+  on conflict do nothing;
+  return null;
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_keep_served_list(p_url text, p_hash text, p_node_ms bigint)
@@ -3613,6 +3742,24 @@ begin
   return null;
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_note_purged(p_manifest_hash text, p_grace_days integer, p_node_ms bigint)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  update cold_manifests
+  set purged_at = svc_now()
+  where
+    manifest_hash = p_manifest_hash
+    and purged_at is null
+    and replaced_at < least(svc_now(), svc_instant(p_node_ms)) - make_interval(
+      days => greatest(p_grace_days, 1)
+    );
+  return found;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_note_push(p_url text, p_subscription_id text, p_position bigint, p_is_delivered boolean, p_is_gone boolean, p_status integer, p_problem text, p_retry_s double precision, p_disable_after interval)
  RETURNS text
  LANGUAGE plpgsql
@@ -3929,6 +4076,20 @@ AS $function$
   select
     greatest((select max(quarantined_until) from restores), (select quarantined_until from fence_quarantine));
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_read_manifest(p_manifest text)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_part text := translate(split_part(p_manifest, '.', 2), '-_', '+/');
+begin
+  return convert_from(decode(rpad(v_part, (length(v_part) + 3) / 4 * 4, '='), 'base64'), 'UTF8')::jsonb;
+exception when others then
+  return null;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_read_revocations(p_principal text, p_grant_ids text[])
  RETURNS TABLE(grant_id text, list_url text, status_index integer, recorded_at timestamp with time zone, revoked_at timestamp with time zone, bits bytea, version bigint)
  LANGUAGE sql
@@ -3961,6 +4122,61 @@ AS $function$
     ) as g
     join status_lists as l on l.url = g.status_list_url
   order by g.id;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_record_cleared_day(p_day date, p_manifest text, p_manifest_hash text, p_node_ms bigint)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_former cold_days;
+  v_were jsonb;
+  v_are jsonb;
+begin
+  select * into v_former from cold_days where day = p_day for update;
+  if
+    v_former.state is null
+    or v_former.state not in ('recorded', 'cold')
+    or v_former.cleared_at is not null
+    or not svc_is_day_to_clear(p_day, p_node_ms)
+    or (
+      svc_find_table_of_day(p_day, v_former.state) is not null
+      and coalesce(v_former.cleared_before, '') < svc_lowest_receipt_id(
+        (p_day + 1)::timestamp at time zone 'UTC'
+      )
+    )
+  then
+    return false;
+  end if;
+  if p_manifest_hash is distinct from v_former.manifest_hash then
+    v_were := svc_read_manifest(v_former.manifest);
+    v_are := svc_read_manifest(p_manifest);
+    if
+      v_are ->> 'replaces' is distinct from v_former.manifest_hash
+      or v_are #> '{tables,attestations}' is distinct from v_were #> '{tables,attestations}'
+      or v_are #> '{tables,consumption_events}' is distinct from v_were #> '{tables,consumption_events}'
+    then
+      raise exception 'the manifest of % is not to be recorded: it is not what is recorded with its action fields cleared',
+        p_day
+        using errcode = 'insufficient_privilege';
+    end if;
+    update cold_days
+    set
+      manifest = p_manifest,
+      manifest_hash = p_manifest_hash,
+      recorded_at = svc_now(),
+      proven_at = svc_now()
+    where day = p_day;
+  end if;
+  update cold_days
+  set
+    cleared_at = svc_now(),
+    problem = null,
+    again_at = null
+  where day = p_day;
+  return true;
+end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_record_revocations(p_principal text, p_grant_ids text[], p_urls text[], p_versions bigint[], p_bits bytea[], p_credentials text[], p_hashes text[], p_valid_from_ms bigint[], p_content_type text, p_events jsonb)
  RETURNS boolean
@@ -4065,6 +4281,22 @@ begin
     using errcode = 'insufficient_privilege';
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_refuse_all_but_purge()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_purged cold_manifests := old;
+begin
+  v_purged.purged_at := new.purged_at;
+  if old.purged_at is null and new is not distinct from v_purged then
+    return new;
+  end if;
+  raise exception 'UPDATE on % is refused: what was recorded of a cold day stays', tg_table_name
+    using errcode = 'insufficient_privilege';
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_refuse_all_but_state()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -4078,7 +4310,9 @@ begin
       v_is_owner
       or (
         new.state in ('recorded', 'broken')
-        and num_nonnulls(new.detached_at, new.dropped_at, new.kept_before, new.proven_at) = 0
+        and num_nonnulls(
+          new.detached_at, new.dropped_at, new.kept_before, new.proven_at, new.cleared_at, new.cleared_before
+        ) = 0
       )
     then
       return new;
@@ -4093,12 +4327,18 @@ begin
         (old.manifest, old.manifest_hash, old.recorded_at)
         and new.state != 'broken'
       )
+      or (
+        v_is_owner
+        and old.state in ('recorded', 'cold')
+        and new.state = old.state
+        and svc_read_manifest(new.manifest) ->> 'replaces' = old.manifest_hash
+      )
     )
     and (
       v_is_owner
       or (
-        (new.detached_at, new.dropped_at, new.kept_before) is not distinct from
-        (old.detached_at, old.dropped_at, old.kept_before)
+        (new.detached_at, new.dropped_at, new.kept_before, new.cleared_at, new.cleared_before) is not distinct from
+        (old.detached_at, old.dropped_at, old.kept_before, old.cleared_at, old.cleared_before)
         and (new.state = old.state or (old.state = 'broken' and new.state = 'recorded'))
       )
     )

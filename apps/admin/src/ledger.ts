@@ -32,9 +32,9 @@ lead to its roots. unpacked: brought back. Nothing is written.`,
   ],
   run: ({ all, json }, env) =>
     withPacking(env, async (packing) => {
-      const days = await Promise.all(
-        (await packing.store.coldDays.listStates()).map((day) => withObjects(packing, day)),
-      );
+      const days: Shown[] = [];
+      // One after another: manifests are large, connections few, and years of days many.
+      for (const day of await packing.store.coldDays.listStates()) days.push(await withObjects(packing, day));
       if (json === true) console.log(JSON.stringify(days, null, 2));
       else console.log([...report(days, all === true), ...waiting(packing, days)].join('\n'));
       return days.some(({ problem }) => problem !== null) ? 1 : 0;
@@ -43,7 +43,7 @@ lead to its roots. unpacked: brought back. Nothing is written.`,
 
 export const ledgerPackCommand: Command = {
   name: 'ledger pack',
-  gist: 'Packs what is due as the worker does, has it leave the ledger, and removes what left it long ago',
+  gist: 'Packs what is due as the worker does, clears what is seven years old, has days leave the ledger, and removes what left it long ago',
   options: {
     day: { ...dayOption, text: 'packs this day alone, whatever its age; it leaves with the next round' },
   },
@@ -86,7 +86,7 @@ beside. As the owner of the tables.`,
 
 const CAME_FROM = {
   ledger: 'which it had not left yet',
-  kept: 'from what was kept beside it',
+  kept: 'from what was kept beside it: its Receipts are those that were published, the columns that lists show were not compared with its objects',
   objects: 'from its objects',
 } as const;
 
@@ -151,7 +151,8 @@ interface Shown extends DayState {
 }
 
 const withObjects = async ({ store }: PackDaysDeps, day: DayState): Promise<Shown> => {
-  const recorded = await store.coldDays.findManifest(day.day);
+  const isPacked = day.state !== 'hot' && day.state !== 'broken';
+  const recorded = isPacked ? await store.coldDays.findManifest(day.day) : null;
   const objects = recorded === null ? [] : Object.values(parseColdDay(recorded.manifest).tables).flat();
   return { ...day, objectBytes: objects.reduce((sum, { bytes }) => sum + bytes, 0) };
 };
@@ -187,7 +188,10 @@ const waiting = ({ clock, graceDays }: PackDaysDeps, days: readonly Shown[]): re
       'packed and still in the ledger: the next round of the worker has them leave, or says cold.locked',
     ),
     ...say(over, 'past the grace period and kept beside the ledger: svc-admin ledger drop removes them'),
-    ...say(uncleared, 'older than seven years with action fields that nothing has cleared: in their objects'),
+    ...say(
+      uncleared,
+      'older than seven years with action fields in their objects: the next round of the worker clears them',
+    ),
   ];
 };
 

@@ -226,7 +226,10 @@ describe('svc-admin ledger', () => {
     expect(await admin('ledger', 'pack', '--day', busy)).toEqual({ code: 0, text: `${busy} is packed.` });
     expect(await state(busy)).toBe('recorded');
     const round = await admin('ledger', 'pack');
-    expect([round.code, round.text]).toEqual([0, '0 packed, 0 broken, 1 detached, 0 dropped, 0 proven']);
+    expect([round.code, round.text]).toEqual([
+      0,
+      '0 packed, 0 broken, 0 cleared, 1 detached, 0 dropped, 0 deleted, 0 proven',
+    ]);
     expect(await state(busy)).toBe('cold');
   }, 120_000);
 

@@ -6,6 +6,7 @@ import { type PackedDay, packDay } from './pack-day.ts';
 import type { DayRows } from './pack-tables.ts';
 import { differenceOf, newPrints } from './prints.ts';
 import { ColdDayReader } from './read-day.ts';
+import { clearActions, type ReceiptRow } from './schema.ts';
 import type { Sizes } from './write-table.ts';
 
 export type Published = Pick<CheckpointRecord, 'day' | 'hash' | 'root' | 'contentRoot'>;
@@ -13,6 +14,8 @@ export type Published = Pick<CheckpointRecord, 'day' | 'hash' | 'root' | 'conten
 /** Each rejects with `ObjectStoreError` or `StoreError` where one of the two fails, and with anything once `stop` is aborted. */
 export interface DayWork {
   pack(day: Day, stop: AbortSignal): Promise<PackedDay>;
+  /** Writes the Receipts of a packed day anew without their action fields, read from its objects; its other tables stay. */
+  clear(manifest: ColdDay, stop: AbortSignal): Promise<PackedDay>;
   /** `findDayProblem`. */
   findProblem(manifest: ColdDay, published: Published, stop: AbortSignal): Promise<string | null>;
   /** Where the Receipts of its objects differ from those that are kept beside the ledger, in any column; null: nowhere, or none are kept. */
@@ -39,6 +42,14 @@ export const dayWork = ({ objects, readDayRows, sizes }: DayWorkDeps): DayWork =
     readDayRows(day, (rows) =>
       packDay(objects, day, rows, { signal, ...(sizes === undefined ? {} : { sizes }) }),
     ),
+  async clear(manifest, signal) {
+    const reader = new ColdDayReader(objects, manifest);
+    const rows = { ...NO_ROWS, receipts: () => cleared(reader.receipts(signal)) };
+    const packed = await packDay(objects, manifest.day, rows, {
+      ...{ signal, ...(sizes === undefined ? {} : { sizes }) },
+    });
+    return { ...packed, tables: { ...manifest.tables, receipts: packed.tables.receipts } };
+  },
   findProblem: (manifest, published, stop) => findDayProblem(objects, manifest, published, stop),
   findLoss: (manifest, signal) =>
     readDayRows(
@@ -54,3 +65,12 @@ export const dayWork = ({ objects, readDayRows, sizes }: DayWorkDeps): DayWork =
       'kept',
     ),
 });
+
+async function* none(): AsyncGenerator<never> {}
+const NO_ROWS: DayRows = { receipts: none, attestations: none, consumptionEvents: none };
+
+async function* cleared(
+  batches: AsyncIterable<readonly ReceiptRow[]>,
+): AsyncGenerator<readonly ReceiptRow[]> {
+  for await (const rows of batches) yield rows.map(clearActions);
+}

@@ -7,7 +7,7 @@ import type { ReceiptRow } from './schema.ts';
 
 /**
  * Reads every byte that a manifest names and compares it with the day's checkpoint. Answers what differs; null: nothing. `onRow` hears of
- * each Receipt. Rejects where that cannot be told: with `ObjectStoreError` `unavailable`, or as `stop` was aborted.
+ * each Receipt. Rejects where that cannot be told: with an `ObjectStoreError` that says nothing of what is stored, or as `stop` was aborted.
  */
 export const findDayProblem = async (
   objects: ObjectStore,
@@ -28,7 +28,11 @@ export const findDayProblem = async (
       : 'its objects do not lead to its roots';
   } catch (error) {
     if (stop?.aborted === true) throw error;
-    if (error instanceof ObjectStoreError && error.kind === 'unavailable') throw error;
+    if (error instanceof ObjectStoreError && !isOfWhatIsStored(error)) throw error;
     return error instanceof Error ? error.message : String(error);
   }
 };
+
+/** That a store does not answer, or will not, be it for credentials that have ended, is no fault of the evidence. */
+export const isOfWhatIsStored = (error: ObjectStoreError): boolean =>
+  error.kind === 'missing' || error.kind === 'wrong-bytes';

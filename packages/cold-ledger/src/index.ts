@@ -1,5 +1,6 @@
 /** Closed days outside the database: Parquet objects under a signed manifest (docs/ledger-format.md). */
 
+export { clearDays, deleteReplaced } from './clear-days.ts';
 export { type DayWork, dayWork, type ReadDayRows } from './day-work.ts';
 export { findDayProblem } from './find-day-problem.ts';
 export { dropDays } from './leave-days.ts';

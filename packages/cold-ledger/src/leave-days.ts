@@ -20,7 +20,7 @@ export const assertSure = async ({ clock, holds }: Pick<LeaveDeps, 'clock' | 'ho
 };
 
 /** In one round. */
-const MOST_DAYS = 1_000;
+export const MOST_DAYS = 1_000;
 /** Steps of a fraction of a second. */
 const RECEIPTS_PER_STEP = 20_000;
 
@@ -48,7 +48,7 @@ export class NotProvenError extends Error {
   }
 }
 
-const isProven = async (
+export const isProven = async (
   deps: LeaveDeps,
   day: Day,
   notProven: Day[],
@@ -61,10 +61,10 @@ const isProven = async (
   return problem === null && !stop.aborted;
 };
 
-/** Runs `work` on a day; where that alone fails the day stays where it is, is named, and the others go on. */
-const onDay = async <T>(
+/** Runs `work` on a day; where that alone fails the day stays as it is, is named with what could not be done, and the others go on. */
+export const onDay = async <T>(
   deps: LeaveDeps,
-  day: Day,
+  [day, what]: readonly [day: Day, what: string],
   notProven: Day[],
   stop: AbortSignal,
   work: () => Promise<T>,
@@ -73,7 +73,7 @@ const onDay = async <T>(
     return await work();
   } catch (error) {
     await assertOfDay(deps, error, stop);
-    const problem = `it could not leave: ${messageOf(error)}`;
+    const problem = `${what}: ${messageOf(error)}`;
     deps.log.error('cold.not_proven', { day, problem });
     await deps.store.coldDays.noteProof(day, problem);
     notProven.push(day);
@@ -81,14 +81,16 @@ const onDay = async <T>(
   }
 };
 
+const NOT_LEFT = 'it could not leave';
+
 const detachDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<Omit<LeftDays, 'dropped'>> => {
   const { coldDays } = deps.store;
   const notProven: Day[] = [];
   let detached = 0;
-  for (const day of await coldDays.listToDetach(MOST_DAYS)) {
+  for (const day of await coldDays.listToDetach(MOST_DAYS, deps.clock.nowMs())) {
     if (stop.aborted) break;
     if (!(await isProven(deps, day, notProven, stop))) continue;
-    const outcome = await onDay(deps, day, notProven, stop, async () => {
+    const outcome = await onDay(deps, [day, NOT_LEFT], notProven, stop, async () => {
       while (!stop.aborted && !(await coldDays.keepVerifiers(day, RECEIPTS_PER_STEP)));
       return stop.aborted ? false : detach(deps, day);
     });
@@ -115,7 +117,7 @@ export const dropDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<Omit
     if (stop.aborted) break;
     if (!(await isProven(deps, day, notProven, stop, { isCopied: true }))) continue;
     const drop = () => store.coldDays.drop(day, graceDays, nowMs);
-    if (await onDay(deps, day, notProven, stop, drop)) dropped += 1;
+    if (await onDay(deps, [day, NOT_LEFT], notProven, stop, drop)) dropped += 1;
   }
   return { dropped, notProven };
 };

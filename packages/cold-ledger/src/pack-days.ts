@@ -2,16 +2,12 @@
  * The job that packs closed days (docs/decisions/0068-how-a-day-goes-cold.md). Cut off anywhere, it leaves objects that nobody names
  * and a day that is read from the database as before; the next round finds the objects and goes on.
  */
-import { createHash } from 'node:crypto';
-import { objectName } from '@svc/object-store';
-import type { Sha256 } from '@svc/protocol';
 import type { CheckpointRecord, Day } from '@svc/service';
+import { clearDays, deleteReplaced } from './clear-days.ts';
 import { assertSure, type LeaveDeps, type LeftDays, leaveDays, NotProvenError } from './leave-days.ts';
-import { type ColdDay, signColdDay } from './manifest.ts';
 import type { PackedDay } from './pack-day.ts';
 import { assertOfDay, messageOf, proveOnlyCopies, workOf } from './prove-day.ts';
-import { manifestReader } from './read-manifest.ts';
-import { SCHEMA_VERSION } from './schema.ts';
+import { problemOf, storeManifest } from './store-manifest.ts';
 
 export interface PackDaysDeps extends LeaveDeps {
   /** How long a day stays in the ledger once it is over; 0: none is packed. */
@@ -21,6 +17,10 @@ export interface PackDaysDeps extends LeaveDeps {
 export interface PackedDays extends Omit<LeftDays, 'notProven'> {
   readonly packed: number;
   readonly broken: number;
+  /** Days whose objects have no action fields from now on. */
+  readonly cleared: number;
+  /** Objects that only replaced manifests had named. */
+  readonly deleted: number;
   /** Days without another copy whose objects were read again. */
   readonly proven: number;
 }
@@ -29,10 +29,10 @@ export interface PackedDays extends Omit<LeftDays, 'notProven'> {
 const AGAIN_HOURS = { failed: 3, broken: 24 };
 
 /**
- * Packs every day that is due, the oldest first, has those that are packed leave the ledger, removes what left it long ago, and proves
- * some of what has no other copy. Begins nothing once `stop` is aborted, nor while something holds decisions. A day that fails is noted and
- * left to a later round, and the others go on; at the end this rejects with what it failed with, or with `NotProvenError`. Rejects at once where
- * the store or the database does not answer.
+ * Packs every day that is due, the oldest first, clears what is old enough in those that are packed, has them leave the ledger, removes
+ * what left it long ago, deletes what nothing names any more, and proves some of what has no other copy. Begins nothing once `stop` is aborted,
+ * nor while something holds decisions. A day that fails is noted and left to a later round, and the others go on; at the end this rejects with
+ * what it failed with, or with `NotProvenError`. Rejects at once where the store or the database does not answer.
  */
 export const packDays = async (deps: PackDaysDeps, stop: AbortSignal): Promise<PackedDays> => {
   const count = { packed: 0, broken: 0 };
@@ -53,12 +53,14 @@ export const packDays = async (deps: PackDaysDeps, stop: AbortSignal): Promise<P
     if (outcome === 'stopped') break;
     if (outcome !== 'failed') count[outcome] += 1;
   }
+  const { cleared, ...clearing } = await clearDays(deps, stop);
   const { notProven, ...left } = await leaveDays(deps, stop);
+  const { deleted, ...replaced } = await deleteReplaced(deps, stop);
   const copies = await proveOnlyCopies(deps, stop);
   for (const [, error] of failed) throw error;
-  const all = [...notProven, ...copies.notProven];
-  if (all.length > 0) throw new NotProvenError(all);
-  return { ...count, ...left, proven: copies.proven };
+  const all = new Set([clearing, { notProven }, replaced, copies].flatMap((one) => one.notProven));
+  if (all.size > 0) throw new NotProvenError([...all]);
+  return { ...count, cleared, ...left, deleted, proven: copies.proven };
 };
 
 /** Packs one day, and has it not leave yet. Rejects where it is not one to pack. */
@@ -81,7 +83,7 @@ const packOne = async (
   checkpoint: CheckpointRecord,
   stop: AbortSignal,
 ): Promise<'packed' | 'broken' | 'stopped'> => {
-  const { objects, store, log } = deps;
+  const { store, log } = deps;
   const { day } = checkpoint;
   let packed: PackedDay;
   try {
@@ -98,48 +100,9 @@ const packOne = async (
   }
   const former = await store.coldDays.findManifest(day);
   const replaces = former?.manifestHash ?? null;
-  const manifest = await sign(deps, checkpoint, { tables: packed.tables, replaces });
-  const bytes = Buffer.from(manifest);
-  const name = objectName(`${day}/manifests`, bytes, 'jws');
-  await objects.put(name, bytes, stop);
-  if (Buffer.compare(await objects.get(name, stop), bytes) !== 0)
-    throw new Error(`${name} was not given back as it was stored`);
-  const manifestHash = sha256(bytes);
+  const manifest = await storeManifest(deps, checkpoint, { tables: packed.tables, replaces }, stop);
   // False: another node was faster. Both have named the same rows.
-  if (await store.coldDays.record(day, { manifest, manifestHash }))
-    log.info('cold.packed', { day, receipts: packed.treeSize, manifestHash });
+  if (await store.coldDays.record(day, manifest))
+    log.info('cold.packed', { day, receipts: packed.treeSize, manifestHash: manifest.manifestHash });
   return 'packed';
 };
-
-/** Null: what was read back is what was published. */
-const problemOf = (
-  { treeSize, root, contentRoot, difference }: PackedDay,
-  published: CheckpointRecord,
-): string | null => {
-  if (treeSize !== published.treeSize)
-    return `it has ${treeSize} Receipts, and its checkpoint says ${published.treeSize}`;
-  if (root !== published.root) return `its ids lead to ${root}, and its checkpoint says ${published.root}`;
-  if (contentRoot !== published.contentRoot)
-    return `its Receipts lead to ${contentRoot}, and its content root is ${published.contentRoot}`;
-  return difference === null ? null : `what was read back differs in ${difference}`;
-};
-
-/** Rejects where the service's own published keys do not verify what was signed: then nobody could. */
-const sign = async (
-  { clock, crypto, identity }: PackDaysDeps,
-  { day, treeSize, root, contentRoot, hash }: CheckpointRecord,
-  { tables, replaces }: Pick<ColdDay, 'tables' | 'replaces'>,
-): Promise<string> => {
-  const manifest = await signColdDay(
-    {
-      ...{ iss: identity.did, day, iat: Math.floor(clock.nowMs() / 1000), schema: SCHEMA_VERSION, tables },
-      ...{ tree_size: treeSize, root, content_root: contentRoot, checkpoint_hash: hash, replaces },
-    },
-    identity.statusKeys.signer,
-  );
-  manifestReader(identity, crypto)(manifest);
-  return manifest;
-};
-
-const sha256 = (bytes: Uint8Array): Sha256 =>
-  `sha256:${createHash('sha256').update(bytes).digest('hex')}` as Sha256;

@@ -94,6 +94,11 @@ export type Stored<T extends TableName> = {
 export type ReceiptRow = Omit<Stored<'receipts'>, 'header' | 'payload' | 'signature' | 'jws'> & {
   readonly jws: string;
 };
+/** A Receipt as it is seven years later: its JWS is as it was signed. */
+export const clearActions = (row: ReceiptRow): ReceiptRow => ({
+  ...row,
+  ...{ action_type: null, amount: null, currency: null, resource: null, method: null },
+});
 export type AttestationRow = Stored<'attestations'>;
 export type ConsumptionRow = Stored<'consumption_events'>;
 

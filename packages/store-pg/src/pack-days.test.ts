@@ -30,6 +30,7 @@ import {
   packingOf,
   type Receipt,
 } from '../test/cold-world.ts';
+import { Killed, through } from '../test/killed-packer.ts';
 import { ColdReader } from './cold/cold-reader.ts';
 import { readDayRows } from './cold/day-rows.ts';
 import { checkpointRepository } from './repositories/checkpoints.ts';
@@ -54,7 +55,7 @@ beforeAll(async () => {
 beforeEach(() => bringBack(stores.url));
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} };
-const NOTHING = { packed: 0, broken: 0, detached: 0, dropped: 0, proven: 0 };
+const NOTHING = { packed: 0, broken: 0, cleared: 0, detached: 0, dropped: 0, deleted: 0, proven: 0 };
 
 const recorded = () =>
   runSql<{ day: string; state: string; manifest: string }>(
@@ -373,50 +374,6 @@ it('while the store does not answer nothing is said of any day', async () => {
   expect(await pack(folder)).toEqual({ ...NOTHING, detached: DUE.length });
 });
 
-class Killed extends Error {}
-
-/** Every statement and every request of a packer goes by `at`, with what it is; after a kill none does any more. */
-const through = (
-  deps: PackDaysDeps,
-  at: <T>(what: string, work: () => Promise<T>) => Promise<T>,
-): PackDaysDeps => {
-  const each = <O extends object>(target: O, kind: string): O =>
-    new Proxy(target, {
-      get: (on, name) => {
-        const method = Reflect.get(on, name);
-        if (typeof method !== 'function') return method;
-        return (...args: unknown[]) => at(`${kind} ${String(name)}`, () => method.apply(on, args));
-      },
-    });
-  async function* batches<T>(from: AsyncIterable<T>): AsyncGenerator<T> {
-    const iterator = from[Symbol.asyncIterator]();
-    for (;;) {
-      const { done, value } = await at('rows', () => iterator.next());
-      if (done) return;
-      yield value;
-    }
-  }
-  return {
-    ...deps,
-    store: {
-      coldDays: each(deps.store.coldDays, 'store'),
-      checkpoints: each(deps.store.checkpoints, 'store'),
-    },
-    objects: each(deps.objects, 'objects'),
-    readDayRows: (day, work, from) =>
-      deps.readDayRows(
-        day,
-        (rows) =>
-          work({
-            receipts: () => batches(rows.receipts()),
-            attestations: () => batches(rows.attestations()),
-            consumptionEvents: () => batches(rows.consumptionEvents()),
-          }),
-        from,
-      ),
-  };
-};
-
 /** What a round does that runs through. */
 const stepsOfRound = async (): Promise<string[]> => {
   const steps: string[] = [];
@@ -438,6 +395,7 @@ describe('killed', () => {
     const kinds = [
       'listDue',
       'record',
+      'listToClear',
       'listToDetach',
       'findManifest',
       'find',
@@ -445,6 +403,7 @@ describe('killed', () => {
       'keepVerifiers',
       'detach',
       'listToDrop',
+      'listToPurge',
       'listToProve',
     ];
     expect(new Set(steps)).toEqual(

@@ -149,7 +149,80 @@ describe('a closed day that nobody has proven', () => {
          to_regclass('detached_receipts_20310102') is not null as "isThere" from cold_days`,
     );
 
-  it('is not removed by the role of the service, whatever it records of it; the owner removes it', async () => {
+  /** Of a day that has no table, one of the caller's with its name would be written as the owner, with its triggers. */
+  const expectTemporaryUntouched = async (nodeMs: number): Promise<void> => {
+    const other = '2031-01-03';
+    const manifest = valuesOf(manifestOf(other));
+    await tamper(
+      database.url,
+      `insert into checkpoints (day, tree_size, root, kid, jws, hash, content_root)
+         values ('${other}', 0, 'r', 'k', 'j2', 'h', 'c');
+       insert into cold_days (day, state, manifest, manifest_hash) values ('${other}', 'recorded', ${manifest})`,
+    );
+    const amounts = await withSession(roleUrl(), async (session) => {
+      await session.query(
+        `create temporary table receipts_20310103 as
+           select svc_lowest_receipt_id('${other}T12:00:00Z') as receipt_id, 'a' as action_type, 1 as amount, 'c' as currency,
+             'r' as resource, 'm' as method;
+         grant all on receipts_20310103 to public`,
+      );
+      await session.query(`select svc_clear_table_of_day('${other}', 2, ${nodeMs})`);
+      return (await session.query('select amount from pg_temp.receipts_20310103')).rows;
+    });
+    expect(amounts).toEqual([{ amount: 1 }]);
+    await tamper(
+      database.url,
+      `delete from cold_days where day = '${other}'; delete from checkpoints where day = '${other}'`,
+    );
+  };
+
+  /** By the database's time, under a manifest that is of the day and replaces the one that is recorded; which stays. */
+  const expectClearedInTimeAlone = async (): Promise<void> => {
+    const hash = `sha256:${createHash('sha256').update(manifestOf(day)).digest('hex')}`;
+    const nodeMs = 4_102_444_800_000;
+    const isDone = async (call: string) => (await asRole(`select ${call} as done`)).rows[0]?.done;
+    const record = (change: object = {}) => {
+      const values = valuesOf(manifestOf(day, { replaces: hash, ...change }));
+      return isDone(`svc_record_cleared_day('${day}', ${values}, ${nodeMs})`);
+    };
+    expect(await record()).toBe(false);
+    const [keptSince] = await runSql<{ text: string }>(
+      database.url,
+      `select pg_get_functiondef('svc_actions_kept_since'::regproc) as text`,
+    );
+    await runSql(
+      database.url,
+      `create or replace function svc_actions_kept_since() returns timestamptz language sql volatile as $$ select timestamptz '2040-01-01' $$`,
+    );
+    // Nor before its table is cleared.
+    expect(await record()).toBe(false);
+    expect(await isDone(`svc_clear_table_of_day('${day}', 2, ${nodeMs})`)).toBe(true);
+    const other = { receipts: [], attestations: [{ name: `${day}/x`, rows: 1 }], consumption_events: [] };
+    for (const change of [{ replaces: null }, { replaces: 'other' }, { tables: other }, { root: 'other' }])
+      await expect(record(change), JSON.stringify(change)).rejects.toMatchObject(DENIED);
+    for (const sql of [
+      'update cold_days set cleared_at = now()',
+      `update cold_days set cleared_before = ''`,
+      `insert into cold_manifests (manifest_hash, day, manifest, recorded_at) values ('h', '${day}', 'm', now())`,
+    ])
+      await expect(asRole(sql), sql).rejects.toMatchObject(DENIED);
+    expect(await record()).toBe(true);
+    expect(await record()).toBe(false);
+    for (const sql of [
+      'update cold_manifests set purged_at = now()',
+      'delete from cold_manifests',
+      'truncate cold_manifests',
+    ])
+      await expect(asRole(sql), sql).rejects.toMatchObject(DENIED);
+    expect(await isDone(`svc_note_purged('${hash}', 0, ${nodeMs})`)).toBe(false);
+    expect(await runSql(database.url, 'select manifest, purged_at from cold_manifests')).toEqual([
+      { manifest: manifestOf(day), purged_at: null },
+    ]);
+    await expectTemporaryUntouched(nodeMs);
+    await runSql(database.url, keptSince?.text ?? '');
+  };
+
+  it('is not removed by the role of the service, whatever it records of it, nor cleared early; the owner removes it', async () => {
     await asRole(`select svc_ensure_receipt_partitions(date '${day}', date '${day}')`);
     await tamper(
       database.url,
@@ -220,6 +293,7 @@ describe('a closed day that nobody has proven', () => {
       `insert into cold_verifications values ('g', 'p', 'r', 'drc_')`,
     ])
       await expect(asRole(sql), sql).rejects.toMatchObject(DENIED);
+    await expectClearedInTimeAlone();
     const drop = `select svc_drop_detached_day('${day}', 1, 4102444800000)`;
     await expect(asRole(drop)).rejects.toMatchObject(DENIED);
     expect(await state()).toEqual([{ state: 'cold', isKept: true, isThere: true }]);
@@ -227,7 +301,7 @@ describe('a closed day that nobody has proven', () => {
     await runSql(database.url, `update cold_days set detached_at = now() - interval '2 days'`);
     await runSql(database.url, drop);
     expect(await state()).toEqual([{ state: 'cold', isKept: false, isThere: false }]);
-  });
+  }, 120_000);
 
   it('is not removed either by a role that was given the service when it was allowed to: the upgrade takes that back', async () => {
     const name = `former_${process.pid}`;

@@ -185,6 +185,7 @@ export const bringBack = (url: string): Promise<void> =>
            'receipts_' || to_char(v_day, 'YYYYMMDD'), svc_lowest_receipt_id(v_day::timestamp at time zone 'UTC'),
            svc_lowest_receipt_id((v_day + 1)::timestamp at time zone 'UTC'));
        end loop;
+       delete from cold_manifests;
        delete from cold_days;
      end $$`,
   );

@@ -14,6 +14,7 @@ import { checkReceipts, type ListedReceipt } from './receipts.ts';
 interface Row {
   readonly day: string;
   readonly isCold: boolean;
+  readonly isCleared: boolean;
   readonly manifest: string;
   readonly manifestHash: string;
   readonly hash: Sha256;
@@ -22,7 +23,7 @@ interface Row {
 }
 
 const PACKED = `
-  select d.day::text as day, d.state = 'cold' as "isCold", d.manifest, d.manifest_hash as "manifestHash", p.hash, p.root,
+  select d.day::text as day, d.state = 'cold' as "isCold", d.cleared_at is not null as "isCleared", d.manifest, d.manifest_hash as "manifestHash", p.hash, p.root,
     p.content_root as "contentRoot"
   from cold_days as d join checkpoints as p using (day) where d.manifest is not null order by d.day`;
 
@@ -61,8 +62,13 @@ const checkDay = async (
   row: Row,
   manifest: ColdDay,
 ): Promise<void> => {
-  const problem = await findDayProblem(objects, manifest, row);
+  let withAction: string | null = null;
+  const problem = await findDayProblem(objects, manifest, row, undefined, (receipt) => {
+    if (ACTION_FIELDS.some((name) => receipt[name] !== null)) withAction ??= receipt.receipt_id;
+  });
   if (problem !== null) return context.report(row.day, problem);
+  if (row.isCleared && withAction !== null)
+    context.report(row.day, `its action fields were cleared, and ${withAction} has some`);
   if (row.isCold)
     for await (const receipts of new ColdDayReader(objects, manifest).receipts())
       await checkReceipts(
@@ -83,6 +89,8 @@ const checkDay = async (
       `${row.day}: ${unnamed} objects that its manifest does not name, of a packer that was cut off or of a former manifest`,
     );
 };
+
+const ACTION_FIELDS = ['action_type', 'amount', 'currency', 'resource', 'method'] as const;
 
 type OfObject = Omit<ListedReceipt, 'contentHash' | 'allowedGrantHash' | 'consumed'>;
 

@@ -39,6 +39,7 @@ export const workOnThread = (program: URL, places: PackPlaces): DayWork => {
 
   return {
     pack: async (day, stop) => (await runOn({ what: 'pack', day }, stop)) as PackedDay,
+    clear: async (manifest, stop) => (await runOn({ what: 'clear', manifest }, stop)) as PackedDay,
     findProblem: async (manifest, published, stop) =>
       (await runOn({ what: 'findProblem', manifest, published }, stop)) as string | null,
     findLoss: async (manifest, stop) => (await runOn({ what: 'findLoss', manifest }, stop)) as string | null,

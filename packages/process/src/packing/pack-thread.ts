@@ -23,7 +23,7 @@ export type PackTask =
       readonly manifest: ColdDay;
       readonly published: Parameters<DayWork['findProblem']>[1];
     }
-  | { readonly what: 'findLoss'; readonly manifest: ColdDay };
+  | { readonly what: 'clear' | 'findLoss'; readonly manifest: ColdDay };
 
 export type PackOutcome =
   | { readonly ok: true; readonly value: unknown }
@@ -61,6 +61,6 @@ const never = new AbortController().signal;
 
 const run = (work: DayWork, task: PackTask): Promise<unknown> => {
   if (task.what === 'pack') return work.pack(task.day, never);
-  if (task.what === 'findLoss') return work.findLoss(task.manifest, never);
-  return work.findProblem(task.manifest, task.published, never);
+  if (task.what === 'findProblem') return work.findProblem(task.manifest, task.published, never);
+  return task.what === 'clear' ? work.clear(task.manifest, never) : work.findLoss(task.manifest, never);
 };

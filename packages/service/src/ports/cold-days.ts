@@ -8,6 +8,16 @@ export interface ColdManifest {
   readonly manifestHash: Sha256;
 }
 
+/** One that another has taken the place of. */
+export interface FormerManifest extends ColdManifest {
+  readonly day: Day;
+}
+
+export interface NamedManifest extends ColdManifest {
+  /** The day is read by this one. */
+  readonly isCurrent: boolean;
+}
+
 export interface BrokenDay {
   readonly day: Day;
   /** What did not lead to what was published. */
@@ -25,7 +35,7 @@ export interface DayState {
   readonly bytes: number;
   /** Since when it is kept beside the ledger; null: it is not. */
   readonly detachedAtMs: number | null;
-  /** Its action fields are seven years old and in its objects, where nothing has cleared them. */
+  /** It is packed, seven years old, and its action fields have not been cleared in its objects yet. */
   readonly isUncleared: boolean;
 }
 
@@ -53,8 +63,8 @@ export interface ColdDayRepository {
   oldestProofMs(): Promise<number | null>;
   /** Every closed day, ascending. */
   listStates(): Promise<DayState[]>;
-  /** Days that are recorded and still in the database, ascending. */
-  listToDetach(limit: number): Promise<Day[]>;
+  /** Days that are recorded and still in the database, ascending; none whose action fields are to be cleared first. */
+  listToDetach(limit: number, nowMs: number): Promise<Day[]>;
   /** Reads about `limit` further Receipts of a recorded day for what stays in the database of them. True: all are read. */
   keepVerifiers(day: Day, limit: number): Promise<boolean>;
   /**
@@ -64,12 +74,30 @@ export interface ColdDayRepository {
   detach(day: Day): Promise<boolean>;
   /** Who holds locks of the ledger that keep a day in it, one text each: what it is, which lock, for how long. */
   listHolders(day: Day): Promise<string[]>;
-  /** Days that were detached `graceDays` ago by no later time than `nowMs`, and are still kept, ascending. */
+  /** Days that were detached `graceDays` ago by no later time than `nowMs`, and are still kept, ascending; none whose fields are to be cleared first. */
   listToDrop(graceDays: number, nowMs: number, limit: number): Promise<Day[]>;
   /** Whether this role removes what was kept; the role of a service that does not own the schema does not. */
   mayDrop(): Promise<boolean>;
   /** Removes what was kept. False, and nothing changed, where it is not time. */
   drop(day: Day, graceDays: number, nowMs: number): Promise<boolean>;
+  /** Packed days that are seven years old by no later time than `nowMs`, and whose objects may have action fields; ascending. */
+  listToClear(nowMs: number, limit: number): Promise<Day[]>;
+  /**
+   * Clears up to `limit` (2 or more) further Receipts of such a day in its table, in the ledger or beside it. True: all are, or it is none of
+   * these days.
+   */
+  clearTable(day: Day, limit: number, nowMs: number): Promise<boolean>;
+  /**
+   * Records that the objects of a day have no action fields any more: those of this manifest, which replaces the one that is recorded, or is that
+   * one. False, and nothing changed, where it is not time, its table is not cleared, or another was faster.
+   */
+  recordCleared(day: Day, manifest: ColdManifest, nowMs: number): Promise<boolean>;
+  /** Manifests that were replaced `graceDays` ago by no later time than `nowMs`, and whose objects have not been deleted; the oldest first. */
+  listToPurge(graceDays: number, nowMs: number, limit: number): Promise<FormerManifest[]>;
+  /** What names objects of a day: its manifest, and those that were replaced and whose objects have not been deleted. */
+  listManifests(day: Day): Promise<NamedManifest[]>;
+  /** Notes that what a replaced manifest alone had named is deleted. False, and nothing changed, before its time. */
+  notePurged(manifestHash: Sha256, graceDays: number, nowMs: number): Promise<boolean>;
   /** Null: none is recorded. */
   findManifest(day: Day): Promise<ColdManifest | null>;
 }

@@ -89,6 +89,8 @@ export class ColdReader {
       time.signal.throwIfAborted();
       return await work(reader, time.signal);
     } catch (error) {
+      if (error instanceof ObjectStoreError && error.kind === 'missing')
+        await this.#refuseFormer(database, hash);
       if (error instanceof ObjectStoreError || (error instanceof Error && error.name === 'TimeoutError'))
         throw new ColdReadError(`cold days: ${error.message}`, { cause: error });
       throw error;
@@ -100,6 +102,12 @@ export class ColdReader {
     return this.read(question, hash, (day, signal) => day.findReceipt(receiptId, signal));
   }
 
+  /** What only a former manifest names is deleted some time after it was replaced: then the day is read by the new one. */
+  async #refuseFormer(database: Database, hash: Sha256): Promise<void> {
+    const [row] = await database.read<RecordedDay>({ text: recordedSql, values: [hash] });
+    if (row === undefined) throw new DayMovedError();
+  }
+
   async #open(database: Database, hash: Sha256, place: ColdPlace): Promise<ColdDayReader> {
     const known = this.#readers.get(hash);
     if (known !== undefined) {
@@ -107,7 +115,6 @@ export class ColdReader {
       this.#readers.set(hash, known);
       return known.reader;
     }
-    // A manifest that was replaced between two statements is still there, as its objects are.
     const [row] = await database.read<RecordedDay>({ text: recordedSql, values: [hash] });
     if (row === undefined) throw new DayMovedError();
     const opened = {
@@ -155,7 +162,7 @@ const believedOf = (
   return read;
 };
 
-/** A day left the database, or came back to it, between two statements. */
+/** A day left the database, came back to it, or got another manifest, between two statements. */
 export class DayMovedError extends StoreError {
   constructor() {
     super('unavailable', 'a day has moved between the database and the store of cold days');

@@ -65,7 +65,8 @@ const findKept = async (session: ClientBase, day: Day): Promise<string | null> =
   return found?.isThere === true ? name : null;
 };
 
-const rowsOf = (session: ClientBase, day: Day, receipts: string | null): DayRows => {
+/** Out of `receipts`, or a table like it; null: it has none. */
+export const rowsOf = (session: ClientBase, day: Day, receipts: string | null): DayRows => {
   const startMs = Date.parse(`${day}T00:00:00Z`);
   const firstId = lowestReceiptId(startMs);
   const endId = lowestReceiptId(startMs + DAY_MS);

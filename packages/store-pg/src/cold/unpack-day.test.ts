@@ -182,10 +182,21 @@ describe('a day of which the objects are the only copy', () => {
     expect(await stores.first.coldDays.listBroken()).toEqual([
       { day, problem: 'nothing is stored under that name' },
     ]);
+    // It is not read again in each round.
+    expect(await stores.first.coldDays.listToProve(30, 8)).toEqual([]);
+    await tamper(stores.url, `update cold_days set again_at = now() - interval '1 second' where day = $1`, [
+      day,
+    ]);
     expect(await stores.first.coldDays.listToProve(30, 8)).toEqual([day]);
-    // That nobody can be asked says nothing of the day.
-    const away = failing(day, new ObjectStoreError('unavailable', 'no answer'));
-    await expect(packDays(packing(away), never)).rejects.toThrow('no answer');
+    // That nobody can be asked, or that credentials have ended, says nothing of the day.
+    for (const kind of ['unavailable', 'refused'] as const) {
+      const error = new ObjectStoreError(kind, `it is ${kind}`);
+      const away = { ...failing(day, error), head: () => Promise.reject(error) };
+      await expect(packDays(packing(away), never)).rejects.toThrow(`it is ${kind}`);
+    }
+    expect(await stores.first.coldDays.listBroken()).toEqual([
+      { day, problem: 'nothing is stored under that name' },
+    ]);
     expect(await packDays(packing(), never)).toMatchObject({ proven: 1 });
     expect(await stores.first.coldDays.listBroken()).toEqual([]);
     expect(await stores.first.coldDays.listToProve(30, 8)).toEqual([]);

@@ -47,8 +47,15 @@ export const unpackDay = async ({
     await ask('begin isolation level read committed');
     const found = await lockDay(ask, day);
     const from = found.state === 'recorded' ? 'ledger' : await bringBack(ask, found, open);
+    // What clears the ledger has been through this part of it by now.
     await ask(
-      `update cold_days set state = 'unpacked', problem = null, detached_at = null, dropped_at = null where day = $1`,
+      `update ${tableOf(day)} set action_type = null, amount = null, currency = null, resource = null, method = null
+       where receipt_id < svc_lowest_receipt_id(svc_actions_kept_since())
+         and num_nonnulls(action_type, amount, currency, resource, method) > 0`,
+    );
+    await ask(
+      `update cold_days set state = 'unpacked', problem = null, detached_at = null, dropped_at = null, cleared_at = null, cleared_before = null
+       where day = $1`,
       [day],
     );
     await ask('commit');

@@ -6,6 +6,8 @@ import type {
   ColdManifest,
   Day,
   DayState,
+  FormerManifest,
+  NamedManifest,
 } from '@svc/service';
 import type { Database } from '../database.ts';
 import { checkpointColumns } from './checkpoints.ts';
@@ -24,10 +26,13 @@ const markBrokenSql = `
     set problem = excluded.problem, recorded_at = excluded.recorded_at, again_at = excluded.again_at
     where cold_days.state = 'broken'`;
 
-/** What could not be proven is read again after an hour, and not in each round. */
+/** What failed is tried again after some time, and not in each round. */
 const isTriedSql = '(again_at is null or again_at < svc_now())';
 
-const isOverSql = `state = 'cold' and dropped_at is null and ${isTriedSql}
+/** What is to be cleared is compared with nothing before it is. */
+const isClearedSql = (node: string) => `day not in (select svc_days_to_clear(${node}, null))`;
+
+const isOverSql = `state = 'cold' and dropped_at is null and ${isTriedSql} and ${isClearedSql('$3')}
   and detached_at < least(svc_now(), svc_instant($3)) - make_interval(days => greatest($2::integer, 1))`;
 
 const toPackSql = `
@@ -42,15 +47,23 @@ const ONLY_COPY = `state = 'cold' and dropped_at is not null`;
 const statesSql = `
   select p.day::text as day, coalesce(d.state, 'hot') as state, d.problem, svc_ms(d.proven_at) as "provenAtMs",
     case when d.dropped_at is null then svc_ms(d.detached_at) end as "detachedAtMs",
-    coalesce(d.state in ('recorded', 'cold') and p.tree_size > 0
-      and e.day_end <= svc_lowest_receipt_id(svc_actions_kept_since())
-      and e.day_end > (select actions_cleared_before from retention), false) as "isUncleared",
+    p.day in (select svc_days_to_clear((extract(epoch from svc_now()) * 1000)::bigint, null)) as "isUncleared",
     coalesce(
       pg_total_relation_size(to_regclass(case when d.state = 'cold' then 'detached_' else '' end
         || 'receipts_' || to_char(p.day, 'YYYYMMDD'))), 0)::float8 as bytes
-  from checkpoints as p left join cold_days as d using (day),
-    lateral (select svc_lowest_receipt_id((p.day + 1)::timestamp at time zone 'UTC') as day_end) as e
+  from checkpoints as p left join cold_days as d using (day)
   order by p.day`;
+
+const toPurgeSql = `
+  select f.day::text as day, f.manifest, f.manifest_hash as "manifestHash" from cold_manifests as f join cold_days as d using (day)
+  where f.purged_at is null and d.state in ('recorded', 'cold') and ${isTriedSql}
+    and f.replaced_at < least(svc_now(), svc_instant($2)) - make_interval(days => greatest($1::integer, 1))
+  order by f.replaced_at limit $3`;
+
+const manifestsSql = `
+  select manifest, manifest_hash as "manifestHash", true as "isCurrent" from cold_days where day = $1 and manifest is not null
+  union all
+  select manifest, manifest_hash, false from cold_manifests where day = $1 and purged_at is null`;
 
 const holdersSql = `
   select concat_ws(' ', coalesce(a.backend_type, 'session'), nullif(a.application_name, ''), a.state, string_agg(distinct l.mode, ', '),
@@ -110,7 +123,8 @@ export function coldDayRepository(database: Database): ColdDayRepository {
       return (await database.read<{ ms: number | null }>({ text, values: [] }))[0]?.ms ?? null;
     },
     listStates: () => database.read<DayState>({ text: statesSql, values: [] }),
-    listToDetach: (limit) => listDays(`state = 'recorded' and ${isTriedSql}`, [limit]),
+    listToDetach: (limit, nowMs) =>
+      listDays(`state = 'recorded' and ${isTriedSql} and ${isClearedSql('$2')}`, [limit, Math.floor(nowMs)]),
     async keepVerifiers(day, limit) {
       const text = 'select svc_keep_verifiers($1, $2) as "isDone"';
       return (await database.write<{ isDone: boolean }>({ text, values: [day, limit] }))[0]?.isDone === true;
@@ -131,6 +145,30 @@ export function coldDayRepository(database: Database): ColdDayRepository {
     async drop(day, graceDays, nowMs) {
       const text = 'select svc_drop_detached_day($1, $2, $3) as "isDone"';
       const values = [day, graceDays, Math.floor(nowMs)];
+      return (await database.write<{ isDone: boolean }>({ text, values }))[0]?.isDone === true;
+    },
+    async listToClear(nowMs, limit) {
+      const text = `select day::text as day from svc_days_to_clear($1, null) as day join cold_days using (day)
+        where ${isTriedSql} order by cold_days.day limit $2`;
+      const rows = await database.read<{ day: Day }>({ text, values: [Math.floor(nowMs), limit] });
+      return rows.map(({ day }) => day);
+    },
+    async clearTable(day, limit, nowMs) {
+      const text = 'select svc_clear_table_of_day($1, $2, $3) as "isDone"';
+      const values = [day, limit, Math.floor(nowMs)];
+      return (await database.write<{ isDone: boolean }>({ text, values }))[0]?.isDone === true;
+    },
+    async recordCleared(day, { manifest, manifestHash }, nowMs) {
+      const text = 'select svc_record_cleared_day($1, $2, $3, $4) as "isDone"';
+      const values = [day, manifest, manifestHash, Math.floor(nowMs)];
+      return (await database.write<{ isDone: boolean }>({ text, values }))[0]?.isDone === true;
+    },
+    listToPurge: (graceDays, nowMs, limit) =>
+      database.read<FormerManifest>({ text: toPurgeSql, values: [graceDays, Math.floor(nowMs), limit] }),
+    listManifests: (day) => database.read<NamedManifest>({ text: manifestsSql, values: [day] }),
+    async notePurged(manifestHash, graceDays, nowMs) {
+      const text = 'select svc_note_purged($1, $2, $3) as "isDone"';
+      const values = [manifestHash, graceDays, Math.floor(nowMs)];
       return (await database.write<{ isDone: boolean }>({ text, values }))[0]?.isDone === true;
     },
     async findManifest(day) {

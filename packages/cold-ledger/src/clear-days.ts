@@ -1,0 +1,199 @@
+/**
+ * Action fields of packed days, cleared once they are seven years old: the Receipts are written again without them, under a manifest that
+ * replaces the one before (docs/decisions/0093-a-packed-day-is-cleared.md). Cut off anywhere, it leaves a day that is read as before, and
+ * objects or a manifest that the next round finds.
+ */
+import { type JsonObject, jcs } from '@svc/protocol';
+import { type CheckpointRecord, type ColdManifest, type Day, ObjectStoreError } from '@svc/service';
+import { isOfWhatIsStored } from './find-day-problem.ts';
+import { assertSure, isProven, type LeaveDeps, MOST_DAYS, onDay } from './leave-days.ts';
+import { type ColdDay, parseColdDay } from './manifest.ts';
+import { workOf } from './prove-day.ts';
+import { manifestReader, type ReadManifest } from './read-manifest.ts';
+import { hashOfManifest, manifestFolder, problemOf, storeManifest } from './store-manifest.ts';
+
+/** Each of them is written; steps of a fraction of a second. */
+const RECEIPTS_PER_STEP = 2_000;
+
+export interface ClearedDays {
+  readonly cleared: number;
+  /** Days that could not be cleared, be it that their objects are not what was published: they stay as they are, and the others go on. */
+  readonly notProven: readonly Day[];
+}
+
+/** A day that fails is noted with the reason, and tried again an hour later. Rejects where the store of objects or the database does not answer. */
+export const clearDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<ClearedDays> => {
+  const { clock, log, store } = deps;
+  const notProven: Day[] = [];
+  let cleared = 0;
+  for (const day of await store.coldDays.listToClear(clock.nowMs(), MOST_DAYS)) {
+    if (stop.aborted) break;
+    await assertSure(deps);
+    const work = () => clearDay(deps, day, stop);
+    const outcome = await onDay(deps, [day, 'it could not be cleared'], notProven, stop, work);
+    if (outcome === null) continue;
+    if (typeof outcome === 'boolean') cleared += Number(outcome);
+    else {
+      log.error('cold.not_proven', { day, ...outcome });
+      await store.coldDays.noteProof(day, outcome.problem);
+      notProven.push(day);
+    }
+  }
+  return { cleared, notProven };
+};
+
+interface Source {
+  readonly recorded: ColdManifest;
+  readonly day: ColdDay;
+}
+
+/** False: stopped, or another node was faster. */
+const clearDay = async (
+  deps: LeaveDeps,
+  day: Day,
+  stop: AbortSignal,
+): Promise<boolean | { readonly problem: string }> => {
+  const { clock, log, store } = deps;
+  const [recorded, published] = await Promise.all([
+    store.coldDays.findManifest(day),
+    store.checkpoints.find(day),
+  ]);
+  if (recorded === null || published === null) throw new Error(`${day} has no manifest or no checkpoint`);
+  let next: ColdManifest;
+  try {
+    const found = await writeCleared(deps, recorded, published, stop);
+    if ('problem' in found) return found;
+    next = found;
+  } catch (error) {
+    if (stop.aborted) return false;
+    throw error;
+  }
+  while (!stop.aborted && !(await store.coldDays.clearTable(day, RECEIPTS_PER_STEP, clock.nowMs())));
+  if (stop.aborted || !(await store.coldDays.recordCleared(day, next, clock.nowMs()))) return false;
+  log.info('cold.cleared', { day, receipts: published.treeSize, manifestHash: next.manifestHash });
+  return true;
+};
+
+/** The manifest of objects that are there, are what was published, and have no action fields. */
+const writeCleared = async (
+  deps: LeaveDeps,
+  recorded: ColdManifest,
+  published: CheckpointRecord,
+  stop: AbortSignal,
+): Promise<ColdManifest | { readonly problem: string }> => {
+  const read = manifestReader(deps.identity, deps.crypto);
+  let current: Source;
+  try {
+    current = { recorded, day: read(recorded.manifest) };
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) };
+  }
+  let problem = '';
+  for (const { recorded: source, day } of [...(await findSuccessors(deps, current, read, stop)), current]) {
+    const packed = await workOf(deps)
+      .clear(day, stop)
+      .catch((error: unknown) => {
+        if (error instanceof ObjectStoreError && isOfWhatIsStored(error)) return error.message;
+        throw error;
+      });
+    problem = typeof packed === 'string' ? packed : (problemOf(packed, published) ?? '');
+    if (typeof packed === 'string' || problem !== '') continue;
+    const { tables } = packed;
+    // Nothing was there to clear: the same rows are the same objects.
+    if (isSame(tables, day.tables)) return source;
+    return await storeManifest(deps, published, { tables, replaces: recorded.manifestHash }, stop);
+  }
+  return { problem };
+};
+
+const isSame = (some: ColdDay['tables'], others: ColdDay['tables']): boolean => {
+  const [one, other] = [some, others].map((tables) => jcs(tables as unknown as JsonObject));
+  return one === other;
+};
+
+const MOST_MANIFESTS = 1_000;
+
+/**
+ * Manifests in the store that replace the one that is recorded, with the same other tables: of a packer that was cut off before it had recorded its own,
+ * or of one that a database which was set back does not know. Then the objects of the recorded one may have been deleted.
+ */
+const findSuccessors = async (
+  { objects }: LeaveDeps,
+  { recorded, day: current }: Source,
+  read: ReadManifest,
+  stop: AbortSignal,
+): Promise<Source[]> => {
+  const { names } = await objects.list(manifestFolder(current.day), null, MOST_MANIFESTS, stop);
+  const found: Source[] = [];
+  for (const name of names) {
+    const bytes = await objects.get(name, stop).catch((error: unknown) => {
+      if (error instanceof ObjectStoreError && isOfWhatIsStored(error)) return Buffer.alloc(0);
+      throw error;
+    });
+    const manifest = Buffer.from(bytes).toString();
+    const day = readOrNull(read, manifest);
+    if (
+      day?.replaces === recorded.manifestHash &&
+      day.checkpoint_hash === current.checkpoint_hash &&
+      isSame({ ...day.tables, receipts: [] }, { ...current.tables, receipts: [] })
+    )
+      found.push({ recorded: { manifest, manifestHash: hashOfManifest(bytes) }, day });
+  }
+  return found;
+};
+
+const readOrNull = (read: ReadManifest, manifest: string): ColdDay | null => {
+  try {
+    return read(manifest);
+  } catch {
+    return null;
+  }
+};
+
+/** Every object that a manifest names, whoever signed it. */
+export const namesOf = (manifest: string): string[] =>
+  Object.values(parseColdDay(manifest).tables)
+    .flat()
+    .map(({ name }) => name);
+
+const NOT_DELETED = 'what its former manifest names could not be deleted';
+
+/**
+ * Deletes what only replaced manifests name that the service has signed, once the grace period since is over and the day was proven from its
+ * objects again. Answers how many objects there were, and days that were not proven, of which nothing is deleted, or of which something could not
+ * be deleted: these are tried again an hour later.
+ */
+export const deleteReplaced = async (
+  deps: LeaveDeps,
+  stop: AbortSignal,
+): Promise<{ readonly deleted: number; readonly notProven: readonly Day[] }> => {
+  const { clock, graceDays, log, objects, store } = deps;
+  const nowMs = clock.nowMs();
+  const read = manifestReader(deps.identity, deps.crypto);
+  const notProven: Day[] = [];
+  let deleted = 0;
+  const formers = stop.aborted ? [] : await store.coldDays.listToPurge(graceDays, nowMs, MOST_DAYS);
+  for (const { day, manifest, manifestHash } of formers) {
+    if (stop.aborted) break;
+    if (notProven.includes(day) || !(await isProven(deps, day, notProven, stop))) continue;
+    const count = await onDay(deps, [day, NOT_DELETED], notProven, stop, async () => {
+      const others = (await store.coldDays.listManifests(day)).filter(
+        (other) => other.isCurrent || other.manifestHash !== manifestHash,
+      );
+      const named = new Set(others.flatMap((other) => namesOf(other.manifest)));
+      const names = readOrNull(read, manifest) === null ? [] : namesOf(manifest);
+      const unnamed = names.filter((name) => !named.has(name));
+      try {
+        for (const name of unnamed) await objects.delete(name, stop);
+      } catch (error) {
+        if (stop.aborted) return 0;
+        throw error;
+      }
+      if (!(await store.coldDays.notePurged(manifestHash, graceDays, nowMs))) return 0;
+      log.info('cold.deleted', { day, objects: unnamed.length, manifestHash });
+      return unnamed.length;
+    });
+    deleted += count ?? 0;
+  }
+  return { deleted, notProven };
+};

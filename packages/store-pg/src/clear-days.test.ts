@@ -1,0 +1,515 @@
+/** Action fields of packed days are cleared in new objects once they are seven years old: whatever fails, no Receipt is lost, and nothing early. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import {
+  ColdDayReader,
+  clearDays,
+  type DayWork,
+  dayWork,
+  type PackDaysDeps,
+  packDays,
+  parseColdDay,
+} from '@svc/cold-ledger';
+import { openObjects } from '@svc/object-store';
+import type { ReceiptId } from '@svc/protocol';
+import { clearOldActions, type ObjectStore, ObjectStoreError } from '@svc/service';
+import { tamper } from '@svc/testkit';
+import { BEHAVIOURS, startS3Server } from '@svc/testkit/s3-server';
+import { sampleOf } from '@svc/testkit/sampled';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql } from '@svc/testkit/store/session';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { bringBack, coldPlaceOf, createColdWorld, DUE, packingOf, type Receipt } from '../test/cold-world.ts';
+import { Killed, through } from '../test/killed-packer.ts';
+import { readDayRows } from './cold/day-rows.ts';
+import { unpackDay } from './cold/unpack-day.ts';
+import { createStore } from './create-store.ts';
+
+const stores = withStores();
+const root = mkdtempSync(join(tmpdir(), 'svc-clear-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+let folder = 0;
+/** An empty one. */
+const openFolder = async (): Promise<ObjectStore> =>
+  (await openObjects(pathToFileURL(join(root, `${folder++}`)).href, null)).objects;
+
+const never = new AbortController().signal;
+/** Seven years and a day from now, as nodes have it. */
+const later = { nowMs: () => Date.now() + 7 * 366 * 86_400_000, resync: async () => {} };
+const packingIn = (objects: ObjectStore, store = stores.first): PackDaysDeps => ({
+  ...packingOf(stores.url, store, objects),
+  clock: later as unknown as PackDaysDeps['clock'],
+});
+const round = (objects: ObjectStore, store = stores.first) => packDays(packingIn(objects, store), never);
+
+/** As the database has it: from then on days that ended three days ago are seven years old. */
+const becomeOld = (isOld: boolean) =>
+  runSql(
+    stores.url,
+    `create or replace function svc_actions_kept_since() returns timestamptz language sql volatile as
+     $$ select clock_timestamp() - interval '${isOld ? '3 days' : '7 years'}' $$`,
+  );
+
+/** When what failed is tried again. */
+const retry = () =>
+  tamper(
+    stores.url,
+    `update cold_days set again_at = now() - interval '1 second' where again_at is not null`,
+  );
+
+const [, , busy = ''] = DUE;
+const withReceipts = DUE.filter((day) => day !== DUE[1]);
+const ACTION = ['action_type', 'amount', 'currency', 'resource', 'method'] as const;
+let world: readonly Receipt[];
+beforeAll(async () => {
+  world = await createColdWorld(stores.url, stores.first);
+  await tamper(stores.url, 'create table whole as select * from receipts');
+});
+beforeEach(async () => {
+  await becomeOld(false);
+  await bringBack(stores.url);
+  await tamper(
+    stores.url,
+    `update receipts as r set (${ACTION}) = (select ${ACTION.map((name) => `w.${name}`)} from whole as w where w.receipt_id = r.receipt_id);
+     update retention set actions_cleared_before = ''`,
+  );
+}, 60_000);
+
+interface Row {
+  readonly day: string;
+  readonly state: string;
+  readonly manifest: string;
+  readonly manifestHash: string;
+  readonly isCleared: boolean;
+}
+const recorded = () =>
+  runSql<Row>(
+    stores.url,
+    `select day::text, state, manifest, manifest_hash as "manifestHash", cleared_at is not null as "isCleared"
+     from cold_days order by cold_days.day`,
+  );
+const rowOf = async (day: string): Promise<Row> => {
+  const row = (await recorded()).find((one) => one.day === day);
+  if (row === undefined) throw new Error(`nothing is recorded of ${day}`);
+  return row;
+};
+
+const published = (day: string) =>
+  world
+    .filter(({ at }) => new Date(at).toISOString().startsWith(day))
+    .map(({ id, jws }) => `${id} ${jws}`)
+    .sort();
+
+/** Every Receipt of every packed day is in its objects to the byte. Answers the days whose action fields are there; a day has all or none. */
+const readWhole = async (objects: ObjectStore): Promise<readonly string[]> => {
+  const uncleared: string[] = [];
+  for (const { day, manifest, isCleared } of await recorded()) {
+    const rows: string[] = [];
+    const fields = new Set<boolean>();
+    for await (const receipts of new ColdDayReader(objects, parseColdDay(manifest)).receipts())
+      for (const receipt of receipts) {
+        rows.push(`${receipt.receipt_id} ${receipt.jws}`);
+        const was = world.find(({ id }) => id === receipt.receipt_id);
+        if (was?.action != null) fields.add(receipt.action_type !== null || receipt.amount !== null);
+      }
+    expect(rows, day).toEqual(published(day));
+    expect(fields.size, day).toBeLessThan(2);
+    if (fields.has(true)) uncleared.push(day);
+    if (isCleared) expect(fields.has(true), day).toBe(false);
+  }
+  return uncleared;
+};
+
+const countFields = async (table: string) =>
+  (
+    await runSql<{ count: number }>(
+      stores.url,
+      `select count(*)::integer as count from ${table} where num_nonnulls(${ACTION}) > 0`,
+    )
+  )[0]?.count;
+const keptOf = (day: string) => `detached_receipts_${day.replaceAll('-', '')}`;
+
+/** The grace period of what was replaced, and of what was detached, is over. */
+const endGrace = () =>
+  tamper(
+    stores.url,
+    `update cold_manifests set replaced_at = now() - interval '2 days' where purged_at is null;
+     update cold_days set detached_at = now() - interval '2 days' where state = 'cold' and dropped_at is null`,
+  );
+
+const namesOf = (manifest: string) =>
+  Object.values(parseColdDay(manifest).tables)
+    .flat()
+    .map(({ name }) => name);
+const areThere = async (objects: ObjectStore, names: readonly string[]) =>
+  Promise.all(names.map(async (name) => (await objects.head(name)) !== null));
+
+it('a packed day that is seven years old is cleared in its objects and beside the ledger, not before; its Receipts stay to the byte; what was replaced goes after the grace period', async () => {
+  const objects = await openFolder();
+  await round(objects);
+  expect(await readWhole(objects)).toEqual(withReceipts);
+  const before = await recorded();
+  // The database says what time it is, whatever a node says.
+  expect(await round(objects)).toMatchObject({ cleared: 0 });
+  await becomeOld(true);
+  expect(await round(objects)).toMatchObject({ cleared: withReceipts.length, deleted: 0, detached: 0 });
+  expect(await readWhole(objects)).toEqual([]);
+  for (const day of withReceipts) expect(await countFields(keptOf(day))).toBe(0);
+  for (const [i, { day, manifest, manifestHash }] of (await recorded()).entries()) {
+    const [former, now] = [before[i]?.manifest ?? '', manifest].map(parseColdDay);
+    expect(now, day).toMatchObject(
+      day === DUE[1]
+        ? { replaces: null }
+        : { replaces: before[i]?.manifestHash, content_root: former?.content_root },
+    );
+    expect(now?.tables.attestations).toEqual(former?.tables.attestations);
+    if (day !== DUE[1]) expect(manifestHash).not.toBe(before[i]?.manifestHash);
+  }
+  expect(await round(objects)).toMatchObject({ cleared: 0, deleted: 0, dropped: 0 });
+
+  const receiptsOf = (rows: readonly Row[]) =>
+    rows.flatMap(({ manifest }) => parseColdDay(manifest).tables.receipts.map(({ name }) => name));
+  const former = receiptsOf(before);
+  expect(await areThere(objects, former)).toEqual(former.map(() => true));
+  await endGrace();
+  // Compared with what is kept, column by column, and removed.
+  expect(await round(objects)).toMatchObject({ deleted: former.length, dropped: DUE.length });
+  expect(await areThere(objects, former)).toEqual(former.map(() => false));
+  const named = (await recorded()).flatMap(({ manifest }) => namesOf(manifest));
+  expect(await areThere(objects, named)).toEqual(named.map(() => true));
+  expect(await readWhole(objects)).toEqual([]);
+  expect(await round(objects)).toMatchObject({ cleared: 0, deleted: 0, dropped: 0 });
+  for (const day of withReceipts)
+    expect(
+      await unpackDay({
+        databaseUrl: stores.url,
+        day,
+        open: (manifest) => new ColdDayReader(objects, parseColdDay(manifest)),
+      }),
+    ).toBe('objects');
+  await bringBackFromLedger();
+}, 120_000);
+
+/** What was dropped and unpacked is in the ledger: nothing is recorded of it. */
+const bringBackFromLedger = () => tamper(stores.url, 'truncate cold_manifests; delete from cold_days');
+
+it('to clear a packed day gives the objects that packing a cleared day gives', async () => {
+  const [one, other] = [await openFolder(), await openFolder()];
+  await round(one);
+  await becomeOld(true);
+  await round(one);
+  const cleared = (await recorded()).map(({ manifest }) => parseColdDay(manifest).tables);
+  await bringBack(stores.url);
+  await clearOldActions({ store: stores.first, clock: later as never }, never);
+  await round(other);
+  expect((await recorded()).map(({ manifest }) => parseColdDay(manifest).tables)).toEqual(cleared);
+  // Nothing was there to clear, so nothing is replaced.
+  expect(await runSql(stores.url, 'select from cold_manifests')).toEqual([]);
+  expect((await recorded()).map(({ isCleared }) => isCleared)).toEqual(DUE.map((day) => day !== DUE[1]));
+});
+
+it('two workers at once: each day has one manifest more, and what it names is there', async () => {
+  const objects = await openFolder();
+  await round(objects);
+  await becomeOld(true);
+  await Promise.all([round(objects), round(objects, stores.second)]);
+  expect(await readWhole(objects)).toEqual([]);
+  expect(await runSql(stores.url, 'select day::text from cold_manifests order by day')).toEqual(
+    withReceipts.map((day) => ({ day })),
+  );
+});
+
+it('a day that comes back is cleared, as what is in the ledger is', async () => {
+  const objects = await openFolder();
+  await round(objects);
+  await becomeOld(true);
+  const open = (manifest: string) => new ColdDayReader(objects, parseColdDay(manifest));
+  expect(await unpackDay({ databaseUrl: stores.url, day: busy, open })).toBe('kept');
+  expect(await countFields(`receipts_${busy.replaceAll('-', '')}`)).toBe(0);
+});
+
+it('what a former manifest names that the service has not signed is not deleted', async () => {
+  const objects = await openFolder();
+  await round(objects);
+  const { manifest, manifestHash } = await rowOf(busy);
+  const own = `${busy}/manifests/${manifestHash.slice('sha256:'.length)}.jws`;
+  const [header = '', payload = '', signature = ''] = manifest.split('.');
+  const day = JSON.parse(Buffer.from(payload, 'base64url').toString());
+  day.tables.receipts[0].name = own;
+  const madeUp = [header, Buffer.from(JSON.stringify(day)).toString('base64url'), signature].join('.');
+  await tamper(
+    stores.url,
+    `insert into cold_manifests (manifest_hash, day, manifest, recorded_at, replaced_at)
+     values ('made up', $1, $2, now(), now() - interval '2 days')`,
+    [busy, madeUp],
+  );
+  expect(await areThere(objects, [own])).toEqual([true]);
+  expect(await round(objects)).toMatchObject({ deleted: 0 });
+  expect(await areThere(objects, [own])).toEqual([true]);
+  expect(await runSql(stores.url, 'select from cold_manifests where purged_at is null')).toEqual([]);
+});
+
+const setBack = (rows: readonly Row[]) =>
+  Promise.all(
+    rows.map(({ day, manifest, manifestHash, isCleared }) =>
+      tamper(
+        stores.url,
+        `update cold_days set manifest = $1, manifest_hash = $2, cleared_at = case when $3::boolean then now() end where day = $4`,
+        [manifest, manifestHash, isCleared, day],
+      ),
+    ),
+  );
+
+it('a reader that has the former manifest is answered by the new one once the objects of the former are deleted', async () => {
+  const objects = await openFolder();
+  await round(objects);
+  const before = await recorded();
+  await becomeOld(true);
+  await round(objects);
+  const after = await recorded();
+  await setBack(before);
+  const old = world.find(({ at, action }) => new Date(at).toISOString().startsWith(busy) && action !== null);
+  let isFirst = true;
+  const meanwhile: ObjectStore = Object.assign(Object.create(objects), {
+    getRange: async (...args: Parameters<ObjectStore['getRange']>) => {
+      if (isFirst) {
+        isFirst = false;
+        await setBack(after);
+        for (const { manifest } of before)
+          for (const { name } of parseColdDay(manifest).tables.receipts) await objects.delete(name);
+      }
+      return objects.getRange(...args);
+    },
+  });
+  const patient = { connectMs: 20_000, waitMs: 20_000, readMs: 20_000, ledgerReadMs: 20_000 };
+  const reading = createStore({ databaseUrl: stores.url, cold: coldPlaceOf(meanwhile), deadlines: patient });
+  try {
+    expect((await reading.receipts.find(old?.id as ReceiptId))?.jws).toBe(old?.jws);
+    expect(isFirst).toBe(false);
+  } finally {
+    await reading.close();
+  }
+});
+
+it('a database that is set back to before finds the new manifest in the store, although the objects of its own are deleted', async () => {
+  const objects = await openFolder();
+  await round(objects);
+  const before = await recorded();
+  await becomeOld(true);
+  await round(objects);
+  const after = await recorded();
+  await tamper(stores.url, `update cold_manifests set replaced_at = now() - interval '2 days'`);
+  await round(objects);
+  await setBack(before);
+  await tamper(stores.url, 'truncate cold_manifests');
+  await expect(readWhole(objects)).rejects.toMatchObject({ kind: 'missing' });
+  expect(await round(objects)).toMatchObject({ cleared: withReceipts.length });
+  expect((await recorded()).map(({ manifest }) => manifest)).toEqual(after.map(({ manifest }) => manifest));
+  expect(await readWhole(objects)).toEqual([]);
+});
+
+it('a day whose objects are damaged stays as it is and is named, and the others are cleared', async () => {
+  const objects = await openFolder();
+  await round(objects);
+  await becomeOld(true);
+  const [first = ''] = parseColdDay((await rowOf(busy)).manifest).tables.receipts.map(({ name }) => name);
+  const bytes = await objects.get(first);
+  await objects.delete(first);
+  await expect(round(objects)).rejects.toMatchObject({ name: 'NotProvenError', days: [busy] });
+  expect((await recorded()).filter(({ isCleared }) => isCleared).map(({ day }) => day)).toEqual([DUE[0]]);
+  expect((await stores.first.coldDays.listBroken()).map(({ day }) => day)).toEqual([busy]);
+  await objects.put(first, bytes);
+  // It is not read again in each round.
+  expect(await round(objects)).toMatchObject({ cleared: 0, detached: 0, dropped: 0 });
+  await retry();
+  expect(await round(objects)).toMatchObject({ cleared: 1 });
+  expect(await readWhole(objects)).toEqual([]);
+});
+
+it('a day that cannot be cleared, or whose former objects cannot be deleted, is named and holds up no other; it is tried again an hour later', async () => {
+  const objects = await openFolder();
+  const [first = ''] = DUE;
+  await round(objects);
+  await becomeOld(true);
+  const work = dayWork({ objects, readDayRows: (day, use, from) => readDayRows(stores.url, day, use, from) });
+  const full: DayWork = {
+    ...work,
+    clear: (manifest, stop) =>
+      manifest.day === first
+        ? Promise.reject(new Error('it does not fit into the heap'))
+        : work.clear(manifest, stop),
+  };
+  await expect(packDays({ ...packingIn(objects), work: full }, never)).rejects.toMatchObject({
+    name: 'NotProvenError',
+    days: [first],
+  });
+  expect((await recorded()).filter(({ isCleared }) => isCleared).map(({ day }) => day)).toEqual([busy]);
+  expect(await stores.first.coldDays.listBroken()).toEqual([
+    { day: first, problem: 'it could not be cleared: it does not fit into the heap' },
+  ]);
+  expect(await round(objects)).toMatchObject({ cleared: 0 });
+  await retry();
+  expect(await round(objects)).toMatchObject({ cleared: 1 });
+  expect(await stores.first.coldDays.listBroken()).toEqual([]);
+
+  await tamper(stores.url, `update cold_manifests set replaced_at = now() - interval '2 days'`);
+  const keeping: ObjectStore = Object.assign(Object.create(objects), {
+    delete: (name: string) =>
+      name.startsWith(first)
+        ? Promise.reject(new ObjectStoreError('refused', 'it is locked'))
+        : objects.delete(name),
+  });
+  await expect(round(keeping)).rejects.toMatchObject({ name: 'NotProvenError', days: [first] });
+  const purged = 'select day::text from cold_manifests where purged_at is not null order by day';
+  expect(await runSql(stores.url, purged)).toEqual([{ day: busy }]);
+  expect(await stores.first.coldDays.listBroken()).toEqual([
+    { day: first, problem: 'what its former manifest names could not be deleted: it is locked' },
+  ]);
+  expect(await round(objects)).toMatchObject({ deleted: 0 });
+  await retry();
+  expect(await round(objects)).not.toMatchObject({ deleted: 0 });
+  expect(await runSql(stores.url, purged)).toEqual(withReceipts.map((day) => ({ day })));
+  expect(await stores.first.coldDays.listBroken()).toEqual([]);
+  expect(await readWhole(objects)).toEqual([]);
+});
+
+describe('killed', () => {
+  it('before or after any statement and any request of clearing and deleting: every Receipt is there, and the next round ends', async () => {
+    /** Days that are packed, and old by now. */
+    const prepare = async (): Promise<ObjectStore> => {
+      await becomeOld(false);
+      await bringBack(stores.url);
+      await tamper(
+        stores.url,
+        `update receipts as r set (${ACTION}) = (select ${ACTION.map((name) => `w.${name}`)} from whole as w where w.receipt_id = r.receipt_id)`,
+      );
+      const objects = await openFolder();
+      await round(objects);
+      await becomeOld(true);
+      return objects;
+    };
+    /** Clears, and deletes what was replaced once its time is over. */
+    const clearAll = async (deps: PackDaysDeps): Promise<void> => {
+      await packDays(deps, never);
+      await tamper(stores.url, `update cold_manifests set replaced_at = now() - interval '2 days'`);
+      await packDays(deps, never);
+    };
+    const steps: string[] = [];
+    await clearAll(
+      through(packingIn(await prepare()), (what, work) => {
+        steps.push(what);
+        return work();
+      }),
+    );
+    for (const kind of ['clearTable', 'recordCleared', 'listManifests', 'notePurged'])
+      expect(steps).toContain(`store ${kind}`);
+    expect(steps).toContain('objects delete');
+    const cuts = steps.flatMap((_, step) => [
+      { step, when: 'before' },
+      { step, when: 'after' },
+    ]);
+    for (const { step, when } of sampleOf(cuts, 3)) {
+      const objects = await prepare();
+      let count = -1;
+      const killed = clearAll(
+        through(packingIn(objects), async (_, work) => {
+          count += 1;
+          if (count > step || (count === step && when === 'before')) throw new Killed();
+          const done = await work();
+          if (count === step) throw new Killed();
+          return done;
+        }),
+      );
+      await expect(killed).rejects.toThrow(Killed);
+      await readWhole(objects);
+      await clearAll(packingIn(objects));
+      expect(await readWhole(objects)).toEqual([]);
+      expect((await recorded()).filter(({ isCleared }) => isCleared).length).toBe(withReceipts.length);
+      expect(await runSql(stores.url, 'select from cold_manifests where purged_at is null')).toEqual([]);
+    }
+  }, 180_000);
+});
+
+describe('a store that', () => {
+  const asked = { AWS_ACCESS_KEY_ID: 'svc:test', AWS_SECRET_ACCESS_KEY: 'secret' };
+  const before = Object.keys(asked).map((name) => [name, process.env[name]] as const);
+  beforeAll(() => void Object.assign(process.env, asked));
+  afterAll(() => {
+    for (const [name, value] of before)
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+  });
+
+  const lies = ['fail', 'cut', 'shorten', 'flip', 'unconditional', 'lose-answer', 'forget'] as const;
+  it.each(sampleOf(lies, 2).map((how) => [BEHAVIOURS[how], how] as const))(
+    '%s, at any request: no day is recorded whose objects are not whole, and the next round ends',
+    async (_, how) => {
+      const server = await startS3Server('cold');
+      const opened = await openObjects('s3://cold/ledger', server.endpoint, { attemptMs: 5_000, pauseMs: 1 });
+      try {
+        await round(opened.objects);
+        await becomeOld(true);
+        let requests = 0;
+        let lieAt = -1;
+        const lying = through(packingIn(opened.objects), async (what, work) => {
+          if (what.startsWith('objects')) server.behave(requests++ === lieAt ? how : 'well');
+          return work();
+        });
+        const stop = new AbortController().signal;
+        for (lieAt of sampleOf([...Array(20).keys()], 1)) {
+          requests = 0;
+          await clearDays(lying, stop).catch((error: unknown) =>
+            expect(error).toMatchObject({ name: 'ObjectStoreError' }),
+          );
+          server.behave('well');
+          await readWhole(opened.objects);
+          await retry();
+        }
+        await round(opened.objects);
+        expect(await readWhole(opened.objects)).toEqual([]);
+      } finally {
+        opened.close();
+        await server.stop();
+      }
+    },
+    60_000,
+  );
+
+  it('keeps other bytes: whoever took its word for it, and did not read them back, would lose a day', async () => {
+    const server = await startS3Server('cold');
+    const opened = await openObjects('s3://cold/ledger', server.endpoint, { attemptMs: 5_000, pauseMs: 1 });
+    const { objects } = opened;
+    const put = new Map<string, Uint8Array>();
+    const trusting: ObjectStore = Object.assign(Object.create(objects), {
+      async put(name: string, bytes: Uint8Array) {
+        put.set(name, bytes);
+        await objects.put(name, bytes);
+      },
+      get: async (name: string) => put.get(name) ?? objects.get(name),
+      getRange: async (...[name, range, stop]: Parameters<ObjectStore['getRange']>) =>
+        put.get(name)?.subarray(range.offset, range.offset + range.length) ??
+        objects.getRange(name, range, stop),
+    });
+    try {
+      await round(objects);
+      await becomeOld(true);
+      server.behave('forget');
+      await clearDays(packingIn(trusting), never);
+      server.behave('well');
+      await tamper(stores.url, `update cold_manifests set replaced_at = now() - interval '2 days'`);
+      // One that reads it again deletes nothing.
+      await expect(round(objects)).rejects.toMatchObject({ name: 'NotProvenError' });
+      const former = await runSql<{ manifest: string }>(stores.url, 'select manifest from cold_manifests');
+      const names = former.flatMap(({ manifest }) => namesOf(manifest));
+      expect(await areThere(objects, names)).toEqual(names.map(() => true));
+      await packDays(packingIn(trusting), never);
+      await expect(readWhole(objects)).rejects.toMatchObject({ name: 'ObjectStoreError' });
+    } finally {
+      opened.close();
+      await server.stop();
+    }
+  });
+});
