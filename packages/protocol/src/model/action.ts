@@ -60,11 +60,13 @@ export const canonicalAction = (action: Action): string => {
 };
 
 /** Whether two parsed Actions have the same canonical form: all that they hold is strings, and integers of one spelling. */
-export const isSameAction = (a: Action, b: Action): boolean => {
-  if (a.resource !== b.resource) return false;
-  return a.type === 'api:call'
-    ? b.type === 'api:call' && a.method === b.method
-    : b.type === 'commerce:purchase' && a.amount === b.amount && a.currency === b.currency;
+export const isSameAction = (action: Action, other: Action): boolean => {
+  if (action.resource !== other.resource) return false;
+  return action.type === 'api:call'
+    ? other.type === 'api:call' && action.method === other.method
+    : other.type === 'commerce:purchase' &&
+        action.amount === other.amount &&
+        action.currency === other.currency;
 };
 
 /** Text that a database and a canonical form can carry: well-formed UTF-16 without U+0000. */
