@@ -14,6 +14,7 @@ import {
   patiently,
   type Readiness,
   readVectorSetName,
+  type ServiceSources,
 } from '@svc/process';
 import {
   Authenticator,
@@ -66,6 +67,8 @@ export interface ApiDeps {
   readonly createAdmin?: (deps: AdminDeps<Registry>) => AdminService;
   /** Where they are others than those of the configuration and `HTTP_LIMITS`. */
   readonly limits?: Partial<HttpLimits>;
+  /** Of storage, where they are others. */
+  readonly deadlines?: ServiceSources['deadlines'];
 }
 
 /** Migrates, then listens. Rejects, with everything closed again, when any part cannot start. */

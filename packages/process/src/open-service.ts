@@ -20,7 +20,7 @@ import {
   type Store,
   WebhookSecrets,
 } from '@svc/service';
-import { createStore, readDayRows } from '@svc/store-pg';
+import { createStore, readDayRows, type StoreDeadlines } from '@svc/store-pg';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { ConfigurationError } from './configuration.ts';
@@ -62,6 +62,8 @@ export interface ServiceSources {
   readonly packThread?: URL;
   /** The operator's own hand: the fence is neither kept nor missed. */
   readonly isOperator?: boolean;
+  /** Of storage, where they are others than a service's or an operator's. */
+  readonly deadlines?: Partial<StoreDeadlines> | undefined;
 }
 
 /** A person waits for the answer and no request does, so a server that is slow is waited for. */
@@ -92,7 +94,7 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
     objects: cold.objects,
     readManifest: (text: string) => readManifest(identity, secrets)(text),
   };
-  const deadlines = sources.isOperator === true ? OPERATOR_DEADLINES : {};
+  const deadlines = sources.deadlines ?? (sources.isOperator === true ? OPERATOR_DEADLINES : {});
   const store = createStore({
     databaseUrl,
     databaseReadUrl,

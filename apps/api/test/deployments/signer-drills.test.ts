@@ -194,7 +194,8 @@ describe.each(PLACES)('keys in $name', (place) => {
       ['receipt-1', false],
     ]);
     await vi.waitFor(() => signedOnEachNodeBy('receipt-3'), { timeout: 20_000, interval: 250 });
-    expect(await methodOf('receipt-2')).toHaveProperty('revoked');
+    const isPublished = async () => expect(await methodOf('receipt-2')).toHaveProperty('revoked');
+    await vi.waitFor(isPublished, { timeout: 20_000, interval: 250 });
     expect(verifyReceipt(leaked, await didDocument())).toMatchObject({
       failures: [{ code: 'key-not-in-force' }],
     });
