@@ -10,6 +10,9 @@
  * and the limit is used up it grows by a quarter in each round. Where even the quickest answer is slow with few under way, a disk is
  * and no queue: taking in less would make none quicker, so late is then later.
  *
+ * How much can be carried is not known of a service that has just been idle, or started: its connections are not open and its code is not
+ * compiled. Once many are under way, nothing is concluded from what comes in within the first one and a half seconds.
+ *
  * What a caller itself makes last is not learned from, or anybody could lower the limit for all: a body that comes slowly, a batch,
  * which is many answers one after another, and what waited for a host of somebody else.
  */
@@ -39,6 +42,9 @@ const LEAST = 16;
 const MOST = 2_048;
 /** Of the limit, for one org, or for all newcomers: another always finds a place. */
 const SHARE = 0.75;
+/** Many under way, so recently, are of one crowd; and for how long nothing is concluded from a new one. */
+const SAME_CROWD_MS = 1_000;
+const SETTLES_MS = 1_500;
 /** Refusals this close to each other are of one overload. */
 const CALM_MS = 5_000;
 const MOST_RETRY_AFTER_SECONDS = 8;
@@ -112,6 +118,8 @@ export class Admission {
   #calmWindows = 0;
   #overloadedSinceMs = 0;
   #refusedAtMs = Number.NEGATIVE_INFINITY;
+  #crowdedSinceMs = Number.POSITIVE_INFINITY;
+  #crowdedAtMs = Number.NEGATIVE_INFINITY;
 
   get limit(): number {
     return Math.floor(this.#limit);
@@ -126,6 +134,10 @@ export class Admission {
     const wasUsedUp = (ofShare + 1) * 2 >= this.limit * SHARE || (this.#underWay + 1) * 2 >= this.limit;
     this.#underWay += 1;
     const place = this.#underWay;
+    if (place >= LEAST) {
+      if (nowMs - this.#crowdedAtMs > SAME_CROWD_MS) this.#crowdedSinceMs = nowMs;
+      this.#crowdedAtMs = nowMs;
+    }
     this.#byShare.set(share, ofShare + 1);
     return (leftAtMs, { decisions, isSample, receivedAtMs } = ONE) => {
       this.#underWay -= 1;
@@ -139,9 +151,10 @@ export class Admission {
 
   #learn({ beganAtMs, leftAtMs, place, wasUsedUp }: Sample): void {
     const tookMs = leftAtMs - beganAtMs;
+    const isSettled = beganAtMs - this.#crowdedSinceMs >= SETTLES_MS;
     // What comes in behind many tells how many they are; those before it take their time in any case.
     if (place <= LEAST) {
-      const perMs = this.#perMs.at(leftAtMs);
+      const perMs = isSettled ? this.#perMs.at(leftAtMs) : 0;
       const ownMs = perMs === 0 ? tookMs : Math.max(0, tookMs - (place - 1) / perMs);
       this.#quickestMs.add(ownMs, leftAtMs);
       this.#quickestAtMs = leftAtMs;
@@ -153,7 +166,7 @@ export class Admission {
       return;
     }
     // What came in before the last cut is late by what was taken in before it.
-    if (beganAtMs < this.#cutAtMs) return;
+    if (!isSettled || beganAtMs < this.#cutAtMs) return;
     const isStillLate = beganAtMs < this.#cutAtMs + CUT_SHOWS_MS;
     if (isStillLate) this.#depth = Math.max(DEEPEST_CUT, this.#depth * CUT_DEEPER);
     const limit = Math.max(LEAST, this.#answeredIn(lateMs * this.#depth, leftAtMs));
