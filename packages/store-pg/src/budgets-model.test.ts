@@ -98,7 +98,7 @@ const buyOn = async (
   let made: DecisionCommit | undefined;
   const outcomes = await store.verify.commitOnBudgets(
     [{ grantId: grant.id, jti: null }],
-    800,
+    20_000,
     async ([facts]) => {
       const balances = facts?.balances ?? emptyBalances(grant.id);
       const purchase = { key: budget.key, budget: engineBudget(budget), amount, nowMs: clock.nowMs() };

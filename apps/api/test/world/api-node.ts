@@ -5,7 +5,8 @@
 import { loadSecrets, type Secrets } from '@svc/config';
 import { createLogger, readConfig } from '@svc/process';
 import type { ServiceDeps } from '@svc/service';
-import { type ApiDeps, startApi } from '../../src/compose.ts';
+import { PATIENT } from '@svc/testkit/store/open-store';
+import { startApi } from '../../src/compose.ts';
 import type { HttpLimits } from '../../src/http/index.ts';
 import { dataFolder } from './data-folder.ts';
 
@@ -74,24 +75,6 @@ const TEST_LIMITS: Partial<HttpLimits> = {
   verifyDeadlineMs: 10_000,
 };
 
-/** As much for storage: of a machine that is busy with other tests nothing is to be learned by a 503. */
-const PATIENCE_MS = 10_000;
-const TEST_DEADLINES: ApiDeps['deadlines'] = {
-  connectMs: PATIENCE_MS,
-  patientConnectMs: PATIENCE_MS,
-  waitMs: PATIENCE_MS,
-  readMs: PATIENCE_MS,
-  ledgerWaitMs: PATIENCE_MS,
-  ledgerReadMs: PATIENCE_MS,
-  commitMs: PATIENCE_MS,
-  budgetCommitMs: PATIENCE_MS,
-  budgetWaitMs: PATIENCE_MS,
-  transactionMs: PATIENCE_MS,
-  transactionWaitMs: PATIENCE_MS,
-  stampRevokedMs: PATIENCE_MS,
-  lookupMs: PATIENCE_MS,
-};
-
 const startOne = async (
   databaseUrl: string,
   env: Environment,
@@ -106,7 +89,7 @@ const startOne = async (
     databaseUrl,
     logger: createLogger('info', { write: (line) => void log.push(line) }),
     limits: { ...TEST_LIMITS, ...limits },
-    deadlines: TEST_DEADLINES,
+    deadlines: PATIENT,
   });
   const urlOf = ({ port }: { port: number }) => `http://127.0.0.1:${port}`;
   const { service, close } = api;

@@ -1,6 +1,6 @@
 /** A store on a test database, closed after the file's tests. */
 import type { Store } from '@svc/service';
-import { createStore } from '@svc/store-pg';
+import { createStore, type StoreDeadlines } from '@svc/store-pg';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { withDatabase } from '../database.ts';
 
@@ -11,8 +11,23 @@ export interface TestStores {
   readonly second: Store;
 }
 
-/** What is proven here holds however long a connection takes to come: a loaded machine is slow, not wrong. */
-const PATIENT = { connectMs: 20_000, waitMs: 20_000, readMs: 5_000, lookupMs: 20_000 };
+const PATIENCE_MS = 20_000;
+/** What is proven here holds however long storage takes: a loaded machine is slow, not wrong. */
+export const PATIENT: Partial<StoreDeadlines> = {
+  connectMs: PATIENCE_MS,
+  patientConnectMs: PATIENCE_MS,
+  waitMs: PATIENCE_MS,
+  readMs: PATIENCE_MS,
+  ledgerWaitMs: PATIENCE_MS,
+  ledgerReadMs: PATIENCE_MS,
+  commitMs: PATIENCE_MS,
+  budgetCommitMs: PATIENCE_MS,
+  budgetWaitMs: PATIENCE_MS,
+  transactionMs: PATIENCE_MS,
+  transactionWaitMs: PATIENCE_MS,
+  stampRevokedMs: PATIENCE_MS,
+  lookupMs: PATIENCE_MS,
+};
 /** For tests that are not about deadlines. The caller closes it. */
 export const openStore = (databaseUrl: string): Store => createStore({ databaseUrl, deadlines: PATIENT });
 
