@@ -117,9 +117,9 @@ const check = ({ checks, folder }: Kit): readonly number[] =>
     const said = output.split('\n').filter((line) => /passed|vectors|no issues|^ok/.test(line));
     console.log(`  ${command.join(' ')}${said.map((line) => `\n    ${line.trim()}`).join('')}`);
     if (!ok) throw new Error(output);
-    return said.flatMap((line) =>
-      AGAIN.test(line) ? [] : Number(/(\d+) vectors of /.exec(line)?.[1] ?? []),
-    );
+    return said
+      .filter((line) => !AGAIN.test(line))
+      .flatMap((line) => /(\d+) vectors of /.exec(line)?.slice(1).map(Number) ?? []);
   });
 
 /** What its endpoint comes to: the published vectors of each op that it has. */
