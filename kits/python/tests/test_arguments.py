@@ -198,3 +198,12 @@ def test_types_are_those_of_the_signature() -> None:
     """The decorator leaves name, text and signature as they are."""
     assert list(inspect.signature(svc_kit.verify_webhook).parameters)[:2] == ["headers", "body"]
     assert svc_kit.verify_webhook.__doc__ is not None
+
+
+def test_a_bundle_is_refused_for_its_first_fault(service: str) -> None:
+    _, right = calls_to(service)["verify_bundle"]
+    parts: dict[str, Any] = {"receipt": "a.b.c", "inclusion": {}, "did_document": {}, "evidence": []}
+    records: list[Any] = [None, {}]
+    problems = [outcome(svc_kit.verify_bundle, {**right, "bundle": {**parts, "checkpoint": record}}) for record in records]
+    codes = [problem.code for problem in problems if isinstance(problem, svc_kit.Refused)]
+    assert codes == ["malformed-receipt"] * 2
