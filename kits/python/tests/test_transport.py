@@ -119,10 +119,11 @@ def test_of_an_error_status_code_and_a_bounded_message_are_told_and_not_the_key(
 
 
 def test_a_service_that_is_not_there_is_a_service_error() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    with pytest.raises(ServiceError, match="no usable answer") as raised:
-        post(f"http://127.0.0.1:{port}", 0.5)
+    with socket.socket() as nobody:
+        # A port that nobody else gets meanwhile, and at which nobody listens.
+        nobody.bind(("127.0.0.1", 0))
+        with pytest.raises(ServiceError, match="no usable answer") as raised:
+            post(f"http://127.0.0.1:{nobody.getsockname()[1]}")
     # Nobody was there, so nothing can have happened.
     assert raised.value.kind == "network"
 
