@@ -8,7 +8,13 @@ import {
   type WorkerConfig,
 } from '@svc/config';
 import { openOutside } from '@svc/fence';
-import { ConfigurationError, readConfig, readRunnerConfig, readWorkerConfig } from '@svc/process';
+import {
+  ConfigurationError,
+  OPERATOR_DEADLINES,
+  readConfig,
+  readRunnerConfig,
+  readWorkerConfig,
+} from '@svc/process';
 import { type FenceHead, HEAD_KEY, parseHead } from '@svc/service';
 import {
   checkReplica,
@@ -120,7 +126,7 @@ const checkFence = async (
 const holdAgainstFence = async (databaseUrl: string, head: FenceHead | null): Promise<void> => {
   const { state } = await readSchema(databaseUrl);
   if (state === 'never' || state === 'behind') return;
-  const store = createStore({ databaseUrl });
+  const store = createStore({ databaseUrl, deadlines: OPERATOR_DEADLINES });
   try {
     if (head === null && (await store.restores.findLast()).seq > 0)
       throw new Error(

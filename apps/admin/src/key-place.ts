@@ -1,7 +1,7 @@
 /** What commands about keys work on: a key set in its file, and what the database says of the keys that there were. */
 import { UsageError } from '@svc/cli/command-line';
 import { type Environment, findKeyFile, type KeySetFile, keySourcesOf, readKeySetFile } from '@svc/config';
-import { readConfig } from '@svc/process';
+import { OPERATOR_DEADLINES, readConfig } from '@svc/process';
 import type { ServiceKeyRecord } from '@svc/service';
 import { Signers } from '@svc/signers';
 import { createStore } from '@svc/store-pg';
@@ -41,7 +41,8 @@ export const openKeyPlace = async (
 };
 
 export const listStored = async (databaseUrl: string): Promise<ServiceKeyRecord[]> => {
-  const store = createStore({ databaseUrl, onError: (error) => console.error(error.message) });
+  const onError = (error: Error) => console.error(error.message);
+  const store = createStore({ databaseUrl, deadlines: OPERATOR_DEADLINES, onError });
   try {
     return await store.serviceKeys.list();
   } finally {

@@ -46,7 +46,7 @@ export {
   startMaintenance,
 } from './maintenance/loop.ts';
 export { reportRound } from './maintenance/report-round.ts';
-export { type OpenedService, openService, type ServiceSources } from './open-service.ts';
+export { OPERATOR_DEADLINES, type OpenedService, openService, type ServiceSources } from './open-service.ts';
 export { openTracing, type Tracing } from './open-tracing.ts';
 export { workOnThread } from './packing/on-thread.ts';
 export { runPackThread } from './packing/pack-thread.ts';

@@ -67,7 +67,7 @@ export interface ServiceSources {
 }
 
 /** A person waits for the answer and no request does, so a server that is slow is waited for. */
-const OPERATOR_DEADLINES = { connectMs: 5_000, waitMs: 5_000, readMs: 5_000 };
+export const OPERATOR_DEADLINES = { connectMs: 5_000, waitMs: 5_000, readMs: 5_000 };
 
 /** Migrates the database first. Rejects, with everything released, if it cannot be reached. */
 export const openService = async (sources: ServiceSources): Promise<OpenedService> => {

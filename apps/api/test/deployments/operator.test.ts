@@ -241,17 +241,23 @@ describe('svc-admin on a running service', () => {
     });
   });
 
-  it('a server that is slow to answer is waited for: a person asked, and no request waits', async () => {
-    // Longer than the 700 ms that a request waits for a read.
-    const slow = await startSlowProxy(database.url, 'from pauses where', 900);
-    try {
-      const asked = await svcAdmin(slow.url, {}, 'pause', 'show');
-      expect(asked).toMatchObject({ code: 0, text: expect.stringContaining('The service is not paused.') });
-      expect(slow.delayed()).toBe(1);
-    } finally {
-      slow.close();
-    }
-  });
+  it.each([
+    ['from pauses where', ['pause', 'show'], 'The service is not paused.'],
+    ['from service_keys', ['keys'], 'receipt-1'],
+  ])(
+    'a server that is slow to answer is waited for: a person asked, and no request waits',
+    async (statement, command, said) => {
+      // Longer than the 700 ms that a request waits for a read.
+      const slow = await startSlowProxy(database.url, statement, 900);
+      try {
+        const asked = await svcAdmin(slow.url, {}, ...command);
+        expect(asked).toMatchObject({ code: 0, text: expect.stringContaining(said) });
+        expect(slow.delayed()).toBe(1);
+      } finally {
+        slow.close();
+      }
+    },
+  );
 
   it.skipIf(!hasPgBouncer)(
     'migrate is refused through a pooler that shares sessions, and says why',
