@@ -1,8 +1,14 @@
 /** Rows out of one object, by parts of it that have been hashed: a look-up reads its tail, which is remembered, and one row group. */
 import { type ObjectStore, untilAborted } from '@svc/service';
-import { type AsyncBuffer, type FileMetaData, parquetMetadata, parquetReadObjects } from 'hyparquet';
+import {
+  type AsyncBuffer,
+  type FileMetaData,
+  parquetMetadata,
+  parquetReadObjects,
+  type SchemaElement,
+} from 'hyparquet';
 import type { ObjectEntry } from './manifest.ts';
-import type { Stored, TableName } from './schema.ts';
+import { LONG_TEXT, type Stored, type TableName } from './schema.ts';
 import { decompressors, loadZstd } from './zstd.ts';
 
 interface Tail {
@@ -51,9 +57,18 @@ export class ObjectReader<T extends TableName> {
     this.#offsets = [0, ...entry.groups.map(({ bytes }) => (end += bytes))];
   }
 
-  /** All rows, group by group. */
+  /** All rows, group by group; the bytes of the next one are fetched meanwhile. */
   async *groups(signal?: AbortSignal): AsyncGenerator<Stored<T>[]> {
-    for (const [index, { rows }] of this.#entry.groups.entries()) yield this.#read(index, [0, rows], signal);
+    const { groups } = this.#entry;
+    const open = (index: number) => (index < groups.length ? this.#open(index, signal) : null);
+    let next = open(0);
+    for (const [index, { rows }] of groups.entries()) {
+      const group = await next;
+      next = open(index + 1);
+      // Whoever goes on hears of it.
+      next?.catch(() => {});
+      if (group !== null) yield this.#decode(group, [0, rows]);
+    }
   }
 
   /**
@@ -129,10 +144,6 @@ export class ObjectReader<T extends TableName> {
     return found;
   }
 
-  async #read(index: number, rows: readonly [number, number], signal?: AbortSignal): Promise<Stored<T>[]> {
-    return this.#decode(await this.#open(index, signal), rows);
-  }
-
   async #open(index: number, signal?: AbortSignal): Promise<OpenGroup> {
     const { groups, name, bytes: byteLength } = this.#entry;
     const { bytes: length = 0, sha256 = '' } = groups[index] ?? {};
@@ -179,9 +190,17 @@ export class ObjectReader<T extends TableName> {
     await loadZstd();
     const offset = this.#offsets.at(-1) ?? 0;
     const tail = bufferOf(await this.#store.getRange(name, { offset, length: bytes - offset, sha256 }));
-    return { bytes: tail, metadata: parquetMetadata(tail, { parsers }) };
+    const metadata = parquetMetadata(tail, { parsers });
+    return { bytes: tail, metadata: { ...metadata, schema: metadata.schema.map(readAs) } };
   }
 }
+
+/** Without what makes strings of a column. */
+const readAs = (element: SchemaElement): SchemaElement => {
+  if (element.name !== LONG_TEXT) return element;
+  const { converted_type: _, logical_type: __, ...bytes } = element;
+  return bytes;
+};
 
 interface OpenGroup {
   readonly file: AsyncBuffer;

@@ -3,7 +3,8 @@
  * whatever the service signs: decoded they take a quarter less, and any engine reads the payload as JSON. Any other text
  * is stored as it is.
  */
-import { decodeBase64url, decodeBase64urlText, encodeBase64urlText } from '@svc/protocol';
+import { isUtf8 } from 'node:buffer';
+import { decodeBase64urlText, encodeBase64urlText } from '@svc/protocol';
 import type { ReceiptRow, Stored } from './schema.ts';
 
 type Parts = Pick<Stored<'receipts'>, 'header' | 'payload' | 'signature' | 'jws'>;
@@ -16,19 +17,26 @@ export const readReceipt = ({ header, payload, signature, jws, ...row }: Stored<
 });
 
 const split = (jws: string): Parts => {
-  const [header, payload, signature, more] = jws.split('.');
-  const parts = {
-    header: decodeBase64urlText(header ?? ''),
-    payload: decodeBase64urlText(payload ?? ''),
-    signature: decodeBase64url(signature ?? ''),
-  };
-  const isWhole =
-    more === undefined && signature !== undefined && Object.values(parts).every((part) => part !== null);
-  return isWhole ? { ...parts, jws: null } : { header: null, payload: null, signature: null, jws };
+  const parts = jws.split('.');
+  const header = decodeBase64urlText(parts[0] ?? '');
+  const [payload, signature] = [decode(parts[1] ?? ''), decode(parts[2] ?? '')];
+  if (parts.length !== 3 || header === null || payload === null || signature === null || !isUtf8(payload))
+    return { header: null, payload: null, signature: null, jws };
+  return { header, payload, signature, jws: null };
+};
+
+/** Null: encoded again it is another text. */
+const decode = (text: string): Uint8Array | null => {
+  const bytes = Buffer.from(text, 'base64url');
+  return bytes.toString('base64url') === text ? bytes : null;
 };
 
 const join = ({ header, payload, signature, jws }: Parts): string => {
   if (jws !== null) return jws;
   if (header === null || payload === null || signature === null) throw new Error('a Receipt without its JWS');
-  return `${encodeBase64urlText(header)}.${encodeBase64urlText(payload)}.${Buffer.from(signature).toString('base64url')}`;
+  if (!isUtf8(payload)) throw new Error('a Receipt whose payload is no text');
+  return `${encodeBase64urlText(header)}.${encode(payload)}.${encode(signature)}`;
 };
+
+const encode = ({ buffer, byteOffset, length }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, length).toString('base64url');

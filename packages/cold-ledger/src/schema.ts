@@ -85,9 +85,17 @@ type ValueOf<K> = K extends `${infer Inner extends Kind}?`
     ? Kinds[K]
     : never;
 
+/**
+ * Text that is handled as its UTF-8 form, which lies outside the heap: as strings, the payloads of a row group were copied by the collector again
+ * and again.
+ */
+export const LONG_TEXT = 'payload';
+
 /** A row as it is stored. */
 export type Stored<T extends TableName> = {
-  readonly [Name in keyof (typeof TABLES)[T]]: ValueOf<(typeof TABLES)[T][Name]>;
+  readonly [Name in keyof (typeof TABLES)[T]]: Name extends typeof LONG_TEXT
+    ? Uint8Array | null
+    : ValueOf<(typeof TABLES)[T][Name]>;
 };
 
 /** A Receipt with its JWS in one piece. */

@@ -3,7 +3,15 @@ import { createHash } from 'node:crypto';
 import type { SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { ObjectEntry, RowGroupEntry } from './manifest.ts';
-import { type Kind, SCHEMA_VERSION, type Stored, TABLES, type TableName, UNSEARCHED } from './schema.ts';
+import {
+  type Kind,
+  LONG_TEXT,
+  SCHEMA_VERSION,
+  type Stored,
+  TABLES,
+  type TableName,
+  UNSEARCHED,
+} from './schema.ts';
 import { compressors, loadZstd } from './zstd.ts';
 
 /** What a look-up reads: so many rows, or fewer of large ones. */
@@ -133,6 +141,8 @@ class TableFile {
         data: rows.map((row) => (row as Readonly<Record<string, unknown>>)[name]),
         statistics: !UNSEARCHED.has(name),
         columnIndex: !UNSEARCHED.has(name),
+        // No two are the same: a dictionary of them is not tried.
+        ...(name === LONG_TEXT ? { encoding: 'PLAIN' } : {}),
       })),
       ...{ rowGroupSize: rows.length, pageSize: PAGE_BYTES },
     });

@@ -79,21 +79,22 @@ export const rowsOf = (session: ClientBase, day: Day, receipts: string | null): 
     const second = SECOND[table];
     const key = second === null ? 'receipt_id' : `receipt_id, ${second}`;
     const integers = columns.flatMap(([name, kind]) => (/^(instant|integer)/.test(kind) ? [name] : []));
-    let [id, ordinal] = ['', '-1'];
-    for (;;) {
-      const rows = await ask(
-        session,
-        `select ${list.join(', ')} from ${stored}
+    const text = `select ${list.join(', ')} from ${stored}
          where receipt_id >= $1 and receipt_id < $2 and ${second === null ? 'receipt_id > $4' : `(${key}) > ($4, $5::bigint)`}
-         order by ${key} limit $3`,
-        [firstId, endId, BATCH, id, ...(second === null ? [] : [ordinal])],
-      );
+         order by ${key} limit $3`;
+    const readBehind = (id: string, ordinal: string) =>
+      ask(session, text, [firstId, endId, BATCH, id, ...(second === null ? [] : [ordinal])]);
+    let next = readBehind('', '-1');
+    for (;;) {
+      const rows = await next;
       const last = rows.at(-1);
       if (last === undefined) return;
+      // The database reads while these are worked on.
+      next = readBehind(String(last.receipt_id), second === null ? '' : String(last[second]));
+      // Whoever goes on hears of it.
+      next.catch(() => {});
       for (const row of rows)
         for (const name of integers) if (row[name] !== null) row[name] = BigInt(String(row[name]));
-      id = String(last.receipt_id);
-      if (second !== null) ordinal = String(last[second]);
       yield rows as never[];
     }
   };
