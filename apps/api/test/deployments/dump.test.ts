@@ -15,7 +15,14 @@ import {
   startDebianPostgres,
   upgradePath,
 } from '../world/debian-postgres.ts';
-import { call, createTenants, issueGrant, receiptOf, verifyBody } from '../world/tenants.ts';
+import {
+  call,
+  callUntilSettled,
+  createTenants,
+  issueGrant,
+  receiptOf,
+  verifyBody,
+} from '../world/tenants.ts';
 
 /** Of a test: programs of PostgreSQL that read and write a whole cluster, on a busy machine. */
 const TOOLS_MS = 240_000;
@@ -53,7 +60,7 @@ describe.skipIf(oldest === undefined)('a database that was carried to another se
     const first = await start(from);
     const tenants = await createTenants(first.baseUrl);
     const decide = async ({ baseUrl }: ApiProcess, body: unknown) =>
-      receiptOf(await call(baseUrl, 'POST', '/verify', { key: tenants.rpKey, body }));
+      receiptOf(await callUntilSettled(baseUrl, 'POST', '/verify', { key: tenants.rpKey, body }));
     const [grant, revoked] = [await issueGrant(tenants), await issueGrant(tenants)];
     const spent = await verifyBody(tenants, grant);
     const stored = await decide(first, spent);

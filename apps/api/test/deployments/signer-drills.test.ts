@@ -18,6 +18,7 @@ import { DOMAIN, nodeEnv } from '../world/api-node.ts';
 import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
 import {
   call,
+  callUntilSettled,
   createTenants,
   issueGrant,
   type Receipt,
@@ -126,7 +127,7 @@ describe.each(PLACES)('keys in $name', (place) => {
   const keys = () =>
     (JSON.parse(readFileSync(receiptKeys, 'utf8')) as { keys: { kid: string; private_key?: string }[] }).keys;
   const verifyOn = async (url = base()) =>
-    call(url, 'POST', '/verify', {
+    callUntilSettled(url, 'POST', '/verify', {
       key: tenants.rpKey,
       body: await verifyBody(tenants, await issueGrant(tenants)),
     });

@@ -13,6 +13,7 @@ import { type ApiProcess, startApiProcess } from '../world/api-process.ts';
 import { type ReleasedApi, unpackReleasedApi } from '../world/released-api.ts';
 import {
   call,
+  callUntilSettled,
   createTenants,
   type HeldGrant,
   issueGrant,
@@ -60,7 +61,8 @@ const stop = async (node: ApiProcess): Promise<number | null> => {
 };
 
 const outcomeOf = async ({ baseUrl }: ApiProcess, tenants: Tenants, body: unknown): Promise<string> =>
-  receiptOf(await call(baseUrl, 'POST', '/verify', { key: tenants.rpKey, body })).reason ?? 'ALLOW';
+  receiptOf(await callUntilSettled(baseUrl, 'POST', '/verify', { key: tenants.rpKey, body })).reason ??
+  'ALLOW';
 
 const decide = async (node: ApiProcess, tenants: Tenants, grant: HeldGrant): Promise<string> =>
   outcomeOf(node, tenants, await verifyBody(tenants, grant));
@@ -86,7 +88,9 @@ describe('the last release', () => {
       await issueGrant(tenants),
     ];
     const spent = await verifyBody(tenants, grant);
-    const stored = receiptOf(await call(old.baseUrl, 'POST', '/verify', { key: tenants.rpKey, body: spent }));
+    const stored = receiptOf(
+      await callUntilSettled(old.baseUrl, 'POST', '/verify', { key: tenants.rpKey, body: spent }),
+    );
     expect(stored.decision).toBe('ALLOW');
     expect((await revoke(old, tenants, revoked)).status).toBe(200);
 

@@ -5,7 +5,7 @@ import { type Program, startProgram } from '@svc/testkit/process/start-program';
 import { type ApiNode, type ApiNodes, nodeEnv } from './api-node.ts';
 import { closeIdleConnections } from './tenants.ts';
 
-const START_DEADLINE_MS = 20_000;
+const START_DEADLINE_MS = 45_000;
 
 export interface ApiProcess extends ApiNode, Program {
   readonly log: readonly string[];
