@@ -57,47 +57,58 @@ const DENIED: ApprovalDecision = { state: 'denied', reason: null };
 const CANCELLED: ApprovalDecision = { state: 'cancelled' };
 const stateOf = async (id: string) => (await stores.first.approvals.find(id))?.state;
 
-describe('a request is decided once', () => {
-  it('of approvals, denials and cancellations that wait for one row, on two nodes, exactly one wins', async () => {
-    for (let round = 0; round < sampled({ quick: 6, deep: 200 }); round++) {
-      const id = await insertDueIn(60_000);
-      const settling: Promise<unknown>[] = [];
-      await withSession(stores.url, async (session) => {
-        await session.query('begin');
-        await session.query('select from approval_requests where request_id = $1 for update', [id]);
-        const both = [stores.first.approvals, stores.second.approvals];
-        for (const approvals of both)
-          for (const decision of [approved(), approved(), DENIED, CANCELLED])
-            settling.push(approvals.decide(id, decision));
-        await untilWaiting(session, 2);
-        await session.query('commit');
-      });
-      const won = (await Promise.all(settling)).filter((record) => record !== null) as ApprovalRecord[];
-      expect(won.length).toBe(1);
-      expect(await stateOf(id)).toBe(won[0]?.state);
-    }
-  });
+/** Of a hundred rounds and more, on a machine that may do other things too. */
+const RACES_MS = sampled({ quick: 30_000, deep: 900_000 });
 
-  it('an approval that races the expiry wins before it or never: nothing is approved that has expired', async () => {
-    for (let round = 0; round < sampled({ quick: 10, deep: 500 }); round++) {
-      const id = await insertDueIn(30);
-      const grantId = newGrantId();
-      const [record] = await Promise.all([
-        runSql(
-          stores.url,
-          `select pg_sleep_until(expires_at + (random() - 0.5) * interval '4 ms') from approval_requests where request_id = '${id}'`,
-        ).then(() => stores.first.approvals.decide(id, approved(grantId))),
-        (async () => {
-          while ((await stateOf(id)) === 'pending');
-        })(),
-      ]);
-      const now = await stores.second.approvals.find(id);
-      expect(now?.state).toBe(record === null ? 'expired' : 'approved');
-      // By the microsecond it is before it, as a constraint has it; what is read are milliseconds.
-      if (now?.state === 'approved') expect(now.decidedAtMs).toBeLessThanOrEqual(now.expiresAtMs);
-      expect(await stores.first.approvals.decide(id, approved())).toBeNull();
-    }
-  });
+describe('a request is decided once', () => {
+  it(
+    'of approvals, denials and cancellations that wait for one row, on two nodes, exactly one wins',
+    async () => {
+      for (let round = 0; round < sampled({ quick: 6, deep: 200 }); round++) {
+        const id = await insertDueIn(60_000);
+        const settling: Promise<unknown>[] = [];
+        await withSession(stores.url, async (session) => {
+          await session.query('begin');
+          await session.query('select from approval_requests where request_id = $1 for update', [id]);
+          const both = [stores.first.approvals, stores.second.approvals];
+          for (const approvals of both)
+            for (const decision of [approved(), approved(), DENIED, CANCELLED])
+              settling.push(approvals.decide(id, decision));
+          await untilWaiting(session, 2);
+          await session.query('commit');
+        });
+        const won = (await Promise.all(settling)).filter((record) => record !== null) as ApprovalRecord[];
+        expect(won.length).toBe(1);
+        expect(await stateOf(id)).toBe(won[0]?.state);
+      }
+    },
+    RACES_MS,
+  );
+
+  it(
+    'an approval that races the expiry wins before it or never: nothing is approved that has expired',
+    async () => {
+      for (let round = 0; round < sampled({ quick: 10, deep: 500 }); round++) {
+        const id = await insertDueIn(30);
+        const grantId = newGrantId();
+        const [record] = await Promise.all([
+          runSql(
+            stores.url,
+            `select pg_sleep_until(expires_at + (random() - 0.5) * interval '4 ms') from approval_requests where request_id = '${id}'`,
+          ).then(() => stores.first.approvals.decide(id, approved(grantId))),
+          (async () => {
+            while ((await stateOf(id)) === 'pending');
+          })(),
+        ]);
+        const now = await stores.second.approvals.find(id);
+        expect(now?.state).toBe(record === null ? 'expired' : 'approved');
+        // By the microsecond it is before it, as a constraint has it; what is read are milliseconds.
+        if (now?.state === 'approved') expect(now.decidedAtMs).toBeLessThanOrEqual(now.expiresAtMs);
+        expect(await stores.first.approvals.decide(id, approved())).toBeNull();
+      }
+    },
+    RACES_MS,
+  );
 
   /** All that can end one request, at once and on two nodes. Which decisions ended it, and what is stored. */
   const endAtOnce = async (
@@ -123,23 +134,27 @@ describe('a request is decided once', () => {
     return { won, state: await stateOf(id) };
   };
 
-  it('of two approvals, a denial, a cancellation, a transfer of the DID and the expiry at once, exactly one wins and is told', async () => {
-    const audience: EventAudience = `rp ${world.relyingParty.did}`;
-    await insertSubscription(stores.first, audience, ['approval.decided']);
-    const told: string[] = [];
-    for (let round = 0; round < sampled({ quick: 6, deep: 400 }); round++) {
-      const both = [stores.first.approvals, stores.second.approvals];
-      const dueInMs = round % 2 === 0 ? 60_000 : Math.random() * 60;
-      const { won, state } = await endAtOnce(dueInMs, (id, decision) =>
-        both.map((one) => one.decide(id, decision)),
-      );
-      expect(won.length).toBeLessThanOrEqual(1);
-      expect(state).toBe(won[0]?.state ?? 'expired');
-      if (state !== undefined && state !== 'cancelled') told.push(state);
-    }
-    const events = await listTold(stores.url, audience);
-    expect(events.map(({ data }) => (JSON.parse(data) as { status: string }).status)).toEqual(told);
-  });
+  it(
+    'of two approvals, a denial, a cancellation, a transfer of the DID and the expiry at once, exactly one wins and is told',
+    async () => {
+      const audience: EventAudience = `rp ${world.relyingParty.did}`;
+      await insertSubscription(stores.first, audience, ['approval.decided']);
+      const told: string[] = [];
+      for (let round = 0; round < sampled({ quick: 6, deep: 400 }); round++) {
+        const both = [stores.first.approvals, stores.second.approvals];
+        const dueInMs = round % 2 === 0 ? 60_000 : Math.random() * 60;
+        const { won, state } = await endAtOnce(dueInMs, (id, decision) =>
+          both.map((one) => one.decide(id, decision)),
+        );
+        expect(won.length).toBeLessThanOrEqual(1);
+        expect(state).toBe(won[0]?.state ?? 'expired');
+        if (state !== undefined && state !== 'cancelled') told.push(state);
+      }
+      const events = await listTold(stores.url, audience);
+      expect(events.map(({ data }) => (JSON.parse(data) as { status: string }).status)).toEqual(told);
+    },
+    RACES_MS,
+  );
 
   it('without the protections several would win, and the races above would show it', async () => {
     const unguarded = (id: string, { state }: ApprovalDecision) =>

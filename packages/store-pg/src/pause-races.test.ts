@@ -29,7 +29,7 @@ describe('pauses and their ends against decisions through two nodes', () => {
       expect(report.stored).toBeGreaterThan(RACES);
       expect(report.refused).toBeGreaterThan(0);
     },
-    sampled({ quick: 60_000, deep: 3_600_000 }),
+    sampled({ quick: 60_000, deep: 14_400_000 }),
   );
 
   it('nor where commits dawdle between judging and storing', async () => {

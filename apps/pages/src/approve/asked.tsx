@@ -177,11 +177,11 @@ const Wish = ({
           else, once, for {LIFETIME_SECONDS / 60} minutes
         </dd>
         <dt>You can answer until</dt>
-        <dd>{formatInstant(request.task.expires_at)} UTC</dd>
+        <dd>{formatInstant(request.task.expires_at)}</dd>
       </dl>
       <ul class="compared">
         <li>
-          Your Agent signed for exactly this, at {formatInstant(signedAt.toISOString())} UTC: its signature
+          Your Agent signed for exactly this, at {formatInstant(signedAt.toISOString())}: its signature
           was checked here.
         </li>
         <li>
@@ -205,7 +205,7 @@ const Decided = ({
     {task.status === 'approved' && result !== null && (
       <p class="note note-good">
         {nameOf(relying_party)} has the Grant <code>{result.grant_id}</code>, which your Agent can use once
-        until {formatInstant(result.approved_until)} UTC. Until then you can revoke it.
+        until {formatInstant(result.approved_until)}. Until then you can revoke it.
       </p>
     )}
     {task.status === 'denied' && (

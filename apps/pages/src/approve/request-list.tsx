@@ -45,7 +45,7 @@ export const RequestList = ({ act }: { readonly act: Act }) => {
             {group.map(({ task, action }) => (
               <li key={task.id}>
                 <a href={`#${task.id}`}>{describeWish(action)}</a>
-                <span class="soft"> until {formatInstant(task.expires_at)} UTC</span>
+                <span class="soft"> until {formatInstant(task.expires_at)}</span>
               </li>
             ))}
           </ul>

@@ -102,7 +102,7 @@ const PauseNote = ({ pause: { scope, paused_at: at, reason } }: { readonly pause
     {WHOSE[scope]}{' '}
     {at === null
       ? 'It is recorded, and not yet known to hold on every node: pause again.'
-      : `Since ${formatInstant(at)} UTC.`}{' '}
+      : `Since ${formatInstant(at)}.`}{' '}
     {reason !== null && `“${reason}”`}
   </p>
 );

@@ -13,14 +13,17 @@ export const formatAmount = (amountMinor: number, currency: string): string => {
 };
 
 export const describeAuthority = ({ action, constraints, resources }: Capability): string => {
-  const { maxAmount, currency, methods, ...others } = constraints as Readonly<Record<string, unknown>>;
+  const { maxAmount, currency, methods, maxUses, ...others } = constraints as Readonly<
+    Record<string, unknown>
+  >;
   const limit =
     typeof maxAmount === 'number' && typeof currency === 'string'
       ? ` up to ${formatAmount(maxAmount, currency)}`
       : '';
   const verbs = Array.isArray(methods) ? ` ${methods.join(', ')}` : '';
   const more = Object.keys(others).length > 0 ? ` with ${JSON.stringify(others)}` : '';
-  return `${action}${verbs}${limit}${more} on ${resources?.join(', ') ?? 'every resource'}`;
+  const uses = typeof maxUses !== 'number' ? '' : maxUses === 1 ? ', once' : `, ${maxUses} times in all`;
+  return `${action}${verbs}${limit}${more} on ${resources?.join(', ') ?? 'every resource'}${uses}`;
 };
 
 const MOST_CHARS = 50_000;
@@ -31,5 +34,5 @@ export const abridge = (text: string): string =>
     ? text
     : `${text.slice(0, MOST_CHARS)} … and ${(text.length - MOST_CHARS).toLocaleString('en')} characters more`;
 
-/** `2026-11-20T08:00:00.123Z` → `2026-11-20 08:00:00`, still UTC. */
-export const formatInstant = (timestamp: string): string => timestamp.slice(0, 19).replace('T', ' ');
+/** `2026-11-20T08:00:00.123Z` → `2026-11-20 08:00:00 UTC`. */
+export const formatInstant = (timestamp: string): string => `${timestamp.slice(0, 19).replace('T', ' ')} UTC`;

@@ -26,7 +26,7 @@ export const SecretNote = ({
         Events to <code>{secret.url}</code> are signed with it. It is shown here once and never again; if it
         is lost, rotate it.
         {secret.previousEndsAt !== null &&
-          ` The one before is in force beside it until ${formatInstant(secret.previousEndsAt)} UTC.`}
+          ` The one before is in force beside it until ${formatInstant(secret.previousEndsAt)}.`}
       </p>
       <p class="secret-text">
         <code>{secret.text}</code>

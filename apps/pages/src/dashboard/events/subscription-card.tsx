@@ -157,7 +157,7 @@ const Health = ({ subscription: one }: { readonly subscription: Subscription }) 
   const why =
     one.state === 'disabled'
       ? `${BECAUSE[one.disabled_because ?? 'owner']} What happens meanwhile is kept for 30 days.`
-      : `Failing${one.failing_since === null ? '' : ` since ${formatInstant(one.failing_since)} UTC`}; it is tried again.`;
+      : `Failing${one.failing_since === null ? '' : ` since ${formatInstant(one.failing_since)}`}; it is tried again.`;
   return (
     <p class="note note-warn">
       {why}
