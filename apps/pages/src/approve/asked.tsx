@@ -181,8 +181,8 @@ const Wish = ({
       </dl>
       <ul class="compared">
         <li>
-          Your Agent signed for exactly this, at {formatInstant(signedAt.toISOString())}: its signature
-          was checked here.
+          Your Agent signed for exactly this, at {formatInstant(signedAt.toISOString())}: its signature was
+          checked here.
         </li>
         <li>
           The service denied exactly this: the signature of Receipt{' '}
