@@ -14,6 +14,7 @@ import { Cleanup } from '../harness/cleanup.ts';
 import { argumentsOf, assertBuilt, builtApp, readCommandLine, within } from '../harness/command-line.ts';
 import { type ApiNode, startApiNode } from '../harness/contestants.ts';
 import { startDatabase } from '../harness/database.ts';
+import { findFreePort } from '../harness/program.ts';
 import { describeMachine } from '../harness/report.ts';
 import { DAY_MS, DAYS, startOfDay } from '../ledger/days.ts';
 import { fill } from '../ledger/fill.ts';
@@ -77,6 +78,16 @@ const pathsOf = (firstDayMs: number, endMs: number, { largestPrincipal }: Tenant
   ];
 };
 
+/** Where a node has read its reports, as it counts them. */
+async function readsOf(adminPort: string): Promise<Record<'replica' | 'primary', number>> {
+  const metrics = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
+  const countOf = (server: string) =>
+    Number(
+      new RegExp(`^svc_report_reads_total\\{server="${server}"[^}]*\\} (\\d+)`, 'm').exec(metrics)?.[1] ?? 0,
+    );
+  return { replica: countOf('replica'), primary: countOf('primary') };
+}
+
 const cleanup = new Cleanup();
 try {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-bench-'));
@@ -102,7 +113,12 @@ try {
   await countUsage(database.url, receipts, progress);
   progress('starting the standby');
   const standbyUrl = await startStandby(database, join(folder, 'standby'), cleanup);
-  const replicated = await nodeOf('replica', { DATABASE_READ_URL: standbyUrl }, plain);
+  const adminPort = `${await findFreePort()}`;
+  const replicated = await nodeOf(
+    'replica',
+    { DATABASE_READ_URL: standbyUrl, SVC_ADMIN_PORT: adminPort },
+    plain,
+  );
   const world = await makeWorld({ baseUrl: plain.origin, adminToken: plain.adminToken }, 20);
   const requests = new VerifyRequests(world);
   const paths = pathsOf(firstDayMs, endMs, tenants);
@@ -113,7 +129,7 @@ try {
   /** Milliseconds of the primary's CPU in a second of verifies, and of reports where a node answers them. */
   const round = async (node: ApiNode | null) => {
     const target = { url: `${plain.origin}/verify`, apiKey: world.relyingParty.apiKey };
-    const load = new SteadyLoad(target, requests.sign(verifies * (seconds + 5)), Math.max(verifies, 1));
+    const load = new SteadyLoad(target, requests.sign(verifies * (seconds + 20)), Math.max(verifies, 1));
     await delay(1_000);
     const cpuBefore = cpuMsOfTree(database.postgresPid);
     const beganMs = performance.now();
@@ -184,6 +200,8 @@ try {
     };
   });
   console.log(printRows(rows));
+  const { replica, primary } = await readsOf(adminPort);
+  progress(`the node with a replica read ${replica} reports there, and ${primary} on the primary`);
   if (failures > 0) throw new Error(`${failures} requests failed`);
 } catch (problem) {
   console.error(problem instanceof Error ? problem.message : problem);
