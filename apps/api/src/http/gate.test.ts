@@ -111,6 +111,15 @@ describe('the limit of verifications under way', () => {
     const quick = await enter();
     nowMs += 10;
     quick.leave();
+    // Of a crowd that has just come nothing is concluded.
+    for (let i = 0; i < 2; i++) {
+      const crowd = await Promise.all(Array.from({ length: 16 }, enter));
+      nowMs += 800;
+      for (const exchange of crowd) {
+        attack(gate, exchange);
+        exchange.leave();
+      }
+    }
     const late = await Promise.all(Array.from({ length: 50 }, enter));
     nowMs += 1_000;
     for (const exchange of late) attack(gate, exchange);
