@@ -163,7 +163,7 @@ describe('midnights', () => {
   }, 180_000);
 
   it('without the day lock, Receipts are stored into days that have been closed', async () => {
-    const { missing } = await crossMidnights(databases.unlocked.url, apis[1] as ApiProcesses, 2_000, false);
+    const { missing } = await crossMidnights(databases.unlocked.url, apis[1] as ApiProcesses, 6_000, false);
     expect(missing.length).toBeGreaterThan(0);
-  }, 60_000);
+  }, 180_000);
 });
