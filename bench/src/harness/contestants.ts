@@ -96,9 +96,6 @@ export async function startApiNode(
     SVC_DATA_DIR: join(folder, `${name}-data`),
     SVC_ADMIN_TOKEN: adminToken,
     DATABASE_URL: databaseUrl,
-    // The least of what is counted is a key, which those who ask take turns with.
-    SVC_SUBJECT_PER_MINUTE: '1000000',
-    SVC_ORG_PER_MINUTE: '10000000',
     ...(processes > 1 && { SVC_PROCESSES: String(processes) }),
     ...added,
   };

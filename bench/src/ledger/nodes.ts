@@ -10,6 +10,8 @@ const NODES = 4;
 /** Interface §Limits, less some for what is asked besides. */
 const PER_KEY_AND_MINUTE = 110;
 const WINDOW_MS = 60_000;
+/** What the keys of one subject, and of an org, may ask together: as much as their turns come to. */
+const TOGETHER = { SVC_SUBJECT_PER_MINUTE: '1000000', SVC_ORG_PER_MINUTE: '10000000' };
 
 export type Nodes = readonly [ApiNode, ...ApiNode[]];
 
@@ -18,8 +20,9 @@ export async function startNodes(
   place: Place,
   api: string,
   databaseUrl: string,
-  { first: found, environment = {} }: Pick<ApiNodeRequest, 'first' | 'environment'> = {},
+  { first: found, environment: added = {} }: Pick<ApiNodeRequest, 'first' | 'environment'> = {},
 ): Promise<Nodes> {
+  const environment = { ...TOGETHER, ...added };
   const first = found ?? (await startApiNode(place, { name: 'ledger', api, databaseUrl, environment }));
   const others: ApiNode[] = [];
   while (others.length < NODES - 1)
