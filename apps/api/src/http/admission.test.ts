@@ -214,6 +214,16 @@ describe('a service that was idle and is asked by 64 at once', () => {
     expect(refusals((nowMs) => (nowMs < 20_700 ? 100 : 700))).toBe(0);
   });
 
+  it('knows who floods it in bursts, however long each is', () => {
+    const burst = [
+      { seconds: 1.4, perSecond: 600 },
+      { seconds: 4, perSecond: 0.25 },
+    ];
+    const bursts = simulate(new Admission(), Array.from({ length: 20 }, () => burst).flat());
+    expect(bursts(0, 1_400).refused).toBe(0);
+    expect(bursts(30_000, 108_000).refused).toBeGreaterThan(1_000);
+  });
+
   it('refuses where it stays so slow', () => {
     expect(refusals(() => 100)).toBeGreaterThan(0);
   });

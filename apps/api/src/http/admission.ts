@@ -42,8 +42,11 @@ const LEAST = 16;
 const MOST = 2_048;
 /** Of the limit, for one org, or for all newcomers: another always finds a place. */
 const SHARE = 0.75;
-/** Many under way, so recently, are of one crowd; and for how long nothing is concluded from a new one. */
-const SAME_CROWD_MS = 1_000;
+/**
+ * Many under way, so recently, are of one crowd: as long as the best rate is remembered, so that who floods in bursts is known. And for how
+ * long nothing is concluded from a new one.
+ */
+const SAME_CROWD_MS = 5_000;
 const SETTLES_MS = 1_500;
 /** Refusals this close to each other are of one overload. */
 const CALM_MS = 5_000;

@@ -245,7 +245,7 @@ describe('svc-admin on a running service', () => {
     ['from pauses where', ['pause', 'show'], 'The service is not paused.'],
     ['from service_keys', ['keys'], 'receipt-1'],
   ])(
-    'a server that is slow to answer is waited for: a person asked, and no request waits',
+    'a server that is slow to answer (%s) is waited for: a person asked, and no request waits',
     async (statement, command, said) => {
       // Longer than the 700 ms that a request waits for a read.
       const slow = await startSlowProxy(database.url, statement, 900);

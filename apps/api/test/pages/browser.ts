@@ -15,7 +15,7 @@ import {
 } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 
-/** The shell is the same engine without windows, and takes half the time; both are Debian's. */
+/** The shell is the same engine without windows, which costs less; both are Debian's. */
 const CHROMIUM = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((path) => existsSync(path));
 export const hasBrowser = CHROMIUM !== undefined;
 
