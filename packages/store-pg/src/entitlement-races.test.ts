@@ -129,10 +129,14 @@ const slowDown = (url: string, seconds: number) =>
 
 describe('production checks against pushes through two nodes', () => {
   it(`in ${ROUNDS} rounds every count is exact and no cap is passed`, async () => {
-    const { outcomes, breaches } = await race(whole.url, ROUNDS);
-    expect(breaches).toEqual([]);
-    for (const outcome of ['STORED', 'PLAN_REQUIRED', 'STALE', 'REPLAY'])
-      expect([outcome, (outcomes.get(outcome) ?? 0) > 0]).toEqual([outcome, true]);
+    const unseen = new Set(['STORED', 'PLAN_REQUIRED', 'STALE', 'REPLAY']);
+    // At random, a few rounds may do without one of them.
+    for (let races = 0; races === 0 || (unseen.size > 0 && races < 10); races++) {
+      const { outcomes, breaches } = await race(whole.url, ROUNDS);
+      expect(breaches).toEqual([]);
+      for (const outcome of outcomes.keys()) unseen.delete(outcome);
+    }
+    expect([...unseen]).toEqual([]);
     const [row] = await runSql<{ deadlocks: string }>(
       whole.url,
       'select deadlocks from pg_stat_database where datname = current_database()',
@@ -153,7 +157,8 @@ describe('production checks against pushes through two nodes', () => {
 
   it('a push that begins a cap while a check is being stored counts it, unless pushes take no lock', async () => {
     const { url } = withoutPushLock;
-    await slowDown(url, 0.3);
+    // Longer than a slow machine takes to open a connection for the push.
+    await slowDown(url, 1);
     expect(await pushBesideCheck(url)).toEqual([]);
     const lock = 'perform pg_advisory_xact_lock(8, hashtext(p_org_id));';
     await alterFunction(url, 'svc_put_entitlement', lock, '');
