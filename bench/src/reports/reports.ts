@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- reports`: what reports cost the primary, read there and read on a streaming replica, beside verifies at a steady
- * rate. Ends with 1 where a request failed.
+ * rate. Ends with 1 where a request failed, or no report was read on the replica.
  */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
@@ -112,7 +112,7 @@ try {
   await fill({ databaseUrl: database.url, firstDayMs, days: DAYS, receipts, templates, progress });
   await countUsage(database.url, receipts, progress);
   progress('starting the standby');
-  const standbyUrl = await startStandby(database, join(folder, 'standby'), cleanup);
+  const standbyUrl = await startStandby(database, cleanup);
   const adminPort = `${await findFreePort()}`;
   const replicated = await nodeOf(
     'replica',
@@ -202,6 +202,7 @@ try {
   console.log(printRows(rows));
   const { replica, primary } = await readsOf(adminPort);
   progress(`the node with a replica read ${replica} reports there, and ${primary} on the primary`);
+  if (replica === 0) throw new Error('no report was read on the replica');
   if (failures > 0) throw new Error(`${failures} requests failed`);
 } catch (problem) {
   console.error(problem instanceof Error ? problem.message : problem);

@@ -7,8 +7,12 @@ import { chownLike, makeLike, takeBaseBackup, writeLike } from '@svc/testkit/bas
 import type { Cleanup } from '../harness/cleanup.ts';
 import type { Database } from '../harness/database.ts';
 
-/** Answers its URL, of the same database as the primary's. */
-export async function startStandby(primary: Database, folder: string, cleanup: Cleanup): Promise<string> {
+/**
+ * Answers its URL, of the same database as the primary's. It lies beside the primary's data: where root starts the servers, a folder of
+ * the benchmark is out of reach for the user they run as.
+ */
+export async function startStandby(primary: Database, cleanup: Cleanup): Promise<string> {
+  const folder = `${primary.dataDir}-standby`;
   await mkdir(folder, { mode: 0o700 });
   chownLike(primary.dataDir, folder);
   makeLike(primary.dataDir, join(folder, 'cluster'));
@@ -23,6 +27,8 @@ export async function startStandby(primary: Database, folder: string, cleanup: C
     await server.stop();
     for (const place of new Set([server.dataDir, folder])) await removeEmbeddedPostgres(place);
   });
+  if (server.dataDir !== folder)
+    throw new Error(`the server runs in ${server.dataDir}, and not on the standby's data`);
   const url = new URL(primary.url);
   url.port = new URL(server.url).port;
   return url.href;

@@ -8,7 +8,8 @@ export const REMEDIES: Readonly<Record<ReasonCode, string>> = {
   ISSUER_KEY_NOT_FOUND:
     'The Principal must sign with a key that stands under assertionMethod in its DID document and has not ended.',
   GRANT_SIGNATURE_INVALID: 'Pass on the Grant unchanged; if it was, the Principal must sign anew.',
-  GRANT_NOT_YET_VALID: 'Wait until the Grant begins to hold, or ask the Principal for one that holds now.',
+  GRANT_NOT_YET_VALID:
+    'Wait until the Grant begins to hold, which is later than it was signed where the Principal’s clock is ahead, or ask for one that holds now.',
   GRANT_EXPIRED: 'Ask the Principal for a new Grant.',
   AUTHORITY_REVOKED:
     'If it is paused, wait until the Principal resumes it; else the Agent needs another Grant, under an id of its own.',
