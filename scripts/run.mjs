@@ -36,7 +36,7 @@ const { env: inherited } = process;
 const commands = {
   async start() {
     await install();
-    await build('--filter=@svc/api...');
+    await build('--filter=@svc/api');
     return show(process.execPath, [join('apps', 'api', 'dist', 'start.js'), ...parameters]);
   },
   async test() {
@@ -104,7 +104,7 @@ const commands = {
   /** The kits of other languages, which come with tools of their own. Pages, since an API is started too. */
   async kits() {
     await install();
-    await build('--filter=@svc/pages...');
+    await build('--filter=@svc/pages');
     return runSource('kits', 'differential', 'main.ts');
   },
   /** The public conformance suite of MCP, with the guard and without. */
