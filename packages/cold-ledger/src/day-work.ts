@@ -4,7 +4,7 @@ import { findDayProblem } from './find-day-problem.ts';
 import type { ColdDay } from './manifest.ts';
 import { type PackedDay, packDay } from './pack-day.ts';
 import type { DayRows } from './pack-tables.ts';
-import { differenceOf, newPrints } from './prints.ts';
+import { differenceOf, digestsOf, newPrints } from './prints.ts';
 import { ColdDayReader } from './read-day.ts';
 import { clearActions, type ReceiptRow } from './schema.ts';
 import type { Sizes } from './write-table.ts';
@@ -57,10 +57,11 @@ export const dayWork = ({ objects, readDayRows, sizes }: DayWorkDeps): DayWork =
       async (rows) => {
         const [kept, stored] = [newPrints(), newPrints()];
         for await (const batch of rows.receipts()) for (const row of batch) kept.receipts.add(row);
-        if (kept.receipts.isEmpty) return null;
+        const were = digestsOf(kept);
+        if (were.receipts.length === 0) return null;
         for await (const batch of new ColdDayReader(objects, manifest).receipts(signal))
           for (const row of batch) stored.receipts.add(row);
-        return differenceOf(kept, stored);
+        return differenceOf(were, digestsOf(stored));
       },
       'kept',
     ),

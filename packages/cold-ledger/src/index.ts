@@ -5,9 +5,23 @@ export { type DayWork, dayWork, type ReadDayRows } from './day-work.ts';
 export { findDayProblem } from './find-day-problem.ts';
 export { dropDays } from './leave-days.ts';
 export { type ColdDay, type ObjectEntry, parseColdDay, signColdDay, verifyColdDay } from './manifest.ts';
-export { type PackedDay, packDay } from './pack-day.ts';
+export {
+  type PackedDay,
+  packDay,
+  packedOf,
+  type ReadBackDay,
+  readBackDay,
+  type WrittenDay,
+  writeDay,
+} from './pack-day.ts';
 export { type PackDaysDeps, packDays, packNamedDay } from './pack-days.ts';
-export { type DayRows, type ProvenTables, packTables, proveReceipts } from './pack-tables.ts';
+export {
+  type DayRows,
+  type ProvenTables,
+  packTables,
+  proveReceipts,
+  type TableObject,
+} from './pack-tables.ts';
 export { proveDay } from './prove-day.ts';
 export { ColdDayReader } from './read-day.ts';
 export { manifestReader, type ReadManifest } from './read-manifest.ts';

@@ -1,10 +1,19 @@
-/** A day into the store, and out of it again: nothing may rest on what was packed before this has read it back and compared it. */
+/**
+ * A day into the store, and out of it again: nothing may rest on what was packed before it was read back and compared. The two are apart,
+ * so that an object can be read back on another thread while the next one is made.
+ */
 import type { ObjectStore } from '@svc/service';
-import type { ColdDay } from './manifest.ts';
-import { type DayRows, type ProvenTables, packTables, proveReceipts } from './pack-tables.ts';
-import { differenceOf, newPrints, type Print, type PrintedRow } from './prints.ts';
+import type { ColdDay, ObjectEntry } from './manifest.ts';
+import {
+  type DayRows,
+  DayTrees,
+  type PackOptions,
+  type ProvenTables,
+  packTables,
+  type TableObject,
+} from './pack-tables.ts';
+import { type Digests, differenceOf, digestsOf, newPrints, type Print, type PrintedRow } from './prints.ts';
 import { ColdDayReader } from './read-day.ts';
-import type { Sizes } from './write-table.ts';
 
 /** What the Receipts lead to as they were read back from the store, and what they were read from. */
 export interface PackedDay extends ProvenTables {
@@ -13,34 +22,78 @@ export interface PackedDay extends ProvenTables {
   readonly difference: string | null;
 }
 
+export interface WrittenDay {
+  readonly tables: ColdDay['tables'];
+  /** Of the rows as they were given. */
+  readonly stored: Digests;
+}
+
+export interface ReadBackDay extends ProvenTables {
+  /** Of the rows as they were read. */
+  readonly found: Digests;
+}
+
 /**
  * The same rows are the same objects, so to be cut off anywhere and begin again leaves nothing twice. Rejects with
- * `ObjectStoreError` where the store fails or does not give back what it was given.
+ * `ObjectStoreError` where the store fails.
  */
+export const writeDay = async (
+  store: ObjectStore,
+  day: string,
+  rows: DayRows,
+  options: PackOptions = {},
+): Promise<WrittenDay> => {
+  const stored = newPrints();
+  const source: DayRows = {
+    receipts: () => printed(stored.receipts, rows.receipts()),
+    attestations: () => printed(stored.attestations, rows.attestations()),
+    consumptionEvents: () => printed(stored.consumption_events, rows.consumptionEvents()),
+  };
+  return { tables: await packTables(store, day, source, options), stored: digestsOf(stored) };
+};
+
+/** Objects of a day in their order, table by table. Rejects with `ObjectStoreError` where the store does not give back what it was given. */
+export const readBackDay = async (
+  store: ObjectStore,
+  objects: AsyncIterable<TableObject> | Iterable<TableObject>,
+  signal?: AbortSignal,
+): Promise<ReadBackDay> => {
+  const found = newPrints();
+  const trees = new DayTrees();
+  for await (const { table, entry } of objects) {
+    const reader = new ColdDayReader(store, { tables: { ...NO_TABLES, [table]: [entry] } });
+    if (table === 'receipts')
+      for await (const rows of reader.receipts(signal))
+        for (const row of rows) {
+          found.receipts.add(row);
+          trees.add(row);
+        }
+    else for await (const rows of reader.rows(table, signal)) for (const row of rows) found[table].add(row);
+  }
+  return { ...trees.proven, found: digestsOf(found) };
+};
+
+const NO_TABLES: ColdDay['tables'] = { receipts: [], attestations: [], consumption_events: [] };
+
+export const packedOf = ({ tables, stored }: WrittenDay, { found, ...proven }: ReadBackDay): PackedDay => ({
+  ...{ ...proven, tables, difference: differenceOf(stored, found) },
+});
+
+/** Both, one after the other. */
 export const packDay = async (
   store: ObjectStore,
   day: string,
   rows: DayRows,
-  options: { readonly signal?: AbortSignal; readonly sizes?: Sizes } = {},
+  options: PackOptions = {},
 ): Promise<PackedDay> => {
-  const { signal } = options;
-  const [stored, found] = [newPrints(), newPrints()];
-  const tables = await packTables(
-    store,
-    day,
-    {
-      receipts: () => printed(stored.receipts, rows.receipts()),
-      attestations: () => printed(stored.attestations, rows.attestations()),
-      consumptionEvents: () => printed(stored.consumption_events, rows.consumptionEvents()),
-    },
-    options,
-  );
-  const proven = await proveReceipts(store, tables, signal, (row) => found.receipts.add(row));
-  const reader = new ColdDayReader(store, { tables });
-  for (const table of ['attestations', 'consumption_events'] as const)
-    for await (const rows of reader.rows(table, signal)) for (const row of rows) found[table].add(row);
-  return { ...proven, tables, difference: differenceOf(stored, found) };
+  const written = await writeDay(store, day, rows, options);
+  return packedOf(written, await readBackDay(store, objectsOf(written.tables), options.signal));
 };
+
+const objectsOf = (tables: ColdDay['tables']): TableObject[] =>
+  (Object.entries(tables) as [TableObject['table'], readonly ObjectEntry[]][]).flatMap(([table, entries]) =>
+    entries.map((entry) => ({ table, entry })),
+  );
 
 async function* printed<Row extends PrintedRow>(
   print: Print,

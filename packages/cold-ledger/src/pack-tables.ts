@@ -18,12 +18,25 @@ export interface DayRows {
   consumptionEvents(): AsyncIterable<readonly ConsumptionRow[]>;
 }
 
+/** An object of a day. */
+export interface TableObject {
+  readonly table: TableName;
+  readonly entry: ObjectEntry;
+}
+
+export interface PackOptions {
+  readonly signal?: AbortSignal;
+  readonly sizes?: Sizes;
+  /** Hears of each object once it is stored. */
+  readonly onObject?: (object: TableObject) => void;
+}
+
 /** The same rows are the same objects, so to be killed and begin again leaves nothing twice. */
 export const packTables = async (
   store: ObjectStore,
   day: string,
   rows: DayRows,
-  { signal, sizes }: { readonly signal?: AbortSignal; readonly sizes?: Sizes } = {},
+  { signal, sizes, onObject = () => {} }: PackOptions = {},
 ): Promise<ColdDay['tables']> => {
   const pack = async <T extends TableName>(
     table: T,
@@ -34,6 +47,7 @@ export const packTables = async (
       const name = objectName(`${day}/${table.replace('_', '-')}`, bytes, 'parquet');
       await store.put(name, bytes, signal);
       entries.push({ name, ...entry });
+      onObject({ table, entry: { name, ...entry } });
     }
     return entries;
   };
@@ -63,16 +77,28 @@ export const proveReceipts = async (
   signal?: AbortSignal,
   onRow: (row: ReceiptRow) => void = () => {},
 ): Promise<ProvenTables> => {
-  const ids = new CompactRange(nativeSha256);
-  const contents = new CompactRange(nativeSha256);
+  const trees = new DayTrees();
   for await (const rows of new ColdDayReader(store, { tables }).receipts(signal))
     for (const row of rows) {
-      const { receipt_id: id, jws } = row;
       onRow(row);
-      ids.push(hashLeaf(id, nativeSha256));
-      contents.push(hashLeaf(createHash('sha256').update(jws).digest(), nativeSha256));
+      trees.add(row);
     }
-  return { treeSize: ids.size, root: textOf(ids), contentRoot: textOf(contents) };
+  return trees.proven;
 };
+
+/** Both trees of a day's Receipts, in the order of their ids. */
+export class DayTrees {
+  readonly #ids = new CompactRange(nativeSha256);
+  readonly #contents = new CompactRange(nativeSha256);
+
+  add({ receipt_id: id, jws }: ReceiptRow): void {
+    this.#ids.push(hashLeaf(id, nativeSha256));
+    this.#contents.push(hashLeaf(createHash('sha256').update(jws).digest(), nativeSha256));
+  }
+
+  get proven(): ProvenTables {
+    return { treeSize: this.#ids.size, root: textOf(this.#ids), contentRoot: textOf(this.#contents) };
+  }
+}
 
 const textOf = (range: CompactRange): Sha256 => `sha256:${formatHash(range.root())}` as Sha256;

@@ -4,6 +4,11 @@ import { TABLES, type TableName } from './schema.ts';
 
 export type Prints = Readonly<Record<TableName, Print>>;
 
+/** Of the parts of each table: its first receipt id, and the SHA-256 of its rows. */
+export type Digests = Readonly<
+  Record<TableName, readonly { readonly first: string; readonly digest: string }[]>
+>;
+
 export const newPrints = (): Prints => ({
   receipts: new Print('receipts'),
   attestations: new Print('attestations'),
@@ -49,11 +54,7 @@ export class Print {
     this.#part = null;
   }
 
-  get isEmpty(): boolean {
-    return this.#rows === 0;
-  }
-
-  digests(): readonly { readonly first: string; readonly digest: string }[] {
+  digests(): Digests[TableName] {
     this.#endPart();
     return this.#parts;
   }
@@ -62,10 +63,16 @@ export class Print {
 /** Of one column a value is of one kind, so none stands for another. */
 const plain = (value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value);
 
+export const digestsOf = ({ receipts, attestations, consumption_events }: Prints): Digests => ({
+  receipts: receipts.digests(),
+  attestations: attestations.digests(),
+  consumption_events: consumption_events.digests(),
+});
+
 /** The table, and the receipt id, from which on they are not the same rows; null: they are. */
-export const differenceOf = (stored: Prints, found: Prints): string | null => {
+export const differenceOf = (stored: Digests, found: Digests): string | null => {
   for (const table of Object.keys(stored) as TableName[]) {
-    const [were, are] = [stored[table].digests(), found[table].digests()];
+    const [were, are] = [stored[table], found[table]];
     const at = Array.from({ length: Math.max(were.length, are.length) }, (_, i) => i).find(
       (i) => were[i]?.digest !== are[i]?.digest,
     );

@@ -13,10 +13,23 @@ const pack = (program: string, stop: AbortSignal = new AbortController().signal)
 const answer = (outcome: object): string =>
   `import { parentPort } from 'node:worker_threads'; parentPort.postMessage(${JSON.stringify(outcome)});`;
 
+/** Each of the two threads runs a program of its own. */
+const both = (write: string, readBack: string): string =>
+  `import { parentPort, workerData } from 'node:worker_threads';
+   const { objects, what } = workerData.task;
+   if (what === 'write') { ${write} } else { ${readBack} }`;
+const say = (value: object): string =>
+  `parentPort.postMessage({ ok: true, value: ${JSON.stringify(value)} });`;
+
+const none = { receipts: [], attestations: [], consumption_events: [] };
+const digests = (digest: string) => ({ ...none, receipts: [{ first: 'drc_1', digest }] });
+const proven = { treeSize: 1, root: 'sha256:a', contentRoot: 'sha256:b' };
+const good = both(say({ tables: none, stored: digests('a') }), say({ ...proven, found: digests('a') }));
+
 it('a day that does not fit into the heap of its thread fails alone, and the next one is packed', async () => {
   const hungry = 'const kept = []; for (;;) kept.push(new Array(100_000).fill(kept.length));';
   await expect(pack(hungry)).rejects.toMatchObject({ code: 'ERR_WORKER_OUT_OF_MEMORY' });
-  expect(await pack(answer({ ok: true, value: 'packed' }))).toBe('packed');
+  expect(await pack(good)).toEqual({ ...proven, tables: none, difference: null });
 });
 
 it('a thread that ends without an answer has packed nothing', async () => {
@@ -29,7 +42,7 @@ it('a stop ends it wherever it is', async () => {
   const reason = new Error('stopped');
   stop.abort(reason);
   await expect(packing).rejects.toBe(reason);
-  await expect(pack(answer({ ok: true, value: 'packed' }), stop.signal)).rejects.toBe(reason);
+  await expect(pack(good, stop.signal)).rejects.toBe(reason);
 });
 
 it('a fault of storage is told as what it is', async () => {
@@ -37,4 +50,22 @@ it('a fault of storage is told as what it is', async () => {
   await expect(pack(answer(fault))).rejects.toSatisfy(
     (error) => error instanceof StoreError && error.kind === 'unavailable' && error.message === 'no answer',
   );
+});
+
+it('what one thread stores the other one is told of, and rows that are read back otherwise are a difference', async () => {
+  const write = `objects.postMessage({ digest: 'b' }); ${say({ tables: none, stored: digests('a') })}`;
+  const readBack = `objects.once('message', ({ digest }) => parentPort.postMessage({ ok: true,
+    value: ${JSON.stringify({ ...proven, found: digests('DIGEST') }).replace('"DIGEST"', 'digest')} }));`;
+  expect(await pack(both(write, readBack))).toMatchObject({ difference: 'receipts from drc_1 on' });
+});
+
+it.each([
+  ['that stores', (fails: string, waits: string) => both(fails, waits)],
+  ['that reads back', (fails: string, waits: string) => both(waits, fails)],
+])('once the thread %s has failed, the other one ends too, with the same error', async (_, programOf) => {
+  const fault = { ok: false, name: 'ObjectStoreError', kind: 'wrong-bytes', message: 'not what was stored' };
+  const fails = `parentPort.postMessage(${JSON.stringify(fault)});`;
+  const waits = `setInterval(() => {}, 1_000);`;
+  await expect(pack(programOf(fails, waits))).rejects.toThrow('not what was stored');
+  expect(await pack(good)).toMatchObject({ difference: null });
 });

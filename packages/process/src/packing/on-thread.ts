@@ -1,6 +1,9 @@
-/** The long work of a day on a thread of its own, one for each piece: what it held is given back with it. */
-import { Worker } from 'node:worker_threads';
-import type { DayWork, PackedDay } from '@svc/cold-ledger';
+/**
+ * The long work of a day on a thread of its own, one for each piece: what it held is given back with it. A day is packed by two, one of
+ * which reads back what the other one stores.
+ */
+import { MessageChannel, Worker } from 'node:worker_threads';
+import { type DayWork, type PackedDay, packedOf, type ReadBackDay, type WrittenDay } from '@svc/cold-ledger';
 import {
   ObjectStoreError,
   type ObjectStoreErrorKind,
@@ -22,12 +25,18 @@ export const workOnThread = (program: URL, places: PackPlaces): DayWork => {
   /** Threads that were told to end and have not. */
   const ending = new Set<Worker>();
 
+  const assertNoneEnding = (): void => {
+    if (ending.size > 0)
+      throw new ObjectStoreError('unavailable', 'a thread that was to end waits for it still');
+  };
+
   /** Once `stop` is aborted the thread is ended wherever it is, as by a kill: what it leaves is what a kill leaves. */
   const runOn = async (task: PackTask, stop: AbortSignal): Promise<unknown> => {
     stop.throwIfAborted();
-    if (ending.size > 0)
-      throw new ObjectStoreError('unavailable', 'a thread that was to end waits for it still');
-    const thread = new Worker(program, { workerData: { ...places, task }, resourceLimits: LIMITS });
+    const thread = new Worker(program, {
+      ...{ workerData: { ...places, task }, resourceLimits: LIMITS },
+      transferList: 'objects' in task ? [task.objects] : [],
+    });
     try {
       return await untilAborted(answerOf(thread), stop);
     } finally {
@@ -37,12 +46,37 @@ export const workOnThread = (program: URL, places: PackPlaces): DayWork => {
     }
   };
 
+  const runAlone = async (task: PackTask, stop: AbortSignal): Promise<unknown> => {
+    assertNoneEnding();
+    return runOn(task, stop);
+  };
+
   return {
-    pack: async (day, stop) => (await runOn({ what: 'pack', day }, stop)) as PackedDay,
-    clear: async (manifest, stop) => (await runOn({ what: 'clear', manifest }, stop)) as PackedDay,
+    async pack(day, stop) {
+      assertNoneEnding();
+      const { port1, port2 } = new MessageChannel();
+      const failed = new AbortController();
+      const either = AbortSignal.any([stop, failed.signal]);
+      const tasks = [
+        { what: 'write', day, objects: port1 },
+        { what: 'readBack', objects: port2 },
+      ] as const;
+      const done = tasks.map((task) =>
+        runOn(task, either).catch((error: unknown) => {
+          failed.abort(error);
+          throw error;
+        }),
+      );
+      // The other thread has been told to end by then.
+      await Promise.allSettled(done);
+      const [written, readBack] = (await Promise.all(done)) as [WrittenDay, ReadBackDay];
+      return packedOf(written, readBack);
+    },
+    clear: async (manifest, stop) => (await runAlone({ what: 'clear', manifest }, stop)) as PackedDay,
     findProblem: async (manifest, published, stop) =>
-      (await runOn({ what: 'findProblem', manifest, published }, stop)) as string | null,
-    findLoss: async (manifest, stop) => (await runOn({ what: 'findLoss', manifest }, stop)) as string | null,
+      (await runAlone({ what: 'findProblem', manifest, published }, stop)) as string | null,
+    findLoss: async (manifest, stop) =>
+      (await runAlone({ what: 'findLoss', manifest }, stop)) as string | null,
   };
 };
 

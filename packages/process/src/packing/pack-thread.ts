@@ -2,10 +2,18 @@
  * The thread that packs and proves days. Its heap is bounded: unbounded, its garbage grew to half a gigabyte for a day of 10^6 Receipts. And
  * encoding a row group holds a thread for some tens of milliseconds, which in one process with the API would be those of answers.
  */
-import { parentPort, workerData } from 'node:worker_threads';
-import { type ColdDay, type DayWork, dayWork } from '@svc/cold-ledger';
+import { on } from 'node:events';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import {
+  type ColdDay,
+  type DayWork,
+  dayWork,
+  readBackDay,
+  type TableObject,
+  writeDay,
+} from '@svc/cold-ledger';
 import { openObjects } from '@svc/object-store';
-import { ObjectStoreError, withinMs } from '@svc/service';
+import { type ObjectStore, ObjectStoreError, withinMs } from '@svc/service';
 import { readDayRows } from '@svc/store-pg';
 
 /** Where days are. */
@@ -15,9 +23,10 @@ export interface PackPlaces {
   readonly endpoint: string | null;
 }
 
-/** One of `DayWork`, with what it is given. */
+/** One of `DayWork`, with what it is given; packing is two, of which the second is told by the port what the first has stored, and at last null. */
 export type PackTask =
-  | { readonly what: 'pack'; readonly day: string }
+  | { readonly what: 'write'; readonly day: string; readonly objects: MessagePort }
+  | { readonly what: 'readBack'; readonly objects: MessagePort }
   | {
       readonly what: 'findProblem';
       readonly manifest: ColdDay;
@@ -41,11 +50,7 @@ export const runPackThread = async (): Promise<void> => {
       throw new ObjectStoreError('unavailable', `${place} was not opened within ${OPEN_MS} ms`);
     });
     try {
-      const work = dayWork({
-        objects,
-        readDayRows: (day, use, from) => readDayRows(databaseUrl, day, use, from),
-      });
-      outcome = { ok: true, value: await run(work, task) };
+      outcome = { ok: true, value: await run(objects, databaseUrl, task) };
     } finally {
       close();
     }
@@ -59,8 +64,26 @@ export const runPackThread = async (): Promise<void> => {
 /** Whoever stops ends the thread. */
 const never = new AbortController().signal;
 
-const run = (work: DayWork, task: PackTask): Promise<unknown> => {
-  if (task.what === 'pack') return work.pack(task.day, never);
+const run = async (store: ObjectStore, databaseUrl: string, task: PackTask): Promise<unknown> => {
+  if (task.what === 'readBack') return readBackDay(store, received(task.objects));
+  if (task.what === 'write') {
+    const { day, objects } = task;
+    const onObject = (object: TableObject) => objects.postMessage(object);
+    const written = await readDayRows(databaseUrl, day, (rows) => writeDay(store, day, rows, { onObject }));
+    objects.postMessage(null);
+    return written;
+  }
+  const work = dayWork({
+    objects: store,
+    readDayRows: (day, use, from) => readDayRows(databaseUrl, day, use, from),
+  });
   if (task.what === 'findProblem') return work.findProblem(task.manifest, task.published, never);
   return task.what === 'clear' ? work.clear(task.manifest, never) : work.findLoss(task.manifest, never);
 };
+
+async function* received(port: MessagePort): AsyncGenerator<TableObject> {
+  for await (const [object] of on(port, 'message') as AsyncIterable<[TableObject | null]>) {
+    if (object === null) return;
+    yield object;
+  }
+}

@@ -34,10 +34,10 @@ interface PauseRaceOptions {
   readonly untilBreach?: boolean;
 }
 
-const STREAMS_PER_STORE = 3;
-const BATCH = 4;
+const STREAMS_PER_STORE = 2;
+const BATCH = 2;
 /** Each counts what its relying party was answered, all of it. */
-const RACES_PER_WORLD = 20;
+const RACES_PER_WORLD = 40;
 
 export async function racePauses(databaseUrl: string, options: PauseRaceOptions): Promise<PauseRaceReport> {
   const stores = [openStore(databaseUrl), openStore(databaseUrl)] as const;
