@@ -58,6 +58,7 @@ describe.skipIf(!hasBrowser)('event subscriptions', () => {
     await card(2).getByText('12 waiting.').waitFor();
     await card(1).getByText('Deliveries').click();
     await card(1).getByText('answered 503 (3 attempts)').waitFor();
+    for (const one of [card(1), card(2)]) await one.getByText('made with API key 3fa1c09be742').waitFor();
     await card(1).getByText('no answer within 15 s (10 attempts)').waitFor();
     await inspect(page, 'dashboard-events');
     expectQuiet();

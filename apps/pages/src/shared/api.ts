@@ -80,4 +80,7 @@ const messageOf = (answer: unknown, status: number): string =>
     : `The service answered ${status}.`;
 
 export const problemText = (error: unknown): string =>
-  error instanceof Error ? error.message : 'Something went wrong.';
+  error instanceof Error
+    ? // A name, as of a member, stays as it is.
+      error.message.replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase())
+    : 'Something went wrong.';

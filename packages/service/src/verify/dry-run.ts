@@ -53,9 +53,12 @@ export const dryRunOn = async (
   if (decided.kind === 'undecided') throw unanswered(decided);
   const { reason, outcomes, evidence } = decided;
   const facts = { ...loaded.facts, ...known };
-  const explained = isOfIssuer(loaded.facts, evidence.P3?.grant)
-    ? facts
-    : { ...facts, balances: unavailable };
+  // P7 and P12: the Grant lets this relying party ask, and the Agent's Proof is for it.
+  const isItsBusiness = outcomes.P7 === true && outcomes.P12 === true;
+  const explained =
+    isItsBusiness && isOfIssuer(loaded.facts, evidence.P3?.grant)
+      ? facts
+      : { ...facts, balances: unavailable };
   const dryRun: DryRun = {
     would: decided.decision === 'ALLOW' ? 'allow' : 'deny',
     reason,

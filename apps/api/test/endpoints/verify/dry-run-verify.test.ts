@@ -199,6 +199,35 @@ describe('whoever signs a Grant of their own under the id of another', () => {
   });
 });
 
+describe('a relying party that only got hold of a Grant', () => {
+  it('is not told what is left of it, be it outside the audience or without a Proof for itself', async () => {
+    const rp = { profile: 'svc-base-v2' };
+    const owner = await deployment.createTenants({ rp });
+    const other = await deployment.createTenants({ rp });
+    const capability = purchase({
+      ...{ maxAmountMinor: 1_000, currency: 'USD', resources: ['order/*'], maxTotalMinor: 1_000 },
+    });
+    const issue = (audience?: readonly string[]) =>
+      owner.principal.grants.issue({
+        ...{ agent: owner.agent.did, capabilities: [capability] },
+        ...(audience === undefined ? {} : { audience }),
+      });
+    const ask = async (held: HeldGrant, proofFor: Tenants, asking: Tenants) => {
+      const body = { ...(await verifyBody({ ...owner, rpDid: proofFor.rpDid }, held)) };
+      return JSON.stringify(
+        (await deployment.call('POST', '/verify/dry-run', { key: asking.rpKey, body })).json,
+      );
+    };
+    const [forOwner, forAll] = [await issue([owner.rpDid]), await issue()];
+    expect(await ask(forOwner, owner, owner)).toContain('at most 1000 (left of maxTotal)');
+    expect(await ask(forAll, other, other)).toContain('at most 1000 (left of maxTotal)');
+    for (const told of [await ask(forOwner, other, other), await ask(forAll, owner, other)]) {
+      expect(told).toContain('at most 1000 (maxAmount)');
+      expect(told).not.toContain('left of');
+    }
+  });
+});
+
 describe('400, 401', () => {
   it('refuses a malformed envelope, and whoever is no relying party', async () => {
     expect((await call('/verify/dry-run', { grant: 1 })).status).toBe(400);

@@ -142,26 +142,29 @@ const BECAUSE = {
 
 const Health = ({ subscription: one }: { readonly subscription: Subscription }) => {
   const waiting = one.waiting === 0 ? '' : ` ${one.waiting.toLocaleString('en')} waiting.`;
-  if (one.state === 'active')
-    return (
-      <p class="soft">
-        Since {formatInstant(one.created_at)}
-        {one.created_by !== null && (
-          <>
-            , made with API key <code>{one.created_by}</code>
-          </>
-        )}
-        .{waiting}
-      </p>
-    );
+  const made = (
+    <p class="soft">
+      Since {formatInstant(one.created_at)}
+      {one.created_by !== null && (
+        <>
+          , made with API key <code>{one.created_by}</code>
+        </>
+      )}
+      .{one.state === 'active' && waiting}
+    </p>
+  );
+  if (one.state === 'active') return made;
   const why =
     one.state === 'disabled'
       ? `${BECAUSE[one.disabled_because ?? 'owner']} What happens meanwhile is kept for 30 days.`
       : `Failing${one.failing_since === null ? '' : ` since ${formatInstant(one.failing_since)}`}; it is tried again.`;
   return (
-    <p class="note note-warn">
-      {why}
-      {waiting} {one.last_problem !== null && `The latest attempt: ${one.last_problem}`}
-    </p>
+    <>
+      <p class="note note-warn">
+        {why}
+        {waiting} {one.last_problem !== null && `The latest attempt: ${one.last_problem}`}
+      </p>
+      {made}
+    </>
   );
 };
