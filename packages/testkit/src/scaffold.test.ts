@@ -1,0 +1,104 @@
+/** `npm run new`: what it writes fits into the tree as it is now, compiles, and fails until it is written. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { transformSync } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isDeep, sampleOf } from './sampled.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const copy = mkdtempSync(join(tmpdir(), 'svc-new-test-'));
+afterAll(() => rmSync(copy, { recursive: true, force: true }), 60_000);
+
+/** What git has, so that nothing is written into the clone itself. */
+const tracked = () =>
+  execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    ...{ cwd: ROOT, encoding: 'utf8', maxBuffer: 1 << 25 },
+  })
+    .split('\0')
+    .filter((name) => /\.(?:ts|tsx|mjs|json|sql|css)$/.test(name) && (isDeep || EDITED.test(name)));
+/** What a scaffold writes into, and the script itself. */
+const EDITED =
+  /^(?:scripts\/new|packages\/(?:contract|protocol)\/src|packages\/store-pg\/src\/migrations|apps\/api\/src\/endpoints|apps\/api\/test\/guarantees\/access-matrix)\//;
+
+const create = (...parameters: string[]) =>
+  spawnSync(process.execPath, ['--import', 'tsx', join(copy, 'scripts/new/main.ts'), ...parameters], {
+    ...{ cwd: ROOT, encoding: 'utf8' },
+  });
+const read = (file: string) => readFileSync(join(copy, file), 'utf8');
+
+const areas = sampleOf(
+  readdirSync(join(ROOT, 'packages/contract/src/areas')).map((file) => file.replace('.ts', '')),
+  3,
+);
+const idOf = (area: string) => `get${area[0]?.toUpperCase()}${area.slice(1).replace(/-.*/, '')}Scaffold`;
+const MIGRATIONS = 'packages/store-pg/src/migrations';
+let created: readonly ReturnType<typeof create>[] = [];
+
+beforeAll(() => {
+  for (const name of tracked()) cpSync(join(ROOT, name), join(copy, name));
+  created = [
+    ...areas.map((area) => create('route', `${area}/${idOf(area)}`)),
+    create('migration', 'org-notes'),
+    create('check', 'p98-resource-not-blocked'),
+    create('check', 't98-issuer-not-blocked'),
+  ];
+}, 120_000);
+
+describe('npm run new', () => {
+  it('fits into every area of the contract, the checks and the migrations, and says which files are next', () => {
+    for (const { status, stderr, stdout } of created) {
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      expect(stdout).toMatch(/^\S+\.(?:ts|sql) {3}/);
+    }
+    for (const area of areas) {
+      expect(read(`packages/contract/src/areas/${area}.ts`)).toContain(`  ${idOf(area)}: defineRoute({`);
+      expect(read(`apps/api/src/endpoints/${area}.ts`)).toContain(`'${idOf(area)} is not written yet'`);
+    }
+    const touched = ['contract/src/areas', 'protocol/src/checks', 'protocol/src/explain'].flatMap((folder) =>
+      readdirSync(join(copy, 'packages', folder)).map((file) => `packages/${folder}/${file}`),
+    );
+    for (const file of touched) expect(() => transformSync(read(file), { loader: 'ts' })).not.toThrow();
+  });
+
+  it('numbers a migration behind the last one, and it fails until it is written', () => {
+    const folders = readdirSync(join(copy, MIGRATIONS)).sort();
+    const [before, last = ''] = folders.slice(-2);
+    expect(last).toBe(`${String(Number(before?.slice(0, 4)) + 1).padStart(4, '0')}-org-notes`);
+    expect(read(`${MIGRATIONS}/${last}/01-org-notes.sql`)).toContain(
+      `raise exception 'migration ${last} is not written yet'`,
+    );
+  });
+
+  it('changes nothing a second time, and says of a name that is none what it must be', () => {
+    const table = read('packages/protocol/src/checks/table.ts');
+    expect(create('check', 'p98-resource-not-blocked').status).toBe(1);
+    expect(read('packages/protocol/src/checks/table.ts')).toBe(table);
+    expect(create('route', 'orgs/notes').stderr).toBe(
+      'orgs/notes: must be AREA/NAME such as orgs/listNotes: an area of the contract and an operation id that begins with its verb\n',
+    );
+    expect(create('table', 'notes').stderr).toMatch(/^Usage: npm run new/);
+  });
+
+  it.runIf(isDeep)(
+    'compiles',
+    () => {
+      // Where packages find what they use: links to the root's packages, which are the clone's, and to each other, which are the copy's.
+      symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+      for (const name of new Set(tracked().map((file) => join(dirname(file), 'node_modules'))))
+        if (name !== 'node_modules' && existsSync(join(ROOT, name)))
+          cpSync(join(ROOT, name), join(copy, name), {
+            ...{ recursive: true, verbatimSymlinks: true },
+            filter: (path) => !/\.(?:cache|bin|vite)/.test(path),
+          });
+      const tsc = join(ROOT, 'node_modules/typescript-native/bin/tsc');
+      const { stdout } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.node.json', '--noEmit'], {
+        ...{ cwd: copy, encoding: 'utf8' },
+      });
+      expect(stdout).toBe('');
+    },
+    240_000,
+  );
+});
