@@ -55,7 +55,8 @@ type VerifyRequest struct {
 }
 
 // Verify asks for a decision. A DENY is a value; an error is a *ServiceError, where no decision was made or none is known (the Proof
-// may be spent), or a *Refused, where the answer is no Receipt of the service about this request. Never act on an error.
+// may be spent), or a *Refused, where the answer is no Receipt of the service about this request, or nothing was asked, since the Proof
+// names another one (request-mismatch). Never act on an error.
 func (r *RelyingParty) Verify(ctx context.Context, asked VerifyRequest) (*Decision, error) {
 	if r == nil {
 		return nil, errNotMade
@@ -68,6 +69,9 @@ func (r *RelyingParty) Verify(ctx context.Context, asked VerifyRequest) (*Decisi
 	}
 	wanted, err := RequestHash(asked.Action, asked.Method, asked.URL)
 	if err != nil {
+		return nil, err
+	}
+	if err := refuseOtherRequest(asked); err != nil {
 		return nil, err
 	}
 	key, err := randomToken()
@@ -96,6 +100,19 @@ func (r *RelyingParty) Verify(ctx context.Context, asked VerifyRequest) (*Decisi
 	}
 	reason, _ := verified.Receipt["reason"].(string)
 	return &Decision{verified.Decision == "ALLOW", reason, verified.Receipt}, nil
+}
+
+// refuseOtherRequest reads what a Proof says of itself, before it is spent. Nothing is trusted for it: what passes is verified and
+// compared all the same.
+func refuseOtherRequest(asked VerifyRequest) error {
+	proof, err := ParseProof(asked.Proof)
+	if err != nil {
+		return nil
+	}
+	if received, _ := NormalizeHTU(asked.URL); proof.Method != asked.Method || proof.URL != received {
+		return refuse("request-mismatch", "the Proof was made for another HTTP request than the one received; nothing was asked")
+	}
+	return nil
 }
 
 func (r *RelyingParty) checkBinding(verified *VerifiedReceipt, asked VerifyRequest, wanted string) error {

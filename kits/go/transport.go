@@ -160,7 +160,7 @@ func (r *repeats) take() bool {
 
 func newTransport(to Connection) (*transport, error) {
 	base, err := url.Parse(to.BaseURL)
-	if err != nil || base.Host == "" || base.User != nil || base.RawQuery != "" || base.Fragment != "" {
+	if err != nil || base.Host == "" || base.User != nil || strings.ContainsAny(to.BaseURL, "?#") {
 		return nil, errors.New("svckit: BaseURL must be an absolute URL without user info, query or fragment")
 	}
 	if base.Scheme != "https" && !(base.Scheme == "http" && loopbackHosts[base.Hostname()]) {

@@ -3,8 +3,10 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { expect, it } from 'vitest';
-import { type Confirmer, createConfirmer, MAX_QUESTION_CHARS } from './confirm.ts';
+import { type Confirmer, createConfirmer, createWhenConfirmed, MAX_QUESTION_CHARS } from './confirm.ts';
 import { createServer } from './server.ts';
+import { createTeller } from './told.ts';
+import { quoted } from './tools/authority.ts';
 
 /** A confirmer of a server whose client cannot ask its user. */
 const confirmer = async (
@@ -127,6 +129,22 @@ it('holds sixteen tokens at most: the oldest goes', async () => {
 it('what takes too long to say is not confirmed', async () => {
   const long = { ...intent, question: 'x'.repeat(MAX_QUESTION_CHARS + 1) };
   expect((await (await confirmer(true)).confirm(long, undefined)).kind).toBe('refused');
+});
+
+it('who is asked by token is shown the whole question, line by line, to its last word', async () => {
+  const whenConfirmed = createWhenConfirmed(await confirmer(true), createTeller([]));
+  const question = `Issue a Grant?\n${'harmless\n'.repeat(400)}Everything, for ever`;
+  expect(question.length).toBeGreaterThan(3_000);
+  const told = await whenConfirmed({ ...intent, question }, undefined, () => expect.fail('not confirmed'));
+  expect(told.structuredContent.question).toBe(question);
+  expect(told.content[0]?.text).toContain(`question: ${question}\nconfirm_token: `);
+});
+
+it('what a question quotes stands on one line, in characters that can be seen and told apart', () => {
+  // A note head, a hieroglyph and a filler that show as nothing; a Cyrillic letter; a line break; spaces in a row.
+  const odd = ['\u{1d159}', '\u{13441}', '\u{16fe4}', '\u3164', '\u0430', '\n', '\u202e', '   '];
+  for (const one of odd) expect(quoted(`a${one}b`)).toMatch(/^a(?:\\[\w{}]+)+ ?b$/);
+  expect(quoted('order/7 of {"a":1}')).toBe('order/7 of {"a":1}');
 });
 
 it('a server offers what changes something where it was started so, and issues only with a key', async () => {

@@ -134,8 +134,9 @@ export const createWhenConfirmed =
       case 'asked':
         return teller.tell(
           'NOT DONE YET. Show the user the question below, word for word. Only where the user says yes, call again with the same arguments and this confirm_token; it holds for five minutes and once.',
-          { question: intent.question },
-          { confirm_token: confirmation.token },
+          undefined,
+          // Made of our own words and of what was quoted, and bounded: as a part of the data it would be cut.
+          { question: intent.question, confirm_token: confirmation.token },
         );
     }
   };

@@ -55,14 +55,17 @@ export const createTeller = (secrets: readonly string[]): Teller => {
   };
   const tell: Teller['tell'] = (says, data, verbatim = {}) => {
     const own = hide(says);
-    if (data === undefined)
-      return { content: [{ type: 'text', text: own }], structuredContent: { says: own } };
     const kept = Object.fromEntries(Object.entries(verbatim).map(([name, text]) => [name, hide(text)]));
-    const structured = { says: own, ...kept, data: clean(data, MAX_DEPTH) };
-    const text = [own, ...Object.entries(kept).map(([name, one]) => `${name}: ${one}`), DATA_NOTICE];
+    const text = [own, ...Object.entries(kept).map(([name, one]) => `${name}: ${one}`)];
+    if (data === undefined)
+      return {
+        content: [{ type: 'text', text: text.join('\n') }],
+        structuredContent: { says: own, ...kept },
+      };
+    const shown = clean(data, MAX_DEPTH);
     return {
-      content: [{ type: 'text', text: [...text, JSON.stringify(structured.data, null, 1)].join('\n') }],
-      structuredContent: structured,
+      content: [{ type: 'text', text: [...text, DATA_NOTICE, JSON.stringify(shown, null, 1)].join('\n') }],
+      structuredContent: { says: own, ...kept, data: shown },
     };
   };
   const refuse: Teller['refuse'] = (says, data) => ({ ...tell(says, data), isError: true });

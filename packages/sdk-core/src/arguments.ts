@@ -115,6 +115,9 @@ export const absentAllows = <T>(allowsWhenAbsent: string, rule: Rule<T>): Option
 });
 
 export const isText = (value: unknown): value is string => typeof value === 'string';
+/** Scheme, host and port in the one spelling that a signed URL begins with; Proofs are for http and https alone. */
+export const isOrigin = (value: unknown): value is string =>
+  isText(value) && /^https?:/.test(value) && URL.canParse(value) && new URL(value).origin === value;
 const isTextList = (value: unknown): value is readonly string[] =>
   // Array.from: a hole counts as undefined.
   Array.isArray(value) && Array.from(value).every(isText);

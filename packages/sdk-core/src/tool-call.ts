@@ -3,7 +3,7 @@
  * of the hash of its arguments. Both sides compute it, so the Proof binds the arguments whatever the transport is.
  */
 import { jcs, portableCrypto } from '@svc/codec';
-import { isText, rule } from './arguments.ts';
+import { isOrigin, rule } from './arguments.ts';
 import { SvcError } from './errors.ts';
 
 /** Where Grant and Proof travel in the `_meta` of a call, and the Receipt in that of its result. */
@@ -16,8 +16,8 @@ export const META = {
 
 /** Both sides build addresses on it, so that one spelling counts. */
 export const anOriginOfTools = /* @__PURE__ */ rule(
-  'the address of the tools as scheme://host[:port], without a path',
-  (value): value is string => isText(value) && URL.canParse(value) && new URL(value).origin === value,
+  'the http or https address of the tools as scheme://host[:port], without a path',
+  isOrigin,
 );
 
 /** MCP, “Tool names”. Without `.` and `..`, which are no segments of a path. */

@@ -19,7 +19,7 @@ import {
   helpBase,
   helpLink,
   helpUrlOf,
-  isText,
+  isOrigin,
   optionally,
   type RefusalCode,
   type Rules,
@@ -111,8 +111,8 @@ interface AnyOptions<Req> extends CommonOptions<Req> {
 }
 
 const anOrigin = rule(
-  "this relying party's address as scheme://host[:port], without a path",
-  (value): value is string => isText(value) && URL.canParse(value) && new URL(value).origin === value,
+  "this relying party's http or https address as scheme://host[:port], without a path",
+  isOrigin,
 );
 
 const rulesFor = <Req>(): Rules<AnyOptions<Req>> => ({

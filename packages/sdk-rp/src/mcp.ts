@@ -97,6 +97,7 @@ export function guardTools(server: McpServer | Server, options: GuardOptions): v
   const read = readArgument('guardTools', options, OPTIONS, 'configuration');
   const inner = 'server' in server ? server.server : server;
   refuseLate(inner);
+  refuseTwice(inner);
   const rules = new Map(Object.entries(read.tools ?? {}));
   const checks = createCallChecks(server);
   const guard = (handler: Handler): Handler => {
@@ -128,6 +129,15 @@ function refuseLate(server: Server): void {
   }
 }
 
+const guardedServers = new WeakSet<Server>();
+
+/** Each guard would ask, and the second one be told that the Proof is spent. */
+function refuseTwice(server: Server): void {
+  if (guardedServers.has(server))
+    throw new SvcError('configuration', 'guardTools: the server is guarded already: guard it once');
+  guardedServers.add(server);
+}
+
 /** What a guard goes by. */
 interface Guard extends GuardOptions {
   readonly findFault: CallChecks['findFault'];
@@ -149,7 +159,8 @@ const guarded =
       throw Object.assign(new Error('the name of a tool must be a string'), { code: INVALID_PARAMS });
     const toolRule = rules.get(name) ?? 'guarded';
     if (toolRule === 'free') return handler(request, extra);
-    const { arguments: args = {} } = params;
+    // A transport within one process hands over the caller's own objects, which it could alter while the service is asked.
+    const args = structuredClone('arguments' in params ? params.arguments : {});
     const called = { ...params, name, arguments: args };
     const outcome =
       toolRule === 'forbidden'
@@ -229,8 +240,10 @@ async function decide(
     tellError(options, error, name);
     return refuse('INVALID_REQUEST', 'The call could not be described.', CALL_AS_DESCRIBED);
   }
+  if (isCancelled(extra)) return cancelled(null);
   try {
-    return outcomeOf(await options.verifier.verify({ grant, proof, action, request: called }));
+    const outcome = outcomeOf(await options.verifier.verify({ grant, proof, action, request: called }));
+    return 'allowed' in outcome && isCancelled(extra) ? cancelled(outcome.allowed.receipt) : outcome;
   } catch (error) {
     if (error instanceof RequestMismatchError) return forAnotherCall(error.receipt);
     tellError(options, error, name);
@@ -238,6 +251,20 @@ async function decide(
     return refuse('SERVICE_UNAVAILABLE', 'Authority could not be verified.', remedy);
   }
 }
+
+/** By its caller, or since the connection is gone: nobody would hear what the tool has done. */
+const isCancelled = (extra: object): boolean => {
+  const signal = signalOf(extra);
+  return signal instanceof AbortSignal && signal.aborted;
+};
+
+const cancelled = (receipt: Verdict['receipt'] | null): Outcome =>
+  refuse(
+    'INVALID_REQUEST',
+    'The call was cancelled before the tool ran.',
+    receipt === null ? CALL_AS_DESCRIBED : 'Call again, with a new Proof.',
+    receipt,
+  );
 
 /** Also where a handler of the shop's own is asked, which knows alone what it does with `task`. */
 const findSessionFault = (isTask: boolean, extra: object): string | null =>

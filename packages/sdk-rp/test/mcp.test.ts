@@ -373,3 +373,68 @@ it('a refusal names its page of the guide where the verifier has a public addres
   });
   expect(await refusalWith(undefined, presented)).not.toHaveProperty('helpUrl');
 });
+
+it('a server is guarded once: a second guard would find each Proof spent', () => {
+  const server = new McpServer(INFO);
+  guardTools(server, options);
+  for (const one of [server, server.server])
+    expect(() => guardTools(one, options)).toThrow(/guarded already/);
+});
+
+it.each(['ftp://shop.example', 'ws://shop.example'])(
+  'an origin that no Proof can name is refused: %s',
+  (origin) => {
+    expect(() => guardTools(new McpServer(INFO), { ...options, origin })).toThrow(/http or https address/);
+  },
+);
+
+it.each(['cancelled', 'cut off'])(
+  'a call that is %s while the service is asked runs nothing',
+  async (how) => {
+    verify.mockClear();
+    const server = new McpServer(INFO);
+    guardTools(server, options);
+    const tool = vi.fn(ran);
+    server.registerTool('guarded', {}, tool);
+    const [ofClient, ofServer] = InMemoryTransport.createLinkedPair();
+    await server.connect(ofServer);
+    await ofClient.start();
+    let allow = () => {};
+    verify.mockReturnValueOnce(
+      new Promise((resolve) => {
+        allow = () => resolve({ allowed: true, authority: {}, receipt } as never);
+      }),
+    );
+    await ofClient.send({
+      ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+      params: { name: 'guarded', _meta: presented },
+    });
+    await vi.waitFor(() => expect(verify).toHaveBeenCalledOnce());
+    if (how === 'cut off') await server.close();
+    else
+      await ofClient.send({
+        ...{ jsonrpc: '2.0', method: 'notifications/cancelled' },
+        params: { requestId: 1 },
+      });
+    allow();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(tool).not.toHaveBeenCalled();
+  },
+);
+
+it('what a caller of the same process alters while the service is asked, the tool does not see', async () => {
+  const server = new McpServer(INFO);
+  guardTools(server, options);
+  const seen: unknown[] = [];
+  server.registerTool('guarded', { inputSchema: { of: z.looseObject({}) } }, ({ of }) => {
+    seen.push(of);
+    return ran();
+  });
+  const args = { of: { amount: 1 } };
+  verify.mockImplementationOnce(async () => {
+    args.of.amount = 999;
+    return { allowed: true, authority: {}, receipt } as never;
+  });
+  await wire(server, { name: 'guarded', arguments: args, _meta: presented });
+  expect(seen).toEqual([{ amount: 1 }]);
+});

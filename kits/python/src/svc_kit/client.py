@@ -15,7 +15,7 @@ from .identifiers import is_did_web, is_grant_id, is_method, is_sha256, parse_in
 from .jws import Signer, sha256
 from .receipt import Document, VerifiedReceipt, open_keys, verify_signed
 from .service_keys import ServiceKeys
-from .tokens import check_action, request_hash, sign_grant
+from .tokens import check_action, parse_proof, request_hash, sign_grant
 from .transport import Transport
 
 _CLOCK_BEHIND_MS = 30_000
@@ -77,7 +77,8 @@ class RelyingParty:
 
         Raises:
             ServiceError: No decision was made, or none is known. The Proof may be spent.
-            Refused: The answer is no Receipt of the service about this request; never act on it. Or the Action is none: nothing was asked.
+            Refused: The answer is no Receipt of the service about this request; never act on it. Or nothing was asked: the Action is none,
+                or the Proof names another HTTP request (``request-mismatch``), for which it would be spent.
             InvalidArgument: Nothing was asked, and no Proof is spent.
         """
         asked = check_action(dict(action))
@@ -85,6 +86,7 @@ class RelyingParty:
             raise InvalidArgument("method must be an HTTP method in upper case, url the absolute http(s) URL of the request")
         if not grant or not proof:
             raise InvalidArgument("grant and proof must be Svc-Grant and Svc-Proof as received")
+        _refuse_other_request(proof, method, url)
         hashes = {"grant_hash": sha256(grant), "proof_hash": sha256(proof)}
         began_ms = read_clock(now) * 1000
         body = {"grant": grant, "proof": proof, "action": asked}
@@ -109,6 +111,16 @@ class RelyingParty:
         ):
             if not right:
                 raise Refused(code, "the Receipt is about something else than what was asked")
+
+
+def _refuse_other_request(proof: str, method: str, url: str) -> None:
+    """What a Proof says of itself, before it is spent. Nothing is trusted for it: what passes is verified and compared all the same."""
+    try:
+        parsed = parse_proof(proof)
+    except Refused:
+        return
+    if (parsed.method, parsed.url) != (method, normalize_htu(url)):
+        raise Refused("request-mismatch", "the Proof was made for another HTTP request than the one received; nothing was asked")
 
 
 class Principal:

@@ -1,6 +1,6 @@
 /** Approvals (protocol §16): a relying party asks about what was denied, its Principal answers. Each change is confirmed. */
 import { type JsonObject, jcs, parseDidKey, parseDidWeb } from '@svc/codec';
-import { isReceiptId } from '@svc/protocol';
+import { isReceiptId, parseGrant } from '@svc/protocol';
 import type { ApprovalTerms, PrincipalApprovals } from '@svc/sdk-principal';
 import { SvcError, type Verifier } from '@svc/sdk-rp';
 import type { WhenConfirmed } from '../confirm.ts';
@@ -50,13 +50,20 @@ export const createAsking = (
       });
     if (request === null)
       return teller.tell(`Nobody has answered within ${seconds} s. Call again to go on waiting.`);
-    return request.task.status === 'approved'
-      ? teller.tell(
-          'Approved. Hand result.grant to the Agent, which signs a new Proof under it; all checks run again.',
-          request,
-          given({ grant: request.result?.grant }) as Record<string, string>,
-        )
-      : teller.tell(`Not approved: it is ${request.task.status}.`, request);
+    if (request.task.status !== 'approved')
+      return teller.tell(`Not approved: it is ${request.task.status}.`, request);
+    const grant = request.result?.grant ?? '';
+    const parsed = parseGrant(grant);
+    if (!parsed.ok || parsed.value.id !== request.result?.grant_id)
+      return teller.refuse(
+        'The service says that it was approved, and what it gives is not that Grant.',
+        request,
+      );
+    return teller.tell(
+      'Approved. Hand result.grant to the Agent, which signs a new Proof under it; all checks run again.',
+      request,
+      { grant },
+    );
   },
 });
 

@@ -53,8 +53,11 @@ const findFault = ({ agent, audience = [] }: IssueAsked): string | null => {
     : '"audience" must be the DIDs of relying parties, did:web:….';
 };
 
-/** On a line of its own, however wide the window is: spaces in a row could push what follows out of sight. */
-export const quoted = (text: string): string => printable(text).replace(/\s(?=\s)|[^\S ]|\u2800/g, escaped);
+/**
+ * On a line of its own, however wide the window is: spaces in a row could push what follows out of sight. Outside ASCII there are characters that
+ * show as nothing, and some that look like others.
+ */
+export const quoted = (text: string): string => printable(text).replace(/ (?= )|[^\x20-\x7e]/gu, escaped);
 const escaped = (character: string): string => `\\u{${character.codePointAt(0)?.toString(16)}}`;
 
 /** Whole, in words that nobody else wrote; what they quote cannot pass for a line of ours. */
