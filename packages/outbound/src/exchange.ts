@@ -24,6 +24,8 @@ export interface Exchange {
 }
 
 const MAX_HEADER_BYTES = 16_384;
+/** Answers of 1xx before the answer: `100 Continue`, `103 Early Hints`. Each has headers of its own. */
+const MAX_INFORMATIONAL = 8;
 const NOTHING = new Uint8Array(0);
 
 /** Opens the connection by `dial`. Throws OutboundFault. */
@@ -33,9 +35,12 @@ export const exchange = async (
   signal: AbortSignal,
 ): Promise<Answered> => {
   const connection = await dial();
+  boundBytes(connection, request);
   const client = clientOver(connection, request.url);
+  const refuse = (what: string) =>
+    connection.destroy(new OutboundFault(unreachable('protocol', `HTTP: ${what}`)));
   try {
-    return await ask(client, request, signal);
+    return await ask(client, request, refuse, signal);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (error instanceof OutboundFault) throw error;
@@ -45,6 +50,21 @@ export const exchange = async (
     client.destroy().catch(() => {});
   }
 };
+
+/**
+ * Ends the connection once it has brought more than any answer needs. What is read of a body is bounded elsewhere; this is for what comes
+ * around it, as the extensions of a chunk, which without end would take all the time of this process.
+ */
+const boundBytes = (connection: Socket, { maxBytes, errorBytes }: Exchange): void => {
+  const most = 2 * MAX_HEADER_BYTES + 2 * Math.max(maxBytes ?? 0, errorBytes);
+  connection.prependListener('readable', () => {
+    if (connection.bytesRead > most + READ_AT_ONCE)
+      connection.destroy(new OutboundFault(unreachable('too-large', `more than ${most} bytes on the wire`)));
+  });
+};
+
+/** What may be there already when an answer is read no further. */
+const READ_AT_ONCE = 65_536;
 
 /** A client that can use this connection once and open no other, so that nothing is ever sent again elsewhere. */
 const clientOver = (connection: Socket, url: URL): Client => {
@@ -71,8 +91,10 @@ const clientOver = (connection: Socket, url: URL): Client => {
 const ask = async (
   client: Client,
   { url, method, accept, body, contentType, maxBytes, errorBytes, headers, traceparent }: Exchange,
+  refuse: (what: string) => void,
   signal: AbortSignal,
 ): Promise<Answered> => {
+  let informational = 0;
   const answer = await client.request({
     path: `${url.pathname}${url.search}`,
     method,
@@ -87,6 +109,10 @@ const ask = async (
     body,
     signal,
     reset: true,
+    onInfo: () => {
+      informational += 1;
+      if (informational > MAX_INFORMATIONAL) refuse(`more than ${MAX_INFORMATIONAL} answers of 1xx`);
+    },
   });
   answer.body.on('error', () => {});
   const header = (name: string) => [answer.headers[name] ?? null].flat()[0] ?? null;

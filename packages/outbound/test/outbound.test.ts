@@ -197,6 +197,38 @@ describe('hostile HTTP is an answer of its own, never an exception', () => {
     expect(host.accepted()).toBe(1);
   });
 
+  const hint = 'HTTP/1.1 103 Early Hints\r\nlink: <x>\r\n\r\n';
+  const extended = `${head}transfer-encoding: chunked\r\n\r\n1;`;
+  it.each([
+    ['hints', '', hint.repeat(2_000), 'protocol'],
+    ['an extension of a chunk', extended, 'a'.repeat(65_536), 'too-large'],
+  ])(
+    '%s without end are cut off at once, whoever asks, and not at the deadline',
+    async (_, first, again, fault) => {
+      const { outbound } = await saying((socket) => {
+        socket.on('error', () => {});
+        const pour = (): void => {
+          while (!socket.destroyed && socket.write(again));
+        };
+        socket.on('drain', pour);
+        socket.write(first);
+        pour();
+      });
+      // With this deadline the test ends in time only where something else ends the exchange.
+      const timeoutMs = 600_000;
+      expect(await outbound.get(URL_TEXT, { timeoutMs })).toMatchObject({ kind: 'unreachable', fault });
+      if (first === '')
+        expect(await outbound.post(URL_TEXT, '{}', { timeoutMs, maxBytes: null })).toMatchObject({ fault });
+    },
+  );
+
+  it('a few hints come before an answer', async () => {
+    const { outbound } = await saying((socket) =>
+      socket.end(`${hint.repeat(8)}${head}content-length: 2\r\n\r\n{}`),
+    );
+    expect(await outbound.get(URL_TEXT)).toMatchObject({ kind: 'answered', status: 200 });
+  });
+
   it('bytes after the answer are not another answer', async () => {
     const { outbound } = await saying((socket) =>
       socket.end(`${head}content-length: 2\r\n\r\n{}HTTP/1.1 500 no\r\ncontent-length: 0\r\n\r\n`),
@@ -211,8 +243,8 @@ describe('hostile HTTP is an answer of its own, never an exception', () => {
 });
 
 describe('the deadline covers every wait', () => {
-  const drip = (socket: Socket, every: string): void => {
-    const timer = setInterval(() => socket.write(every), 20);
+  const drip = (socket: Socket, every: string, ms = 20): void => {
+    const timer = setInterval(() => socket.write(every), ms);
     socket.on('close', () => clearInterval(timer));
   };
   const slow: [string, (socket: Socket) => void][] = [
@@ -231,7 +263,7 @@ describe('the deadline covers every wait', () => {
         drip(socket, 'x');
       },
     ],
-    ['hints without end', (socket) => drip(socket, 'HTTP/1.1 103 Early Hints\r\nlink: <x>\r\n\r\n')],
+    ['slow hints', (socket) => drip(socket, 'HTTP/1.1 103 Early Hints\r\nlink: <x>\r\n\r\n', 60)],
   ];
   it.each(slow)('%s', async (_title, talk) => {
     const { outbound } = await saying(talk);
