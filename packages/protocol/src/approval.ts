@@ -22,11 +22,13 @@ export interface ApprovalAsked {
 
 /**
  * The Capability for this Action alone, once: its resource by name, its amount as the ceiling, one use. Null where no pattern stands for
- * the resource and for nothing else: it has an asterisk, is longer than a pattern may be, or is no URL (`api:call`).
+ * the resource and for nothing else: it has an asterisk, is longer than a pattern may be, or is no URL in normal form (`api:call`), as one with
+ * a query, which no pattern holds: a Grant for its path would allow every query.
  */
 export const capabilityForOnce = (action: Action): Capability | null => {
-  const name = action.type === 'api:call' ? normalizeHtu(action.resource) : action.resource;
-  if (name === null || name.includes('*') || !isResourcePattern(name)) return null;
+  const name = action.resource;
+  if (action.type === 'api:call' && normalizeHtu(name) !== name) return null;
+  if (name.includes('*') || !isResourcePattern(name)) return null;
   const matches = action.type === 'api:call' ? urlMatcher(name) : resourceMatcher(name);
   if (!matches(name)) return null;
   const constraints: JsonObject =
@@ -36,10 +38,17 @@ export const capabilityForOnce = (action: Action): Capability | null => {
   return { action: action.type, constraints, resources: [name] };
 };
 
-/** Not seen, or changes how its neighbours are read: control and format characters, other spaces, what has no glyph; spaces at an end. */
-const UNREADABLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}| {2}|^ | $/u;
+/**
+ * Not seen, or changes how its neighbours are read: control and format characters, other spaces, what has no glyph; spaces at an end; marks that
+ * strike through or enclose what is before them, and so many on one letter that they cover what is around it.
+ */
+const UNREADABLE =
+  /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Me}]|[\u0334-\u0338]|(?! )\p{Zs}| {2}|^ | $|\p{M}{4}/u;
 
-/** Whether a person who is shown this text sees all of it, in its order. Says nothing about letters that look alike. */
+/**
+ * Whether a person sees all of this text where it is shown from left to right (`<bdo dir="ltr">`: letters of some scripts turn the order of
+ * digits and slashes beside them). Says nothing about letters that look alike.
+ */
 export const isReadable = (text: string): boolean => !UNREADABLE.test(text);
 
 /** Why the Grant is not exactly what was asked for; null: it is. Says nothing about its signature. */

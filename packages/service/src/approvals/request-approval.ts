@@ -198,7 +198,7 @@ const readDenial = async (
     throw internal(`decision ${receiptId} without its parts`);
   if (capabilityForOnce(action) === null)
     throw invalidRequest(
-      'receipt_id: the resource of the Action has an asterisk or is longer than 512 characters, so no Grant can name it alone',
+      'receipt_id: the resource of the Action has an asterisk, is longer than 512 characters, or is a URL with a query or otherwise not in its normal form, so no Grant can name it alone',
     );
   if (!isReadable(action.resource))
     throw invalidRequest(
