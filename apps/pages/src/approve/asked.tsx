@@ -3,6 +3,7 @@ import type { AccessRequest, CheckedAccessRequest, Signer } from '@svc/sdk-princ
 import { useEffect, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
 import { formatInstant } from '../shared/describe.ts';
+import { Resource } from '../shared/resource.tsx';
 import type { Act } from './act.ts';
 import { SigningKey } from './signing-key.tsx';
 import { describeWish, findForeign, hostingService, nameOf } from './words.ts';
@@ -156,6 +157,18 @@ const Wish = ({
         </p>
       )}
       <dl class="facts">
+        <dt>{action.type === 'api:call' ? 'To which address' : 'For what'}</dt>
+        <dd>
+          <Resource text={action.resource} />
+        </dd>
+        {action.type !== 'api:call' && (
+          <>
+            <dt>The amount as signed</dt>
+            <dd>
+              <code>{action.amount}</code> in the smallest unit of <code>{action.currency}</code>
+            </dd>
+          </>
+        )}
         <dt>Who asks</dt>
         <dd>
           <code>{request.relying_party}</code>.{' '}

@@ -3,6 +3,7 @@ import type { AccessRequest } from '@svc/sdk-principal';
 import { useEffect, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
 import { formatInstant } from '../shared/describe.ts';
+import { Resource } from '../shared/resource.tsx';
 import type { Act } from './act.ts';
 import { describeWish, nameOf } from './words.ts';
 
@@ -44,7 +45,8 @@ export const RequestList = ({ act }: { readonly act: Act }) => {
           <ul>
             {group.map(({ task, action }) => (
               <li key={task.id}>
-                <a href={`#${task.id}`}>{describeWish(action)}</a>
+                <a href={`#${task.id}`}>{describeWish(action)}</a> for{' '}
+                <Resource text={action.resource} most={80} />
                 <span class="soft"> until {formatInstant(task.expires_at)}</span>
               </li>
             ))}

@@ -17,10 +17,11 @@ export const hostingService = (did: string, receiptJws: string): string | null =
   return did.startsWith(`${service}:`) ? nameOf(service) : null;
 };
 
+/** Without the resource: an Agent chose that text, and could write on in this sentence. */
 export const describeWish = (action: Action): string =>
   action.type === 'api:call'
-    ? `send one ${action.method} request to ${action.resource}`
-    : `spend up to ${formatAmount(action.amount, action.currency)} on ${action.resource}`;
+    ? `send one ${action.method} request`
+    : `spend up to ${formatAmount(action.amount, action.currency)}`;
 
 /** Letters of other scripts can look like these; null: there are none. */
 export const findForeign = (text: string): string | null => {

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
 import { DecisionBadge } from '../shared/badge.tsx';
 import { formatAmount, formatInstant } from '../shared/describe.ts';
+import { Resource } from '../shared/resource.tsx';
 import type { DecisionSummary } from '../shared/wire.ts';
 import { OpenedDecision } from './opened-decision.tsx';
 import { type PeriodDays, periodOf } from './period.ts';
@@ -91,7 +92,9 @@ const DecisionRow = ({
   <button type="button" class="decision" onClick={onOpen}>
     <DecisionBadge decision={row.decision} />
     <span class="decision-what">
-      <span class="decision-line decision-action">{describeAction(row)}</span>
+      <span class="decision-line decision-action">
+        <Action {...row} />
+      </span>
       <span class="decision-line soft">{row.reason ?? other ?? ''}</span>
     </span>
     <time class="soft" dateTime={row.evaluated_at}>
@@ -100,11 +103,15 @@ const DecisionRow = ({
   </button>
 );
 
-const describeAction = ({ amount, currency, resource, method }: DecisionSummary): string => {
-  if (resource === null) return 'Action not readable';
-  if (amount !== null && currency !== null) return `${formatAmount(amount, currency)} · ${resource}`;
-  return `${method ?? ''} ${resource}`;
-};
+const Action = ({ amount, currency, resource, method }: DecisionSummary) =>
+  resource === null ? (
+    <>Action not readable</>
+  ) : (
+    <>
+      {amount !== null && currency !== null ? formatAmount(amount, currency) : method}{' '}
+      <Resource text={resource} most={200} />
+    </>
+  );
 
 const FilterForm = ({
   other,

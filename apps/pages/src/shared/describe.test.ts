@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeAuthority, formatInstant } from './describe.ts';
+import { describeAuthority, formatAmount, formatInstant } from './describe.ts';
 
 it('a limit on uses is said in words, and what has none as it stands', () => {
   const purchase = { action: 'commerce:purchase' as const, resources: ['order/7'] };
@@ -17,3 +17,17 @@ it('a limit on uses is said in words, and what has none as it stands', () => {
 it('an instant says in which zone it is', () => {
   expect(formatInstant('2026-11-20T08:00:00.123Z')).toBe('2026-11-20 08:00:00 UTC');
 });
+
+it.each([
+  ['USD', '900.00'],
+  ['JPY', '90,000'],
+  ['KWD', '90.000'],
+  ['CLF', '9.0000'],
+  // People write these without decimals, and some engines do; ISO 4217 has hundredths and thousandths.
+  ['HUF', '900.00'],
+  ['COP', '900.00'],
+  ['IDR', '900.00'],
+  ['IQD', '90.000'],
+])('90,000 minor units of %s are %s, as ISO 4217 counts them and not as people round them', (currency, amount) =>
+  expect(formatAmount(90_000, currency)).toBe(`${currency}\u00a0${amount}`),
+);

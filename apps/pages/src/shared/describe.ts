@@ -1,12 +1,28 @@
 /** Amounts, times and authorities as people write them. */
 import type { Capability } from '@svc/protocol';
 
+/**
+ * Minor units of ISO 4217 where they are not hundredths. Not those of `Intl`, which are the decimals that people write: engines differ in
+ * them, and for some currencies they are fewer.
+ */
+const MINOR_UNIT_DIGITS: Readonly<Record<string, number>> = Object.fromEntries([
+  ...['BIF', 'CLP', 'DJF', 'GNF', 'ISK', 'JPY', 'KMF', 'KRW', 'PYG', 'RWF', 'UGX', 'UYI'].map((of) => [
+    of,
+    0,
+  ]),
+  ...['VND', 'VUV', 'XAF', 'XOF', 'XPF'].map((of) => [of, 0]),
+  ...['BHD', 'IQD', 'JOD', 'KWD', 'LYD', 'OMR', 'TND'].map((of) => [of, 3]),
+  ...['CLF', 'UYW'].map((of) => [of, 4]),
+]);
+
 /** `amountMinor` of an ISO 4217 currency, with as many decimals as the currency has. */
 export const formatAmount = (amountMinor: number, currency: string): string => {
+  const digits = MINOR_UNIT_DIGITS[currency] ?? 2;
   try {
-    const format = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code' });
-    const digits = format.resolvedOptions().maximumFractionDigits ?? 2;
-    return format.format(amountMinor / 10 ** digits);
+    return new Intl.NumberFormat('en', {
+      ...{ style: 'currency', currency, currencyDisplay: 'code' },
+      ...{ minimumFractionDigits: digits, maximumFractionDigits: digits },
+    }).format(amountMinor / 10 ** digits);
   } catch {
     return `${amountMinor} ${currency}`;
   }
