@@ -1701,23 +1701,28 @@ CREATE OR REPLACE FUNCTION public.svc_days_to_pack(p_hot_days integer, p_node_ms
  STABLE
  SET search_path TO 'public', 'pg_temp'
 AS $function$
-  select p.day
+  select o.day
   from
-    checkpoints as p
-    join content_checks as k using (day)
-    left join cold_days as d using (day)
-  where
-    p.day + 1 + p_hot_days <= (least(svc_now(), svc_instant(p_node_ms)) at time zone 'UTC')::date
-    and k.is_intact
-    and k.checked_at > svc_now() - interval '36 hours'
-    and (
-      d.day is null
-      or (d.state = 'broken' and coalesce(d.again_at, d.recorded_at + interval '24 hours') < svc_now())
-    )
-    and not exists (select from restores as r where p.day = any (r.reinstated_days))
-    and svc_is_day_read(p.day)
-  order by p.day
-  limit p_limit;
+    (
+      select p.day
+      from
+        checkpoints as p
+        join content_checks as k using (day)
+        left join cold_days as d using (day)
+      where
+        p.day + 1 + p_hot_days <= (least(svc_now(), svc_instant(p_node_ms)) at time zone 'UTC')::date
+        and k.is_intact
+        and k.checked_at > svc_now() - interval '36 hours'
+        and (
+          d.day is null
+          or (d.state = 'broken' and coalesce(d.again_at, d.recorded_at + interval '24 hours') < svc_now())
+        )
+        and not exists (select from restores as r where p.day = any (r.reinstated_days))
+      order by p.day
+      limit p_limit
+    ) as o
+  where svc_is_day_read(o.day)
+  order by o.day;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_deliveries_due(p_methods text[], p_limit integer, p_at_once integer, p_of_tenant integer, p_now timestamp with time zone)
  RETURNS TABLE(subscription_id text, "position" bigint, due_at timestamp with time zone, is_newcomer boolean, place bigint)

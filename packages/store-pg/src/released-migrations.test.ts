@@ -37,6 +37,7 @@ const LANDED: readonly (readonly [name: string, sha256: string])[] = [
   ['0035-clock-events', '4debb868b1cccf962c3a9532801edfaaf77e321c13b61d936f6d9c90be5a867b'],
   ['0036-disabled-in-steps', '32a9f573c1f26de5f5988a45ba363305ab09407ab67debe893311cc1eaf3af62'],
   ['0037-cleared-days', '7bd5ea96516b7fb9f85825a1e14df551ecec91959a67872ce0111bac53258252'],
+  ['0038-due-days', '021d88438a2b07bd6fff89adeec398373fb8819b8effc2911ff4b99eb2bd2e07'],
 ];
 
 /** Of the names and texts of its files, in the order in which they run. */
