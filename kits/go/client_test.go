@@ -288,6 +288,47 @@ func TestVerifyBelievesNoReceiptButOneAboutTheRequestInHand(t *testing.T) {
 	}
 }
 
+func TestAProofForAnotherRequestIsNotAskedAboutSoThatItIsNotSpent(t *testing.T) {
+	keys, err := ReadServiceKeys(readFile(t, "../../examples/bundle/did.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	action := Purchase("order/7", 1, "USD")
+	proof, err := SignProof(mustAgent(make([]byte, 32)), ProofRequest{
+		GrantID: "urn:svc:grant:01M7W93BGDQYMT99974DTBAWNP", Audience: "did:web:shop.example",
+		Method: "POST", URL: "https://shop.example/orders", Action: action,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, received := scripted(t, scriptedAnswer{status: 200, body: "{}"})
+	shop, err := NewRelyingParty(to, keys, "did:web:shop.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := VerifyRequest{Grant: "g", Proof: proof, Action: action, Method: "POST", URL: "https://shop.example/other"}
+	if _, err := shop.Verify(context.Background(), asked); CodeOf(err) != "request-mismatch" || len(*received) != 0 {
+		t.Error(err, len(*received))
+	}
+	asked.Method, asked.URL = "PUT", "https://shop.example/orders"
+	if _, err := shop.Verify(context.Background(), asked); CodeOf(err) != "request-mismatch" || len(*received) != 0 {
+		t.Error(err, len(*received))
+	}
+	// A query is not signed, and another spelling is the same URL.
+	asked.Method, asked.URL = "POST", "HTTPS://Shop.example:443/orders?a=1"
+	if _, err := shop.Verify(context.Background(), asked); CodeOf(err) == "request-mismatch" || len(*received) != 1 {
+		t.Error(err, len(*received))
+	}
+}
+
+func TestABaseURLHasNoQueryOrFragmentBeAnyOfThemEmpty(t *testing.T) {
+	for _, base := range []string{"https://svc.example/?", "https://svc.example/#", "https://svc.example/?a", "https://svc.example/#a"} {
+		if _, err := newTransport(Connection{BaseURL: base, APIKey: "dk_secret"}); err == nil {
+			t.Error(base)
+		}
+	}
+}
+
 const subscription = `{"subscription_id":"whs_01M7VZGC008Q2R7V9X1C4E6H8R","url":"https://shop.example/hooks","types":["grant.revoked"],"waiting":1,"secrets":[{"number":1,"ends_at":null}],"new":1`
 
 func TestEventSubscriptions(t *testing.T) {

@@ -26,6 +26,20 @@ def test_what_no_receipt_could_be_about_is_not_asked(given: dict[str, Any]) -> N
     assert asked == []
 
 
+@pytest.mark.parametrize("received", [{"url": f"{URL}/other"}, {"method": "PUT"}], ids=str)
+def test_a_proof_for_another_request_is_not_asked_about_so_that_it_is_not_spent(received: dict[str, Any]) -> None:
+    with scripted(Answer(200, {})) as (url, asked):
+        shop = RelyingParty(url, "dk_secret", SERVICE, "did:web:shop.example")
+        of: dict[str, Any] = {"grant": GRANT, "proof": PROOF, "action": ACTION, "method": "POST", "url": URL}
+        with pytest.raises(Refused, match="nothing was asked") as refused:
+            shop.verify(**{**of, **received})
+        assert (refused.value.code, asked) == ("request-mismatch", [])
+        # A query is not signed, and another spelling is the same URL.
+        with pytest.raises(Refused):
+            shop.verify(**{**of, "url": URL.replace("https://shop.example", "HTTPS://Shop.example:443") + "?a=1"})
+        assert len(asked) == 1
+
+
 @pytest.mark.parametrize("more", [{}, {"decision": "ALLOW"}, {"receipt": "a.b.c", "decision": "ALLOW"}], ids=str)
 def test_the_answer_of_a_dry_run_is_no_decision(more: dict[str, Any]) -> None:
     with scripted(Answer(200, {"dry_run": "nothing was decided", "would": "allow", "checks": {}, **more})) as (url, asked):

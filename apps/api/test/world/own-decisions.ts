@@ -88,6 +88,7 @@ export const withOwnDecisions = () => {
     deployment.call('GET', `/principals/${encodeURIComponent(own.principalDid)}/decisions${part}`, { key });
   return {
     get,
+    verify,
     get own() {
       return own;
     },

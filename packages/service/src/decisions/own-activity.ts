@@ -26,11 +26,10 @@ class ActivityGroup extends Tally {
   firstMs = Number.POSITIVE_INFINITY;
   lastMs = 0;
 
-  constructor(
-    readonly subject: string | null,
-    /** By Grant: whom it names. */
-    readonly agent: DidKey | null,
-  ) {
+  /** By Grant: whom it names. */
+  agent: DidKey | null = null;
+
+  constructor(readonly subject: string | null) {
     super();
   }
 
@@ -67,6 +66,12 @@ export const getOwnActivity = async (
   const found = await deps.store.report(({ decisions }) => decisions.list(filter, MOST_COUNTED + 1));
   const rows = found.items.slice(0, MOST_COUNTED);
   const groups = groupBy(rows, by);
+  const shown = groups.slice(0, MOST_GROUPS);
+  // A decision has the Agent of its Proof, who may be anybody where it was denied.
+  if (by === 'grant')
+    for (const group of shown)
+      group.agent =
+        group.subject === null ? null : ((await deps.store.grants.find(group.subject))?.agent ?? null);
   return {
     ...{
       ...range,
@@ -74,7 +79,7 @@ export const getOwnActivity = async (
       counted: rows.length,
       isComplete: rows.length === found.items.length && found.unreadBefore === null,
     },
-    ...{ groupCount: groups.length, groups: groups.slice(0, MOST_GROUPS) },
+    ...{ groupCount: groups.length, groups: shown },
   };
 };
 
@@ -83,8 +88,7 @@ const groupBy = (rows: readonly DecisionRecord[], by: ActivityQuery['by']): Acti
   const groups = new Map<string | null, ActivityGroup>();
   for (const row of rows) {
     const subject = row[SUBJECTS[by]];
-    const agent = by === 'grant' ? row.agent : null;
-    getOrMake(groups, subject, () => new ActivityGroup(subject, agent)).take(row);
+    getOrMake(groups, subject, () => new ActivityGroup(subject)).take(row);
   }
   return [...groups.values()].sort((a, b) => b.counts.verifies - a.counts.verifies || b.lastMs - a.lastMs);
 };

@@ -1,6 +1,8 @@
 /** `GET /principals/{did}/decisions/activity` (protocol §13): who acted on a Principal's own Grants. Who may call: access matrix. */
+import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
 import { expect, it } from 'vitest';
 import { withOwnDecisions } from '../../world/own-decisions.ts';
+import { issueGrant } from '../../world/tenants.ts';
 
 const world = withOwnDecisions();
 
@@ -48,4 +50,14 @@ it('counts what the list lists of a period and of a relying party, and 400 witho
   expect(ofOne).toMatchObject({ counted: 2, groups_total: 1 });
   for (const query of ['', '?by=key'])
     expect((await world.get(`/activity${query}`)).json.error).toBe('INVALID_REQUEST');
+});
+
+it('by Grant names the Agent of the Grant, also where the newest denial was of a stranger’s Proof', async () => {
+  const { own } = world;
+  const held = await issueGrant(own);
+  const stranger = agentFromJwk((await generateAgentKey()).privateJwk);
+  const { reason } = await world.verify({ ...own, agent: stranger }, held);
+  expect(reason).toBe('PROOF_AGENT_MISMATCH');
+  const group = (await groupsBy('grant')).groups.find(({ subject }) => subject === held.grantId);
+  expect(group).toMatchObject({ agent: own.agent.did, verifies: 1 });
 });
