@@ -12,6 +12,7 @@ export {
 } from './account.ts';
 export * from './arguments.ts';
 export { type ConnectionOptions, connectionRules } from './connection.ts';
+export { aReceiptId, fetchDecision } from './decision.ts';
 export { type DecisionExports, decisionExports } from './decision-export.ts';
 export { type DecisionPages, decisionPages, decisionQuery } from './decision-pages.ts';
 export { createDirectory, type Directory, type DirectoryFilter, didInPath } from './directory.ts';

@@ -39,7 +39,7 @@ export interface WebhookEventData {
     readonly principal: string | null;
     readonly grant_id: string | null;
   };
-  /** `percent`: the share of the subscription. `key`: which total of the Grant. */
+  /** `percent`: the share of the subscription. `key`: which total of the Grant, as `capabilities[].key` of its consumption. */
   readonly 'budget.low': {
     readonly grant_id: string;
     readonly principal: string;

@@ -1,16 +1,21 @@
 /** What was decided about the Principal's own Grants, whoever asked (protocol §13). */
 import type { ReasonCode } from '@svc/protocol';
 import {
+  aReceiptId,
   type CallOptions,
+  checkValue,
+  type Decision,
   type DecisionExports,
   type DecisionPages,
   type DecisionStats,
   decisionExports,
   decisionPages,
   decisionQuery,
+  fetchDecision,
   type PrincipalActivity,
   readDecisionStats,
   readPrincipalActivity,
+  SvcError,
   type Transport,
 } from '@svc/sdk-core';
 import { ownPath } from './own-record.ts';
@@ -32,6 +37,12 @@ export interface OwnDecisionFilter {
  * The decisions on this Principal's own Grants, as a list and as files; a Grant that somebody else signed in its name is not its own.
  */
 export interface OwnDecisions extends DecisionPages<OwnDecisionFilter>, DecisionExports<OwnDecisionFilter> {
+  /**
+   * One decision: its Receipt as it is stored (whether it is genuine, `verifyReceipt` of `@svc/receipts` tells) and what was reported
+   * about it later. An event names it by its `receipt_id`.
+   * @throws SvcError `refused` (`NOT_FOUND`) for a decision that is not about a Grant of this Principal
+   */
+  get(receiptId: string, options?: CallOptions): Promise<Decision>;
   /** How many there were in a period, why not, and what came of them. Unless given: the last 30 days. */
   stats(
     filter?: Pick<OwnDecisionFilter, 'since' | 'until' | 'rp'>,
@@ -60,6 +71,12 @@ export function createOwnDecisions(transport: Transport): OwnDecisions {
   };
   return {
     ...decisionPages<OwnDecisionFilter>((filter, from, call) => read('', { ...filter, ...from }, call)),
+    async get(receiptId, call = {}) {
+      checkValue('receiptId', receiptId, aReceiptId);
+      const found = await fetchDecision(transport, await pathOf(`/${receiptId}`, call), call);
+      if (found.receipt.receipt_id === receiptId) return found;
+      throw new SvcError('bad-response', 'the service answered about another decision');
+    },
     stats: async (filter = {}, call = {}) =>
       readDecisionStats(await read('/stats', filter, call), 'the statistics'),
     activity: async (filter, call = {}) =>

@@ -16,6 +16,7 @@ export {
   type CallOptions,
   type ConsumptionBalance,
   type ConsumptionEvent,
+  type Decision,
   type DecisionExportRow,
   type DecisionList,
   type DecisionStats,

@@ -1,4 +1,4 @@
-/** `client.decisions.export`: every decision on the Principal's own Grants, or an error where it breaks off. */
+/** One decision on the Principal's own Grants, and every one, or an error where the answer breaks off or is about another. */
 import type { JsonObject } from '@svc/codec';
 import { type Reply, startServer } from '@svc/testkit/sdk/scripted-server';
 import { describe, expect, it } from 'vitest';
@@ -50,6 +50,28 @@ const collect = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
   for await (const item of items) all.push(item);
   return all;
 };
+
+describe('one decision of a Principal', () => {
+  const decided = { receipt: { receipt_id: idOf(1) }, outcomes: [] };
+
+  it('is asked for under its own DID, and comes with its Receipt and outcomes', async () => {
+    await using server = await startServer([ME, { json: decided }]);
+    expect(await clientOf(server.baseUrl).decisions.get(idOf(1))).toEqual(decided);
+    expect(server.received.map(({ path }) => path)).toEqual([
+      '/me',
+      `/principals/${encodeURIComponent(DID)}/decisions/${idOf(1)}`,
+    ]);
+  });
+
+  it('is never another than was asked for', async () => {
+    await using server = await startServer([ME, { json: decided }]);
+    const { decisions } = clientOf(server.baseUrl);
+    await expect(decisions.get(idOf(2))).rejects.toMatchObject({ kind: 'bad-response' });
+    const asked = server.received.length;
+    await expect(decisions.get('..')).rejects.toMatchObject({ kind: 'invalid-argument' });
+    expect(server.received).toHaveLength(asked);
+  });
+});
 
 describe('the export of a Principal’s decisions', () => {
   it('asks for its own, page after page under the filter, and yields every row with its Receipt', async () => {

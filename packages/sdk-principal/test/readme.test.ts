@@ -8,7 +8,8 @@ const preambles = [
    declare const isWanted: (terms: Omit<ApprovalTerms, 'lifetimeSeconds'>) => Promise<boolean>`,
   `import type { PrincipalClient } from '@svc/sdk-principal'; declare const client: PrincipalClient;
    declare const keep: (secret: string) => Promise<void>`,
-  "import { verifyWebhook } from '@svc/sdk-principal'; declare const secret: string, request: Request",
+  `import { type PrincipalClient, verifyWebhook } from '@svc/sdk-principal';
+   declare const client: PrincipalClient, secret: string, request: Request`,
   'declare const grant: string',
   `import { type Action, type Agent, createAgentFetch } from '@svc/sdk-principal/agent';
    declare const agent: Agent, grant: string, action: Action`,

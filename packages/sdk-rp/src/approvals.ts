@@ -2,6 +2,7 @@
 import {
   type AccessRequest,
   anInteger,
+  aReceiptId,
   aRequestId,
   type CallOptions,
   checkValue,
@@ -13,7 +14,6 @@ import {
   SvcError,
   type Transport,
 } from '@svc/sdk-core';
-import { aReceiptId } from './receipt-id.ts';
 
 /** For one request. */
 export interface RequestApprovalOptions extends CallOptions {

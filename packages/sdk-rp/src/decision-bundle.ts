@@ -1,8 +1,14 @@
 /** A decision as one file that is checked offline, years later (interface §Transparency, protocol §12). */
 import { type JsonObject, parseTimestamp } from '@svc/codec';
 import type { Receipt } from '@svc/receipts';
-import { type CallOptions, checkValue, jsonObject, SvcError, type Transport } from '@svc/sdk-core';
-import { aReceiptId } from './receipt-id.ts';
+import {
+  aReceiptId,
+  type CallOptions,
+  checkValue,
+  jsonObject,
+  SvcError,
+  type Transport,
+} from '@svc/sdk-core';
 import { checkStoredReceipt, type Trust } from './trust.ts';
 
 /** `pending` until the UTC day of the decision is closed, some minutes after its midnight. */

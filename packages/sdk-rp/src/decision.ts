@@ -1,7 +1,13 @@
 /** One decision of the relying party: its Receipt, checked, and its outcome ledger (interface §Decisions). */
 import type { Receipt } from '@svc/receipts';
-import { type Attestation, type CallOptions, checkValue, readDecision, type Transport } from '@svc/sdk-core';
-import { aReceiptId } from './receipt-id.ts';
+import {
+  type Attestation,
+  aReceiptId,
+  type CallOptions,
+  checkValue,
+  fetchDecision,
+  type Transport,
+} from '@svc/sdk-core';
 import { checkStoredReceipt, type Trust, type Voucher } from './trust.ts';
 
 /** A decision of this relying party, with what was reported about it. */
@@ -11,9 +17,6 @@ export interface Decision {
   outcomes: Attestation[];
 }
 
-/** A Receipt, and 100 attestations with long texts. */
-const MAX_DECISION_BYTES = 8_388_608;
-
 export async function getDecision(
   transport: Transport,
   trust: Trust,
@@ -21,16 +24,8 @@ export async function getDecision(
   call: CallOptions,
 ): Promise<Decision> {
   checkValue('receiptId', receiptId, aReceiptId);
-  const path = `/decisions/${receiptId}`;
   const keys = await trust.documents.get();
-  const { body } = await transport.send({
-    method: 'GET',
-    path,
-    hasEffect: false,
-    maxResponseBytes: MAX_DECISION_BYTES,
-    ...call,
-  });
-  const { receipt, outcomes } = readDecision(body, 'the decision');
+  const { receipt, outcomes } = await fetchDecision(transport, `/decisions/${receiptId}`, call);
   const findVoucher = () => fetchVoucher(transport, receiptId, call);
   return { receipt: await checkStoredReceipt(trust, keys, { receiptId, receipt }, findVoucher), outcomes };
 }

@@ -2,6 +2,7 @@
 import type { JsonObject } from '@svc/codec';
 import {
   type Attestation,
+  aReceiptId,
   type CallOptions,
   checkValue,
   isObject,
@@ -11,7 +12,6 @@ import {
   SvcError,
   type Transport,
 } from '@svc/sdk-core';
-import { aReceiptId } from './receipt-id.ts';
 
 /** What can be reported of a decision (interface §Outcome attestations and decisions). */
 export type OutcomeType = Attestation['type'];
