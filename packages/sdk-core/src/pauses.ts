@@ -1,17 +1,20 @@
 /** Pauses (protocol §9): what is stopped for a while, and goes on. */
 
 import type { CallOptions } from './account.ts';
-import { checkValue, isText, rule } from './arguments.ts';
+import { aText, isText, optionally, type Rules, readArgument, rule } from './arguments.ts';
 import { SvcError } from './errors.ts';
 import { iteratePages } from './pages.ts';
 import { readPause, readPauseList, readResumed } from './readers.generated.ts';
 import type { Transport } from './transport.ts';
 import type { Pause, PauseList } from './wire.generated.ts';
 
-/** What to pause. `subject`: a Grant's id, an Agent's did:key, or the caller's own DID. */
+/** What to pause. */
 export interface PauseTarget<Scope extends Pause['scope'] = Pause['scope']> {
   scope: Scope;
+  /** A Grant's id, an Agent's did:key, the DID of a Principal or a relying party, or an org's id, as `scope` says. */
   subject: string;
+  /** With an org's key: the member whose Grant or Agent it is; needed for these. */
+  principal?: string;
 }
 
 /** For one pause. */
@@ -20,7 +23,7 @@ export interface PauseOptions extends CallOptions {
   reason?: string;
 }
 
-/** What is paused of the caller's own. */
+/** What is paused of the caller's own; of an org, also of its members'. */
 export interface Pauses<Scope extends Pause['scope'] = Pause['scope']> {
   /**
    * Returns once the pause is in force everywhere: no ALLOW is dated after `paused_at`. Repeatable; who paused first, and why,
@@ -58,10 +61,11 @@ export function createPauses<Scope extends Pause['scope']>(
     const answer = await transport.send({ method: 'GET', path: '/pauses', query, hasEffect: false, ...call });
     return readPauseList(answer.body, 'the page');
   };
-  const post = async (path: string, { scope, subject }: PauseTarget, more: object, call: CallOptions) => {
-    checkValue('subject', subject, aSubject);
+  const post = async (path: string, target: PauseTarget, more: object, call: CallOptions) => {
+    const { scope, subject, principal } = readArgument<PauseTarget>('what is paused', target, TARGET);
+    const query = principal === undefined ? {} : { principal };
     const body = { scope, subject, ...more };
-    return transport.send({ method: 'POST', path, body, hasEffect: true, ...patience, ...call });
+    return transport.send({ method: 'POST', path, query, body, hasEffect: true, ...patience, ...call });
   };
   return {
     async pause(target, { reason, ...call } = {}) {
@@ -83,7 +87,11 @@ export function createPauses<Scope extends Pause['scope']>(
   };
 }
 
-const aSubject = rule('the id or the DID of what is meant, as scope says', isText);
+const TARGET: Rules<PauseTarget> = {
+  scope: rule('a scope, such as "grant"', (value): value is Pause['scope'] => isText(value)),
+  subject: aText('the id or the DID of what is meant, as scope says'),
+  principal: optionally(aText('the DID of the member whose Grant or Agent it is')),
+};
 
 function about<Answer extends { scope: string; subject: string }>(
   { scope, subject }: PauseTarget,

@@ -25,6 +25,7 @@ import {
   jsonObject,
   type Me,
   optionally,
+  type Pause,
   type Pauses,
   type Principal,
   type PrincipalDirectoryEntry,
@@ -86,12 +87,13 @@ export interface PrincipalClient {
   /** Notes and disables Agents. */
   readonly agents: Agents;
   /**
-   * Stops a Grant, an Agent or everything for a while, and goes on.
+   * Stops a Grant, an Agent or everything for a while, and goes on. An org's key, given as `apiKey`, does so for its members, and stops
+   * a member or the whole org.
    * @example
    * await client.pauses.pause({ scope: 'agent', subject: agent.did }, { reason: 'It buys too much.' });
    * await client.pauses.resume({ scope: 'agent', subject: agent.did });
    */
-  readonly pauses: Pauses<'grant' | 'agent' | 'principal'>;
+  readonly pauses: Pauses<Exclude<Pause['scope'], 'service'>>;
   /** What relying parties ask this Principal to approve. */
   readonly approvals: PrincipalApprovals;
   /** What was decided about this Principal's own Grants. */

@@ -20,13 +20,14 @@ const baseUrl = () => api.processes[0]?.baseUrl ?? '';
 const register = (path: string, body: object) =>
   callJson<{ did: string; api_key: string }>(baseUrl(), 'POST', path, { key: ADMIN_TOKEN, body });
 
-const createPrincipal = async (slug: string) => {
+const createPrincipal = async (slug: string, orgId?: string) => {
   const keys = [await generatePrincipalKey(), await generatePrincipalKey()];
   const registrations = keys.map(({ registration }) => registration);
   const { did, api_key: apiKey } = await register('/principals', {
     kind: 'managed',
     slug,
     keys: registrations,
+    ...(orgId === undefined ? {} : { org_id: orgId }),
   });
   const clientOf = (keyNumber: number, key = apiKey) => {
     const jwk = keys[keyNumber - 1]?.privateJwk;
@@ -144,6 +145,32 @@ describe('a Principal', () => {
     expect((await client.pauses.page()).pauses).toEqual([]);
   });
 
+  it('with the key of its org: pauses a Grant and an Agent of a member, a member, and the org', async () => {
+    const { org_id: orgId } = await callJson<{ org_id: string }>(baseUrl(), 'POST', '/orgs', {
+      ...{ key: ADMIN_TOKEN, body: { slug: 'stopping', name: 'Stopping' } },
+    });
+    const { api_key: apiKey } = await register(`/orgs/${orgId}/api-keys`, { role: 'admin' });
+    const org = createPrincipalClient({ baseUrl: baseUrl(), apiKey, fetch: contractFetch });
+    const { client, did: principal } = await createPrincipal('stopped-member', orgId);
+    const [shop, agent] = [await createRelyingParty('stopped-at'), await createAgent()];
+    const held = await client.grants.issue({ agent: agent.did, capabilities });
+    const targets = [
+      { scope: 'grant', subject: held.grantId, principal },
+      { scope: 'agent', subject: agent.did, principal },
+      { scope: 'principal', subject: principal },
+      { scope: 'org', subject: orgId },
+    ] as const;
+    for (const target of targets) {
+      const { scope, subject } = target;
+      expect(await org.pauses.pause(target)).toMatchObject({ scope, subject });
+      expect(await outcomeOf(shop, agent, held)).toBe('AUTHORITY_REVOKED');
+      await org.pauses.resume(target);
+      expect(await outcomeOf(shop, agent, held)).toBe('ALLOW');
+    }
+    const misspelt = { ...targets[0], principle: principal };
+    await expect(org.pauses.pause(misspelt)).rejects.toMatchObject({ kind: 'invalid-argument' });
+  });
+
   it('reads what was decided about its Grants', async () => {
     const { client, did } = await createPrincipal('reading');
     const [shop, agent] = [await createRelyingParty('reading'), await createAgent()];
@@ -154,6 +181,8 @@ describe('a Principal', () => {
     const listed = await collect(client.decisions.list({ limit: 2, rp: shop.did, grantId: held.grantId }));
     expect(listed.map(({ reason }) => reason)).toEqual(['AUTHORITY_REVOKED', null, null, null]);
     expect(await collect(client.decisions.list({ decision: 'DENY', since: new Date(0) }))).toHaveLength(1);
+    for (const { receipt_id: id } of listed)
+      expect(await client.decisions.get(id)).toEqual({ ...(await shop.verifier.decisions.get(id)) });
     expect(await client.decisions.stats()).toMatchObject({
       totals: { verifies: 4, allow: 3 },
       principals: [{ principal: did, reasons: { AUTHORITY_REVOKED: 1 } }],
