@@ -1,4 +1,5 @@
 import { readLine } from '@svc/cli/command-line';
+import { parseConfig } from '@svc/config';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { PROGRAM } from './program.ts';
 
@@ -42,6 +43,24 @@ describe('what is registered over the API', () => {
     expect(await run(TOKEN, ...words, '--api', 'https://svc.example')).toBe(0);
     expect(JSON.parse(String(sent.mock.calls[0]?.[1]?.body))).toEqual(body);
   });
+
+  it.each([
+    [['org', 'create', 'x', '--name', 'X'], 'ORG_ID=org_1'],
+    [['org', 'key', 'org_1'], 'SVC_ORG_KEY=dk_1'],
+    [['principal', 'create', '--did', 'did:web:a'], 'PRINCIPAL_DID=did:web:a\nSVC_PRINCIPAL_KEY=dk_1'],
+    [['relying-party', 'create', '--did', 'did:web:a'], 'SHOP_DID=did:web:a\nSVC_RP_KEY=dk_1'],
+  ])(
+    'is shown with --env as lines of an environment file that the service too starts with: %j',
+    async (words, lines) => {
+      const answer = { org_id: 'org_1', did: 'did:web:a', api_key: 'dk_1', created_at: 'x' };
+      vi.spyOn(globalThis, 'fetch').mockResolvedValue(Response.json(answer, { status: 201 }));
+      const shown = vi.spyOn(console, 'log').mockReturnValue();
+      expect(await run(TOKEN, ...words, '--env', '--api', 'https://svc.example')).toBe(0);
+      expect(shown.mock.calls).toEqual([[lines]]);
+      const env = Object.fromEntries(lines.split('\n').map((line) => line.split('=')));
+      expect(parseConfig(env)).toMatchObject({ ok: true });
+    },
+  );
 
   it('is refused where a number is none', () =>
     expect(run(TOKEN, 'relying-party', 'create', '--slug', 's', '--proof-window', '1m')).rejects.toThrow(

@@ -14,8 +14,8 @@ const OVER_THE_API = ['Over the API, with the admin token of SVC_ADMIN_TOKEN or 
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** How answers are shown: as JSON, unless as lines of an environment file with these names for the DID and the key. */
-type Names = readonly [did: string, key: string];
+/** How answers are shown: as JSON, unless as lines of an environment file, these variables with these members of the answer. */
+type Names = Readonly<Record<string, 'did' | 'org_id' | 'api_key'>>;
 
 /** 0 with the answer printed; 1 where the API refused, with what it said. */
 const post = async (
@@ -53,8 +53,9 @@ const post = async (
 
 const show = (answer: unknown, names: Names | undefined): string => {
   if (names === undefined) return JSON.stringify(answer, null, 2);
-  const { did, api_key: key } = Object(answer) as { readonly did: string; readonly api_key: string };
-  return `${names[0]}=${did}\n${names[1]}=${key}`;
+  return Object.entries(names)
+    .map(([name, member]) => `${name}=${Object(answer)[member]}`)
+    .join('\n');
 };
 
 /** What answers may be something else, such as the page of a proxy in between. */
@@ -70,15 +71,28 @@ const readJson = (text: string, address: string): unknown => {
 const given = (fields: Readonly<Record<string, unknown>>): object =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
+const inEnv = (names: Names) => {
+  const lines = Object.keys(names);
+  return {
+    env: {
+      text: `shows ${lines.join(' and ')} as ${lines.length > 1 ? 'lines' : 'a line'} of an environment file, and nothing else`,
+    },
+  };
+};
+const OF_ORG: Names = { ORG_ID: 'org_id' };
+const OF_ORG_KEY: Names = { SVC_ORG_KEY: 'api_key' };
+const OF_PRINCIPAL: Names = { PRINCIPAL_DID: 'did', SVC_PRINCIPAL_KEY: 'api_key' };
+const OF_RELYING_PARTY: Names = { SHOP_DID: 'did', SVC_RP_KEY: 'api_key' };
+
 export const orgCreateCommand: Command = {
   name: 'org create',
   operand: 'SLUG',
   gist: 'Registers an org',
-  options: { name: { value: 'TEXT', text: 'as people see it; needed' }, ...API },
+  options: { name: { value: 'TEXT', text: 'as people see it; needed' }, ...API, ...inEnv(OF_ORG) },
   notes: OVER_THE_API,
   run: (values, env, slug) => {
     if (values.name === undefined) throw new UsageError('org create needs --name');
-    return post(env, values, '/orgs', { slug, name: values.name });
+    return post(env, values, '/orgs', { slug, name: values.name }, OF_ORG);
   },
 };
 
@@ -90,6 +104,7 @@ export const orgKeyCommand: Command = {
     role: { value: 'NAME', text: 'admin or read; admin unless given' },
     label: { value: 'TEXT', text: 'to tell it from others' },
     ...API,
+    ...inEnv(OF_ORG_KEY),
   },
   notes: OVER_THE_API,
   run: (values, env, orgId) =>
@@ -98,6 +113,7 @@ export const orgKeyCommand: Command = {
       values,
       `/orgs/${encodeURIComponent(orgId)}/api-keys`,
       given({ role: values.role ?? 'admin', label: values.label }),
+      OF_ORG_KEY,
     ),
 };
 
@@ -107,12 +123,6 @@ const MEMBER = {
   org: { value: 'ORG_ID', text: 'of this org' },
   ...API,
 } as const;
-
-const inEnv = ([did, key]: Names) => ({
-  env: { text: `shows ${did} and ${key} as lines of an environment file, and nothing else` },
-});
-const OF_PRINCIPAL: Names = ['PRINCIPAL_DID', 'SVC_PRINCIPAL_KEY'];
-const OF_RELYING_PARTY: Names = ['SHOP_DID', 'SVC_RP_KEY'];
 
 const kindOf = (what: string, { slug, did }: Values): object => {
   if ((slug === undefined) === (did === undefined))

@@ -317,7 +317,10 @@ export const SECRET_NAMES: readonly string[] = Object.entries(VARIABLES)
 export const fileVariable = (name: string): string => `${name}_FILE`;
 
 /** Variables of whoever uses the service, which may share an environment with it or with `svc-admin`. Ignored here. */
-export const CLIENT_VARIABLES: readonly string[] = ['SVC_URL', 'SVC_DID', 'SVC_RP_KEY', 'SVC_PRINCIPAL_KEY'];
+export const CLIENT_VARIABLES: readonly string[] = [
+  ...['SVC_URL', 'SVC_DID'],
+  ...['SVC_RP_KEY', 'SVC_PRINCIPAL_KEY', 'SVC_ORG_KEY'],
+];
 
 const PRODUCTION_NOTE = { required: ' Required in production.', refused: ' Refused in production.' } as const;
 
