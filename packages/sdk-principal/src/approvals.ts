@@ -72,7 +72,7 @@ export interface PrincipalApprovals {
   /**
    * Checks it as `check` does, signs a Grant of exactly `terms(request)` and hands it to the relying party. Answers the request as it is
    * then, `approved`. Where it is not (`CONFLICT`: decided or expired meanwhile; or nothing is heard of it) the Grant is revoked again.
-   * @throws SvcError `receipt-invalid` before anything is signed. Its message says what became of the Grant where one was
+   * @throws SvcError before anything is signed: `receipt-invalid`, or `invalid-argument` where `request` is not pending. Its message says what became of the Grant where one was
    * @example
    * for await (const request of client.approvals.list({ status: 'pending' })) {
    *   const { audience, capabilities } = client.approvals.terms(request);
@@ -175,8 +175,10 @@ export function createApprovals(
     check: (request, call = {}) => check(request, call),
     async approve(request, { lifetimeSeconds, ...call } = {}) {
       const terms = termsOf(request, lifetimeSeconds);
-      checkValue('requestId', request.task.id, aRequestId);
-      const { id } = request.task;
+      const { id, status } = request.task;
+      checkValue('requestId', id, aRequestId);
+      if (status !== 'pending')
+        throw new SvcError('invalid-argument', `the request is ${status} already: nothing is signed`);
       await check(request, call);
       const issued = await grants.issue(terms, call);
       try {

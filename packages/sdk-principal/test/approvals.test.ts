@@ -121,6 +121,17 @@ describe('an approval', () => {
     expect([error?.kind, server.received]).toEqual(['invalid-argument', []]);
   });
 
+  it.each(['approved', 'denied', 'expired', 'cancelled'] as const)(
+    'of what is %s already is refused before anything is allocated or signed',
+    async (status) => {
+      await using server = await serve('silence');
+      const request = asked({ task: { ...asked().task, status } });
+      const error = await failure(() => clientAt(server.baseUrl).approvals.approve(request));
+      expect([error?.kind, error?.message]).toEqual(['invalid-argument', expect.stringContaining(status)]);
+      expect(server.received).toEqual([]);
+    },
+  );
+
   it('lasts 900 seconds at most', async () => {
     await using server = await serve('silence');
     const { approvals } = clientAt(server.baseUrl);

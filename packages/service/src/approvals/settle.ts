@@ -87,5 +87,7 @@ export const alreadyDecided = (now: ApprovalRecord | null) =>
   conflict(
     now === null
       ? 'The request is gone.'
-      : `The request is ${now.state} already, and stays so. It can be asked again.`,
+      : `The request is ${now.state} already, and stays so. ${
+          now.state === 'denied' ? 'The same cannot be asked again for 24 hours.' : 'It can be asked again.'
+        }`,
   );

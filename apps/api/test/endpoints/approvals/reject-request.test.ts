@@ -24,7 +24,10 @@ it('is final: the relying party sees the reason, the first one stands, and no Gr
   });
   const signed = await signApproval(tenants, capability);
   const approval = await approve(deployment, tenants, id, signed.grant);
-  expect([approval.status, approval.text]).toEqual([409, expect.stringContaining('denied already')]);
+  expect([approval.status, approval.text]).toEqual([
+    409,
+    expect.stringMatching(/denied already.* cannot be asked again for 24 hours/),
+  ]);
 });
 
 it('is 409 for what has expired', async () => {
