@@ -1,7 +1,18 @@
 /** Subscriptions to events and what became of their deliveries (protocol §15). What arrives is read by `verifyWebhook`. */
 import type { JsonValue } from '@svc/codec';
 import { type CallOptions, instant } from './account.ts';
-import { checkValue, isText, rule } from './arguments.ts';
+import {
+  anInteger,
+  aText,
+  aTextList,
+  checkValue,
+  isObject,
+  isText,
+  optionally,
+  type Rules,
+  readArgument,
+  rule,
+} from './arguments.ts';
 import { SvcError } from './errors.ts';
 import { iteratePages } from './pages.ts';
 import type { Reader } from './read.ts';
@@ -84,6 +95,18 @@ const aSubscriptionId = rule(
   'the subscription_id of a subscription, whs_ and 26 characters',
   (value): value is string => isText(value) && /^whs_[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(value),
 );
+const eventTypes = aTextList('event types, such as "decision.deny"', 1, 32);
+const NEW: Rules<NewEventSubscription> = {
+  url: aText('the address of your endpoint, https://…'),
+  types: rule(eventTypes.what, (value): value is readonly EventType[] => eventTypes.isMet(value)),
+  description: optionally(aText()),
+  budgetLowPercent: optionally(anInteger(1, 99, 'percent')),
+};
+const aBeginning = rule(
+  '{ since } or { eventId }',
+  (value): value is ReplayFrom =>
+    isObject(value) && (value.since === undefined) !== (value.eventId === undefined),
+);
 
 export function createEventSubscriptions(transport: Transport): EventSubscriptions {
   const post = async <Answer extends { subscription_id: string }>(
@@ -114,7 +137,12 @@ export function createEventSubscriptions(transport: Transport): EventSubscriptio
     );
   };
   return {
-    async create({ budgetLowPercent, types, ...request }, call = {}) {
+    async create(asked, call = {}) {
+      const { budgetLowPercent, types, ...request } = readArgument<NewEventSubscription>(
+        'subscriptions.create',
+        asked,
+        NEW,
+      );
       const low = budgetLowPercent === undefined ? {} : { budget_low_percent: budgetLowPercent };
       const body = { ...request, types: [...types], ...low };
       const sent = { method: 'POST', path: PATH, body, hasEffect: true, isOnceOnly: true } as const;
@@ -139,7 +167,9 @@ export function createEventSubscriptions(transport: Transport): EventSubscriptio
         (cursor) => deliveriesPage(id, { ...filter, ...cursor }, call),
         ({ deliveries }) => deliveries,
       ),
-    replay: async (id, { since, eventId }, call = {}) => {
+    replay: async (id, from, call = {}) => {
+      checkValue('from', from, aBeginning);
+      const { since, eventId } = from;
       const body = eventId === undefined ? instant('since', since) : { event_id: eventId };
       return post(id, 'replay', readEventSubscription, { ...call, body });
     },
