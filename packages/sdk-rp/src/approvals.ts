@@ -45,6 +45,8 @@ const WAIT_MS = 900_000;
 /** What the service waits at most, and what an answer may take beyond it. */
 const ASK_SECONDS = 20;
 const ANSWER_MS = 10_000;
+/** Of the caller's own time, what an answer that nobody has decided may take: it is to be heard before that time is over. */
+const SPARE_MS = 1_000;
 /** Between two answers that it is pending: whatever answers early is not asked without pause. */
 const LEAST_MS = 1_000;
 
@@ -53,7 +55,9 @@ const aProof = rule('the Proof that was verified, a string', (value): value is s
 const milliseconds = anInteger(1, 86_400_000, 'milliseconds');
 
 export const createApprovals = (transport: Transport): Approvals => ({
-  async requestApproval(denied, { proof, expiresInSeconds, ...call }) {
+  async requestApproval(denied, options) {
+    checkValue('the options of requestApproval', options, rule('{ proof }', isObject));
+    const { proof, expiresInSeconds, ...call } = options;
     const receiptId = receiptIdOf(denied);
     checkValue('receiptId', receiptId, aReceiptId);
     if (expiresInSeconds !== undefined) checkValue('expiresInSeconds', expiresInSeconds, seconds);
@@ -84,8 +88,13 @@ export const createApprovals = (transport: Transport): Approvals => ({
 });
 
 const receiptIdOf = (denied: unknown): unknown => {
-  if (!isObject(denied) || !isObject(denied.receipt)) return denied;
-  return denied.receipt.receipt_id;
+  if (!isObject(denied)) return denied;
+  if ('dry_run' in denied)
+    throw new SvcError(
+      'invalid-argument',
+      'a dry run is no decision: ask about what verify answered, or its receipt_id',
+    );
+  return isObject(denied.receipt) ? denied.receipt.receipt_id : denied;
 };
 
 async function waitFor(
@@ -100,7 +109,7 @@ async function waitFor(
   for (;;) {
     const askedAtMs = performance.now();
     const leftMs = Math.max(1, Math.ceil(endsAtMs - askedAtMs));
-    const wait = Math.min(ASK_SECONDS, Math.floor(leftMs / 1_000));
+    const wait = Math.min(ASK_SECONDS, Math.max(0, Math.floor((leftMs - SPARE_MS) / 1_000)));
     const limits = { timeoutMs: Math.min(leftMs, wait * 1_000 + ANSWER_MS), signal };
     const answer = await transport.send({
       method: 'GET',

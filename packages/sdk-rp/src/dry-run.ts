@@ -1,24 +1,16 @@
 /** What a verification would come to, for development and support. Never a verdict. */
-import {
-  type CallOptions,
-  checkValue,
-  type DryRun,
-  isObject,
-  readDryRun,
-  rule,
-  type Transport,
-} from '@svc/sdk-core';
-import { readPresented, type VerifyInput } from './verify-input.ts';
-
-/** What a dry run is asked with: a verification's input. The request received is not needed, since no Receipt is bound to it. */
-export type DryRunInput = Omit<VerifyInput, 'request'> & Partial<Pick<VerifyInput, 'request'>>;
+import { type CallOptions, type DryRun, readDryRun, type Transport } from '@svc/sdk-core';
+import { mismatchBeforeVerify } from './request-mismatch.ts';
+import { type DryRunInput, readDryRunInput } from './verify-input.ts';
 
 export async function dryRun(transport: Transport, input: DryRunInput, call: CallOptions): Promise<DryRun> {
-  checkValue('the argument of dryRun', input, rule('{ grant, proof, action }', isObject));
+  const { request, ...presented } = readDryRunInput(input);
+  const mismatch = request === undefined ? null : mismatchBeforeVerify(presented.proof, request);
+  if (mismatch !== null) throw mismatch;
   const { body } = await transport.send({
     method: 'POST',
     path: '/verify/dry-run',
-    body: readPresented(input),
+    body: presented,
     hasEffect: false,
     ...call,
   });

@@ -64,7 +64,7 @@ export {
 export type { Decision } from './decision.ts';
 export type { DecisionBundle } from './decision-bundle.ts';
 export type { DecisionExportRow, DecisionFilter, DecisionLists } from './decision-lists.ts';
-export type { DryRunInput } from './dry-run.ts';
+
 export type { Outcomes, OutcomeType } from './outcomes.ts';
 export type { OwnSettings } from './own-settings.ts';
 export type { ReceiptFailure } from './receipt-failure.ts';
@@ -73,4 +73,4 @@ export type { StatsFilter } from './statistics.ts';
 export { createVerifier, type Verifier } from './verifier.ts';
 export type { VerifierOptions } from './verifier-options.ts';
 export type { Verdict, VerifyOptions } from './verify.ts';
-export type { VerifyInput } from './verify-input.ts';
+export type { DryRunInput, VerifyInput } from './verify-input.ts';

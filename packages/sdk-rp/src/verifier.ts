@@ -27,7 +27,7 @@ import { createApprovals, type RequestApprovalOptions, type WaitForApprovalOptio
 import { type Decision, getDecision } from './decision.ts';
 import { type DecisionBundle, getDecisionBundle } from './decision-bundle.ts';
 import { createDecisionLists, type DecisionLists } from './decision-lists.ts';
-import { type DryRunInput, dryRun } from './dry-run.ts';
+import { dryRun } from './dry-run.ts';
 import { createOutcomes, type Outcomes } from './outcomes.ts';
 import { createOwnSettings, type OwnSettings } from './own-settings.ts';
 import { publicUrlOf } from './public-url.ts';

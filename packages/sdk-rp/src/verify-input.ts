@@ -1,7 +1,17 @@
 /** What a verification is asked with, checked before a Proof could be spent. */
 import { type JsonValue, normalizeHtu } from '@svc/codec';
 import { type Action, isMethod } from '@svc/protocol';
-import { aText, checkValue, isObject, isText, rule, SvcError } from '@svc/sdk-core';
+import {
+  aText,
+  checkValue,
+  isObject,
+  isText,
+  optionally,
+  type Rules,
+  readArgument,
+  rule,
+  SvcError,
+} from '@svc/sdk-core';
 import type { ReceivedRequest } from './check-receipt.ts';
 
 /** What is asked: what the Agent presented, what it would do, and the request that it came with. */
@@ -15,6 +25,12 @@ export interface VerifyInput {
   request: ReceivedRequest;
 }
 
+/**
+ * What a dry run is asked with: a verification's input. The request received may be left out, since no Receipt is bound to it; where it is
+ * given, a Proof for another is refused as by `verify`.
+ */
+export type DryRunInput = Omit<VerifyInput, 'request'> & Partial<Pick<VerifyInput, 'request'>>;
+
 const aGrant = aText('Svc-Grant as received: a string');
 const aProof = aText('Svc-Proof as received: a string');
 const anAction = rule('an Action object', (value): value is Action => isObject(value));
@@ -26,6 +42,13 @@ const aUrl = rule(
   'the absolute URL of the request as the Agent addressed it, https://…',
   (value): value is string => isText(value) && normalizeHtu(value) !== null,
 );
+
+const DRY_RUN: Rules<DryRunInput> = {
+  grant: aGrant,
+  proof: aProof,
+  action: anAction,
+  request: optionally(aRequest),
+};
 
 export interface CheckedInput {
   grant: string;
@@ -40,28 +63,34 @@ export interface CheckedInput {
  */
 export function readVerifyInput(input: VerifyInput): CheckedInput {
   checkValue('the argument of verify', input, rule('{ grant, proof, action, request }', isObject));
-  const presented = readPresented(input);
-  const { request } = input;
-  checkValue('request', request, aRequest);
-  const { method, url } = request;
-  checkValue('request.method', method, aMethod);
-  checkValue('request.url', url, aUrl);
-  return { ...presented, request: { method, url } };
+  return { ...readPresented(input), request: readRequest(input.request) };
 }
 
 /**
- * What the service evaluates, copied.
+ * The same of a dry run, in which a misspelt `request` would pass for one left out.
  * @throws SvcError `invalid-argument`
  */
-export function readPresented({
-  grant,
-  proof,
-  action,
-}: Omit<VerifyInput, 'request'>): Omit<CheckedInput, 'request'> {
+export function readDryRunInput(input: DryRunInput): Partial<CheckedInput> & Presented {
+  const { request, ...presented } = readArgument<DryRunInput>('dryRun', input, DRY_RUN);
+  return { ...readPresented(presented), ...(request !== undefined && { request: readRequest(request) }) };
+}
+
+type Presented = Omit<CheckedInput, 'request'>;
+
+/** What the service evaluates, copied. */
+function readPresented({ grant, proof, action }: Omit<VerifyInput, 'request'>): Presented {
   checkValue('grant', grant, aGrant);
   checkValue('proof', proof, aProof);
   checkValue('action', action, anAction);
   return { grant, proof, action: copyJson(action) };
+}
+
+function readRequest(request: unknown): ReceivedRequest {
+  checkValue('request', request, aRequest);
+  const { method, url } = request;
+  checkValue('request.method', method, aMethod);
+  checkValue('request.url', url, aUrl);
+  return { method, url };
 }
 
 function copyJson(action: Action): JsonValue {

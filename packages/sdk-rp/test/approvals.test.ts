@@ -68,8 +68,19 @@ it('refuses what is no Receipt id or no request id before anything is sent', asy
   expect(await failure(verifier.requestApproval(RECEIPT_ID, { proof: PROOF, expiresInSeconds: 59 }))).toBe(
     'invalid-argument',
   );
+  expect(await failure(verifier.requestApproval(RECEIPT_ID, undefined as never))).toBe('invalid-argument');
   expect(await failure(verifier.waitForApproval(RECEIPT_ID))).toBe('invalid-argument');
   expect(await failure(verifier.waitForApproval(ID, { timeoutMs: 0 }))).toBe('invalid-argument');
+  expect(server.received).toEqual([]);
+});
+
+it('says of a dry run that it is no decision, before anything is sent', async () => {
+  await using server = await startServer(['silence']);
+  const dryRun = { dry_run: 'nothing was decided', would: 'deny' } as never;
+  await expect(verifierAt(server.baseUrl).requestApproval(dryRun, { proof: PROOF })).rejects.toMatchObject({
+    kind: 'invalid-argument',
+    message: expect.stringContaining('a dry run is no decision'),
+  });
   expect(server.received).toEqual([]);
 });
 
@@ -81,6 +92,16 @@ it('waits until it is decided, and does not ask without pause a service that ans
   expect(server.received.map(({ path }) => path)).toEqual(Array(2).fill(`/access/v1/requests/${ID}?wait=20`));
   expect(performance.now() - began).toBeGreaterThan(900);
 });
+
+it.each([300, 2_000, 5_000, 20_000, 25_000])(
+  'within %i ms asks the service to wait so long that its answer is heard before they are over',
+  async (timeoutMs) => {
+    await using server = await startServer([reply(approved)]);
+    await verifierAt(server.baseUrl).waitForApproval(ID, { timeoutMs });
+    const asked = new URL(server.received[0]?.path ?? '', server.baseUrl).searchParams.get('wait');
+    expect(Number(asked) * 1_000).toBeLessThanOrEqual(Math.max(0, timeoutMs - 1_000));
+  },
+);
 
 it.each(['denied', 'expired', 'cancelled'])(
   'resolves with what it came to: %s, without a Grant',

@@ -432,6 +432,28 @@ describe('the request really received', () => {
     },
   );
 
+  it('a dry run with another request is refused as a verification is, and asks with the right one or none', async () => {
+    await using server = await startServer([
+      { status: 400, json: { error: 'INVALID_REQUEST', message: 'no' } },
+    ]);
+    const verifier = verifierOf(server.baseUrl);
+    const one = await input();
+    const elsewhere = { ...request, url: 'https://other.example/' };
+    expect(await failure(verifier.dryRun({ ...one, request: elsewhere }))).toBeInstanceOf(
+      RequestMismatchError,
+    );
+    const misspelt = { ...one, request: undefined, reqest: request };
+    expect((await failure(verifier.dryRun(misspelt))).kind).toBe('invalid-argument');
+    expect(server.received).toEqual([]);
+    for (const asked of [{ request }, {}])
+      expect(
+        (await failure(verifier.dryRun({ grant, proof: one.proof, action: order, ...asked }))).kind,
+      ).toBe('refused');
+    expect(server.received.map(({ body }) => JSON.parse(body))).toEqual(
+      Array(2).fill({ grant, proof: one.proof, action: order }),
+    );
+  });
+
   it('a genuine ALLOW about another one is refused all the same, with the Receipt', async () => {
     const other = { action: order, htm: 'PUT', normalizedHtu: `${ORIGIN}/orders` };
     const request_hash = requestHashOf(portableCrypto, other);
