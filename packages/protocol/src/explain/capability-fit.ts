@@ -34,6 +34,7 @@ export type NarrowingCheck = 'P16' | 'P17' | 'P18' | 'P19' | 'P20';
 export interface Condition {
   readonly check: NarrowingCheck;
   readonly holds: boolean;
+  /** Where it does not hold: what speaks against it alone. */
   readonly compared: readonly Comparison[];
 }
 
@@ -126,50 +127,47 @@ const conditionsOf = (capability: Capability, action: Action, context: CheckCont
 const amountCondition = (capability: Capability, action: Action, context: CheckContext): Condition => {
   const isOfType = capability.action === action.type;
   const amount = action.type === 'api:call' ? 0 : action.amount;
-  const ceiling: Comparison[] =
+  const ceiling: Bound[] =
     action.type === 'api:call' || !isOfType
       ? []
-      : [
-          {
-            what: 'action.amount',
-            found: String(amount),
-            expected: `at most ${String(capability.constraints.maxAmount)} (maxAmount)`,
-          },
-        ];
+      : [boundOf('action.amount', amount, capability.constraints.maxAmount, 'maxAmount')];
   const budget = budgetComparison(capability, amount, context);
+  const bounds = [...ceiling, ...(budget?.bounds ?? [])];
+  const exceeded = bounds.filter(({ holds }) => !holds);
   return {
     check: 'P19',
     holds: isOfType && allowsAmount(capability, action) && (budget?.suffices ?? true),
-    compared: [...ceiling, ...(budget?.compared ?? [])],
+    compared: (exceeded.length > 0 ? exceeded : bounds).map(({ comparison }) => comparison),
   };
 };
+
+/** A limit, and whether it is kept. */
+interface Bound {
+  readonly holds: boolean;
+  readonly comparison: Comparison;
+}
+
+const boundOf = (what: string, found: number, most: unknown, name: string): Bound => ({
+  holds: typeof most === 'number' && found <= most,
+  comparison: { what, found: String(found), expected: `at most ${String(most)} (${name})` },
+});
 
 /** Null: the profile knows no budgets, nothing in the Capability is used up, or the balances are not known. */
 const budgetComparison = (
   capability: Capability,
   amount: number,
   { profile, facts, crypto, nowMs }: CheckContext,
-): { readonly suffices: boolean; readonly compared: readonly Comparison[] } | null => {
+): { readonly suffices: boolean; readonly bounds: readonly Bound[] } | null => {
   const budget = budgetOf(capability);
   if (!profile.budgets || budget === null || facts.balances?.answer !== 'found') return null;
   if (unknownConstraintsOf(capability, profile).length > 0) return null;
   const balances = facts.balances.value;
   const opening = { key: capabilityKeyOf(crypto, capability), budget, balances, amount, nowMs };
-  return { suffices: consumptionOf(opening) !== null, compared: comparisonsOf(leftAt(opening), amount) };
+  return { suffices: consumptionOf(opening) !== null, bounds: boundsOf(leftAt(opening), amount) };
 };
 
-const comparisonsOf = ({ total, perPeriod, uses }: Limits, amount: number): Comparison[] => [
-  ...(total === null
-    ? []
-    : [{ what: 'action.amount', found: String(amount), expected: `at most ${total} (left of maxTotal)` }]),
-  ...(perPeriod === null
-    ? []
-    : [
-        {
-          what: 'action.amount',
-          found: String(amount),
-          expected: `at most ${perPeriod} (left of maxPerPeriod)`,
-        },
-      ]),
-  ...(uses === null ? [] : [{ what: 'uses', found: '1', expected: `at most ${uses} (left of maxUses)` }]),
+const boundsOf = ({ total, perPeriod, uses }: Limits, amount: number): Bound[] => [
+  ...(total === null ? [] : [boundOf('action.amount', amount, total, 'left of maxTotal')]),
+  ...(perPeriod === null ? [] : [boundOf('action.amount', amount, perPeriod, 'left of maxPerPeriod')]),
+  ...(uses === null ? [] : [boundOf('uses', 1, uses, 'left of maxUses')]),
 ];

@@ -34,13 +34,9 @@ export const COMPARISONS: Readonly<Record<Exclude<CheckId, NarrowingCheck>, Comp
   P11: ({ P3: { grant }, P9: { proof } }) => one('grant_id of the Proof', proof.grantId, grant.id),
   P12: ({ P9: { proof } }, { relyingParty }) => one('aud of the Proof', proof.audience, relyingParty.did),
   P13: ({ P9: { proof } }, { nowMs, relyingParty, trust }) => {
-    const nowSeconds = Math.floor(nowMs / 1000);
-    const earliest = nowSeconds - relyingParty.proofWindowSeconds;
-    return one(
-      'iat of the Proof',
-      proof.iatSeconds,
-      `about ${earliest} to ${nowSeconds + trust.clockSkewSeconds}`,
-    );
+    const after = (seconds: number) => formatTimestamp(nowMs + seconds * 1000);
+    const [earliest, latest] = [after(-relyingParty.proofWindowSeconds), after(trust.clockSkewSeconds)];
+    return one('iat of the Proof', timeOf(proof.iatSeconds), `${earliest} to ${latest}`);
   },
   P14: ({ P9: { proof }, P15: { action } }) => [
     ...actionComparisons(proof.action, action),
@@ -54,7 +50,18 @@ const one = (what: string, found: unknown, expected: unknown): Comparison[] => [
   { what, found: shown(found), expected: shown(expected) },
 ];
 
-const form = (what: string, problem: string): Comparison[] => one(what, problem, 'no such fault');
+/** `problem`: a rule that was not kept, "X must be Y", behind it after "; " what there was instead if that is known; or else a fault. */
+const form = (what: string, problem: string): Comparison[] => {
+  const [rule = '', instead = 'something else'] = problem.split('; ');
+  return rule.includes(' must ') ? one(what, instead, rule) : one(what, problem, 'no such fault');
+};
+
+/** The last second that `formatTimestamp` writes. */
+const LAST_SECOND = 253_402_300_799;
+
+/** A signed `iat` may be any integer; one that is no time since 1970, such as milliseconds, is shown as it stands. */
+const timeOf = (seconds: number): string =>
+  seconds >= 0 && seconds <= LAST_SECOND ? formatTimestamp(seconds * 1000) : String(seconds);
 
 const problemOf = (
   parsed: { readonly ok: true } | { readonly ok: false; readonly problem: string },
@@ -82,14 +89,20 @@ const keyComparison = (
   return { what, found: kid, expected: 'a strict Ed25519 key of the issuer' };
 };
 
+/** Whether the Grant is paused, of one that is its issuer's: a paused Grant has no place in a status list for now. */
+export const isPaused = ({ issuer }: Grant, { allocation }: CheckContext['facts']): boolean =>
+  allocation?.answer === 'found' &&
+  allocation.value.issuer === issuer &&
+  // `''` stands in no Grant that could be signed.
+  allocation.value.statusListCredential === '';
+
 const allocationComparisons = (grant: Grant, { facts, crypto }: CheckContext): Comparison[] => {
   const { allocation, status } = facts;
   if (allocation?.answer !== 'found') return one('id', grant.id, 'an id that holds at this service');
   const { issuer, agent, statusListCredential, statusListIndex, grantHash } = allocation.value;
   // Of what is another's nothing more is told: not what is equal, and not whether it is paused.
   if (issuer !== grant.issuer) return one('issuer', grant.issuer, 'as the service allocated it');
-  // A paused Grant has no place in a status list for now; `''` stands in no Grant that could be signed.
-  if (statusListCredential === '') return one('state of the Grant', 'paused', 'active');
+  if (isPaused(grant, facts)) return one('state of the Grant', 'paused', 'active');
   const pairs = [
     ['credentialSubject.id', grant.agent, agent],
     ['credentialStatus.statusListCredential', grant.status.statusListCredential, statusListCredential],

@@ -1,11 +1,12 @@
 import { readEvaluateVectors } from '@svc/vectors/src/published.ts';
 import { describe, expect, it } from 'vitest';
-import { CHECKS } from '../checks/table.ts';
+import { CHECKS, type CheckId } from '../checks/table.ts';
 import { evaluate, parsePresented } from '../evaluate.ts';
 import { parseEvaluateInput } from '../evaluate-json.ts';
 import { REASON_CODES } from '../model/reason-code.ts';
 import { nativeCrypto } from '../native.ts';
 import { explain, REMEDIES } from './index.ts';
+import { REMEDY_IF } from './remedies.ts';
 
 const explained = readEvaluateVectors().map(({ id, input }) => {
   const { request, context, facts } = parseEvaluateInput(input, nativeCrypto);
@@ -32,7 +33,8 @@ describe('of every vector', () => {
       for (const { check, reason, compared, remedy } of failed) {
         expect(CHECKS.find((one) => one.id === check)?.reasons, id).toContain(reason);
         expect(compared, `${id} ${check}`).not.toHaveLength(0);
-        expect(remedy, id).toBe(REMEDIES[reason]);
+        if (check === 'P6') expect(Object.values(REMEDY_IF), id).toContain(remedy);
+        else expect(remedy, id).toBe(REMEDIES[reason]);
       }
       if (failed[0] !== undefined && decided.reason !== 'SERVICE_UNAVAILABLE')
         expect(failed[0].reason, id).toBe(decided.reason);
@@ -57,6 +59,58 @@ describe('of every vector', () => {
 });
 
 describe('what is told', () => {
+  const comparedBy = (check: CheckId) =>
+    explained.flatMap(({ id, failed }) =>
+      failed.flatMap((one) =>
+        one.check === check ? one.compared.map((compared) => ({ id, compared })) : [],
+      ),
+    );
+
+  it.each(['P1', 'P8', 'P15'] as const)(
+    'of what is malformed, by %s: the rule is what was expected, and never what was found',
+    (check) => {
+      const told = comparedBy(check);
+      expect(told.filter(({ compared }) => compared.expected.includes(' must '))).not.toHaveLength(0);
+      for (const { id, compared } of told) {
+        expect(compared.found, id).not.toContain(' must ');
+        expect(compared.found, id).not.toBe('');
+      }
+    },
+  );
+
+  it('of an Action that lacks a member: which one, beside those that it must have', () => {
+    expect(ofVector('p15-purchase-no-amount').failed[0]?.compared).toEqual([
+      {
+        what: 'Action',
+        found: 'amount is missing',
+        expected: 'a commerce:purchase must have exactly type, resource, amount and currency',
+      },
+    ]);
+  });
+
+  it('of the age of a Proof: times as people write them', () => {
+    const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/.source;
+    const told = comparedBy('P13');
+    expect(told).not.toHaveLength(0);
+    for (const { id, compared } of told) {
+      expect(compared.expected, id).toMatch(new RegExp(`^${TIME} to ${TIME}$`));
+      expect(compared.found, id).toMatch(new RegExp(`^(?:${TIME}|-?\\d+)$`));
+    }
+  });
+
+  it('of limits: those that are exceeded, and none that is kept', () => {
+    for (const { id, compared } of comparedBy('P19')) {
+      const most = /^at most (\d+) /.exec(compared.expected)?.[1];
+      expect(Number(compared.found), `${id} ${compared.expected}`).toBeGreaterThan(Number(most));
+    }
+  });
+
+  it('of what no Capability allows: that this one Action may be approved', () => {
+    const approvable = CHECKS.filter(({ id }) => ['P16', 'P17', 'P18', 'P19', 'P20'].includes(id));
+    for (const reason of approvable.flatMap(({ reasons }) => [...reasons]))
+      expect(REMEDIES[reason]).toContain('requestApproval');
+  });
+
   it('of an amount above the ceiling: both numbers, and that everything else holds', () => {
     const { failed, closest } = ofVector('p19-one-over-ceiling');
     expect(failed).toMatchObject([

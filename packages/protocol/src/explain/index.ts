@@ -15,8 +15,8 @@ import {
   closestCapability,
   type NarrowingCheck,
 } from './capability-fit.ts';
-import { COMPARISONS } from './comparisons.ts';
-import { REMEDIES } from './remedies.ts';
+import { COMPARISONS, isPaused } from './comparisons.ts';
+import { REMEDIES, REMEDY_IF } from './remedies.ts';
 
 export type { CapabilityFit, Comparison, Condition, NarrowingCheck } from './capability-fit.ts';
 export { REMEDIES } from './remedies.ts';
@@ -61,7 +61,11 @@ export const explain = (
     const compared = isNarrowing(check.id)
       ? (closest?.conditions.find((one) => one.check === check.id)?.compared ?? [])
       : COMPARISONS[check.id](decided.evidence as Evidence, context);
-    return { check: check.id, title: check.title, reason, compared, remedy: REMEDIES[reason] };
+    const remedy =
+      check.id === 'P6' && P3 !== undefined
+        ? REMEDY_IF[isPaused(P3.grant, facts) ? 'paused' : 'notPaused']
+        : REMEDIES[reason];
+    return { check: check.id, title: check.title, reason, compared, remedy };
   });
   return { failed, closest };
 };

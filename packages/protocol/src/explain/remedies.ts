@@ -1,6 +1,9 @@
 /** Who can put a DENY right, and how (interface §Receipt, ReasonCode). */
 import type { ReasonCode } from '../model/reason-code.ts';
 
+/** Of what P16 to P20 refuse (protocol §16). */
+const OR_APPROVAL = 'or to approve this one Action (requestApproval)';
+
 /** What to do about a DENY, in one sentence, by its reason. `REASON_TEXTS` says what happened. */
 export const REMEDIES: Readonly<Record<ReasonCode, string>> = {
   GRANT_MALFORMED: 'Pass on the Grant unchanged; if it was, the Principal must sign a well-formed Grant.',
@@ -23,13 +26,11 @@ export const REMEDIES: Readonly<Record<ReasonCode, string>> = {
   PROOF_ACTION_MISMATCH:
     'The Agent must sign the Action that is asked about, member for member; an api:call also its method and URL.',
   ACTION_MALFORMED: 'The relying party must describe the Action as the interface has it.',
-  ACTION_NOT_AUTHORIZED:
-    'Ask the Principal for a Grant with this kind of Action, and for an api:call this method.',
-  UNKNOWN_CONSTRAINT:
-    'Use a profile that knows this constraint, or ask the Principal for a Grant without it.',
-  CURRENCY_NOT_AUTHORIZED: 'Use a currency of the Grant, or ask the Principal for one with this currency.',
-  AMOUNT_EXCEEDS_AUTHORITY: 'Ask for less, or ask the Principal for a Grant with more.',
-  RESOURCE_NOT_AUTHORIZED: 'Ask the Principal for a Grant that names this resource.',
+  ACTION_NOT_AUTHORIZED: `Ask the Principal for a Grant with this kind of Action, and for an api:call this method, ${OR_APPROVAL}.`,
+  UNKNOWN_CONSTRAINT: `Use a profile that knows this constraint, or ask the Principal for a Grant without it, ${OR_APPROVAL}.`,
+  CURRENCY_NOT_AUTHORIZED: `Use a currency of the Grant, or ask the Principal for one with this currency, ${OR_APPROVAL}.`,
+  AMOUNT_EXCEEDS_AUTHORITY: `Ask for less, or ask the Principal for a Grant with more, ${OR_APPROVAL}.`,
+  RESOURCE_NOT_AUTHORIZED: `Ask the Principal for a Grant that names this resource, ${OR_APPROVAL}.`,
   ISSUER_UNKNOWN: 'The issuer must register with this service as a Principal.',
   ISSUER_UNVERIFIED: 'The issuer must prove that its domain is its own.',
   ISSUER_KEY_COMPROMISED: 'The Principal must sign a new Grant with another key.',
@@ -37,3 +38,9 @@ export const REMEDIES: Readonly<Record<ReasonCode, string>> = {
   SERVICE_UNAVAILABLE: 'Try again in a moment.',
   ISSUER_NOT_TRUSTED: 'Reserved; nothing in this policy answers it.',
 };
+
+/** The same of `AUTHORITY_REVOKED`, where it is known which it is. */
+export const REMEDY_IF = {
+  paused: 'Wait until the Principal resumes it: whether it is revoked too is told then.',
+  notPaused: 'The Agent needs another Grant, under an id of its own.',
+} as const;

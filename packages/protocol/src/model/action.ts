@@ -3,7 +3,7 @@
  * Closed objects; nothing in one is proven before P14 has compared it with the signed Proof.
  */
 import { isJsonObject, type JsonObject, type JsonValue, normalizeHtu } from '@svc/codec';
-import { hasExactly, isNonNegativeInteger, member } from './members.ts';
+import { hasExactly, isNonNegativeInteger, member, memberFault } from './members.ts';
 import { type Parsed, parsed, refused } from './parsed.ts';
 
 /** Buying something (interface §Action). */
@@ -95,7 +95,10 @@ const parseResource = (object: JsonObject): Parsed<string> => {
 
 const parsePurchase = (object: JsonObject): Parsed<PurchaseAction> => {
   if (!hasExactly(object, PURCHASE_MEMBERS))
-    return refused('malformed', 'a commerce:purchase has exactly type, resource, amount and currency');
+    return refused(
+      'malformed',
+      `a commerce:purchase must have exactly type, resource, amount and currency; ${memberFault(object, PURCHASE_MEMBERS)}`,
+    );
   const resource = parseResource(object);
   if (!resource.ok) return resource;
   const { amount, currency } = object;
@@ -108,7 +111,10 @@ const parsePurchase = (object: JsonObject): Parsed<PurchaseAction> => {
 
 const parseApiCall = (object: JsonObject): Parsed<ApiCallAction> => {
   if (!hasExactly(object, API_CALL_MEMBERS))
-    return refused('malformed', 'an api:call has exactly type, method and resource');
+    return refused(
+      'malformed',
+      `an api:call must have exactly type, method and resource; ${memberFault(object, API_CALL_MEMBERS)}`,
+    );
   const resource = parseResource(object);
   if (!resource.ok) return resource;
   const { method } = object;

@@ -46,6 +46,15 @@ export const hasExactly = (object: JsonObject, names: ReadonlySet<string>): bool
   return keys.length === names.size && keys.every((name) => names.has(name));
 };
 
+/** How `object` differs from having exactly the members `names`, in words. Names that are not ours are not repeated. */
+export const memberFault = (object: JsonObject, names: ReadonlySet<string>): string => {
+  const missing = [...names]
+    .filter((name) => !Object.hasOwn(object, name))
+    .map((name) => `${name} is missing`);
+  const others = unknownMembers(object, names).length > 0 ? ['there are other members'] : [];
+  return [...missing, ...others].join(', ');
+};
+
 export const isStringArray = (value: JsonValue | undefined): value is string[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'string');
 

@@ -15,7 +15,7 @@ import { isJti } from '../model/jti.ts';
 import { type Action, isMethod, parseAction } from './action.ts';
 import { type GrantId, isGrantId } from './ids.ts';
 import { parseProtectedHeader } from './jws-header.ts';
-import { Findings, hasExactly } from './members.ts';
+import { Findings, hasExactly, memberFault } from './members.ts';
 import { type Parsed, parsed, refused } from './parsed.ts';
 
 /** The `typ` of a Proof's protected header. */
@@ -60,7 +60,9 @@ type Claims = Omit<Proof, 'signingInput' | 'signature'>;
 const parseClaims = (payload: JsonObject, kid: string): Parsed<Claims, 'PROOF_MALFORMED'> => {
   const malformed = (problem: string) => refused('PROOF_MALFORMED', problem);
   if (!hasExactly(payload, MEMBERS))
-    return malformed(`a Proof has exactly the members ${[...MEMBERS].join(', ')}`);
+    return malformed(
+      `a Proof must have exactly the members ${[...MEMBERS].join(', ')}; ${memberFault(payload, MEMBERS)}`,
+    );
   const { iss, aud, grant_id: grantId, htm, htu, iat, jti } = payload;
   const agent = typeof iss === 'string' ? parseDidKey(iss) : null;
   if (agent === null) return malformed('iss must be an Ed25519 did:key');

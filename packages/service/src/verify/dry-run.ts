@@ -14,7 +14,13 @@ import type {
   ReasonCode,
 } from '@svc/protocol';
 import { found, unavailable } from '@svc/protocol';
-import { type CapabilityFit, explain, type FailedCheck, REMEDIES } from '@svc/protocol/explain';
+import {
+  type CapabilityFit,
+  type Explanation,
+  explain,
+  type FailedCheck,
+  REMEDIES,
+} from '@svc/protocol/explain';
 import type { ServiceDeps } from '../deps.ts';
 import { contextOf, evaluateAt, evaluateBeforeBalances, type Grounds, unanswered } from './evaluate.ts';
 
@@ -59,20 +65,25 @@ export const dryRunOn = async (
     isItsBusiness && isOfIssuer(loaded.facts, evidence.P3?.grant)
       ? facts
       : { ...facts, balances: unavailable };
+  const explanation = explain(decided, presented, explained, contextOf(grounds, nowMs));
   const dryRun: DryRun = {
     would: decided.decision === 'ALLOW' ? 'allow' : 'deny',
     reason,
-    remedy: reason === null ? null : REMEDIES[reason],
+    remedy: reason === null ? null : remedyOf(reason, explanation),
     evaluatedAtMs: nowMs,
     relyingParty: admission.caller.relyingParty.did,
     principal: evidence.P3?.grant.issuer ?? null,
     grantId: evidence.P3?.grant.id ?? null,
     agent: evidence.P9?.proof.agent ?? null,
     outcomes,
-    ...explain(decided, presented, explained, contextOf(grounds, nowMs)),
+    ...explanation,
   };
   return { dryRun, decided };
 };
+
+/** No check fails for what is refused before the checks. */
+const remedyOf = (reason: ReasonCode, { failed }: Explanation): string =>
+  failed.find((one) => one.reason === reason)?.remedy ?? REMEDIES[reason];
 
 /** Anybody can sign a Grant of their own under the id of another: what is left of that one's budget is not theirs to see. */
 const isOfIssuer = ({ allocation }: Facts, grant: Grant | undefined): boolean =>

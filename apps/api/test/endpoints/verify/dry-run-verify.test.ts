@@ -107,7 +107,10 @@ describe('200', () => {
       body: { grant_id: revoked.grantId },
     });
     expect(answer.status).toBe(200);
-    expect(await dryRun(body)).toMatchObject({ would: 'deny', reason: 'AUTHORITY_REVOKED' });
+    expect(await dryRun(body)).toMatchObject({
+      ...{ would: 'deny', reason: 'AUTHORITY_REVOKED' },
+      remedy: expect.stringMatching(/^The Agent needs another Grant/),
+    });
   });
 
   it('says of a paused Grant that it is paused, and that it may go on', async () => {
@@ -116,9 +119,13 @@ describe('200', () => {
     expect((await deployment.call('POST', '/pauses', target)).status).toBe(200);
     expect(await dryRun(await verifyBody(tenants, paused))).toMatchObject({
       reason: 'AUTHORITY_REVOKED',
-      remedy: expect.stringContaining('until the Principal resumes it'),
+      remedy: expect.stringMatching(/^Wait until the Principal resumes it/),
       failed: [
-        { check: 'P6', compared: [{ what: 'state of the Grant', found: 'paused', expected: 'active' }] },
+        {
+          check: 'P6',
+          compared: [{ what: 'state of the Grant', found: 'paused', expected: 'active' }],
+          remedy: expect.stringMatching(/^Wait until the Principal resumes it/),
+        },
       ],
     });
     await deployment.call('POST', '/pauses/resume', target);
