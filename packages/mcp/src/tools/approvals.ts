@@ -1,7 +1,7 @@
 /** Approvals (protocol §16): a relying party asks about what was denied, its Principal answers. Each change is confirmed. */
 import { type JsonObject, jcs, parseDidKey, parseDidWeb } from '@svc/codec';
 import { isReceiptId, parseGrant } from '@svc/protocol';
-import type { ApprovalTerms, PrincipalApprovals } from '@svc/sdk-principal';
+import type { AccessRequest, ApprovalTerms, PrincipalApprovals } from '@svc/sdk-principal';
 import { SvcError, type Verifier } from '@svc/sdk-rp';
 import type { WhenConfirmed } from '../confirm.ts';
 import { given } from '../given.ts';
@@ -16,6 +16,13 @@ interface Waited {
   readonly request_id: string;
   readonly wait_seconds?: number | undefined;
 }
+
+/** As data, without the text of its Grant, which would be cut short there. */
+const withoutGrant = ({ result, ...request }: AccessRequest) => {
+  if (result === null) return { ...request, result };
+  const { grant: _, ...shown } = result;
+  return { ...request, result: shown };
+};
 
 /** For a relying party: to ask, and to hear what became of it. */
 export const createAsking = (
@@ -38,7 +45,7 @@ export const createAsking = (
     const input = { receipt_id: receiptId, proof, expires_in_seconds: expiresInSeconds };
     return whenConfirmed({ tool: 'request_approval', question, input }, token, async () => {
       const request = await approvals.requestApproval(receiptId, { proof, expiresInSeconds });
-      return teller.tell('Asked. await_approval tells what the Principal answers.', request);
+      return teller.tell('Asked. await_approval tells what the Principal answers.', withoutGrant(request));
     });
   },
   awaitApproval: async ({ request_id: requestId, wait_seconds: seconds = 20 }: Waited): Promise<Told> => {
@@ -51,7 +58,7 @@ export const createAsking = (
     if (request === null)
       return teller.tell(`Nobody has answered within ${seconds} s. Call again to go on waiting.`);
     if (request.task.status !== 'approved')
-      return teller.tell(`Not approved: it is ${request.task.status}.`, request);
+      return teller.tell(`Not approved: it is ${request.task.status}.`, withoutGrant(request));
     const grant = request.result?.grant ?? '';
     const parsed = parseGrant(grant);
     if (!parsed.ok || parsed.value.id !== request.result?.grant_id)
@@ -60,8 +67,8 @@ export const createAsking = (
         request,
       );
     return teller.tell(
-      'Approved. Hand result.grant to the Agent, which signs a new Proof under it; all checks run again.',
-      request,
+      'Approved. Hand "grant" to the Agent, which signs a new Proof under it; all checks run again.',
+      withoutGrant(request),
       { grant },
     );
   },
@@ -119,17 +126,23 @@ export const createAnswering = (
         page.next_cursor === null
           ? 'There are no more.'
           : 'There are more: call again with next_cursor as cursor.';
-      return teller.tell(`${page.requests.length} requests, newest first. ${more}`, page);
+      return teller.tell(`${page.requests.length} requests, newest first. ${more}`, {
+        ...page,
+        requests: page.requests.map(withoutGrant),
+      });
     },
     approveRequest: (input: OfRequest): Promise<Told> =>
       answer('approve_request', input, async (request) =>
-        teller.tell('Approved: a Grant for exactly that was signed.', await approvals.approve(request)),
+        teller.tell(
+          'Approved: a Grant for exactly that was signed. The relying party hands it to the Agent.',
+          withoutGrant(await approvals.approve(request)),
+        ),
       ),
     rejectRequest: (input: OfRequest): Promise<Told> =>
       answer('reject_request', input, async (request) =>
         teller.tell(
           'Rejected. The same cannot be asked again for 24 hours.',
-          await approvals.reject(request.task.id),
+          withoutGrant(await approvals.reject(request.task.id)),
         ),
       ),
   };
