@@ -2,6 +2,7 @@
  * What the model is told. A Receipt, a list or an error holds text of others, who may have written it for the model to obey: so it
  * stands in JSON under `data`, apart from our own words, escaped and bounded. No secret leaves, wherever it came in.
  */
+import { UsageError } from '@svc/cli/command-line';
 import { printable } from '@svc/cli/report';
 import { SvcError } from '@svc/sdk-principal';
 
@@ -72,14 +73,18 @@ export const createTeller = (secrets: readonly string[]): Teller => {
   return {
     tell,
     refuse,
-    fail: (error) =>
-      error instanceof SvcError
-        ? refuse(`The call failed (${error.kind}). Nothing more is known of it than what follows.`, {
-            kind: error.kind,
-            message: error.message,
-            help_url: error.helpUrl,
-          })
-        : refuse(`The call failed (${printable(String(Object(error).name))}).`),
+    fail: (error) => {
+      if (error instanceof SvcError)
+        return refuse(`The call failed (${error.kind}). Nothing more is known of it than what follows.`, {
+          kind: error.kind,
+          message: error.message,
+          help_url: error.helpUrl,
+        });
+      // Its message is ours, and may quote what was given.
+      if (error instanceof UsageError)
+        return refuse('This is nothing that can be checked.', { message: error.message });
+      return refuse(`The call failed (${printable(String(Object(error).name))}).`);
+    },
   };
 };
 

@@ -47,6 +47,25 @@ describe('with the document of the service alone', () => {
     expect(content[0]?.text).toMatch(/receipt_id needs SVC_URL and SVC_RP_KEY or SVC_PRINCIPAL_KEY/);
   });
 
+  it.each([
+    ['text that is nothing of the kind', 'rubbish', 'text, neither JSON nor a JWS'],
+    [
+      'the JWS of something else',
+      () => buildWorld().then(({ grant }) => grant),
+      'this JWS is a vc+jwt, and no Receipt',
+    ],
+  ])('says of %s what it is, to whoever would verify or explain it', async (_, text, is) => {
+    const given = typeof text === 'string' ? text : await text();
+    for (const tool of ['verify_receipt', 'explain_denial']) {
+      const { structuredContent, isError } = await server.call(tool, { receipt: given });
+      expect(isError).toBe(true);
+      expect(structuredContent).toEqual({
+        says: 'This is nothing that can be checked.',
+        data: { message: expect.stringContaining(is) },
+      });
+    }
+  });
+
   it('explains a DENY: the reason, the checks that failed, what to do', async () => {
     const { text } = (await buildWorld({ revoked: true })).signed;
     const { structuredContent, isError } = await server.call('explain_denial', { receipt: text });
