@@ -16,6 +16,7 @@ import { ERROR_KINDS, type SvcErrorKind } from '@svc/sdk-core/errors';
 import { KIND_TEXTS, REFUSAL_TEXTS } from '@svc/sdk-core/help-texts';
 import { REFUSAL_CODES, type RefusalCode } from '@svc/sdk-core/refusal-codes';
 import { slug } from 'github-slugger';
+import { FAILURE_TEXTS } from './failure-texts.ts';
 
 interface CodePage {
   readonly address: string;
@@ -31,6 +32,7 @@ export const codePages = (): readonly CodePage[] => [
   { address: 'guide/errors', markdown: errorList(), isListed: true },
   { address: 'guide/reasons', markdown: reasonList(), isListed: true },
   { address: 'guide/kinds', markdown: kindList(), isListed: true },
+  { address: 'guide/failures', markdown: failureList(), isListed: true },
   ...ERROR_CODES.map((code) => ({
     address: `guide/errors/${code}`,
     markdown: errorPage(code),
@@ -90,6 +92,15 @@ A DENY is a signed Receipt with status 200, and its \`reason\` is one of these c
 |---|---|
 ${REASON_CODES.map((code) => `| [${code}](reasons/${code}) | ${REASON_TEXTS[code]} |`).join('\n')}
 `;
+
+const failureList = (): string => `# Failures of Receipts
+
+Why a Receipt, a bundle, an inclusion proof or a checkpoint is not to be relied on: \`code\` of each of the \`failures\` of \`@svc/receipts\`, and of what the kits for Go and
+Python refuse. The libraries that ask a service throw [receipt-invalid](kinds/receipt-invalid), and the codes stand in its message.
+
+${Object.entries(FAILURE_TEXTS)
+  .map(([code, { meaning, remedy }]) => `## ${code}\n\n${meaning} ${remedy}\n`)
+  .join('\n')}`;
 
 const errorPage = (code: ErrorCode): string => {
   const all = Object.values(routes) as readonly Route[];

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import dockerignore from '@balena/dockerignore';
 import { expect, it } from 'vitest';
+import { FAILURE_TEXTS } from '../guide/failure-texts.ts';
 import { createResolver } from '../guide/markdown.ts';
 import { listSources, ROOT } from '../guide/sources.ts';
 
@@ -47,6 +48,31 @@ it('a link to a heading of the same page stays on the page', () => {
   expect(resolve(page, '#keys')).toEqual({ kind: 'page', address: 'guide/operations', hash: '#keys' });
 });
 
+it('each code by which a library or a kit refuses a Receipt has its place on the page of failures, and there are no others', () => {
+  const sources = [
+    'packages/receipts/src',
+    'packages/transparency/src',
+    'packages/sdk-rp/src',
+    'kits/go',
+    'kits/python/src',
+  ]
+    .flatMap(listSourcesOf)
+    .map(read);
+  const refused = sources.flatMap((text) =>
+    [...text.matchAll(/\b(?:failure|fail|report|refuse|Refused)\(\s*['"]([a-z]+(?:-[a-z]+)*)['"]/g)].map(
+      ([, code = '']) => code,
+    ),
+  );
+  const told = Object.keys(FAILURE_TEXTS);
+  expect(new Set(refused).size).toBeGreaterThan(40);
+  expect(refused.filter((code) => !told.includes(code))).toEqual([]);
+  expect(
+    told.filter((code) => !sources.some((text) => text.includes(`'${code}'`) || text.includes(`"${code}"`))),
+  ).toEqual([]);
+  const page = listSources().find(({ address }) => address === 'guide/failures');
+  for (const code of told) expect(page?.markdown).toContain(`\n## ${code}\n`);
+});
+
 const read = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8');
 
 const readIgnored = () =>
@@ -57,3 +83,8 @@ function linksIn(markdown: string): readonly string[] {
   const text = markdown.replace(/^```[\s\S]*?^```/gm, '').replace(/`[^`]*`/g, '');
   return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
 }
+
+const listSourcesOf = (folder: string): readonly string[] =>
+  readdirSync(new URL(`${folder}/`, ROOT), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(?:ts|go|py)$/.test(name) && !/test/.test(name))
+    .map((name) => `${folder}/${name}`);
