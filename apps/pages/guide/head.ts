@@ -9,7 +9,10 @@ export interface Head {
 
 /** Throws where a page has no title, or no sentence. */
 export const headOf = ({ markdown, address }: Pick<Source, 'markdown' | 'address'>): Head => {
-  const prose = markdown.replaceAll(/^```.*?^```$/gms, '');
+  const prose = markdown
+    .replaceAll(/^```.*?^```$/gms, '')
+    // What was decided may begin with a list.
+    .replaceAll(/^\*\*Decision\.\*\*\n+(?:- )?/gm, '**Decision.** ');
   const [whole = '', title] = /^# (.*)$/m.exec(prose) ?? [];
   if (title === undefined) throw new Error(`${address} has no title`);
   const parts = prose.slice(prose.indexOf(whole) + whole.length).split(/\n{2,}/);

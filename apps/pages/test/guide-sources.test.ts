@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import dockerignore from '@balena/dockerignore';
 import { expect, it } from 'vitest';
 import { FAILURE_TEXTS } from '../guide/failure-texts.ts';
+import { headOf } from '../guide/head.ts';
 import { createResolver } from '../guide/markdown.ts';
 import { listSources, ROOT } from '../guide/sources.ts';
 
@@ -46,6 +47,13 @@ it('a link to a heading of the same page stays on the page', () => {
   const page = { address: 'guide/operations', file: 'docs/operations.md' };
   const resolve = createResolver([page], (path) => path);
   expect(resolve(page, '#keys')).toEqual({ kind: 'page', address: 'guide/operations', hash: '#keys' });
+});
+
+it('each page says in a sentence of its own what it is about', () => {
+  const pages = listSources().map((source) => [source.address, headOf(source).description] as const);
+  const isShared = ([page, sentence]: (typeof pages)[number]): boolean =>
+    pages.some(([other, said]) => other !== page && said === sentence);
+  expect(pages.filter(isShared)).toEqual([]);
 });
 
 it('each code by which a library or a kit refuses a Receipt has its place on the page of failures, and there are no others', () => {
