@@ -11,7 +11,7 @@ import {
   routes,
 } from '@svc/contract';
 import { CHECKS, REASON_CODES, REASON_TEXTS, type ReasonCode } from '@svc/protocol';
-import { REMEDIES } from '@svc/protocol/explain';
+import { demandOf, REMEDIES } from '@svc/protocol/explain';
 import { ERROR_KINDS, type SvcErrorKind } from '@svc/sdk-core/errors';
 import { KIND_TEXTS, REFUSAL_TEXTS } from '@svc/sdk-core/help-texts';
 import { REFUSAL_CODES, type RefusalCode } from '@svc/sdk-core/refusal-codes';
@@ -161,7 +161,7 @@ const nameOf = ({ method, path }: Route): string => `${method.toUpperCase()} ${p
 const reasonPage = (code: ReasonCode): string => {
   const checks = CHECKS.filter(({ reasons }) => (reasons as readonly ReasonCode[]).includes(code));
   const rows = checks.map(
-    ({ id, title, cites }) => `| ${id} | ${title} | ${cites.map(citation).join(', ')} |`,
+    (check) => `| ${check.id} | ${demandOf(check)} | ${check.cites.map(citation).join(', ')} |`,
   );
   const table =
     rows.length === 0

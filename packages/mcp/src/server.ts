@@ -47,7 +47,8 @@ const addReceiptTools = (server: McpServer, settings: Settings, teller: Teller):
       ),
   };
   const document = createDocument(trust);
-  const [verify, explain] = [createVerify(trust, document, teller), createExplain(trust, document, teller)];
+  const verify = createVerify(trust, document, teller);
+  const explain = createExplain(trust, document, teller, settings.principal !== undefined);
   server.registerTool(
     'verify_receipt',
     {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { buildWorld, PURCHASE, serviceDocument } from '@svc/testkit/receipts/world';
 import { startServer } from '@svc/testkit/sdk/scripted-server';
 import { expect, it } from 'vitest';
 import { createTeller } from '../told.ts';
@@ -48,4 +49,23 @@ it('a genuine Receipt of another decision than the one asked for is neither vali
       message: `asked for drc_01KAFQ0000ABCDEFGHJKMNPQRS, the service answered with ${receipt.receipt_id}`,
     });
   }
+});
+
+it('an amount that was too much is explained in words of the Grant, with the tool that tells more where it is there', async () => {
+  const { text } = (await buildWorld({ action: { ...PURCHASE, amount: 10_000_000 } })).signed;
+  const trust = { document: JSON.stringify(serviceDocument), did: undefined };
+  const explain = (hasBudgets: boolean) =>
+    createExplain(trust, createDocument(trust), createTeller([]), hasBudgets)({ text, receiptId: null });
+  const { structuredContent } = await explain(true);
+  expect(structuredContent.says).toMatch(
+    /^DENY, AMOUNT_EXCEEDS_AUTHORITY: .+ grant_budgets tells what is left\.$/,
+  );
+  expect((await explain(false)).structuredContent.says).not.toContain('grant_budgets');
+  expect(structuredContent.data).toMatchObject({
+    failed_checks: [
+      { check: 'P19', demands: expect.stringContaining('some Capability that passed the checks before') },
+    ],
+  });
+  // What passed is no part of why.
+  expect(structuredContent.data).not.toHaveProperty('checks');
 });

@@ -6,7 +6,7 @@ import { serviceHost } from '@svc/cli/service-host';
 import { summarize } from '@svc/cli/summary';
 import { optionsOf, verdictOf } from '@svc/cli/verdict';
 import { CHECKS, REASON_TEXTS } from '@svc/protocol';
-import { REMEDIES } from '@svc/protocol/explain';
+import { demandOf, REMEDIES } from '@svc/protocol/explain';
 import { nativeCrypto } from '@svc/protocol/native';
 import { type Failure, type Receipt, verifyReceipt } from '@svc/receipts';
 import { verifyBundle } from '@svc/receipts/bundle';
@@ -93,19 +93,29 @@ export const createVerify = (trust: Trust, document: () => Promise<string>, { te
   };
 };
 
-/** Titles of the checks that failed, beside the reason and its remedy. An unverified Receipt is not explained. */
-export const createExplain = (trust: Trust, document: () => Promise<string>, { tell, refuse }: Teller) => {
+/**
+ * What the failed checks demand, beside the reason and its remedy. An unverified Receipt is not explained. `hasBudgets`: there is the
+ * tool that tells what is left of them.
+ */
+export const createExplain = (
+  trust: Trust,
+  document: () => Promise<string>,
+  { tell, refuse }: Teller,
+  hasBudgets = false,
+) => {
   return async (found: Found): Promise<Told> => {
     const { verdict, receipt, data } = await look(found, trust, document);
     if (receipt === null) return refuse(SAYS[verdict], data);
     if (receipt.reason === null) return tell('It is an ALLOW: there is nothing to explain.', data);
-    const failed = new Set(data.checks?.failed);
-    const failedChecks = CHECKS.filter(({ id }) => failed.has(id)).map(({ id, title }) => ({
-      check: id,
-      demands: title,
+    const { checks, ...facts } = data;
+    const failed = CHECKS.filter(({ id }) => checks?.failed.includes(id)).map((check) => ({
+      check: check.id,
+      demands: demandOf(check),
     }));
     const { reason } = receipt;
-    const says = `DENY, ${reason}: ${REASON_TEXTS[reason]} What to do: ${REMEDIES[reason]}`;
-    return tell(says, { failed_checks: failedChecks, ...data });
+    const next =
+      reason === 'AMOUNT_EXCEEDS_AUTHORITY' && hasBudgets ? ' grant_budgets tells what is left.' : '';
+    const says = `DENY, ${reason}: ${REASON_TEXTS[reason]} What to do: ${REMEDIES[reason]}${next}`;
+    return tell(says, { failed_checks: failed, ...facts });
   };
 };

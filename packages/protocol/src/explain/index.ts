@@ -19,6 +19,7 @@ import { COMPARISONS, isPaused } from './comparisons.ts';
 import { REMEDIES, REMEDY_IF } from './remedies.ts';
 
 export type { CapabilityFit, Comparison, Condition, NarrowingCheck } from './capability-fit.ts';
+export { demandOf } from './demand.ts';
 export { REMEDIES } from './remedies.ts';
 
 /** A check that failed. */
