@@ -34,6 +34,9 @@ func verifySigned(text string, keys *ServiceKeys) (*VerifiedReceipt, error) {
 	}
 	shown := objectOf(text)
 	if shown == nil || len(text) > 1_048_576 {
+		if _, err := splitJWS(text, 65_536); err == nil {
+			return nil, refuse("malformed-receipt", "this is a JWS: pass the whole answer")
+		}
 		return nil, refuse("malformed-receipt", "the Receipt must be a strict JSON object")
 	}
 	return verifyShown(shown, keys)

@@ -207,3 +207,9 @@ def test_a_bundle_is_refused_for_its_first_fault(service: str) -> None:
     problems = [outcome(svc_kit.verify_bundle, {**right, "bundle": {**parts, "checkpoint": record}}) for record in records]
     codes = [problem.code for problem in problems if isinstance(problem, svc_kit.Refused)]
     assert codes == ["malformed-receipt"] * 2
+
+
+def test_a_jws_in_place_of_its_receipt_is_called_one(service: str) -> None:
+    _, right = calls_to(service)["verify_receipt"]
+    problem = outcome(svc_kit.verify_receipt, {**right, "receipt": "eyJhbGciOiJFZERTQSJ9.e30.AAAA"})
+    assert str(problem) == "malformed-receipt: this is a JWS: pass the whole answer"

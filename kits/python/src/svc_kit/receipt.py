@@ -39,6 +39,7 @@ from .tokens import BUDGET_KEYS, find_budget_problem, is_resource_pattern
 RECEIPT_TYP = "svc-receipt+jwt"
 _MAX_CHARS = 1_048_576
 _JWS_MAX_CHARS = 65_536
+_JWS = re.compile(r"[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)
 
 Document = str | bytes | Mapping[str, Any]
 
@@ -111,7 +112,9 @@ def _read_shown(receipt: Document) -> dict[str, Any]:
         try:
             value = parse_json(receipt)
         except Refused as problem:
-            raise Refused("malformed-receipt", str(problem)) from None
+            is_jws = isinstance(receipt, str) and _JWS.fullmatch(receipt)
+            told = "this is a JWS: pass the whole answer" if is_jws else str(problem)
+            raise Refused("malformed-receipt", told) from None
     if not isinstance(value, Mapping):
         raise Refused("malformed-receipt", "the Receipt must be a JSON object")
     return dict(value)

@@ -29,7 +29,9 @@ const readText = (text: string, failures: Failure[]): Presented | null => {
   };
   if (text.length > RECEIPT_MAX_CHARS) return refuse(`longer than ${RECEIPT_MAX_CHARS} characters`);
   const json = parseStrictJson(text);
-  return json.ok ? readObject(json.value, failures) : refuse(`${json.problem} at character ${json.offset}`);
+  if (json.ok) return readObject(json.value, failures);
+  if (splitReceiptJws(text) !== null) return refuse('this is a JWS, pass the whole answer');
+  return refuse(`${json.problem} at character ${json.offset}`);
 };
 
 const MEMBER = '"receipt":"';

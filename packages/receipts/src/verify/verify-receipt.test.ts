@@ -67,6 +67,16 @@ const withMethod = (change: object) => ({
 });
 const SMALL_ORDER = encodeMultikey(new Uint8Array([1, ...new Uint8Array(31)]));
 
+it('a JWS in place of its Receipt is called one, beside what to pass instead', () => {
+  const verified = verifyReceipt(allow.signed.jws, serviceDocument);
+  expect(verified).toMatchObject({
+    ok: false,
+    failures: [
+      { code: 'malformed-receipt', message: expect.stringContaining('this is a JWS, pass the whole answer') },
+    ],
+  });
+});
+
 /** For every code, what produces it: what is shown, under which document, and where the fault is named. */
 const PRODUCED: Record<FailureCode, readonly (readonly [string, unknown, string, ...unknown[]])[]> = {
   'malformed-receipt': [
