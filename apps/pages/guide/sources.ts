@@ -22,7 +22,7 @@ const SECTIONS: readonly (readonly [section: string, files: readonly string[]])[
     'How to',
     [
       ...inOrder('how-to', 'express', 'fastify', 'hono', 'next', 'fetch', 'mcp', 'webhooks', 'pauses'),
-      ...inOrder('how-to', 'approvals', 'shared-signals', 'jose'),
+      ...inOrder('how-to', 'approvals', 'shared-signals', 'web-bot-auth', 'jose'),
     ],
   ],
   [
