@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generatePrincipalKey } from '@svc/sdk-principal';
 import { afterAll, expect, it } from 'vitest';
-import { readSettings } from './settings.ts';
+import { readSettings, USAGE } from './settings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-mcp-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -85,4 +85,16 @@ it('reads both keys from files, and knows what never to tell', async () => {
   expect(settings).toMatchObject({ trust: undefined, writes: true, confirmsByToken: false });
   expect(settings.principal).toMatchObject({ apiKey: SVC_PRINCIPAL_KEY, signer: { kid: SVC_PRINCIPAL_KID } });
   expect(settings.secrets).toEqual([SVC_PRINCIPAL_KEY, privateJwk.d]);
+});
+
+it('the help says of each variable what the README says: the tools and addresses that it is for', () => {
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+  const rows = [...readme.matchAll(/^\| `(SVC_\w+)`([^|]*) \| (.*) \|$/gm)];
+  expect(rows.length).toBeGreaterThan(5);
+  for (const [, name = '', others = '', what = ''] of rows) {
+    const told = USAGE.split('\n').find((line) => line.trimStart().startsWith(`${name} `)) ?? '';
+    for (const part of what.match(/http for this machine|\w+_(?:grant|request)\b|dk_\w+/g) ?? [])
+      expect(told).toContain(part);
+    for (const [other] of others.matchAll(/SVC_\w+/g)) expect(USAGE).toContain(other);
+  }
 });

@@ -14,9 +14,9 @@ export const USAGE = `usage: svc-mcp [--write] [--confirm-by-token]
 In the environment:
   SVC_DID_DOCUMENT        a file with the service's DID document, obtained over a channel that you trust: Receipts are checked offline
   SVC_DID                 the service's DID; where there is no such file, its document is fetched from the host that it names
-  SVC_URL                 the service's address, https
+  SVC_URL                 the service's address, https; http for this machine
   SVC_PRINCIPAL_KEY       the API key dk_principal_… of a Principal; or SVC_PRINCIPAL_KEY_FILE, a file with nothing else in it
-  SVC_PRINCIPAL_JWK_FILE  a file with the private key that Grants are signed with, as a JWK; for issue_grant
+  SVC_PRINCIPAL_JWK_FILE  a file with the private key that Grants are signed with, as a JWK; for issue_grant and approve_request
   SVC_PRINCIPAL_KID       under which that key is published, did:web:…#key-1
   SVC_RP_KEY              the API key dk_rp_… of a relying party, which asks for approvals; or SVC_RP_KEY_FILE`;
 

@@ -115,13 +115,11 @@ export const createWrites = (
       };
       return whenConfirmed(intent, token, async () => {
         const issued = await client.grants.issue(given({ agent, capabilities, lifetimeSeconds, audience }));
-        const { grant, ...facts } = issued;
+        const { grant, grantId, validFrom, validUntil, ...facts } = issued;
         return teller.tell(
           'Issued. Hand "grant" to the Agent: it is of no use without the Agent’s key.',
-          facts,
-          {
-            grant,
-          },
+          { grant_id: grantId, valid_from: validFrom, valid_until: validUntil, ...facts },
+          { grant },
         );
       });
     },
@@ -136,8 +134,11 @@ export const createWrites = (
       const question = await describeRevocation(client, await principal(), grantId);
       const intent = { tool: 'revoke_grant', question, input: { grant_id: grantId } };
       return whenConfirmed(intent, token, async () => {
-        const revoked = await client.grants.revoke(grantId);
-        return teller.tell('Revoked, on every node: nothing is allowed under it any more.', revoked);
+        const { revokedAt } = await client.grants.revoke(grantId);
+        return teller.tell('Revoked, on every node: nothing is allowed under it any more.', {
+          grant_id: grantId,
+          revoked_at: revokedAt,
+        });
       });
     },
   };

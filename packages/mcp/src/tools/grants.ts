@@ -19,7 +19,9 @@ const more = (cursor: string | number | null): string =>
 export const createReads = (client: PrincipalClient, { tell }: Teller) => ({
   listGrants: async (filter: Pick<GrantFilter, 'agent' | 'state'> & Page): Promise<Told> => {
     const page = await client.grants.page(given({ limit: MAX_PER_PAGE, ...given(filter) }));
-    return tell(`${page.grants.length} Grants, newest first. ${more(page.next_cursor)}`, page);
+    // As the tools that take it call it.
+    const grants = page.grants.map(({ id, ...facts }) => ({ grant_id: id, ...facts }));
+    return tell(`${grants.length} Grants, newest first. ${more(page.next_cursor)}`, { ...page, grants });
   },
   grantBudgets: async (
     grantId: string,
