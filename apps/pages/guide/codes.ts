@@ -77,7 +77,7 @@ ${REFUSAL_CODES.map((code) => `| [${code}](errors/${code}) | ${REFUSAL_TEXTS[cod
 const kindList = (): string => `# Kinds of errors of the libraries
 
 Every error of \`@svc/sdk-principal\` and \`@svc/sdk-rp\` is an \`SvcError\`, and its \`kind\` is one of these. Its \`helpUrl\` is the page about the service's \`code\` where the
-service answered with [one](errors), else that of its kind; null where no address of a service was given.
+service answered with [one](errors), else that of its kind; null where no address of a service was given, or the service could not be reached.
 
 | Kind | What happened |
 |---|---|

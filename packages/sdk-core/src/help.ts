@@ -23,10 +23,10 @@ export function helpBase(address: unknown): string | null {
 
 const NO_URL = { origin: '', pathname: '', username: '', password: '' };
 
-/** Thrown on, with the page about its kind where it names none. */
+/** Thrown on, with the page about its kind where it names none. A service that could not be reached has no page to show. */
 function tell(error: unknown, base: string | null): never {
-  if (base !== null && error instanceof SvcError && (error.helpUrl ?? null) === null)
-    Reflect.set(error, 'helpUrl', helpUrlOf(base, 'kinds', error.kind));
+  if (base === null || !(error instanceof SvcError) || error.kind === 'network') throw error;
+  if ((error.helpUrl ?? null) === null) Reflect.set(error, 'helpUrl', helpUrlOf(base, 'kinds', error.kind));
   throw error;
 }
 

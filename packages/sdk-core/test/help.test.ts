@@ -5,7 +5,7 @@ import { KIND_TEXTS, REFUSAL_TEXTS } from '../src/help-texts.ts';
 import { REFUSAL_CODES } from '../src/refusal-codes.ts';
 
 const BASE = 'https://svc.example/';
-const lost = () => new SvcError('network', 'lost');
+const lost = () => new SvcError('timeout', 'lost');
 const helpOf = async (work: () => unknown): Promise<unknown> => {
   try {
     await work();
@@ -34,7 +34,7 @@ it('whichever way a member of a client fails, its error names the page about its
     },
     BASE,
   );
-  const page = 'https://svc.example/guide/kinds/network';
+  const page = 'https://svc.example/guide/kinds/timeout';
   expect(await helpOf(() => client.thrown())).toBe(page);
   expect(await helpOf(() => client.rejected())).toBe(page);
   const seen: number[] = [];
@@ -61,6 +61,11 @@ it('a generator that is left ends as it would without', async () => {
   );
   for await (const _ of items()) break;
   expect(ended).toBe(true);
+});
+
+it('an error over a service that cannot be reached names no page, which would be on that very host', async () => {
+  const unreachable = new SvcError('network', 'connect ECONNREFUSED');
+  expect(await helpOf(() => withHelp(BASE, () => Promise.reject(unreachable)))).toBeNull();
 });
 
 it('a page that the service has named stays, and what is no SvcError is left alone', async () => {
