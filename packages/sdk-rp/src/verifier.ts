@@ -36,7 +36,7 @@ import { fetchedDocument, pinnedDocument } from './service-document.ts';
 import { getDecisionStats, type StatsFilter } from './statistics.ts';
 import { readVerifierOptions, type VerifierOptions } from './verifier-options.ts';
 import { type Verdict, type VerifyOptions, verify } from './verify.ts';
-import type { VerifyInput } from './verify-input.ts';
+import type { DryRunInput, VerifyInput } from './verify-input.ts';
 
 /**
  * What a relying party can do: verify, look at its decisions, report what became of them. Every call throws `SvcError`.

@@ -102,7 +102,9 @@ describe.skipIf(!hasBrowser)('the approval page', () => {
   it('shows what the Agent signed for, keeps the key behind a passkey, and approves by a Grant that allows it once', async () => {
     const { id, capability } = await askNew();
     const { page, expectQuiet } = await open(id);
-    await page.getByRole('heading', { name: /^May your Agent spend up to USD 900\.00 at [^/]+, once\?$/ }).waitFor();
+    await page
+      .getByRole('heading', { name: /^May your Agent spend up to USD 900\.00 at [^/]+, once\?$/ })
+      .waitFor();
     expect(await page.locator('bdo').textContent()).toMatch(/^order\/p\d+$/);
     await page.getByText('Your Agent signed for exactly this').waitFor();
     await page.getByText(/A customer of .* has chosen this name, and nothing about who that is/).waitFor();

@@ -28,6 +28,7 @@ it.each([
   ['COP', '900.00'],
   ['IDR', '900.00'],
   ['IQD', '90.000'],
-])('90,000 minor units of %s are %s, as ISO 4217 counts them and not as people round them', (currency, amount) =>
-  expect(formatAmount(90_000, currency)).toBe(`${currency}\u00a0${amount}`),
+])(
+  '90,000 minor units of %s are %s, as ISO 4217 counts them and not as people round them',
+  (currency, amount) => expect(formatAmount(90_000, currency)).toBe(`${currency}\u00a0${amount}`),
 );
