@@ -13,7 +13,7 @@ import { ask, DEAR, insertDue, read, reject, verifyAction } from '../world/appro
 import { freshAddress } from '../world/contract-call.ts';
 import { randomSlug, withProcesses } from '../world/deployment.ts';
 import { type HeldGrant, issueGrant, type Tenants } from '../world/tenants.ts';
-import { hasBrowser, inspect, withBrowser } from './browser.ts';
+import { hasBrowser, inspect, NARROW, withBrowser } from './browser.ts';
 
 const deployment = withProcesses();
 const { visit } = withBrowser('the approval page');
@@ -91,7 +91,17 @@ const bring = async (page: Page, how: 'passkey' | 'passphrase', passphrase = 'co
   await page.getByRole('button', { name: `Keep it behind a ${how}` }).click();
   await page.getByRole('button', { name: 'Approve and sign' }).waitFor();
 };
+/** On a phone, where most of the page is out of view. */
+const isInView = async (page: Page, text: string | RegExp) => {
+  const box = await page.getByRole('alert').getByText(text).boundingBox();
+  return box !== null && box.y >= 0 && box.y + box.height <= NARROW.height;
+};
 const approve = (page: Page) => page.getByRole('button', { name: 'Approve and sign' }).click();
+const approveWith = async (page: Page, passphrase: string) => {
+  await page.getByLabel('Passphrase').fill(passphrase);
+  await approve(page);
+  await page.getByRole('heading', { name: 'Approved' }).waitFor();
+};
 const grantsOf = async () =>
   Number(
     (await deployment.sql.query('select count(*) from grants where principal = $1', [tenants.principalDid]))
@@ -169,6 +179,24 @@ describe.skipIf(!hasBrowser)('the approval page', () => {
     await page.getByLabel('Passphrase').fill('correct horse battery');
     await approve(page);
     await page.getByRole('heading', { name: 'Approved' }).waitFor();
+  });
+
+  it('says what went wrong at the button that failed, in view of a phone, and no longer once the key is removed', async () => {
+    const { id } = await askNew();
+    const { page } = await open(id);
+    await page.setViewportSize(NARROW);
+    await bring(page, 'passphrase');
+    const wrong = 'This is not the passphrase. Nothing was signed.';
+    await page.getByLabel('Passphrase').fill('another passphrase');
+    await approve(page);
+    await page.getByText(wrong).waitFor();
+    expect(await isInView(page, wrong)).toBe(true);
+    await inspect(page, 'approve-wrong');
+    await page.getByRole('button', { name: 'Remove the signing key' }).click();
+    await page.getByRole('heading', { name: 'Bring your signing key' }).waitFor();
+    expect(await page.getByText(wrong).count()).toBe(0);
+    await bring(page, 'passphrase');
+    await approveWith(page, 'correct horse battery');
   });
 
   const lies: readonly [string, (request: Lie) => void, RegExp][] = [
@@ -259,15 +287,18 @@ describe.skipIf(!hasBrowser)('the approval page', () => {
     await page.getByText('The key of a Principal is needed').waitFor();
   });
 
-  it('is decided meanwhile: the page says so, and no Grant is left in force', async () => {
+  it('is decided meanwhile: the page says so, in view of a phone, and no Grant is left in force', async () => {
     const { id } = await askNew();
     const { page } = await open(id);
+    await page.setViewportSize(NARROW);
     await bring(page, 'passphrase');
     await reject(deployment, tenants, id);
     await page.getByLabel('Passphrase').fill('correct horse battery');
     await approve(page);
     await page.getByText(/is denied already.*is revoked/).waitFor();
     await page.getByRole('heading', { name: 'Rejected' }).waitFor();
+    // The card with the button is gone: it stands above, and is brought into view.
+    await expect.poll(() => isInView(page, /is denied already/)).toBe(true);
   });
 });
 

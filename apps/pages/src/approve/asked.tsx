@@ -1,6 +1,6 @@
 /** One request: what the Agent wants, by what it is believed, and the two answers. */
 import type { AccessRequest, CheckedAccessRequest, Signer } from '@svc/sdk-principal';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
 import { formatInstant } from '../shared/describe.ts';
 import { Resource } from '../shared/resource.tsx';
@@ -13,6 +13,12 @@ interface Read {
   /** Null: it is decided, or not to be believed. */
   readonly checked: CheckedAccessRequest | null;
   readonly doubt: string | null;
+}
+
+/** What went wrong, and at which answer; null: at reading the request. */
+interface Failure {
+  readonly at: 'approve' | 'reject' | null;
+  readonly text: string;
 }
 
 const LIFETIME_SECONDS = 600;
@@ -29,15 +35,15 @@ export const Asked = ({
   readonly principal: string;
 }) => {
   const [read, setRead] = useState<Read | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
+  const [failure, setFailure] = useState<Failure | null>(null);
   const [isBusy, setIsBusy] = useState(false);
   const [reason, setReason] = useState('');
   const load = async () => {
-    setProblem(null);
+    setFailure(null);
     try {
       setRead(await readRequest(act, id));
     } catch (error) {
-      setProblem(problemText(error));
+      setFailure({ at: null, text: problemText(error) });
     }
   };
   useEffect(() => void load(), []);
@@ -48,22 +54,22 @@ export const Asked = ({
     return () => clearTimeout(timer);
   }, [read]);
 
-  const answer = async (work: () => Promise<AccessRequest>) => {
+  const answer = async (at: 'approve' | 'reject', work: () => Promise<AccessRequest>) => {
     if (isBusy) return;
     setIsBusy(true);
-    setProblem(null);
+    setFailure(null);
     try {
       const request = await work();
       setRead({ request, checked: null, doubt: null });
     } catch (error) {
       const now = await readRequest(act, id).catch(() => null);
       if (now !== null) setRead(now);
-      setProblem(problemText(error));
+      setFailure({ at, text: problemText(error) });
     }
     setIsBusy(false);
   };
   const approve = (unlock: () => Promise<Signer>) =>
-    answer(async () => {
+    answer('approve', async () => {
       if (read?.checked == null) throw new Error('Nothing that could be believed was shown.');
       const signer = await unlock();
       if (!signer.kid.startsWith(`${principal}#`))
@@ -73,16 +79,27 @@ export const Asked = ({
       return act(signer).approvals.approve(read.request, { lifetimeSeconds: LIFETIME_SECONDS });
     });
   const reject = () =>
-    answer(() => act().approvals.reject(id, reason.trim() === '' ? {} : { reason: reason.trim() }));
+    answer('reject', () => act().approvals.reject(id, reason.trim() === '' ? {} : { reason: reason.trim() }));
 
   const isOpen = read?.request.task.status === 'pending';
+  const canBeApproved = isOpen && read.checked !== null;
+  const textAt = (at: Failure['at']) => (failure?.at === at ? failure.text : null);
+  const hasButton = failure?.at === 'approve' ? canBeApproved : failure?.at === 'reject' && isOpen;
+  // Said at the button that failed. Where that is gone it stands above, and the focus brings it into view.
+  const isAbove = failure !== null && !hasButton;
+  const above = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (isAbove && failure.at !== null) above.current?.focus();
+  }, [failure]);
   return (
     <>
       <p>
         <a href="#all">All that waits</a>
       </p>
-      <div role="alert">{problem !== null && <p class="note note-bad">{problem}</p>}</div>
-      {read === null && problem === null && <p class="soft">Asking, and checking …</p>}
+      <div ref={above} tabIndex={-1} role="alert">
+        {isAbove && <p class="note note-bad">{failure.text}</p>}
+      </div>
+      {read === null && failure === null && <p class="soft">Asking, and checking …</p>}
       {read !== null && !isOpen && <Decided request={read.request} />}
       {read !== null && isOpen && read.doubt !== null && (
         <section class="card" aria-labelledby="doubt">
@@ -94,10 +111,16 @@ export const Asked = ({
           </p>
         </section>
       )}
-      {isOpen && read?.checked != null && (
+      {isOpen && read.checked !== null && (
         <>
           <Wish request={read.request} checked={read.checked} />
-          <SigningKey principal={principal} isBusy={isBusy} onApprove={approve} />
+          <SigningKey
+            principal={principal}
+            isBusy={isBusy}
+            problem={textAt('approve')}
+            onApprove={approve}
+            onForgotten={() => setFailure(null)}
+          />
         </>
       )}
       {isOpen && (
@@ -112,6 +135,9 @@ export const Asked = ({
               onInput={(event) => setReason(event.currentTarget.value)}
             />
           </label>
+          <div role="alert">
+            {textAt('reject') !== null && <p class="note note-bad">{textAt('reject')}</p>}
+          </div>
           <div class="row">
             <button type="button" class="button" aria-disabled={isBusy} onClick={() => void reject()}>
               Reject

@@ -9,24 +9,31 @@ import { keepWithPasskey, keepWithPassphrase, parseBroughtKey, unlock } from './
 export interface SigningKeyProps {
   readonly principal: string;
   readonly isBusy: boolean;
+  /** What went wrong with the latest approval. */
+  readonly problem: string | null;
   readonly onApprove: (unlocked: () => Promise<Signer>) => Promise<void>;
+  readonly onForgotten: () => void;
 }
 
-export const SigningKey = ({ principal, isBusy, onApprove }: SigningKeyProps) => {
+export const SigningKey = ({ principal, isBusy, problem, onApprove, onForgotten }: SigningKeyProps) => {
   /** Undefined until it is known whether there is one. */
   const [kept, setKept] = useState<KeptKey | null | undefined>(undefined);
-  const [problem, setProblem] = useState<string | null>(null);
+  /** Of this browser's store. */
+  const [storeProblem, setStoreProblem] = useState<string | null>(null);
   const [passphrase, setPassphrase] = useState('');
   useEffect(() => {
     readKeptKey().then(setKept, (error) => {
       setKept(null);
-      setProblem(problemText(error));
+      setStoreProblem(problemText(error));
     });
   }, []);
   const forget = () =>
     forgetKeptKey().then(
-      () => setKept(null),
-      (error) => setProblem(problemText(error)),
+      () => {
+        setKept(null);
+        onForgotten();
+      },
+      (error) => setStoreProblem(problemText(error)),
     );
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
@@ -36,7 +43,8 @@ export const SigningKey = ({ principal, isBusy, onApprove }: SigningKeyProps) =>
     void onApprove(() => unlock(kept, given));
   };
   if (kept === undefined) return null;
-  if (kept === null) return <Bring principal={principal} problem={problem} onKept={setKept} />;
+  if (kept === null) return <Bring principal={principal} problem={storeProblem} onKept={setKept} />;
+  const shown = storeProblem ?? problem;
   return (
     <form class="card" aria-labelledby="yes" onSubmit={submit}>
       <h2 id="yes">Approve</h2>
@@ -54,6 +62,7 @@ export const SigningKey = ({ principal, isBusy, onApprove }: SigningKeyProps) =>
           />
         </label>
       )}
+      <div role="alert">{shown !== null && <p class="note note-bad">{shown}</p>}</div>
       <div class="row">
         <button type="submit" class="button button-main button-large" aria-disabled={isBusy}>
           {isBusy ? 'Working …' : 'Approve and sign'}
@@ -88,9 +97,7 @@ const Bring = ({
   principal,
   problem,
   onKept,
-}: {
-  readonly principal: string;
-  readonly problem: string | null;
+}: Pick<SigningKeyProps, 'principal' | 'problem'> & {
   readonly onKept: (kept: KeptKey) => void;
 }) => {
   const [jwk, setJwk] = useState('');
