@@ -199,6 +199,29 @@ describe.skipIf(!hasBrowser)('the approval page', () => {
     await approveWith(page, 'correct horse battery');
   });
 
+  it('keeps no key but the one that is published under its name: no Grant is reserved for another', async () => {
+    const { id } = await askNew();
+    const { page } = await open(id);
+    const before = await grantsOf();
+    const keep = async (jwk: object, kid: string) => {
+      await page.getByLabel('Private key, as a JWK').fill(JSON.stringify(jwk));
+      await page.getByLabel(/^Published as/).fill(kid);
+      await page.getByLabel(/passphrase/i).fill('correct horse battery');
+      await page.getByRole('button', { name: 'Keep it behind a passphrase' }).click();
+    };
+    const kid = `${tenants.principalDid}#key-1`;
+    await keep((await generatePrincipalKey()).privateJwk, kid);
+    await page.getByRole('alert').getByText(`This is not the key published as ${kid}.`).waitFor();
+    await inspect(page, 'approve-other-key');
+    await keep(tenants.principalJwk, `${tenants.principalDid}#key-2`);
+    await page.getByRole('alert').getByText(`There is: ${kid}.`).waitFor();
+    expect(await page.getByRole('button', { name: 'Approve and sign' }).count()).toBe(0);
+    await keep(tenants.principalJwk, kid);
+    await page.getByRole('button', { name: 'Approve and sign' }).waitFor();
+    expect(await grantsOf()).toBe(before);
+    await approveWith(page, 'correct horse battery');
+  });
+
   const lies: readonly [string, (request: Lie) => void, RegExp][] = [
     ['a smaller amount than the Agent signed for', describe5, /signed for another Action/],
     [

@@ -5,7 +5,9 @@ import { problemText } from '../shared/api.ts';
 import { formatInstant } from '../shared/describe.ts';
 import { Resource } from '../shared/resource.tsx';
 import type { Act } from './act.ts';
+import { checkPublished } from './published-key.ts';
 import { SigningKey } from './signing-key.tsx';
+import type { BroughtKey } from './vault.ts';
 import { describeWish, findForeign, hostingService, nameOf } from './words.ts';
 
 interface Read {
@@ -78,6 +80,10 @@ export const Asked = ({
         );
       return act(signer).approvals.approve(read.request, { lifetimeSeconds: LIFETIME_SECONDS });
     });
+  const checkKey =
+    ({ receipt }: CheckedAccessRequest) =>
+    (brought: BroughtKey) =>
+      checkPublished(brought, act, receipt);
   const reject = () =>
     answer('reject', () => act().approvals.reject(id, reason.trim() === '' ? {} : { reason: reason.trim() }));
 
@@ -118,6 +124,7 @@ export const Asked = ({
             principal={principal}
             isBusy={isBusy}
             problem={textAt('approve')}
+            check={checkKey(read.checked)}
             onApprove={approve}
             onForgotten={() => setFailure(null)}
           />

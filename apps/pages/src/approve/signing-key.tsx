@@ -4,18 +4,27 @@ import { useEffect, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
 import { forgetKeptKey, type KeptKey, readKeptKey } from './kept-key.ts';
 import { hasPasskeys } from './passkey.ts';
-import { keepWithPasskey, keepWithPassphrase, parseBroughtKey, unlock } from './vault.ts';
+import { type BroughtKey, keepWithPasskey, keepWithPassphrase, parseBroughtKey, unlock } from './vault.ts';
 
 export interface SigningKeyProps {
   readonly principal: string;
   readonly isBusy: boolean;
   /** What went wrong with the latest approval. */
   readonly problem: string | null;
+  /** Throws where it is not the key that is published as its kid. */
+  readonly check: (brought: BroughtKey) => Promise<void>;
   readonly onApprove: (unlocked: () => Promise<Signer>) => Promise<void>;
   readonly onForgotten: () => void;
 }
 
-export const SigningKey = ({ principal, isBusy, problem, onApprove, onForgotten }: SigningKeyProps) => {
+export const SigningKey = ({
+  principal,
+  isBusy,
+  problem,
+  check,
+  onApprove,
+  onForgotten,
+}: SigningKeyProps) => {
   /** Undefined until it is known whether there is one. */
   const [kept, setKept] = useState<KeptKey | null | undefined>(undefined);
   /** Of this browser's store. */
@@ -43,7 +52,8 @@ export const SigningKey = ({ principal, isBusy, problem, onApprove, onForgotten 
     void onApprove(() => unlock(kept, given));
   };
   if (kept === undefined) return null;
-  if (kept === null) return <Bring principal={principal} problem={storeProblem} onKept={setKept} />;
+  if (kept === null)
+    return <Bring principal={principal} problem={storeProblem} check={check} onKept={setKept} />;
   const shown = storeProblem ?? problem;
   return (
     <form class="card" aria-labelledby="yes" onSubmit={submit}>
@@ -96,8 +106,9 @@ const GUARDS: Readonly<Record<KeptKey['guard'], { readonly name: string; readonl
 const Bring = ({
   principal,
   problem,
+  check,
   onKept,
-}: Pick<SigningKeyProps, 'principal' | 'problem'> & {
+}: Pick<SigningKeyProps, 'principal' | 'problem' | 'check'> & {
   readonly onKept: (kept: KeptKey) => void;
 }) => {
   const [jwk, setJwk] = useState('');
@@ -113,6 +124,7 @@ const Bring = ({
       const brought = parseBroughtKey(jwk, kid.trim());
       if (!brought.kid.startsWith(`${principal}#`))
         throw new Error(`This key is of ${brought.kid.split('#')[0]}, and ${principal} is asked.`);
+      await check(brought);
       const kept = await keep(brought);
       setJwk('');
       onKept(kept);
