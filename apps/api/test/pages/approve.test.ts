@@ -222,6 +222,19 @@ describe.skipIf(!hasBrowser)('the approval page', () => {
     await approveWith(page, 'correct horse battery');
   });
 
+  it('an address that names no request is told so, with all that waits', async () => {
+    const origin = originOf();
+    const { page, expectQuiet } = await visit(origin);
+    await page.goto(`${origin}/approve#arq_01KAGT`);
+    await page.getByLabel('API key of your Principal').fill(tenants.principalKey);
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByRole('heading', { name: 'This address is incomplete' }).waitFor();
+    await inspect(page, 'approve-incomplete');
+    await page.getByRole('link', { name: 'all that waits' }).click();
+    await page.getByRole('heading', { name: 'What waits for your answer' }).waitFor();
+    expectQuiet();
+  });
+
   const lies: readonly [string, (request: Lie) => void, RegExp][] = [
     ['a smaller amount than the Agent signed for', describe5, /signed for another Action/],
     [

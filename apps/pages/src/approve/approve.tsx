@@ -17,8 +17,13 @@ interface Opened {
   readonly act: Act;
 }
 
-/** The request that the address names: behind `#`, so that no server hears of it. */
-const named = (): string | null => /^#(arq_[0-9A-Z]{26})$/.exec(location.hash)?.[1] ?? null;
+/** What the address names behind `#`, so that no server hears of it; null: all that waits. */
+const named = (): string | null => {
+  const name = location.hash.slice(1);
+  return name === '' || name === 'all' ? null : name;
+};
+
+const isRequestId = (name: string): boolean => /^arq_[0-9A-Z]{26}$/.test(name);
 
 const actingWith =
   (apiKey: string): Act =>
@@ -68,7 +73,12 @@ export const Approve = () => {
   return (
     <Shell page="approve">
       {opened === null ? (
-        <ApiKeyForm onKey={open} problem={problem} isOpening={isOpening} isForOne={shown !== null} />
+        <ApiKeyForm
+          onKey={open}
+          problem={problem}
+          isOpening={isOpening}
+          isForOne={shown !== null && isRequestId(shown)}
+        />
       ) : (
         <>
           <p class="row soft">
@@ -79,9 +89,9 @@ export const Approve = () => {
               Forget the API key
             </button>
           </p>
-          {shown === null ? (
-            <RequestList act={opened.act} />
-          ) : (
+          {shown === null && <RequestList act={opened.act} />}
+          {shown !== null && !isRequestId(shown) && <Incomplete />}
+          {shown !== null && isRequestId(shown) && (
             <Asked key={shown} id={shown} act={opened.act} principal={opened.me.subject} />
           )}
         </>
@@ -89,3 +99,13 @@ export const Approve = () => {
     </Shell>
   );
 };
+
+const Incomplete = () => (
+  <section class="card" aria-labelledby="incomplete">
+    <h2 id="incomplete">This address is incomplete</h2>
+    <p>
+      The address of a request ends in <code>#arq_</code> and 26 letters and digits. Open it as it was sent to
+      you, or look at <a href="#all">all that waits</a>.
+    </p>
+  </section>
+);
