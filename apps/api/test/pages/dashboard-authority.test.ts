@@ -155,6 +155,19 @@ describe.skipIf(!hasBrowser)('a Principal', () => {
   });
 });
 
+describe.skipIf(!hasBrowser)('the head of a Principal’s dashboard', () => {
+  it('breaks a long name on a narrow screen', async () => {
+    const subject = 'did:web:localhost%3A23816:org:a-company-with-a-rather-long-name';
+    const { page, expectQuiet } = await openDashboard(visit, {
+      ...{ token: 'principal', me: { ...ME.principal, subject } as typeof ME.principal, view: 'grants' },
+      handlers: principalHandlers().handlers,
+    });
+    await page.getByRole('heading', { name: subject }).waitFor();
+    await inspect(page, 'dashboard-long-name', 'dark');
+    expectQuiet();
+  });
+});
+
 describe.skipIf(!hasBrowser)('what is not known', () => {
   it('nothing is called active while it could not be read what is paused; it can be paused and revoked all the same', async () => {
     const { handlers, changes } = principalHandlers();
