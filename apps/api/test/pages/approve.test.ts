@@ -126,6 +126,8 @@ describe.skipIf(!hasBrowser)('the approval page', () => {
     await approve(page);
     await page.getByRole('heading', { name: 'Approved' }).waitFor();
     await inspect(page, 'approve-done');
+    const revoke = page.getByRole('link', { name: 'revoke it' });
+    expect(await revoke.getAttribute('href')).toBe('dashboard#view=grants');
     const { json } = await read(deployment, tenants, id);
     const { grant, grant_id } = json.result as { grant: string; grant_id: string };
     const action = { ...DEAR, resource: String(capability.resources?.[0]) };

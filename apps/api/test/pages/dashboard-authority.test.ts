@@ -1,4 +1,5 @@
 /** `/dashboard` of a Principal: who acted under its Grants, what is left of each, and what stops it; and the switches of others. */
+import { type Body, type Routes, routes } from '@svc/contract';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/http/api-error.ts';
@@ -6,6 +7,8 @@ import { hasBrowser, inspect, withBrowser } from './browser.ts';
 import { ME } from './dashboard-records.ts';
 import { openDashboard } from './open-dashboard.ts';
 import { AGENTS, DID, GRANTS, principalHandlers } from './principal-records.ts';
+
+type ApprovalList = Body<Routes['listApprovals'], 200>;
 
 const { visit } = withBrowser('the dashboard of a Principal');
 
@@ -156,6 +159,28 @@ describe.skipIf(!hasBrowser)('a Principal', () => {
 });
 
 describe.skipIf(!hasBrowser)('the head of a Principal’s dashboard', () => {
+  it('says in every view that requests wait for its answer, with the page where it answers', async () => {
+    const { handlers } = principalHandlers();
+    const { example } = routes.listApprovals.responses[200].schema.meta() as { example: ApprovalList };
+    const [request] = example.requests;
+    const asked: unknown[] = [];
+    const listApprovals: NonNullable<(typeof handlers)['listApprovals']> = async ({ params, query }) => {
+      asked.push([params.did, query.status]);
+      return { status: 200, body: { requests: [request, request], next_cursor: null } as ApprovalList };
+    };
+    const { page, expectQuiet } = await openDashboard(visit, {
+      ...{ token: 'principal', me: ME.principal, view: 'grants' },
+      handlers: { ...handlers, listApprovals },
+    });
+    const link = page.getByRole('link', { name: '2 requests wait for your answer' });
+    await link.waitFor();
+    await inspect(page, 'dashboard-waiting');
+    await page.getByRole('link', { name: 'Agents' }).click();
+    await rowOf(page, AGENTS[0]).waitFor();
+    expect([await link.getAttribute('href'), asked]).toEqual(['approve#all', [[DID, 'pending']]]);
+    expectQuiet();
+  });
+
   it('breaks a long name on a narrow screen', async () => {
     const subject = 'did:web:localhost%3A23816:org:a-company-with-a-rather-long-name';
     const { page, expectQuiet } = await openDashboard(visit, {

@@ -29,6 +29,7 @@ export const openDashboard = async (
       }),
       listDecisions: async ({ query }) => ({ status: 200, body: listDecisions(query) }),
       listPrincipalDecisions: async ({ query }) => ({ status: 200, body: listDecisions(query) }),
+      listApprovals: async () => ({ status: 200, body: { requests: [], next_cursor: null } }),
       listPauses: async () => ({ status: 200, body: { pauses: [], next_cursor: null } }),
       ...handlers,
     },

@@ -251,7 +251,11 @@ const Decided = ({
     {task.status === 'approved' && result !== null && (
       <p class="note note-good">
         {nameOf(relying_party)} has the Grant <code>{result.grant_id}</code>, which your Agent can use once
-        until {formatInstant(result.approved_until)}. Until then you can revoke it.
+        until {formatInstant(result.approved_until)}. Until then you can{' '}
+        <a class="plain-link" href="dashboard#view=grants">
+          revoke it
+        </a>
+        .
       </p>
     )}
     {task.status === 'denied' && (

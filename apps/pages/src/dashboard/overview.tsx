@@ -7,6 +7,7 @@ import { usePauses } from './pauses.ts';
 import type { PeriodDays } from './period.ts';
 import { addressOf, usePlace, type View, viewsOf } from './place.ts';
 import type { Session } from './session.ts';
+import { Waiting } from './waiting.tsx';
 import './views.css';
 
 export const Overview = ({
@@ -24,6 +25,7 @@ export const Overview = ({
   return (
     <>
       <Identity session={session} pauses={pauses} days={days} onDays={setDays} onForget={onForget} />
+      {session.own?.me.role === 'principal' && <Waiting own={session.own} />}
       {views.length > 1 && <Tabs views={views} shown={shown} />}
       {session.own === null || shown === undefined || shown.id === 'decisions' ? (
         <DecisionsView session={session} days={days} place={place} />

@@ -14,6 +14,7 @@ export type GrantList = Body<Routes['listGrants'], 200>;
 export type GrantSummary = GrantList['grants'][number];
 export type Consumption = Body<Routes['getGrantConsumption'], 200>;
 export type Balance = Consumption['capabilities'][number];
+export type AccessRequestList = Body<Routes['listApprovals'], 200>;
 export type PauseList = Body<Routes['listPauses'], 200>;
 export type Pause = PauseList['pauses'][number];
 export type Subscription = Body<Routes['listEventSubscriptions'], 200>['subscriptions'][number];

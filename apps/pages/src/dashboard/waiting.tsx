@@ -1,0 +1,26 @@
+/** That a Principal is asked for approval, and where it answers. Nothing where nobody asks. */
+import type { AccessRequestList } from '../shared/wire.ts';
+import { Problem } from './problem.tsx';
+import type { Own } from './session.ts';
+import { useLoaded } from './use-loaded.ts';
+
+export const Waiting = ({ own }: { readonly own: Own }) => {
+  const { value, problem } = useLoaded(
+    () =>
+      own.call<AccessRequestList>(`principals/${encodeURIComponent(own.me.subject)}/access-requests`, {
+        query: { status: 'pending', limit: '100' },
+      }),
+    [own],
+  );
+  if (problem !== null) return <Problem text={`Whether a request waits could not be read: ${problem}`} />;
+  const count = value?.requests.length ?? 0;
+  if (count === 0) return null;
+  const some = value?.next_cursor == null ? count : `More than ${count}`;
+  return (
+    <p class="note note-warn">
+      <a class="plain-link" href="approve#all">
+        {count === 1 ? '1 request waits for your answer' : `${some} requests wait for your answer`}
+      </a>
+    </p>
+  );
+};
