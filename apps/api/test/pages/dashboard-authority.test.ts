@@ -40,6 +40,10 @@ describe.skipIf(!hasBrowser)('a Principal', () => {
     await rowOf(page, GRANTS[3] ?? '')
       .getByText('Nothing has been drawn')
       .waitFor();
+    // The service knows which are revoked, and not until when each is valid.
+    await page.getByText('Not revoked', { exact: true }).waitFor();
+    await page.getByText('may have ended by itself').waitFor();
+    expect(await page.getByText(/in force/i).count()).toBe(0);
     await inspect(page, 'dashboard-grants');
     await first.getByRole('link', { name: 'Show its decisions' }).click();
     await page.getByRole('heading', { name: 'Verifies per day' }).waitFor();
@@ -114,7 +118,8 @@ describe.skipIf(!hasBrowser)('a Principal', () => {
   it('sees its Agents, pauses one, and takes back all its Grants', async () => {
     const { page, changes, expectQuiet } = await open('agents');
     const row = rowOf(page, AGENTS[0]);
-    await row.getByText('3 Grants in force').waitFor();
+    await row.getByText('3 Grants not revoked').waitFor();
+    await page.getByText('may have ended by itself').waitFor();
     await row.getByText('USD 12,843.00').waitFor();
     await inspect(page, 'dashboard-agents');
     await row.getByRole('button', { name: 'Pause this Agent' }).click();

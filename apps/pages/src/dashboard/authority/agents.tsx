@@ -12,6 +12,7 @@ import { useLoaded } from '../use-loaded.ts';
 import type { ViewProps } from '../view-props.ts';
 import { ActedBar, ActedFor, Incomplete } from './acted.tsx';
 import { type Acted, useActivity } from './activity.ts';
+import { MayHaveEnded } from './may-have-ended.tsx';
 import './authority.css';
 
 export const Agents = (props: ViewProps) => {
@@ -29,7 +30,7 @@ export const Agents = (props: ViewProps) => {
     <section class="card" aria-labelledby="agents">
       <div class="card-head">
         <h2 id="agents">Agents</h2>
-        <p>{isThere && `${agents.length} with a Grant in force or a decision in ${days} days`}</p>
+        <p>{isThere && `${agents.length} with a Grant that is not revoked or a decision in ${days} days`}</p>
       </div>
       <Problem text={acted.problem ?? grants.problem} />
       <Incomplete activity={acted.value} />
@@ -40,6 +41,7 @@ export const Agents = (props: ViewProps) => {
           and it stands here.
         </p>
       )}
+      {held.size > 0 && <MayHaveEnded />}
       {agents.length > 0 && (
         <table class="rows rows-four">
           <thead>
@@ -77,7 +79,7 @@ const countByAgent = (list: GrantList | null): ReadonlyMap<string, number> => {
 interface AgentRowProps extends ViewProps {
   readonly did: string;
   readonly acted: Acted;
-  /** Grants in force, of the newest 200. */
+  /** Grants that are not revoked, of the newest 200. */
   readonly held: number;
   readonly onDisabled: () => void;
 }
@@ -93,7 +95,7 @@ const AgentRow = ({ own, pauses, did, acted, held, onDisabled }: AgentRowProps) 
           <ShortId id={did} /> <StateBadge state={pauses.stateOf(target, pauses.all)} />
         </p>
         {!isPaused && pauses.all !== null && <p class="soft">{pauses.all}</p>}
-        <p class="soft">{held === 1 ? '1 Grant in force' : `${held} Grants in force`}</p>
+        <p class="soft">{held === 1 ? '1 Grant not revoked' : `${held} Grants not revoked`}</p>
       </th>
       <td>
         <ActedBar group={group} most={acted.most} />

@@ -12,10 +12,11 @@ import type { ViewProps } from '../view-props.ts';
 import { ActedBar, ActedFor, Incomplete } from './acted.tsx';
 import { type Acted, useActivity } from './activity.ts';
 import { Budgets } from './budgets.tsx';
+import { MayHaveEnded } from './may-have-ended.tsx';
 import { RevokeButton } from './revoke.tsx';
 import './authority.css';
 
-const STATES = { active: 'In force', revoked: 'Revoked' } as const;
+const STATES = { active: 'Not revoked', revoked: 'Revoked' } as const;
 type GrantState = keyof typeof STATES;
 
 export const Grants = (props: ViewProps) => {
@@ -41,6 +42,7 @@ export const Grants = (props: ViewProps) => {
       <Incomplete activity={acted.value} />
       {rows === null && isLoading && <p class="soft">Loading …</p>}
       {rows?.length === 0 && <NoGrants state={state} />}
+      {state === 'active' && rows !== null && rows.length > 0 && <MayHaveEnded />}
       {rows !== null && rows.length > 0 && (
         <table class="rows rows-four">
           <thead>
