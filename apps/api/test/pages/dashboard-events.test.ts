@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { withOwnDeployment } from '../world/deployment.ts';
 import { hasBrowser, inspect, withBrowser } from './browser.ts';
 import { ME } from './dashboard-records.ts';
-import { eventHandlers, SECRET, SUBSCRIPTIONS } from './event-records.ts';
+import { eventHandlers, SECRET, SUBSCRIPTIONS, waitingDelivery } from './event-records.ts';
 import { openDashboard } from './open-dashboard.ts';
 
 const deployment = withOwnDeployment({
@@ -76,6 +76,47 @@ describe.skipIf(!hasBrowser)('event subscriptions', () => {
     expectQuiet();
   });
 
+  it('says of the latest delivery what came of it, and when the next attempt is or was due', async () => {
+    const deliveries = [
+      { dueInMs: 3_600_000, attempts: 2, says: 'the latest failed, and is tried again', when: 'next' },
+      { dueInMs: -60_000, attempts: 0, says: 'the latest waits to be sent', when: 'due since' },
+    ];
+    for (const { dueInMs, attempts, says, when } of deliveries) {
+      const due = new Date(Date.now() + dueInMs).toISOString();
+      const { handlers } = eventHandlers(SUBSCRIPTIONS);
+      const waiting = waitingDelivery(attempts, due);
+      const listEventDeliveries: NonNullable<(typeof handlers)['listEventDeliveries']> = async () => ({
+        status: 200,
+        body: { deliveries: [waiting], next_cursor: null },
+      });
+      const { card } = await open(SUBSCRIPTIONS, { handlers: { ...handlers, listEventDeliveries } });
+      await card(1).getByText(`Deliveries: ${says}`).click();
+      await card(1)
+        .getByText(`${when} ${due.slice(0, 10)} ${due.slice(11, 19)} UTC`)
+        .waitFor();
+    }
+  });
+
+  it('says after a test that it looks again by itself, until the answer stands there', async () => {
+    const { handlers } = eventHandlers(SUBSCRIPTIONS);
+    const { listEventDeliveries: list } = handlers;
+    let isAnswered = false;
+    const listEventDeliveries: typeof list = async (input) =>
+      isAnswered && list ? list(input) : { status: 200, body: { deliveries: [], next_cursor: null } };
+    const { card, expectQuiet } = await open(SUBSCRIPTIONS, {
+      handlers: { ...handlers, listEventDeliveries },
+    });
+    await card(1).getByText('Deliveries').click();
+    await card(1).getByText('Nothing has been sent yet').waitFor();
+    await card(1).getByRole('button', { name: 'Send a test' }).click();
+    await card(1).getByText('This looks again by itself').waitFor();
+    expect(await card(1).getByText('Nothing has been sent yet').count()).toBe(0);
+    isAnswered = true;
+    await card(1).getByRole('rowheader', { name: /^ping/ }).waitFor();
+    await card(1).getByText('This looks again by itself').waitFor({ state: 'detached' });
+    expectQuiet();
+  });
+
   it('rotates the secret, replays from a time, and deletes after it was asked', async () => {
     const { page, card, dialog, asked, expectQuiet } = await open();
     await card(1).getByRole('button', { name: 'Rotate the secret …' }).click();
@@ -91,6 +132,8 @@ describe.skipIf(!hasBrowser)('event subscriptions', () => {
     await card(1).getByRole('button', { name: 'Delete …' }).click();
     await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
     await card(1).waitFor({ state: 'detached' });
+    // It signs nothing any more.
+    expect(await secret.count()).toBe(0);
     expect(asked).toEqual([{ rotate: ID }, { replay: ID, since: expect.anything() }, { delete: ID }]);
     expect(new Date(String((asked[1] as { since: string }).since)).toISOString()).toBe(`${since}:00.000Z`);
     expectQuiet();
@@ -122,7 +165,7 @@ describe.skipIf(!hasBrowser)('event subscriptions of a real service', () => {
     const card = page.getByRole('region', { name: 'https://hooks.acme.example/svc' });
     await card.getByRole('button', { name: 'Send a test' }).click();
     // No worker runs here, which would deliver it.
-    await card.getByText('Nothing has been sent yet.').waitFor();
+    await card.getByText('This looks again by itself').waitFor();
     const dialog = page.getByRole('dialog');
     await card.getByRole('button', { name: 'Replay …' }).click();
     await dialog.getByRole('button', { name: 'Replay', exact: true }).click();

@@ -36,6 +36,15 @@ const delivery = (i: number, more: Partial<Delivery>): Delivery => ({
   ...more,
 });
 
+/** To an endpoint that has answered 503 so far, if it was asked at all. */
+export const waitingDelivery = (attempts: number, nextAttemptAt: string): Delivery =>
+  delivery(0, {
+    ...{ state: 'waiting', attempts, next_attempt_at: nextAttemptAt },
+    ...(attempts === 0
+      ? { last_attempt_at: null, last_status: null }
+      : { last_status: 503, last_problem: 'answered 503' }),
+  });
+
 export const eventHandlers = (existing: readonly Subscription[]) => {
   const asked: unknown[] = [];
   let all = [...existing];

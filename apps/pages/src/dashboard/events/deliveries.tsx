@@ -1,5 +1,5 @@
 /** What an endpoint was sent, and what it answered. After a test it looks again until the answer is there. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { formatInstant } from '../../shared/describe.ts';
 import type { Delivery, DeliveryList } from '../../shared/wire.ts';
 import { usePaged } from '../paged.ts';
@@ -8,8 +8,8 @@ import type { Own } from '../session.ts';
 import { ShortId } from '../short-id.tsx';
 
 const PAGE_SIZE = '10';
-const LOOK_EVERY_MS = 1_500;
-const MOST_LOOKS = 8;
+/** What was sent comes a moment later, and its answer up to 15 s after that; a worker that is busy or down takes longer. */
+const LOOKS_AFTER_MS = [1_500, 1_500, 1_500, 3_000, 3_000, 6_000, 6_000, 12_000, 12_000, 30_000];
 
 export interface DeliveriesProps {
   readonly own: Own;
@@ -27,18 +27,23 @@ export const Deliveries = ({ own, path, sent }: DeliveriesProps) => {
     },
     [own, path],
   );
-  useLooks(sent, rows?.[0], reload);
+  const newest = rows?.[0];
+  const isLooking = useLooks(sent, newest, reload);
   return (
     <details class="plain-details deliveries" open={sent > 0}>
-      <summary>Deliveries{rows?.[0] !== undefined && `: the latest ${SAYS[rows[0].state]}`}</summary>
+      <summary>Deliveries{newest !== undefined && `: the latest ${says(newest)}`}</summary>
       <div class="row">
         <button type="button" class="button button-quiet" onClick={reload}>
           {isLoading ? 'Looking …' : 'Look again'}
         </button>
+        {isLooking && <p class="soft">This looks again by itself for a while.</p>}
       </div>
       <Problem text={problem} />
-      {rows?.length === 0 && (
-        <p class="empty">Nothing has been sent yet. Send a test to see how it is answered.</p>
+      {rows?.length === 0 && !isLooking && (
+        <p class="empty">
+          Nothing has been sent yet.{' '}
+          {sent === 0 ? 'Send a test to see how it is answered.' : 'That takes long: look again later.'}
+        </p>
       )}
       {rows !== null && rows.length > 0 && (
         <table class="rows rows-deliveries">
@@ -66,7 +71,10 @@ export const Deliveries = ({ own, path, sent }: DeliveriesProps) => {
                 <td>
                   {row.last_attempt_at === null ? 'not yet' : formatInstant(row.last_attempt_at)}
                   {row.next_attempt_at !== null && (
-                    <p class="soft">next {formatInstant(row.next_attempt_at)}</p>
+                    <p class="soft">
+                      {Date.parse(row.next_attempt_at) > Date.now() ? 'next' : 'due since'}{' '}
+                      {formatInstant(row.next_attempt_at)}
+                    </p>
                   )}
                 </td>
               </tr>
@@ -84,7 +92,11 @@ export const Deliveries = ({ own, path, sent }: DeliveriesProps) => {
 };
 
 const TONES = { delivered: 'good', waiting: 'idle', failed: 'bad' } as const;
-const SAYS = { delivered: 'was delivered', waiting: 'is on its way', failed: 'failed' } as const;
+
+const says = ({ state, attempts }: Delivery): string => {
+  if (state !== 'waiting') return state === 'delivered' ? 'was delivered' : 'failed';
+  return attempts === 0 ? 'waits to be sent' : 'failed, and is tried again';
+};
 
 const answerOf = ({ last_status: status, last_problem: problem, attempts }: Delivery): string => {
   const tries = attempts > 1 ? ` (${attempts} attempts)` : '';
@@ -92,21 +104,21 @@ const answerOf = ({ last_status: status, last_problem: problem, attempts }: Deli
   return status === null ? '—' : `${status}${tries}`;
 };
 
-/** Looks again after something was sent, until it stands there with its answer, or a few times: it comes a moment later. */
-const useLooks = (sent: number, newest: Delivery | undefined, reload: () => void): void => {
-  const [looks, setLooks] = useState(0);
-  const before = useRef<string | undefined>(undefined);
+/** Looks again after something was sent, until it stands there with its answer, or a few times. True: it will look again. */
+const useLooks = (sent: number, newest: Delivery | undefined, reload: () => void): boolean => {
+  const [looks, setLooks] = useState({ done: LOOKS_AFTER_MS.length, before: newest?.event_id });
   useEffect(() => {
-    before.current = newest?.event_id;
-    setLooks(sent === 0 ? 0 : MOST_LOOKS);
+    if (sent > 0) setLooks({ done: 0, before: newest?.event_id });
   }, [sent]);
-  const isThere = newest !== undefined && newest.event_id !== before.current && newest.state !== 'waiting';
+  const isThere = newest !== undefined && newest.event_id !== looks.before && newest.last_attempt_at !== null;
+  const afterMs = isThere ? undefined : LOOKS_AFTER_MS[looks.done];
   useEffect(() => {
-    if (looks === 0 || isThere) return;
+    if (afterMs === undefined) return;
     const timer = setTimeout(() => {
       reload();
-      setLooks(looks - 1);
-    }, LOOK_EVERY_MS);
+      setLooks({ ...looks, done: looks.done + 1 });
+    }, afterMs);
     return () => clearTimeout(timer);
   }, [looks, isThere]);
+  return afterMs !== undefined;
 };

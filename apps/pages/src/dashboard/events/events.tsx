@@ -57,6 +57,10 @@ export const Events = ({ own }: ViewProps) => {
           own={own}
           subscription={one}
           onChanged={reload}
+          onDeleted={() => {
+            setSecret((shown) => (shown?.subscriptionId === one.subscription_id ? null : shown));
+            reload();
+          }}
           onSecret={show}
         />
       ))}

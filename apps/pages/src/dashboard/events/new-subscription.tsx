@@ -28,7 +28,7 @@ export const NewSubscription = ({ own, isFirst, onMade, onCancel }: NewSubscript
       if (types.length === 0) throw new Error('Choose at least one event.');
       const description = String(form.get('description')).trim();
       const percent = form.get('percent');
-      const { url, secret } = await own.call<SubscriptionCreated>('event-subscriptions', {
+      const made = await own.call<SubscriptionCreated>('event-subscriptions', {
         body: {
           url: String(form.get('url')).trim(),
           types,
@@ -36,7 +36,12 @@ export const NewSubscription = ({ own, isFirst, onMade, onCancel }: NewSubscript
           ...(percent !== null && { budget_low_percent: Number(percent) }),
         },
       });
-      onMade({ url, text: secret, previousEndsAt: null });
+      onMade({
+        subscriptionId: made.subscription_id,
+        url: made.url,
+        text: made.secret,
+        previousEndsAt: null,
+      });
     });
   };
   return (

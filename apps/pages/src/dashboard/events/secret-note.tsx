@@ -4,6 +4,7 @@ import { CopyButton } from '../../shared/copy-button.tsx';
 import { formatInstant } from '../../shared/describe.ts';
 
 export interface Secret {
+  readonly subscriptionId: string;
   readonly url: string;
   readonly text: string;
   /** Of the one before it; null where there is none. */

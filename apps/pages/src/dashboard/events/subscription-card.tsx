@@ -15,12 +15,19 @@ export interface SubscriptionCardProps {
   readonly own: Own;
   readonly subscription: Subscription;
   readonly onChanged: () => void;
+  readonly onDeleted: () => void;
   readonly onSecret: (secret: Secret) => void;
 }
 
 type Asking = 'delete' | 'rotate' | 'replay' | null;
 
-export const SubscriptionCard = ({ own, subscription: one, onChanged, onSecret }: SubscriptionCardProps) => {
+export const SubscriptionCard = ({
+  own,
+  subscription: one,
+  onChanged,
+  onDeleted,
+  onSecret,
+}: SubscriptionCardProps) => {
   const [asking, setAsking] = useState<Asking>(null);
   /** Raised when there is something new to be seen among the deliveries. */
   const [sent, setSent] = useState(0);
@@ -35,7 +42,12 @@ export const SubscriptionCard = ({ own, subscription: one, onChanged, onSecret }
     });
   const rotate = async () => {
     const made = await own.call<SecretRotated>(`${path}/rotate`, { body: null });
-    onSecret({ url: one.url, text: made.secret, previousEndsAt: made.previous_ends_at });
+    onSecret({
+      subscriptionId: one.subscription_id,
+      url: one.url,
+      text: made.secret,
+      previousEndsAt: made.previous_ends_at,
+    });
   };
   return (
     <section class="card" aria-label={one.url}>
@@ -120,7 +132,7 @@ export const SubscriptionCard = ({ own, subscription: one, onChanged, onSecret }
           busy="Deleting …"
           isDangerous
           act={() => own.call(`${path}/delete`, { body: null })}
-          onDone={onChanged}
+          onDone={onDeleted}
           onClose={close}
         >
           <p>
