@@ -24,8 +24,10 @@ Exit code 2: recorded perhaps; repeat it.`,
     if (why !== null && why.length > MAX_REASON)
       throw new UsageError(`--reason has ${why.length} characters, and ${MAX_REASON} are allowed`);
     return withService(env, async (service) => {
-      const { atMs } = await setService(service, true, why);
+      const { record, atMs } = await setService(service, true, why);
       console.log(`Paused since ${formatTimestamp(atMs)}: no ALLOW is dated later.`);
+      if (record !== null && why !== null && record.reason !== why)
+        console.log(`It was paused already, and stays so ${withReason(record.reason)}.`);
       return 0;
     });
   },
@@ -62,6 +64,9 @@ export const pauseShowCommand: Command = {
       return 1;
     }),
 };
+
+const withReason = (reason: string | null): string =>
+  reason === null ? 'without a reason' : `with its reason: ${reason}`;
 
 const setService = (service: ServiceDeps, isPaused: boolean, reason: string | null) =>
   setPause(service, { caller: OPERATOR, target: SERVICE_TARGET, isPaused, reason, requestId: null });

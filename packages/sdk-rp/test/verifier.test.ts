@@ -442,7 +442,7 @@ describe('the request really received', () => {
     expect(await failure(verifier.dryRun({ ...one, request: elsewhere }))).toBeInstanceOf(
       RequestMismatchError,
     );
-    const misspelt = { ...one, request: undefined, reqest: request };
+    const misspelt = { grant, proof: one.proof, action: order, reqest: request };
     expect((await failure(verifier.dryRun(misspelt))).kind).toBe('invalid-argument');
     expect(server.received).toEqual([]);
     for (const asked of [{ request }, {}])

@@ -40,6 +40,10 @@ it('from what svc-admin pause prints until svc-admin resume nothing is allowed, 
     status: 0,
     out: expect.stringMatching(/^Paused since .*Z: no ALLOW is dated later\.\n$/),
   });
+  expect(admin('pause', '--reason', 'another')).toMatchObject({
+    status: 0,
+    out: expect.stringMatching(/later\.\nIt was paused already, and stays so with its reason: a leak\.\n$/),
+  });
   const meanwhile = await deployment.createTenants();
   for (const tenants of [before, meanwhile])
     expect(await reasonsOf(tenants)).toEqual(Array(2).fill('SERVICE_UNAVAILABLE'));
