@@ -74,7 +74,7 @@ export interface Markdown {
   parse(text: string, environment: object): Token[];
   render(text: string, environment: object): string;
   readonly core: { readonly ruler: { push(name: string, rule: (state: State) => void): void } };
-  readonly renderer: { readonly rules: Record<string, () => string> };
+  readonly renderer: { readonly rules: Record<string, (tokens: readonly Token[], at: number) => string> };
 }
 interface State {
   readonly tokens: Token[];
@@ -89,9 +89,22 @@ export interface Environment {
 export const amendMarkdown = (md: Markdown, resolve: Resolver): Markdown => {
   md.set({ html: false, linkify: false, highlight: colour });
   md.use(anchors, { slugify: slug, level: [1, 2, 3, 4], tabIndex: false });
+  const { rules } = md.renderer;
+  let isInTable = false;
   // A table that is wider than the screen scrolls by itself, and by keyboard.
-  md.renderer.rules.table_open = () => '<div class="wide" tabindex="0"><table>\n';
-  md.renderer.rules.table_close = () => '</table></div>\n';
+  rules.table_open = () => {
+    isInTable = true;
+    return '<div class="wide" tabindex="0"><table>\n';
+  };
+  rules.table_close = () => {
+    isInTable = false;
+    return '</table></div>\n';
+  };
+  // On a narrow screen a column breaks the names of codes, and not itself off.
+  const breakable = (text = ''): string =>
+    isInTable ? escapeHtml(text).replaceAll('_', '_<wbr>') : escapeHtml(text);
+  rules.text = (tokens, at) => breakable(tokens[at]?.content);
+  rules.code_inline = (tokens, at) => `<code>${breakable(tokens[at]?.content)}</code>`;
   // A column of numbers is as narrow as they are.
   md.core.ruler.push('short', ({ tokens }) => {
     for (const [i, token] of tokens.entries())

@@ -195,16 +195,37 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     expectQuiet();
   });
 
-  it.each(['guide/errors', 'guide/reasons'])('/%s fits a telephone', async (address) => {
+  it.each(['guide/errors', 'guide/reasons', 'guide/kinds'])(
+    '/%s fits a narrow telephone',
+    async (address) => {
+      const base = await serve();
+      const { page } = await visit(base, { viewport: { width: 360, height: 800 } });
+      await page.goto(`${base}/${address}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      const overflows =
+        "[...document.querySelectorAll('.wide')].map((one) => one.scrollWidth - one.clientWidth)";
+      const perTable = (await page.evaluate(overflows)) as number[];
+      expect(perTable.length).toBeGreaterThan(0);
+      expect(perTable.filter((pixels) => pixels > 0)).toEqual([]);
+    },
+  );
+
+  it('a table that is wider than the telephone has a shadow where it goes on, and none at its end', async () => {
     const base = await serve();
-    const { page } = await visit(base, { viewport: { width: 390, height: 800 } });
-    await page.goto(`${base}/${address}`);
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    const overflows =
-      "[...document.querySelectorAll('.wide')].map((one) => one.scrollWidth - one.clientWidth)";
-    const perTable = (await page.evaluate(overflows)) as number[];
-    expect(perTable.length).toBeGreaterThan(0);
-    expect(perTable.filter((pixels) => pixels > 0)).toEqual([]);
+    const { page } = await visit(base, { viewport: { width: 360, height: 800 } });
+    await page.goto(`${base}/guide/agent-protocols`);
+    const table = "document.querySelector('.wide')";
+    // Only the shadow is left to see.
+    await page.evaluate(`${table}.firstElementChild.style.visibility = 'hidden'`);
+    await page.evaluate(`${table}.scrollIntoView()`);
+    const { x = 0, y = 0, width = 0 } = (await page.locator('.wide').first().boundingBox()) ?? {};
+    const look = () => page.screenshot({ clip: { x: x + width - 10, y: y + 5, width: 10, height: 5 } });
+    const goesOn = await look();
+    await page.evaluate(`${table}.scrollLeft = ${table}.scrollWidth`);
+    const atEnd = await look();
+    expect(goesOn.equals(atEnd)).toBe(false);
+    await page.evaluate(`${table}.style.background = 'none'`);
+    expect((await look()).equals(atEnd)).toBe(true);
   });
 
   it('is walked by keyboard alone: past the head to the text, and from page to page', async () => {
