@@ -196,6 +196,17 @@ it.each([
   expect([status, json.error]).toEqual([404, 'NOT_FOUND']);
 });
 
+it('a page of the guide that is not there is told to a browser as a page with the way on, to a program as any error', async () => {
+  const { call } = await start(true);
+  const page = await call('GET', '/guide/start/nobody', { headers: { accept: 'text/html,*/*;q=0.8' } });
+  expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+  expect(page.text).toMatch(/<h1>NOT_FOUND<\/h1>\n<p>There is no such path.*\n<p><a href="[^"]+\/guide">/);
+  expect(page.headers.get('vary')).toContain('Accept');
+  expect((await call('GET', '/guide/start/nobody')).json.error).toBe('NOT_FOUND');
+  const ofApi = await call('GET', '/nobody', { headers: { accept: 'text/html' } });
+  expect(ofApi.json.error).toBe('NOT_FOUND');
+});
+
 it.each([
   ['/guide/', '../guide', '/guide'],
   ['/guide/start/agent/', '../agent', '/guide/start/agent'],

@@ -36,6 +36,34 @@ export const answerOfError = (error: ApiError, publicBaseUrl: string): Answer =>
   headers: { Link: helpLink(error.code, publicBaseUrl), ...error.headers },
 });
 
+/** The same for a browser, where it looks for a page of the guide. */
+const pageOfError = (error: ApiError, publicBaseUrl: string): Answer => {
+  const json = answerOfError(error, publicBaseUrl);
+  const message = withoutKeys(asSentence(error.message)).replaceAll(
+    /[&<>"]/g,
+    (mark) => `&#${mark.charCodeAt(0)};`,
+  );
+  return {
+    ...json,
+    contentType: 'text/html; charset=utf-8',
+    body: `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${error.code} – svc guide</title>
+<h1>${error.code}</h1>
+<p>${message}</p>
+<p><a href="${publicBaseUrl}/guide">The guide</a></p>
+</html>
+`,
+    headers: { ...json.headers, Vary: 'Accept' },
+  };
+};
+
+const isReaderOfGuide = ({ request: { url = '', headers } }: Exchange): boolean =>
+  /^\/guide(?:[/?]|$)/.test(url) && headers.accept?.includes('text/html') === true;
+
 /** The page of the guide about a code (RFC 8288): the body has room for two members alone. */
 export const helpLink = (code: ErrorCode, publicBaseUrl: string): string =>
   `<${publicBaseUrl}/guide/errors/${code}>; rel="help"`;
@@ -84,5 +112,8 @@ export const sendFailure = (
   else if (known.status >= 500) unavailable.write(context, known);
   // Reset, not closed: to a client of HTTP/1.0 the end of the connection is the end of the body.
   if (exchange.response.headersSent) exchange.response.socket?.resetAndDestroy();
-  else exchange.send(answerOfError(error, exchange.settings.publicBaseUrl));
+  else {
+    const tell = isReaderOfGuide(exchange) ? pageOfError : answerOfError;
+    exchange.send(tell(error, exchange.settings.publicBaseUrl));
+  }
 };
