@@ -6,7 +6,7 @@ import { ApiError } from '../../src/http/api-error.ts';
 import { hasBrowser, inspect, withBrowser } from './browser.ts';
 import { ME } from './dashboard-records.ts';
 import { openDashboard } from './open-dashboard.ts';
-import { AGENTS, DID, GRANTS, principalHandlers } from './principal-records.ts';
+import { AGENTS, DID, GRANTS, principalHandlers, STRANGER } from './principal-records.ts';
 
 type ApprovalList = Body<Routes['listApprovals'], 200>;
 
@@ -121,6 +121,9 @@ describe.skipIf(!hasBrowser)('a Principal', () => {
     await row.getByText('3 Grants not revoked').waitFor();
     await page.getByText('may have ended by itself').waitFor();
     await row.getByText('USD 12,843.00').waitFor();
+    const stranger = rowOf(page, STRANGER);
+    await stranger.getByText('No Grant of yours names it: its Proofs were denied.').waitFor();
+    expect(await stranger.getByRole('button').count()).toBe(0);
     await inspect(page, 'dashboard-agents');
     await row.getByRole('button', { name: 'Pause this Agent' }).click();
     await row.getByText('paused', { exact: true }).waitFor();

@@ -8,6 +8,8 @@ export const AGENTS = [
   'did:key:z6MksfbemfxmHksEVufvPpiYfCnHH5VxpcPA9na36GXu3mwS',
   'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
 ] as const;
+/** Who presents their Grants with Proofs of its own. */
+export const STRANGER = 'did:key:z6MkrJVnaZkeFzdQyMZu1cgjg7k1pZZ6pvBQ7XJPt4swbTQ2';
 export const GRANTS = ['6H8M', '7J9N', '8K1P', '9M2Q'].map(
   (end) => `urn:svc:grant:01KAGT3Z5M8Q2R7V9X1C4E${end}`,
 );
@@ -40,6 +42,7 @@ const GROUPS: Readonly<Record<Activity['by'], Activity['groups']>> = {
   agent: [
     group(AGENTS[0], 412, 9, { USD: 1_284_300, EUR: 48_200 }),
     group(AGENTS[1], 38, 21, { USD: 91_000 }),
+    { ...group(STRANGER, 0, 3, {}), reasons: { PROOF_AGENT_MISMATCH: 3 } },
   ],
   grant: [
     group(GRANTS[0] ?? '', 310, 6, { USD: 1_042_700 }, AGENTS[0]),

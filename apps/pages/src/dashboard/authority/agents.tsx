@@ -88,6 +88,9 @@ const AgentRow = ({ own, pauses, did, acted, held, onDisabled }: AgentRowProps) 
   const target = { scope: 'agent', subject: did } as const;
   const isPaused = pauses.find(target) !== undefined;
   const group = acted.of(did);
+  // Whoever got hold of a Grant can sign a Proof for it by a key of its own, and is denied.
+  const isStranger =
+    held === 0 && group !== undefined && group.verifies === group.reasons.PROOF_AGENT_MISMATCH;
   return (
     <tr>
       <th scope="row">
@@ -95,7 +98,13 @@ const AgentRow = ({ own, pauses, did, acted, held, onDisabled }: AgentRowProps) 
           <ShortId id={did} /> <StateBadge state={pauses.stateOf(target, pauses.all)} />
         </p>
         {!isPaused && pauses.all !== null && <p class="soft">{pauses.all}</p>}
-        <p class="soft">{held === 1 ? '1 Grant not revoked' : `${held} Grants not revoked`}</p>
+        <p class="soft">
+          {isStranger
+            ? 'No Grant of yours names it: its Proofs were denied.'
+            : held === 1
+              ? '1 Grant not revoked'
+              : `${held} Grants not revoked`}
+        </p>
       </th>
       <td>
         <ActedBar group={group} most={acted.most} />
@@ -106,7 +115,7 @@ const AgentRow = ({ own, pauses, did, acted, held, onDisabled }: AgentRowProps) 
       </td>
       <td>
         <div class="row-acts">
-          <PauseSwitch own={own} pauses={pauses} target={target} name="this Agent" />
+          {!isStranger && <PauseSwitch own={own} pauses={pauses} target={target} name="this Agent" />}
           {held > 0 && <DisableButton own={own} did={did} onDisabled={onDisabled} />}
         </div>
       </td>
