@@ -14,8 +14,11 @@ import {
 } from '@svc/service';
 import type { PackOutcome, PackPlaces, PackTask } from './pack-thread.ts';
 
-/** A row group, its rows and what they are made of take some tens; buffers come beside them. */
-const LIMITS = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16 };
+/**
+ * Of one thread. A row group, its rows and what they are made of take some tens; buffers come beside them. With less for what is young, rows are
+ * moved to the old generation before they are done with, which took a tenth more of the time.
+ */
+const LIMITS = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 48 };
 
 /** A thread that waits for a mount ends when that answers. */
 const END_MS = 5_000;
