@@ -97,16 +97,18 @@ const aLifetime = anInteger(1, APPROVAL_MAX_VALIDITY_MS / 1_000, 'seconds');
 export interface ApprovalTrust {
   didDocument?: unknown;
   now?: () => number;
+  /** Whose requests, where the key is an org's. */
+  principal?: string;
 }
 
 export function createApprovals(
   transport: Transport,
   grants: Grants,
-  { didDocument, now = Date.now }: ApprovalTrust,
+  { didDocument, now = Date.now, principal }: ApprovalTrust,
 ): PrincipalApprovals {
   let own: string | undefined;
   const pathOf = async (part: string, call: CallOptions) => {
-    own ??= await ownPath(transport, call);
+    own ??= await ownPath(transport, call, principal);
     return `${own}/access-requests${part}`;
   };
   const page: PrincipalApprovals['page'] = async (filter = {}, call = {}) => {

@@ -2,7 +2,7 @@
  * The Principal's client (interface §Principal lifecycle; §API keys, identity, audit, usage): one object over one
  * transport, an area of the interface each.
  */
-import type { Signer } from '@svc/codec';
+import { parseDidWeb, type Signer } from '@svc/codec';
 import {
   type ApiKeys,
   type AuditLog,
@@ -53,6 +53,11 @@ export interface PrincipalClientOptions {
   baseUrl: string;
   /** `SVC_PRINCIPAL_KEY` of the environment unless given; read at the first call. */
   apiKey?: string;
+  /**
+   * Whose decisions, approvals and record they are where `apiKey` is the key of an org: the did:web DID of a member. With a key of the
+   * Principal's own it is not needed.
+   */
+  principal?: string;
   /** Needed by `grants.issue` only. */
   signer?: Signer;
   /**
@@ -126,6 +131,9 @@ const aDidDocument = rule(
 
 const OPTIONS: Rules<PrincipalClientOptions> = {
   ...connectionRules,
+  principal: optionally(
+    rule('the did:web DID of a Principal', (value): value is string => parseDidWeb(String(value)) !== null),
+  ),
   didDocument: optionally(aDidDocument),
   signer: optionally(anObjectWith('a signer { kid, sign }, as signerFromJwk gives it', ['kid'], ['sign'])),
 };
@@ -155,9 +163,9 @@ function clientOf(options: PrincipalClientOptions): PrincipalClient {
     agents: createAgents(transport, disablePatience(timeoutMs)),
     pauses: createPauses(transport, patience),
     approvals: createApprovals(transport, grants, read),
-    decisions: createOwnDecisions(transport),
+    decisions: createOwnDecisions(transport, read.principal),
     apiKeys: createApiKeys(transport),
-    principals: createOwnRecord(transport),
+    principals: createOwnRecord(transport, read.principal),
     directory: createDirectory(transport, readPrincipalView),
     subscriptions: createEventSubscriptions(transport),
     audit: createAuditLog(transport),

@@ -58,10 +58,10 @@ export interface OwnDecisions extends DecisionPages<OwnDecisionFilter>, Decision
   ): Promise<PrincipalActivity>;
 }
 
-export function createOwnDecisions(transport: Transport): OwnDecisions {
+export function createOwnDecisions(transport: Transport, principal?: string): OwnDecisions {
   let own: string | undefined;
   const pathOf = async (part: string, call: CallOptions) => {
-    own ??= await ownPath(transport, call);
+    own ??= await ownPath(transport, call, principal);
     return `${own}/decisions${part}`;
   };
   const read = async (part: string, filter: OwnDecisionFilter, call: CallOptions) => {

@@ -17,24 +17,26 @@ export interface OwnRecord {
   verify(options?: CallOptions): Promise<Principal>;
 }
 
-export function createOwnRecord(transport: Transport): OwnRecord {
+export function createOwnRecord(transport: Transport, principal?: string): OwnRecord {
   return {
     async get(call = {}) {
-      const path = await ownPath(transport, call);
+      const path = await ownPath(transport, call, principal);
       const { body } = await transport.send({ method: 'GET', path, hasEffect: false, ...call });
       return readPrincipal(body, 'the Principal');
     },
     async verify(call = {}) {
-      const path = `${await ownPath(transport, call)}/verify`;
+      const path = `${await ownPath(transport, call, principal)}/verify`;
       const { body } = await transport.send({ method: 'POST', path, hasEffect: true, ...call });
       return readPrincipal(body, 'the Principal');
     },
   };
 }
 
-/** The service says whose key this is, so no DID has to be configured. */
-export async function ownPath(transport: Transport, call: CallOptions): Promise<string> {
+/** The service says whose key this is, so that no DID has to be configured, but for the key of an org, which has several. */
+export async function ownPath(transport: Transport, call: CallOptions, principal?: string): Promise<string> {
+  if (principal !== undefined) return `/principals/${didInPath(principal)}`;
   const { role, subject } = await getMe(transport, call);
-  if (role !== 'principal') throw new SvcError('configuration', `the API key is not a Principal's: ${role}`);
-  return `/principals/${didInPath(subject)}`;
+  if (role === 'principal') return `/principals/${didInPath(subject)}`;
+  const which = role.startsWith('org') ? ': name the member as `principal` of createPrincipalClient' : '';
+  throw new SvcError('configuration', `the API key is not a Principal's: ${role}${which}`);
 }

@@ -54,6 +54,19 @@ const collect = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
 describe('one decision of a Principal', () => {
   const decided = { receipt: { receipt_id: idOf(1) }, outcomes: [] };
 
+  it('is read by the key of its org under the DID that is named, and without one the error says so', async () => {
+    const ofOrg: Reply = { json: { ...(ME.json as object), role: 'org:admin', subject: 'org_01KAGT3Z5M8Q2R7V9X1C4E6H8M' } };
+    await using server = await startServer(({ path }) => (path === '/me' ? ofOrg : { json: decided }));
+    const of = (more: object) =>
+      createPrincipalClient({ baseUrl: server.baseUrl, apiKey: 'dk_org_test', ...more }).decisions;
+    expect(await of({ principal: DID }).get(idOf(1))).toEqual(decided);
+    expect(server.received.map(({ path }) => path)).toEqual([
+      `/principals/${encodeURIComponent(DID)}/decisions/${idOf(1)}`,
+    ]);
+    await expect(of({}).get(idOf(1))).rejects.toThrow('name the member as `principal`');
+    expect(() => of({ principal: 'acme.example' })).toThrow(/principal.*did:web/);
+  });
+
   it('is asked for under its own DID, and comes with its Receipt and outcomes', async () => {
     await using server = await startServer([ME, { json: decided }]);
     expect(await clientOf(server.baseUrl).decisions.get(idOf(1))).toEqual(decided);
