@@ -506,10 +506,26 @@ type GrantRequest struct {
 	Capabilities []any
 	// Audience is nil for any registered relying party.
 	Audience []string
-	// ValidFrom is the present time unless given; whole seconds.
+	// ValidFrom is the present time unless given, by the service's clock where that is up to five minutes behind the one here; whole seconds.
 	ValidFrom time.Time
 	// Lifetime is 30 days unless given, and at most 90.
 	Lifetime time.Duration
+}
+
+// A clock that is further ahead of the service's is wrong, or the id is: then a Grant begins by the clock here.
+const mostAhead = 5 * time.Minute
+
+// presentOf is the present as the service counts it, where that is earlier than here: it judges from when on a Grant holds. The id says
+// when it was allocated.
+func presentOf(grantID string) time.Time {
+	now := time.Now()
+	if !is(grantIDForm, grantID) {
+		return now
+	}
+	if allocated := time.UnixMilli(ulidTime(grantID)); allocated.Before(now) && now.Sub(allocated) <= mostAhead {
+		return allocated
+	}
+	return now
 }
 
 // SignGrant signs the Grant that was reserved by POST /grants, with the Principal's key. What the service would refuse for its
@@ -523,7 +539,7 @@ func SignGrant(signer Signer, allocation Allocation, request GrantRequest) (stri
 		return "", refuse("GRANT_MALFORMED", "agent must be the did:key of a usable Ed25519 key")
 	}
 	if request.ValidFrom.IsZero() {
-		request.ValidFrom = time.Now()
+		request.ValidFrom = presentOf(allocation.ID)
 	}
 	if request.Lifetime == 0 {
 		request.Lifetime = 30 * 24 * time.Hour

@@ -28,7 +28,7 @@ STATUS = {
     "statusListIndex": "7",
     "statusListCredential": "https://svc.example/status-lists/1",
 }
-ALLOCATION = {"id": GRANT_ID, "issuer": "did:web:acme.example", "agent": AGENT.did, "credentialStatus": STATUS}
+ALLOCATION: dict[str, Any] = {"id": GRANT_ID, "issuer": "did:web:acme.example", "agent": AGENT.did, "credentialStatus": STATUS}
 CAPABILITIES = [svc_kit.purchase(50_000, "USD", ["order/*"])]
 GRANT = svc_kit.sign_grant(SIGNER, ALLOCATION, capabilities=CAPABILITIES)
 PROOF = svc_kit.sign_proof(AGENT, grant_id=GRANT_ID, audience="did:web:shop.example", method="POST", url=URL, action=ACTION)

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 from scripted import Answer, scripted
-from test_arguments import ACTION, AGENT, CAPABILITIES, GRANT, GRANT_ID, PROOF, SIGNER, URL
+from test_arguments import ACTION, AGENT, ALLOCATION, CAPABILITIES, GRANT, GRANT_ID, PROOF, SIGNER, URL
 from test_webhook import SERVICE
 
-from svc_kit import InvalidArgument, Principal, Refused, RelyingParty, ServiceError
+from svc_kit import InvalidArgument, Principal, Refused, RelyingParty, ServiceError, parse_grant, sign_grant
+from svc_kit.identifiers import parse_seconds
 
 
 @pytest.mark.parametrize(
@@ -58,3 +59,19 @@ def test_an_allocation_that_is_none_is_a_service_error(body: dict[str, Any]) -> 
 def test_a_revocation_that_says_no_time_is_a_service_error(at: dict[str, Any]) -> None:
     with scripted(Answer(200, {"grant_id": GRANT_ID, "revoked": True, **at})) as (url, _), pytest.raises(ServiceError):
         Principal(url, "dk_secret", SIGNER).revoke(GRANT_ID)
+
+
+def ulid_of(at_ms: int) -> str:
+    digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+    return "".join(digits[at_ms >> shift & 31] for shift in range(45, -1, -5)) + "0" * 16
+
+
+@pytest.mark.parametrize(("behind_ms", "begins_ms_ago"), [(2_000, 2_000), (240_000, 240_000), (400_000, 0), (-40_000, 0)])
+def test_a_grant_begins_when_the_service_allocated_it_where_its_clock_is_a_little_behind(
+    behind_ms: int, begins_ms_ago: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1_795_000_000
+    monkeypatch.setattr("time.time", lambda: float(now))
+    allocation: dict[str, Any] = {**ALLOCATION, "id": f"urn:svc:grant:{ulid_of(now * 1000 - behind_ms)}"}
+    grant = parse_grant(sign_grant(SIGNER, allocation, capabilities=CAPABILITIES))
+    assert parse_seconds(grant.valid_from) == (now - begins_ms_ago // 1000) * 1000

@@ -36,7 +36,7 @@ export interface GrantRequest {
   agent: string;
   /** 1–16; see `purchase` and `apiCall`. */
   capabilities: readonly Capability[];
-  /** Now by the clock of this machine unless given; whole seconds. Where that clock is ahead of the service's, the Grant holds that much later. */
+  /** Now unless given, by the service's clock where that is up to five minutes behind the one here; whole seconds. */
   validFrom?: Date | string;
   /** At most 90 days after `validFrom`; 30 days unless this or `lifetimeSeconds` is given. */
   validUntil?: Date | string;

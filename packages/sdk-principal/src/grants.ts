@@ -3,7 +3,7 @@
  * service sees a Grant only when a relying party presents it.
  */
 import type { Signer } from '@svc/codec';
-import { type Capability, isGrantId, parseGrant } from '@svc/protocol';
+import { type Capability, type GrantId, isGrantId, parseGrant, ulidOf, ulidTimeMs } from '@svc/protocol';
 import {
   type CallOptions,
   type ConsumptionEvent,
@@ -119,11 +119,12 @@ async function issue(
   call: CallOptions,
 ): Promise<IssuedGrant> {
   if (signer === undefined) throw new SvcError('configuration', 'issuing a Grant needs a signer');
-  const draft = await buildGrantDraft(request, signer.kid, now());
-  const body = { agent: draft.agent };
+  const { agent: asked } = await buildGrantDraft(request, signer.kid, now());
+  const body = { agent: asked };
   const answer = await transport.send({ method: 'POST', path: '/grants', body, hasEffect: true, ...call });
   const allocation = readGrantAllocation(answer.body, 'the allocation');
   checkStatusEntry(allocation.credentialStatus);
+  const draft = await buildGrantDraft(request, signer.kid, presentOf(allocation.id, now()));
   if (allocation.issuer !== draft.issuer) {
     throw new SvcError(
       'configuration',
@@ -141,6 +142,19 @@ async function issue(
   const { issuer, agent, validFrom, validUntil } = draft;
   return { grant, grantId: allocation.id, issuer, agent, validFrom, validUntil, capabilities };
 }
+
+/** A clock that is further ahead of the service's is wrong, or the id is: then the Grant begins by the clock here. */
+const MOST_AHEAD_MS = 300_000;
+
+/**
+ * The present as the service counts it, where that is earlier than here: it judges from when on a Grant holds, and its clock is behind by the
+ * time that its database's answers are under way, if by no more. The id says when it was allocated.
+ */
+const presentOf = (grantId: string, nowMs: number): number => {
+  const allocatedMs = ulidTimeMs(ulidOf(grantId as GrantId)) ?? nowMs;
+  const aheadMs = nowMs - allocatedMs;
+  return aheadMs > 0 && aheadMs <= MOST_AHEAD_MS ? allocatedMs : nowMs;
+};
 
 /** It will be signed, so its parts must belong together. */
 function checkStatusEntry({ id, statusListCredential, statusListIndex }: CredentialStatus): void {

@@ -1,6 +1,6 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { formatDidKey, parseCompactJws } from '@svc/codec';
-import { parseGrant } from '@svc/protocol';
+import { encodeUlid, parseGrant } from '@svc/protocol';
 import { type Reply, startServer, unavailable } from '@svc/testkit/sdk/scripted-server';
 import { compactVerify, importJWK } from 'jose';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -83,6 +83,26 @@ describe('issuing a Grant', () => {
       },
     });
   });
+
+  it.each([
+    ['a moment', 40, '2026-11-20T07:59:59Z'],
+    ['four minutes', 240_000, '2026-11-20T07:56:00Z'],
+    ['too much to believe', 400_000, '2026-11-20T08:00:00Z'],
+    ['nothing: it is ahead', -40_000, '2026-11-20T08:00:00Z'],
+  ])(
+    'begins when the service allocated it, where its clock is behind by %s',
+    async (_, behindMs, validFrom) => {
+      const nowMs = Date.parse('2026-11-20T08:00:00.010Z');
+      const id = `urn:svc:grant:${encodeUlid(nowMs - behindMs, new Uint8Array(10))}`;
+      await using server = await startServer([created({ ...allocation, id })]);
+      const client = createPrincipalClient({
+        ...{ baseUrl: server.baseUrl, apiKey: 'dk_principal_test', signer, now: () => nowMs },
+      });
+      const issued = await client.grants.issue(request);
+      expect(issued.validFrom).toBe(validFrom);
+      expect(Date.parse(issued.validUntil) - Date.parse(validFrom)).toBe(30 * 86_400_000);
+    },
+  );
 
   it('the signature verifies with OpenSSL and with jose, over exactly the claims of the profile', async () => {
     await using server = await startServer([created(allocation)]);

@@ -55,7 +55,9 @@ describe('one decision of a Principal', () => {
   const decided = { receipt: { receipt_id: idOf(1) }, outcomes: [] };
 
   it('is read by the key of its org under the DID that is named, and without one the error says so', async () => {
-    const ofOrg: Reply = { json: { ...(ME.json as object), role: 'org:admin', subject: 'org_01KAGT3Z5M8Q2R7V9X1C4E6H8M' } };
+    const ofOrg: Reply = {
+      json: { ...(ME.json as object), role: 'org:admin', subject: 'org_01KAGT3Z5M8Q2R7V9X1C4E6H8M' },
+    };
     await using server = await startServer(({ path }) => (path === '/me' ? ofOrg : { json: decided }));
     const of = (more: object) =>
       createPrincipalClient({ baseUrl: server.baseUrl, apiKey: 'dk_org_test', ...more }).decisions;

@@ -26,6 +26,7 @@ from .identifiers import (
     is_jti,
     is_method,
     parse_seconds,
+    ulid_time,
     utf16_length,
 )
 from .jcs import canonicalize
@@ -421,6 +422,17 @@ def api_call(methods: list[str], resources: list[str], **budgets: Any) -> dict[s
     return {"action": "api:call", "constraints": {"methods": methods, **budgets}, "resources": resources}
 
 
+_MOST_AHEAD_MS = 300_000
+"""A clock that is further ahead of the service's is wrong, or the id is: then a Grant begins by the clock here."""
+
+
+def _present(grant_id: object) -> int:
+    """The present as the service counts it, where that is earlier than here: it judges from when on a Grant holds. The id says when it was allocated."""
+    now_ms = int(time.time() * 1000)
+    allocated_ms = ulid_time(grant_id) if isinstance(grant_id, str) and is_grant_id(grant_id) else now_ms
+    return (allocated_ms if 0 < now_ms - allocated_ms <= _MOST_AHEAD_MS else now_ms) // 1000
+
+
 @checked
 def sign_grant(
     signer: Signer,
@@ -436,7 +448,7 @@ def sign_grant(
     Args:
         signer: The Principal's key; its kid is ``<did>#key-<n>``.
         allocation: The answer: ``id``, ``issuer``, ``agent``, ``credentialStatus``.
-        valid_from: Seconds since the epoch; now unless given.
+        valid_from: Seconds since the epoch. Now unless given, by the service's clock where that is up to five minutes behind the one here.
 
     Raises:
         Refused: What the service would refuse for its form, or an allocation to another Principal.
@@ -449,7 +461,7 @@ def sign_grant(
         raise Refused("GRANT_MALFORMED", f"allocated to {allocation['issuer']}, but the signer's key is of {issuer}")
     if not ed25519.is_strict_public_key(decode_did_key(agent) or b""):
         raise Refused("GRANT_MALFORMED", "agent must be the did:key of a usable Ed25519 key")
-    begin = int(time.time()) if valid_from is None else valid_from
+    begin = _present(allocation["id"]) if valid_from is None else valid_from
     subject = {"id": agent, "capabilities": capabilities, **({} if audience is None else {"audience": audience})}
     claims = {
         **{"@context": GRANT_CONTEXT, "id": allocation["id"], "type": GRANT_TYPE, "issuer": issuer},

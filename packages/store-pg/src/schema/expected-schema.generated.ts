@@ -672,7 +672,7 @@ export const expectedSchema: Readonly<Record<string, string>> = {
   'function svc_count_usage(p_limit integer)': 'ff1f0b9d42243837',
   'function svc_day_number(p_ms bigint)': '8a122407d6bf1500',
   'function svc_days_to_clear(p_node_ms bigint, p_limit integer)': 'b95a521fe23b6315',
-  'function svc_days_to_pack(p_hot_days integer, p_node_ms bigint, p_limit ': '5c4dd3b02c507704',
+  'function svc_days_to_pack(p_hot_days integer, p_node_ms bigint, p_limit ': '2ddcae2becc1f93e',
   'function svc_deliveries_due(p_methods text[], p_limit integer, p_at_once': '31de43bca2736f9f',
   'function svc_deliveries_in_turn(p_methods text[], p_limit integer, p_pla': '3bb39cc50a7fd2c6',
   'function svc_detach_day(p_day date)': '9e838985702dce8d',
