@@ -36,8 +36,9 @@ def test_a_proof_for_another_request_is_not_asked_about_so_that_it_is_not_spent(
             shop.verify(**{**of, **received})
         assert (refused.value.code, asked) == ("request-mismatch", [])
         # A query is not signed, and another spelling is the same URL.
+        spelled: dict[str, Any] = {"url": URL.replace("https://shop.example", "HTTPS://Shop.example:443") + "?a=1"}
         with pytest.raises(Refused):
-            shop.verify(**{**of, "url": URL.replace("https://shop.example", "HTTPS://Shop.example:443") + "?a=1"})
+            shop.verify(**{**of, **spelled})
         assert len(asked) == 1
 
 
