@@ -506,24 +506,28 @@ type GrantRequest struct {
 	Capabilities []any
 	// Audience is nil for any registered relying party.
 	Audience []string
-	// ValidFrom is the present time unless given, by the service's clock where that is up to five minutes behind the one here; whole seconds.
+	// ValidFrom is in whole seconds. Unless given a second before the service allocated the Grant, if that is at most five minutes ago here; else now.
 	ValidFrom time.Time
 	// Lifetime is 30 days unless given, and at most 90.
 	Lifetime time.Duration
 }
 
-// A clock that is further ahead of the service's is wrong, or the id is: then a Grant begins by the clock here.
-const mostAhead = 5 * time.Minute
+const (
+	// A clock that is further ahead of the service's is wrong, or the id is: then a Grant begins by the clock here.
+	mostAhead = 5 * time.Minute
+	// By so much a node's clock may be behind that of another one.
+	nodesApart = time.Second
+)
 
-// presentOf is the present as the service counts it, where that is earlier than here: it judges from when on a Grant holds. The id says
-// when it was allocated.
+// presentOf is the present as every node of the service counts it, where that is earlier than here: they judge from when on a Grant holds.
+// The id says when it was allocated, by the clock of one of them.
 func presentOf(grantID string) time.Time {
 	now := time.Now()
 	if !is(grantIDForm, grantID) {
 		return now
 	}
-	if allocated := time.UnixMilli(ulidTime(grantID)); allocated.Before(now) && now.Sub(allocated) <= mostAhead {
-		return allocated
+	if present := time.UnixMilli(ulidTime(grantID)).Add(-nodesApart); present.Before(now) && now.Sub(present) <= mostAhead {
+		return present
 	}
 	return now
 }

@@ -36,7 +36,7 @@ export interface GrantRequest {
   agent: string;
   /** 1–16; see `purchase` and `apiCall`. */
   capabilities: readonly Capability[];
-  /** Now unless given, by the service's clock where that is up to five minutes behind the one here; whole seconds. */
+  /** Whole seconds. Unless given a second before the service allocated the Grant, if that is at most five minutes ago here; else now. */
   validFrom?: Date | string;
   /** At most 90 days after `validFrom`; 30 days unless this or `lifetimeSeconds` is given. */
   validUntil?: Date | string;

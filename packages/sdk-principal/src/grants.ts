@@ -145,15 +145,16 @@ async function issue(
 
 /** A clock that is further ahead of the service's is wrong, or the id is: then the Grant begins by the clock here. */
 const MOST_AHEAD_MS = 300_000;
+/** By so much a node's clock may be behind that of another one: by the time that the database's answers are under way. */
+const NODES_APART_MS = 1_000;
 
 /**
- * The present as the service counts it, where that is earlier than here: it judges from when on a Grant holds, and its clock is behind by the
- * time that its database's answers are under way, if by no more. The id says when it was allocated.
+ * The present as every node of the service counts it, where that is earlier than here: they judge from when on a Grant holds. The id says when
+ * it was allocated, by the clock of one of them.
  */
 const presentOf = (grantId: string, nowMs: number): number => {
-  const allocatedMs = ulidTimeMs(ulidOf(grantId as GrantId)) ?? nowMs;
-  const aheadMs = nowMs - allocatedMs;
-  return aheadMs > 0 && aheadMs <= MOST_AHEAD_MS ? allocatedMs : nowMs;
+  const presentMs = (ulidTimeMs(ulidOf(grantId as GrantId)) ?? nowMs) - NODES_APART_MS;
+  return presentMs < nowMs && nowMs - presentMs <= MOST_AHEAD_MS ? presentMs : nowMs;
 };
 
 /** It will be signed, so its parts must belong together. */

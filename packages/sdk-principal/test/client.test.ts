@@ -85,12 +85,13 @@ describe('issuing a Grant', () => {
   });
 
   it.each([
-    ['a moment', 40, '2026-11-20T07:59:59Z'],
-    ['four minutes', 240_000, '2026-11-20T07:56:00Z'],
+    ['a moment', 40, '2026-11-20T07:59:58Z'],
+    ['nothing', 0, '2026-11-20T07:59:59Z'],
+    ['four minutes', 240_000, '2026-11-20T07:55:59Z'],
     ['too much to believe', 400_000, '2026-11-20T08:00:00Z'],
     ['nothing: it is ahead', -40_000, '2026-11-20T08:00:00Z'],
   ])(
-    'begins when the service allocated it, where its clock is behind by %s',
+    'begins a second before the service allocated it, so that every node lets it hold, where its clock is behind by %s',
     async (_, behindMs, validFrom) => {
       const nowMs = Date.parse('2026-11-20T08:00:00.010Z');
       const id = `urn:svc:grant:${encodeUlid(nowMs - behindMs, new Uint8Array(10))}`;

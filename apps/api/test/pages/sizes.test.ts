@@ -12,7 +12,7 @@ const BUDGETS_KB = {
   'verify-receipt': 56,
   transparency: 28,
   dashboard: 16,
-  approve: 62,
+  approve: 64,
 } as const;
 
 /** What the build has compressed is served so. */

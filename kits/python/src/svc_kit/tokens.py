@@ -424,13 +424,18 @@ def api_call(methods: list[str], resources: list[str], **budgets: Any) -> dict[s
 
 _MOST_AHEAD_MS = 300_000
 """A clock that is further ahead of the service's is wrong, or the id is: then a Grant begins by the clock here."""
+_NODES_APART_MS = 1_000
+"""By so much a node's clock may be behind that of another one."""
 
 
 def _present(grant_id: object) -> int:
-    """The present as the service counts it, where that is earlier than here: it judges from when on a Grant holds. The id says when it was allocated."""
+    """The present as every node of the service counts it, where that is earlier than here: they judge from when on a Grant holds.
+
+    The id says when it was allocated, by the clock of one of them.
+    """
     now_ms = int(time.time() * 1000)
-    allocated_ms = ulid_time(grant_id) if isinstance(grant_id, str) and is_grant_id(grant_id) else now_ms
-    return (allocated_ms if 0 < now_ms - allocated_ms <= _MOST_AHEAD_MS else now_ms) // 1000
+    present_ms = (ulid_time(grant_id) if isinstance(grant_id, str) and is_grant_id(grant_id) else now_ms) - _NODES_APART_MS
+    return (present_ms if 0 < now_ms - present_ms <= _MOST_AHEAD_MS else now_ms) // 1000
 
 
 @checked
@@ -448,7 +453,7 @@ def sign_grant(
     Args:
         signer: The Principal's key; its kid is ``<did>#key-<n>``.
         allocation: The answer: ``id``, ``issuer``, ``agent``, ``credentialStatus``.
-        valid_from: Seconds since the epoch. Now unless given, by the service's clock where that is up to five minutes behind the one here.
+        valid_from: Seconds since the epoch. Unless given a second before the service allocated the Grant, if that is at most five minutes ago here; else now.
 
     Raises:
         Refused: What the service would refuse for its form, or an allocation to another Principal.
