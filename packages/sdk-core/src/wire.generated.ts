@@ -304,6 +304,7 @@ export interface CredentialStatus {
   statusListCredential: string;
 }
 
+/** A decision: its Receipt as it is stored, and what was reported about it later. */
 export interface Decision {
   receipt: JsonObject;
   outcomes: Attestation[];
