@@ -18,7 +18,7 @@ const tracked = () =>
     ...{ cwd: ROOT, encoding: 'utf8', maxBuffer: 1 << 25 },
   })
     .split('\0')
-    .filter((name) => /\.(?:ts|tsx|mjs|json|sql|css)$/.test(name) && (isDeep || EDITED.test(name)));
+    .filter((name) => /\.(?:m?ts|tsx|mjs|json|sql|css)$/.test(name) && (isDeep || EDITED.test(name)));
 /** What a scaffold writes into, and the script itself. */
 const EDITED =
   /^(?:scripts\/new|packages\/(?:contract|protocol)\/src|packages\/store-pg\/src\/migrations|apps\/api\/src\/endpoints|apps\/api\/test\/guarantees\/access-matrix)\//;
