@@ -160,7 +160,7 @@ const guarded =
     const toolRule = rules.get(name) ?? 'guarded';
     if (toolRule === 'free') return handler(request, extra);
     // A transport within one process hands over the caller's own objects, which it could alter while the service is asked.
-    const args = structuredClone('arguments' in params ? params.arguments : {});
+    const args = params.arguments === undefined ? {} : structuredClone(params.arguments);
     const called = { ...params, name, arguments: args };
     const outcome =
       toolRule === 'forbidden'
