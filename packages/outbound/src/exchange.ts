@@ -35,6 +35,8 @@ export const exchange = async (
   signal: AbortSignal,
 ): Promise<Answered> => {
   const connection = await dial();
+  // The client hears of its errors while it has the connection; one from before or after that must not end the process.
+  connection.on('error', () => {});
   boundBytes(connection, request);
   const client = clientOver(connection, request.url);
   const refuse = (what: string) =>
