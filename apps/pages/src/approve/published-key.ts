@@ -23,9 +23,17 @@ export const checkPublished = async ({ jwk, kid }: BroughtKey, act: Act, receipt
     throw new Error(`This is not the key published as ${kid}.`);
 };
 
+/** Of the whole answer. */
+const DEADLINE_MS = 10_000;
+
 /** Null: it cannot be had. */
 const readDocument = async ({ evidence: { issuer_resolution: resolution } }: Receipt) => {
   if (resolution === undefined) return null;
-  const response = await fetch(`evidence/${resolution.did_document_hash}`).catch(() => null);
-  return response?.ok === true ? parseDidDocument(await response.text(), resolution.did as DidWeb) : null;
+  const signal = AbortSignal.timeout(DEADLINE_MS);
+  try {
+    const response = await fetch(`evidence/${resolution.did_document_hash}`, { signal });
+    return response.ok ? parseDidDocument(await response.text(), resolution.did as DidWeb) : null;
+  } catch {
+    return null;
+  }
 };
