@@ -52,13 +52,11 @@ export const attestation = z
     },
   });
 
-export const decision = z
-  .strictObject({ receipt, outcomes: z.array(attestation) })
-  .meta({
-    id: 'Decision',
-    description: 'A decision: its Receipt as it is stored, and what was reported about it later.',
-    example: { receipt: exampleReceipt, outcomes: [] },
-  });
+export const decision = z.strictObject({ receipt, outcomes: z.array(attestation) }).meta({
+  id: 'Decision',
+  description: 'A decision: its Receipt as it is stored, and what was reported about it later.',
+  example: { receipt: exampleReceipt, outcomes: [] },
+});
 
 const exampleSummary = {
   receipt_id: EXAMPLE.receiptId,
