@@ -28,6 +28,7 @@ export const program = (
   // An optional dependency of some programs.
   external: ['sodium-native'],
   esbuildOptions: (options) => {
+    options.absWorkingDir = process.cwd();
     options.conditions = ['svc-source'];
   },
   clean: true,
@@ -65,6 +66,7 @@ export const library = (
   noExternal: [/^(?!node:)/],
   splitting: true,
   esbuildOptions: (options) => {
+    options.absWorkingDir = process.cwd();
     options.conditions = ['svc-source'];
     options.mainFields = ['module', 'main'];
   },
@@ -72,6 +74,6 @@ export const library = (
   sourcemap: true,
   onSuccess: async () => {
     copyBeside(beside);
-    await writeDeclarations(declared);
+    writeDeclarations(declared);
   },
 });

@@ -155,7 +155,9 @@ async function runSource(...path) {
   return show(process.execPath, [...fromSources, join(...path), ...parameters]);
 }
 
-const build = (...which) => step('building', ...turbo('build', ...which));
+/** All of it, or what `only` says. */
+const build = (only) =>
+  step('building', ...turbo(...(only === undefined ? ['bundle', 'build'] : ['build', only])));
 /** Natively, the whole tree at once: one program for each set of what code may find around it. */
 const types = () => step('checking types', ...nativeTypeScript('-b'));
 
@@ -276,8 +278,8 @@ function pnpm(...args) {
 }
 
 /** Through pnpm, which so is on the path: turbo calls it. */
-function turbo(task, ...args) {
-  return pnpm('exec', 'turbo', 'run', task, '--output-logs=errors-only', ...args);
+function turbo(...args) {
+  return pnpm('exec', 'turbo', 'run', ...args, '--output-logs=errors-only');
 }
 
 /** `tsc` of TypeScript 7; the one in `.bin` belongs to the older, which makes declarations. */

@@ -2,14 +2,12 @@
 // so that a test never meets a stale build.
 import { execFile } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
 import type {} from './program-file.ts';
 
 const ROOT = new URL('../../../../', import.meta.url);
-const TSUP = fileURLToPath(new URL('node_modules/tsup/dist/cli-default.js', ROOT));
 const BUILD_DEADLINE_MS = 120_000;
 
 /** By project: the packages whose programs its tests start. */
@@ -24,36 +22,37 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
 
 export default async function setup(project: TestProject): Promise<() => void> {
   const homes = NEEDED[project.name] ?? [];
-  const programs = Object.fromEntries(homes.map((home) => [home, folderIn(home)]));
-  const build = async () => {
-    await Promise.all(homes.map((home) => bundle(home, programs[home] ?? '')));
-  };
-  await Promise.all(homes.map((home) => bundledOnce(home, programs[home] ?? '')));
+  await bundledOnce(homes);
+  const programs = Object.fromEntries(
+    homes.map((home) => [home, fileURLToPath(new URL(`${home}/${FOLDER}`, ROOT))]),
+  );
   project.provide('programs', programs);
-  project.onTestsRerun(build);
+  project.onTestsRerun(() => bundle(homes));
   return () => {
     for (const folder of Object.values(programs)) rmSync(folder, { recursive: true, force: true });
   };
 }
 
+/** Inside the package, whose dependencies the program finds from there. */
+const FOLDER = `node_modules/.cache/programs/${process.pid}`;
+
 /** Each project loads this module for itself, so what they share hangs on the process. */
-const bundledOnce = (home: string, folder: string): Promise<unknown> => {
+const bundledOnce = async (homes: readonly string[]): Promise<void> => {
   const key = Symbol.for('svc.test-programs');
-  const process = globalThis as { [key: symbol]: Map<string, Promise<unknown>> | undefined };
-  const bundled = process[key] ?? new Map<string, Promise<unknown>>();
+  const process = globalThis as { [key: symbol]: Map<string, Promise<void>> | undefined };
+  const bundled = process[key] ?? new Map<string, Promise<void>>();
   process[key] = bundled;
-  const one = bundled.get(home) ?? bundle(home, folder);
-  bundled.set(home, one);
-  return one;
+  const missing = homes.filter((home) => !bundled.has(home));
+  const bundling = bundle(missing);
+  for (const home of missing) bundled.set(home, bundling);
+  await Promise.all(homes.map((home) => bundled.get(home)));
 };
 
-/** Inside the package, whose dependencies the program finds from there. */
-const folderIn = (home: string): string =>
-  join(fileURLToPath(new URL(home, ROOT)), 'node_modules', '.cache', 'programs', String(process.pid));
-
-const bundle = (home: string, folder: string): Promise<unknown> =>
-  promisify(execFile)(process.execPath, [TSUP, '--silent'], {
-    env: { ...process.env, SVC_PROGRAMS_DIR: folder },
-    cwd: fileURLToPath(new URL(home, ROOT)),
+const bundle = async (homes: readonly string[]): Promise<void> => {
+  if (homes.length === 0) return;
+  await promisify(execFile)(process.execPath, ['--import', 'tsx', 'scripts/bundle/main.ts', ...homes], {
+    env: { ...process.env, SVC_PROGRAMS_DIR: FOLDER },
+    cwd: fileURLToPath(ROOT),
     timeout: BUILD_DEADLINE_MS,
   });
+};
