@@ -6,7 +6,7 @@ import type { CheckpointRecord, Day } from '@svc/service';
 import { clearDays, deleteReplaced } from './clear-days.ts';
 import { assertSure, type LeaveDeps, type LeftDays, leaveDays, NotProvenError } from './leave-days.ts';
 import type { PackedDay } from './pack-day.ts';
-import { assertOfDay, messageOf, proveOnlyCopies, workOf } from './prove-day.ts';
+import { assertOfDay, messageOf, proveOnlyCopies, throughOutage, workOf } from './prove-day.ts';
 import { problemOf, storeManifest } from './store-manifest.ts';
 
 export interface PackDaysDeps extends LeaveDeps {
@@ -42,7 +42,8 @@ export const packDays = async (deps: PackDaysDeps, stop: AbortSignal): Promise<P
     const listed = await deps.store.coldDays.listDue(deps.hotDays, deps.clock.nowMs(), failed.size + 1);
     const due = listed.find(({ day }) => !failed.has(day));
     if (due === undefined) break;
-    const outcome = await packOne(deps, due, stop).catch(async (error: unknown) => {
+    const packing = throughOutage(deps, stop, () => packOne(deps, due, stop));
+    const outcome = await packing.catch(async (error: unknown) => {
       await assertOfDay(deps, error, stop);
       const problem = `it could not be packed: ${messageOf(error)}`;
       deps.log.error('cold.not_packed', { day: due.day, problem });

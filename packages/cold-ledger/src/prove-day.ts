@@ -1,6 +1,6 @@
 /** Whether a recorded day is in the store as the service packed and published it. */
 import { objectName } from '@svc/object-store';
-import type { Day, ServiceDeps } from '@svc/service';
+import { type Day, ObjectStoreError, type ServiceDeps, StoreError } from '@svc/service';
 import { type DayWork, type DayWorkDeps, dayWork } from './day-work.ts';
 import type { ColdDay } from './manifest.ts';
 import { manifestReader, type ReadManifest } from './read-manifest.ts';
@@ -42,6 +42,24 @@ export const assertOfDay = async (
 };
 
 /**
+ * Runs `work` on a day, and once more where the store or the database failed it and both answer now: an outage that was short is nothing
+ * that is said of a day.
+ */
+export const throughOutage = async <T>(
+  deps: Pick<ProveDeps, 'objects' | 'store'>,
+  stop: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> => {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ObjectStoreError || error instanceof StoreError)) throw error;
+    await assertOfDay(deps, error, stop);
+    return work();
+  }
+};
+
+/**
  * Reads every byte that the manifest of a recorded day names, and compares it with the day's checkpoint; `isCopied`: every column of every
  * Receipt that is kept beside the ledger too, since what was published covers what is signed alone. Answers what differs, or why that could
  * not be told of this day, which is noted in the database and logged; null: nothing, or stopped. Rejects where the store or the database does not answer.
@@ -66,7 +84,7 @@ export const proveDay = async (
     const lost = await workOf(deps).findLoss(manifest, stop);
     return lost === null ? null : `its objects differ from what is kept in ${lost}`;
   };
-  const problem = await find().catch(async (error: unknown) => {
+  const problem = await throughOutage(deps, stop, find).catch(async (error: unknown) => {
     if (stop.aborted) return null;
     await assertOfDay(deps, error, stop);
     return `it could not be proven: ${messageOf(error)}`;

@@ -374,6 +374,35 @@ it('while the store does not answer nothing is said of any day', async () => {
   expect(await pack(folder)).toEqual({ ...NOTHING, detached: DUE.length });
 });
 
+it('an outage that is over at once is said of no day: it is packed, proven and leaves in the same round', async () => {
+  const objects = await openFolder();
+  const work = dayWork({ objects, readDayRows: (day, use, from) => readDayRows(stores.url, day, use, from) });
+  const met = new Set<string>();
+  /** The first time that it is asked of a day. */
+  const fails = (what: string) => {
+    if (met.has(what)) return false;
+    met.add(what);
+    return true;
+  };
+  const away: DayWork = {
+    ...work,
+    pack: (day, stop) =>
+      fails(`pack ${day}`)
+        ? Promise.reject(new StoreError('unavailable', 'no answer'))
+        : work.pack(day, stop),
+    findProblem: (manifest, published, stop) =>
+      fails(`prove ${manifest.day}`)
+        ? Promise.reject(new ObjectStoreError('unavailable', 'no answer'))
+        : work.findProblem(manifest, published, stop),
+  };
+  const said: unknown[] = [];
+  const log = { ...quiet, error: (...line: unknown[]) => said.push(line) };
+  const round = await pack(objects, { work: away, log });
+  expect(round).toEqual({ ...NOTHING, packed: DUE.length, detached: DUE.length });
+  expect(met.size).toBe(2 * DUE.length);
+  expect(said).toEqual([]);
+});
+
 /** What a round does that runs through. */
 const stepsOfRound = async (): Promise<string[]> => {
   const steps: string[] = [];
