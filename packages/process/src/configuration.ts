@@ -5,9 +5,11 @@ import {
   parseConfig,
   parseRunnerConfig,
   parseWorkerConfig,
+  RUNNER_VARIABLES,
   type RunnerConfig,
   readSecretFiles,
   SECRET_NAMES,
+  WORKER_VARIABLES,
   type WorkerConfig,
 } from '@svc/config';
 import { messageOf } from './error-in-log.ts';
@@ -28,13 +30,16 @@ type Parsed<T> =
 /** Reads the files of secrets too. Throws `ConfigurationError`. */
 export const readConfig = (env: Environment): Config => readWith(parseConfig, readSecretFiles(env));
 
-/** That of the conformance runner: of the secrets it reads the database's address. Throws `ConfigurationError`. */
+/** That of the conformance runner, with the files of the secrets that it reads. Throws `ConfigurationError`. */
 export const readRunnerConfig = (env: Environment): RunnerConfig =>
-  readWith(parseRunnerConfig, readSecretFiles(env, ['DATABASE_URL']));
+  readWith(parseRunnerConfig, readSecretFiles(env, secretsAmong(RUNNER_VARIABLES)));
 
 /** That of the worker, alike. Throws `ConfigurationError`. */
 export const readWorkerConfig = (env: Environment): WorkerConfig =>
-  readWith(parseWorkerConfig, readSecretFiles(env, ['DATABASE_URL']));
+  readWith(parseWorkerConfig, readSecretFiles(env, secretsAmong(WORKER_VARIABLES)));
+
+const secretsAmong = (variables: readonly string[]): readonly string[] =>
+  SECRET_NAMES.filter((name) => variables.includes(name));
 
 const readWith = <T>(
   parse: (env: Environment) => Parsed<T>,
