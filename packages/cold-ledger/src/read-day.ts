@@ -66,8 +66,16 @@ export class ColdDayReader {
   /** Those with this id or a higher one. */
   async *receiptsFrom(from: string, signal?: AbortSignal): AsyncGenerator<ReceiptRow[]> {
     const names = Object.keys(TABLES.receipts) as (keyof Stored<'receipts'>)[];
-    const all = { columns: names, from, before: BEHIND_ALL, isDescending: false };
-    for await (const { rows } of this.scan(all, signal)) yield rows.map(readReceipt);
+    for await (const { rows } of this.scanFrom(from, names, signal)) yield rows.map(readReceipt);
+  }
+
+  /** Some columns of those with this id or a higher one, a group at a time. */
+  scanFrom<Name extends keyof Stored<'receipts'> & string>(
+    from: string,
+    columns: readonly Name[],
+    signal?: AbortSignal,
+  ): AsyncGenerator<ScannedGroup<'receipts', Name>> {
+    return this.scan({ columns, from, before: BEHIND_ALL, isDescending: false }, signal);
   }
 
   /** Some thousand at a time, as they are stored. */

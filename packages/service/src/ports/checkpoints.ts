@@ -66,6 +66,8 @@ export interface CheckpointRepository {
    */
   listLeavesAgain(day: Day, start: LeafStart, limit: number): Promise<LeafRun>;
   listLeaves(day: Day, start: LeafStart, limit: number): Promise<LeafRun>;
+  /** Their ids alone. */
+  listReceiptIds(day: Day, start: LeafStart, limit: number): Promise<readonly ReceiptId[]>;
   /**
    * Publishes a checkpoint with its tiles, all or nothing. False, and nothing changed, when the day has one already.
    * `conflict` when `previousRoot` is not the root of the day before.

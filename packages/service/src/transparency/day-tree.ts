@@ -25,16 +25,17 @@ const WITHOUT_PAUSE = 256;
 
 type ListLeaves = CheckpointRepository['listLeaves'];
 
-/** Every run of a day's leaves, each asked for while the one before is worked on. */
-export async function* leafRuns(listLeaves: ListLeaves, day: Day): AsyncGenerator<LeafRun> {
-  let start: LeafStart = null;
-  let next = listLeaves(day, start, RUN);
+/** Every run of a day, each asked for while the one before is worked on. `idsOf`: the receipt ids of a run. */
+export async function* runsOf<Run>(
+  list: (start: LeafStart) => Promise<Run>,
+  idsOf: (run: Run) => readonly ReceiptId[],
+): AsyncGenerator<Run> {
+  let next = list(null);
   for (;;) {
-    const run: LeafRun = await next;
-    const last = run.receiptIds.at(-1);
+    const run = await next;
+    const last = idsOf(run).at(-1);
     if (last === undefined) return;
-    start = { after: last };
-    next = listLeaves(day, start, RUN);
+    next = list({ after: last });
     // Whoever stops reading here never hears of a failure of the run asked for ahead.
     next.catch(() => {});
     yield run;
@@ -57,7 +58,11 @@ export const buildDayTree = async (
   const content = new CompactRange(nativeSha256);
   let lastReceiptId: ReceiptId | null = null;
 
-  for await (const { receiptIds, contentHashes } of leafRuns(listLeaves, day)) {
+  const runs = runsOf<LeafRun>(
+    (start) => listLeaves(day, start, RUN),
+    (run) => run.receiptIds,
+  );
+  for await (const { receiptIds, contentHashes } of runs) {
     if (stop?.aborted === true) break;
     for (const [i, receiptId] of receiptIds.entries()) {
       if (content.size % WITHOUT_PAUSE === 0) await nextTurn();

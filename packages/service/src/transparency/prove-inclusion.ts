@@ -60,7 +60,7 @@ const prove = async (
   const place = await checkpoints.findLeafTile(day, receiptId);
   const before = (place?.index ?? 0) * TILE_HASHES;
   const start = place === null ? null : { at: place.firstReceiptId };
-  const { receiptIds } = await checkpoints.listLeaves(day, start, Math.min(TILE_HASHES, treeSize - before));
+  const receiptIds = await checkpoints.listReceiptIds(day, start, Math.min(TILE_HASHES, treeSize - before));
   const position = receiptIds.indexOf(receiptId);
   if (position < 0) return null;
   const leaves = new Uint8Array(receiptIds.length * HASH_BYTES);

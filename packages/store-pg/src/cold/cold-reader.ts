@@ -4,6 +4,7 @@ import { type ColdDay, ColdDayReader, type ReadManifest, type ReceiptRow } from 
 import type { ReceiptId, Sha256 } from '@svc/protocol';
 import { type Day, type ObjectStore, ObjectStoreError, StoreError } from '@svc/service';
 import type { Database } from '../database.ts';
+import { pacedStore } from './paced-store.ts';
 
 /** Of one question, however many days it reads, and however often it is asked anew. */
 const READ_MS = 20_000;
@@ -59,6 +60,7 @@ const PAGE_MS = 150;
 
 export class ColdReader {
   readonly #place: ColdPlace | null;
+  readonly #objects: ObjectStore | null;
   /** By the hash of the manifest, the latest used last. */
   readonly #readers = new Map<Sha256, { readonly reader: ColdDayReader; readonly chars: number }>();
   #chars = 0;
@@ -66,6 +68,7 @@ export class ColdReader {
   /** Null: this process was not told where cold days are, so it cannot answer for them. */
   constructor(place: ColdPlace | null) {
     this.#place = place;
+    this.#objects = place && pacedStore(place.objects);
   }
 
   get pageMs(): number {
@@ -81,9 +84,10 @@ export class ColdReader {
     hash: Sha256,
     work: (day: ColdDayReader, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const place = this.#place;
-    if (place === null) throw new ColdReadError('SVC_COLD is not set, and there are cold days');
-    const reader = await this.#open(database, hash, place);
+    const [place, objects] = [this.#place, this.#objects];
+    if (place === null || objects === null)
+      throw new ColdReadError('SVC_COLD is not set, and there are cold days');
+    const reader = await this.#open(database, hash, { ...place, objects });
     database.rest?.();
     try {
       time.signal.throwIfAborted();

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { packDays } from '@svc/cold-ledger';
+import { packDays, parseColdDay } from '@svc/cold-ledger';
 import { openObjects } from '@svc/object-store';
 import type { DidWeb, OrgId, ReceiptId } from '@svc/protocol';
 import {
@@ -518,5 +518,65 @@ describe('with cold days', () => {
     } finally {
       await Promise.all([failing.close(), unknown.close()]);
     }
+  });
+});
+
+describe('with every day cold', () => {
+  /** What is asked of the store of objects meanwhile. */
+  const countReads = async (work: (store: Store) => Promise<unknown>): Promise<number> => {
+    let reads = 0;
+    const counted: ObjectStore = {
+      ...objects,
+      getRange(...args) {
+        reads += 1;
+        return objects.getRange(...args);
+      },
+    };
+    const store = createStore({ databaseUrl: stores.url, cold: coldPlaceOf(counted) });
+    try {
+      await work(store);
+      return reads;
+    } finally {
+      await store.close();
+    }
+  };
+  beforeAll(() => makeCold(DUE));
+
+  it('who has decided nothing in a day has none of it read, whatever part of it is counted', async () => {
+    const amid = { sinceMs: START_MS + 1, untilMs: START_MS + DUE.length * DAY_MS - 1 };
+    const ofNobody = [
+      { ...amid, relyingParties: [] },
+      { ...amid, relyingParties: ['did:web:newcomer.example' as DidWeb] },
+      { ...amid, relyingParties: null, principal: 'did:web:nobody.example' as DidWeb },
+      { ...amid, relyingParties: null, keyId: 'none' },
+    ];
+    for (const filter of ofNobody)
+      expect(
+        await countReads(async ({ usage }) => {
+          expect(await usage.countByDay(filter)).toEqual([]);
+          expect(await usage.countByDayAndKey(filter)).toEqual({ days: [], keys: [] });
+        }),
+      ).toBe(0);
+    expect(
+      await countReads(({ usage }) => usage.countByDay({ ...amid, relyingParties: null })),
+    ).toBeGreaterThan(0);
+  });
+
+  it('the leaves of a day are listed from its ids, each row group of which is read once', async () => {
+    const day = new Date(world[0]?.at ?? 0).toISOString().slice(0, 10);
+    const reads = await countReads(async (store) => {
+      const leaves: string[] = [];
+      for await (const text of (await listLeaves({ store }, day)).text) leaves.push(text);
+      expect(leaves.join('').split('\n').length).toBeGreaterThan(1);
+    });
+    const [recorded] = await runSql<{ manifest: string }>(
+      stores.url,
+      'select manifest from cold_days where cold_days.day = $1',
+      [day],
+    );
+    const packed = parseColdDay(recorded?.manifest ?? '').tables.receipts;
+    const groups = packed.flatMap((object) => object.groups);
+    // With the tail of each object, and the last group once more, in which nothing is behind the last leaf.
+    expect(reads).toBe(groups.length + packed.length + 1);
   });
 });

@@ -1,6 +1,9 @@
 /** Counts of what lies in a part of a cold day. Whole days are in the stored sums, which stay; a part of one is counted anew. */
 import type { DidWeb, Sha256 } from '@svc/protocol';
 import type { Day, DecisionFilter } from '@svc/service';
+import { Conditions } from '../conditions.ts';
+import { dailySumsOf } from '../daily-sums.ts';
+import type { Database } from '../database.ts';
 import { DAY_MS, higherId, lowerId, lowestReceiptId } from '../receipt-ids.ts';
 import { DayMovedError, findColdDays, type Question } from './cold-reader.ts';
 
@@ -48,10 +51,11 @@ export const withColdCounts = async <T>(
   const days = daysOf(ranges);
   if (days.length === 0) return work([]);
   const hashes = await findColdDays(question.database, days);
+  const counted = await daysWithAny(question.database, filter, [...hashes.keys()]);
   const counts = new Map<string, Writable<CountedRows>>();
   const isAsked = matcherOf(filter);
   for (const [day, hash] of hashes)
-    for (const [fromMs, toMs] of ranges) {
+    for (const [fromMs, toMs] of counted.has(day) ? ranges : []) {
       const startMs = Date.parse(`${day}T00:00:00Z`);
       const from = higherId(lowestReceiptId(startMs), lowestReceiptId(fromMs));
       const before = lowerId(lowestReceiptId(startMs + DAY_MS), lowestReceiptId(toMs));
@@ -75,6 +79,22 @@ export const withColdCounts = async <T>(
   const done = await work([...counts.values()]);
   if (!isSame(hashes, await findColdDays(question.database, days))) throw new DayMovedError();
   return done;
+};
+
+/** Those of which the stored sums have anything: a day is counted before it is packed, so in others there is nothing to read. */
+const daysWithAny = async (
+  database: Database,
+  filter: CountedFilter,
+  days: readonly Day[],
+): Promise<ReadonlySet<Day>> => {
+  if (days.length === 0) return new Set();
+  const where = new Conditions()
+    .add('day = any (?::date[])', days)
+    .add('relying_party = any (?::text[])', filter.relyingParties ?? undefined)
+    .add('principal = ?', filter.principal)
+    .add('key_id = ?', filter.keyId);
+  const text = `select distinct day::text as day from ${dailySumsOf(filter)} where ${where.text}`;
+  return new Set((await database.read<{ day: Day }>({ text, values: where.values })).map(({ day }) => day));
 };
 
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] };

@@ -53,6 +53,8 @@ export function checkpointRepository(database: Database, cold: ColdReader): Chec
     },
     listLeaves: (day, start, limit) =>
       againIfMoved(ledger, (question) => listLeaves(question, 'content_hash', day, start, limit)),
+    listReceiptIds: (day, start, limit) =>
+      againIfMoved(ledger, (question) => listReceiptIds(question, day, start, limit)),
     listLeavesAgain: (day, start, limit) =>
       againIfMoved(ledger, (question) =>
         listLeaves(question, `sha256(convert_to(jws, 'UTF8'))`, day, start, limit),
@@ -112,7 +114,51 @@ export function checkpointRepository(database: Database, cold: ColdReader): Chec
 const RECEIPT_ID_LENGTH = 30;
 const HASH_LENGTH = 32;
 
-/** Ids and hashes are of fixed length, so a whole run arrives as two values; of a cold day the hash of its manifest does. */
+/** Of a day in the database in one row; of a cold one the hash of its manifest. */
+interface RunRow {
+  readonly ids: string | null;
+  readonly hashes: Buffer | null;
+  readonly cold: Sha256 | null;
+}
+
+interface Run {
+  readonly at: string;
+  readonly after: string;
+  readonly limit: number;
+}
+
+const runOf = (start: LeafStart, limit: number): Run => ({
+  at: start !== null && 'at' in start ? start.at : '',
+  after: start !== null && 'after' in start ? start.after : '',
+  limit,
+});
+
+/** Ids and hashes are of fixed length, so a whole run arrives as two values. `contentHash`: null, and there are none. */
+const readRun = async (
+  { database }: Question,
+  contentHash: string | null,
+  day: Day,
+  { at, after, limit }: Run,
+): Promise<RunRow> => {
+  const startMs = Date.parse(`${day}T00:00:00Z`);
+  const [row] = await database.read<RunRow>({
+    text: `select string_agg(receipt_id, '' order by receipt_id) as ids,
+        string_agg(content_hash, ''::bytea order by receipt_id) as hashes,
+        (select manifest_hash from cold_days where day = $6 and state = 'cold') as cold
+      from (select receipt_id, ${contentHash ?? 'null::bytea'} as content_hash from receipts
+        where receipt_id >= $1 and receipt_id < $2 and receipt_id >= $3 and receipt_id > $4
+        order by receipt_id limit $5) as run`,
+    values: [lowestReceiptId(startMs), lowestReceiptId(startMs + DAY_MS), at, after, limit, day],
+  });
+  return row ?? { ids: null, hashes: null, cold: null };
+};
+
+const idsOf = ({ ids }: RunRow): ReceiptId[] =>
+  Array.from(
+    { length: (ids?.length ?? 0) / RECEIPT_ID_LENGTH },
+    (_, i) => ids?.slice(i * RECEIPT_ID_LENGTH, (i + 1) * RECEIPT_ID_LENGTH) as ReceiptId,
+  );
+
 async function listLeaves(
   question: Question,
   contentHash: string,
@@ -120,49 +166,54 @@ async function listLeaves(
   start: LeafStart,
   limit: number,
 ): Promise<LeafRun> {
-  const startMs = Date.parse(`${day}T00:00:00Z`);
-  const at = start !== null && 'at' in start ? start.at : '';
-  const after = start !== null && 'after' in start ? start.after : '';
-  const [row] = await question.database.read<{
-    ids: string | null;
-    hashes: Buffer | null;
-    cold: Sha256 | null;
-  }>({
-    text: `select string_agg(receipt_id, '' order by receipt_id) as ids,
-        string_agg(content_hash, ''::bytea order by receipt_id) as hashes,
-        (select manifest_hash from cold_days where day = $6 and state = 'cold') as cold
-      from (select receipt_id, ${contentHash} as content_hash from receipts
-        where receipt_id >= $1 and receipt_id < $2 and receipt_id >= $3 and receipt_id > $4
-        order by receipt_id limit $5) as run`,
-    values: [lowestReceiptId(startMs), lowestReceiptId(startMs + DAY_MS), at, after, limit, day],
-  });
-  if (row !== undefined && row.cold !== null) return listColdLeaves(question, row.cold, { at, after, limit });
-  const ids = row?.ids ?? '';
-  const hashes = row?.hashes ?? Buffer.alloc(0);
-  const count = ids.length / RECEIPT_ID_LENGTH;
-  const places = Array.from({ length: count }, (_, index) => index);
+  const run = runOf(start, limit);
+  const row = await readRun(question, contentHash, day, run);
+  if (row.cold !== null) return listColdLeaves(question, row.cold, run);
+  const receiptIds = idsOf(row);
+  const hashes = row.hashes ?? Buffer.alloc(0);
   return {
-    receiptIds: places.map((i) => ids.slice(i * RECEIPT_ID_LENGTH, (i + 1) * RECEIPT_ID_LENGTH) as ReceiptId),
-    contentHashes: places.map((i) => hashes.subarray(i * HASH_LENGTH, (i + 1) * HASH_LENGTH)),
+    receiptIds,
+    contentHashes: receiptIds.map((_, i) => hashes.subarray(i * HASH_LENGTH, (i + 1) * HASH_LENGTH)),
   };
 }
 
-/** Hashes are of what is in the store, whichever are asked for. */
-const listColdLeaves = (
+async function listReceiptIds(
   question: Question,
-  hash: Sha256,
-  { at, after, limit }: { readonly at: string; readonly after: string; readonly limit: number },
-): Promise<LeafRun> =>
+  day: Day,
+  start: LeafStart,
+  limit: number,
+): Promise<ReceiptId[]> {
+  const run = runOf(start, limit);
+  const row = await readRun(question, null, day, run);
+  return row.cold === null ? idsOf(row) : listColdIds(question, row.cold, run);
+}
+
+const firstOf = ({ at, after }: Run): string => (at > after ? at : after);
+
+/** Of each row group the ids alone are decoded. */
+const listColdIds = (question: Question, hash: Sha256, run: Run): Promise<ReceiptId[]> =>
+  question.cold.read(question, hash, async (day, signal) => {
+    const found: ReceiptId[] = [];
+    for await (const { rows } of day.scanFrom(firstOf(run), ['receipt_id'], signal))
+      for (const { receipt_id: id } of rows) {
+        if (id <= run.after) continue;
+        found.push(id as ReceiptId);
+        if (found.length === run.limit) return found;
+      }
+    return found;
+  });
+
+/** Hashes are of what is in the store, whichever are asked for. */
+const listColdLeaves = (question: Question, hash: Sha256, run: Run): Promise<LeafRun> =>
   question.cold.read(question, hash, async (day, signal) => {
     const receiptIds: ReceiptId[] = [];
     const contentHashes: Uint8Array[] = [];
-    const from = at > after ? at : after;
-    for await (const rows of day.receiptsFrom(from, signal))
+    for await (const rows of day.receiptsFrom(firstOf(run), signal))
       for (const { receipt_id: id, jws } of rows) {
-        if (id <= after) continue;
+        if (id <= run.after) continue;
         receiptIds.push(id as ReceiptId);
         contentHashes.push(createHash('sha256').update(jws).digest());
-        if (receiptIds.length === limit) return { receiptIds, contentHashes };
+        if (receiptIds.length === run.limit) return { receiptIds, contentHashes };
       }
     return { receiptIds, contentHashes };
   });

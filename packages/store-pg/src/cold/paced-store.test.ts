@@ -1,0 +1,57 @@
+import { type ObjectStore, ObjectStoreError } from '@svc/service';
+import { expect, it } from 'vitest';
+import { type Pace, pacedStore } from './paced-store.ts';
+
+const refuse = () => Promise.reject(new ObjectStoreError('refused', 'not asked for here'));
+const NONE: ObjectStore = {
+  ...{ put: refuse, get: refuse, getRange: refuse, head: refuse, list: refuse, delete: refuse },
+};
+const RANGE = { offset: 0, length: 1, sha256: '' };
+
+/** A thread whose time passes only where something is decoded or waited for; what happened on it, in order. */
+const createThread = () => {
+  const log: string[] = [];
+  let nowMs = 0;
+  const pace: Pace = {
+    nowMs: () => nowMs,
+    nextTurn: () => new Promise((resolve) => setImmediate(resolve)),
+    pause: async (ms) => {
+      log.push(`left alone for ${ms}`);
+      nowMs += ms;
+    },
+  };
+  const decode = (what: string, ms: number) => {
+    log.push(`${what} takes ${ms}`);
+    nowMs += ms;
+  };
+  return { log, pace, decode };
+};
+
+it('row groups that are read at once are decoded one by one, and the thread is left alone for as long after each', async () => {
+  const { log, pace, decode } = createThread();
+  const store = pacedStore({ ...NONE, getRange: async () => new Uint8Array(1) }, pace);
+  const read = async (what: string, ms: number) => {
+    await store.getRange('x', RANGE);
+    decode(what, ms);
+  };
+  await Promise.all([read('a', 20), read('b', 3), read('c', 7)]);
+  await read('d', 5);
+  expect(log).toEqual([
+    ...['a takes 20', 'left alone for 20', 'b takes 3', 'left alone for 3'],
+    ...['c takes 7', 'left alone for 7', 'd takes 5'],
+  ]);
+});
+
+it('one that fails, or for which nobody waits any more, keeps nobody from the turn', async () => {
+  const { log, pace, decode } = createThread();
+  let reads = 0;
+  const getRange = () => (reads++ === 0 ? refuse() : Promise.resolve(new Uint8Array(1)));
+  const store = pacedStore({ ...NONE, getRange }, pace);
+  await expect(store.getRange('x', RANGE)).rejects.toThrow('not asked for here');
+  await expect(store.getRange('x', RANGE, AbortSignal.abort(new Error('too late')))).rejects.toThrow(
+    'too late',
+  );
+  await store.getRange('x', RANGE);
+  decode('a', 4);
+  expect(log.at(-1)).toBe('a takes 4');
+});
