@@ -14,6 +14,7 @@ import {
 } from '@svc/protocol';
 import type { Receipt } from '@svc/receipts';
 import {
+  aFlag,
   aFunction,
   anObjectWith,
   helpBase,
@@ -42,6 +43,11 @@ interface CommonOptions<Req> {
   action: (request: Req) => Action | Promise<Action>;
   /** Demands that the request be signed by the key of its Proof: `sameKey()` of `@svc/sdk-rp/web-bot-auth`. Not demanded unless given. */
   signature?: SignatureCheck;
+  /**
+   * Whether addresses may end in a slash. Many routers serve `/items/` by the route of `/items`, and a Grant for `/items/*` is one for
+   * `/items/` too: only for a router that tells the two apart. Answered 400 unless true.
+   */
+  allowTrailingSlash?: boolean;
   /** Told why an answer is 503, which itself does not say, or 500. One line with `console.error` unless given. */
   onError?: (error: unknown, request: Req) => void;
 }
@@ -121,6 +127,7 @@ const rulesFor = <Req>(): Rules<AnyOptions<Req>> => ({
   signature: optionally(
     anObjectWith('a check, as sameKey of @svc/sdk-rp/web-bot-auth makes it', ['accepts'], ['check']),
   ),
+  allowTrailingSlash: optionally(aFlag),
   onError: optionally(aFunction()),
   origin: optionally(anOrigin),
   url: optionally(aFunction('a function from the request to its absolute URL')),
@@ -195,6 +202,9 @@ async function decide<Req>(
       'the path must be in normal form: no dot segments, no needless or lower-case escapes, no %2F or %5C';
     return refuse(400, 'INVALID_REQUEST', what);
   }
+  if (options.allowTrailingSlash !== true && hasTrailingSlash(target)) {
+    return refuse(400, 'INVALID_REQUEST', 'the path must not end in a slash');
+  }
   const url = options.url === undefined ? joinTarget(options.origin, target) : options.url(request);
   if (url === null || normalizeHtu(url) === null) {
     return refuse(400, 'INVALID_REQUEST', 'the request has no well-formed absolute URL');
@@ -261,10 +271,18 @@ const joinTarget = (origin: string, target: string): string | null =>
  * the path as received: for `/danger/../safe` the two would be different places.
  */
 const isNormalTarget = (target: string): boolean => {
-  const path = target.split(/[?#]/, 1)[0] ?? '';
+  const path = pathOf(target);
   const url = `http://host${path}`;
   return path.startsWith('/') && normalizeHtu(url) === url && !/%(?:2F|5C)/i.test(path);
 };
+
+/** `/` alone is the only address of its place. */
+const hasTrailingSlash = (target: string): boolean => {
+  const path = pathOf(target);
+  return path !== '/' && path.endsWith('/');
+};
+
+const pathOf = (target: string): string => target.split(/[?#]/, 1)[0] ?? '';
 
 const forbid = (
   message: string,

@@ -40,13 +40,17 @@ interface Shop extends AsyncDisposable {
 }
 
 /** The options without what differs between frameworks: how to read the body, or fail at it. */
-type ShopOptions = Pick<AuthorityOptions<unknown>, 'verifier' | 'onError'> & {
+type ShopOptions = Pick<AuthorityOptions<unknown>, 'verifier' | 'onError' | 'allowTrailingSlash'> & {
   action?: (body: string) => typeof order;
   url?: (path: string) => string;
 };
 
-const address = ({ verifier, onError, url }: ShopOptions, pathOf: (request: never) => string) => ({
+const address = (
+  { verifier, onError, url, allowTrailingSlash }: ShopOptions,
+  pathOf: (request: never) => string,
+) => ({
   verifier,
+  ...(allowTrailingSlash === undefined ? {} : { allowTrailingSlash }),
   ...(onError === undefined ? {} : { onError }),
   ...(url === undefined ? { origin: ORIGIN } : { url: (request: unknown) => url(pathOf(request as never)) }),
 });
@@ -79,7 +83,8 @@ async function startExpress(options: ShopOptions): Promise<Shop> {
 
 async function startFastify(options: ShopOptions): Promise<Shop> {
   const handled: Shop['handled'] = [];
-  const app = fastify({ forceCloseConnections: true });
+  // As Express routes unless told otherwise.
+  const app = fastify({ forceCloseConnections: true, routerOptions: { ignoreTrailingSlash: true } });
   app.addContentTypeParser('*', { parseAs: 'string' }, (_, body, done) => done(null, body));
   const preHandler = fastifyGuard({
     ...address(options, (request: { originalUrl: string }) => request.originalUrl),
@@ -387,6 +392,24 @@ describe.each([
       expect(shop.handled).toEqual([]);
     });
 
+  it.each(['/orders/', '/orders/?draft=1'])(
+    'refuses %s, which the router serves as /orders and a Grant for each order allows, unless told to allow it',
+    async (path) => {
+      await using service = await startServer(serviceScript());
+      const verifier = verifierOf(service.baseUrl);
+      await using shop = await start({ verifier });
+      const headers = await presented({ url: `${ORIGIN}${path}` });
+      expect(await post(shop, headers, path)).toMatchObject({
+        status: 400,
+        body: { error: 'INVALID_REQUEST', message: 'the path must not end in a slash' },
+      });
+      expect(service.received).toEqual([]);
+      expect(shop.handled).toEqual([]);
+      await using strict = await start({ verifier, allowTrailingSlash: true });
+      expect((await post(strict, headers, path)).status).toBe(200);
+    },
+  );
+
   const verifier = verifierOf('https://svc.example');
   const complete = { verifier, origin: ORIGIN, action: () => order };
   it.each<[string, object | undefined, RegExp]>([
@@ -398,6 +421,11 @@ describe.each([
     ['origin and url', { ...complete, url: () => ORIGIN }, /either origin.* or url/],
     ['neither origin nor url', { ...complete, origin: undefined }, /either origin.* or url/],
     ['a URL that never changes', { verifier, action: () => order, url: ORIGIN }, /url must be a function/],
+    [
+      'a flag that is none',
+      { ...complete, allowTrailingSlash: 'no' },
+      /allowTrailingSlash must be true or false/,
+    ],
     ['an unknown option', { ...complete, onFailure: () => undefined }, /no option "onFailure".*onError/],
   ])('is not made with %s', (_, given, message) => {
     const options = given as AuthorityOptions<unknown>;
