@@ -149,8 +149,8 @@ const addPrincipalTools = (
     },
     safely(teller, ({ grant_id: id, ...filter }) => reads.listDecisions({ ...filter, grantId: id })),
   );
-  // Whose key it is, the service says.
-  const ownDid = async (): Promise<string> => (await client.me()).subject;
+  // The signing key's; where there is none the service says whose API key it is.
+  const ownDid = async (): Promise<string> => signer?.kid.split('#', 1)[0] ?? (await client.me()).subject;
   const telling = { whenConfirmed, teller, principal: ownDid };
   addAnswering(server, client.approvals, { ...telling, writes, signs: signer !== undefined });
   if (!writes) return;

@@ -2,7 +2,7 @@
  * Approving one Action that was denied (protocol §16). What is signed is made here, of the request as the caller has seen it, once that has
  * been found to be what the Agent signed for and the service denied; of what the service says should be signed nothing is taken.
  */
-import { jcs } from '@svc/codec';
+import { jcs, type Signer } from '@svc/codec';
 import { APPROVAL_MAX_VALIDITY_MS, type Capability, capabilityForOnce, parseAction } from '@svc/protocol';
 import {
   type AccessRequest,
@@ -22,8 +22,9 @@ import {
   type Transport,
 } from '@svc/sdk-core';
 import { type CheckedAccessRequest, checkAccessRequest } from './check-access-request.ts';
+import { issuerOf } from './grant-draft.ts';
 import type { Grants, IssuedGrant } from './grants.ts';
-import { ownPath } from './own-record.ts';
+import { ownDid, pathOf } from './own-record.ts';
 
 /** What an approval signs: one Capability, to one Agent, for one relying party. */
 export interface ApprovalTerms {
@@ -64,8 +65,9 @@ export interface PrincipalApprovals {
    */
   terms(request: AccessRequest, lifetimeSeconds?: number): ApprovalTerms;
   /**
-   * Whether this Agent has signed for this Action and the service has denied it: fetches the Receipt, and verifies it and the Agent's Proof
-   * here. What is shown to a person should have passed it.
+   * Whether this Agent has signed for this Action and the service has denied it to this Principal: fetches the Receipt, and verifies it and
+   * the Agent's Proof here. What is shown to a person should have passed it. This Principal is the one whose key the client signs with;
+   * without a signer its `principal`, and without that the one that the service says the API key is of.
    * @throws SvcError `receipt-invalid`: the request is not what was denied
    */
   check(request: AccessRequest, options?: CallOptions): Promise<CheckedAccessRequest>;
@@ -95,6 +97,7 @@ const aLifetime = anInteger(1, APPROVAL_MAX_VALIDITY_MS / 1_000, 'seconds');
 
 /** What `check` compares with, and when. */
 export interface ApprovalTrust {
+  signer?: Signer;
   didDocument?: unknown;
   now?: () => number;
   /** Whose requests, where the key is an org's. */
@@ -104,28 +107,30 @@ export interface ApprovalTrust {
 export function createApprovals(
   transport: Transport,
   grants: Grants,
-  { didDocument, now = Date.now, principal }: ApprovalTrust,
+  { signer, didDocument, now = Date.now, principal }: ApprovalTrust,
 ): PrincipalApprovals {
-  let own: string | undefined;
-  const pathOf = async (part: string, call: CallOptions) => {
-    own ??= await ownPath(transport, call, principal);
-    return `${own}/access-requests${part}`;
+  let known: string | undefined;
+  const own = async (call: CallOptions) => {
+    known ??= await ownDid(transport, call, principal);
+    return known;
   };
+  const requestsPath = async (part: string, call: CallOptions) =>
+    `${pathOf(await own(call))}/access-requests${part}`;
   const page: PrincipalApprovals['page'] = async (filter = {}, call = {}) => {
-    const path = await pathOf('', call);
+    const path = await requestsPath('', call);
     const query = { ...filter };
     const answer = await transport.send({ method: 'GET', path, query, hasEffect: false, ...call });
     return readAccessRequestList(answer.body, 'the page');
   };
   const post = async (requestId: string, verb: string, body: Record<string, string>, call: CallOptions) => {
     checkValue('requestId', requestId, aRequestId);
-    const path = await pathOf(`/${requestId}/${verb}`, call);
+    const path = await requestsPath(`/${requestId}/${verb}`, call);
     const answer = await transport.send({ method: 'POST', path, body, hasEffect: true, ...call });
     return readRequestOf(requestId, answer.body);
   };
   const get = async (requestId: string, call: CallOptions) => {
     checkValue('requestId', requestId, aRequestId);
-    const path = await pathOf(`/${requestId}`, call);
+    const path = await requestsPath(`/${requestId}`, call);
     const answer = await transport.send({ method: 'GET', path, hasEffect: false, ...call });
     return readRequestOf(requestId, answer.body);
   };
@@ -134,11 +139,12 @@ export function createApprovals(
     const { receipt_id: receiptId } = request;
     if (receiptId === null)
       throw new SvcError('receipt-invalid', 'the request names no denial: let it be asked again');
-    await pathOf('', call);
-    const path = `${own}/decisions/${receiptId}`;
+    const asked = await own(call);
+    const path = `${pathOf(asked)}/decisions/${receiptId}`;
     const { body } = await transport.send({ method: 'GET', path, hasEffect: false, ...call });
     const { receipt } = readDecision(body, 'the decision');
     return checkAccessRequest(request, {
+      principal: signer === undefined ? asked : issuerOf(signer.kid),
       receipt,
       didDocument: didDocument ?? (await fetchDocument(transport, call)),
       nowMs: now(),

@@ -19,6 +19,8 @@ import { type AccessRequest, SvcError } from '@svc/sdk-core';
 
 /** What a request is checked by. */
 export interface AccessRequestEvidence {
+  /** The DID of whoever would approve it: that of the signing key, and never what the service says. */
+  principal: string;
   /** The Receipt of its `receipt_id`, as an object or its text. */
   receipt: unknown;
   /** The service's DID document. */
@@ -43,12 +45,13 @@ const CLOCKS_DIFFER_MS = 3_600_000;
  * Compares a request with what its Agent has signed and with the Receipt of the denial, both of which are verified here.
  * @throws SvcError `receipt-invalid`: it is not what was denied, or cannot be known to be; nobody should approve it
  * @example
- * for await (const asked of client.approvals.list()) console.log(checkAccessRequest(asked, { receipt, didDocument }).action);
+ * for await (const asked of client.approvals.list()) console.log(checkAccessRequest(asked, { principal: 'did:web:acme.example', receipt, didDocument }).action);
  */
 export function checkAccessRequest(
   request: AccessRequest,
-  { receipt, didDocument, nowMs = Date.now() }: AccessRequestEvidence,
+  { principal, receipt, didDocument, nowMs = Date.now() }: AccessRequestEvidence,
 ): CheckedAccessRequest {
+  if (request.principal !== principal) throw untrue(`it asks another Principal than ${principal}`);
   const parsed = parseAction(request.action);
   if (!parsed.ok) throw untrue(`its Action is none: ${parsed.problem}`);
   const action = parsed.value;

@@ -126,7 +126,7 @@ export function signGrant(
 }
 
 /** The DID before the fragment of a signer's `kid`. */
-function issuerOf(kid: string): string {
+export function issuerOf(kid: string): string {
   const hash = kid.indexOf('#');
   const did = parseDidWeb(kid.slice(0, hash));
   if (hash < 0 || did === null) throw invalid("the signer's kid must be a key of a did:web DID");

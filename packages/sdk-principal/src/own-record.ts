@@ -32,11 +32,19 @@ export function createOwnRecord(transport: Transport, principal?: string): OwnRe
   };
 }
 
-/** The service says whose key this is, so that no DID has to be configured, but for the key of an org, which has several. */
+/** Where the service has what belongs to this Principal. */
 export async function ownPath(transport: Transport, call: CallOptions, principal?: string): Promise<string> {
-  if (principal !== undefined) return `/principals/${didInPath(principal)}`;
+  return pathOf(await ownDid(transport, call, principal));
+}
+
+/** Of one Principal. */
+export const pathOf = (did: string): string => `/principals/${didInPath(did)}`;
+
+/** The service says whose key this is, so that no DID has to be configured, but for the key of an org, which has several. */
+export async function ownDid(transport: Transport, call: CallOptions, principal?: string): Promise<string> {
+  if (principal !== undefined) return principal;
   const { role, subject } = await getMe(transport, call);
-  if (role === 'principal') return `/principals/${didInPath(subject)}`;
+  if (role === 'principal') return subject;
   const which = role.startsWith('org') ? ': name the member as `principal` of createPrincipalClient' : '';
   throw new SvcError('configuration', `the API key is not a Principal's: ${role}${which}`);
 }

@@ -204,6 +204,11 @@ describe('an approval', () => {
 describe('a service that lies gets no signature: refused before anything is allocated is', () => {
   const other = agentFromJwk(testJwk('another agent'));
   const dearer = { ...action, amount: 900_000 } as const;
+  const stranger = {
+    principal: 'did:web:mallory.example',
+    agent: other.did,
+    grantId: GRANT_ID.replace('A', 'B'),
+  };
   const unseen = { ...action, resource: 'order/\u202e7' } as const;
   const asking = (of: Parameters<typeof capabilityForOnce>[0]) => ({
     action: of,
@@ -221,6 +226,20 @@ describe('a service that lies gets no signature: refused before anything is allo
     ['another Agent', /another Agent/, { agent: other.did }, null],
     ['another Grant', /another Grant/, { grant_id: GRANT_ID.replace('A', 'B') }, null],
     ['another Principal', /another Principal/, { principal: 'did:web:other.example' }, null],
+    [
+      'what the Agent of another Principal was denied, all of which agrees',
+      /another Principal/,
+      sign({ agent: other, grantId: stranger.grantId }).then((proof) =>
+        deniedRequest({ ...world, ...stranger, proof }),
+      ),
+      null,
+    ],
+    [
+      'a Receipt about another Principal',
+      /another Principal/,
+      {},
+      deniedRequest({ ...world, principal: stranger.principal, proof }),
+    ],
     ['no Proof', /without the Proof/, { proof: null }, null],
     ['no denial', /names no denial/, { receipt_id: null }, null],
     ['a Proof that nobody signed', /has not signed/, { proof: `${proof.slice(0, -8)}AAAAAAAA` }, null],
@@ -262,6 +281,24 @@ describe('a service that lies gets no signature: refused before anything is allo
       expect([error?.kind, error?.message]).toEqual(['receipt-invalid', expect.stringMatching(message)]);
     }
     expect(server.received.some(({ method }) => method === 'POST')).toBe(false);
+  });
+
+  it('what another Principal is asked, by whose key signs, else by the `principal` that was given, else by whose API key it is', async () => {
+    const { principal } = stranger;
+    const denied = await deniedRequest({ ...world, principal, proof });
+    await using server = await startServer(({ path }) =>
+      path === '/me' ? { json: { ...me, subject: principal } } : answerOf(path, denied),
+    );
+    const { signer: _, ...unsigning } = optionsAt(server.baseUrl);
+    const check = (options: object) =>
+      failure(() =>
+        createPrincipalClient({ ...unsigning, ...options }).approvals.check(denied.request as never),
+      );
+    expect((await check({ signer }))?.message).toMatch(`another Principal than ${ISSUER}`);
+    expect((await check({ signer, principal }))?.message).toMatch(`another Principal than ${ISSUER}`);
+    expect((await check({ principal: ISSUER }))?.message).toMatch(`another Principal than ${ISSUER}`);
+    expect(await check({ principal })).toBeNull();
+    expect(await check({})).toBeNull();
   });
 
   it('a Receipt under another key than that of the DID document that is pinned', async () => {

@@ -25,14 +25,16 @@ const named = (): string | null => {
 
 const isRequestId = (name: string): boolean => /^arq_[0-9A-Z]{26}$/.test(name);
 
-const actingWith =
-  (apiKey: string): Act =>
+const connectionWith = (apiKey: string) => ({
+  baseUrl: new URL('.', location.href).href.replace(/\/$/, ''),
+  apiKey,
+});
+
+/** As the Principal that is shown, whatever the service says of the API key later. */
+const actingAs =
+  (principal: string, apiKey: string): Act =>
   (signer) =>
-    createPrincipalClient({
-      baseUrl: new URL('.', location.href).href.replace(/\/$/, ''),
-      apiKey,
-      ...(signer !== undefined && { signer }),
-    });
+    createPrincipalClient({ ...connectionWith(apiKey), principal, ...(signer !== undefined && { signer }) });
 
 export const Approve = () => {
   const [opened, setOpened] = useState<Opened | null>(null);
@@ -43,15 +45,14 @@ export const Approve = () => {
   const open = async (key: string) => {
     setIsOpening(true);
     setProblem(null);
-    const act = actingWith(key);
     try {
-      const me = await act().me();
+      const me = await createPrincipalClient(connectionWith(key)).me();
       if (me.role !== 'principal')
         throw new Error(
           `This is the key of ${me.subject}, which is no Principal: only a Principal is asked.`,
         );
       sessionStorage.setItem(STORED_AS, key);
-      setOpened({ me, act });
+      setOpened({ me, act: actingAs(me.subject, key) });
     } catch (error) {
       setProblem(problemText(error));
     }
