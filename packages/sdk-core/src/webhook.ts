@@ -45,6 +45,8 @@ const TOLERANCE_SECONDS = 300;
 const MAX_SIGNATURES = 16;
 const SECRETS = 2;
 const SECRET = /^whsec_([A-Za-z0-9+/]{32,88}={0,2})$/;
+const NO_BODY =
+  'no body was read: there is none, or it is of a type that the route does not parse, as express.raw({ type: "application/json" }) does';
 const RAW_BODY =
   'hand over the body as it came, as with express.raw({ type: "application/json" }) or request.text(): what a JSON parser made of it cannot be checked';
 
@@ -72,8 +74,8 @@ const rules: Rules<WebhookOptions> = {
  *   return new Response(null, { status: 204 });
  * }
  *
- * @throws SvcError `webhook-invalid` where the request is not to be believed: answer 400. `configuration` for a secret or document
- *   that is none, and for a body that was parsed or read already.
+ * @throws SvcError `webhook-invalid` where the request is not to be believed, or has no body: answer 400. `configuration` for a secret or
+ *   document that is none, and for a body that was parsed or read already.
  */
 export async function verifyWebhook(
   request: Request | ReceivedWebhook,
@@ -172,9 +174,15 @@ const textOf = async (request: Request | ReceivedWebhook): Promise<string> => {
 
 const tooLong = (): SvcError => invalid(`the body has more than ${MAX_BODY_BYTES} bytes`);
 
+/** What frameworks leave of a request without a body, or with one that no parser of the route takes: anybody can send these. */
+const isNoBody = (body: unknown): boolean =>
+  body === undefined || body === null || (isJsonObject(body) && Object.keys(body).length === 0);
+
 const bytesOfRequest = async (request: Request): Promise<Uint8Array> => {
-  if (typeof request.body?.getReader !== 'function' || request.bodyUsed) throw misused(RAW_BODY);
-  const reader = request.body.getReader();
+  const { body } = request;
+  if (typeof body?.getReader !== 'function') throw isNoBody(body) ? invalid(NO_BODY) : misused(RAW_BODY);
+  if (request.bodyUsed) throw misused(RAW_BODY);
+  const reader = body.getReader();
   const parts: Uint8Array[] = [];
   let length = 0;
   for (;;) {
