@@ -13,14 +13,19 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Answer:
-    """``body`` None: the connection is closed without one."""
+    """``body`` None: the connection is closed without one. ``cut_at``: it is closed after so many bytes of it."""
 
     status: int = 200
     body: Any = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=dict)
+    cut_at: int | None = None
+
+    def __str__(self) -> str:
+        return "lost" if self.body is None else f"{self.status}{'' if self.cut_at is None else ' cut short'}"
 
 
 LOST = Answer(body=None)
+CUT_SHORT = Answer(body={"done": True}, cut_at=5)
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,8 @@ def scripted(*answers: Answer) -> Iterator[tuple[str, list[Received]]]:
             for name, value in {"Content-Length": str(len(data)), **answer.headers}.items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(data)
+            self.wfile.write(data[: answer.cut_at])
+            self.close_connection = self.close_connection or answer.cut_at is not None
 
         do_GET = do_POST = do
 

@@ -232,7 +232,7 @@ class Transport:
             with opener.open(request, timeout=max(0.001, seconds)) as answer:
                 if answer.status not in (200, 201, 202):
                     raise Refused("malformed-answer", f"an unexpected status {answer.status}")
-                return _read(answer.read(_MAX_ANSWER_BYTES + 1))
+                return _read(_body(answer))
         except urllib.error.HTTPError as problem:
             return _refusal(problem)
         except Refused as problem:
@@ -274,6 +274,14 @@ def _final(error: ServiceError, is_unknown: bool) -> ServiceError:
         retry_after_seconds=error.retry_after_seconds,
         request_id=error.request_id,
     )
+
+
+def _body(answer: http.client.HTTPResponse) -> bytes:
+    """As much as ``_read`` takes. ``read`` with a size says nothing of a body that ends before its Content-Length."""
+    data = answer.read(_MAX_ANSWER_BYTES + 1)
+    if answer.length and len(data) <= _MAX_ANSWER_BYTES:
+        raise http.client.IncompleteRead(data, answer.length)
+    return data
 
 
 def _read(data: bytes) -> dict[str, Any]:

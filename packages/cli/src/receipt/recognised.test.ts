@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { programFile } from '@svc/testkit/process/program-file';
-import { bundleOf, closeDayOf } from '@svc/testkit/receipts/closed-day';
+import { attestTo, bundleOf, closeDayOf } from '@svc/testkit/receipts/closed-day';
 import {
   buildWorld,
   documentOf,
@@ -218,6 +218,20 @@ describe('svc-receipt audit --bundle', () => {
   it('takes Receipt and evidence from the bundle, and runs the engine again', async () => {
     const { exitCode, stdout } = await run(['audit', '--bundle', files.bundle, ...presented], false);
     expect([exitCode, last(stdout)]).toEqual([0, expect.stringContaining('the engine decides the same')]);
+  });
+
+  it('audits a Receipt whose key has leaked by the attestation in its bundle, and not without', async () => {
+    const attestation = await attestTo({ id: world.body.receipt_id, jws: world.signed.jws }, day);
+    const verificationMethod = serviceDocument.verificationMethod.map((method) =>
+      method.id.endsWith('#receipt-2') ? { ...method, revoked: '2026-12-01T00:00:00Z' } : method,
+    );
+    const leaked = write('leaked-did.json', { ...serviceDocument, verificationMethod });
+    const words = presented.map((word) => (word === did ? leaked : word));
+    const audited = async (name: string, content: object) =>
+      run(['audit', '--bundle', write(name, content), ...words], false);
+    const { exitCode, stdout } = await audited('attested.json', { ...bundle, attestation });
+    expect([exitCode, last(stdout)]).toEqual([0, expect.stringContaining('the engine decides the same')]);
+    expect((await audited('unattested.json', bundle)).exitCode).toBe(2);
   });
 
   it('refuses a bundle of somebody else’s keys before the engine is asked', async () => {

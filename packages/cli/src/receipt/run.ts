@@ -5,7 +5,7 @@
 import { isJsonObject, type JsonObject, parseStrictJson } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import type { Failure } from '@svc/receipts';
-import { type AuditResult, audit } from '@svc/receipts/audit';
+import { type AuditInput, type AuditResult, audit } from '@svc/receipts/audit';
 import { verifyBundle } from '@svc/receipts/bundle';
 import packageJson from '../../package.json' with { type: 'json' };
 import { UsageError } from '../command-line.ts';
@@ -66,7 +66,7 @@ const runAudit = async (command: AuditCommand, paint: Paint): Promise<Output> =>
     grant: await readToken(command.grant, 'the Grant'),
     proof: await readToken(command.proof, 'the Proof'),
     action: parseAction(await readText(command.action, 'the Action')),
-    receipt: given.receipt,
+    ...given.verifiable,
     relyingParty: { proofWindowSeconds: command.proofWindowSeconds },
     evidence: new Map([...given.evidence, ...evidence.texts]),
     consumption: await readConsumption(command.consumption),
@@ -89,19 +89,23 @@ const NOT_AUDITED = {
 } as const;
 
 type Audited =
-  | { readonly receipt: unknown; readonly evidence: ReadonlyMap<string, string> }
+  | {
+      /** The Receipt, and what of a bundle it is verified by. */
+      readonly verifiable: Pick<AuditInput, 'receipt' | 'inclusion' | 'checkpoint' | 'attestation'>;
+      readonly evidence: ReadonlyMap<string, string>;
+    }
   | { readonly failures: readonly Failure<string>[] };
 
 /** A bundle is one with --bundle and without. */
 const readAudited = async (command: AuditCommand, serviceDidDocument: string): Promise<Audited> => {
   const text = await readGiven(command.receipt);
   const given = command.bundle === undefined ? recognise(text) : recogniseBundle(text);
-  if (given.kind === 'receipt') return { receipt: given.receipt, evidence: new Map() };
+  if (given.kind === 'receipt') return { verifiable: { receipt: given.receipt }, evidence: new Map() };
   const pin = command.serviceDid === undefined ? {} : { serviceDid: command.serviceDid };
   const verified = verifyBundle(text, { serviceDidDocument, ...pin }, nativeCrypto);
-  return verified.ok
-    ? { receipt: given.bundle.receipt, evidence: verified.evidence }
-    : { failures: verified.failures };
+  if (!verified.ok) return { failures: verified.failures };
+  const { receipt, inclusion, checkpoint, attestation } = given.bundle;
+  return { verifiable: { receipt, inclusion, checkpoint, attestation }, evidence: verified.evidence };
 };
 
 type Told = Pick<AuditResult, 'ok' | 'undecided' | 'receipt' | 'kid' | 'differences' | 'assumed'> & {

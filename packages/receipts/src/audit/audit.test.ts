@@ -1,4 +1,5 @@
 import { nativeCrypto } from '@svc/protocol/native';
+import { attestTo, closeDayOf } from '@svc/testkit/receipts/closed-day';
 import {
   buildStatusList,
   buildWorld,
@@ -67,6 +68,22 @@ describe('audit', () => {
       }),
       { numRuns: sampled({ quick: 40, deep: 500 }) },
     );
+  });
+
+  it('of a Receipt whose key has leaked is made with its inclusion and the attestation, and without is refused', async () => {
+    const day = await closeDayOf(allow);
+    const attestation = await attestTo({ id: allow.body.receipt_id, jws: allow.signed.jws }, day);
+    const verificationMethod = serviceDocument.verificationMethod.map((method) =>
+      method.id.endsWith('#receipt-2') ? { ...method, revoked: '2026-12-01T00:00:00Z' } : method,
+    );
+    const leaked = { serviceDidDocument: { ...serviceDocument, verificationMethod } };
+    const { inclusion, jws: checkpoint } = day;
+    const proven = audit(inputOf(allow, { ...leaked, inclusion, checkpoint, attestation }));
+    expect(proven).toEqual(audit(inputOf(allow)));
+    expect(proven.ok).toBe(true);
+    const other = await attestTo({ id: allow.body.receipt_id, jws: deny.signed.jws }, day);
+    for (const less of [{}, { attestation }, { inclusion }, { inclusion, attestation: other }])
+      expect(codesOf(audit(inputOf(allow, { ...leaked, ...less })))).toEqual(['key-not-in-force']);
   });
 
   it('runs with evidence from a function or an object, and portable crypto, alike', () => {

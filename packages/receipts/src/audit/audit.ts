@@ -19,21 +19,35 @@ import {
   portableCrypto,
   type ReceiptBody,
 } from '@svc/protocol';
+import type { InclusionFailureCode } from '@svc/transparency';
 import { readServiceKeys } from '@svc/transparency/service-keys';
 import { type Difference, listDifferences } from '../difference.ts';
 import type { Failure, FailureCode } from '../failure.ts';
 import type { Receipt } from '../receipt.ts';
-import { verifyReceipt } from '../verify/verify-receipt.ts';
+import {
+  type IncludedReceipt,
+  type IncludedToVerify,
+  verifyIncludedReceipt,
+} from '../verify/verify-included.ts';
+import { type VerifiedReceipt, type VerifyOptions, verifyReceipt } from '../verify/verify-receipt.ts';
 import { type ArtifactFailure, type EvidenceSource, readArtifacts } from './artifacts.ts';
 import { assumeBudgets } from './assumed-budgets.ts';
 import { type Assumption, assumeFacts, assumeRetiredKey, type KnownFacts } from './assumed-facts.ts';
 import { findOtherRequest, type OtherRequestFailure } from './other-request.ts';
 
 /** Each thing that can be wrong with a Receipt or with what it was decided from. */
-export type AuditFailureCode = FailureCode | ArtifactFailure['code'] | OtherRequestFailure['code'];
+export type AuditFailureCode =
+  | FailureCode
+  | InclusionFailureCode
+  | ArtifactFailure['code']
+  | OtherRequestFailure['code'];
 
-/** A Receipt, and what its decision is computed from once more. */
-export interface AuditInput {
+/**
+ * A Receipt, and what its decision is computed from once more. With `inclusion` the Receipt is verified as `verifyIncludedReceipt` does: one
+ * whose key has leaked, or was not in force at its date, verifies in no other way, and takes `attestation`.
+ */
+export interface AuditInput
+  extends Partial<Pick<IncludedToVerify, 'inclusion' | 'checkpoint' | 'attestation'>> {
   /** An object or its text. */
   readonly receipt: unknown;
   /** The service's pinned DID document, an object or its text, or what `readServiceKeys` made of it. */
@@ -87,7 +101,7 @@ export const audit = (input: AuditInput): AuditResult => {
   const crypto = input.crypto ?? portableCrypto;
   const options = input.serviceDid === undefined ? { crypto } : { crypto, serviceDid: input.serviceDid };
   const read = readServiceKeys(input.serviceDidDocument);
-  const verified = verifyReceipt(input.receipt, read.ok ? read.keys : input.serviceDidDocument, options);
+  const verified = verify(input, read.ok ? read.keys : input.serviceDidDocument, options);
   if (!verified.ok || !read.ok) return refuse(null, verified.ok ? [] : verified.failures);
   const { receipt: jws, ...body } = verified.receipt;
   if (!runsHere(body)) return refuse(verified, [otherEngine(body)], true);
@@ -122,6 +136,15 @@ export const audit = (input: AuditInput): AuditResult => {
     assumed,
   };
 };
+
+const verify = (
+  { receipt, inclusion, checkpoint, attestation }: AuditInput,
+  serviceDidDocument: unknown,
+  options: VerifyOptions,
+): VerifiedReceipt | IncludedReceipt =>
+  inclusion === undefined
+    ? verifyReceipt(receipt, serviceDidDocument, options)
+    : verifyIncludedReceipt({ receipt, inclusion, checkpoint, attestation, serviceDidDocument, ...options });
 
 const refuse = (
   verified: Pick<AuditResult, 'receipt' | 'kid'> | null,
