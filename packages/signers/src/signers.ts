@@ -4,7 +4,7 @@ import { KMS_MAX_BYTES, makeKmsKey, openKms } from './aws-kms.ts';
 import { type Ed25519, nodeEd25519 } from './ed25519.ts';
 import { makeFile, openFile } from './encrypted-file.ts';
 import { type KeyUri, parseKeyUri, type TokenUri } from './key-uri.ts';
-import { openToken, sessionsOf, type TokenDeps } from './pkcs11/token.ts';
+import { openToken, type TokenCalls, type TokenDeps, tokenCallsOf } from './pkcs11/token.ts';
 import { type KeySources, type MadeKey, readPin } from './sources.ts';
 import { type WatchedSigner, watchSigner } from './watched-signer.ts';
 
@@ -12,6 +12,7 @@ type RemoteUri = Exclude<KeyUri, { readonly kind: 'file' }>;
 
 export class Signers {
   private readonly opened = new Map<string, Promise<WatchedSigner>>();
+  private readonly calls = tokenCallsOf(process.env);
 
   /** `ed25519`: what signs with keys that are in this process. */
   constructor(readonly ed25519: Ed25519 = nodeEd25519()) {}
@@ -41,7 +42,12 @@ export class Signers {
     const at = parseKeyUri(uri);
     if (at.kind === 'aws-kms') return makeKmsKey(isLikeThat ? { ...at, arn: null } : at, name);
     if (at.kind === 'pkcs11')
-      return makeInToken(uri, isLikeThat ? { ...at, object: null, id: null } : at, name, sources);
+      return makeInToken(
+        uri,
+        isLikeThat ? { ...at, object: null, id: null } : at,
+        name,
+        tokenDeps(at, sources, this.calls),
+      );
     throw new KeySetError('a new key is made in file:, pkcs11: or aws-kms:');
   }
 
@@ -53,14 +59,15 @@ export class Signers {
   }
 
   private async openRemote(at: RemoteUri, key: PublishedKey, sources: KeySources): Promise<WatchedSigner> {
-    const driver = at.kind === 'aws-kms' ? await openKms(at) : await openToken(at, tokenDeps(at, sources));
+    const driver =
+      at.kind === 'aws-kms' ? await openKms(at) : await openToken(at, tokenDeps(at, sources, this.calls));
     return watchSigner(driver, key);
   }
 }
 
-const tokenDeps = (at: TokenUri, sources: KeySources): TokenDeps => ({
+const tokenDeps = (at: TokenUri, sources: KeySources, calls: TokenCalls): TokenDeps => ({
   pin: readPin(at, sources),
-  sessions: sessionsOf(process.env),
+  calls,
 });
 
 /** What a signer could not sign is refused before it is relied on (decision 51). */
@@ -75,15 +82,10 @@ const refuseUnfit = ({ kind }: RemoteUri, kid: string): void => {
     );
 };
 
-const makeInToken = async (
-  uri: string,
-  at: TokenUri,
-  name: string,
-  sources: KeySources,
-): Promise<MadeKey> => {
+const makeInToken = async (uri: string, at: TokenUri, name: string, deps: TokenDeps): Promise<MadeKey> => {
   const isNamed = at.object !== null || at.id !== null;
   const named = isNamed ? at : { ...at, object: name };
-  const token = await openToken(named, tokenDeps(named, sources));
+  const token = await openToken(named, deps);
   try {
     if (!isNamed) await token.makeKey();
     return { uri: isNamed ? uri : renamed(uri, name), publicKey: await token.readPublicKey() };

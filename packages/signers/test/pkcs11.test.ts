@@ -5,13 +5,13 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { encodeMultikey } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
-import { KeySetError, type PublishedKey } from '@svc/service';
+import { KeySetError, type PublishedKey, withinMs } from '@svc/service';
 import { isDeep } from '@svc/testkit/sampled';
 import { createSoftToken, findSoftHsm, type SoftToken } from '@svc/testkit/soft-token';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parseKeyUri } from '../src/key-uri.ts';
 import { Library } from '../src/pkcs11/library.ts';
-import { openToken, sessionsOf } from '../src/pkcs11/token.ts';
+import { callsAtOnce, openToken, Token, tokenCallsOf } from '../src/pkcs11/token.ts';
 import { Signers } from '../src/signers.ts';
 import type { KeySources } from '../src/sources.ts';
 
@@ -35,12 +35,31 @@ const publishedOf = (publicKey: Uint8Array, kid = KID): PublishedKey => ({
 });
 const bytesOf = (text: string): Uint8Array => Buffer.from(text);
 
-it('a token never takes all threads that other work of the process needs', () => {
+it('tokens never take all threads that other work of the process needs', () => {
   expect(
     [{}, { UV_THREADPOOL_SIZE: '1' }, { UV_THREADPOOL_SIZE: '10' }, { UV_THREADPOOL_SIZE: '1024' }].map(
-      sessionsOf,
+      callsAtOnce,
     ),
   ).toEqual([2, 1, 8, 16]);
+});
+
+it('a key in a token that hangs leaves those in other tokens a call', async () => {
+  const calls = tokenCallsOf({});
+  const open = (signEddsa: () => Promise<Uint8Array>) => {
+    const cryptoki = {
+      ...{ listSlots: async () => [1], getToken: async () => ({ label: 'svc', serial: '1' }) },
+      ...{ openSession: async () => 1, login: async () => {}, findObjects: async () => [1], signEddsa },
+    };
+    const library = { run: (work: (_: typeof cryptoki) => unknown) => work(cryptoki) };
+    const at = parseKeyUri('pkcs11:token=svc;object=k?module-path=/nowhere.so');
+    if (at.kind !== 'pkcs11') throw new Error('a token is expected');
+    return new Token(library as never, at, { pin: Buffer.from('2468'), calls });
+  };
+  const neverAborted = () => new AbortController().signal;
+  const hanging = open(() => new Promise(() => {}));
+  for (let i = 0; i < 20; i++) void hanging.sign(bytesOf('hanging'), neverAborted());
+  const signature = new Uint8Array(64);
+  expect(await open(async () => signature).sign(bytesOf('x'), neverAborted())).toBe(signature);
 });
 
 describe.skipIf(modulePath === null)('a key in a token', () => {
@@ -155,18 +174,23 @@ describe.skipIf(modulePath === null)('a key in a token', () => {
     },
   );
 
-  it('that hangs is given up within its deadline, and meanwhile everything else of the process goes on', async () => {
+  it('that hangs is given up within its deadline, and meanwhile everything else of the process goes on, however many keys are in it', async () => {
     const { signs, signer } = await open('receipt-1');
-    expect(await signs('before')).toBe(true);
+    const other = await open('status-1');
+    expect([await signs('before'), await other.signs('before')]).toEqual([true, true]);
     token.freeze();
     try {
       const startedMs = performance.now();
-      const asked = Array.from({ length: 20 }, (_, i) => signs(`hanging ${i}`).catch((error) => error.code));
-      // Another thread of the same pool.
-      expect(await promisify(gzip)('x')).toBeInstanceOf(Buffer);
+      const asked = Array.from({ length: 40 }, (_, i) =>
+        (i % 2 === 0 ? signs : other.signs)(`hanging ${i}`).catch((error) => error.code),
+      );
+      const fail = () => Promise.reject(new Error('no thread was free'));
+      // Another thread of the same pool, before they are given up and after.
+      expect(await withinMs(400, promisify(gzip)('x'), fail)).toBeInstanceOf(Buffer);
       expect(performance.now() - startedMs).toBeLessThan(400);
       expect(new Set(await Promise.all(asked))).toEqual(new Set(['SERVICE_UNAVAILABLE']));
       expect(performance.now() - startedMs).toBeLessThan(1_500);
+      expect(await withinMs(400, promisify(gzip)('x'), fail)).toBeInstanceOf(Buffer);
       expect(signer.findFault?.()).toMatch(/no signature within 500 ms/);
     } finally {
       token.wake();
@@ -179,7 +203,7 @@ describe.skipIf(modulePath === null)('a key in a token', () => {
     const { uri } = await make('receipt-1');
     const at = parseKeyUri(uri);
     if (at.kind !== 'pkcs11') throw new Error('a token is expected');
-    const wrong = await openToken(at, { pin: Buffer.from('hunter2'), sessions: 1 });
+    const wrong = await openToken(at, { pin: Buffer.from('hunter2'), calls: tokenCallsOf({}) });
     const sign = () =>
       wrong.sign(bytesOf('x'), new AbortController().signal).catch((error: unknown) => error);
     const first = await sign();

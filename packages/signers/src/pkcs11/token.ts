@@ -21,7 +21,7 @@ const CKK_EC_EDWARDS = 0x40;
 
 const DEADLINE_MS = 500;
 const MAX_WAITING = 1_000;
-const MAX_SESSIONS = 16;
+const MAX_CALLS = 16;
 /** Threads that file access, DNS and compression have of libuv's for themselves, whatever becomes of the token. */
 const KEPT_THREADS = 2;
 
@@ -29,11 +29,28 @@ const REFUSED_PIN = new Set<number>([
   ...[CKR.PIN_INCORRECT, CKR.PIN_INVALID, CKR.PIN_LEN_RANGE, CKR.PIN_EXPIRED, CKR.PIN_LOCKED],
 ]);
 
-/** A call to a token takes a thread of libuv's pool while it lasts. */
-export const sessionsOf = (env: Readonly<Record<string, string | undefined>>): number => {
-  const threads = Number(env.UV_THREADPOOL_SIZE ?? 4) || 4;
-  return Math.max(1, Math.min(MAX_SESSIONS, threads - KEPT_THREADS));
+/**
+ * Calls to tokens at once: each takes a thread of libuv's pool while it lasts. A process has one pool, so its tokens share `line`; a
+ * key leaves one of the calls to the others, lest a token that hangs take them all.
+ */
+export interface TokenCalls {
+  readonly line: Semaphore;
+  readonly ofOneKey: number;
+}
+
+export const tokenCallsOf = (env: Readonly<Record<string, string | undefined>>): TokenCalls => {
+  const atOnce = callsAtOnce(env);
+  // Each key lets no more into it than it may have at work.
+  const line = new Semaphore({ atOnce, maxWaiting: Number.POSITIVE_INFINITY, full });
+  return { line, ofOneKey: Math.max(1, atOnce - 1) };
 };
+
+export const callsAtOnce = (env: Readonly<Record<string, string | undefined>>): number => {
+  const threads = Number(env.UV_THREADPOOL_SIZE ?? 4) || 4;
+  return Math.max(1, Math.min(MAX_CALLS, threads - KEPT_THREADS));
+};
+
+const full = () => new BusyError(`${MAX_WAITING} signatures are waited for already`);
 
 interface Session {
   readonly handle: Handle;
@@ -42,7 +59,7 @@ interface Session {
 
 export interface TokenDeps {
   readonly pin: Buffer;
-  readonly sessions: number;
+  readonly calls: TokenCalls;
 }
 
 /** Rejects with `KeySetError` where the library cannot be loaded. */
@@ -66,23 +83,13 @@ export class Token implements Driver {
     const { object, id } = uri;
     const key = [object === null ? [] : [object], id === null ? [] : [`id ${id.toString('hex')}`]].flat();
     this.name = `token ${uri.token ?? uri.serial}${key.length === 0 ? '' : `, key ${key.join(', ')}`}`;
-    const full = () => new BusyError(`${MAX_WAITING} signatures are waited for already`);
-    this.turns = new Semaphore({ atOnce: deps.sessions, maxWaiting: MAX_WAITING, full });
+    this.turns = new Semaphore({ atOnce: deps.calls.ofOneKey, maxWaiting: MAX_WAITING, full });
   }
 
   /** A session that was lost, as with a token that was taken out and put in again, is opened once more. */
   sign(bytes: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
-    return this.turns.run(async () => {
-      const known = this.idle.pop();
-      if (known !== undefined) {
-        try {
-          return await this.signOver(known, bytes);
-        } catch (error) {
-          if (signal.aborted || !(error instanceof CryptokiError)) throw error;
-        }
-      }
-      return await this.signOver(await this.open(), bytes);
-    }, signal);
+    const { line } = this.deps.calls;
+    return this.turns.run(() => line.run(() => this.signInTurn(bytes, signal), signal), signal);
   }
 
   /** The public key of the pair. Rejects with `KeySetError` where there is none or more than one. */
@@ -122,6 +129,18 @@ export class Token implements Driver {
   async close(): Promise<void> {
     for (const { handle } of this.idle.splice(0)) await this.closeSession(handle);
     await this.library.release();
+  }
+
+  private async signInTurn(bytes: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
+    const known = this.idle.pop();
+    if (known !== undefined) {
+      try {
+        return await this.signOver(known, bytes);
+      } catch (error) {
+        if (signal.aborted || !(error instanceof CryptokiError)) throw error;
+      }
+    }
+    return await this.signOver(await this.open(), bytes);
   }
 
   private async signOver(session: Session, bytes: Uint8Array): Promise<Uint8Array> {
