@@ -15,7 +15,7 @@ import {
   readKeySetFile,
   withdrawKey,
 } from '@svc/config';
-import { createLogger, OPERATOR_DEADLINES, openService, readConfig } from '@svc/process';
+import { createLogger, openService, readConfig } from '@svc/process';
 import { reSignStatusLists, type ServiceDeps } from '@svc/service';
 import { type Command, databaseUrlFrom } from './command.ts';
 import { describeKey, type KeyPlace, listStored, nextKid, openKeyPlace } from './key-place.ts';
@@ -163,7 +163,7 @@ const compromise = async (
     secrets,
     databaseUrl,
     logger: createLogger('warn'),
-    deadlines: OPERATOR_DEADLINES,
+    isOperator: true,
   });
   try {
     await service.store.serviceKeys.end(kid, 'compromised');

@@ -22,7 +22,7 @@ export const withOpened = async <T>(
   const databaseUrl = databaseUrlFrom(env);
   const config = readConfig(env);
   const opened = await openService({
-    config: { ...config, fence: null },
+    config,
     secrets: await loadSecrets(config),
     databaseUrl,
     logger: createLogger('error'),

@@ -7,9 +7,9 @@
  * further behind than anybody can get who was in time.
  */
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
+import { link, open, readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { OutsideObject, OutsideStore } from '@svc/service';
+import { giveToOwnerOf, makeFolders, type OutsideObject, type OutsideStore } from '@svc/service';
 
 /** So many states of an object stay. */
 const KEPT_STATES = 20;
@@ -31,7 +31,7 @@ export const openFolder = (root: string): OutsideStore => {
     find,
     async put(key, text, tag) {
       const folder = join(root, key);
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await makeFolders(folder);
       const states = await statesOf(folder);
       if ((states.at(-1) ?? 0) !== Number(tag ?? 0)) return false;
       const next = Number(tag ?? 0) + 1;
@@ -79,6 +79,7 @@ const place = async (folder: string, state: number, text: string): Promise<boole
 const writeFlushed = async (path: string, text: string): Promise<void> => {
   const file = await open(path, 'wx', 0o600);
   try {
+    await giveToOwnerOf(dirname(path), file);
     await file.writeFile(text);
     await file.sync();
   } finally {

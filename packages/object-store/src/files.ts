@@ -4,8 +4,9 @@
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, link, mkdir, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, link, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { giveToOwnerOf, makeFolders } from '@svc/service';
 import { type ByteRange, type Driver, FinalError, MAX_OBJECT_BYTES } from './driver.ts';
 import { isFolder, isObjectName } from './names.ts';
 
@@ -17,7 +18,7 @@ const AT_ONCE = 2;
 const DRAFT_LIFE_MS = 3_600_000;
 
 export const openFiles = async (root: string): Promise<Driver> => {
-  await mkdir(join(root, DRAFTS), { recursive: true, mode: 0o700 });
+  await makeFolders(join(root, DRAFTS));
   const home = await realpath(root);
   await removeOldDrafts(join(home, DRAFTS));
   /** Runs `place` once the bytes are written aside and flushed, and flushes the folder that it puts them into. */
@@ -28,10 +29,10 @@ export const openFiles = async (root: string): Promise<Driver> => {
     place: (draft: string, path: string) => Promise<T>,
   ): Promise<T> => {
     const path = join(home, name);
-    await makeFolders(home, dirname(name));
+    await makeFoldersBelow(home, dirname(name));
     const draft = join(home, DRAFTS, randomBytes(16).toString('hex'));
     try {
-      await writeFlushed(draft, bytes);
+      await writeFlushed(home, draft, bytes);
       signal.throwIfAborted();
       return await place(draft, path);
     } finally {
@@ -70,12 +71,12 @@ export const openFiles = async (root: string): Promise<Driver> => {
 };
 
 /** Makes what is missing of a folder, and flushes each one that has got another. */
-const makeFolders = async (home: string, folder: string): Promise<void> => {
+const makeFoldersBelow = async (home: string, folder: string): Promise<void> => {
   let path = home;
   for (const segment of folder.split('/')) {
     const parent = path;
     path = join(path, segment);
-    await unlessThere(() => mkdir(path, { mode: 0o700 }));
+    await unlessThere(() => makeFolders(path));
     await assertReal(path);
     await flushFolder(parent);
   }
@@ -114,9 +115,11 @@ const readUpTo = async (file: FileHandle, { offset, length }: ByteRange, signal:
   return bytes.subarray(0, done);
 };
 
-const writeFlushed = async (path: string, bytes: Uint8Array): Promise<void> => {
+const writeFlushed = async (home: string, path: string, bytes: Uint8Array): Promise<void> => {
   const file = await open(path, 'wx', 0o600);
   try {
+    // It becomes an object of that folder, whoever has made `.drafts`.
+    await giveToOwnerOf(home, file);
     await file.writeFile(bytes);
     await file.sync();
   } finally {

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import {
+  chownSync,
   closeSync,
   constants,
   existsSync,
@@ -8,6 +9,7 @@ import {
   openSync,
   readdirSync,
   rmSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -93,3 +95,20 @@ it('a call that hangs in the file system is given up in time, keeps its place un
   }
   await vi.waitFor(async () => expect(Buffer.from(await mounted.get(whole)).toString()).toBe('whole'));
 });
+
+it.skipIf(process.getuid?.() !== 0)(
+  'what root writes belongs to the owner of the folder, so that the service goes on reading it',
+  async () => {
+    const [uid, gid] = [65_534, 65_533];
+    const given = join(folder, 'given');
+    mkdirSync(given);
+    chownSync(given, uid, gid);
+    const theirs = await open(given);
+    const [name, bytes] = named('a/b', 'bytes');
+    await theirs.put(name, bytes);
+    const made = readdirSync(given, { recursive: true, encoding: 'utf8' }).sort();
+    expect(made).toEqual(['.drafts', 'a', 'a/b', name]);
+    for (const one of made)
+      expect([one, statSync(join(given, one))]).toEqual([one, expect.objectContaining({ uid, gid })]);
+  },
+);

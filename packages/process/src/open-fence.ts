@@ -9,6 +9,9 @@ export interface OpenedFence {
   close(): Promise<void>;
 }
 
+/** Of a command, or of a deployment that has none. */
+export const NO_FENCE: OpenedFence = { fence: null, close: async () => {} };
+
 type Deps = Pick<ServiceDeps, 'store' | 'random' | 'crypto' | 'identity' | 'log' | 'holds'>;
 
 /** Resolves after the first look, whatever it found: a process that may not decide starts all the same, and says why. */
@@ -19,7 +22,7 @@ export const openFence = async (
   if (configured === null) {
     if (env === 'production')
       service.log.warn('fence.none', { why: 'nobody would notice a restored backup' });
-    return { fence: null, close: async () => {} };
+    return NO_FENCE;
   }
   const { outside, close } = await openOutside(configured.place, configured.endpoint);
   const fence = new Fence(service, { outside, maxAgeMs: configured.maxAgeMs });

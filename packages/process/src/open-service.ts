@@ -25,7 +25,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { ConfigurationError } from './configuration.ts';
 import { openDatabase, openReplica } from './open-database.ts';
-import { openFence } from './open-fence.ts';
+import { NO_FENCE, openFence } from './open-fence.ts';
 import { workOnThread } from './packing/on-thread.ts';
 import { patiently } from './patiently.ts';
 import { createReplicaMetrics, createReplicaReporter } from './replica-health.ts';
@@ -135,7 +135,8 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
     };
     if (config.fence === null && sources.isOperator !== true) await patiently(() => refuseLineage(store));
     if (config.cold === null && sources.isOperator !== true) await patiently(() => refuseColdDays(store));
-    const { fence, close: closeFence } = await openFence(service, config);
+    const { fence, close: closeFence } =
+      sources.isOperator === true ? NO_FENCE : await openFence(service, config);
     const packing = cold === null ? null : packingOf(service, sources, cold.objects);
     const close = async () => {
       await closeFence();

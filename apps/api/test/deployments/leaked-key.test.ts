@@ -4,9 +4,10 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createPrivateKey, sign } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { signReceipt, verifyReceipt } from '@svc/receipts';
 import { verifyBundle } from '@svc/receipts/bundle';
 import { verifyIncludedReceipt } from '@svc/receipts/inclusion';
@@ -43,11 +44,14 @@ const operatorEnv = () => {
   return { ...process.env, ...env, DATABASE_URL_FILE: path };
 };
 
+/** Nothing lies in it: whoever keeps the fence of the database would begin one. */
+const fenceFolder = join(dataDir, 'fence');
+
 /** As the operator runs it, in the environment of the API. */
 const admin = (...parameters: string[]) =>
   spawnSync(process.execPath, [programFile('apps/admin'), ...parameters], {
     encoding: 'utf8',
-    env: operatorEnv(),
+    env: { ...operatorEnv(), SVC_FENCE: pathToFileURL(fenceFolder).href },
     timeout: 30_000,
   });
 
@@ -121,6 +125,10 @@ describe('a Receipt key has leaked', () => {
       ['receipt-1', false],
     ]);
     expect(statSync(receiptFile).mode & 0o777).toBe(0o600);
+  });
+
+  it('which leaves the fence to the nodes', () => {
+    expect(existsSync(fenceFolder)).toBe(false);
   });
 
   it('every node stops signing with it, takes the new one without a restart, and publishes both', async () => {
