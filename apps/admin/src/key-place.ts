@@ -2,19 +2,23 @@
 import { UsageError } from '@svc/cli/command-line';
 import { type Environment, findKeyFile, type KeySetFile, keySourcesOf, readKeySetFile } from '@svc/config';
 import { OPERATOR_DEADLINES, readConfig } from '@svc/process';
-import type { ServiceKeyRecord } from '@svc/service';
+import type { KeyPurpose, ServiceKeyRecord } from '@svc/service';
 import { Signers } from '@svc/signers';
 import { createStore } from '@svc/store-pg';
 import { findDatabaseUrl } from './command.ts';
 
 export interface KeyPlace {
   readonly file: KeySetFile;
+  /** It and the others that the configuration names; those that nobody needed yet are not there. */
+  readonly sets: readonly KeySetFile[];
   readonly did: string;
   /** `receipt-1`; only `receipt` where no key was named. */
   readonly fragment: string;
   /** Every key that was ever published; none where no database is configured, as before the first start. */
   readonly stored: readonly ServiceKeyRecord[];
 }
+
+const PURPOSES: readonly KeyPurpose[] = ['receipt', 'status', 'key'];
 
 /** `name` is a purpose or a key, in the environment of the API. What was opened is closed in the end. */
 export const openKeyPlace = async (
@@ -32,9 +36,13 @@ export const openKeyPlace = async (
   const stored = url === null ? [] : await listStored(url);
   const signers = new Signers();
   try {
-    const at = findKeyFile(purpose, config);
-    const sources = keySourcesOf(at, config, (what) => console.error(`Note: ${what}.`));
-    return await work({ file: { ...at, purpose, signers, sources }, did, fragment, stored });
+    const open = (of: KeyPurpose): KeySetFile => {
+      const at = findKeyFile(of, config);
+      const sources = keySourcesOf(at, config, (what) => console.error(`Note: ${what}.`));
+      return { ...at, purpose: of, signers, sources };
+    };
+    const sets = PURPOSES.map(open);
+    return await work({ file: open(purpose), sets, did, fragment, stored });
   } finally {
     await signers.close();
   }

@@ -86,20 +86,21 @@ export const keysEncryptCommand: Command = {
   options: {
     'new-passphrase-file': {
       value: 'PATH',
-      text: 'encrypts those files anew, under the passphrase in that file',
+      text: 'encrypts those files of all sets anew, the sandbox’s too, under the passphrase in that file',
     },
   },
-  notes: ['The passphrase is that in SVC_KEY_PASSPHRASE_FILE.'],
+  notes: [
+    'The passphrase is that in SVC_KEY_PASSPHRASE_FILE, one for all sets. A change that was cut off goes on when it is said again.',
+  ],
   run: (values, env, purpose) =>
-    openKeyPlace(env, purpose, async ({ file }) => {
+    openKeyPlace(env, purpose, async ({ file, sets }) => {
       getKeys(file);
       const path = values['new-passphrase-file'];
-      const done = typeof path === 'string' ? changePassphrase(file, path) : encryptKeys(file);
+      if (typeof path === 'string') return encryptAnew(sets, path);
+      const done = encryptKeys(file);
       console.log(
         `${file.path}: ${done.length === 0 ? 'nothing to encrypt' : `${done.join(', ')} encrypted`}.`,
       );
-      if (typeof path === 'string')
-        console.log('Put the new passphrase where SVC_KEY_PASSPHRASE_FILE says now.');
       return 0;
     }),
 };
@@ -116,6 +117,22 @@ date under it counts is published, and status lists are signed anew. In the envi
   ],
   run: (values, env, name) =>
     openKeyPlace(env, name, (place) => compromise(place, uriOf(values), databaseUrlFrom(env), env)),
+};
+
+/** A set that was left out would be under a passphrase that nobody has once it is replaced. */
+const encryptAnew = (sets: readonly KeySetFile[], newPassphrasePath: string): number => {
+  const missing = sets.find((set) => !set.isOwn && readKeySetFile(set).length === 0);
+  if (missing !== undefined)
+    throw new UsageError(
+      `${missing.source} is not there: all sets change together, since they have one passphrase`,
+    );
+  const done = changePassphrase(sets, newPassphrasePath);
+  console.log(
+    done.length === 0
+      ? 'There are no encrypted files.'
+      : `${done.join(', ')} encrypted. Put the new passphrase where SVC_KEY_PASSPHRASE_FILE says now.`,
+  );
+  return 0;
 };
 
 const rotate = async ({ file, fragment, did, stored }: KeyPlace, isNow: boolean): Promise<number> => {

@@ -200,11 +200,11 @@ describe('an encrypted private key file', () => {
     const { file, signs } = await begin();
     addKey(file, await makeKey(file, 'receipt-2', null));
     const next = writeSecret('next', 'the next passphrase, which is long enough too\n');
-    expect(changePassphrase(file, next)).toHaveLength(2);
+    expect(changePassphrase([file], next)).toHaveLength(2);
     // Done halfway: one of the two has the former passphrase.
     withdrawKey(file, 'receipt-2', null);
     addKey(file, await makeKey(file, 'receipt-3', 'file:'));
-    expect(changePassphrase(file, next)).toHaveLength(2);
+    expect(changePassphrase([file], next)).toHaveLength(2);
     await expect(signs()).rejects.toThrow(/cannot be decrypted/);
     writeSecret('passphrase', readFileSync(next, 'utf8'));
     const { load } = await open({ passphrase: readFileSync(next, 'utf8').trim() });

@@ -93,15 +93,32 @@ export const encryptKeys = (file: KeySetFile): readonly string[] => {
   return plain.map(({ kid }) => kid);
 };
 
-/** Answers the encrypted files, which have the passphrase of that file now. Done again, it goes on where it was cut off. */
-export const changePassphrase = (file: KeySetFile, newPassphrasePath: string): readonly string[] =>
+/**
+ * Answers the encrypted files of these sets, which have the passphrase of that file now. None is changed before each could be
+ * opened; done again, it goes on where it was cut off.
+ */
+export const changePassphrase = (
+  files: readonly KeySetFile[],
+  newPassphrasePath: string,
+): readonly string[] => {
+  const encrypted = files.flatMap((file) => encryptedAnew(file, newPassphrasePath));
+  for (const { path, text } of encrypted)
+    if (text !== null)
+      replace(
+        path,
+        text,
+        (code) =>
+          `${path} cannot be replaced (${code}): make it writable and do this again; keep both passphrases until then, since it may be that others have the new one already`,
+      );
+  return encrypted.map(({ path }) => path);
+};
+
+/** `text`: null where it has that passphrase already. */
+const encryptedAnew = (file: KeySetFile, newPassphrasePath: string) =>
   readKeySetFile(file).flatMap(({ private_key: uri }) => {
     const at = uri === undefined ? null : parseKeyUri(uri);
     if (at?.kind !== 'file') return [];
-    const path = pathOf(at, file.sources);
-    const text = reEncrypt(at, file.sources, newPassphrasePath);
-    if (text !== null) replace(path, path, text);
-    return [path];
+    return [{ path: pathOf(at, file.sources), text: reEncrypt(at, file.sources, newPassphrasePath) }];
   });
 
 const publicPartOf = ({ d: _, private_key: __, ...publicPart }: KeyInFile): KeyInFile => publicPart;
@@ -109,15 +126,17 @@ const publicPartOf = ({ d: _, private_key: __, ...publicPart }: KeyInFile): KeyI
 const textOf = (keys: readonly KeyInFile[]): string => `${JSON.stringify({ keys }, null, 2)}\n`;
 
 const write = ({ path, source }: KeyFile, keys: readonly KeyInFile[]): void =>
-  replace(path, source, textOf(keys));
+  replace(
+    path,
+    textOf(keys),
+    (code) =>
+      `${source} cannot be replaced (${code}), and nothing has changed: make it writable, or edit it by hand (docs/operations.md, Keys)`,
+  );
 
-const replace = (path: string, source: string, text: string): void => {
+const replace = (path: string, text: string, explain: (code: string | undefined) => string): void => {
   try {
     replaceFile(path, text);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new KeySetError(
-      `${source} cannot be replaced (${code}), and nothing has changed: make it writable, or edit it by hand (docs/operations.md, Keys)`,
-    );
+    throw new KeySetError(explain((error as NodeJS.ErrnoException).code));
   }
 };

@@ -1,0 +1,101 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readLine } from '@svc/cli/command-line';
+import { encryptKeys, findKeyFile, keySourcesOf, loadSecrets, parseConfig } from '@svc/config';
+import { Signers } from '@svc/signers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { PROGRAM } from './program.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-keys-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+  vi.restoreAllMocks();
+});
+
+const write = (name: string, text: string): string => {
+  const path = join(folder, name);
+  writeFileSync(path, text, { mode: 0o600 });
+  return path;
+};
+const configOf = (env: Readonly<Record<string, string>>) => {
+  const parsed = parseConfig(env);
+  if (!parsed.ok) throw new Error(parsed.faults.join('; '));
+  return parsed.config;
+};
+
+describe('a new passphrase', () => {
+  const PASSPHRASES = [
+    'the first passphrase, which is long enough',
+    'the next one, which is long enough too',
+  ];
+  const PURPOSES = ['receipt', 'status', 'key'] as const;
+
+  /** All sets of a service, each key in an encrypted file under the first passphrase. */
+  const begin = async () => {
+    const [passphrase = '', next = ''] = PASSPHRASES.map((text, i) => write(`passphrase-${i}`, `${text}\n`));
+    const env = { SVC_DATA_DIR: join(folder, 'data'), SVC_KEY_PASSPHRASE_FILE: passphrase, SVC_DEMO: '1' };
+    const config = configOf(env);
+    await (await loadSecrets(config)).signers.close();
+    const files = PURPOSES.map((purpose) => {
+      const at = findKeyFile(purpose, config);
+      const file = { ...at, purpose, signers: new Signers(), sources: keySourcesOf(at, config, () => {}) };
+      const [kid = ''] = encryptKeys(file);
+      return { set: at.path, pem: join(env.SVC_DATA_DIR, `${kid}.pem`) };
+    });
+    const said: string[] = [];
+    vi.spyOn(console, 'log').mockImplementation((text) => said.push(text));
+    /** As `main.ts` runs it. */
+    const change = async (given: Readonly<Record<string, string>> = env) => {
+      const line = readLine(PROGRAM, ['keys', 'encrypt', 'receipt', '--new-passphrase-file', next]);
+      if (line.kind !== 'command') throw new Error('no command');
+      return line.command.run(line.values, given, line.operands[0] ?? '');
+    };
+    const open = async (under: string) => {
+      const secrets = await loadSecrets({ ...config, keyPassphrasePath: under });
+      await secrets.signers.close();
+      return [secrets.receiptKeys, secrets.statusKeys, secrets.sandboxKeys].map(
+        (keys) => keys?.published[0]?.canSign,
+      );
+    };
+    return { env, passphrase, next, files, said, change, open };
+  };
+
+  it('is that of all sets at once, those of Receipts, status lists and the sandbox, before it is said to put it in place', async () => {
+    const { files, next, said, change, open } = await begin();
+    expect(await change()).toBe(0);
+    for (const { pem } of files) expect(said.join()).toContain(pem);
+    expect(said.join()).toContain('Put the new passphrase where SVC_KEY_PASSPHRASE_FILE says now.');
+    expect(await open(next)).toEqual([true, true, true]);
+  });
+
+  it('goes on where it was cut off, whichever files have it already', async () => {
+    const { files, next, change, open } = await begin();
+    const former = files.map(({ pem }) => readFileSync(pem, 'utf8'));
+    for (const [i, { pem }] of files.entries()) {
+      await change();
+      writeFileSync(pem, former[i] ?? '');
+      await expect(open(next)).rejects.toThrow(/cannot be decrypted/);
+    }
+    await change();
+    expect(await open(next)).toEqual([true, true, true]);
+  });
+
+  it('is given to no file unless each can be opened, and each set that is configured is there', async () => {
+    const { env, files, passphrase, said, change, open } = await begin();
+    const [, status] = files;
+    const former = readFileSync(status?.pem ?? '', 'utf8');
+    writeFileSync(status?.pem ?? '', 'damaged');
+    await expect(change()).rejects.toThrow(/status-1\.pem/);
+    writeFileSync(status?.pem ?? '', former);
+    const elsewhere = join(folder, 'elsewhere.json');
+    await expect(change({ ...env, SVC_SANDBOX_KEYS: elsewhere })).rejects.toThrow(
+      `SVC_SANDBOX_KEYS: ${elsewhere} is not there`,
+    );
+    expect(await open(passphrase)).toEqual([true, true, true]);
+    expect(said).toEqual([]);
+  });
+});
