@@ -186,7 +186,7 @@ const compromise = async (
     await service.store.serviceKeys.end(kid, 'compromised');
     console.log(`${kid} is compromised: no node signs with it, and no date under it counts.`);
     const left = file.purpose === 'status' ? await signListsAnew(service) : 0;
-    console.log(afterwards(file.path));
+    console.log(afterwards(file));
     return left === 0 ? 0 : 1;
   } finally {
     await close();
@@ -242,10 +242,19 @@ const signListsAnew = async (service: ServiceDeps): Promise<number> => {
   return left;
 };
 
-const afterwards = (path: string): string => `
-Nodes on this machine take the new key within a second. On every other one put ${path} in the same place,
-with the encrypted file that it names, if it names one: until then it answers 503. Then
+const afterwards = (file: KeySetFile): string => `
+Nodes on this machine that read ${file.path} itself take the new key within a second. On every other one put it in the same
+place, with the encrypted file that it names, if it names one: until then it answers 503. Under systemd with LoadCredential= a node
+has the copies of its start, and answers 503 until it is started anew: ${restart(file)}. Then
 - tell whoever pins the service's DID document or its keys to pin the document as it is now, and whoever pins keys to
   leave this one out;
 - relying parties that keep Receipts under this key need their bundles again: GET /decisions/{receipt_id}/bundle;
 - look through the decisions since the key may have leaked (docs/operations.md, "A key has leaked").`;
+
+const restart = (file: KeySetFile): string => {
+  const hasFiles = readKeySetFile(file).some(({ private_key: uri }) => uri?.startsWith('file:'));
+  const first = hasFiles
+    ? 'name the encrypted files of now in LoadCredential=, systemctl daemon-reload, '
+    : '';
+  return `${first}systemctl restart svc-api svc-worker, one machine after the other`;
+};

@@ -125,6 +125,7 @@ describe('a Receipt key has leaked', () => {
       ['receipt-1', false],
     ]);
     expect(statSync(receiptFile).mode & 0o777).toBe(0o600);
+    expect(stdout).toContain('started anew: systemctl restart svc-api svc-worker');
   });
 
   it('which leaves the fence to the nodes', () => {
