@@ -751,7 +751,6 @@ alter table grants add constraint grants_principal_fkey FOREIGN KEY (principal) 
 alter table grants add constraint grants_status_index_check CHECK ((status_index >= 0));
 alter table grants add constraint grants_status_list_url_fkey FOREIGN KEY (status_list_url) REFERENCES status_lists(url);
 alter table grants add constraint grants_status_list_url_status_index_key UNIQUE (status_list_url, status_index);
-alter table grants add constraint grants_withheld_by_fkey FOREIGN KEY (withheld_by) REFERENCES restores(epoch);
 alter table idempotency_keys add constraint idempotency_keys_pkey PRIMARY KEY (relying_party, key);
 alter table ledger_count add constraint ledger_count_is_only_row_check CHECK (is_only_row);
 alter table ledger_count add constraint ledger_count_pkey PRIMARY KEY (is_only_row);

@@ -12,6 +12,7 @@ import { openObjects } from '@svc/object-store';
 import type { ObjectStore } from '@svc/service';
 import { type Command, databaseUrlFrom } from './command.ts';
 import { type FaultKind, FaultList, SHOWN_OF_A_KIND } from './fault-list.ts';
+import { createProgress } from './progress.ts';
 
 export const fsckCommand: Command = {
   name: 'fsck',
@@ -60,10 +61,10 @@ const fsck = async (
 ): Promise<number> => {
   const shown: Fault[] = [];
   const found = new FaultList(showsAll);
-  const progress = isJson ? SILENT : createProgress(process.stderr.isTTY === true);
+  const progress = isJson ? SILENT : createProgress();
   const summary = await checkDatabase({
     ...where,
-    onProgress: progress.show,
+    onProgress: (progressed) => progress.show(describeProgress(progressed)),
     onFault: (fault) => {
       if (!found.add(fault)) return;
       if (isJson) return void shown.push(fault);
@@ -83,25 +84,9 @@ const fsck = async (
 
 const SILENT = { show: () => {}, clear: () => {} };
 
-/** In a log a line now and then. */
-const LINE_EVERY_MS = 10_000;
-
-const createProgress = (isTerminal: boolean) => {
-  let shownMs = performance.now();
-  return {
-    show({ check, done, total }: Progress): void {
-      const percent = total === 0 ? 100 : Math.min(100, Math.floor((done * 100) / total));
-      const text = `${check}: ${done} of ${total} (${percent} %)`;
-      if (isTerminal) process.stderr.write(`\r\x1b[K${text}`);
-      else if (performance.now() - shownMs > LINE_EVERY_MS) {
-        console.error(text);
-        shownMs = performance.now();
-      }
-    },
-    clear(): void {
-      if (isTerminal) process.stderr.write('\r\x1b[K');
-    },
-  };
+const describeProgress = ({ check, done, total }: Progress): string => {
+  const percent = total === 0 ? 100 : Math.min(100, Math.floor((done * 100) / total));
+  return `${check}: ${done} of ${total} (${percent} %)`;
 };
 
 const report = (

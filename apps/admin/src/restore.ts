@@ -11,6 +11,7 @@ import {
 } from '@svc/service';
 import type { Command } from './command.ts';
 import { describeHead, withFence } from './fence.ts';
+import { createProgress } from './progress.ts';
 import { describeWithheld } from './withheld.ts';
 
 export const restoreCommand: Command = {
@@ -35,7 +36,12 @@ database first.`,
       }
       console.log(describeSpan(span));
       if (values.apply === true) {
-        console.log(describeRestore(await restoreLedger(service, outside, span, logged)));
+        const progress = createProgress();
+        const onProgress = (what: string, looked: number) => progress.show(`Grants ${what}: ${looked}`);
+        const restore = await restoreLedger(service, outside, span, logged, { onProgress }).finally(
+          progress.clear,
+        );
+        console.log(describeRestore(restore));
         return 0;
       }
       const { lists, checkpoints, lostNames } = await findKept(service, outside);
@@ -66,15 +72,8 @@ const describeSpan = ({ head, lostFromMs, lostUntilMs, quarantinedUntilMs }: Los
     `  decisions from  ${at(quarantinedUntilMs)} on`,
   ].join('\n');
 
-const describeRestore = ({
-  restore,
-  takenAgain,
-  reservedNames,
-  withheldGrants,
-  withheldFromBudgets,
-  withheld,
-}: Restore): string => {
-  const more = withheldGrants - withheld.length;
+const describeRestore = ({ restore, takenAgain, reservedNames, withheld }: Restore): string => {
+  const more = withheld.inDoubt - withheld.named.length;
   return [
     `This is restore number ${restore.epoch} of this deployment.`,
     `  revoked again   ${takenAgain.grants} Grants, ${takenAgain.keys} keys of Principals, ${takenAgain.apiKeys} API keys`,
@@ -86,10 +85,10 @@ const describeRestore = ({
     `  reinstated      ${restore.reinstatedDays.length === 0 ? 'no checkpoint' : `the checkpoints of ${restore.reinstatedDays.join(', ')}`}`,
     `  reserved        ${reservedNames.length === 0 ? 'no name' : reservedNames.join(', ')}`,
     '  unverified      every hosted Principal, until its domain has been asked again; a worker does so at once',
-    `  withheld        ${withheldGrants} Grants: what they were first allowed with, or drew on budgets, may be lost`,
-    ...withheld.map((grant) => `                  ${describeWithheld(grant)}`),
+    `  withheld        ${withheld.inDoubt} Grants: what they were first allowed with, or drew on budgets, may be lost`,
+    ...withheld.named.map((grant) => `                  ${describeWithheld(grant)}`),
     ...(more > 0 ? [`                  and ${more} more: svc-admin restore withheld`] : []),
-    `                  ${withheldFromBudgets} others, which were allowed here, where they come to draw on a budget for the first time`,
+    `                  ${withheld.others} others, which were allowed here, where they come to draw on a budget for the first time`,
     '',
     `Start the service and a worker now. Until ${at(restore.quarantinedUntilMs)} POST /verify answers 503; all else is answered.`,
     'Withheld Grants are allowed again after svc-admin restore release. GET /restores shows the signed statement.',

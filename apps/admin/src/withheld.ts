@@ -1,8 +1,15 @@
 /** `svc-admin restore withheld` and `restore release`: Grants whose use in a lost span is not known (protocol §10). */
 import { UsageError } from '@svc/cli/command-line';
-import { type Released, releaseGrants, type ServiceDeps, type WithheldGrant } from '@svc/service';
+import {
+  type Release,
+  type ReleasedGrants,
+  releaseGrants,
+  type ServiceDeps,
+  type WithheldGrant,
+} from '@svc/service';
 import type { Command } from './command.ts';
 import { withService } from './open.ts';
+import { createProgress } from './progress.ts';
 
 const PAGE = 1_000;
 
@@ -44,34 +51,39 @@ export const releaseCommand: Command = {
   },
   notes: [
     `What they were first allowed with in the lost span, and what was drawn on their budgets then, stays lost: release those whose
-Principal has confirmed that, and revoke the others. What is named and not withheld is said, and the exit code is 1.`,
+Principal has confirmed that, and revoke the others. What is named and not withheld is said, and the exit code is 1. Cut off, the same
+command releases the rest.`,
   ],
   run: (values, env) => {
     const [which, ...more] = releasedBy(values);
     if (which === undefined || more.length > 0)
       throw new UsageError('restore release needs one of --grant, --principal and --all');
     return withService(env, async (service) => {
-      const released = await releaseGrants(service, which);
-      const missed = findMissed(which, released);
-      console.log(`${released.length} ${released.length === 1 ? 'Grant is' : 'Grants are'} released.`);
-      for (const problem of missed) console.log(problem);
-      if (missed.length > 0) console.log('svc-admin restore withheld lists those that are.');
-      return missed.length === 0 ? 0 : 1;
+      const progress = createProgress();
+      const onProgress = (count: number) => progress.show(`Grants released: ${count}`);
+      const release = await releaseGrants(service, which, { onProgress }).finally(progress.clear);
+      const { released } = release;
+      const problems = describeMissed(which, release);
+      console.log(`${released} ${released === 1 ? 'Grant is' : 'Grants are'} released.`);
+      for (const problem of problems) console.log(problem);
+      if (problems.length > 0) console.log('svc-admin restore withheld lists those that are.');
+      return problems.length === 0 ? 0 : 1;
     });
   },
 };
 
 /** What was named and had nothing to release, in a sentence each. */
-const findMissed = (which: Released, released: readonly string[]): readonly string[] => {
-  if ('grantIds' in which)
-    return [...new Set(which.grantIds)]
-      .filter((id) => !released.includes(id))
-      .map((id) => `${id} is not withheld.`);
-  if (released.length > 0) return [];
+const describeMissed = (which: ReleasedGrants, { released, missed }: Release): readonly string[] => {
+  if ('grantIds' in which) return missed.map((id) => `${id} is not withheld.`);
+  if (released > 0) return [];
   return ['principal' in which ? `No Grant of ${which.principal} is withheld.` : 'No Grant is withheld.'];
 };
 
-const releasedBy = ({ grant, principal, all }: Readonly<Record<string, unknown>>): readonly Released[] => [
+const releasedBy = ({
+  grant,
+  principal,
+  all,
+}: Readonly<Record<string, unknown>>): readonly ReleasedGrants[] => [
   ...(Array.isArray(grant) ? [{ grantIds: grant as readonly string[] }] : []),
   ...(typeof principal === 'string' ? [{ principal }] : []),
   ...(all === true ? [{ all } as const] : []),

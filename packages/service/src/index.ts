@@ -126,7 +126,7 @@ export * from './relying-parties/relying-parties.ts';
 export * from './relying-parties/verify-relying-party.ts';
 export * from './restore/plan-restore.ts';
 export { type LoggedRevocations, readRevocationLog } from './restore/read-log.ts';
-export { type Released, releaseGrants } from './restore/release-grants.ts';
+export { type Release, releaseGrants } from './restore/release-grants.ts';
 export { type Restore, restoreLedger } from './restore/restore-ledger.ts';
 export { signRestoreStatement } from './restore/statement.ts';
 export * from './sandbox/approve.ts';

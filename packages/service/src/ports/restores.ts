@@ -67,18 +67,33 @@ export interface RestoreRepository {
   forgetDomains(): Promise<void>;
   /** No claim expires before that: which of them were proven in the lost span is not known. */
   extendClaims(untilMs: number): Promise<void>;
-  /** From now on nothing is allowed by a Grant in force that would bind its id or draw on a budget, until it is released. */
-  withholdGrants(epoch: number): Promise<void>;
-  /** Ascending ids, those behind `afterId` ('' for all). `inDoubt`: without those of which only a first draw is in doubt. */
-  listWithheld(
+  /**
+   * Looks at so many Grants behind `afterId` ('' for the first). Nothing is allowed by those in force that would bind their id or draw on
+   * a budget, until they are released. The restore of this number need not be stored yet.
+   */
+  withholdGrants(epoch: number, afterId: string, limit: number): Promise<GrantPage>;
+  /** The same of every Grant that is not withheld by this restore: quick where that are few. */
+  withholdRest(epoch: number): Promise<void>;
+  /** Ascending ids, those behind `afterId` ('' for all). */
+  listWithheld(afterId: string, limit: number): Promise<readonly WithheldGrant[]>;
+  /** Looks at so many of these Grants behind `afterId`, and answers the ids of those that were withheld until now. */
+  releaseGrants(
+    which: ReleasedGrants,
     afterId: string,
     limit: number,
-    which?: { readonly inDoubt: boolean },
-  ): Promise<readonly WithheldGrant[]>;
-  countWithheld(): Promise<{ readonly inDoubt: number; readonly others: number }>;
-  /** Answers the ids of those that were withheld until now. Null: whatever the id, whoever the Principal. */
-  releaseGrants(which: {
-    readonly grantIds: readonly string[] | null;
-    readonly principal: string | null;
-  }): Promise<readonly string[]>;
+  ): Promise<GrantPage & { readonly released: readonly string[] }>;
 }
+
+/** Of Grants that are gone through by ascending ids. */
+export interface GrantPage {
+  /** How many were looked at; fewer than were asked for: there are no more. */
+  readonly looked: number;
+  /** Of the last one. */
+  readonly lastId: string | null;
+}
+
+/** Which Grants: these, those of a Principal, or all. */
+export type ReleasedGrants =
+  | { readonly grantIds: readonly string[] }
+  | { readonly principal: string }
+  | { readonly all: true };

@@ -1,27 +1,73 @@
-/** The end of what a restore withholds (protocol §10): the operator vouches for the Grants, in the audit log. */
+/**
+ * The end of what a restore withholds (protocol §10): the operator vouches for the Grants, in the audit log. They are released in steps, each with
+ * its own audit event in its own transaction: whatever a release that is cut off has done is told, and the same one goes on with the rest.
+ */
 import { auditEvent, SYSTEM } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
+import type { ReleasedGrants } from '../ports/restores.ts';
+import type { Repositories } from '../ports/store.ts';
 
 /** For the audit log. */
 const REQUEST_ID = 'svc-admin-restore';
 
-/** Which Grants: these, those of a Principal, or all. */
-export type Released =
-  | { readonly grantIds: readonly string[] }
-  | { readonly principal: string }
-  | { readonly all: true };
+export interface ReleaseOptions {
+  /** How many Grants a step looks at. */
+  readonly step?: number;
+  /** Told after each step how many were released until then. */
+  readonly onProgress?: (released: number) => void;
+}
 
-/** Answers the ids of those that were withheld, and are not any more. Every node goes by it from its next decision on. */
-export const releaseGrants = (deps: ServiceDeps, released: Released): Promise<readonly string[]> =>
-  deps.store.transaction(async (tx) => {
-    const grantIds = 'grantIds' in released ? released.grantIds : null;
-    const principal = 'principal' in released ? released.principal : null;
-    const ids = await tx.restores.releaseGrants({ grantIds, principal });
-    const targets = grantIds === null ? [principal] : ids;
-    for (const target of ids.length === 0 ? [] : targets) {
-      const details = { grants: grantIds === null ? ids.length : 1 };
-      const event = { action: 'restore.release', target, requestId: REQUEST_ID, details } as const;
-      await tx.audit.insert(auditEvent(deps, SYSTEM, event));
-    }
-    return ids;
-  });
+export interface Release {
+  /** How many were withheld, and are not any more. */
+  readonly released: number;
+  /** Of those that were named one by one, those that were not withheld. */
+  readonly missed: readonly string[];
+}
+
+/** Its Grants are locked meanwhile, and their revocations wait for 400 ms: some 30 ms on a disk that is quick. */
+const STEP = 1_000;
+/** For one step, on a disk that is slow. */
+const DEADLINE_MS = 30_000;
+
+/** Every node goes by it from its next decision on. Safe to repeat: what is released already is not counted again. */
+export const releaseGrants = async (
+  deps: ServiceDeps,
+  which: ReleasedGrants,
+  { step = STEP, onProgress = () => {} }: ReleaseOptions = {},
+): Promise<Release> => {
+  const missed = new Set('grantIds' in which ? which.grantIds : []);
+  let released = 0;
+  for (let after: string | null = ''; after !== null; ) {
+    const page = await deps.store.transaction((tx) => releasePage(deps, tx, which, after ?? '', step), {
+      deadlineMs: DEADLINE_MS,
+    });
+    for (const id of page.released) missed.delete(id);
+    released += page.released.length;
+    onProgress(released);
+    after = page.looked < step ? null : page.lastId;
+  }
+  return { released, missed: [...missed] };
+};
+
+const releasePage = async (
+  deps: ServiceDeps,
+  tx: Repositories,
+  which: ReleasedGrants,
+  afterId: string,
+  step: number,
+) => {
+  const page = await tx.restores.releaseGrants(which, afterId, step);
+  for (const audited of eventsOf(which, page.released))
+    await tx.audit.insert(
+      auditEvent(deps, SYSTEM, { action: 'restore.release', requestId: REQUEST_ID, ...audited }),
+    );
+  return page;
+};
+
+/** One for each that was named, and one for all the others of a step. */
+const eventsOf = (which: ReleasedGrants, released: readonly string[]) => {
+  if ('grantIds' in which) return released.map((target) => ({ target, details: { grants: 1 } }));
+  if (released.length === 0) return [];
+  const target = 'principal' in which ? which.principal : null;
+  return [{ target, details: { grants: released.length } }];
+};

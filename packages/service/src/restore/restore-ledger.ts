@@ -3,10 +3,11 @@
  *
  *   claim      the fence's head is replaced: whoever stood on it decides no more
  *   take       what was revoked, disabled, blocked, released or transferred in the lost span is so again
+ *   withhold   Grants whose use in the lost span is unknown are marked, some thousands in each transaction
  *   settle     in one transaction: the claimed head becomes part of the lineage, nothing is stored that is dated before the
  *              end of the quarantine, days that were closed in the lost span get their published checkpoints back, no list
  *              is allocated from any more, lost names are reserved, no domain counts as proven, claims have their time anew,
- *              Grants whose use in the lost span is unknown are withheld, and the signed statement is stored
+ *              Grants that were not marked are withheld too, and the signed statement is stored
  *
  * Cut off anywhere before the last step, the database is still behind the fence, and the restore is begun anew.
  */
@@ -14,7 +15,7 @@ import { CLAIM_MS } from '../claims/claim.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { formatHead, HEAD_KEY } from '../fence/head.ts';
 import type { FenceHead, OutsideStore } from '../ports/fence.ts';
-import type { RestoreRecord, WithheldGrant } from '../ports/restores.ts';
+import type { RestoreRecord } from '../ports/restores.ts';
 import { type EndedAgain, endAgain } from './end-again.ts';
 import { type HandedOverAgain, handOverAgain, handOverLogged } from './hand-over-again.ts';
 import type { Kept } from './kept.ts';
@@ -23,23 +24,22 @@ import { findKept, type KeptOutside, type LostSpan, listLostNames } from './plan
 import type { LoggedRevocations } from './read-log.ts';
 import { revokeAgain } from './revoke-again.ts';
 import { signRestoreStatement } from './statement.ts';
+import {
+  countWithheld,
+  type WithheldGrants,
+  type WithholdOptions,
+  withholdGrants,
+} from './withhold-grants.ts';
 
 export interface Restore {
   readonly restore: Omit<RestoreRecord, 'restoredAtMs'>;
   readonly takenAgain: TakenAgain;
   readonly reservedNames: readonly string[];
-  /** Of which something is known that may have gone on in the lost span. */
-  readonly withheldGrants: number;
-  /** Withheld only where they come to draw on a budget for the first time. */
-  readonly withheldFromBudgets: number;
-  /** The first of `withheldGrants`. */
-  readonly withheld: readonly WithheldGrant[];
+  readonly withheld: WithheldGrants;
 }
 
 /** What the restore had given back. */
 export type TakenAgain = { readonly grants: number } & EndedAgain & HandedOverAgain;
-
-const WITHHELD_NAMED = 20;
 
 /**
  * Lists of one domain that may have been opened in the last second before the fence, and the last one of which it was told.
@@ -54,6 +54,7 @@ export const restoreLedger = async (
   outside: OutsideStore,
   span: LostSpan,
   logged: LoggedRevocations,
+  options: WithholdOptions = {},
 ): Promise<Restore> => {
   const claimed = await claim(deps, outside, span);
   const { lists, checkpoints, revoked, names } = await findKept(deps, outside);
@@ -68,6 +69,7 @@ export const restoreLedger = async (
     reinstatedDays: lost.map(({ day }) => day),
     leastListNumber: (await highestListNumber(deps, lists)) + LIST_NUMBER_MARGIN,
   };
+  await withholdGrants(deps, restore.epoch, options);
   const previous = last?.statement ?? null;
   const statement = await signRestoreStatement(deps, {
     ...restore,
@@ -75,15 +77,8 @@ export const restoreLedger = async (
     previous,
   });
   await settle(deps, { claimed, restore: { ...restore, statement }, lost, lostNames });
-  const withheld = await deps.store.restores.countWithheld();
-  return {
-    restore: { ...restore, statement },
-    takenAgain,
-    reservedNames: lostNames,
-    withheldGrants: withheld.inDoubt,
-    withheldFromBudgets: withheld.others,
-    withheld: await deps.store.restores.listWithheld('', WITHHELD_NAMED, { inDoubt: true }),
-  };
+  const withheld = await countWithheld(deps, options);
+  return { restore: { ...restore, statement }, takenAgain, reservedNames: lostNames, withheld };
 };
 
 /** What was kept first, then what only the log tells. */
@@ -136,7 +131,7 @@ const settle = ({ store }: ServiceDeps, { claimed, restore, lost, lostNames }: S
       await restores.reserveNames(lostNames, restore.epoch);
       await restores.forgetDomains();
       await restores.extendClaims(restore.quarantinedUntilMs + CLAIM_MS);
-      await restores.withholdGrants(restore.epoch);
+      await restores.withholdRest(restore.epoch);
       await restores.adopt(claimed);
     },
     { deadlineMs: SETTLE_DEADLINE_MS },

@@ -569,7 +569,6 @@ export const expectedSchema: Readonly<Record<string, string>> = {
   'constraint grants.grants_status_index_check': '7fe28abc4a6805be',
   'constraint grants.grants_status_list_url_fkey': 'ab52f7d13acbe0a8',
   'constraint grants.grants_status_list_url_status_index_key': 'd77fef67d608d385',
-  'constraint grants.grants_withheld_by_fkey': 'a0dde0e2a069205d',
   'constraint idempotency_keys.idempotency_keys_pkey': '2801954a903f034a',
   'constraint ledger_count.ledger_count_is_only_row_check': '20b23b47ca03bac7',
   'constraint ledger_count.ledger_count_pkey': '2faad44435b7d738',

@@ -1,0 +1,142 @@
+/** A restore of more Grants than one transaction should mark (protocol §10), cut off behind each of its steps. */
+import { generateKeyPairSync } from 'node:crypto';
+import type { DidWeb } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
+import {
+  findLostSpan,
+  formatHead,
+  type OutsideStore,
+  parseKeySet,
+  readRevocationLog,
+  releaseGrants,
+  restoreLedger,
+  type ServiceDeps,
+} from '@svc/service';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql } from '@svc/testkit/store/session';
+import { createWorld, insertGrant } from '@svc/testkit/store/world';
+import { beforeAll, beforeEach, expect, it } from 'vitest';
+
+const stores = withStores();
+const DID = 'did:web:svc.example' as DidWeb;
+const STEP = 3;
+const NEW_GRANTS = 7;
+
+const jwk = { ...generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }), kid: 'status-1' };
+const statusKeys = parseKeySet({ keys: [jwk] }, 'status', DID);
+const deps = () =>
+  ({
+    store: stores.first,
+    clock: { nowMs: () => Date.now() },
+    crypto: nativeCrypto,
+    random: { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) },
+    identity: { did: DID, domain: 'svc.example', statusKeys },
+  }) as unknown as ServiceDeps;
+
+/** Beside the database only the head of the fence, which the database lacks. */
+const loseHead = async (): Promise<OutsideStore> => {
+  const { seq, epoch } = await stores.first.restores.findLast();
+  const head = { epoch, seq: seq + 5, nonce: 'f'.repeat(32), atMs: Math.floor(await stores.first.now()) };
+  let object = { text: formatHead(DID, head), tag: '0' };
+  return {
+    find: async () => object,
+    put: async (_, text) => {
+      object = { text, tag: String(Number(object.tag) + 1) };
+      return true;
+    },
+    list: async () => [],
+  };
+};
+
+type OnProgress = (what: 'withheld' | 'counted', looked: number) => void;
+
+/** As `svc-admin restore --apply` does it. */
+const restore = async (outside: OutsideStore, onProgress: OnProgress, service = deps()) => {
+  const span = await findLostSpan(service, outside);
+  if (span === null) throw new Error('nothing is lost');
+  return restoreLedger(service, outside, span, readRevocationLog([]), { step: STEP, onProgress });
+};
+
+interface Marks {
+  readonly grants: number;
+  /** By the restore that is next, or by the last one. */
+  readonly marked: number;
+}
+const countMarks = async (epoch: number): Promise<Marks> => {
+  const text = `select count(*)::int as grants, count(*) filter (where withheld_by = $1)::int as marked from grants`;
+  const [row] = await runSql<Marks>(stores.url, text, [epoch]);
+  return row ?? { grants: 0, marked: 0 };
+};
+
+beforeAll(() =>
+  runSql(
+    stores.url,
+    `create table marks (transaction xid8, mark integer);
+     create function note_mark() returns trigger language plpgsql as $$ begin
+       insert into marks values (pg_current_xact_id(), new.withheld_by); return null;
+     end $$;
+     create trigger note_mark after update of withheld_by on grants for each row execute function note_mark()`,
+  ),
+);
+
+beforeEach(async () => {
+  const world = await createWorld(stores.first);
+  for (let i = 0; i < NEW_GRANTS; i++) await insertGrant(world);
+});
+
+it('cut off behind any step is begun anew: the database lacks the head until every Grant in force is withheld', async () => {
+  const outside = await loseHead();
+  const { restores } = stores.first;
+  const former = await restores.list();
+  const epoch = former.length + 1;
+  for (let steps = 1; ; steps++) {
+    let left = steps;
+    const restored = await restore(outside, (what) => {
+      left -= 1;
+      if (what === 'withheld' && left === 0) throw new Error('cut off');
+    }).catch((error: Error) => error.message);
+    const { grants, marked } = await countMarks(epoch);
+    expect(marked).toBe(Math.min(steps * STEP, grants));
+    if (restored !== 'cut off') {
+      expect(restored).toMatchObject({ restore: { epoch }, withheld: { inDoubt: grants, others: 0 } });
+      break;
+    }
+    expect(await restores.list()).toEqual(former);
+    expect(await findLostSpan(deps(), outside)).not.toBeNull();
+  }
+  expect(await findLostSpan(deps(), outside)).toBeNull();
+  const size = 'select transaction, count(*)::int as size from marks where mark = $1 group by transaction';
+  const transactions = await runSql<{ size: number }>(stores.url, size, [epoch]);
+  const { grants } = await countMarks(epoch);
+  // None marked more than a step has, and none was marked twice.
+  expect(Math.max(...transactions.map((one) => one.size))).toBe(STEP);
+  expect(transactions.reduce((sum, one) => sum + one.size, 0)).toBe(grants);
+});
+
+it('withholds what was released or allocated behind the last of its steps', async () => {
+  const outside = await loseHead();
+  const { first } = stores;
+  const epoch = (await first.restores.list()).length + 1;
+  const world = await createWorld(first);
+  const disturb = async () => {
+    expect(await releaseGrants(deps(), { all: true })).toMatchObject({ released: marked.grants });
+    await insertGrant(world);
+  };
+  const marked = await countMarks(epoch);
+  let isMarked = false;
+  const store = Object.assign(Object.create(first), {
+    async transaction(...[work, options]: Parameters<typeof first.transaction>) {
+      if (isMarked) await disturb();
+      isMarked = false;
+      return first.transaction(work, options);
+    },
+  });
+  await restore(
+    outside,
+    (what, looked) => {
+      isMarked = what === 'withheld' && looked === marked.grants;
+    },
+    { ...deps(), store },
+  );
+  expect(await countMarks(epoch)).toEqual({ grants: marked.grants + 1, marked: marked.grants + 1 });
+});
