@@ -576,6 +576,13 @@ create table usage_monthly_by_principal (
   reason text,
   verifies bigint not null
 );
+create table verifier_searches (
+  principal text collate "C" not null,
+  up_to bigint not null,
+  asked_to bigint not null default '-2147483649'::bigint,
+  cold_grant_id text collate "C" not null default ''::text,
+  cold_relying_party text collate "C" not null default ''::text
+);
 
 create type svc_decision as (
   ordinal integer,
@@ -836,6 +843,7 @@ alter table usage_monthly add constraint usage_monthly_month_check CHECK ((EXTRA
 alter table usage_monthly add constraint usage_monthly_verifies_check CHECK ((verifies > 0));
 alter table usage_monthly_by_principal add constraint usage_monthly_by_principal_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric));
 alter table usage_monthly_by_principal add constraint usage_monthly_by_principal_verifies_check CHECK ((verifies > 0));
+alter table verifier_searches add constraint verifier_searches_pkey PRIMARY KEY (principal);
 
 CREATE INDEX api_keys_by_subject ON public.api_keys USING btree (subject);
 CREATE INDEX approval_receipts_of_request ON public.approval_receipts USING btree (request_id);
@@ -2545,6 +2553,33 @@ AS $function$
     and d.state = 'waiting'
     and d.is_next != (d.position = f.position);
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_find_search(p_principal text)
+ RETURNS verifier_searches
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_search verifier_searches;
+begin
+  select * into v_search from verifier_searches where principal = p_principal;
+  if not found then
+    insert into verifier_searches (principal, up_to)
+    select p_principal, max(position)
+    from
+      (
+        select position
+        from event_log
+        where audience = 'verifiers ' || p_principal
+        order by position
+        limit 16
+      ) as first
+    having count(*) > 0
+    returning *
+    into v_search;
+  end if;
+  return v_search;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_find_table_of_day(p_day date, p_state text)
  RETURNS regclass
  LANGUAGE sql
@@ -2903,40 +2938,49 @@ AS $function$
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_has_verified(p_relying_parties text[], p_principal text, p_grant_id text)
  RETURNS boolean
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_sort TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
  SET search_path TO 'public', 'pg_temp'
- SET plan_cache_mode TO 'force_custom_plan'
 AS $function$
-  select
-    exists (
-      select
-      from
-        unnest(p_relying_parties) as rp (did),
-        receipts as r
-      where
-        r.receipt_id >= (
-          select svc_lowest_receipt_id(allocated_at - interval '1 minute') from grants where id = p_grant_id
-        )
-        and hashtext(r.principal) = hashtext(p_principal)
-        and hashtext(r.relying_party) = hashtext(rp.did)
-        and hashtext(r.grant_id) = hashtext(p_grant_id)
-        and r.principal = p_principal
-        and r.relying_party = rp.did
-        and r.grant_id = p_grant_id
-    )
-    or exists (
-      select
-      from
-        cold_verifications as c
-      where
-        c.grant_id = p_grant_id
-        and c.principal = p_principal
-        and c.relying_party = any (p_relying_parties)
-        and c.latest_receipt_id >= (
-          select svc_lowest_receipt_id(allocated_at - interval '1 minute') from grants where id = p_grant_id
-        )
-    );
+declare
+  v_from text := (
+    select svc_lowest_receipt_id(allocated_at - interval '1 minute') from grants where id = p_grant_id
+  );
+begin
+  return exists (
+    select
+    from
+      unnest(p_relying_parties) as rp (did)
+      -- In the order of receipts_by_principal: whatever is known of the tables when this is planned, no other index has it, by which all that is
+      -- of the Grant or of the relying party would be read.
+      cross join lateral (
+        select r.principal, r.relying_party, r.grant_id
+        from receipts as r
+        where
+          r.receipt_id >= v_from
+          and hashtext(r.principal) = hashtext(p_principal)
+          and hashtext(r.relying_party) = hashtext(rp.did)
+          and hashtext(r.grant_id) between hashtext(p_grant_id) and hashtext(p_grant_id)
+        order by hashtext(r.grant_id)
+        offset 0
+      ) as r
+    where r.principal = p_principal and r.relying_party = rp.did and r.grant_id = p_grant_id
+  )
+  or exists (
+    select
+    from cold_verifications as c
+    where
+      c.grant_id = p_grant_id
+      and c.principal = p_principal
+      and c.relying_party = any (p_relying_parties)
+      and c.latest_receipt_id >= v_from
+  );
+end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_held_since(p_principal principals)
  RETURNS timestamp with time zone
@@ -3545,6 +3589,70 @@ CREATE OR REPLACE FUNCTION public.svc_may_hear_decisions(p_principal principals)
 AS $function$
   select p_principal.kind != 'hosted' or p_principal.verification_state = 'verified';
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_move_events(p_limit integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_sort TO 'off'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_snapshot pg_snapshot;
+  v_moved integer;
+begin
+  if not pg_try_advisory_xact_lock(11, 1) then
+    return 0;
+  end if;
+  v_snapshot := pg_current_snapshot();
+  with
+    -- Of this server, then of the one that this database is a dump of.
+    ready as (
+      select seq
+      from
+        (
+          (
+            select o.xid, o.seq
+            from event_outbox as o
+            where o.xid < pg_snapshot_xmin(v_snapshot)
+            order by o.xid, o.seq
+            limit p_limit
+          )
+          union all
+          (
+            select o.xid, o.seq
+            from event_outbox as o
+            where o.xid >= pg_snapshot_xmax(v_snapshot)
+            order by o.xid, o.seq
+            limit p_limit
+          )
+        ) as r
+      order by r.xid, r.seq
+      limit p_limit
+    ),
+    taken as (delete from event_outbox where seq in (select seq from ready) returning *),
+    logged as (
+      insert into event_log (event_id, audience, type, order_key, occurred_at, percent, data)
+      select
+        event_id,
+        case
+          when audience = 'verifiers' then 'verifiers ' || (data::json ->> 'principal')
+          else audience
+        end,
+        type,
+        order_key,
+        occurred_at,
+        percent,
+        data
+      from taken
+      order by xid, seq
+      on conflict do nothing
+    )
+  select count(*)
+  into v_moved
+  from taken;
+  return v_moved;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_ms(instant timestamp with time zone)
  RETURNS bigint
  LANGUAGE sql
@@ -3586,6 +3694,59 @@ begin
   update evidence_naming set named_before = v_to;
   return v_read;
 end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_next_relying_party(p_principal text, p_from text, p_after bigint)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_sort TO 'off'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  return (
+    select hashtext(relying_party)
+    from receipts
+    where
+      receipt_id >= p_from
+      and hashtext(principal) = hashtext(p_principal)
+      and hashtext(relying_party) > p_after
+    order by hashtext(relying_party)
+    limit 1
+  );
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_next_to_tell(p_after text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select
+    substr(
+      coalesce(
+        (
+          select audience
+          from event_log
+          where
+            audience > 'verifiers ' || p_after
+            and audience >= 'verifiers did:'
+            and audience < 'verifiers did;'
+          order by audience
+          limit 1
+        ),
+        (
+          select audience
+          from event_log
+          where audience >= 'verifiers did:' and audience < 'verifiers did;'
+          order by audience
+          limit 1
+        )
+      ),
+      11
+    );
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_not_after(p_at timestamp with time zone, p_now timestamp with time zone)
  RETURNS timestamp with time zone
@@ -4542,36 +4703,6 @@ begin
   end if;
 end;
 $function$;
-CREATE OR REPLACE FUNCTION public.svc_relying_parties_of(p_principal text, p_since timestamp with time zone)
- RETURNS integer[]
- LANGUAGE plpgsql
- STABLE
- SET plan_cache_mode TO 'force_generic_plan'
- SET enable_seqscan TO 'off'
- SET enable_sort TO 'off'
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-declare
-  v_from text := svc_lowest_receipt_id(p_since);
-  v_last bigint := -2147483649;
-  v_found integer[] := '{}';
-begin
-  loop
-    select hashtext(relying_party)
-    into v_last
-    from receipts
-    where
-      receipt_id >= v_from
-      and hashtext(principal) = hashtext(p_principal)
-      and hashtext(relying_party) > v_last
-    order by hashtext(relying_party)
-    limit 1;
-    exit when not found;
-    v_found := v_found || v_last::integer;
-  end loop;
-  return v_found;
-end;
-$function$;
 CREATE OR REPLACE FUNCTION public.svc_relying_party_is_paused(p_relying_party text, p_org_id text)
  RETURNS boolean
  LANGUAGE sql
@@ -4643,6 +4774,33 @@ begin
       jsonb_build_object('reopened_days', reopened_days, 'unsealed', unsealed, 'mark_moved_ms', mark_moved_ms)
     );
 end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_revocation_listeners(p_limit integer)
+ RETURNS integer[]
+ LANGUAGE sql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select
+    case
+      when count(*) <= p_limit then coalesce(array_agg(hash), '{}')
+    end
+  from
+    (
+      select hashtext(r.did) as hash
+      from
+        event_wants as w
+        join relying_parties as r on r.did = substr(w.audience, 4)
+      where w.type = 'grant.revoked' and w.audience >= 'rp ' and w.audience < 'rp!'
+      union all
+      select hashtext(r.did)
+      from
+        event_wants as w
+        join relying_parties as r on r.org_id = substr(w.audience, 5)
+      where w.type = 'grant.revoked' and w.audience >= 'org ' and w.audience < 'org!'
+      limit p_limit + 1
+    ) as l;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_rewind_events(p_now timestamp with time zone)
  RETURNS void
@@ -4728,55 +4886,13 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_sequence_events(p_limit integer)
  RETURNS integer
  LANGUAGE plpgsql
- SET enable_seqscan TO 'off'
- SET enable_sort TO 'off'
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
-  v_snapshot pg_snapshot;
-  v_moved integer;
+  v_moved integer := svc_move_events(p_limit);
 begin
-  if not pg_try_advisory_xact_lock(11, 1) then
-    return 0;
-  end if;
-  v_snapshot := pg_current_snapshot();
-  with
-    -- Of this server, then of the one that this database is a dump of.
-    ready as (
-      select seq
-      from
-        (
-          (
-            select o.xid, o.seq
-            from event_outbox as o
-            where o.xid < pg_snapshot_xmin(v_snapshot)
-            order by o.xid, o.seq
-            limit p_limit
-          )
-          union all
-          (
-            select o.xid, o.seq
-            from event_outbox as o
-            where o.xid >= pg_snapshot_xmax(v_snapshot)
-            order by o.xid, o.seq
-            limit p_limit
-          )
-        ) as r
-      order by r.xid, r.seq
-      limit p_limit
-    ),
-    taken as (delete from event_outbox where seq in (select seq from ready) returning *),
-    logged as (
-      insert into event_log (event_id, audience, type, order_key, occurred_at, percent, data)
-      select event_id, audience, type, order_key, occurred_at, percent, data
-      from taken
-      order by xid, seq
-      on conflict do nothing
-    )
-  select count(*)
-  into v_moved
-  from taken;
-  return greatest(v_moved, least(svc_tell_verifiers(), p_limit));
+  perform svc_tell_verifiers(svc_next_to_tell(null), interval '100 milliseconds');
+  return v_moved;
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_set_pause(p_scope text, p_owner text, p_subject text, p_is_paused boolean, p_reason text, p_actor jsonb)
@@ -5250,48 +5366,151 @@ AS $function$
   select subscription_id, position, url, event_id, type, occurred_at, data, attempts, method, audience
   from svc_take_in_turn(p_methods, p_limit, 100000000, 0, 0, p_at_once, p_of_audience, p_for);
 $function$;
-CREATE OR REPLACE FUNCTION public.svc_tell_verifiers()
- RETURNS integer
+CREATE OR REPLACE FUNCTION public.svc_tell_next_verifier(p_search verifier_searches, p_from text, p_listeners integer[])
+ RETURNS verifier_searches
  LANGUAGE plpgsql
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
-  v_ends timestamptz := clock_timestamp() + interval '300 milliseconds';
-  v_one record;
-  v_principal text;
-  v_since timestamptz;
-  v_of_principal integer[];
-  v_told integer := 0;
+  v_last constant bigint := 2147483647;
+  v_next bigint;
+  v_listener bigint;
 begin
-  for v_one in select
-    l.*,
-    l.data::json ->> 'principal' as principal,
-    l.data::json ->> 'grant_id' as grant_id,
-    g.allocated_at - interval '1 minute' as since
+  if p_search.asked_to < v_last then
+    v_next := svc_next_relying_party(p_search.principal, p_from, p_search.asked_to);
+    v_listener := case
+      when p_listeners is null then v_next
+      else (select min(hash) from unnest(p_listeners) as hash where hash >= v_next)
+    end;
+    if v_listener = v_next then
+      perform svc_tell_verifier(p_search, did, null) from relying_parties where hashtext(did) = v_next;
+    end if;
+    p_search.asked_to := case
+      when v_listener > v_next then v_listener - 1
+      else coalesce(v_listener, v_last)
+    end;
+    return p_search;
+  end if;
+  select c.grant_id, c.relying_party
+  into p_search.cold_grant_id, p_search.cold_relying_party
   from
     event_log as l
-    left join grants as g on g.id = l.data::json ->> 'grant_id'
-  where l.audience = 'verifiers'
-  order by l.position
-  limit 1000 loop
-    if v_one.principal is distinct from v_principal or v_one.since < v_since then
-      v_principal := v_one.principal;
-      v_since := v_one.since;
-      v_of_principal := svc_relying_parties_of(v_principal, v_since);
-    end if;
-    insert into event_outbox (event_id, audience, type, order_key, occurred_at, data)
-    select v_one.event_id, a.audience, v_one.type, v_one.order_key, v_one.occurred_at, v_one.data
-    from unnest(svc_verifiers_of(v_one.principal, v_one.grant_id, v_of_principal)) as a (audience)
-    where
-      -- Its Principal may be a member of the same org.
-      not exists (
-        select from event_log as own where own.event_id = v_one.event_id and own.audience = a.audience
-      );
-    update event_log set audience = 'verifiers told' where position = v_one.position;
-    v_told := v_told + 1;
+    cross join lateral (
+      select v.grant_id, v.relying_party
+      from cold_verifications as v
+      where
+        v.grant_id = l.order_key
+        and v.principal = p_search.principal
+        and v.relying_party > case
+          when l.order_key = p_search.cold_grant_id then p_search.cold_relying_party
+          else ''
+        end
+      order by v.relying_party
+      limit 1
+    ) as c
+  where
+    l.audience = 'verifiers ' || p_search.principal
+    and l.position <= p_search.up_to
+    and l.order_key >= p_search.cold_grant_id
+  order by c.grant_id
+  limit 1;
+  if not found then
+    return null;
+  end if;
+  perform svc_tell_verifier(p_search, p_search.cold_relying_party, p_search.cold_grant_id);
+  return p_search;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_tell_verifier(p_search verifier_searches, p_relying_party text, p_grant_id text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into event_outbox (event_id, audience, type, order_key, occurred_at, data)
+  select event_id, listener, type, order_key, occurred_at, data
+  from
+    (
+      select l.*, a.audience as listener
+      from
+        relying_parties as r
+        cross join lateral (
+          values
+            ('rp ' || r.did),
+            ('org ' || r.org_id)
+        ) as a (audience)
+        cross join event_log as l
+      where
+        r.did = p_relying_party
+        and exists (select from event_wants as w where w.type = 'grant.revoked' and w.audience = a.audience)
+        and l.audience = 'verifiers ' || p_search.principal
+        and l.position <= p_search.up_to
+        and (p_grant_id is null or l.order_key = p_grant_id)
+        -- As one that has its Principal too, or as that of another relying party. What two steps tell twice is in the log once.
+        and not exists (
+          select from event_log as own where own.event_id = l.event_id and own.audience = a.audience
+        )
+        and not exists (
+          select
+          from event_outbox as o
+          where
+            o.xid = pg_current_xact_id_if_assigned()
+            and o.event_id = l.event_id
+            and o.audience = a.audience
+        )
+      offset 0
+    ) as untold
+  where svc_has_verified(array[p_relying_party], p_search.principal, order_key);
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_tell_verifiers(p_principal text, p_for interval)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_ends timestamptz := clock_timestamp() + p_for;
+  v_search verifier_searches;
+  v_next verifier_searches;
+  v_from text;
+  v_listeners integer[];
+begin
+  if not pg_try_advisory_xact_lock(11, 3) then
+    return false;
+  end if;
+  v_search := svc_find_search(p_principal);
+  if v_search.principal is null then
+    return false;
+  end if;
+  select svc_lowest_receipt_id(min(g.allocated_at) - interval '1 minute')
+  into v_from
+  from
+    event_log as l
+    join grants as g on g.id = l.order_key
+  where l.audience = 'verifiers ' || p_principal and l.position <= v_search.up_to;
+  v_listeners := svc_revocation_listeners(200);
+  loop
+    v_next := svc_tell_next_verifier(v_search, v_from, v_listeners);
+    exit when v_next.principal is null;
+    v_search := v_next;
     exit when clock_timestamp() >= v_ends;
   end loop;
-  return v_told;
+  if v_next.principal is null then
+    delete from verifier_searches where principal = p_principal;
+    update event_log
+    set audience = 'verifiers told'
+    where audience = 'verifiers ' || p_principal and position <= v_search.up_to;
+  else
+    update verifier_searches
+    set
+      asked_to = v_search.asked_to,
+      cold_grant_id = v_search.cold_grant_id,
+      cold_relying_party = v_search.cold_relying_party
+    where principal = p_principal;
+  end if;
+  return true;
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_tenants_of(p_subscription_ids text[])
@@ -5393,37 +5612,6 @@ begin
   update ledger_count set counted_before = svc_lowest_receipt_id(v_from::timestamp at time zone 'UTC');
   return true;
 end;
-$function$;
-CREATE OR REPLACE FUNCTION public.svc_verifiers_of(p_principal text, p_grant_id text, p_of_principal integer[])
- RETURNS text[]
- LANGUAGE sql
- STABLE
- SET enable_seqscan TO 'off'
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  with
-    listeners as materialized (
-      select r.did, array_agg(a.audience) as audiences
-      from
-        (
-          select did from relying_parties where hashtext(did) = any (p_of_principal)
-          union
-          select relying_party from cold_verifications where grant_id = p_grant_id
-        ) as v
-        join relying_parties as r on r.did = v.did
-        cross join lateral (
-          values
-            ('rp ' || r.did),
-            ('org ' || r.org_id)
-        ) as a (audience)
-      where exists (select from event_wants as w where w.type = 'grant.revoked' and w.audience = a.audience)
-      group by r.did
-    )
-  select coalesce(array_agg(distinct audience), '{}')
-  from
-    listeners,
-    unnest(audiences) as audience
-  where did in (select did from listeners where svc_has_verified(array[did], p_principal, p_grant_id));
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_want_events(p_subscription_id text)
  RETURNS void

@@ -39,6 +39,7 @@ export * from './events/deliver.ts';
 export * from './events/post.ts';
 export * from './events/sign-webhook.ts';
 export * from './events/subscriptions.ts';
+export * from './events/tell-verifiers.ts';
 export * from './events/webhook-secrets.ts';
 export { Fence, type FenceOptions, type FenceProblem } from './fence/fence.ts';
 export { formatHead, HEAD_KEY, parseHead } from './fence/head.ts';

@@ -1,9 +1,9 @@
 /** What a look at due deliveries and a revocation cost, whoever makes them dear, and what stays in order meanwhile. */
 import type { OrgId } from '@svc/protocol';
 import type { EventAudience, EventType, GrantRecord, TakenDelivery } from '@svc/service';
-import { insertSubscription } from '@svc/testkit/store/events';
+import { insertSubscription, listTold, sequenceAll } from '@svc/testkit/store/events';
 import { withStores } from '@svc/testkit/store/open-store';
-import { runSql, withSession } from '@svc/testkit/store/session';
+import { alterFunction, runSql, withSession } from '@svc/testkit/store/session';
 import {
   allowCommit,
   createWorld,
@@ -12,7 +12,7 @@ import {
   insertOrg,
   type World,
 } from '@svc/testkit/store/world';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 
 const stores = withStores();
 let world: World;
@@ -29,12 +29,8 @@ beforeEach(async () => {
 const DECISIONS: readonly EventType[] = ['decision.allow', 'decision.deny'];
 const want = (audience: EventAudience, types = DECISIONS) =>
   insertSubscription(stores.first, audience, types);
-const sequenceAll = async (): Promise<void> => {
-  while ((await runSql(stores.url, 'select from event_outbox limit 1')).length > 0)
-    await stores.second.events.sequence(10_000);
-};
 const openAll = async (): Promise<void> => {
-  await sequenceAll();
+  await sequenceAll(stores.url, stores.second);
   for (const id of await stores.first.events.listBehind()) await stores.first.events.open(id, 1_000);
 };
 const NONE = { newcomers: 0, others: 0 };
@@ -295,7 +291,8 @@ describe('a revocation', () => {
       while (
         (await session.query('select from event_log where audience = $1', ['verifiers told'])).rowCount !== 2
       ) {
-        await session.query('select svc_sequence_events(100)');
+        await session.query('select svc_move_events(100)');
+        await session.query(`select svc_tell_verifiers(svc_next_to_tell(null), interval '1 minute')`);
         const { rows } = await session.query<{ calls: number }>(
           `select coalesce(sum(calls), 0)::integer as calls from pg_stat_xact_user_functions
            where funcname = 'svc_has_verified'`,
@@ -313,6 +310,148 @@ describe('a revocation', () => {
     expect((await take()).map(({ subscriptionId, type }) => ({ subscriptionId, type }))).toEqual(
       Array(2).fill({ subscriptionId: mine.subscriptionId, type: 'grant.revoked' }),
     );
+  });
+
+  /** So many relying parties that want to hear of revocations. */
+  const listen = (count: number) =>
+    Promise.all(
+      Array.from({ length: count }, async () => {
+        const { relyingParty, keyHash, keyId } = await createWorld(stores.first);
+        await want(`rp ${relyingParty.did}`, ['grant.revoked']);
+        return { ...world, relyingParty, keyHash, keyId };
+      }),
+    );
+  const verify = (by: World, { id, principal }: GrantRecord) =>
+    stores.first.verify.commitDecisions([denyCommit(by, { grantId: id, principal })]);
+  const verifyOnColdDay = (by: World, { id, principal }: GrantRecord) =>
+    runSql(stores.url, 'insert into cold_verifications values ($1, $2, $3, $4)', [
+      ...[id, principal, by.relyingParty.did, denyCommit(by).receiptId],
+    ]);
+  const move = async () => {
+    while ((await runSql(stores.url, 'select from event_outbox limit 1')).length > 0)
+      await stores.first.events.sequence(10_000);
+  };
+  /** The shortest step that there is. */
+  const tell = (principal: string) => stores.first.events.tellVerifiers(principal, 0);
+  const toldOf = async (worlds: readonly World[]) =>
+    (
+      await Promise.all(worlds.map(({ relyingParty }) => listTold(stores.url, `rp ${relyingParty.did}`)))
+    ).flat();
+  const audiencesOf = (worlds: readonly World[]) =>
+    worlds.map(({ relyingParty }) => `rp ${relyingParty.did}`);
+
+  it.each([
+    ['few', 'svc_revocation_listeners(200)'],
+    ['many', 'null'],
+  ])(
+    'is told in as many steps as it takes, to each that has verified it once under one id, while events of others go on, of %s that listen',
+    async (_, listeners) => {
+      const source = await alterFunction(
+        stores.url,
+        'svc_tell_verifiers',
+        'svc_revocation_listeners(200)',
+        listeners,
+      );
+      onTestFinished(async () => void (await runSql(stores.url, source)));
+      const verified = await listen(6);
+      for (const by of verified.slice(0, 4)) await verify(by, grant);
+      // One of these has both.
+      for (const by of verified.slice(3)) await verifyOnColdDay(by, grant);
+      const [before, beside, other] = await listen(3);
+      if (before === undefined || beside === undefined || other === undefined) throw new Error('none');
+      await verify(beside, await insertGrant(world));
+      await verify(other, await insertGrant(await createWorld(stores.first)));
+      const { subscriptionId } = await want(rp);
+      await revoke();
+      await move();
+      let steps = 0;
+      for (; await tell(world.principal.did); steps++) {
+        await denies(1, null);
+        await move();
+        await stores.first.events.open(subscriptionId, 1_000);
+        expect(await take()).toMatchObject([{ subscriptionId, type: 'decision.deny' }]);
+      }
+      expect(steps).toBeGreaterThan(6);
+      const told = await toldOf(verified);
+      expect(told.map(({ audience }) => audience)).toEqual(audiencesOf(verified));
+      expect(new Set(told.map(({ event_id }) => event_id)).size).toBe(1);
+      expect(await toldOf([before, beside, other])).toEqual([]);
+      expect(await stores.first.events.nextToTell(null)).toBe(null);
+    },
+  );
+
+  it('of one Principal keeps none of another: they take turns', async () => {
+    const second = await createWorld(stores.first);
+    const grantOfSecond = await insertGrant(second);
+    const verified = await listen(4);
+    for (const by of verified) await verify(by, grant);
+    const [quick] = await listen(1);
+    if (quick === undefined) throw new Error('none');
+    await verify(quick, grantOfSecond);
+    await revoke();
+    await stores.first.grants.recordRevocation([grantOfSecond.id]);
+    await stores.first.revocation.stampRevoked(second.principal.did, [grantOfSecond.id], Date.now());
+    await move();
+    for (let last: string | null = null, turns = 0; turns < 4; turns++) {
+      last = await stores.first.events.nextToTell(last);
+      if (last !== null) await tell(last);
+    }
+    expect(await toldOf([quick])).toHaveLength(1);
+    expect((await toldOf(verified)).length).toBeLessThan(4);
+    await sequenceAll(stores.url, stores.first);
+    expect(await toldOf(verified)).toHaveLength(4);
+  });
+
+  it('goes on where it was after a step that was undone', async () => {
+    const verified = await listen(3);
+    for (const by of verified) await verify(by, grant);
+    await revoke();
+    await move();
+    await tell(world.principal.did);
+    const told = (await toldOf(verified)).length;
+    await withSession(stores.url, async (session) => {
+      await session.query('begin');
+      await session.query(`select svc_tell_verifiers($1, interval '1 minute')`, [world.principal.did]);
+      // Nor does anybody else tell meanwhile.
+      expect(await tell(world.principal.did)).toBe(false);
+      await session.query('rollback');
+    });
+    expect(await toldOf(verified)).toHaveLength(told);
+    await sequenceAll(stores.url, stores.first);
+    expect(await toldOf(verified)).toHaveLength(3);
+  });
+
+  it('is told by a worker of the version before too', async () => {
+    const verified = await listen(1);
+    for (const by of verified) await verify(by, grant);
+    await revoke();
+    while ((await toldOf(verified)).length === 0)
+      await runSql(stores.url, 'select svc_sequence_events(1000)');
+  });
+
+  it('whose verifiers cannot be looked up keeps no other event from the log', async () => {
+    await want(rp, ['decision.deny', 'grant.revoked']);
+    await denies(1);
+    const [verified] = await listen(1);
+    if (verified === undefined) throw new Error('none');
+    await verify(verified, grant);
+    await revoke();
+    const [row] = await runSql<{ source: string }>(
+      stores.url,
+      `select pg_get_functiondef('svc_has_verified'::regproc) as source`,
+    );
+    onTestFinished(async () => void (await runSql(stores.url, row?.source ?? '')));
+    await runSql(
+      stores.url,
+      `create or replace function svc_has_verified(p_relying_parties text[], p_principal text, p_grant_id text)
+       returns boolean language plpgsql set search_path = public, pg_temp
+       as 'begin raise query_canceled; end'`,
+    );
+    await move();
+    await expect(tell(world.principal.did)).rejects.toThrow();
+    await denies(1);
+    await move();
+    expect(await listTold(stores.url, rp)).toHaveLength(2);
   });
 
   it('is told once to an org that has its Principal and a relying party that has verified it', async () => {
@@ -424,7 +563,7 @@ describe('what is done within a call does not grow with what there is', () => {
   it('the outbox is read as far as it is moved, also where nothing may move', async () => {
     await want(rp);
     await denies(1);
-    await sequenceAll();
+    await sequenceAll(stores.url, stores.second);
     await runSql(
       stores.url,
       `insert into event_outbox (event_id, audience, type, occurred_at, data)

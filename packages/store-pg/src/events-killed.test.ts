@@ -1,14 +1,21 @@
 /**
  * Servers killed (SIGKILL to a session, upon which all end and the server recovers) while decisions are committed, Grants paused and
- * revoked, and events move into the log: each decision, pause, end of one and revocation that is stored has its event, each event
- * its fact, once. A server of the suite's own.
+ * revoked, events move into the log, and those are told who have verified what is revoked: each decision, pause, end of one and revocation
+ * that is stored has its event, each event its fact, once. A server of the suite's own.
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type DecisionCommit, type GrantRecord, ServiceError, type Store, StoreError } from '@svc/service';
+import {
+  type DecisionCommit,
+  type GrantRecord,
+  ServiceError,
+  type Store,
+  StoreError,
+  VerifierTurns,
+} from '@svc/service';
 import { type OwnCluster, startOwnCluster } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
-import { insertSubscription } from '@svc/testkit/store/events';
+import { insertSubscription, sequenceAll } from '@svc/testkit/store/events';
 import { changePause } from '@svc/testkit/store/pause-races';
 import { alterFunction, killSession, runSql } from '@svc/testkit/store/session';
 import { allowCommit, createWorld, denyCommit, insertGrant, type World } from '@svc/testkit/store/world';
@@ -37,6 +44,7 @@ beforeAll(async () => {
     await insertSubscription(store, audience, ['decision.allow', 'decision.deny']);
   other = await createWorld(store);
   await insertSubscription(store, `principal ${other.principal.did}`, ['grant.revoked', 'pause.changed']);
+  await insertSubscription(store, `rp ${other.relyingParty.did}`, ['grant.revoked']);
 }, 60_000);
 afterAll(async () => {
   await store?.close();
@@ -101,12 +109,15 @@ const booksSql = `
   ), told as (
     select event_id as what, audience from events where type like 'decision.%'
     union all select 'revoked ' || (data ->> 'grant_id'), audience from events
-      where type = 'grant.revoked' and audience like 'principal %'
+      where type = 'grant.revoked' and audience not like 'verifiers %' and audience != 'verifiers'
     union all select (data ->> 'paused') || ' ' || (data ->> 'subject'), audience from events where type = 'pause.changed'
   ), due as (
-    select 'evt_' || substr(receipt_id, 5) as what, audience from receipts,
-      unnest(array['rp ' || relying_party, 'principal ' || principal]) as audience
+    select 'evt_' || substr(receipt_id, 5) as what, who.audience from receipts,
+      unnest(array['rp ' || relying_party, 'principal ' || principal]) as who (audience)
+      where exists (select from event_wants w where w.audience = who.audience and w.type like 'decision.%')
     union all select 'revoked ' || id, 'principal ' || principal from grants where revoked_at is not null
+    union all select distinct 'revoked ' || g.id, 'rp ' || r.relying_party
+      from grants g join receipts r on r.grant_id = g.id where g.revoked_at is not null
     union all select (action = 'pause.set') || ' ' || target, 'principal ' || (details ->> 'owner') from audit_events
       where action in ('pause.set', 'pause.lift')
   )
@@ -133,7 +144,8 @@ const unlessKilled = async <T>(act: () => Promise<T>): Promise<T | null> => {
 
 const revokeOne = () =>
   unlessKilled(async () => {
-    const { id } = await insertGrant(other);
+    const { id, principal } = await insertGrant(other);
+    await store.verify.commitDecisions([denyCommit(other, { grantId: id, principal })]);
     await store.grants.recordRevocation([id]);
     await store.revocation.stampRevoked(other.principal.did, [id], Date.now());
     return id;
@@ -159,6 +171,12 @@ it(`${KILLS} kills lose no event and invent none`, async () => {
         if (!(error instanceof StoreError)) throw error;
       });
   };
+  const tell = async () => {
+    for (const turns = new VerifierTurns(store.events); !isOver; )
+      await turns.tellNext().catch((error: unknown) => {
+        if (!(error instanceof StoreError)) throw error;
+      });
+  };
   const revocations: string[] = [];
   const revoke = async () => {
     while (!isOver) {
@@ -179,7 +197,7 @@ it(`${KILLS} kills lose no event and invent none`, async () => {
   };
   const work = Promise.all([
     ...Array.from({ length: WRITERS }, write),
-    ...[revoke(), pauseAndResume(), sequence()],
+    ...[revoke(), pauseAndResume(), sequence(), tell()],
   ]);
   const kinds = [acknowledged, revocations, pauses];
   try {
@@ -196,6 +214,7 @@ it(`${KILLS} kills lose no event and invent none`, async () => {
     isOver = true;
     await work;
   }
+  await eventually(() => sequenceAll(cluster.url, store));
   const { stored, revoked: inForce, paused, ...faults } = await checkBooks();
   expect(faults).toEqual({ lost: 0, invented: 0 });
   expect(inForce).toBeGreaterThanOrEqual(revocations.length);

@@ -13,7 +13,7 @@ import {
 } from '@svc/service';
 import { sampled } from '@svc/testkit/sampled';
 import { budgetCommit } from '@svc/testkit/store/budgets';
-import { insertSubscription, listTold } from '@svc/testkit/store/events';
+import { insertSubscription, listTold, sequenceAll } from '@svc/testkit/store/events';
 import { machineClock } from '@svc/testkit/store/movable-clock';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql, withSession } from '@svc/testkit/store/session';
@@ -54,16 +54,11 @@ const revoke = async (store = stores.first) => {
   await store.grants.recordRevocation([grant.id]);
   await store.revocation.stampRevoked(world.principal.did, [grant.id], Date.now());
 };
-/** Until all is in the log: a transaction that is under way anywhere on the server may still keep it back. */
-const sequenceAll = async (): Promise<void> => {
-  const left = 'select from event_outbox limit 1';
-  while ((await runSql(stores.url, left)).length > 0) await stores.second.events.sequence(10_000);
-};
 const NONE = { newcomers: 0, others: 0 };
 const ALL: TakeBounds = { atOnce: 1_000, ofTenant: 1_000, underWay: NONE, forSeconds: 60, pushes: false };
 const takeAll = async (subscriptionId: string): Promise<readonly TakenDelivery[]> => {
   const { events } = stores.first;
-  await sequenceAll();
+  await sequenceAll(stores.url, stores.second);
   await events.open(subscriptionId, 1_000);
   return events.take(1_000, ALL);
 };
@@ -287,7 +282,7 @@ describe('the order', () => {
       expect(await stores.second.events.sequence(100)).toBe(0);
       await session.query('commit');
     });
-    await sequenceAll();
+    await sequenceAll(stores.url, stores.second);
     expect(await typesFor(principal)).toEqual(['key.retired', 'decision.deny']);
   });
 
@@ -309,7 +304,7 @@ describe('the order', () => {
       isOver = true;
       await Promise.all([...writers, sequence]);
     }
-    await sequenceAll();
+    await sequenceAll(stores.url, stores.second);
     const last = new Map<string | null, string>();
     for (const { order_key, type } of await listTold(stores.url, principal)) last.set(order_key, type);
     expect([...last.values()]).toEqual(Array(RACES).fill('grant.revoked'));
@@ -356,7 +351,7 @@ describe('deliveries', () => {
     const { events } = stores.first;
     const { subscriptionId } = await want(rp);
     await commit(...Array.from({ length: 12 }, () => denyCommit(world)));
-    await sequenceAll();
+    await sequenceAll(stores.url, stores.second);
     const seen: string[] = [];
     for (let i = 0; i < 12; i++) {
       await events.open(subscriptionId, 5);
@@ -389,7 +384,7 @@ describe('deliveries', () => {
     const healthy = await want(principal);
     const decisions = Array.from({ length: 3 }, () => denyCommit(world, { principal: world.principal.did }));
     await commit(...decisions);
-    await sequenceAll();
+    await sequenceAll(stores.url, stores.second);
     for (const { subscriptionId } of [failing, healthy]) await events.open(subscriptionId, 100);
     const [first] = (await events.take(100, { ...ALL, atOnce: 1 })).filter(
       ({ subscriptionId }) => subscriptionId === failing.subscriptionId,
@@ -407,7 +402,7 @@ describe('deliveries', () => {
     await commit(...decisions());
     const other = await want(principal);
     await commit(...decisions());
-    await sequenceAll();
+    await sequenceAll(stores.url, stores.second);
     for (const { subscriptionId } of [...slow, other]) await events.open(subscriptionId, 100);
     const bounds: TakeBounds = { ...ALL, atOnce: 4, ofTenant: 25 };
     const taken = await events.take(256, bounds);
@@ -424,7 +419,7 @@ describe('deliveries', () => {
     await commit(...Array.from({ length: 6 }, () => denyCommit(world)));
     const idle = await want(principal);
     await commit(denyCommit(world, { principal: world.principal.did }));
-    await sequenceAll();
+    await sequenceAll(stores.url, stores.second);
     for (const { subscriptionId } of [busy, idle]) await events.open(subscriptionId, 100);
     await events.take(1, ALL);
     expect(await events.take(1, ALL)).toMatchObject([{ subscriptionId: idle.subscriptionId }]);
@@ -576,6 +571,19 @@ describe('deliveries', () => {
     while ((await left()).length > 0)
       await forgetEvents({ store: stores.first, clock: machineClock }, new AbortController().signal);
     expect(await listTold(stores.url, rp)).toHaveLength(1);
+  });
+
+  it('nor is it a condition that all can be told who have verified what is revoked', async () => {
+    await want(rp);
+    await commit(denyCommit(world));
+    await sequenceAll(stores.url, stores.second);
+    await runSql(stores.url, `update event_log set logged_at = svc_now() - interval '31 days'`);
+    const failing = { ...stores.first.events, nextToTell: () => Promise.reject(new Error('canceled')) };
+    const store = { ...stores.first, events: failing };
+    await expect(forgetEvents({ store, clock: machineClock }, new AbortController().signal)).rejects.toThrow(
+      'canceled',
+    );
+    expect(await listTold(stores.url, rp)).toEqual([]);
   });
 
   it('and events are forgotten after their time', async () => {

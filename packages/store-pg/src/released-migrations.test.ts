@@ -38,6 +38,7 @@ const LANDED: readonly (readonly [name: string, sha256: string])[] = [
   ['0036-disabled-in-steps', '32a9f573c1f26de5f5988a45ba363305ab09407ab67debe893311cc1eaf3af62'],
   ['0037-cleared-days', '7bd5ea96516b7fb9f85825a1e14df551ecec91959a67872ce0111bac53258252'],
   ['0038-due-days', '021d88438a2b07bd6fff89adeec398373fb8819b8effc2911ff4b99eb2bd2e07'],
+  ['0039-told-in-turn', '50ac4af63453782b2d09b94d86f4cfc8d25dcba7fbfb6fd1b4337b4f73609e2c'],
   ['0040-withheld-in-steps', '08fc1f19a88be94dec9241f3404acf4f41b0d4a182a3aee055d711df4e125c6d'],
 ];
 

@@ -385,6 +385,31 @@ describe('a subscription whose deliveries cannot be opened', () => {
   }, 60_000);
 });
 
+describe('a revocation whose verifiers cannot be looked up', () => {
+  it('keeps no event of others, nor the next Principal from its turn, and is logged', async () => {
+    const { received, deps, logged } = await startReceivers(stores.first);
+    await subscribe('a');
+    await commit(2);
+    const asked: string[] = [];
+    const events: EventRepository = {
+      ...stores.first.events,
+      nextToTell: async (after) =>
+        after === 'did:web:a.example' ? 'did:web:b.example' : 'did:web:a.example',
+      tellVerifiers: async (principal) => {
+        asked.push(principal);
+        throw new Error('canceling statement');
+      },
+    };
+    const deliverer = startEventDeliverer({ ...deps, events });
+    while (received.length < 2 || asked.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    await deliverer.stop();
+    expect(asked.slice(0, 2)).toEqual(['did:web:a.example', 'did:web:b.example']);
+    expect(logged[0]).toBe(
+      'webhook.verifiers_not_told {"principal":"did:web:a.example","reason":"canceling statement"}',
+    );
+  }, 60_000);
+});
+
 describe('events of one Grant', () => {
   it('arrive in order, each after the one before was taken, while those of others pass by', async () => {
     const { received, answers, deliver } = await startReceivers(stores.first);

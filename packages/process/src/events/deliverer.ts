@@ -1,6 +1,6 @@
 /**
- * Delivers events until stopped: sends what is due, and beside that moves the outbox into the log and opens deliveries for those
- * who are behind.
+ * Delivers events until stopped: sends what is due, beside that moves the outbox into the log and opens deliveries for those
+ * who are behind, and beside both looks for those who have verified what was revoked.
  * Any number of processes may do so at once: a delivery is taken by one of them, and by another once its lease has lapsed.
  *
  * Nobody can hold all places. A tenant is an org with its members, or a subject outside every org. Those in turn get one place each
@@ -19,6 +19,7 @@ import {
   type EventRepository,
   type Holds,
   type TakenDelivery,
+  VerifierTurns,
   withinMs,
 } from '@svc/service';
 import { WEBHOOK_PLACES, WEBHOOK_TIMEOUT_MS } from './transport.ts';
@@ -39,6 +40,8 @@ export interface EventDeliverer {
 }
 
 const SEQUENCED_AT_ONCE = 1_000;
+/** Of each look: for so long those are looked for who have verified what was revoked. */
+const TOLD_FOR_MS = 300;
 /** Open deliveries of a subscription. */
 const WINDOW = 1_000;
 /** Under way of a tenant, all its endpoints together; a quarter of it and one as places run out (0034-fair-shares). */
@@ -125,26 +128,46 @@ class Sending {
   }
 }
 
+/** Work beside the loop: one round of it at a time. */
+class Beside {
+  private round: Promise<void> | null = null;
+
+  constructor(
+    private readonly work: () => Promise<unknown>,
+    private readonly onFailure: (error: unknown) => void,
+  ) {}
+
+  begin(): void {
+    this.round ??= this.work()
+      .then(() => {}, this.onFailure)
+      .finally(() => {
+        this.round = null;
+      });
+  }
+
+  /** Once no round is under way. */
+  get ended(): Promise<void> {
+    return this.round ?? Promise.resolve();
+  }
+}
+
 export const startEventDeliverer = (deps: DelivererDeps): EventDeliverer => {
   const stopping = new AbortController();
   const { signal } = stopping;
   const sending = new Sending(deps);
-  let reading: Promise<void> | null = null;
-  const readBeside = (): void => {
-    reading ??= readLog(deps, signal)
-      .then(({ opened }) => {
-        if (opened > 0) sending.lookSoon();
-      }, deps.onFailure)
-      .finally(() => {
-        reading = null;
-      });
-  };
+  const turns = new VerifierTurns(deps.events);
+  const reading = new Beside(async () => {
+    const { opened } = await readLog(deps, signal);
+    if (opened > 0) sending.lookSoon();
+  }, deps.onFailure);
+  const telling = new Beside(() => tellVerifiers(deps, turns, signal), deps.onFailure);
   const loop = async (): Promise<void> => {
     while (!signal.aborted) {
       try {
         const lookedMs = performance.now();
         if (await maySend(deps)) {
-          readBeside();
+          reading.begin();
+          telling.begin();
           await disable(deps, sending);
           await sendDue(deps, sending);
         }
@@ -155,7 +178,7 @@ export const startEventDeliverer = (deps: DelivererDeps): EventDeliverer => {
         await pause(AFTER_FAILURE_MS, undefined, { signal }).catch(() => {});
       }
     }
-    await Promise.all([sending.all(), reading]);
+    await Promise.all([sending.all(), reading.ended, telling.ended]);
   };
   const ended = loop();
   return {
@@ -169,12 +192,14 @@ export const startEventDeliverer = (deps: DelivererDeps): EventDeliverer => {
 /** Delivers what is due until nothing is, or `stop`. Rejects with `StoreError`. */
 export const deliverDue = async (deps: DelivererDeps, stop: AbortSignal): Promise<void> => {
   const sending = new Sending(deps);
+  const turns = new VerifierTurns(deps.events);
   while (!stop.aborted && (await maySend(deps))) {
     const read = await readLog(deps, stop);
+    const told = await tellVerifiers(deps, turns, stop);
     await disable(deps, sending);
     const begun = await sendDue(deps, sending);
     await sending.all();
-    if (read.sequenced + read.opened + begun === 0) return;
+    if (read.sequenced + read.opened + told + begun === 0) return;
   }
 };
 
@@ -204,6 +229,23 @@ const readLog = async (
     }
   }
   return { sequenced, opened };
+};
+
+/** Answers in how many steps. Where one fails, the next look begins with the next Principal. */
+const tellVerifiers = async (
+  { log }: DelivererDeps,
+  turns: VerifierTurns,
+  stop: AbortSignal,
+): Promise<number> => {
+  const endsMs = performance.now() + TOLD_FOR_MS;
+  let steps = 0;
+  try {
+    while (!stop.aborted && performance.now() < endsMs && (await turns.tellNext())) steps++;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'unknown';
+    log.warn('webhook.verifiers_not_told', { principal: turns.principal, reason });
+  }
+  return steps;
 };
 
 /** Answers how many deliveries were begun. */

@@ -1,5 +1,6 @@
 /** Events and what became of them are kept for 30 days (protocol §15), in steps that are small whatever the backlog. */
 import type { ServiceDeps } from '../deps.ts';
+import { VerifierTurns } from '../events/tell-verifiers.ts';
 
 const KEPT_DAYS = 30;
 const PER_STEP = 1_000;
@@ -19,5 +20,8 @@ export const forgetEvents = async (
     removed += step;
     if (step < PER_STEP) break;
   }
+  // Nor does anything else tell those who have verified what was revoked. Last: nothing that is forgotten waits for it.
+  const turns = new VerifierTurns(store.events);
+  while (goesOn() && (await turns.tellNext()));
   return { removed };
 };

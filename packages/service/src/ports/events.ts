@@ -198,6 +198,16 @@ export interface EventRepository {
   describeQueue(pushes: boolean): Promise<EventQueue>;
   /** Moves what no earlier event can come before any more into the log, in order. Answers how many. */
   sequence(limit: number): Promise<number>;
+  /**
+   * Of the Principals with revocations of which not all are told that have verified the Grant, the one behind `after` in the order of
+   * names, from the first again; null: there is none.
+   */
+  nextToTell(after: string | null): Promise<string | null>;
+  /**
+   * Looks for relying parties that have verified what the Principal has revoked, and writes what they are told: one at least, and further ones for
+   * `forMs`; the next call goes on from there. False: nothing is left, or somebody else is at it.
+   */
+  tellVerifiers(principal: string, forMs: number): Promise<boolean>;
   /** Subscriptions for which the log has something new. */
   listBehind(): Promise<readonly string[]>;
   /** Opens deliveries until so many are open. Answers how many it opened. */

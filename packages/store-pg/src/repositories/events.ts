@@ -1,4 +1,7 @@
-/** Subscriptions, the log of events and their deliveries (0010-events, 0023-pushed-streams, 0034-fair-shares, 0036-disabled-in-steps). */
+/**
+ * Subscriptions, the log of events and their deliveries (0010-events, 0023-pushed-streams, 0034-fair-shares, 0036-disabled-in-steps,
+ * 0039-told-in-turn).
+ */
 import type {
   DisabledBecause,
   EventDeliveryRecord,
@@ -238,7 +241,18 @@ export function eventRepository(database: Database): EventRepository {
       return queue;
     },
     async sequence(limit) {
-      return (await first<number>('select svc_sequence_events($1) as value', [limit])) ?? 0;
+      return (await first<number>('select svc_move_events($1) as value', [limit])) ?? 0;
+    },
+    async nextToTell(after) {
+      const rows = await database.read<{ principal: string | null }>({
+        text: 'select svc_next_to_tell($1) as principal',
+        values: [after],
+      });
+      return rows[0]?.principal ?? null;
+    },
+    async tellVerifiers(principal, forMs) {
+      const text = 'select svc_tell_verifiers($1, make_interval(secs => $2)) as value';
+      return (await first<boolean>(text, [principal, forMs / 1_000])) ?? false;
     },
     async listBehind() {
       const rows = await database.read<{ id: string }>({

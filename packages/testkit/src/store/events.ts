@@ -2,7 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import { eventData } from '@svc/contract';
 import { encodeUlid } from '@svc/protocol';
-import type { EventAudience, EventSubscriptionRecord, EventType, Store } from '@svc/service';
+import {
+  type EventAudience,
+  type EventSubscriptionRecord,
+  type EventType,
+  type Store,
+  VerifierTurns,
+} from '@svc/service';
 import { runSql } from './session.ts';
 
 export const insertSubscription = (
@@ -46,4 +52,19 @@ export const listTold = async (url: string, audience: string): Promise<Told[]> =
   );
   for (const { type, data } of told) eventData[type as keyof typeof eventData].parse(JSON.parse(data));
   return told;
+};
+
+/**
+ * Until all is in the log, and all who have verified what is revoked are told: a transaction that is under way anywhere on the server may still keep
+ * it back.
+ */
+export const sequenceAll = async (url: string, { events }: Store): Promise<void> => {
+  const turns = new VerifierTurns(events);
+  const left = `select from (
+      select audience from event_outbox
+      union all select audience from event_log where audience like 'verifiers did:%') as e limit 1`;
+  while ((await runSql(url, left)).length > 0) {
+    await events.sequence(10_000);
+    await turns.tellNext();
+  }
 };
