@@ -1,4 +1,4 @@
-// usage: svc-health [livez|readyz]   Exit code 0 if the admin port of this container answers 200, else 1.
+// usage: svc-health [livez|readyz|servez]   Exit code 0 if the admin port of this container answers 200, else 1.
 const what = process.argv[2] ?? 'livez';
 const { SVC_ADMIN_HOST: host, SVC_ADMIN_PORT: port } = process.env;
 const address = host === undefined || host === '' || host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;

@@ -110,7 +110,7 @@ const listen = async (
       : null;
   const selfServe = sandbox && config.selfServe ? { sandbox, limits: config.selfServe } : null;
   const serviceReadiness = createServiceReadiness(opened);
-  const isHealthy = async () => (await serviceReadiness()).decides;
+  const isHealthy = async () => (await serviceReadiness()).ok;
   const approvalWaits = new Waits((ids) => service.store.approvals.listDecided(ids));
   const streamWaits = new Waits((ids) => service.store.streams.listReady(ids));
   const http = createHttpService({
@@ -151,10 +151,11 @@ const listen = async (
   });
   const content = createContentHealth(registry, service.store.checkpoints);
   const readiness = async (): Promise<Readiness> => {
-    const [{ ok, checks }, described] = await Promise.all([serviceReadiness(), content.describe()]);
+    const [{ ok, serves, checks }, described] = await Promise.all([serviceReadiness(), content.describe()]);
     const draining = http.isDraining();
     return {
       ok: ok && !draining,
+      serves: serves && !draining,
       checks: { ...checks, http: draining ? 'draining' : 'ok', content: described },
     };
   };

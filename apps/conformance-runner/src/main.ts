@@ -66,7 +66,11 @@ const runUntilStopped = async (
   logger.info({ vectors: sha256, conformanceVersion, adminHost: address, adminPort: port }, 'working');
 };
 
-const readinessOf = (ok: boolean): Readiness => ({ ok, checks: { storage: ok ? 'ok' : 'unreachable' } });
+const readinessOf = (ok: boolean): Readiness => ({
+  ok,
+  serves: ok,
+  checks: { storage: ok ? 'ok' : 'unreachable' },
+});
 
 const runOnce = async ({ runner, close }: OpenedRunner): Promise<void> => {
   const stopping = new AbortController();

@@ -89,13 +89,13 @@ const runUntilStopped = async (worker: Worker, logger: Logger): Promise<void> =>
 
 /** A job that fails does not make the worker unready: the others go on. */
 const readinessOf = (
-  { ok, checks }: Readiness,
+  { checks, ...service }: Readiness,
   metrics: JobMetrics,
   days: Readonly<Record<'content' | 'cold', string>>,
 ): Readiness => {
   const failing = metrics.failing();
   const jobs = failing.length === 0 ? 'ok' : `failing: ${failing.join(', ')}`;
-  return { ok, checks: { ...checks, jobs, ...days } };
+  return { ...service, checks: { ...checks, jobs, ...days } };
 };
 
 /** With `--once`: new events may come for as long as anybody looks. */

@@ -54,7 +54,7 @@ export const VARIABLES = {
     parse: values.integer(0, 65535),
     standard: String(DEFAULT_PORTS.admin),
     meaning:
-      'Port of /livez, /readyz and the Prometheus text. Keep it private. 0: a free one, as the log says.',
+      'Port of /livez, /readyz, /servez and the Prometheus text. Keep it private. 0: a free one, as the log says.',
   }),
   SVC_BASE_URL: variable({
     parse: values.address,

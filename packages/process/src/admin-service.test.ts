@@ -14,9 +14,9 @@ const start = async (readiness: () => Promise<Readiness>) => {
   return (path: string, method = 'GET') => fetch(`http://127.0.0.1:${port}${path}`, { method });
 };
 
-it('lives while it answers, is ready when told so, and shows the metrics', async () => {
-  let ok = true;
-  const get = await start(async () => ({ ok, checks: { database: ok ? 'ok' : 'unreachable' } }));
+it('lives while it answers, is ready and serves when told so, and shows the metrics', async () => {
+  let [ok, serves] = [true, true];
+  const get = await start(async () => ({ ok, serves, checks: { database: ok ? 'ok' : 'unreachable' } }));
   expect((await get('/livez')).status).toBe(200);
   expect((await get('/readyz')).status).toBe(200);
   ok = false;
@@ -25,6 +25,13 @@ it('lives while it answers, is ready when told so, and shows the metrics', async
     503,
     { ok: false, checks: { database: 'unreachable' } },
   ]);
+  const serving = await get('/servez');
+  expect([serving.status, await serving.json()]).toEqual([
+    200,
+    { ok: true, checks: { database: 'unreachable' } },
+  ]);
+  serves = false;
+  expect((await get('/servez')).status).toBe(503);
   expect((await get('/livez')).status).toBe(200);
   expect((await get('/metrics')).headers.get('content-type')).toContain('text/plain');
   expect((await get('/other')).status).toBe(404);
@@ -38,7 +45,7 @@ it.each([
   const lines: string[] = [];
   const admin = createAdminService({
     registry: new Registry(),
-    readiness: async () => ({ ok: true, checks: {} }),
+    readiness: async () => ({ ok: true, serves: true, checks: {} }),
     logger: createLogger('warn', { write: (line) => void lines.push(line) }),
   });
   await admin.listen(0, host);

@@ -1,6 +1,7 @@
 /**
  * The admin port: liveness, readiness and Prometheus metrics (protocol §13). Unauthenticated, so it must not be reachable
- * from the public network. Live: the process answers. Ready: it can take requests.
+ * from the public network. Live: the process answers. Ready: it can do all that it is there for. Serving: it answers at least what
+ * is no decision (revocations, reads), which is what a proxy asks for that has no second choice.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,6 +17,8 @@ export const HEALTH_ANSWER_MS = 800;
 
 export interface Readiness {
   readonly ok: boolean;
+  /** Requests are answered, be it that none is decided. */
+  readonly serves: boolean;
   /** Each check by name: `ok`, or the fault in a few words. */
   readonly checks: Readonly<Record<string, string>>;
 }
@@ -46,13 +49,14 @@ const page = (status: number, value: unknown): Page => ({
 export const createAdminService = ({ registry, readiness, logger }: AdminDeps): AdminService => {
   const answer = async (path: string): Promise<Page> => {
     if (path === '/livez') return page(200, { ok: true });
-    if (path === '/readyz') {
-      const ready = await readiness();
-      return page(ready.ok ? 200 : 503, ready);
+    if (path === '/readyz' || path === '/servez') {
+      const { ok: isReady, serves, checks } = await readiness();
+      const ok = path === '/readyz' ? isReady : serves;
+      return page(ok ? 200 : 503, { ok, checks });
     }
     if (path === '/metrics')
       return { status: 200, contentType: registry.contentType, body: await registry.metrics() };
-    return page(404, { error: 'NOT_FOUND', message: 'There are /livez, /readyz and /metrics' });
+    return page(404, { error: 'NOT_FOUND', message: 'There are /livez, /readyz, /servez and /metrics' });
   };
 
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

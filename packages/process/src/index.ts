@@ -52,7 +52,7 @@ export { workOnThread } from './packing/on-thread.ts';
 export { runPackThread } from './packing/pack-thread.ts';
 export { patiently } from './patiently.ts';
 export { programVersion } from './program-version.ts';
-export { createServiceReadiness, type ServiceReadiness } from './readiness.ts';
+export { createServiceReadiness } from './readiness.ts';
 export { createReplicaMetrics } from './replica-health.ts';
 export { ALARMING_EVENTS } from './service-metrics.ts';
 export { createStandbyHealth } from './standby-health.ts';

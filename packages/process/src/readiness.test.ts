@@ -1,3 +1,4 @@
+import { HOLD_NAMES, type Hold } from '@svc/service';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createServiceReadiness } from './readiness.ts';
 
@@ -24,8 +25,8 @@ it('storage that does not answer is told within a second, however many ask', asy
   });
   const asked = Promise.all([readiness(), readiness()]);
   await vi.advanceTimersByTimeAsync(1_000);
-  for (const { ok, checks } of await asked)
-    expect([ok, checks.storage]).toEqual([false, 'no answer within 800 ms']);
+  for (const { ok, serves, checks } of await asked)
+    expect([ok, serves, checks.storage]).toEqual([false, false, 'no answer within 800 ms']);
   expect(describeHealth).toHaveBeenCalledTimes(1);
 });
 
@@ -43,7 +44,7 @@ it('a status signer outside of the process that is away is told, and keeps no de
   expect((await checksWith()).checks).not.toHaveProperty('status-signer');
   expect(await checksWith(() => null)).toMatchObject({ ok: true, checks: { 'status-signer': 'ok' } });
   const away = await checksWith(() => 'token svc: no such token is there');
-  expect(away).toMatchObject({ ok: true, decides: true });
+  expect(away).toMatchObject({ ok: true });
   expect(away.checks['status-signer']).toBe('token svc: no such token is there');
 });
 
@@ -60,7 +61,7 @@ it('a promised standby that is missing is told, and keeps no decision away', asy
     })();
   expect((await checksWith(null)).checks).not.toHaveProperty('synchronous-standby');
   const missing = await checksWith({ describe: async () => 'no standby is connected' });
-  expect(missing).toMatchObject({ ok: true, decides: true });
+  expect(missing).toMatchObject({ ok: true });
   expect(missing.checks['synchronous-standby']).toBe('no standby is connected');
 });
 
@@ -81,7 +82,49 @@ it('a replica that is out of step is told, and makes no process unready', async 
   expect(await checksWith(null)).toMatchObject({ ok: true, checks: { replica: 'ok' } });
   expect(await checksWith('it is behind the primary')).toMatchObject({
     ok: true,
-    decides: true,
     checks: { replica: 'it is behind the primary' },
   });
+});
+
+const readinessWith = (state: { storage?: string; holds?: Hold[]; unkept?: string | null }) =>
+  createServiceReadiness({
+    service: {
+      store: { describeHealth: async () => state.storage ?? 'ok', describeReplica: () => null },
+      holds: { list: () => state.holds ?? [] },
+      identity: identityOf(),
+    },
+    fence: { describeUnkept: () => state.unkept ?? null },
+    standby: null,
+  })();
+
+it('what is not copied beside the fence is told, and keeps no process from deciding', async () => {
+  const unkept = 'what changed 61 s ago is not copied beside the fence: names/x';
+  expect(await readinessWith({ unkept })).toMatchObject({
+    ok: true,
+    serves: true,
+    checks: { 'fence-copies': unkept },
+  });
+});
+
+it.each(HOLD_NAMES)('while %s holds decisions a process is not ready, and serves', async (name) => {
+  const holds = [{ name, reason: 'why' }];
+  expect(await readinessWith({ holds })).toMatchObject({
+    ok: false,
+    serves: true,
+    checks: { [name]: 'why' },
+  });
+});
+
+it('a process that may rely on nothing that the database says serves nobody', async () => {
+  const holds: Hold[] = [{ name: 'fence', reason: 'behind', isOfAll: true }];
+  expect(await readinessWith({ holds })).toMatchObject({ ok: false, serves: false });
+});
+
+it.each([
+  ['read-only', true],
+  ['disk full: no space left', true],
+  ['refuses writes: why', true],
+  ['unreachable', false],
+])('with storage that is %s a process is not ready, and serves: %s', async (storage, serves) => {
+  expect(await readinessWith({ storage })).toMatchObject({ ok: false, serves });
 });

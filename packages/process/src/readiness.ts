@@ -1,4 +1,4 @@
-/** Whether the service behind a process can decide: whether storage takes writes, and each reason not to decide. */
+/** Whether the service behind a process can decide, and whether it answers what is no decision; each reason why not. */
 import { type Fence, HOLD_NAMES, type Holds, type ServiceIdentity, type Store, withinMs } from '@svc/service';
 import { HEALTH_ANSWER_MS, type Readiness } from './admin-service.ts';
 import type { StandbyHealth } from './standby-health.ts';
@@ -14,24 +14,18 @@ interface ReadinessDeps {
   readonly standby: StandbyHealth | null;
 }
 
-export interface ServiceReadiness extends Readiness {
-  /** Decisions can be made. `ok` demands that nothing is wrong beside them either. */
-  readonly decides: boolean;
-}
-
 /** Results are cached this long: `/healthz` is public, and a probe is a write. */
 const FRESH_MS = 500;
+
+const NO_ANSWER = `no answer within ${HEALTH_ANSWER_MS} ms`;
 
 export const createServiceReadiness = ({
   service: { store, holds, identity },
   fence,
   standby,
-}: ReadinessDeps): (() => Promise<ServiceReadiness>) => {
+}: ReadinessDeps): (() => Promise<Readiness>) => {
   const findHealth = once(() =>
-    Promise.all([
-      withinMs(HEALTH_ANSWER_MS, store.describeHealth(), () => `no answer within ${HEALTH_ANSWER_MS} ms`),
-      standby?.describe(),
-    ]),
+    Promise.all([withinMs(HEALTH_ANSWER_MS, store.describeHealth(), () => NO_ANSWER), standby?.describe()]),
   );
   return async () => {
     const [storage, ofStandby] = await findHealth();
@@ -41,6 +35,7 @@ export const createServiceReadiness = ({
     const reasonOf = (name: string) => held.find((hold) => hold.name === name)?.reason ?? 'ok';
     const reasons = Object.fromEntries(HOLD_NAMES.map((name) => [name, reasonOf(name)]));
     if (fence === null && reasons.fence === 'ok') reasons.fence = 'none';
+    // What a later restore could lack is no reason to decide nothing now: an alert tells of it.
     const copies = fence === null ? {} : { 'fence-copies': unkept ?? 'ok' };
     // Without it no revocation is answered 200 and no day closed; decisions go on, so the process stays ready.
     const { findFault } = identity.statusKeys.signer;
@@ -48,10 +43,11 @@ export const createServiceReadiness = ({
     // The primary reads what it does not.
     const found = store.describeReplica();
     const replica = found === null ? {} : { replica: found.fault ?? 'ok' };
-    const decides = storage === 'ok' && held.length === 0;
+    const isReached = storage !== 'unreachable' && storage !== NO_ANSWER;
     return {
-      ok: decides && unkept === null,
-      decides,
+      ok: storage === 'ok' && held.length === 0,
+      // Most holds are of decisions alone, and of the whole deployment: whoever is sent nothing for them could not revoke either.
+      serves: isReached && !held.some(({ isOfAll }) => isOfAll === true),
       checks: { storage, ...promised, ...replica, ...reasons, ...copies, ...signer },
     };
   };

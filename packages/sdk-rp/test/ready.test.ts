@@ -89,7 +89,7 @@ it('no key at all, and one that the service does not know, are told at start', a
 it('an address at which something else answers is told at start', async () => {
   const notFound = {
     status: 404,
-    json: { error: 'NOT_FOUND', message: 'There are /livez, /readyz and /metrics' },
+    json: { error: 'NOT_FOUND', message: 'There are /livez, /readyz, /servez and /metrics' },
   };
   await using server = await startServer([notFound]);
   await expect(verifierOf(server.baseUrl).ready()).rejects.toMatchObject({

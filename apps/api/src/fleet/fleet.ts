@@ -87,7 +87,7 @@ export class Fleet {
     await Promise.all([...this.#members].map((member) => member.close(CLOSE_MS)));
   }
 
-  /** Ready while at least one process listens, and each that does is. */
+  /** Ready, and serving, while at least one process listens, and each that does is. */
   async readiness(): Promise<Readiness> {
     const told = await Promise.all(this.#listening().map((member) => member.ask('readiness', ANSWER_MS)));
     const ready = told.filter((one) => one !== null);
@@ -98,8 +98,12 @@ export class Fleet {
     if (this.#isClosing) checks.http = 'draining';
     const { count } = this.options;
     checks.processes = ready.length >= count ? 'ok' : `${ready.length} of ${count} at work`;
-    const isReady = ready.length > 0 && ready.length === told.length && ready.every(({ ok }) => ok);
-    return { ok: isReady && !this.#isClosing, checks };
+    const isWell = ready.length > 0 && ready.length === told.length && !this.#isClosing;
+    return {
+      ok: isWell && ready.every(({ ok }) => ok),
+      serves: isWell && ready.every(({ serves }) => serves),
+      checks,
+    };
   }
 
   /** Prometheus text, of all of them together. */

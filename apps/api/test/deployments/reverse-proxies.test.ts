@@ -4,8 +4,17 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { withDatabase } from '@svc/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN_TOKEN, type ApiNodes, startApiNodes } from '../world/api-node.ts';
-import { askRaw, isInstalled, PROXIES, type RunningProxy, startProxy } from '../world/reverse-proxy.ts';
+import { ADMIN_TOKEN, type ApiNodes, type InnerNode, startApiNodes } from '../world/api-node.ts';
+import { until } from '../world/fence.ts';
+import {
+  askRaw,
+  isInstalled,
+  PROXIES,
+  type ProxyKind,
+  type RunningProxy,
+  startProxy,
+} from '../world/reverse-proxy.ts';
+import { createTenants, issueGrant, verifyBody } from '../world/tenants.ts';
 
 /** What another reading of paths would make something else of. */
 const NASTY_PATHS = [
@@ -32,8 +41,10 @@ const NASTY_PATHS = [
 /** nginx refuses by itself what leads out of the root; it must then be no node that answers. */
 const OUT_OF_THE_ROOT = ['/..%2Fhealthz', '/principals/..%2F..%2F..%2Fhealthz', '/../healthz'];
 
+const HEALTH_CHECKS = ['/readyz', '/livez'];
+
 const database = withDatabase();
-let api: ApiNodes;
+let api: ApiNodes<InnerNode>;
 let recorder: { readonly server: Server; readonly seen: IncomingMessage[]; readonly port: number };
 const portOf = (url: string) => Number(new URL(url).port);
 
@@ -41,7 +52,7 @@ beforeAll(async () => {
   api = await startApiNodes(2, database.url, { SVC_TRUST_PROXY: '1' });
   const seen: IncomingMessage[] = [];
   const server = createServer((request, response) => {
-    if (request.url !== '/readyz') seen.push(request);
+    if (!HEALTH_CHECKS.includes(request.url ?? '')) seen.push(request);
     response.end('recorded');
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -134,6 +145,63 @@ for (const kind of PROXIES) {
     });
   });
 }
+
+const [HAPROXY] = PROXIES;
+
+describe.skipIf(HAPROXY === undefined || !isInstalled(HAPROXY))('HAProxy, while nodes hold decisions', () => {
+  let proxy: RunningProxy;
+  beforeAll(async () => {
+    const nodes = api.processes.map((one) => ({
+      port: portOf(one.baseUrl),
+      adminPort: portOf(one.adminUrl),
+    }));
+    proxy = await startProxy(HAPROXY as ProxyKind, nodes);
+  });
+  afterAll(() => proxy?.stop());
+  /** The first `count` nodes hold while `work` runs, which begins once HAProxy has seen it. */
+  const whileHolding = async (count: number, work: () => Promise<void>) => {
+    const before = proxy.log().length;
+    const isSaid = (what: string) => until(async () => proxy.log().slice(before).includes(what));
+    const setHolds = (reason: string | null) => {
+      for (const { service } of api.processes.slice(0, count)) service.holds.set('fence', reason);
+    };
+    setHolds('the fence was not confirmed');
+    try {
+      for (let n = 1; n <= count; n++) await isSaid(`Server api/api-${n} is DOWN`);
+      await work();
+    } finally {
+      setHolds(null);
+    }
+    for (let n = 1; n <= count; n++) await isSaid(`Server api/api-${n} is UP`);
+  };
+  const post = (path: string, key: string, body: unknown) =>
+    askRaw(proxy, path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+
+  it('of all nodes: a revocation is still 200, and a verification the 503 of a node', async () => {
+    const tenants = await createTenants(api.processes[0]?.baseUrl ?? '');
+    const [grant, other] = [await issueGrant(tenants), await issueGrant(tenants)];
+    await whileHolding(2, async () => {
+      expect(await post('/revoke', tenants.principalKey, { grant_id: other.grantId })).toMatchObject({
+        status: 200,
+      });
+      const refused = await post('/verify', tenants.rpKey, await verifyBody(tenants, grant));
+      expect(refused.status).toBe(503);
+      expect(refused.body).toContain('"SERVICE_UNAVAILABLE"');
+    });
+    const decided = await post('/verify', tenants.rpKey, await verifyBody(tenants, grant));
+    expect(decided.body).toContain('"ALLOW"');
+  });
+
+  it('of one of two: the other gets all that there is', async () => {
+    await whileHolding(1, async () => {
+      for (let i = 0; i < 20; i++) expect(await askRaw(proxy, '/healthz')).toMatchObject({ status: 200 });
+    });
+  });
+});
 
 /** Without what differs from request to request. */
 const comparable = (body: string): string =>

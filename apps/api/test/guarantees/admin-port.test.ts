@@ -61,7 +61,8 @@ it('only reads, only these paths, and only on this port', async () => {
   const post = await call(deployment.process.adminUrl, 'POST', '/livez');
   expect([post.status, post.headers.allow]).toEqual([405, 'GET, HEAD']);
   for (const path of ['/', '/healthz', '/verify', '/livez/']) expect((await get(path)).status).toBe(404);
-  for (const path of ['/livez', '/readyz']) expect((await deployment.call('GET', path)).status).toBe(404);
+  for (const path of ['/livez', '/readyz', '/servez'])
+    expect((await deployment.call('GET', path)).status).toBe(404);
 });
 
 it('without its database it lives, is not ready and says so in public; with it again it is ready', async () => {
@@ -84,6 +85,7 @@ it('without its database it lives, is not ready and says so in public; with it a
         content: 'unknown',
       },
     });
+    expect((await get('/servez')).status).toBe(503);
     expect((await get('/livez')).status).toBe(200);
     const health = await deployment.call('GET', '/healthz');
     expect([health.status, health.json.ok]).toEqual([503, false]);
@@ -94,7 +96,7 @@ it('without its database it lives, is not ready and says so in public; with it a
   expect((await deployment.call('GET', '/healthz')).status).toBe(200);
 });
 
-it('while something holds, nothing is decided: /verify and both health addresses are 503, /readyz says why, revoking works', async () => {
+it('while something holds, nothing is decided: /verify and /healthz and /readyz are 503, /readyz says why, revoking works and /servez is 200', async () => {
   const tenants = await deployment.createTenants();
   const grant = await issueGrant(tenants);
   const other = await issueGrant(tenants);
@@ -111,6 +113,7 @@ it('while something holds, nothing is decided: /verify and both health addresses
       'the database is 90 s behind the fence',
     ]);
     expect((await deployment.call('GET', '/healthz')).status).toBe(503);
+    expect((await get('/servez')).status).toBe(200);
     const key = tenants.principalKey;
     const order = await deployment.call('POST', '/grants', { key, body: { agent: tenants.agent.did } });
     expect(order.status).toBe(503);

@@ -42,6 +42,8 @@ export const isInstalled = ({ name, program }: ProxyKind): boolean => {
 export interface RunningProxy {
   readonly port: number;
   readonly certificate: string;
+  /** What it has written to standard output and standard error: HAProxy says there which nodes it takes out. */
+  log(): string;
   stop(): Promise<void>;
 }
 
@@ -75,10 +77,11 @@ export const startProxy = async (
   writeFileSync(file, kind.name === 'nginx' ? text : given);
   const child = spawn(kind.program, kind.parameters(file), {
     env: { PATH: process.env.PATH ?? '', ...addresses },
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let errors = '';
-  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  let log = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (log += chunk.toString()));
   const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
   const stop = async () => {
     child.kill('SIGTERM');
@@ -91,9 +94,9 @@ export const startProxy = async (
   while (!(await isListening(port))) {
     if (child.exitCode === null && Date.now() < deadline) continue;
     await stop();
-    throw new Error(`${kind.name} did not start: ${errors}`);
+    throw new Error(`${kind.name} did not start: ${log}`);
   }
-  return { port, certificate, stop };
+  return { port, certificate, log: () => log, stop };
 };
 
 const createCertificate = (folder: string): string => {

@@ -16,7 +16,7 @@ if (cluster.isPrimary) {
   setInterval(() => {}, 60_000);
   logger.info('listening');
 } else {
-  const readiness = async () => ({ ok: true, checks: {} });
+  const readiness = async () => ({ ok: true, serves: true, checks: {} });
   await createMemberAdmin({ registry: new Registry(), readiness, logger }).listen(0, '');
   logger.info({ processId: process.pid }, 'process.listening');
   await tellListening({ address: '', port: 0 });

@@ -96,8 +96,9 @@ spec:
         periodSeconds: 10
         timeoutSeconds: 5
         failureThreshold: 6
+      # Not /readyz: a hold is most often one of all pods, and a Service without any would let nobody revoke.
       readinessProbe:
-        httpGet: { path: /readyz, port: admin }
+        httpGet: { path: /servez, port: admin }
         periodSeconds: 2
         timeoutSeconds: 3
         failureThreshold: 2

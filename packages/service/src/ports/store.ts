@@ -88,7 +88,7 @@ export interface Store extends Repositories {
   ensureReceiptPartitions(): Promise<void>;
   /** The database's clock in milliseconds since the epoch, fractions included. Also tells that it answers. */
   now(): Promise<number>;
-  /** `ok`, or in a few words why storage does not take writes now. */
+  /** `ok`, `unreachable`, or in a few words why storage does not take writes now. */
   describeHealth(): Promise<string>;
   /** `ok` while every commit waits for a standby that is connected, else in a few words what is missing. */
   describeStandby(): Promise<string>;
