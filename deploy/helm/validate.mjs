@@ -151,12 +151,18 @@ const checkMeaning = (documents) => {
       checkRunner(ask, document, pod);
     if (document.kind === 'Deployment' && document.metadata.name.endsWith('-worker'))
       checkWorker(ask, document, pod);
-    if (document.kind === 'Deployment')
+    if (document.kind === 'Deployment') {
+      ask(
+        document,
+        pod.spec.containers.every(({ readinessProbe }) => readinessProbe.httpGet.path === '/servez'),
+        'is without any ready pod while all hold decisions',
+      );
       ask(
         document,
         selects(pod.metadata.labels, document.spec.selector.matchLabels),
         'does not select its own pods',
       );
+    }
     const wanted = {
       Service: document.spec?.selector,
       PodDisruptionBudget: document.spec?.selector?.matchLabels,
@@ -177,15 +183,18 @@ const checkMeaning = (documents) => {
         deployments.some(({ metadata }) => metadata.name === document.spec.scaleTargetRef.name),
         'scales nothing',
       );
-    if (document.kind === 'ServiceMonitor')
+    if (document.kind === 'ServiceMonitor') {
+      const { selector, jobLabel } = document.spec;
+      const found = documents.filter(
+        ({ kind, metadata }) => kind === 'Service' && selects(metadata.labels, selector.matchLabels),
+      );
+      ask(document, found.length > 0, 'finds no Service');
       ask(
         document,
-        documents.some(
-          ({ kind, metadata }) =>
-            kind === 'Service' && selects(metadata.labels, document.spec.selector.matchLabels),
-        ),
-        'finds no Service',
+        found.every(({ metadata }) => metadata.labels[jobLabel]?.includes('svc')),
+        'names a job that alerts do not ask for, which look for svc in it',
       );
+    }
     if (document.kind === 'NetworkPolicy' && document.metadata.name.endsWith('-runner'))
       for (const { to } of document.spec.egress)
         for (const { ipBlock } of to)

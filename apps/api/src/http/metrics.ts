@@ -1,5 +1,7 @@
 /** Prometheus metrics of the HTTP frame, by route id, never by path: labels stay bounded whatever is requested. */
+import { ERROR_STATUS, routes } from '@svc/contract';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { NO_ROUTE } from './exchange.ts';
 import { FAILED_AUTHENTICATIONS, type FailedAuthentication } from './gate.ts';
 
 export interface HttpMetrics {
@@ -10,6 +12,12 @@ export interface HttpMetrics {
   authenticationFailed(why: FailedAuthentication): void;
 }
 
+/**
+ * Every failure is 0 from the start: a series that begins with 1 has not increased, as Prometheus reckons, and the first
+ * revocation that fails would be missed.
+ */
+const FAILURES = Object.values(ERROR_STATUS).filter((status) => status >= 500);
+
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export const createHttpMetrics = (registry: Registry): HttpMetrics => {
@@ -19,6 +27,8 @@ export const createHttpMetrics = (registry: Registry): HttpMetrics => {
     labelNames: ['route', 'status'],
     registers: [registry],
   });
+  for (const route of [...Object.keys(routes), NO_ROUTE])
+    for (const status of FAILURES) requests.labels({ route, status }).inc(0);
   const durations = new Histogram({
     name: 'svc_http_request_duration_seconds',
     help: 'Time from the end of the request headers to the end of the answer, by route id.',

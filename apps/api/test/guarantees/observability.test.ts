@@ -87,6 +87,8 @@ function* childrenOf(node: Tree): Generator<Tree> {
 const deployment = withOwnDeployment();
 /** Of all processes: each metric with the labels that its samples have. */
 const exposed = new Map<string, Set<string>>();
+/** What a node says that has not failed yet. */
+let ofApi = '';
 
 const note = (text: string): void => {
   for (const line of text.split('\n')) {
@@ -104,7 +106,8 @@ beforeAll(async () => {
   const tenants = await deployment.createTenants();
   const body = await verifyBody(tenants, await issueGrant(tenants));
   await deployment.call('POST', '/verify', { key: tenants.rpKey, body });
-  note((await call(deployment.process.adminUrl, 'GET', '/metrics')).text);
+  ofApi = (await call(deployment.process.adminUrl, 'GET', '/metrics')).text;
+  note(ofApi);
   // What the supervisor's, the worker's and the runner's registries have beside that.
   const registry = new Registry();
   createSupervisorMetrics(registry, 2, () => 2);
@@ -173,6 +176,28 @@ it('routes, holds, jobs and events that alerts ask for exist, and such events co
   expect(ALARMING_EVENTS).toEqual(expect.arrayContaining(valuesOf('event')));
   const logged = new Set(listLoggedEvents().map(({ event }) => event));
   expect([...ALARMING_EVENTS].filter((event) => !logged.has(event))).toEqual([]);
+});
+
+/** They are named so, and take nobody's authority away: what events are sent to, and the sandbox's own. */
+const NO_AUTHORITY = ['disableEventSubscription', 'revokeDemo'];
+
+it('SvcRevocationFails asks for every route that revokes, disables, retires, compromises or pauses', () => {
+  const taking = Object.keys(routes)
+    .filter((route) => /^(?:revoke|disable|retire|compromise|pause)/.test(route))
+    .filter((route) => !NO_AUTHORITY.includes(route));
+  const rule = alerts.find(({ alert }) => alert === 'SvcRevocationFails');
+  const [selector] = selectorsIn(rule?.expr ?? '');
+  expect(selector?.labels.route?.split('|').sort()).toEqual(taking.sort());
+});
+
+it('a route that never failed counts its failures from 0 on, so that the first one is an increase', () => {
+  const lines = new Set(ofApi.split('\n'));
+  const without = [...Object.keys(routes), 'none'].flatMap((route) =>
+    [500, 503]
+      .map((status) => `svc_http_requests_total{route="${route}",status="${status}"} 0`)
+      .filter((line) => !lines.has(line)),
+  );
+  expect(without).toEqual([]);
 });
 
 const OF_FAILED_REQUESTS = ['requestId', 'route', 'detail', 'err', 'job'];
