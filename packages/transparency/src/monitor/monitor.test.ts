@@ -432,6 +432,65 @@ describe('the published DID document', () => {
   });
 });
 
+describe('once a status key has leaked', () => {
+  const former = encodeMultikey(publicKeyOf(2));
+  const next = encodeMultikey(publicKeyOf(7));
+  const signer = signerOf(7, `${SERVICE}#status-2`);
+  const document = documentOf(SERVICE, { 'receipt-1': 6, 'receipt-2': 1, 'status-1': 2, 'status-2': 7 });
+  const marked = {
+    ...document,
+    verificationMethod: document.verificationMethod.map((method) =>
+      method.id === `${SERVICE}#status-1` ? { ...method, revoked: '2026-11-14T12:00:00Z' } : method,
+    ),
+  };
+  const timed = { multikey: former, validFrom: null, validUntil: '2026-11-14T12:00:00Z' };
+  const pins: [string, MonitorPin][] = [
+    ['the document that says so', pinned(pinDocument(marked, undefined, nativeCrypto))],
+    ['the new key and the former with its end', pinned(pinKeys([timed, next], SERVICE, nativeCrypto))],
+  ];
+  /** What was seen before, read anew under another pin. */
+  const readUnder = (newPin: MonitorPin) => {
+    const parsed = parseSeen(formatSeen(remembered), newPin);
+    if (!parsed.ok) throw new Error(parsed.problem);
+    const remember = (seen: Seen) => {
+      remembered = seen;
+    };
+    return { pin: newPin, seen: parsed.seen, remember };
+  };
+  beforeEach(async () => {
+    await look();
+    service.answer('/.well-known/did.json', { status: 200, body: JSON.stringify(marked) });
+  });
+
+  it.each(pins)('the days that were seen stay, and those after it follow, under %s', async (_, newPin) => {
+    expect(await look(readUnder(newPin))).toMatchObject({ ...WELL, newDays: 0, fetchedAgain: 4 });
+    await service.close(2, { signer });
+    expect(await look(readUnder(newPin))).toMatchObject({ ...WELL, newDays: 1, fetchedAgain: 4 });
+  });
+
+  it.each(pins)(
+    'no day that was not seen counts under it, nor another one in place of a day that was, under %s',
+    async (_, newPin) => {
+      const before = dayAt(3);
+      const { day, previous_root: previousRoot } = before.checkpoint;
+      service.days[3] = await closeDay({ day, previousRoot, size: 300, seed: 2 });
+      expect((await look(readUnder(newPin))).alarms).toContainEqual(
+        expect.objectContaining({ day, checkpoints: expect.arrayContaining([before.jws]) }),
+      );
+      service.days[3] = before;
+      await service.close(2);
+      expect((await look(readUnder(newPin))).alarms).toMatchObject([{ code: 'wrong-checkpoint' }]);
+    },
+  );
+
+  it('a state is not read under a pin without the key of its days', () => {
+    const without = pinned(pinKeys([next], SERVICE, nativeCrypto));
+    expect(parseSeen(formatSeen(remembered), without)).toMatchObject({
+      ...{ ok: false, problem: expect.stringContaining('no pinned key has signed it') },
+    });
+  });
+});
+
 describe('what is remembered', () => {
   beforeEach(async () => {
     await look();

@@ -7,14 +7,17 @@ import { type CryptoPort, decodeMultikey, failure, show } from '@svc/codec';
 import type { SignedCheckpoint } from '../checkpoint/jws.ts';
 import { findUntimely, type KeyTime } from '../key-time.ts';
 import { type PinnedKey, readPinnedKeys } from '../pinned-keys.ts';
-import { openServiceKeys, type ServiceKeyFailure } from '../service-keys.ts';
+import { openServiceKeys, type ServiceKeyFailure, type ServiceSignature } from '../service-keys.ts';
+
+/** `signedAtMs` is null where the monitor has seen it before: it was in force then, whatever became of its key since. */
+export type CheckedCheckpoint = Omit<SignedCheckpoint, 'signedAtMs'> & Pick<ServiceSignature, 'signedAtMs'>;
 
 /** What the monitor trusts from before: a DID document, or keys alone. */
 export interface MonitorPin {
   /** Null: taken from the first checkpoint. */
   readonly serviceDid: string | null;
-  /** Null if the signature is by a pinned key. */
-  check(signed: SignedCheckpoint): ServiceKeyFailure | null;
+  /** Null if the signature is by a pinned key, and of its time. */
+  check(signed: CheckedCheckpoint): ServiceKeyFailure | null;
   /** Every pinned key as a Multikey, with its kid if that is pinned too. */
   readonly keys: readonly { readonly kid: string | null; readonly multikey: string }[];
 }
@@ -64,13 +67,13 @@ export const pinKeys = (
     signingInput,
     signature,
     signedAtMs,
-  }: SignedCheckpoint): ServiceKeyFailure | null => {
+  }: CheckedCheckpoint): ServiceKeyFailure | null => {
     if (serviceDid !== undefined && checkpoint.iss !== serviceDid)
       return failure('wrong-service', `it is of ${checkpoint.iss}, not of ${serviceDid}`);
     const found = keys.find(({ key }) => crypto.verify(key, signingInput, signature));
     if (found === undefined)
       return failure('wrong-signature', `no pinned key has signed it; it names ${kid}`);
-    const untimely = found.time === null ? null : findUntimely(found.time, signedAtMs);
+    const untimely = found.time === null || signedAtMs === null ? null : findUntimely(found.time, signedAtMs);
     return untimely === null ? null : failure('key-not-in-force', `${kid} ${untimely}, as it is pinned`);
   };
   return {

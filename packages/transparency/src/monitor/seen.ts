@@ -1,6 +1,7 @@
 /**
- * The monitor's state between runs: every signed checkpoint it has seen, which is also its evidence. The file is not
- * trusted: each checkpoint is verified again, and together they must form a chain.
+ * The monitor's state between runs: every signed checkpoint it has seen, which is also its evidence. Each signature is
+ * verified again, and together they must form a chain. For their dates the state vouches: the key of a day may have ended
+ * or leaked since it was seen.
  */
 
 import { isJsonObject, type JsonValue, member, parseStrictJson, show } from '@svc/codec';
@@ -61,7 +62,7 @@ const parseDay = (value: JsonValue, pin: MonitorPin): SeenDay | string => {
   const isWhole = isJsonObject(value) ? member(value, 'leaves_checked') : undefined;
   if (!isJsonObject(value) || typeof jws !== 'string' || typeof isWhole !== 'boolean')
     return `${show(value)} is no day`;
-  const read = readSigned(jws, pin);
+  const read = readSigned(jws, pin, { wasSeen: true });
   if (!read.ok) return `the checkpoint of ${show(member(value, 'day'))}: ${read.problem}`;
   const { checkpoint } = read.signed;
   if (member(value, 'day') !== checkpoint.day)
@@ -73,10 +74,14 @@ type ReadSigned =
   | { readonly ok: true; readonly signed: SignedCheckpoint }
   | { readonly ok: false; readonly problem: string };
 
-/** A verified checkpoint, or what is wrong with it. */
-export const readSigned = (jws: string, pin: MonitorPin): ReadSigned => {
+/** A verified checkpoint, or what is wrong with it. One that was not seen before counts only under a key in force at its date. */
+export const readSigned = (
+  jws: string,
+  pin: MonitorPin,
+  { wasSeen }: { readonly wasSeen: boolean },
+): ReadSigned => {
   const signed = parseSignedCheckpoint(jws);
   if (!signed.ok) return { ok: false, problem: signed.failures.map(({ message }) => message).join('; ') };
-  const wrong = pin.check(signed);
+  const wrong = pin.check(wasSeen ? { ...signed, signedAtMs: null } : signed);
   return wrong === null ? { ok: true, signed } : { ok: false, problem: wrong.message };
 };
