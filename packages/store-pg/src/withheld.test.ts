@@ -1,5 +1,5 @@
 /** Grants that a restore withholds (protocol §10), as the operator lists and releases them. */
-import { releaseGrants, type ServiceDeps } from '@svc/service';
+import { type ReleasedGrants, releaseGrants, type ServiceDeps } from '@svc/service';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { createWorld, insertGrant, type World } from '@svc/testkit/store/world';
@@ -44,8 +44,8 @@ it('are listed page by page, each once, and no more once they are released', asy
   expect((await listAll()).flat()).toEqual(ids.slice(1));
 });
 
-describe.each([
-  ['all', () => ({ all: true }) as const, () => null],
+describe.each<[string, () => ReleasedGrants, () => string | null]>([
+  ['all', () => ({ all: true }), () => null],
   ['those of a Principal', () => ({ principal: world.principal.did }), () => world.principal.did],
 ])('a release of %s', (_, which, target) => {
   const listAudited = (principal: string | null) =>
