@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { packDays, parseColdDay } from '@svc/cold-ledger';
 import { openObjects } from '@svc/object-store';
-import type { DidWeb, OrgId, ReceiptId } from '@svc/protocol';
+import type { ApiKeyId, DidWeb, OrgId, ReceiptId } from '@svc/protocol';
 import {
   type DecisionFilter,
   type DecisionListFilter,
@@ -548,7 +548,7 @@ describe('with every day cold', () => {
       { ...amid, relyingParties: [] },
       { ...amid, relyingParties: ['did:web:newcomer.example' as DidWeb] },
       { ...amid, relyingParties: null, principal: 'did:web:nobody.example' as DidWeb },
-      { ...amid, relyingParties: null, keyId: 'none' },
+      { ...amid, relyingParties: null, keyId: 'none' as ApiKeyId },
     ];
     for (const filter of ofNobody)
       expect(
