@@ -2,13 +2,35 @@
  * A server that must wait for a standby, which does not answer: the commits of whoever gives up, or is cut off, are visible and
  * would be lost with the machine. Nothing that rests on them is acknowledged.
  */
+import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
-import type { GrantRecord, Store } from '@svc/service';
+import { encodeUlid, type ReceiptId } from '@svc/protocol';
+import {
+  type ApprovalDecision,
+  type ApprovalRecord,
+  type Caller,
+  cancelApproval,
+  type GrantRecord,
+  type RpCaller,
+  rejectApproval,
+  requestApproval,
+  type Store,
+  SYSTEM,
+  settle,
+} from '@svc/service';
 import { type OwnCluster, startOwnCluster } from '@svc/testkit';
 import { endSessions, runSql, untilRow, withSession } from '@svc/testkit/store/session';
-import { allowCommit, createWorld, hashOf, insertGrant, type World } from '@svc/testkit/store/world';
+import {
+  allowCommit,
+  createWorld,
+  hashOf,
+  insertGrant,
+  newAgent,
+  newGrantId,
+  type World,
+} from '@svc/testkit/store/world';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { clientConfig, StoreClient } from './client.ts';
 import { createStore } from './create-store.ts';
 
@@ -134,6 +156,62 @@ describe('while the standby does not answer', () => {
     await expect(find()).rejects.toMatchObject({ kind: 'ambiguous' });
     await setStandby('');
     expect(await find()).not.toBeNull();
+  });
+
+  describe('a request for approval that is visible is not answered as settled or made', () => {
+    const ACTION = { type: 'commerce:purchase', resource: 'order/7', amount: 900, currency: 'USD' } as const;
+    const stored = async (): Promise<ApprovalRecord> => {
+      const receiptId = `drc_${encodeUlid(Date.now(), randomBytes(10))}` as ReceiptId;
+      const request = await store.approvals.insert({
+        requestId: `arq_${encodeUlid(Date.now(), randomBytes(10))}`,
+        ...{ relyingParty: world.relyingParty.did, principal: world.principal.did },
+        ...{ grantId: newGrantId(), agent: newAgent(), action: ACTION, actionHash: hashOf(receiptId) },
+        ...{ expiresInSeconds: 900, receiptId, proof: 'a.b.c' },
+      });
+      await store.approvals.addReceipt(request.requestId, receiptId, 100);
+      return request;
+    };
+    const DENIED = { state: 'denied', reason: null } as const;
+    const CANCELLED = { state: 'cancelled' } as const;
+    const deps = () => ({ store, clock: { nowMs: Date.now }, random: { bytes: randomBytes } }) as never;
+    const principal = () => ({ class: 'principal', subject: world.principal.did }) as Caller;
+    const relyingParty = () => ({ class: 'rp', subject: world.relyingParty.did }) as RpCaller;
+
+    it.each<[string, ApprovalDecision | null, (request: ApprovalRecord) => Promise<ApprovalRecord>]>([
+      [
+        'by who rejects it again',
+        DENIED,
+        ({ requestId: id, principal: did }) =>
+          rejectApproval(deps(), principal(), { did, id, requestId: 'req_2' }, null),
+      ],
+      [
+        'by who cancels it again',
+        CANCELLED,
+        ({ requestId }) => cancelApproval(deps(), relyingParty(), requestId, 'req_2'),
+      ],
+      [
+        'by who settles it as another has in the meantime',
+        DENIED,
+        (request) => settle(deps(), SYSTEM, request, DENIED, 'req_2'),
+      ],
+      [
+        'by who asks again',
+        null,
+        ({ receiptId, proof }) =>
+          requestApproval(deps(), relyingParty(), {
+            ...{ receiptId: receiptId as ReceiptId, proof: proof ?? '' },
+            ...{ expiresInSeconds: 900, requestId: 'req_2' },
+          }),
+      ],
+    ])('%s', async (_, decision, repeat) => {
+      const request = await stored();
+      if (decision !== null) await store.approvals.decide(request.requestId, decision);
+      onTestFinished(() => setStandby(''));
+      await setStandby('nobody');
+      await expect(repeat(request)).rejects.toMatchObject({ kind: 'ambiguous' });
+      await setStandby('');
+      expect(await repeat(request)).toMatchObject({ state: decision?.state ?? 'pending' });
+    });
   });
 
   it('no write of any kind is answered, whatever synchronous_commit the server is configured with', async () => {

@@ -24,7 +24,7 @@ import { StoreError } from '../ports/store.ts';
 import type { Tenant } from '../ports/tenant.ts';
 import { FactLoader } from '../verify/facts.ts';
 import { findOwnApproval } from './find-approvals.ts';
-import { alreadyDecided, requireMaySettle, type Settling, settle } from './settle.ts';
+import { alreadyDecided, answerStored, requireMaySettle, type Settling, settle } from './settle.ts';
 
 /** All that does not ask for a Proof. */
 const OF_THE_GRANT: readonly CheckId[] = [
@@ -64,7 +64,8 @@ export const approveAs = async (
   const presented = parsePresented({ grant: jws, proof: '', action: request.action });
   if (!presented.grant.ok) throw invalidRequest(`grant: ${presented.grant.problem}`);
   const grant = presented.grant.value;
-  if (request.state === 'approved' && request.approvedGrantId === grant.id) return request;
+  if (request.state === 'approved' && request.approvedGrantId === grant.id)
+    return answerStored(deps, request, request.principal);
   if (request.state !== 'pending') throw alreadyDecided(request);
   assertAsAsked(grant, request);
   await assertHolds(deps, tenant, request, presented);

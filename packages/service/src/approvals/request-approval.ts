@@ -27,6 +27,7 @@ import type { ServiceDeps } from '../deps.ts';
 import { conflict, internal, invalidRequest, notFound, rateLimited } from '../errors.ts';
 import type { ApprovalAsk, ApprovalLoad, ApprovalRecord } from '../ports/approvals.ts';
 import type { DecisionExportRecord } from '../ports/decisions.ts';
+import { answerStored } from './settle.ts';
 
 export interface ApprovalOrder {
   readonly receiptId: ReceiptId;
@@ -91,7 +92,8 @@ export const requestApproval = async (
   { receiptId, proof, expiresInSeconds, requestId, playedBy }: ApprovalOrder,
 ): Promise<ApprovalRecord> => {
   const known = await deps.store.approvals.findOfReceipt(receiptId);
-  if (known?.relyingParty === caller.subject) return assertPlayed(known, playedBy);
+  if (known?.relyingParty === caller.subject)
+    return answerStored(deps, assertPlayed(known, playedBy), caller.subject);
   const { ask, action } = await readDenial(deps, caller, receiptId, proof);
   assertPlayed(ask, playedBy);
   return deps.store.transaction(

@@ -24,7 +24,7 @@ export const rejectApproval = async (
 ): Promise<ApprovalRecord> => {
   const found = await findOwnApproval(deps, caller, did, id);
   requireMaySettle(caller);
-  if (found.state === 'denied') return found;
+  if (found.state === 'denied') return answerStored(deps, found, found.principal);
   return settle(deps, caller, found, { state: 'denied', reason }, requestId);
 };
 
@@ -36,7 +36,7 @@ export const cancelApproval = async (
   requestId: string,
 ): Promise<ApprovalRecord> => {
   const found = await findAskedApproval(deps, caller, id);
-  if (found.state === 'cancelled') return found;
+  if (found.state === 'cancelled') return answerStored(deps, found, found.principal);
   return settle(deps, caller, found, { state: 'cancelled' }, requestId);
 };
 
@@ -64,7 +64,7 @@ export const settle = async (
     async (tx) => {
       await holdLiveKey(tx, caller);
       const decided = await tx.approvals.decide(id, decision);
-      if (decided === null) return null;
+      if (decided === null) return tx.approvals.find(id);
       const action = ACTIONS[decision.state];
       await tx.audit.insert(
         auditEvent(deps, caller, { action, target: id, requestId, details: { principal } }),
@@ -73,11 +73,17 @@ export const settle = async (
     },
     { turn: principal },
   );
-  if (settled !== null) return settled;
-  const now = await deps.store.approvals.find(id);
-  if (now !== null && isWhatWasMeant(now, decision)) return now;
-  throw alreadyDecided(now);
+  if (settled !== null && isWhatWasMeant(settled, decision)) return settled;
+  throw alreadyDecided(settled);
 };
+
+/** What a repeat is answered with: the request as it is found in a transaction, whose commit is answered once what it found lasts. */
+export const answerStored = async (
+  { store }: Pick<ServiceDeps, 'store'>,
+  found: ApprovalRecord,
+  turn: DidWeb,
+): Promise<ApprovalRecord> =>
+  (await store.transaction((tx) => tx.approvals.find(found.requestId), { turn })) ?? found;
 
 /** A repeat, or another who did the same. */
 const isWhatWasMeant = (now: ApprovalRecord, decision: ApprovalDecision): boolean =>
