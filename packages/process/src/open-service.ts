@@ -107,6 +107,8 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
     const holds = new Holds(log);
     const did = `did:web:${config.domain}`;
     const keysFrom = { store, holds, log, did, load: () => secrets.loadAgain() };
+    // Keys that are new are dated by the time.
+    const clock = await patiently(() => DatabaseClock.start({ store, holds, log }));
     const keys = await patiently(() => KeyRing.start(keysFrom, secrets));
     if (registry !== undefined) {
       createServiceMetrics(registry, holds, keys);
@@ -117,7 +119,6 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
     }
     identity = identityOf(config, keys);
     const entitlements = entitlementPolicyOf(config);
-    const clock = await patiently(() => DatabaseClock.start({ store, holds, log }));
     const service = {
       store,
       clock,

@@ -104,6 +104,17 @@ describe('a key', () => {
     await expect(start(setsOf([R1, R2]))).rejects.toThrow(/receipt-1 is retired since/);
   });
 
+  it('that is new is not remembered while the time is in doubt, and one that is known signs', async () => {
+    (await start()).stop();
+    holds.set('clock', 'the clocks differ by 7200 s');
+    expect(await signs(await start())).toBe(`${DID}#receipt-1`);
+    ring?.stop();
+    await expect(start(setsOf([R2, R1]))).rejects.toThrow(/receipt-2 is new.*differ by 7200 s/);
+    expect([...database.records.keys()]).toEqual([`${DID}#receipt-1`, `${DID}#status-1`]);
+    holds.set('clock', null);
+    expect(await signs(await start(setsOf([R2, R1])))).toBe(`${DID}#receipt-2`);
+  });
+
   it('that has left the file stays published, with its end', async () => {
     (await start()).stop();
     await database.end(`${DID}#receipt-1`, 'retired');

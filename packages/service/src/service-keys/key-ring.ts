@@ -28,7 +28,7 @@ export interface ServiceKeySets {
 
 export interface KeyRingDeps {
   readonly store: Pick<Store, 'transaction' | 'serviceKeys'>;
-  readonly holds: Pick<Holds, 'set'>;
+  readonly holds: Pick<Holds, 'set' | 'list'>;
   readonly log: Pick<Log, 'warn' | 'error'>;
   readonly did: string;
   /** Reads the key files again. Rejects with `KeySetError`. */
@@ -53,11 +53,11 @@ export class KeyRing implements ServiceKeySets {
   }
 
   /**
-   * Remembers the keys of the files. Rejects with `KeySetError` where a kid was another key before, or where the key that is
-   * to sign has ended.
+   * Remembers the keys of the files. Rejects with `KeySetError` where a kid was another key before, where one is new while the time
+   * is in doubt, or where the key that is to sign has ended.
    */
   static async start(deps: KeyRingDeps, sets: ServiceKeySets): Promise<KeyRing> {
-    await rememberServiceKeys(deps.store, sets);
+    await remember(deps, sets);
     const stored = await deps.store.serviceKeys.list();
     const ring = new KeyRing(deps, sets);
     ring.take(sets, stored);
@@ -103,7 +103,7 @@ export class KeyRing implements ServiceKeySets {
   /** What the files say by now, if it signs. */
   private async takeFiles(): Promise<void> {
     const sets = await this.deps.load();
-    await rememberServiceKeys(this.deps.store, sets);
+    await remember(this.deps, sets);
     this.take(sets, await this.deps.store.serviceKeys.list());
   }
 
@@ -157,6 +157,21 @@ export class KeyRing implements ServiceKeySets {
 export const findUntimelyKey = (keys: KeySet, kid: string, atMs: number): string | null => {
   const key = keys.published.find((published) => published.kid === kid);
   return key === undefined ? 'is not published' : findUntimely(key.time, atMs);
+};
+
+/** The database dates a key when it first sees it, and nothing counts that the key signs before. */
+const remember = async ({ store, holds }: KeyRingDeps, sets: ServiceKeySets): Promise<void> => {
+  const doubt = holds.list().find(({ name }) => name === 'clock');
+  if (doubt !== undefined) {
+    const known = new Set((await store.serviceKeys.list()).map(({ kid }) => kid));
+    const published = [...sets.receiptKeys.published, ...sets.statusKeys.published];
+    const added = published.find(({ kid }) => !known.has(kid));
+    if (added !== undefined)
+      throw new KeySetError(
+        `${added.kid} is new, and would be dated while the time is in doubt: ${doubt.reason}`,
+      );
+  }
+  await rememberServiceKeys(store, sets);
 };
 
 const faultOf = ({ signer }: KeySet): string | null => signer.findFault?.() ?? null;
