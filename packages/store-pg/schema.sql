@@ -2982,6 +2982,63 @@ begin
   );
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_heat_days(p_today date)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+ SET lock_timeout TO '10s'
+AS $function$
+declare
+  v_day date;
+  v_state text;
+  v_dropped_at timestamptz;
+  v_name text;
+  v_has_receipts boolean;
+begin
+  perform from cold_days where day >= p_today order by day for update;
+  if not found then
+    return;
+  end if;
+  perform from ledger_count for update;
+  for v_day, v_state, v_dropped_at in
+    select day, state, dropped_at from cold_days where day >= p_today order by day
+  loop
+    continue when v_state != 'cold';
+    if v_dropped_at is not null then
+      raise exception '% is not over and has been removed from the database: bring it back with svc-admin ledger unpack %, then repair the clock',
+        v_day,
+        v_day
+        using errcode = 'object_not_in_prerequisite_state';
+    end if;
+    v_name := 'receipts_' || to_char(v_day, 'YYYYMMDD');
+    continue when to_regclass('public.detached_' || v_name) is null;
+    -- One that was made since for days to come. Nothing is stored into a closed day.
+    if to_regclass('public.' || v_name) is not null then
+      execute format('select exists (select from %I)', v_name) into v_has_receipts;
+      if v_has_receipts then
+        raise exception '% has Receipts, although % has left the ledger', v_name, v_day
+          using errcode = 'object_not_in_prerequisite_state';
+      end if;
+      execute format('drop table %I', v_name);
+    end if;
+    execute format('drop trigger refuse_change on %I', 'detached_' || v_name);
+    execute format('alter table %I rename to %I', 'detached_' || v_name, v_name);
+    execute
+      format(
+        'alter table receipts attach partition %I for values from (%L) to (%L)',
+        v_name,
+        svc_lowest_receipt_id(v_day::timestamp at time zone 'UTC'),
+        svc_lowest_receipt_id((v_day + 1)::timestamp at time zone 'UTC')
+      );
+  end loop;
+  alter table cold_manifests disable trigger refuse_change;
+  delete from cold_manifests where day >= p_today;
+  alter table cold_manifests enable trigger refuse_change;
+  alter table cold_days disable trigger refuse_change;
+  delete from cold_days where day >= p_today;
+  alter table cold_days enable trigger refuse_change;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_held_since(p_principal principals)
  RETURNS timestamp with time zone
  LANGUAGE sql
@@ -4232,6 +4289,22 @@ begin
   end if;
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_quarantine_spent_proofs(p_mark timestamp with time zone, p_now timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_until timestamptz := p_now + interval '313 seconds';
+begin
+  -- The mark is a few seconds behind the clocks that it tells of.
+  if p_mark <= p_now + interval '50 minutes' or p_mark is null then
+    return;
+  end if;
+  update fence_quarantine set quarantined_until = v_until where quarantined_until < v_until;
+  perform svc_seal_until(v_until);
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_quarantined_until()
  RETURNS timestamp with time zone
  LANGUAGE sql
@@ -4716,8 +4789,8 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_reopen_days(p_today date)
  RETURNS integer
  LANGUAGE plpgsql
- SET lock_timeout TO '10s'
  SET search_path TO 'public', 'pg_temp'
+ SET lock_timeout TO '10s'
 AS $function$
 declare
   v_day date;
@@ -4727,6 +4800,7 @@ begin
   for v_day in select day from closed_days where day >= p_today order by day loop
     perform pg_advisory_xact_lock(2, v_day - date '1970-01-01');
   end loop;
+  perform svc_heat_days(p_today);
   insert into retracted_checkpoints (hash, day, kid, jws)
   select hash, day, kid, jws from checkpoints where day >= p_today;
   get diagnostics v_published = row_count;
@@ -4736,6 +4810,11 @@ begin
     execute format('delete from %I where day >= $1', v_table) using p_today;
     execute format('alter table %I enable trigger refuse_change', v_table);
   end loop;
+  if exists (select from deployment where first_day > p_today) then
+    alter table deployment disable trigger refuse_change;
+    update deployment set first_day = p_today;
+    alter table deployment enable trigger refuse_change;
+  end if;
   return v_published;
 end;
 $function$;
@@ -4755,10 +4834,13 @@ begin
       using errcode = 'invalid_parameter_value';
   end if;
   select marked_at into strict v_mark from clock_mark for update;
+  perform svc_quarantine_spent_proofs(v_mark, repaired_at);
   reopened_days := svc_reopen_days((repaired_at at time zone 'UTC')::date);
   unsealed := svc_unseal_ledger(repaired_at);
   perform svc_rewind_evidence(repaired_at);
   perform svc_rewind_events(repaired_at);
+  perform svc_rewind_principals(repaired_at);
+  perform svc_rewind_service_keys(repaired_at);
   mark_moved_ms := svc_ms(repaired_at) - svc_ms(coalesce(v_mark, repaired_at));
   update clock_mark
   set
@@ -4846,6 +4928,64 @@ AS $function$
   set named_before = least(named_before, (select sealed_before from ledger_seal));
   update loose_evidence set unused_since = p_now where unused_since > p_now;
   update served_lists set kept_at = p_now where kept_at > p_now;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_rewind_principals(p_now timestamp with time zone)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  with
+    rewound as (
+      update principal_keys
+      set
+        since = svc_not_after(since, p_now),
+        withdrawn_at = svc_not_after(withdrawn_at, p_now)
+      where greatest(since, withdrawn_at) > p_now
+      returning principal
+    )
+  update principals
+  set
+    verified_since = svc_not_after(verified_since, p_now),
+    last_checked_at = case
+      when greatest(
+        verified_since,
+        last_checked_at,
+        last_proven_at,
+        document_resolved_at
+      ) <= p_now then last_checked_at
+    end,
+    last_proven_at = svc_not_after(last_proven_at, p_now),
+    document_resolved_at = svc_not_after(document_resolved_at, p_now),
+    document_changes_since = svc_not_after(document_changes_since, p_now),
+    version = version + 1
+  where
+    did in (select principal from rewound)
+    or greatest(
+      verified_since,
+      last_checked_at,
+      last_proven_at,
+      document_resolved_at,
+      document_changes_since
+    ) > p_now;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_rewind_service_keys(p_now timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+ SET lock_timeout TO '10s'
+AS $function$
+begin
+  if exists (select from service_keys where first_seen_at > p_now) then
+    alter table service_keys disable trigger refuse_change;
+    update service_keys set first_seen_at = p_now where first_seen_at > p_now;
+    alter table service_keys enable trigger refuse_change;
+  end if;
+  if exists (select from service_key_ends where ended_at > p_now) then
+    alter table service_key_ends disable trigger refuse_change;
+    update service_key_ends set ended_at = p_now where ended_at > p_now;
+    alter table service_key_ends enable trigger refuse_change;
+  end if;
+end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_seal_ledger(p_node_ms bigint)
  RETURNS boolean

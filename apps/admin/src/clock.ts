@@ -58,13 +58,16 @@ const repair = async (databaseUrl: string, { isJson }: Shown): Promise<number> =
         done.unsealed
           ? 'The seal was moved back; the worker adds up the sums of this month again.'
           : 'The sums hold no more than they may.',
+        done.decisionsFromMs === null
+          ? 'Decisions go on.'
+          : `Decisions begin at ${instant(done.decisionsFromMs)}: until then a Proof may be fresh whose use was let go of.`,
       ].join('\n'),
     );
   return 0;
 };
 
 const findFaults = (
-  { databaseMs, markMs, lastReceiptMs, sealedUntilMs, closedEarly }: ClockState,
+  { databaseMs, markMs, lastReceiptMs, sealedUntilMs, quarantinedUntilMs, closedEarly }: ClockState,
   nowMs: number,
 ): readonly string[] => {
   const apartMs = databaseMs - nowMs;
@@ -81,7 +84,7 @@ const findFaults = (
     ...(isAhead(lastReceiptMs)
       ? ['The last Receipt is dated in the future. It stays as it was signed.']
       : []),
-    ...(isAhead(sealedUntilMs, -SEALED_BEHIND_MS + AGREE_MS)
+    ...(isAhead(sealedUntilMs, -SEALED_BEHIND_MS + AGREE_MS) && sealedUntilMs > (quarantinedUntilMs ?? 0)
       ? ['The ledger is sealed into the future: no decision can be stored below the seal.']
       : []),
     ...closedEarly.map((day) => `${day} is closed and is not over: no decision can be stored into it.`),
@@ -89,7 +92,7 @@ const findFaults = (
 };
 
 const describe = (
-  { databaseMs, markMs, lastReceiptMs, sealedUntilMs }: ClockState,
+  { databaseMs, markMs, lastReceiptMs, sealedUntilMs, quarantinedUntilMs }: ClockState,
   nowMs: number,
 ): readonly string[] => [
   `database        ${instant(databaseMs)}`,
@@ -97,6 +100,7 @@ const describe = (
   `mark            ${instant(markMs)}`,
   `last Receipt    ${instant(lastReceiptMs)}`,
   `sealed until    ${instant(sealedUntilMs)}`,
+  ...(quarantinedUntilMs === null ? [] : [`decisions from  ${instant(quarantinedUntilMs)}`]),
 ];
 
 const instant = (ms: number | null): string => (ms === null ? 'none' : new Date(ms).toISOString());

@@ -100,7 +100,14 @@ it('a day that was closed early is opened again, the seal moves back, sums agree
       where action = 'clock.repair'`,
     ),
   ).toEqual([{ actor_kind: 'admin', days: '1' }]);
-  expect(await store.verify.commitDecisions([denyCommit(world)])).toEqual(['STORED']);
+  // Proofs that were spent may have been let go of meanwhile.
+  const PROOF_LIFE_MS = 313_000;
+  expect(repaired.decisionsFromMs).toBe(repaired.repairedAtMs + PROOF_LIFE_MS);
+  expect(await store.verify.commitDecisions([denyCommit(world)])).toEqual(['CLOCK']);
+  await clock.pass(PROOF_LIFE_MS);
+  const later = denyCommit(world, { evaluatedAtMs: clock.nowMs() });
+  expect(await store.verify.commitDecisions([later])).toEqual(['STORED']);
+  await clock.pass(-PROOF_LIFE_MS);
   expect(await faults()).toEqual([]);
   await rollUpUsage({ store, clock: { nowMs: Date.now, resync: async () => {} } }, unstopped());
   expect(await faults()).toEqual([]);

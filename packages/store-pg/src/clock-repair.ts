@@ -1,6 +1,6 @@
 /**
  * What the operator sees of the clock, and the repair of what was done by one that was ahead
- * (migrations/0001-foundation/21-clock-repair.sql). On a connection of its own, as the owner of the tables.
+ * (migrations/0041-clock-traces/02-repair.sql). On a connection of its own, as the owner of the tables.
  */
 import { randomBytes } from 'node:crypto';
 import { encodeUlid } from '@svc/protocol';
@@ -15,6 +15,8 @@ export interface ClockState {
   /** Null: no decision was ever stored. */
   readonly lastReceiptMs: number | null;
   readonly sealedUntilMs: number;
+  /** Before then nothing is decided, and the seal is no lower, after a restore, a reset of the fence, or a repair; null: it is over. */
+  readonly quarantinedUntilMs: number | null;
   /** Closed although they are not over, ascending. */
   readonly closedEarly: readonly string[];
 }
@@ -26,6 +28,8 @@ export interface ClockRepair {
   readonly unsealed: boolean;
   /** Negative: back. */
   readonly markMovedMs: number;
+  /** The end of the quarantine; null: decisions go on at once. */
+  readonly decisionsFromMs: number | null;
 }
 
 const stateSql = `
@@ -33,6 +37,7 @@ const stateSql = `
     (select svc_ms(marked_at) from clock_mark) as "markMs",
     (select svc_ms(evaluated_at) from receipts order by receipt_id desc limit 1) as "lastReceiptMs",
     (select svc_ms(sealed_until) from ledger_seal) as "sealedUntilMs",
+    (select svc_ms(q) from svc_quarantined_until() as q where q > clock_timestamp()) as "quarantinedUntilMs",
     array(select day::text from closed_days where day >= (clock_timestamp() at time zone 'UTC')::date order by day)
       as "closedEarly"`;
 
@@ -61,11 +66,14 @@ export const repairClock = async (databaseUrl: string, nowMs: number): Promise<C
       'refused',
       `the tables belong to ${owner}, and DATABASE_URL names ${role}: repair the clock as ${owner}`,
     );
-  return askOne<ClockRepair>(databaseUrl, repairSql, [nowMs, `aud_${encodeUlid(nowMs, randomBytes(10))}`]);
+  const eventId = `aud_${encodeUlid(nowMs, randomBytes(10))}`;
+  const repair = await askOne<Omit<ClockRepair, 'decisionsFromMs'>>(databaseUrl, repairSql, [nowMs, eventId]);
+  const { quarantinedUntilMs } = await readClockState(databaseUrl);
+  return { ...repair, decisionsFromMs: quarantinedUntilMs };
 };
 
-/** Adding up a month again deletes its sums, which may be many. */
-const DEADLINE_MS = 60_000;
+/** Adding up a month again deletes its sums, which may be many, and a day that comes back into the ledger is read once. */
+const DEADLINE_MS = 600_000;
 
 const askOne = async <Row extends object>(
   databaseUrl: string,

@@ -233,6 +233,90 @@ describe('a repair after both clocks were ahead', () => {
     await runSql(stores.url, 'truncate event_subscriptions, event_outbox, event_log cascade');
   });
 
+  const HOURS_MS = 2 * 3_600_000;
+  const PROOF_LIFE_MS = 313_000;
+
+  it('by so much that spent Proofs were let go of: nothing is decided before all of these have expired', async () => {
+    const grant = await insertGrant(world);
+    const given = allowCommit(world, grant);
+    expect(await store.verify.commitDecisions([given])).toEqual(['STORED']);
+    await step(HOURS_MS);
+    await store.clock.advanceMark(clock.nowMs());
+    await forgetSpentProofs(
+      { store, clock: { nowMs: () => Math.floor(clock.nowMs()), resync: async () => {} } },
+      new AbortController().signal,
+    );
+    await step(-HOURS_MS);
+    const { repairedAtMs, decisionsFromMs } = await repairClock(stores.url, Date.now());
+    expect(decisionsFromMs).toBe(repairedAtMs + PROOF_LIFE_MS);
+    const again = allowCommit(world, grant, { spend: given.spend });
+    expect(await store.verify.commitDecisions([again])).toEqual(['CLOCK']);
+    // Repeated, it does not begin anew, and does not end early.
+    expect(await repairClock(stores.url, Date.now())).toMatchObject({ decisionsFromMs });
+    await step(PROOF_LIFE_MS);
+    const late = denyCommit(world, { evaluatedAtMs: Math.floor(clock.nowMs()) });
+    expect(await store.verify.commitDecisions([late])).toEqual(['STORED']);
+    await runSql(stores.url, `update fence_quarantine set quarantined_until = '-infinity'`);
+  });
+
+  it('by less than spent Proofs are kept for: decisions go on at once', async () => {
+    await step(600_000);
+    await store.clock.advanceMark(clock.nowMs());
+    await step(-600_000);
+    expect(await repairClock(stores.url, Date.now())).toMatchObject({ decisionsFromMs: null });
+    await expect.poll(() => store.verify.commitDecisions([denyCommit(world)])).toEqual(['STORED']);
+  });
+
+  it('has domains asked again, what they had proven lapse in time, and keys retired by now', async () => {
+    const { principal } = await createWorld(store);
+    const [key] = principal.keys;
+    await step(DAY_AND_MORE_MS);
+    await store.principals.recordVerification(principal.did, { state: 'verified', proven: true });
+    await store.principals.setKeyState(principal.did, key?.kid ?? '', 'retired');
+    await step(-DAY_AND_MORE_MS);
+    const ahead = await store.principals.find(principal.did);
+    await repairClock(stores.url, Date.now());
+    const repaired = await store.principals.find(principal.did);
+    const nowMs = Date.now() + 1;
+    expect(repaired?.keys[0]?.sinceMs).toBeLessThanOrEqual(nowMs);
+    expect(repaired?.lastProvenMs).toBeLessThanOrEqual(nowMs);
+    expect(repaired?.verifiedSinceMs).toBeLessThanOrEqual(nowMs);
+    // Nodes that remember it read it anew.
+    expect(repaired?.version).toBe((ahead?.version ?? 0) + 1);
+    const every = { everyHours: 24, retryHours: 1, unknownForHours: 72 };
+    const due = await store.principals.listDueForVerification(every, 1_000);
+    expect(due.map(({ did }) => did)).toContain(principal.did);
+    // What was dated right stays.
+    await store.principals.recordVerification(principal.did, { state: 'verified', proven: true });
+    const right = await store.principals.find(principal.did);
+    await repairClock(stores.url, Date.now());
+    expect(await store.principals.find(principal.did)).toEqual(right);
+  });
+
+  it('has keys of the service in force, or at their end, by now', async () => {
+    const kid = `did:web:svc.example#receipt-${Date.now()}`;
+    await step(DAY_AND_MORE_MS);
+    await store.transaction(async ({ serviceKeys }) => {
+      await serviceKeys.remember(kid, 'z6MkNew');
+      await serviceKeys.end(kid, 'compromised');
+    });
+    await step(-DAY_AND_MORE_MS);
+    await repairClock(stores.url, Date.now());
+    const key = (await store.serviceKeys.list()).find((one) => one.kid === kid);
+    expect(key?.firstSeenAtMs).toBeLessThanOrEqual(Date.now() + 1);
+    expect(key?.compromisedAtMs).toBeLessThanOrEqual(Date.now() + 1);
+    for (const table of ['service_keys', 'service_key_ends'])
+      await expect(runSql(stores.url, `delete from ${table}`)).rejects.toThrow(/append-only/);
+  });
+
+  it('has a deployment that was made ahead begin today', async () => {
+    await moveFirstDay(stores.url, daysAgo(-3));
+    await repairClock(stores.url, Date.now());
+    expect(await runSql(stores.url, 'select first_day::text as day from deployment')).toEqual([
+      { day: daysAgo(0) },
+    ]);
+  });
+
   const url = 'https://status.example/repaired.example/1';
   const collectAt = (nowMs: () => number) =>
     collectEvidence({ store, clock: { nowMs, resync: async () => {} } }, new AbortController().signal);

@@ -303,7 +303,7 @@ describe('a restored backup', () => {
       const baseUrl = node?.baseUrl ?? '';
       expect(await readiness(node as never)).toMatchObject({
         status: 503,
-        checks: { fence: expect.stringContaining('a restore is settling') },
+        checks: { fence: expect.stringContaining('a restore or a repair of the clock is settling') },
       });
       for (const body of lost.spent)
         expect((await call(baseUrl, 'POST', '/verify', { key: tenants.rpKey, body })).status).toBe(503);

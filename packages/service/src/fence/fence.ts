@@ -22,7 +22,7 @@ export interface FenceOptions {
 }
 
 export interface FenceProblem {
-  /** `stale`: it could not be told lately. `behind`: the database is not the one. `quarantine`: a restore is settling. */
+  /** `stale`: it could not be told lately. `behind`: the database is not the one. `quarantine`: a restore, or a repair of the clock, is settling. */
   readonly kind: 'stale' | 'behind' | 'quarantine';
   readonly reason: string;
   /** Beyond decisions: the database may not be the one, so nothing that it says or takes counts. */
@@ -212,7 +212,7 @@ export class Fence {
       this.#servers = [...this.#servers.filter((one) => one !== server), server].slice(-KNOWN_SERVERS);
     this.deps.store.lineage.trust(server);
     this.#headMs = Math.max(this.#headMs, headMs);
-    const reason = `a restore is settling: decisions begin in ${Math.ceil(quarantineMs / 1000)} s`;
+    const reason = `a restore or a repair of the clock is settling: decisions begin in ${Math.ceil(quarantineMs / 1000)} s`;
     this.#refusal =
       quarantineMs > 0 ? { kind: 'quarantine', reason, isOfAll: false, isSettling: true } : null;
   }

@@ -1,0 +1,83 @@
+/** A repair of the clock where days that are not over have been packed: here `today` is a day of the past. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ColdDayReader, dropDays, packDays, parseColdDay } from '@svc/cold-ledger';
+import { openObjects } from '@svc/object-store';
+import { checkContent, closeDays, type ObjectStore } from '@svc/service';
+import { tamper } from '@svc/testkit';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql } from '@svc/testkit/store/session';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { bringBack, createColdWorld, DAYS, DUE, packingOf, serviceOf } from '../../test/cold-world.ts';
+import { unpackDay } from './unpack-day.ts';
+
+const stores = withStores();
+const root = mkdtempSync(join(tmpdir(), 'svc-reopen-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const [first = '', today = '', last = ''] = DUE;
+const never = new AbortController().signal;
+let objects: ObjectStore;
+let hot: unknown[];
+beforeAll(async () => {
+  await createColdWorld(stores.url, stores.first);
+  objects = (await openObjects(pathToFileURL(root).href, null)).objects;
+  hot = await ledger();
+});
+const packing = () => packingOf(stores.url, stores.first, objects);
+beforeEach(async () => {
+  await bringBack(stores.url);
+  await closeDays(serviceOf(stores.first), never);
+  await checkContent(serviceOf(stores.first), never);
+  await packDays(packing(), never);
+});
+
+/** Every column of every Receipt from `today` on. */
+const ledger = () =>
+  runSql(stores.url, 'select * from receipts where evaluated_at >= $1::date order by receipt_id', [today]);
+const packed = () =>
+  runSql<{ day: string; state: string }>(
+    stores.url,
+    'select day::text as day, state from cold_days order by day',
+  );
+const reopen = async () =>
+  (await runSql<{ days: number }>(stores.url, 'select svc_reopen_days($1) as days', [today]))[0]?.days;
+
+/** As where a day's action fields were cleared. */
+const replaceManifest = (day: string) =>
+  runSql(
+    stores.url,
+    'insert into cold_manifests (manifest_hash, day, manifest, recorded_at) select of::text, of, of::text, now() from (select $1::date as of) as d',
+    [day],
+  );
+
+it('is opened again with its Receipts to the byte, packed or broken; one that was over stays cold, and what is packed append-only', async () => {
+  const [broken = ''] = DAYS.slice(DUE.length);
+  await runSql(stores.url, `insert into cold_days (day, state, problem) values ($1, 'broken', 'its tree')`, [
+    broken,
+  ]);
+  for (const day of [first, last]) await replaceManifest(day);
+  // The worker has made an empty partition for it since.
+  await runSql(stores.url, 'select svc_ensure_receipt_partitions($1, $1)', [last]);
+  expect(await reopen()).toBe(DAYS.length - 1);
+  expect(await packed()).toEqual([{ day: first, state: 'cold' }]);
+  expect(await ledger()).toEqual(hot);
+  for (const table of ['cold_days', 'cold_manifests'])
+    await expect(runSql(stores.url, `delete from ${table}`)).rejects.toThrow(/append-only/);
+});
+
+it('that has been removed from the database is named with what brings it back: nothing is changed until it is', async () => {
+  await tamper(stores.url, `update cold_days set detached_at = now() - interval '2 days' where day = $1`, [
+    last,
+  ]);
+  await dropDays(packing(), never);
+  const before = await packed();
+  await expect(reopen()).rejects.toThrow(`svc-admin ledger unpack ${last}, then repair the clock`);
+  expect(await packed()).toEqual(before);
+  const open = (manifest: string) => new ColdDayReader(objects, parseColdDay(manifest));
+  await unpackDay({ databaseUrl: stores.url, day: last, open });
+  expect(await reopen()).toBe(DAYS.length - 1);
+  expect(await ledger()).toEqual(hot);
+});
