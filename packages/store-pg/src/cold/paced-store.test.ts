@@ -55,3 +55,23 @@ it('one that fails, or for which nobody waits any more, keeps nobody from the tu
   decode('a', 4);
   expect(log.at(-1)).toBe('a takes 4');
 });
+
+it('eight are fetched and wait to be decoded at most, and who comes behind a thousand that wait is refused', async () => {
+  let fetched = 0;
+  let open = () => {};
+  const free = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const getRange = async () => {
+    fetched += 1;
+    await free;
+    return new Uint8Array(1);
+  };
+  const store = pacedStore({ ...NONE, getRange }, createThread().pace);
+  const reads = Array.from({ length: 1_008 }, () => store.getRange('x', RANGE));
+  await expect(store.getRange('x', RANGE)).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(fetched).toBe(8);
+  open();
+  await Promise.all(reads);
+  expect(fetched).toBe(1_008);
+});
