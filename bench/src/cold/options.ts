@@ -15,6 +15,8 @@ export interface ColdOptions {
   readonly yearReceipts: number;
   /** Of each request about the year. */
   readonly requests: number;
+  /** Where the year is kept. */
+  readonly folder: string | null;
   readonly rounds: number;
   readonly seconds: number;
   readonly api: string;
@@ -26,6 +28,7 @@ const usage = `usage: npm run bench -- cold [options]
   --receipts N   of the day, 1e3 to 1e7, default 1e6
   --samples N    look-ups in each store, 100 to 1e5, default 1000
   --year N       Receipts of the year, of whose 366 days 330 are cold, 1e4 to 1e8, default 1e7
+  --folder DIR   keeps the year there, and measures the one it finds there
   --requests N   of each request about the year, 10 to 10000, default 100
   --rounds N     of verifies against the full and the empty database, 1-100, default 5
   --seconds N    of load in each of them, 1-60, default 4
@@ -41,6 +44,7 @@ export const parseColdOptions = (args: readonly string[]): ColdOptions =>
         receipts: { type: 'string', default: '1e6' },
         samples: { type: 'string', default: '1000' },
         year: { type: 'string', default: '1e7' },
+        folder: { type: 'string' },
         requests: { type: 'string', default: '100' },
         rounds: { type: 'string', default: '5' },
         seconds: { type: 'string', default: '4' },
@@ -56,6 +60,7 @@ export const parseColdOptions = (args: readonly string[]): ColdOptions =>
       samples: within(values.samples, 100, 100_000),
       yearReceipts: within(values.year, 10_000, 100_000_000),
       requests: within(values.requests, 10, 10_000),
+      folder: values.folder ?? null,
       rounds: within(values.rounds, 1, 100),
       seconds: within(values.seconds, 1, 60),
       api: values.api,

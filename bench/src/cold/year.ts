@@ -1,6 +1,6 @@
 /** A year of the ledger benchmark of which most days are cold: packed by the worker as it is built, read by the API as it is built. */
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Place } from '../harness/contestants.ts';
 import { LedgerCluster } from '../ledger/database.ts';
@@ -25,9 +25,10 @@ export async function measureYear(
   progress: (line: string) => void,
 ): Promise<Row[]> {
   const { api, worker, yearReceipts: receipts, requests: samples, rounds } = options;
-  const kept = join(place.folder, 'year');
-  mkdirSync(kept);
-  const cluster = await LedgerCluster.open(join(kept, 'database'), false, place.cleanup);
+  const kept = resolve(options.folder ?? join(place.folder, 'year'));
+  mkdirSync(kept, { recursive: true });
+  const isKept = options.folder !== null;
+  const cluster = await LedgerCluster.open(join(kept, 'database'), isKept, place.cleanup);
   const { ledger, database } = await prepare({
     ...{ place, cluster, receipts, api, progress, isShort: false, environment: homeOf(kept) },
     file: join(kept, 'ledger.json'),

@@ -6,8 +6,8 @@
  * The limit is found by trying. When answers come late it becomes what was answered in the time that an answer may take (Little's
  * law), at the best rate of the last seconds: at half load the rate of a moment is what was asked, and no capacity, and after a moment
  * of standstill the best is that at which what had waited was answered. Answers come in batches, so that rate may be more than can be
- * carried on: where what came in just after a cut is late as well, cuts become deeper until next to nothing is refused for a second. While answers come in half the time
- * and the limit is used up it grows by a quarter in each round. Where even the quickest answer is slow with few under way, a disk is
+ * carried on: where what came in just after a cut is late as well, cuts become deeper, and again less deep while few answers are late, or at once where next to nothing is refused
+ * for a second. A commit that is held up makes all its answers late, and is no queue: most answers of the last half second must be. While answers come in half the time and the limit is used up it grows by a quarter in each round. Where even the quickest answer is slow with few under way, a disk is
  * and no queue: taking in less would make none quicker, so late is then later.
  *
  * How much can be carried is not known of a service that has just been idle, or started: its connections are not open and its code is not
@@ -34,6 +34,11 @@ const LEAST_RATE_WINDOW_MS = 150;
 const CUT_SHOWS_MS = 1_000;
 const CUT_DEEPER = 0.6;
 const DEEPEST_CUT = 0.15;
+/** And so much less deep it becomes with each window in which few were late, since commits of few cost nearly what those of many do. */
+const CUT_SHALLOWER = 1.02;
+const FEW_SHARE = 0.1;
+/** A commit that is held up makes all its answers late; where more than so many of all are, it is a queue. */
+const QUEUE_SHARE = 0.5;
 /** An overload is over after so many windows in which fewer than one in so many was refused. */
 const CALM_WINDOWS = 4;
 const CALM_SHARE = 20;
@@ -104,6 +109,32 @@ class BestLately {
   }
 }
 
+/** Which share of the answers was late, in the present window and the one before it. */
+class LateLately {
+  #counts = { late: 0, all: 0 };
+  #before = { late: 0, all: 0 };
+
+  add(isLate: boolean): void {
+    this.#counts.all += 1;
+    if (isLate) this.#counts.late += 1;
+  }
+
+  share(): number {
+    const all = this.#counts.all + this.#before.all;
+    return all === 0 ? 0 : (this.#counts.late + this.#before.late) / all;
+  }
+
+  nextWindow(): void {
+    this.#before = this.#counts;
+    this.#counts = { late: 0, all: 0 };
+  }
+
+  clear(): void {
+    this.nextWindow();
+    this.nextWindow();
+  }
+}
+
 export class Admission {
   #limit = MOST;
   #underWay = 0;
@@ -117,6 +148,7 @@ export class Admission {
   /** The share of what the best rate allows that a limit is cut to. */
   #depth = 1;
   #answeredLast = 0;
+  readonly #late = new LateLately();
   #refused = 0;
   #calmWindows = 0;
   #overloadedSinceMs = 0;
@@ -163,19 +195,22 @@ export class Admission {
       this.#quickestAtMs = leftAtMs;
     }
     const lateMs = this.#lateMs(leftAtMs);
+    // What came in before the last cut is late by what was taken in before it.
+    const tells = isSettled && beganAtMs >= this.#cutAtMs;
+    if (tells) this.#late.add(tookMs > lateMs);
     if (tookMs <= lateMs) {
       const mayGrow = wasUsedUp && tookMs <= lateMs - LATE_MS / 2;
       if (mayGrow) this.#limit = Math.min(MOST, this.#limit + Math.max(1, this.#limit / 4) / this.#limit);
       return;
     }
-    // What came in before the last cut is late by what was taken in before it.
-    if (!isSettled || beganAtMs < this.#cutAtMs) return;
+    if (!tells || this.#late.share() <= QUEUE_SHARE) return;
     const isStillLate = beganAtMs < this.#cutAtMs + CUT_SHOWS_MS;
     if (isStillLate) this.#depth = Math.max(DEEPEST_CUT, this.#depth * CUT_DEEPER);
     const limit = Math.max(LEAST, this.#answeredIn(lateMs * this.#depth, leftAtMs));
     // What would be let in again is late by something else, once.
     if (place <= limit && !isStillLate) return;
     this.#cutAtMs = leftAtMs;
+    this.#late.clear();
     this.#limit = Math.min(this.#limit, limit);
   }
 
@@ -203,6 +238,8 @@ export class Admission {
     this.#calmWindows = this.#refused * CALM_SHARE < this.#answeredLast ? this.#calmWindows + 1 : 0;
     this.#refused = 0;
     if (this.#calmWindows >= CALM_WINDOWS) this.#depth = 1;
+    else if (this.#late.share() < FEW_SHARE) this.#depth = Math.min(1, this.#depth * CUT_SHALLOWER);
+    this.#late.nextWindow();
     this.#limit = Math.min(MOST, Math.max(this.#limit, this.#answeredIn(LATE_MS * this.#depth, nowMs)));
   }
 

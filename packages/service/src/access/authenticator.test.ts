@@ -5,8 +5,6 @@ import type { Store } from '../ports/store.ts';
 import type { RpCallerRecord } from '../ports/verify-store.ts';
 import { Authenticator } from './authenticator.ts';
 
-const clock = { nowMs: () => 0, resync: async () => {} };
-
 /** A store whose look-ups wait to be answered, the oldest first. */
 const slowStore = () => {
   const waiting: { readonly keyHash: string; answer(record: RpCallerRecord | null): void }[] = [];
@@ -15,8 +13,13 @@ const slowStore = () => {
   const findByHashes = async (keyHashes: readonly string[]) =>
     keyHashes.map((keyHash) => ({ keyHash, role: 'rp', revokedAtMs: null }));
   const store = { verify: { findRpCaller }, apiKeys: { findByHashes } } as unknown as Store;
+  let nowMs = 0;
+  const clock = { nowMs: () => nowMs, resync: async () => {} };
+  const pass = (ms: number) => {
+    nowMs += ms;
+  };
   const authenticator = new Authenticator(store, clock, { adminToken: null, provisionKeys: [] });
-  return { authenticator, waiting };
+  return { authenticator, waiting, pass };
 };
 
 const RP = 'did:web:shop.example' as DidWeb;
@@ -51,8 +54,8 @@ it('a key that is absent or revoked by now reads as nobody', async () => {
   }
 });
 
-it('a relying party that has changed is looked up again, and what a look-up from before finds is not remembered', async () => {
-  const { authenticator, waiting } = slowStore();
+/** A new key, and what its bearer is called; `answered` is what the look-up finds that the call waits for, null where it waits for none. */
+const bearer = async ({ authenticator, waiting }: ReturnType<typeof slowStore>) => {
   const apiKeys = { findById: async () => null, insert: async () => ({}) };
   const random = { bytes: (length: number) => new Uint8Array(length) };
   const { value } = await issueApiKey({ apiKeys } as unknown as Parameters<typeof issueApiKey>[0], random, {
@@ -68,6 +71,13 @@ it('a relying party that has changed is looked up again, and what a look-up from
     const known = await caller;
     return known?.class === 'rp' ? known.relyingParty.name : null;
   };
+  return { keyHash, nameOf };
+};
+
+it('a relying party that has changed is looked up again, and what a look-up from before finds is not remembered', async () => {
+  const slow = slowStore();
+  const { authenticator, waiting } = slow;
+  const { keyHash, nameOf } = await bearer(slow);
   expect(await nameOf('first')).toBe('first');
   expect(await nameOf(null)).toBe('first');
   const underWay = authenticator.readAgain(keyHash);
@@ -76,4 +86,36 @@ it('a relying party that has changed is looked up again, and what a look-up from
   await underWay;
   expect(await nameOf('changed')).toBe('changed');
   expect(await nameOf(null)).toBe('changed');
+});
+
+it('a key in use is read again beside its calls, once at a time, so that none waits; what is not read in time is asked for', async () => {
+  const slow = slowStore();
+  const { waiting, pass } = slow;
+  const { keyHash, nameOf } = await bearer(slow);
+  expect(await nameOf('first')).toBe('first');
+  pass(600);
+  expect(await nameOf(null)).toBe('first');
+  expect(waiting).toHaveLength(0);
+  pass(600);
+  expect([await nameOf(null), await nameOf(null)]).toEqual(['first', 'first']);
+  expect(waiting).toHaveLength(1);
+  waiting.shift()?.answer(recordOf(keyHash, 'second'));
+  await new Promise(setImmediate);
+  expect(await nameOf(null)).toBe('second');
+  expect(waiting).toHaveLength(0);
+  // 1.5 s after the look-up that found it began.
+  pass(1_500);
+  expect(await nameOf('third')).toBe('third');
+});
+
+it('a key that is found revoked beside a call is forgotten: the next call asks storage', async () => {
+  const slow = slowStore();
+  const { waiting, pass } = slow;
+  const { keyHash, nameOf } = await bearer(slow);
+  expect(await nameOf('first')).toBe('first');
+  pass(1_000);
+  expect(await nameOf(null)).toBe('first');
+  waiting.shift()?.answer(recordOf(keyHash, '', 5));
+  await new Promise(setImmediate);
+  expect(await nameOf('asked')).toBe('asked');
 });

@@ -27,6 +27,8 @@ export interface AuthenticatorOptions {
 
 /** Settings of a relying party count on every node within 2 s of the answer to their change (interface §RelyingParty). */
 const RP_KEY_REMEMBERED_MS = 1_500;
+/** From then on a key in use is read again beside the call, so that calls do not wait for storage each time it would be forgotten. */
+const RP_KEY_RENEWED_MS = 700;
 const RP_KEYS_REMEMBERED = 10_000;
 
 export class Authenticator {
@@ -40,6 +42,7 @@ export class Authenticator {
     this.store.apiKeys.findByHashes(keys),
   );
   private readonly rereads = new Batcher<string, RpCaller | null>((keys) => this.loadEach(keys));
+  private readonly renewing = new Set<string>();
   /** What was looked up under an earlier one may be older than a change that has been answered. */
   private generation = 0;
   private readonly adminDigest: Buffer | null;
@@ -79,11 +82,28 @@ export class Authenticator {
 
   private remembered(keyHash: string): RpCaller | null {
     const entry = this.rpCallers.get(keyHash);
-    const isFresh = entry !== undefined && this.clock.nowMs() - entry.loadedAtMs < RP_KEY_REMEMBERED_MS;
-    return isFresh ? entry.caller : null;
+    if (entry === undefined) return null;
+    const ageMs = this.clock.nowMs() - entry.loadedAtMs;
+    if (ageMs >= RP_KEY_REMEMBERED_MS) return null;
+    if (ageMs >= RP_KEY_RENEWED_MS) void this.renew(keyHash);
+    return entry.caller;
+  }
+
+  private async renew(keyHash: string): Promise<void> {
+    if (this.renewing.has(keyHash)) return;
+    this.renewing.add(keyHash);
+    try {
+      await this.rereads.submit(keyHash);
+    } catch {
+      // Whoever comes once the key is forgotten asks, and hears of it.
+    } finally {
+      this.renewing.delete(keyHash);
+    }
   }
 
   private async load(keyHash: string): Promise<Caller | null> {
+    // The role of a key never changes.
+    if (this.rpCallers.has(keyHash)) return this.rereads.submit(keyHash);
     const loadedAtMs = this.clock.nowMs();
     const known = await this.lookUps.submit(keyHash);
     if (known === null || known.revokedAtMs !== null) return null;
