@@ -250,16 +250,17 @@ export function createStore(options: StoreOptions): Store {
   };
   const storeAs = (tenant: Tenant | null): Store => {
     const ownDatabase = pooledDatabase(reads, admin, tenant);
-    const own = repositories(ownDatabase, cold, pooledDatabase(ledgerReads, admin, tenant));
+    const ownCold = cold.as(tenant);
+    const own = repositories(ownDatabase, ownCold, pooledDatabase(ledgerReads, admin, tenant));
     return Object.assign(own, shared, {
       as: rememberedAs,
       async report(work) {
-        const read = await replica?.report((session) => work(repositories(session, cold)), tenant);
+        const read = await replica?.report((session) => work(repositories(session, ownCold)), tenant);
         return read ? read.value : work(own);
       },
       transaction(work, options = {}) {
         const { lane = 'admin', ...limits } = options;
-        return runTransaction(pools[lane], (session) => work(repositories(session, cold)), {
+        return runTransaction(pools[lane], (session) => work(repositories(session, ownCold)), {
           ...limits,
           tenant,
         });
@@ -267,7 +268,7 @@ export function createStore(options: StoreOptions): Store {
       putEntitlement(orgId, push) {
         const options = { tenant, deadlineMs: deadlines.entitlementMs };
         return putEntitlement(
-          { database: ownDatabase, cold },
+          { database: ownDatabase, cold: ownCold },
           (work) => runTransaction(pools.urgent, work, options),
           orgId,
           push,

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { type ColdDay, ColdDayReader, type ReadManifest, type ReceiptRow } from '@svc/cold-ledger';
 import type { ReceiptId, Sha256 } from '@svc/protocol';
-import { type Day, type ObjectStore, ObjectStoreError, StoreError } from '@svc/service';
+import { type Day, type ObjectStore, ObjectStoreError, StoreError, type Tenant } from '@svc/service';
 import type { Database } from '../database.ts';
-import { pacedStore } from './paced-store.ts';
+import { onAccountOf, pacedStore } from './paced-store.ts';
 
 /** Of one question, however many days it reads, and however often it is asked anew. */
 const READ_MS = 20_000;
@@ -58,21 +58,57 @@ export interface ColdPlace {
 /** Half of what a list may take, since a row group that is begun is read to its end. */
 const PAGE_MS = 150;
 
-export class ColdReader {
-  readonly #place: ColdPlace | null;
-  readonly #objects: ObjectStore | null;
-  /** By the hash of the manifest, the latest used last. */
+/** What is opened, for all tenants. */
+interface Opened {
+  readonly objects: ObjectStore | null;
+  readonly readers: OpenReaders;
+}
+
+/** By the hash of the manifest, the latest used last. */
+class OpenReaders {
   readonly #readers = new Map<Sha256, { readonly reader: ColdDayReader; readonly chars: number }>();
   #chars = 0;
 
-  /** Null: this process was not told where cold days are, so it cannot answer for them. */
-  constructor(place: ColdPlace | null) {
-    this.#place = place;
-    this.#objects = place && pacedStore(place.objects);
+  find(hash: Sha256): ColdDayReader | null {
+    const known = this.#readers.get(hash);
+    if (known === undefined) return null;
+    this.#readers.delete(hash);
+    this.#readers.set(hash, known);
+    return known.reader;
+  }
+
+  keep(hash: Sha256, reader: ColdDayReader, chars: number): void {
+    if (!this.#readers.has(hash)) this.#chars += chars;
+    this.#readers.set(hash, { reader, chars });
+    for (const [oldest, former] of this.#readers) {
+      if (this.#chars <= MAX_CHARS || oldest === hash) break;
+      this.#readers.delete(oldest);
+      this.#chars -= former.chars;
+    }
+  }
+}
+
+export class ColdReader {
+  /**
+   * `place` null: this process was not told where cold days are, so it cannot answer for them. `tenant`: on whose account it reads, null: the
+   * service's own.
+   */
+  constructor(
+    private readonly place: ColdPlace | null,
+    private readonly tenant: Tenant | null = null,
+    private readonly opened: Opened = {
+      objects: place && pacedStore(place.objects),
+      readers: new OpenReaders(),
+    },
+  ) {}
+
+  /** The same days, read in the turn of another. */
+  as(tenant: Tenant | null): ColdReader {
+    return new ColdReader(this.place, tenant, this.opened);
   }
 
   get pageMs(): number {
-    return this.#place?.pageMs ?? PAGE_MS;
+    return this.place?.pageMs ?? PAGE_MS;
   }
 
   /**
@@ -84,14 +120,15 @@ export class ColdReader {
     hash: Sha256,
     work: (day: ColdDayReader, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const [place, objects] = [this.#place, this.#objects];
+    const { place, tenant } = this;
+    const { objects } = this.opened;
     if (place === null || objects === null)
       throw new ColdReadError('SVC_COLD is not set, and there are cold days');
     const reader = await this.#open(database, hash, { ...place, objects });
     database.rest?.();
     try {
       time.signal.throwIfAborted();
-      return await work(reader, time.signal);
+      return await onAccountOf(tenant, () => work(reader, time.signal));
     } catch (error) {
       if (error instanceof ObjectStoreError && error.kind === 'missing')
         await this.#refuseFormer(database, hash);
@@ -113,26 +150,13 @@ export class ColdReader {
   }
 
   async #open(database: Database, hash: Sha256, place: ColdPlace): Promise<ColdDayReader> {
-    const known = this.#readers.get(hash);
-    if (known !== undefined) {
-      this.#readers.delete(hash);
-      this.#readers.set(hash, known);
-      return known.reader;
-    }
+    const known = this.opened.readers.find(hash);
+    if (known !== null) return known;
     const [row] = await database.read<RecordedDay>({ text: recordedSql, values: [hash] });
     if (row === undefined) throw new DayMovedError();
-    const opened = {
-      reader: new ColdDayReader(place.objects, believedOf(place, row, hash)),
-      chars: row.manifest.length,
-    };
-    if (!this.#readers.has(hash)) this.#chars += opened.chars;
-    this.#readers.set(hash, opened);
-    for (const [oldest, { chars }] of this.#readers) {
-      if (this.#chars <= MAX_CHARS || oldest === hash) break;
-      this.#readers.delete(oldest);
-      this.#chars -= chars;
-    }
-    return opened.reader;
+    const reader = new ColdDayReader(place.objects, believedOf(place, row, hash));
+    this.opened.readers.keep(hash, reader, row.manifest.length);
+    return reader;
   }
 }
 

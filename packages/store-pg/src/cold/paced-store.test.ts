@@ -1,6 +1,6 @@
-import { type ObjectStore, ObjectStoreError } from '@svc/service';
+import { type ObjectStore, ObjectStoreError, type Tenant } from '@svc/service';
 import { expect, it } from 'vitest';
-import { type Pace, pacedStore } from './paced-store.ts';
+import { onAccountOf, type Pace, pacedStore } from './paced-store.ts';
 
 const refuse = () => Promise.reject(new ObjectStoreError('refused', 'not asked for here'));
 const NONE: ObjectStore = {
@@ -74,4 +74,20 @@ it('eight are fetched and wait to be decoded at most, and who comes behind a tho
   open();
   await Promise.all(reads);
   expect(fetched).toBe(1_008);
+});
+
+it('of a tenant beside five hundred reads of the public the first comes after those that are fetched already', async () => {
+  const order: string[] = [];
+  const store = pacedStore({ ...NONE, getRange: async () => new Uint8Array(1) }, createThread().pace);
+  const read = (tenant: Tenant) =>
+    onAccountOf(tenant, async () => {
+      await store.getRange('x', RANGE);
+      order.push(tenant.crowd);
+    });
+  const flood = Array.from({ length: 500 }, (_, i) =>
+    read({ crowd: 'public', org: `10.0.${i % 50}.1`, subject: '' }),
+  );
+  const own = read({ crowd: 'tenants', org: 'shop', subject: 'did:web:shop.example' });
+  await Promise.all([...flood, own]);
+  expect(order.indexOf('tenants')).toBeLessThanOrEqual(9);
 });

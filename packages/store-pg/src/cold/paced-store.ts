@@ -1,13 +1,25 @@
 /**
  * A store of objects for a process that also decides. What is read is decoded on its only thread, which takes milliseconds for each row
- * group: one is decoded at a time, and after it the thread is left to everything else for as long as that took.
+ * group: one is decoded at a time, and after it the thread is left to everything else for as long as that took. Who waits to read takes
+ * turns with other tenants, since the leaves of a day are read by whoever likes.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import { type ObjectStore, ObjectStoreError, Semaphore } from '@svc/service';
+import { FairQueue, type ObjectStore, ObjectStoreError, type Tenant } from '@svc/service';
 
 /** Row groups that are in memory and not decoded yet, be they half a megabyte or several: whoever wants more of them waits before they are fetched. */
 const FETCHED_AT_ONCE = 8;
+const FETCHED_PER_ORG = 4;
+/** Half of them may be newcomers and the public. */
 const MAX_WAITING = 1_000;
+/** Longer than anybody waits for an answer. */
+const MAX_WAIT_MS = 20_000;
+
+const account = new AsyncLocalStorage<Tenant | null>();
+
+/** What `work` reads waits in the turn of `tenant`; null: the service itself. */
+export const onAccountOf = <T>(tenant: Tenant | null, work: () => Promise<T>): Promise<T> =>
+  account.run(tenant, work);
 
 export interface Pace {
   readonly nowMs: () => number;
@@ -17,11 +29,16 @@ export interface Pace {
 
 const REAL: Pace = { nowMs: () => performance.now(), nextTurn: () => nextTurn(), pause: (ms) => pause(ms) };
 
-/** `getRange` hands over its bytes in turn, in the order in which they came; to decode them must take no turn of the event loop. */
+/** `getRange` hands over its bytes in turn, in the order in which they came from the store; to decode them must take no turn of the event loop. */
 export const pacedStore = (objects: ObjectStore, pace: Pace = REAL): ObjectStore => {
-  const gate = new Semaphore({
-    ...{ atOnce: FETCHED_AT_ONCE, maxWaiting: MAX_WAITING },
-    full: () => new ObjectStoreError('unavailable', `${MAX_WAITING} reads of cold days wait already`),
+  const queue = new FairQueue({
+    ...{
+      atOnce: FETCHED_AT_ONCE,
+      atOncePerOrg: FETCHED_PER_ORG,
+      maxWaiting: MAX_WAITING,
+      waitMs: MAX_WAIT_MS,
+    },
+    refuse: (why) => new ObjectStoreError('unavailable', `a read of cold days: ${why}`),
   });
   let free = Promise.resolve();
   const leave = async (): Promise<void> => {
@@ -40,7 +57,7 @@ export const pacedStore = (objects: ObjectStore, pace: Pace = REAL): ObjectStore
         stop?.throwIfAborted();
         return bytes;
       };
-      return gate.run(read, stop);
+      return queue.run({ tenant: account.getStore() ?? null }, read, stop);
     },
   };
 };
