@@ -25,7 +25,16 @@ export const migrateCommand: Command = {
       );
     // Its lock is one of a session.
     await checkServer(databaseUrl, { mustBeDurable: false });
-    const ran = await migrate(databaseUrl);
+    const waited = new Set<string>();
+    const ran = await migrate(databaseUrl, {
+      onWait(migration) {
+        if (waited.has(migration)) return;
+        waited.add(migration);
+        console.error(
+          `${migration} waits for a table that somebody else holds, as pg_dump and svc-admin fsck do; it tries again for ten minutes.`,
+        );
+      },
+    });
     console.log(ran.length === 0 ? 'The schema was up to date.' : `Migrated: ${ran.join(', ')}.`);
     if (typeof role === 'string') {
       await grantService(databaseUrl, role);

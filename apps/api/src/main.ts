@@ -12,6 +12,7 @@ import {
   programVersion,
   readConfig,
   readParameters,
+  startFailureCode,
 } from '@svc/process';
 import { createMemberAdmin, tellListening } from './fleet/member.ts';
 import { runFleet } from './fleet/run-fleet.ts';
@@ -82,5 +83,5 @@ const runMember = async (): Promise<void> => {
 
 main().catch((error: unknown) => {
   console.error(explainStartFailure(error));
-  process.exit(1);
+  process.exit(startFailureCode(error));
 });

@@ -18,6 +18,7 @@ import {
   readParameters,
   runWaiting,
   startConformanceRunner,
+  startFailureCode,
 } from '@svc/process';
 import type { Logger } from 'pino';
 import { type OpenedRunner, openRunner } from './compose.ts';
@@ -84,5 +85,5 @@ const runOnce = async ({ runner, close }: OpenedRunner): Promise<void> => {
 
 main().catch((error: unknown) => {
   console.error(explainStartFailure(error));
-  process.exit(1);
+  process.exit(startFailureCode(error));
 });

@@ -27,6 +27,7 @@ import {
   runPackThread,
   runRound,
   startEventDeliverer,
+  startFailureCode,
   startMaintenance,
 } from '@svc/process';
 import type { Logger } from 'pino';
@@ -126,6 +127,6 @@ const runOnce = async ({ service, jobs, deliverer, close }: Worker, logger: Logg
 if (isMainThread)
   main().catch((error: unknown) => {
     console.error(explainStartFailure(error));
-    process.exit(1);
+    process.exit(startFailureCode(error));
   });
 else void runPackThread();

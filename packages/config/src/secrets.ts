@@ -111,6 +111,7 @@ const loadKeySet = async (purpose: KeyPurpose, { config, did, notes, signers }: 
     // The parser's message may quote the file.
     throw new KeySetError(
       error instanceof SyntaxError ? `${source} is not JSON; ${expected}` : `${source}: ${messageOf(error)}`,
+      error instanceof KeySetError ? { cause: error } : {},
     );
   }
 };

@@ -12,6 +12,7 @@ import {
   WORKER_VARIABLES,
   type WorkerConfig,
 } from '@svc/config';
+import { RefusedPinError } from '@svc/service';
 import { messageOf } from './error-in-log.ts';
 
 /** An unusable configuration; the message lists every fault. */
@@ -58,6 +59,16 @@ export const explainStartFailure = (error: unknown): string => {
   if (error instanceof ConfigurationError)
     return `The configuration cannot be used (--help lists all variables):\n\n${error.message}\n`;
   return `The service cannot start: ${messageOf(error)}`;
+};
+
+/** EX_CONFIG of sysexits.h: a supervisor must not start the process again before somebody has put something right. */
+export const MUST_NOT_RESTART = 78;
+
+/** What a process that could not start ends with: 1, or `MUST_NOT_RESTART` where each start brings a token nearer to locking itself. */
+export const startFailureCode = (error: unknown): number => {
+  for (let one = error; one instanceof Error; one = one.cause)
+    if (one instanceof RefusedPinError) return MUST_NOT_RESTART;
+  return 1;
 };
 
 /** Which of the `known` parameters are given. Throws `ConfigurationError` for any other. */

@@ -5,10 +5,12 @@ export { closeOnSignal } from './close-on-signal.ts';
 export {
   ConfigurationError,
   explainStartFailure,
+  MUST_NOT_RESTART,
   readConfig,
   readParameters,
   readRunnerConfig,
   readWorkerConfig,
+  startFailureCode,
 } from './configuration.ts';
 export { type OpenedRuns, openRuns } from './conformance/open-runs.ts';
 export { createRunReporter } from './conformance/report-runs.ts';

@@ -35,7 +35,9 @@ export const watchSigner = async (driver: Driver, key: PublishedKey): Promise<Wa
     await watch.sign(SELF_TEST, START_MS);
   } catch (error) {
     await driver.close();
-    throw new KeySetError(`${driver.name}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new KeySetError(`${driver.name}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
   }
   watch.begin();
   return {

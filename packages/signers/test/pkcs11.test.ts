@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { encodeMultikey } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
-import { KeySetError, type PublishedKey, withinMs } from '@svc/service';
+import { KeySetError, RefusedPinError, type PublishedKey, withinMs } from '@svc/service';
 import { isDeep } from '@svc/testkit/sampled';
 import { createSoftToken, findSoftHsm, type SoftToken } from '@svc/testkit/soft-token';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -142,6 +142,7 @@ describe.skipIf(modulePath === null)('a key in a token', () => {
     const refused = opening(uri.replace(/pin-source=.*/, `pin-source=file:${wrong}`));
     await expect(refused).rejects.toThrow(/does not take the PIN \(C_Login answered CKR_PIN_INCORRECT\)/);
     await expect(refused).rejects.not.toThrow(/hunter2/);
+    await expect(refused).rejects.toMatchObject({ cause: expect.any(RefusedPinError) });
     await expect(opening(uri.replace(/&pin-source=.*/, ''))).rejects.toThrow(/SVC_PKCS11_PIN_FILE/);
   });
 

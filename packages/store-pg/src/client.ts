@@ -19,12 +19,14 @@ const PREPARE_MS = 2_000;
 
 /**
  * `off` and `local` would acknowledge what the loss of one machine takes away, whoever configured them for the role, the
- * database or the server. Set for the session, so a later change of the configuration does not reach it.
+ * database or the server. That the wait for the standby was cut off is told by a warning and by nothing else, so warnings are not hidden. Set
+ * for the session, so a later change of the configuration does not reach it.
  */
 const prepareSql = `
   select set_config('synchronous_commit',
       case when current_setting('synchronous_commit') in ('off', 'local') then 'on'
         else current_setting('synchronous_commit') end, false),
+    set_config('client_min_messages', 'warning', false),
     current_setting('transaction_read_only') = 'on' as "isReadOnly",
     extract(epoch from pg_postmaster_start_time())::text as server, pg_backend_pid() as pid,
     (select count(set_config(name, value, false)) from unnest($1::text[], $2::text[]) as wanted (name, value))`;
@@ -140,7 +142,7 @@ export async function openClient(config: StoreClientConfig): Promise<StoreClient
 }
 
 /** A session whose client is gone without a word ends within about 11 s, also where nothing is under way in it. */
-const GONE_CLIENTS = {
+export const GONE_CLIENTS = {
   tcp_keepalives_idle: '5',
   tcp_keepalives_interval: '2',
   tcp_keepalives_count: '3',

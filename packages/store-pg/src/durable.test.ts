@@ -107,19 +107,31 @@ describe('while the standby does not answer', () => {
     expect(await store.verify.findStored([decision.receiptId])).toEqual(new Set([decision.receiptId]));
   });
 
-  it('a commit whose wait was cancelled is not known to be stored, although the server answers it as if it were', async () => {
-    const decision = allowCommit(world, await insertGrant(world));
-    await setStandby('nobody');
-    const lost = expect(store.verify.commitDecisions([decision])).rejects.toMatchObject({
-      kind: 'ambiguous',
-    });
-    await withSession(cluster.adminUrl, async (session) => {
-      await untilRow(session, `select 1 from pg_stat_activity where wait_event = 'SyncRep'`);
-      await session.query(`select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`);
-    });
-    await lost;
-    await setStandby('');
-  });
+  it.each(['warning', 'error'])(
+    'a commit whose wait was cancelled is not known to be stored, although the server answers it as if it were, to a role of which it hides what is below %s',
+    async (level) => {
+      const [role] = await runSql<{ name: string }>(cluster.url, 'select quote_ident(current_user) as name');
+      await runSql(cluster.adminUrl, `alter role ${role?.name} set client_min_messages = ${level}`);
+      onTestFinished(() =>
+        runSql(cluster.adminUrl, `alter role ${role?.name} reset client_min_messages`).then(() => {}),
+      );
+      const store = createStore({ databaseUrl: cluster.url });
+      onTestFinished(() => store.close());
+      const decision = allowCommit(world, await insertGrant(world));
+      await setStandby('nobody');
+      const lost = expect(store.verify.commitDecisions([decision])).rejects.toMatchObject({
+        kind: 'ambiguous',
+      });
+      await withSession(cluster.adminUrl, async (session) => {
+        await untilRow(session, `select 1 from pg_stat_activity where wait_event = 'SyncRep'`);
+        await session.query(
+          `select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`,
+        );
+      });
+      await lost;
+      await setStandby('');
+    },
+  );
 
   it('commits that are given up, one after another, leave no more sessions behind than the pool has, and all of them end with the wait', async () => {
     const grants: GrantRecord[] = [];

@@ -84,7 +84,7 @@ describe('migrate', () => {
     await runSql(emptyUrl(), `delete from migrations where name = '9999-later'`);
   });
 
-  it('waits for a reader from outside the line: what comes behind it is not held up', async () => {
+  it('waits for a reader from outside the line: what comes behind it is not held up, nor a process that has nothing to migrate', async () => {
     await migrate(emptyUrl());
     const later = migrationOf('9999-later', 'alter table receipts add column later integer');
     await withSession(emptyUrl(), async (reader) => {
@@ -96,6 +96,12 @@ describe('migrate', () => {
       await withSession(emptyUrl(), async (decision) => {
         await decision.query(`set lock_timeout = '5s'`);
         while (waits < 2) await decision.query('select count(*) from receipts');
+      });
+      // Of the version before: nothing is missing to it.
+      expect(await migrate(emptyUrl())).toEqual([]);
+      await expect(migrate(emptyUrl(), { migrations, lockMs: 0 })).rejects.toMatchObject({
+        kind: 'lock_timeout',
+        message: 'another process migrates the database, and had not ended after 0 s',
       });
       await reader.query('commit');
       expect(await done).toEqual(['9999-later']);

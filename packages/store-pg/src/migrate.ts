@@ -1,5 +1,6 @@
 /**
- * Brings a database to the newest schema. A session advisory lock keeps two migrators apart; each migration runs in one
+ * Brings a database to the newest schema. A session advisory lock keeps two migrators apart, and nobody else waits for it: where nothing is
+ * missing a process starts beside a migration of a later version. Each migration runs in one
  * transaction with the row that records it, and waits for no lock long: what it waits for, all decisions behind it wait for.
  *
  * A database may be ahead of this version, as it is while a fleet is upgraded or after an upgrade was taken back: each
@@ -9,14 +10,16 @@ import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '@svc/service';
 import type pg from 'pg';
-import { openClient } from './client.ts';
+import { GONE_CLIENTS, openClient } from './client.ts';
 import { isServerAnswer, toStoreError, toUnavailable } from './errors.ts';
 import { listMigrations, type Migration } from './migrations.ts';
 import { ensurePartitionsOn } from './partitions.ts';
 
 const CONNECT_MS = 5_000;
-/** No other module uses this space of locks. A migration itself may take longer: it is not cut off. */
-const LOCK = { text: 'select pg_advisory_lock(4, 0)', query_timeout: 60_000 };
+/** No other module uses this space of locks. */
+const LOCK = 'select pg_try_advisory_lock(4, 0) as "isHeld"';
+const LOCK_MS = 60_000;
+const LOCK_LOOK_MS = 250;
 
 /** Shorter than any decision waits: a reader that holds a table is waited for from outside the line. */
 const LOCK_TIMEOUT_MS = 200;
@@ -26,6 +29,8 @@ const GIVE_UP_MS = 600_000;
 export interface MigrateOptions {
   /** Default: those of this version. */
   readonly migrations?: readonly Migration[];
+  /** How long another process that migrates is waited for, ms; 60,000 unless given. */
+  readonly lockMs?: number;
   /** Hears that a migration could not have its locks, each time. */
   readonly onWait?: (migration: string) => void;
 }
@@ -33,18 +38,15 @@ export interface MigrateOptions {
 /**
  * Safe to run from several processes at once, where each has a session of its own (`checkServer`); each returns when the schema is up to date, with the names of what it ran.
  * Rejects with `StoreError` `unavailable` when the database cannot be reached, `refused` when another version made it that
- * this one does not run beside, or when it is not whole, `lock_timeout` when its locks were not to be had for ten minutes.
+ * this one does not run beside, or when it is not whole, `lock_timeout` when its locks were not to be had for ten minutes, or when another process was at it for `lockMs`.
  */
 export async function migrate(
   databaseUrl: string,
-  { migrations = listMigrations(), onWait = () => {} }: MigrateOptions = {},
+  { migrations = listMigrations(), lockMs = LOCK_MS, onWait = () => {} }: MigrateOptions = {},
 ): Promise<readonly string[]> {
   const client = await connect(databaseUrl);
   try {
-    await client.query(LOCK);
-    const recorded = await listRecorded(client);
-    assertRunsBeside(recorded, migrations);
-    const missing = migrations.slice(recorded.length);
+    const missing = await listMissingAlone(client, migrations, lockMs);
     if (missing.length > 0) await openRecord(client, missing);
     for (const migration of missing) await runWithin(client, migration, onWait);
     await assertWhole(client);
@@ -59,11 +61,38 @@ export async function migrate(
 
 const connect = async (databaseUrl: string): Promise<pg.Client> => {
   try {
-    return await openClient({ databaseUrl, connectionTimeoutMillis: CONNECT_MS, keepAlive: true });
+    return await openClient({
+      ...{ databaseUrl, connectionTimeoutMillis: CONNECT_MS, keepAlive: true, settings: GONE_CLIENTS },
+    });
   } catch (error) {
     throw toUnavailable(error);
   }
 };
+
+/** Those that are to run, with the lock in hand where there are any: whoever held it before may have run them. */
+async function listMissingAlone(
+  client: pg.Client,
+  migrations: readonly Migration[],
+  lockMs: number,
+): Promise<readonly Migration[]> {
+  const giveUpAtMs = performance.now() + lockMs;
+  let isHeld = false;
+  for (;;) {
+    const recorded = await listRecorded(client);
+    assertRunsBeside(recorded, migrations);
+    const missing = migrations.slice(recorded.length);
+    if (missing.length === 0 || isHeld) return missing;
+    const { rows } = await client.query<{ isHeld: boolean }>(LOCK);
+    isHeld = rows[0]?.isHeld === true;
+    if (isHeld) continue;
+    if (performance.now() > giveUpAtMs)
+      throw new StoreError(
+        'lock_timeout',
+        `another process migrates the database, and had not ended after ${lockMs / 1_000} s`,
+      );
+    await delay(LOCK_LOOK_MS);
+  }
+}
 
 /** What is recorded and what this version has must be the same as far as both go; what goes further must allow for it. */
 const assertRunsBeside = (recorded: readonly Recorded[], migrations: readonly Migration[]): void => {

@@ -3,7 +3,8 @@
  * connections, limits, fence and clock. The supervisor holds the port and hands connections round; it sees no request and holds no key.
  */
 import cluster from 'node:cluster';
-import type { Readiness } from '@svc/process';
+import { MUST_NOT_RESTART, type Readiness } from '@svc/process';
+import { RefusedPinError } from '@svc/service';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 import { addUp, addUpFormer, lasting } from './fleet-metrics.ts';
@@ -46,6 +47,8 @@ export class Fleet {
   /** Deaths in a row of processes that had not settled. */
   #failures = 0;
   #replacing: NodeJS.Timeout | undefined;
+  /** One has ended in such a way that none may be started before somebody has put it right, which SIGHUP tells. */
+  #mustNotStart = false;
   #isClosing = false;
   #restarting: Promise<void> | null = null;
   #isRestartWanted = false;
@@ -59,12 +62,16 @@ export class Fleet {
 
   /** Resolves with where they listen. Rejects, with all of them ended, when one ends before: it has said why. */
   async start(): Promise<{ readonly address: string; readonly port: number }> {
-    const members = Array.from({ length: this.options.count }, () => this.#fork());
+    // One alone at first: a token counts each wrong PIN.
+    const members = [this.#fork()];
+    const isFirstWell = (await members[0]?.started) === true;
+    while (isFirstWell && members.length < this.options.count) members.push(this.#fork());
     const listening = await Promise.all(members.map((member) => member.started));
     if (listening.includes(false)) {
       await this.close();
       await Promise.all(members.map(({ ended }) => ended));
-      throw new Error('a process ended at its start');
+      const cause = this.#mustNotStart ? new RefusedPinError('its token does not take the PIN') : undefined;
+      throw new Error('a process ended at its start', { cause });
     }
     const everyMs = this.options.watchEveryMs ?? WATCH_EVERY_MS;
     this.#watch = setInterval(() => this.#findStuck(everyMs), everyMs).unref();
@@ -145,12 +152,17 @@ export class Fleet {
       this.#failures = hasSettled ? 0 : this.#failures + 1;
       this.options.logger.error({ processId: pid, code, signal, pauseMs: this.#pauseMs() }, 'process.lost');
     }
+    if (code === MUST_NOT_RESTART) {
+      this.#mustNotStart = true;
+      this.options.logger.error({ processId: pid }, 'process.must_not_restart');
+    }
     this.#replace();
   }
 
   /** One at a time, further apart the more of them have ended at once. */
   #replace(): void {
-    if (this.#isClosing || this.#replacing !== undefined || this.#watch === undefined) return;
+    if (this.#isClosing || this.#mustNotStart || this.#replacing !== undefined || this.#watch === undefined)
+      return;
     const working = [...this.#members].filter(({ state }) => state !== 'closing');
     if (working.length >= this.options.count) return;
     this.#replacing = setTimeout(async () => {
@@ -179,7 +191,10 @@ export class Fleet {
   async #restartWhileWanted(): Promise<void> {
     while (this.#isRestartWanted && !this.#isClosing) {
       this.#isRestartWanted = false;
+      this.#mustNotStart = false;
       for (const old of this.#listening()) {
+        // One that died meanwhile is replaced anyway.
+        if (old.state !== 'listening') continue;
         const next = this.#fork();
         if (!(await next.started)) {
           // What was configured since is of no use: those at work go on.
@@ -190,6 +205,7 @@ export class Fleet {
         await old.close(CLOSE_MS);
       }
     }
+    this.#replace();
   }
 
   #findStuck(everyMs: number): void {

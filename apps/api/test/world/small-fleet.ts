@@ -1,5 +1,11 @@
-/** A program: a fleet of two processes that do nothing but answer, and whose supervisor looks at them fifty times a second. */
+/**
+ * A program: a fleet of two processes that do nothing but answer, and whose supervisor looks at them fifty times a second. While the file
+ * that its parameter names is there, no process can start, as where a token does not take its PIN.
+ */
 import cluster from 'node:cluster';
+import { existsSync } from 'node:fs';
+import { startFailureCode } from '@svc/process';
+import { RefusedPinError } from '@svc/service';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { Fleet } from '../../src/fleet/fleet.ts';
@@ -7,17 +13,25 @@ import { createMemberAdmin, tellListening } from '../../src/fleet/member.ts';
 
 const LOOK_EVERY_MS = 20;
 const logger = pino();
+const refusalFile = process.argv[2] ?? '';
 
-if (cluster.isPrimary) {
+const supervise = async (): Promise<void> => {
   const write = (lines: string) => void process.stdout.write(lines);
   const fleet = new Fleet({ count: 2, logger, onOutput: write, watchEveryMs: LOOK_EVERY_MS });
+  process.on('SIGHUP', () => void fleet.restart().then(() => logger.info('restarted')));
   await fleet.start();
   // Only so that this process stays.
   setInterval(() => {}, 60_000);
   logger.info('listening');
-} else {
+};
+
+const work = async (): Promise<void> => {
+  logger.info({ processId: process.pid }, 'process.starting');
+  if (existsSync(refusalFile)) throw new RefusedPinError('the token does not take the PIN');
   const readiness = async () => ({ ok: true, serves: true, checks: {} });
   await createMemberAdmin({ registry: new Registry(), readiness, logger }).listen(0, '');
   logger.info({ processId: process.pid }, 'process.listening');
   await tellListening({ address: '', port: 0 });
-}
+};
+
+(cluster.isPrimary ? supervise() : work()).catch((error: unknown) => process.exit(startFailureCode(error)));

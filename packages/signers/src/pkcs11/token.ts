@@ -1,5 +1,5 @@
 /** A key in a PKCS#11 token: found, logged in to, asked to sign over a bounded number of sessions. */
-import { KeySetError, Semaphore } from '@svc/service';
+import { KeySetError, RefusedPinError, Semaphore } from '@svc/service';
 import { BusyError, type Driver } from '../driver.ts';
 import type { TokenUri } from '../key-uri.ts';
 import { type Attribute, type Cryptoki, CryptokiError, type Handle } from './cryptoki.ts';
@@ -191,7 +191,7 @@ export class Token implements Driver {
       if (!(error instanceof CryptokiError)) throw error;
       if (error.code === CKR.USER_ALREADY_LOGGED_IN) return;
       if (!REFUSED_PIN.has(error.code)) throw error;
-      this.refusedPin = new KeySetError(
+      this.refusedPin = new RefusedPinError(
         `the token does not take the PIN (${error.message}); it is not tried again before the next start, since tokens lock themselves`,
       );
       throw this.refusedPin;

@@ -1,0 +1,91 @@
+/** Real processes under a real supervisor, which looks at them every 20 ms; thirty looks without an answer, and one is stuck. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { withSourceProgram } from '@svc/testkit/process/source-program';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+
+/** The time of many more looks than a process may leave unanswered. */
+const FROZEN_MS = 1_500;
+
+const program = withSourceProgram(fileURLToPath(new URL('../../test/world/small-fleet.ts', import.meta.url)));
+let supervisor: ReturnType<typeof spawn>;
+let log: Record<string, unknown>[];
+const logged = (event: string) => log.filter(({ msg }) => msg === event);
+const processIds = () => logged('process.listening').map(({ processId }) => Number(processId));
+const until = (condition: () => unknown) =>
+  expect.poll(condition, { timeout: 20_000, interval: 10 }).toBeTruthy();
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-fleet-'));
+const refusal = join(folder, 'refused');
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Ends where it does, or listens with both of its processes. */
+const start = async (): Promise<void> => {
+  log = [];
+  supervisor = spawn(process.execPath, [program(), refusal], { stdio: ['ignore', 'pipe', 'inherit'] });
+  if (supervisor.stdout !== null)
+    createInterface({ input: supervisor.stdout }).on('line', (line) => log.push(JSON.parse(line)));
+  await until(() => supervisor.exitCode !== null || logged('listening').length === 1);
+};
+afterEach(() => {
+  rmSync(refusal, { force: true });
+  for (const pid of [supervisor.pid ?? 0, ...processIds()])
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch (error) {
+      // It has ended.
+      expect((error as NodeJS.ErrnoException).code).toBe('ESRCH');
+    }
+});
+
+it('a process that hangs is killed and replaced, the other one is left alone; a supervisor that was frozen itself kills none', async () => {
+  await start();
+  const [hanging = 0, other] = processIds();
+  supervisor.kill('SIGSTOP');
+  await new Promise((resolve) => setTimeout(resolve, FROZEN_MS));
+  supervisor.kill('SIGCONT');
+  process.kill(hanging, 'SIGSTOP');
+  await until(() => logged('process.replaced').length === 1 && processIds().length === 3);
+  expect(logged('process.stuck')).toMatchObject([{ processId: hanging }]);
+  expect(logged('process.lost')).toMatchObject([{ processId: hanging, signal: 'SIGKILL' }]);
+  const [, , replacement] = processIds();
+  expect(logged('process.replaced')).toMatchObject([{ processId: replacement }]);
+  expect(processIds()).toEqual([hanging, other, replacement]);
+});
+
+it('one that dies while all are replaced in turn is replaced once', async () => {
+  await start();
+  const [first, second = 0] = processIds();
+  supervisor.kill('SIGHUP');
+  process.kill(second, 'SIGKILL');
+  await until(() => logged('restarted').length === 1 && processIds().length === 4);
+  expect(logged('process.handed_over')).toMatchObject([{ processId: first }]);
+});
+
+describe('where a token does not take its PIN', () => {
+  it('one process alone tries it at the start, and the supervisor ends with 78, after which none is started again', async () => {
+    writeFileSync(refusal, '');
+    await start();
+    expect(supervisor.exitCode).toBe(78);
+    expect(logged('process.starting')).toHaveLength(1);
+  });
+
+  it('a process that was lost is replaced no more once one was refused, until SIGHUP says that it was put right', async () => {
+    await start();
+    const [first = 0, second = 0] = processIds();
+    writeFileSync(refusal, '');
+    process.kill(first, 'SIGKILL');
+    await until(() => logged('process.must_not_restart').length === 1);
+    process.kill(second, 'SIGKILL');
+    await until(() => logged('process.lost').length === 3);
+    expect(logged('process.starting')).toHaveLength(3);
+    rmSync(refusal);
+    supervisor.kill('SIGHUP');
+    await until(() => logged('process.replaced').length === 2);
+    expect(logged('process.starting')).toHaveLength(5);
+  });
+});
