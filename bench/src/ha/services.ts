@@ -19,7 +19,8 @@ export interface Routes {
 export interface ServicesOptions {
   /** Where the built programs are. */
   readonly apps?: string;
-  readonly hasFence?: boolean;
+  /** `SVC_FENCE_MAX_AGE_MS`; null: without a fence. */
+  readonly fenceMaxAgeMs?: number | null;
   readonly hasStandby?: boolean;
   /** `main.js` that the nodes run at first. */
   readonly firstApi?: string;
@@ -47,10 +48,18 @@ export interface Services {
   stop(): Promise<void>;
 }
 
+/** Longer than by default: everything shares one machine, whose other work must not count as a fault. */
+export const SHARED_FENCE_AGE_MS = 3_000;
+
 export async function startServices(
   { folder: parent, cleanup }: Place,
   routes: Routes,
-  { apps = OWN_APPS, hasFence = true, hasStandby = true, ...options }: ServicesOptions = {},
+  {
+    apps = OWN_APPS,
+    fenceMaxAgeMs = SHARED_FENCE_AGE_MS,
+    hasStandby = true,
+    ...options
+  }: ServicesOptions = {},
 ): Promise<Services> {
   const folder = mkdtempSync(join(parent, 'services-'));
   const built = (app: string) => join(apps, app, 'dist', 'main.js');
@@ -64,8 +73,9 @@ export async function startServices(
     SVC_BASE_URL: `http://localhost:${firstPort}`,
     SVC_DATA_DIR: join(folder, 'data'),
     SVC_ADMIN_TOKEN: adminToken,
-    // Longer than by default: everything shares one machine, whose other work must not count as a fault.
-    ...(hasFence ? { SVC_FENCE: pathToFileURL(fenceFolder).href, SVC_FENCE_MAX_AGE_MS: '3000' } : {}),
+    ...(fenceMaxAgeMs === null
+      ? {}
+      : { SVC_FENCE: pathToFileURL(fenceFolder).href, SVC_FENCE_MAX_AGE_MS: String(fenceMaxAgeMs) }),
   };
 
   // Not known to the last release.

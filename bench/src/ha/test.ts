@@ -1,5 +1,5 @@
 /**
- * `npm run ha:test [-- --fault NAME …] [--rounds N] [--minutes N] [--no-fence] [--picture FILE]`: faults under load on the reference
+ * `npm run ha:test [-- --fault NAME …] [--rounds N] [--minutes N] [--fence-age MS] [--no-fence] [--picture FILE]`: faults under load on the reference
  * deployment of `deploy/ha/`, each round held against what clients were answered. Ends with 1 when anything was lost or a bar was
  * missed. `--picture`: what the dashboard of `deploy/observability/` shows of the run; needs Debian's prometheus and chromium.
  */
@@ -23,7 +23,14 @@ import { lookAtPatroni } from './patroni.ts';
 import { Processes } from './processes.ts';
 import { unpackReleasedApi } from './released.ts';
 import { say } from './say.ts';
-import { OWN_APPS, type Routes, type Services, type ServicesOptions, startServices } from './services.ts';
+import {
+  OWN_APPS,
+  type Routes,
+  type Services,
+  type ServicesOptions,
+  SHARED_FENCE_AGE_MS,
+  startServices,
+} from './services.ts';
 import { countLeftBehind } from './sessions.ts';
 
 const CALM_MS = 5_000;
@@ -45,6 +52,7 @@ const { values } = parseArgs({
     // Instead of rounds: one fault after the other, for so long.
     minutes: { type: 'string' },
     rate: { type: 'string', default: '100' },
+    'fence-age': { type: 'string', default: String(SHARED_FENCE_AGE_MS) },
     'no-fence': { type: 'boolean', default: false },
     apps: { type: 'string', default: OWN_APPS },
     keep: { type: 'boolean', default: false },
@@ -53,6 +61,7 @@ const { values } = parseArgs({
 });
 
 const rates = { verifiesPerSecond: Number(values.rate), revocationsPerSecond: REVOCATIONS_PER_SECOND };
+const fenceMaxAgeMs = values['no-fence'] ? null : Number(values['fence-age']);
 const cleanup = new Cleanup();
 interface Turn {
   readonly name: string;
@@ -125,7 +134,7 @@ try {
   const cluster = await Cluster.start(place);
   const { links, routes } = await openRoutes(cluster);
   const start = (options: ServicesOptions = {}): Promise<Services> =>
-    startServices(place, routes, { apps: values.apps, hasFence: !values['no-fence'], ...options });
+    startServices(place, routes, { apps: values.apps, fenceMaxAgeMs, ...options });
   let services = await start();
   const watched = values.picture === undefined ? null : await watch(place, services);
   say(`up in ${folder}; ${patroni.said}`);
