@@ -19,6 +19,9 @@ const CONFIGURATION = fileURLToPath(new URL('../../deploy/ha/', import.meta.url)
 const ETCD_MEMBERS = 3;
 const START_MS = 180_000;
 const POLL_MS = 100;
+/** As `patroni.yaml` names it. */
+const REST_USER = 'patroni';
+const UNAUTHORIZED = 401;
 
 /** A database machine: Patroni with its PostgreSQL. */
 export interface Machine {
@@ -49,6 +52,7 @@ export class Cluster {
     superuser: randomBytes(12).toString('hex'),
     replication: randomBytes(12).toString('hex'),
     rewind: randomBytes(12).toString('hex'),
+    restApi: randomBytes(12).toString('hex'),
   };
   readonly #etcdStarts: (() => Daemon)[] = [];
   #etcdPorts: number[] = [];
@@ -62,6 +66,7 @@ export class Cluster {
     for (const name of ['db-1', 'db-2']) await cluster.#startMachine(name);
     await cluster.#startProxy();
     await cluster.untilHealthy();
+    await cluster.#assertClosed();
     await cluster.#makeDatabase('create database svc');
     return cluster;
   }
@@ -128,10 +133,21 @@ export class Cluster {
 
   async switchover(): Promise<void> {
     const leader = await this.primary();
-    await fetch(`http://127.0.0.1:${leader.restPort}/switchover`, {
+    const credentials = Buffer.from(`${REST_USER}:${this.#passwords.restApi}`).toString('base64');
+    const { status } = await fetch(`http://127.0.0.1:${leader.restPort}/switchover`, {
       method: 'POST',
+      headers: { authorization: `Basic ${credentials}` },
       body: JSON.stringify({ leader: leader.name, candidate: this.other(leader).name }),
     });
+    if (status === UNAUTHORIZED) throw new Error('Patroni does not take the password of its REST API');
+  }
+
+  /** Throws where a Patroni changes its configuration for whoever reaches it. */
+  async #assertClosed(): Promise<void> {
+    for (const { name, restPort } of this.machines) {
+      const { status } = await fetch(`http://127.0.0.1:${restPort}/config`, { method: 'PATCH', body: '{}' });
+      if (status !== UNAUTHORIZED) throw new Error(`Patroni of ${name} answers PATCH /config with ${status}`);
+    }
   }
 
   postmasterOf({ dataDir }: Machine): number {
@@ -205,7 +221,7 @@ export class Cluster {
     const toEtcd = await Promise.all(this.#etcdPorts.map((one) => Link.open(one)));
     const folder = this.#folder(name);
     const dataDir = join(folder, 'data');
-    const { superuser, replication, rewind } = this.#passwords;
+    const { superuser, replication, rewind, restApi } = this.#passwords;
     const environment = {
       PATRONI_NAME: name,
       PATRONI_RESTAPI_LISTEN: `127.0.0.1:${restPort}`,
@@ -220,6 +236,7 @@ export class Cluster {
       PATRONI_SUPERUSER_PASSWORD: superuser,
       PATRONI_REPLICATION_PASSWORD: replication,
       PATRONI_REWIND_PASSWORD: rewind,
+      PATRONI_RESTAPI_PASSWORD: restApi,
     };
     const command = [PATRONI, join(CONFIGURATION, 'patroni.yaml')];
     const patroni = startDaemon(command, { logFile: this.#logOf(name), environment });
