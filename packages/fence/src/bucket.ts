@@ -35,7 +35,8 @@ export const openBucket = ({ bucket: Bucket, prefix, endpoint }: BucketPlace): B
     // A round that failed is followed by another: nothing is repeated below it.
     maxAttempts: 1,
     ...(endpoint === null ? {} : { endpoint, forcePathStyle: true }),
-    ...(process.env.AWS_REGION === undefined ? { region: 'us-east-1' } : {}),
+    // Set to nothing, as compose files do, it is not set; the SDK would take it for a region.
+    ...((process.env.AWS_REGION ?? '') === '' ? { region: 'us-east-1' } : {}),
   });
   const deadline = () => ({ abortSignal: AbortSignal.timeout(REQUEST_DEADLINE_MS) });
   return {

@@ -43,3 +43,16 @@ it('a bucket that answers with an error, or cannot be reached, is no empty bucke
   await expect(outside.put('head', '1', null)).rejects.toThrow();
   server.behave('well');
 });
+
+it('a region that is set to nothing, as a compose file sets it, is not set', async () => {
+  const before = process.env.AWS_REGION;
+  process.env.AWS_REGION = '';
+  try {
+    const outside = await open();
+    expect(await outside.put('head', '1', null)).toBe(true);
+    expect(await outside.find('head')).toMatchObject({ text: '1' });
+  } finally {
+    if (before === undefined) delete process.env.AWS_REGION;
+    else process.env.AWS_REGION = before;
+  }
+});

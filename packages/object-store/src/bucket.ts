@@ -46,7 +46,8 @@ export const openBucket = ({ bucket: Bucket, prefix, endpoint }: BucketPlace): D
     ...{ maxAttempts: 1, requestHandler: { connectionTimeout: CONNECT_MS } },
     ...{ requestChecksumCalculation: 'WHEN_REQUIRED', responseChecksumValidation: 'WHEN_REQUIRED' },
     ...(endpoint === null ? {} : { endpoint, forcePathStyle: true }),
-    ...(process.env.AWS_REGION === undefined ? { region: 'us-east-1' } : {}),
+    // Set to nothing, as compose files do, it is not set; the SDK would take it for a region.
+    ...((process.env.AWS_REGION ?? '') === '' ? { region: 'us-east-1' } : {}),
   });
   const size = async (name: string, abortSignal: AbortSignal): Promise<number | null> => {
     const head = await unless([NOT_FOUND], () =>

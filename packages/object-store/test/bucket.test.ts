@@ -38,6 +38,20 @@ const place = {
 
 describeObjects('a bucket', () => place);
 
+it('a region that is set to nothing, as a compose file sets it, is not set', async () => {
+  const region = process.env.AWS_REGION;
+  process.env.AWS_REGION = '';
+  try {
+    const regionless = await open(server.endpoint);
+    const [name, bytes] = named(newFolder(), 'anywhere');
+    await regionless.put(name, bytes);
+    expect(Buffer.from(await regionless.get(name)).toString()).toBe('anywhere');
+  } finally {
+    if (region === undefined) delete process.env.AWS_REGION;
+    else process.env.AWS_REGION = region;
+  }
+});
+
 describe('a bucket of a server that', () => {
   const sha256 = sha256Hex(bytesOf('345'));
   const range = { offset: 3, length: 3, sha256 };
