@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parser as promql } from '@prometheus-io/lezer-promql';
-import { VARIABLES } from '@svc/config';
+import { databaseTlsFault, VARIABLES } from '@svc/config';
 import { serveConformance } from '@svc/conformance/node';
 import { withDatabase } from '@svc/testkit';
 import { type Block, fencedBlocks, runBlock } from '@svc/testkit/sdk/readme-block';
@@ -259,6 +259,22 @@ it('the options that documents give to programs of others are options of these, 
 it('every address of ours in a block is one that a route answers, by the method of the command', () => {
   const found = blocks.flatMap(({ page, code }) => problemsOfAddresses(code).map((one) => [page, one]));
   expect(found).toEqual([]);
+});
+
+it('every address of a database on another machine that operators are shown is one that production takes', () => {
+  const shown = [
+    'deploy/README.md',
+    'deploy/systemd/svc.env',
+    'docs/operations.md',
+    'docs/availability.md',
+  ].flatMap((file) =>
+    [...readText(file).matchAll(/postgres:\/\/[^\s`,]*@[\w.-]*\.internal[^\s`,]*/g)].map(([url]) => url),
+  );
+  expect(shown.length).toBeGreaterThan(6);
+  const refused = shown.filter(
+    (url) => databaseTlsFault({ SVC_ENV: 'production', DATABASE_URL: url }) !== null,
+  );
+  expect(refused).toEqual([]);
 });
 
 it('every package that a page tells to install is published from here or in the lock file', () => {

@@ -23,7 +23,8 @@ export const KNOWN: Readonly<Record<string, readonly string[]>> = {
   install: ['-D', '-d', '-m', '-o', '-g'],
   journalctl: ['-u', '-n', '--no-pager'],
   jq: ['-c', '-r', '-s'],
-  kubectl: ['create', 'secret', 'generic', '--from-literal', '--from-file'],
+  // Not --from-literal: a secret would be in the arguments of a program.
+  kubectl: ['create', 'secret', 'generic', '--from-file'],
   openssl: ['rand', '-hex', '-base64'],
   patronictl: ['list'],
   'pkcs11-tool': ['--module', '--list-token-slots'],
