@@ -1,9 +1,17 @@
 /** Secrets as files, which is how every artefact of `deploy/` gives them. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { KeySetError, RefusedPinError } from '@svc/service';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readConfig, readRunnerConfig, readWorkerConfig } from './configuration.ts';
+import {
+  MUST_NOT_RESTART,
+  readConfig,
+  readRunnerConfig,
+  readWorkerConfig,
+  startFailureCode,
+} from './configuration.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-configuration-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -29,4 +37,12 @@ describe.each([
     expect(byFile).toEqual(byValue);
     expect(JSON.stringify(byFile)).toContain(DATABASE);
   });
+});
+
+it('after the exit status of a refused PIN no unit is started again, however it is wrapped', () => {
+  const unit = fileURLToPath(new URL('../../../deploy/systemd/svc-.service.d/common.conf', import.meta.url));
+  expect(readFileSync(unit, 'utf8')).toContain(`\nRestartPreventExitStatus=${MUST_NOT_RESTART}\n`);
+  const refused = new KeySetError('receipt keys', { cause: new RefusedPinError('does not take the PIN') });
+  expect(startFailureCode(refused)).toBe(MUST_NOT_RESTART);
+  expect(startFailureCode(new KeySetError('no such token'))).toBe(1);
 });

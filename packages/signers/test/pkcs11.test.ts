@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { encodeMultikey } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
-import { KeySetError, RefusedPinError, type PublishedKey, withinMs } from '@svc/service';
+import { KeySetError, type PublishedKey, RefusedPinError, withinMs } from '@svc/service';
 import { isDeep } from '@svc/testkit/sampled';
 import { createSoftToken, findSoftHsm, type SoftToken } from '@svc/testkit/soft-token';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
