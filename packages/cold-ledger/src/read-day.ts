@@ -1,7 +1,7 @@
 /** A cold day by its manifest: one Receipt and what belongs to it, or all of it in order. */
 import type { ObjectStore } from '@svc/service';
 import type { ColdDay, ObjectEntry } from './manifest.ts';
-import { ObjectReader, type Scan, type ScannedGroup } from './read-object.ts';
+import { ObjectReader, type Ranges, type Scan, type ScannedGroup } from './read-object.ts';
 import { readReceipt } from './receipt-jws.ts';
 import {
   type AttestationRow,
@@ -21,11 +21,14 @@ const BEHIND_ALL = 'drc_~';
 export class ColdDayReader {
   readonly #store: ObjectStore;
   readonly #day: Pick<ColdDay, 'tables'>;
+  readonly #tails: Ranges;
   readonly #readers = new Map<string, ObjectReader<TableName>>();
 
-  constructor(store: ObjectStore, day: Pick<ColdDay, 'tables'>) {
+  /** `tails`: where what describes an object is read, which is kept and is the same for all who read it. */
+  constructor(store: ObjectStore, day: Pick<ColdDay, 'tables'>, tails: Ranges = store) {
     this.#store = store;
     this.#day = day;
+    this.#tails = tails;
   }
 
   /** The first id of each row group of Receipts, ascending. */
@@ -105,7 +108,8 @@ export class ColdDayReader {
   }
 
   #open<T extends TableName>(entry: ObjectEntry): ObjectReader<T> {
-    const reader = this.#readers.get(entry.name) ?? new ObjectReader<TableName>(this.#store, entry);
+    const reader =
+      this.#readers.get(entry.name) ?? new ObjectReader<TableName>(this.#store, entry, this.#tails);
     this.#readers.set(entry.name, reader);
     return reader as unknown as ObjectReader<T>;
   }

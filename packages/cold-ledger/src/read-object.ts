@@ -1,5 +1,5 @@
 /** Rows out of one object, by parts of it that have been hashed: a look-up reads its tail, which is remembered, and one row group. */
-import { type ObjectStore, untilAborted } from '@svc/service';
+import type { ObjectStore } from '@svc/service';
 import {
   type AsyncBuffer,
   type FileMetaData,
@@ -43,16 +43,21 @@ export interface ScannedGroup<T extends TableName, Name extends string> {
   readonly rows: readonly Pick<Stored<T>, (Name | 'receipt_id') & keyof Stored<T>>[];
 }
 
+export type Ranges = Pick<ObjectStore, 'getRange'>;
+
 export class ObjectReader<T extends TableName> {
   readonly #store: ObjectStore;
   readonly #entry: ObjectEntry;
   /** Where each group begins, and at last the tail. */
   readonly #offsets: readonly number[];
-  #tail: Promise<Tail> | null = null;
+  readonly #tails: Ranges;
+  #tail: Tail | null = null;
 
-  constructor(store: ObjectStore, entry: ObjectEntry) {
+  /** `tails`: where its tail is read, for all who ask for it before it is there. */
+  constructor(store: ObjectStore, entry: ObjectEntry, tails: Ranges = store) {
     this.#store = store;
     this.#entry = entry;
+    this.#tails = tails;
     let end = 0;
     this.#offsets = [0, ...entry.groups.map(({ bytes }) => (end += bytes))];
   }
@@ -148,10 +153,9 @@ export class ObjectReader<T extends TableName> {
     const { groups, name, bytes: byteLength } = this.#entry;
     const { bytes: length = 0, sha256 = '' } = groups[index] ?? {};
     const offset = this.#offsets[index] ?? 0;
-    const [tail, group] = await Promise.all([
-      signal === undefined ? this.#loadTail() : untilAborted(this.#loadTail(), signal),
-      this.#store.getRange(name, { offset, length, sha256 }, signal),
-    ]);
+    // The group last: a paced store hands it over when it may be decoded.
+    const tail = await this.#loadTail(signal);
+    const group = await this.#store.getRange(name, { offset, length, sha256 }, signal);
     const firstRow = groups.slice(0, index).reduce((sum, { rows }) => sum + rows, 0);
     const tailAt = this.#offsets.at(-1) ?? 0;
     const slice = (start: number, end = byteLength): ArrayBuffer => {
@@ -176,24 +180,22 @@ export class ObjectReader<T extends TableName> {
     return rows as unknown as Stored<T>[];
   }
 
-  /** Not given up with the call that asked for it first: others wait for it too. What failed is not remembered. */
-  #loadTail(): Promise<Tail> {
-    this.#tail ??= this.#readTail().catch((error: unknown) => {
-      this.#tail = null;
-      throw error;
-    });
-    return this.#tail;
-  }
-
-  async #readTail(): Promise<Tail> {
+  async #loadTail(signal?: AbortSignal): Promise<Tail> {
+    if (this.#tail !== null) return this.#tail;
     const { name, bytes, tail_sha256: sha256 } = this.#entry;
     await loadZstd();
     const offset = this.#offsets.at(-1) ?? 0;
-    const tail = bufferOf(await this.#store.getRange(name, { offset, length: bytes - offset, sha256 }));
-    const metadata = parquetMetadata(tail, { parsers });
-    return { bytes: tail, metadata: { ...metadata, schema: metadata.schema.map(readAs) } };
+    const read = await this.#tails.getRange(name, { offset, length: bytes - offset, sha256 }, signal);
+    this.#tail ??= tailOf(read);
+    return this.#tail;
   }
 }
+
+const tailOf = (read: Uint8Array): Tail => {
+  const bytes = bufferOf(read);
+  const metadata = parquetMetadata(bytes, { parsers });
+  return { bytes, metadata: { ...metadata, schema: metadata.schema.map(readAs) } };
+};
 
 /** Without what makes strings of a column. */
 const readAs = (element: SchemaElement): SchemaElement => {

@@ -4,7 +4,7 @@ import { type ColdDay, ColdDayReader, type ReadManifest, type ReceiptRow } from 
 import type { ReceiptId, Sha256 } from '@svc/protocol';
 import { type Day, type ObjectStore, ObjectStoreError, StoreError, type Tenant } from '@svc/service';
 import type { Database } from '../database.ts';
-import { onAccountOf, pacedStore } from './paced-store.ts';
+import { onAccountOf, type PacedStore, pacedStore } from './paced-store.ts';
 
 /** Of one question, however many days it reads, and however often it is asked anew. */
 const READ_MS = 20_000;
@@ -60,7 +60,7 @@ const PAGE_MS = 150;
 
 /** What is opened, for all tenants. */
 interface Opened {
-  readonly objects: ObjectStore | null;
+  readonly objects: PacedStore | null;
   readonly readers: OpenReaders;
 }
 
@@ -149,12 +149,16 @@ export class ColdReader {
     if (row === undefined) throw new DayMovedError();
   }
 
-  async #open(database: Database, hash: Sha256, place: ColdPlace): Promise<ColdDayReader> {
+  async #open(
+    database: Database,
+    hash: Sha256,
+    place: ColdPlace & { readonly objects: PacedStore },
+  ): Promise<ColdDayReader> {
     const known = this.opened.readers.find(hash);
     if (known !== null) return known;
     const [row] = await database.read<RecordedDay>({ text: recordedSql, values: [hash] });
     if (row === undefined) throw new DayMovedError();
-    const reader = new ColdDayReader(place.objects, believedOf(place, row, hash));
+    const reader = new ColdDayReader(place.objects, believedOf(place, row, hash), place.objects.shared);
     this.opened.readers.keep(hash, reader, row.manifest.length);
     return reader;
   }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { packDays, parseColdDay } from '@svc/cold-ledger';
 import { openObjects } from '@svc/object-store';
-import type { ApiKeyId, DidWeb, OrgId, ReceiptId } from '@svc/protocol';
+import type { ApiKeyId, DidWeb, OrgId, ReceiptId, Sha256 } from '@svc/protocol';
 import {
   type DecisionFilter,
   type DecisionListFilter,
@@ -48,7 +48,7 @@ import { decisionRepository } from '../repositories/decisions.ts';
 import { receiptRepository } from '../repositories/receipts.ts';
 import { usageRepository } from '../repositories/usage.ts';
 import { columnTypes } from '../type-parsers.ts';
-import { ColdReader } from './cold-reader.ts';
+import { ColdReader, ReadTime } from './cold-reader.ts';
 
 const stores = withStores();
 const root = mkdtempSync(join(tmpdir(), 'svc-cold-'));
@@ -276,6 +276,62 @@ it('an export reads each row group of a cold day once, with no session of the da
     expect(rows).toEqual(ids);
     expect(read.length).toBeGreaterThan(5);
     expect(new Set(read).size).toBe(read.length);
+  });
+});
+
+/** Cold days whose objects come once `open` is called; until `close` is, they come at once. */
+const createGated = (inner: ObjectStore = objects) => {
+  let gate = Promise.resolve();
+  let open = () => {};
+  const close = () => {
+    gate = new Promise((resolve) => {
+      open = resolve;
+    });
+  };
+  const getRange: ObjectStore['getRange'] = async (...args) => {
+    await gate;
+    return inner.getRange(...args);
+  };
+  return { cold: new ColdReader(coldPlaceOf({ ...inner, getRange })), close, open: () => open() };
+};
+
+const manifestOf = async (day: string | undefined) => {
+  const [row] = await runSql<{ hash: Sha256; manifest: string }>(
+    stores.url,
+    'select manifest_hash as hash, manifest from cold_days where day = $1',
+    [day],
+  );
+  if (row === undefined) throw new Error('not cold');
+  return row;
+};
+
+it('who asks for an object that the public asked for first waits in no line of the public', async () => {
+  await makeCold(DUE);
+  const { cold, close, open } = createGated();
+  const { hash } = await manifestOf(DAYS[0]);
+  const ids = world
+    .filter(({ at }) => at < START_MS + DAY_MS)
+    .map(({ id }) => id)
+    .sort();
+  const [first, last] = [ids[0], ids.at(-1)] as [ReceiptId, ReceiptId];
+  await withSession(stores.url, async (session) => {
+    const database = databaseOn(session);
+    const order: string[] = [];
+    const find = async (crowd: 'public' | 'tenants', org: string, id: ReceiptId) => {
+      const found = await cold
+        .as({ crowd, org, subject: '' })
+        .find({ database, time: new ReadTime() }, hash, id);
+      expect(found?.receipt_id).toBe(id);
+      order.push(crowd);
+    };
+    await find('public', '10.0.0.1', first);
+    close();
+    const flood = Array.from({ length: 200 }, (_, i) => find('public', `10.0.1.${i}`, first));
+    const asking = [find('public', '10.0.2.1', last), find('tenants', 'shop', last)];
+    open();
+    await Promise.all([...flood, ...asking]);
+    // The tail and then the row group: each comes behind eight that are fetched already, and one more turn of the public.
+    expect(order.indexOf('tenants')).toBeLessThanOrEqual(1 + 2 * (8 + 1));
   });
 });
 

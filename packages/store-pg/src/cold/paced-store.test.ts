@@ -1,5 +1,5 @@
 import { type ObjectStore, ObjectStoreError, type Tenant } from '@svc/service';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { onAccountOf, type Pace, pacedStore } from './paced-store.ts';
 
 const refuse = () => Promise.reject(new ObjectStoreError('refused', 'not asked for here'));
@@ -90,4 +90,81 @@ it('of a tenant beside five hundred reads of the public the first comes after th
   const own = read({ crowd: 'tenants', org: 'shop', subject: 'did:web:shop.example' });
   await Promise.all([...flood, own]);
   expect(order.indexOf('tenants')).toBeLessThanOrEqual(9);
+});
+
+describe('a range that many ask for at once', () => {
+  const publicly = (i: number): Tenant => ({ crowd: 'public', org: `10.0.${i}.1`, subject: '' });
+  const SHOP: Tenant = { crowd: 'tenants', org: 'shop', subject: 'did:web:shop.example' };
+  /** Nothing of it comes before `open`. */
+  const createClosed = (answer = async () => new Uint8Array(1)) => {
+    const fetched: string[] = [];
+    let open = () => {};
+    const isOpen = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const getRange = async (name: string) => {
+      fetched.push(name);
+      await isOpen;
+      return answer();
+    };
+    const store = pacedStore({ ...NONE, getRange }, createThread().pace);
+    const reads = (names: string, from: number, count: number) =>
+      Array.from({ length: count }, (_, i) =>
+        onAccountOf(publicly(from + i), () => store.getRange(names, RANGE)),
+      );
+    return { fetched, store, reads, open: () => open() };
+  };
+
+  it('is fetched once for all of them, in the first turn that comes to any of them', async () => {
+    const { fetched, store, reads, open } = createClosed();
+    const flood = reads('x', 0, 200);
+    const first = onAccountOf(publicly(200), () => store.shared.getRange('tail', RANGE));
+    const own = onAccountOf(SHOP, () => store.shared.getRange('tail', RANGE));
+    open();
+    await Promise.all([...flood, first, own]);
+    expect(fetched.indexOf('tail')).toBeLessThanOrEqual(9);
+    expect(fetched.filter((name) => name === 'tail')).toHaveLength(1);
+    await store.shared.getRange('tail', RANGE);
+    expect(fetched.filter((name) => name === 'tail')).toHaveLength(2);
+  });
+
+  it('is refused to those for whom there is no place in line, and to nobody else', async () => {
+    const { store, reads, open } = createClosed();
+    const flood = reads('x', 0, 508);
+    const refused = onAccountOf(publicly(600), () => store.shared.getRange('tail', RANGE));
+    const own = onAccountOf(SHOP, () => store.shared.getRange('tail', RANGE));
+    await expect(refused).rejects.toMatchObject({ kind: 'unavailable' });
+    open();
+    expect(await own).toEqual(new Uint8Array(1));
+    await Promise.all(flood);
+  });
+
+  it.each([
+    ['is in line', 8],
+    ['is fetched', 0],
+  ])('comes to the others where one of them gives up while it %s', async (_, others) => {
+    const { fetched, store, reads, open } = createClosed();
+    const flood = reads('x', 0, others);
+    const leaving = new AbortController();
+    const left = store.shared.getRange('tail', RANGE, leaving.signal);
+    const staying = store.shared.getRange('tail', RANGE);
+    expect(fetched.includes('tail')).toBe(others === 0);
+    leaving.abort(new Error('gone'));
+    await expect(left).rejects.toThrow('gone');
+    open();
+    expect(await staying).toEqual(new Uint8Array(1));
+    await Promise.all(flood);
+  });
+
+  it('is fetched anew after it has failed', async () => {
+    let reads = 0;
+    const { store, open } = createClosed(() =>
+      reads++ === 0 ? refuse() : Promise.resolve(new Uint8Array(1)),
+    );
+    open();
+    const failed = await Promise.allSettled([1, 2].map(() => store.shared.getRange('tail', RANGE)));
+    expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(await store.shared.getRange('tail', RANGE)).toEqual(new Uint8Array(1));
+    expect(reads).toBe(2);
+  });
 });

@@ -6,6 +6,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { FairQueue, type ObjectStore, ObjectStoreError, type Tenant } from '@svc/service';
+import { SharedWork } from './shared-work.ts';
 
 /** Row groups that are in memory and not decoded yet, be they half a megabyte or several: whoever wants more of them waits before they are fetched. */
 const FETCHED_AT_ONCE = 8;
@@ -30,7 +31,12 @@ export interface Pace {
 const REAL: Pace = { nowMs: () => performance.now(), nextTurn: () => nextTurn(), pause: (ms) => pause(ms) };
 
 /** `getRange` hands over its bytes in turn, in the order in which they came from the store; to decode them must take no turn of the event loop. */
-export const pacedStore = (objects: ObjectStore, pace: Pace = REAL): ObjectStore => {
+export interface PacedStore extends ObjectStore {
+  /** For ranges that many want at once and somebody keeps: one that is being read is read for all who ask for it meanwhile. */
+  readonly shared: Pick<ObjectStore, 'getRange'>;
+}
+
+export const pacedStore = (objects: ObjectStore, pace: Pace = REAL): PacedStore => {
   const queue = new FairQueue({
     ...{
       atOnce: FETCHED_AT_ONCE,
@@ -46,18 +52,22 @@ export const pacedStore = (objects: ObjectStore, pace: Pace = REAL): ObjectStore
     await pace.nextTurn();
     await pace.pause(pace.nowMs() - beganMs);
   };
+  const read: ObjectStore['getRange'] = async (name, range, stop) => {
+    const bytes = await objects.getRange(name, range, stop);
+    const turn = free;
+    free = turn.then(leave);
+    await turn;
+    stop?.throwIfAborted();
+    return bytes;
+  };
+  const tenantNow = () => account.getStore() ?? null;
+  const sharedReads = new SharedWork(queue);
   return {
     ...objects,
-    getRange(name, range, stop) {
-      const read = async () => {
-        const bytes = await objects.getRange(name, range, stop);
-        const turn = free;
-        free = turn.then(leave);
-        await turn;
-        stop?.throwIfAborted();
-        return bytes;
-      };
-      return queue.run({ tenant: account.getStore() ?? null }, read, stop);
+    getRange: (name, range, stop) => queue.run({ tenant: tenantNow() }, () => read(name, range, stop), stop),
+    shared: {
+      getRange: (name, range, stop) =>
+        sharedReads.run(`${name} ${range.offset}`, tenantNow(), () => read(name, range), stop),
     },
   };
 };

@@ -1,0 +1,54 @@
+/**
+ * Work that several wait for and that is done once. Each of them stands in line on his own account until it is begun, in the first turn
+ * that comes to one of them: nobody waits in another's place, or is refused with him.
+ */
+import { type FairQueue, type Tenant, untilAborted } from '@svc/service';
+
+interface Wanted {
+  readonly begun: AbortController;
+  waiting: number;
+  result: Promise<unknown> | null;
+}
+
+export class SharedWork {
+  readonly #queue: FairQueue;
+  readonly #wanted = new Map<string, Wanted>();
+
+  constructor(queue: FairQueue) {
+    this.#queue = queue;
+  }
+
+  /** Work of one key is the same work, and settles for all who waited for it. It goes on where `stop` is aborted. */
+  run<T>(key: string, tenant: Tenant | null, work: () => Promise<T>, stop?: AbortSignal): Promise<T> {
+    const result = this.#wait(key, tenant, work, stop);
+    return stop === undefined ? result : untilAborted(result, stop);
+  }
+
+  async #wait<T>(
+    key: string,
+    tenant: Tenant | null,
+    work: () => Promise<T>,
+    stop: AbortSignal | undefined,
+  ): Promise<T> {
+    const wanted = this.#wanted.get(key) ?? { begun: new AbortController(), waiting: 0, result: null };
+    this.#wanted.set(key, wanted);
+    const begin = async () => {
+      // Two can be given their turn before either begins.
+      if (wanted.result !== null) return;
+      wanted.result = work().finally(() => this.#wanted.delete(key));
+      wanted.begun.abort();
+      await wanted.result;
+    };
+    wanted.waiting += 1;
+    try {
+      const signals = [wanted.begun.signal, ...(stop === undefined ? [] : [stop])];
+      if (wanted.result === null) await this.#queue.run({ tenant }, begin, AbortSignal.any(signals));
+    } catch (error) {
+      if (wanted.result === null) throw error;
+    } finally {
+      wanted.waiting -= 1;
+      if (wanted.waiting === 0 && wanted.result === null) this.#wanted.delete(key);
+    }
+    return wanted.result as Promise<T>;
+  }
+}
