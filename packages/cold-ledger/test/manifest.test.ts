@@ -1,11 +1,18 @@
-import { signCompactJws } from '@svc/protocol';
+import { type DidWeb, signCompactJws } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { SERVICE, serviceDocument, signerOf } from '@svc/testkit/receipts/signed-receipts';
 import { sampled } from '@svc/testkit/sampled';
 import { readServiceKeys } from '@svc/transparency';
 import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
-import { type ColdDay, type ObjectEntry, packTables, signColdDay, verifyColdDay } from '../src/index.ts';
+import {
+  type ColdDay,
+  manifestReader,
+  type ObjectEntry,
+  packTables,
+  signColdDay,
+  verifyColdDay,
+} from '../src/index.ts';
 import { DAY, madeUpDay, manifestOf, openFolder, SIZES, sourceOf } from './days.ts';
 
 const { objects, close } = await openFolder();
@@ -89,4 +96,35 @@ it.each([
   await expect(signColdDay(changed as unknown as ColdDay, signer)).rejects.toThrow(RangeError);
   const text = await signCompactJws(signer, { typ: 'svc-cold-day+jwt' }, changed as never);
   expect(verify(text).ok).toBe(false);
+});
+
+it('is read with keys that are built once for each set of them', async () => {
+  let built = 0;
+  const publishedOf = (kid: string) => {
+    const method = serviceDocument.verificationMethod.find(({ id }) => id.endsWith(`#${kid}`));
+    const { publicKeyMultibase = '' } = method ?? {};
+    const time = { fromMs: null, untilMs: null, isCompromised: false };
+    return {
+      kid: `${SERVICE}#${kid}`,
+      publicKeyMultibase,
+      publicKey: new Uint8Array(32),
+      canSign: true,
+      time,
+    };
+  };
+  const keySetOf = (...kids: string[]) => ({
+    signer,
+    get published() {
+      built += 1;
+      return kids.map(publishedOf);
+    },
+  });
+  const identity = { did: SERVICE as DidWeb, receiptKeys: keySetOf(), statusKeys: keySetOf('status-1') };
+  const readText = manifestReader(identity, nativeCrypto);
+  for (let i = 0; i < 3; i++) expect(readText(signed)).toEqual(day);
+  expect(built).toBe(2);
+  identity.statusKeys = keySetOf();
+  expect(() => readText(signed)).toThrow('its manifest');
+  identity.statusKeys = keySetOf('status-1');
+  expect(readText(signed)).toEqual(day);
 });

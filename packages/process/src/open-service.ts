@@ -89,11 +89,10 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
   const onReplicaChange = createReplicaReporter(log);
   const cold = config.cold === null ? null : await openObjects(config.cold.place, config.cold.endpoint);
   // Keys are read from the database too.
-  let identity: ServiceIdentity | null = null;
-  const coldPlace = cold && {
-    objects: cold.objects,
-    readManifest: (text: string) => readManifest(identity, secrets)(text),
+  let readManifest: ReadManifest = () => {
+    throw new Error('the keys of the service are not known yet');
   };
+  const coldPlace = cold && { objects: cold.objects, readManifest: (text: string) => readManifest(text) };
   const deadlines = sources.deadlines ?? (sources.isOperator === true ? OPERATOR_DEADLINES : {});
   const store = createStore({
     databaseUrl,
@@ -117,7 +116,8 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
       createPoolMetrics(registry, store);
       if (databaseReadUrl !== null) createReplicaMetrics(registry, store);
     }
-    identity = identityOf(config, keys);
+    const identity = identityOf(config, keys);
+    readManifest = manifestReader(identity, ed25519.crypto);
     const entitlements = entitlementPolicyOf(config);
     const service = {
       store,
@@ -156,11 +156,6 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
     await secrets.signers.close();
     throw error;
   }
-};
-
-const readManifest = (identity: ServiceIdentity | null, { signers }: SigningSecrets): ReadManifest => {
-  if (identity === null) throw new Error('the keys of the service are not known yet');
-  return manifestReader(identity, signers.ed25519.crypto);
 };
 
 const packingOf = (

@@ -13,7 +13,7 @@ import { openStore } from '@svc/testkit/store/open-store';
 import { runSql, untilRow, withSession } from '@svc/testkit/store/session';
 import { createWorld, denyCommit, newAttestation, type World } from '@svc/testkit/store/world';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ColdReadError, DayMovedError } from './cold/cold-reader.ts';
+import { ColdReadError, DayMovedError } from './cold/cold-errors.ts';
 import { createStore, type StoreOptions } from './create-store.ts';
 import { DeadlineError, NoTurnError } from './errors.ts';
 import { positionSql, Replica } from './replica.ts';

@@ -9,7 +9,7 @@ import { Batcher, type ReplicaState, StoreError, type Tenant } from '@svc/servic
 import type pg from 'pg';
 import { checkReplica } from './check-server.ts';
 import { StoreClient } from './client.ts';
-import { ColdReadError, DayMovedError } from './cold/cold-reader.ts';
+import { ColdReadError, DayMovedError } from './cold/cold-errors.ts';
 import type { Database } from './database.ts';
 import type { DeadlinePool } from './deadline-pool.ts';
 import { DeadlineError, NoTurnError, toStoreError } from './errors.ts';

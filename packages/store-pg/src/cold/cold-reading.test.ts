@@ -16,6 +16,7 @@ import {
   type ObjectStore,
   ObjectStoreError,
   type Store,
+  StoreError,
 } from '@svc/service';
 import { tamper } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
@@ -48,7 +49,9 @@ import { decisionRepository } from '../repositories/decisions.ts';
 import { receiptRepository } from '../repositories/receipts.ts';
 import { usageRepository } from '../repositories/usage.ts';
 import { columnTypes } from '../type-parsers.ts';
+import { ColdReadError } from './cold-errors.ts';
 import { ColdReader, ReadTime } from './cold-reader.ts';
+import { OpenDays } from './open-days.ts';
 
 const stores = withStores();
 const root = mkdtempSync(join(tmpdir(), 'svc-cold-'));
@@ -280,7 +283,7 @@ it('an export reads each row group of a cold day once, with no session of the da
 });
 
 /** Cold days whose objects come once `open` is called; until `close` is, they come at once. */
-const createGated = (inner: ObjectStore = objects) => {
+const createGated = () => {
   let gate = Promise.resolve();
   let open = () => {};
   const close = () => {
@@ -290,9 +293,10 @@ const createGated = (inner: ObjectStore = objects) => {
   };
   const getRange: ObjectStore['getRange'] = async (...args) => {
     await gate;
-    return inner.getRange(...args);
+    return objects.getRange(...args);
   };
-  return { cold: new ColdReader(coldPlaceOf({ ...inner, getRange })), close, open: () => open() };
+  const place = coldPlaceOf({ ...objects, getRange });
+  return { place, cold: new ColdReader(place), close, open: () => open() };
 };
 
 const manifestOf = async (day: string | undefined) => {
@@ -332,6 +336,134 @@ it('who asks for an object that the public asked for first waits in no line of t
     await Promise.all([...flood, ...asking]);
     // The tail and then the row group: each comes behind eight that are fetched already, and one more turn of the public.
     expect(order.indexOf('tenants')).toBeLessThanOrEqual(1 + 2 * (8 + 1));
+  });
+});
+
+describe('the manifest of a cold day', () => {
+  const foundAt = (day: number) =>
+    world.filter(({ at }) => at >= START_MS + day * DAY_MS && at < START_MS + (day + 1) * DAY_MS)[0]?.id;
+  /** What is read of the database and believed meanwhile. */
+  const countOpening = async (
+    maxChars: number | undefined,
+    work: (find: (day: number) => Promise<void>, failNext: () => void) => Promise<void>,
+  ) => {
+    const counts = { read: 0, verified: 0 };
+    let isFailing = false;
+    const place = coldPlaceOf(objects);
+    const readManifest = (text: string) => {
+      counts.verified += 1;
+      return place.readManifest(text);
+    };
+    const cold = new ColdReader(place, null, new OpenDays({ ...place, readManifest }, maxChars));
+    const hashes = await Promise.all(
+      DAYS.slice(0, DUE.length).map(async (day) => (await manifestOf(day)).hash),
+    );
+    await withSession(stores.url, async (session) => {
+      const { read, write } = databaseOn(session);
+      const counted: Database['read'] = async (statement) => {
+        counts.read += 1;
+        if (!isFailing) return read(statement);
+        isFailing = false;
+        throw new StoreError('unavailable', 'its caller has given up');
+      };
+      const find = async (day: number) => {
+        const [hash, id] = [hashes[day], foundAt(day)] as [Sha256, ReceiptId];
+        const question = { database: { read: counted, write }, time: new ReadTime() };
+        expect((await cold.find(question, hash, id))?.receipt_id).toBe(id);
+      };
+      await work(find, () => {
+        isFailing = true;
+      });
+    });
+    return counts;
+  };
+  beforeAll(() => makeCold(DUE));
+
+  it('is read and believed once for a hundred who ask at once', async () => {
+    const counts = await countOpening(undefined, async (find) => {
+      await Promise.all(Array.from({ length: 100 }, () => find(0)));
+      await find(0);
+    });
+    expect(counts).toEqual({ read: 1, verified: 1 });
+  });
+
+  it('that could not be read is read anew, by those who waited for it too', async () => {
+    const counts = await countOpening(undefined, async (find, failNext) => {
+      failNext();
+      const asked = await Promise.allSettled([find(0), find(0), find(0)]);
+      expect(asked.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
+      failNext();
+      await expect(find(2)).rejects.toThrow('its caller has given up');
+      await find(2);
+    });
+    expect(counts).toEqual({ read: 4, verified: 2 });
+  });
+
+  it('that was forgotten is read again, and its signature not checked again', async () => {
+    const counts = await countOpening(1, async (find) => {
+      for (const day of [0, 2, 0, 2, 0]) await find(day);
+    });
+    expect(counts).toEqual({ read: 5, verified: 2 });
+  });
+
+  it('that was forgotten is believed only as it was signed, of the day that it was signed for', async () => {
+    const days = new OpenDays(coldPlaceOf(objects), 1);
+    const { hash, manifest } = await manifestOf(DAYS[0]);
+    const checkpointHash = parseColdDay(manifest).checkpoint_hash;
+    const recorded = { day: DAYS[0] as string, manifest, checkpointHash };
+    const other = await manifestOf(DAYS[2]);
+    const stop = new AbortController().signal;
+    const isOpened = async (one: typeof recorded, as = hash) => {
+      try {
+        await days.open(one, as, stop);
+        return true;
+      } catch (error) {
+        expect(error).toBeInstanceOf(ColdReadError);
+        return false;
+      }
+    };
+    expect(await isOpened(recorded)).toBe(true);
+    const forget = () =>
+      isOpened(
+        {
+          day: DAYS[2] as string,
+          manifest: other.manifest,
+          checkpointHash: parseColdDay(other.manifest).checkpoint_hash,
+        },
+        other.hash,
+      );
+    expect(await forget()).toBe(true);
+    expect(await isOpened({ ...recorded, manifest: other.manifest })).toBe(false);
+    expect(await isOpened({ ...recorded, day: DAYS[1] as string })).toBe(false);
+    expect(await isOpened({ ...recorded, checkpointHash: hash })).toBe(false);
+    expect(await isOpened(recorded)).toBe(true);
+  });
+
+  it('is believed in the turn of whoever asks, behind the row groups that are fetched already', async () => {
+    let verified = 0;
+    const { place, close, open } = createGated();
+    const readManifest = (text: string) => {
+      verified += 1;
+      return place.readManifest(text);
+    };
+    const days = new OpenDays({ ...place, readManifest });
+    const cold = new ColdReader(place, null, days);
+    const [first, second] = [await manifestOf(DAYS[0]), await manifestOf(DAYS[2])];
+    await withSession(stores.url, async (session) => {
+      const database = databaseOn(session);
+      const find = ({ hash }: typeof first, day: number) =>
+        cold.find({ database, time: new ReadTime() }, hash, foundAt(day) as ReceiptId);
+      await find(first, 0);
+      const recorded = await days.findRecorded(database, second.hash);
+      close();
+      const reads = Array.from({ length: 8 }, () => find(first, 0));
+      const opened = days.open(recorded, second.hash, new AbortController().signal);
+      await new Promise(setImmediate);
+      expect(verified).toBe(1);
+      open();
+      await Promise.all([...reads, opened]);
+      expect(verified).toBe(2);
+    });
   });
 });
 

@@ -5,7 +5,8 @@ import { Conditions } from '../conditions.ts';
 import { dailySumsOf } from '../daily-sums.ts';
 import type { Database } from '../database.ts';
 import { DAY_MS, higherId, lowerId, lowestReceiptId } from '../receipt-ids.ts';
-import { DayMovedError, findColdDays, type Question } from './cold-reader.ts';
+import { DayMovedError } from './cold-errors.ts';
+import { findColdDays, type Question } from './cold-reader.ts';
 
 /** Instants from the first (inclusive) to the second (exclusive). */
 export type MsRange = readonly [fromMs: number, toMs: number];

@@ -42,6 +42,29 @@ it('row groups that are read at once are decoded one by one, and the thread is l
   ]);
 });
 
+it('what else takes the thread is done once for all who want it, and paced as row groups are', async () => {
+  const { log, pace, decode } = createThread();
+  const store = pacedStore({ ...NONE, getRange: async () => new Uint8Array(1) }, pace);
+  const work = () => {
+    decode('manifest', 30);
+    return 'believed';
+  };
+  const read = async () => {
+    await store.getRange('x', RANGE);
+    decode('group', 5);
+  };
+  const answers = await Promise.all([...[1, 2, 3].map(() => store.inTurn('a', work)), read()]);
+  expect(answers.slice(0, 3)).toEqual(['believed', 'believed', 'believed']);
+  const fail = () => {
+    throw new Error('not believed');
+  };
+  await expect(store.inTurn('a', fail)).rejects.toThrow('not believed');
+  expect(await store.inTurn('a', work)).toBe('believed');
+  expect(log.filter((line) => line === 'manifest takes 30')).toHaveLength(2);
+  for (const [i, line] of log.slice(0, 3).entries())
+    if (line.includes(' takes ')) expect(log[i + 1]).toBe(`left alone for ${line.split(' ').at(-1)}`);
+});
+
 it('one that fails, or for which nobody waits any more, keeps nobody from the turn', async () => {
   const { log, pace, decode } = createThread();
   let reads = 0;

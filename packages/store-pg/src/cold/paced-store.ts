@@ -34,6 +34,8 @@ const REAL: Pace = { nowMs: () => performance.now(), nextTurn: () => nextTurn(),
 export interface PacedStore extends ObjectStore {
   /** For ranges that many want at once and somebody keeps: one that is being read is read for all who ask for it meanwhile. */
   readonly shared: Pick<ObjectStore, 'getRange'>;
+  /** Does in turn what takes the thread, once for all who want it under that key meanwhile. */
+  inTurn<T>(key: string, work: () => T, stop?: AbortSignal): Promise<T>;
 }
 
 export const pacedStore = (objects: ObjectStore, pace: Pace = REAL): PacedStore => {
@@ -52,16 +54,19 @@ export const pacedStore = (objects: ObjectStore, pace: Pace = REAL): PacedStore 
     await pace.nextTurn();
     await pace.pause(pace.nowMs() - beganMs);
   };
-  const read: ObjectStore['getRange'] = async (name, range, stop) => {
-    const bytes = await objects.getRange(name, range, stop);
+  const takeTurn = (): Promise<void> => {
     const turn = free;
     free = turn.then(leave);
-    await turn;
+    return turn;
+  };
+  const read: ObjectStore['getRange'] = async (name, range, stop) => {
+    const bytes = await objects.getRange(name, range, stop);
+    await takeTurn();
     stop?.throwIfAborted();
     return bytes;
   };
   const tenantNow = () => account.getStore() ?? null;
-  const sharedReads = new SharedWork(queue);
+  const [sharedReads, sharedWork] = [new SharedWork(queue), new SharedWork(queue)];
   return {
     ...objects,
     getRange: (name, range, stop) => queue.run({ tenant: tenantNow() }, () => read(name, range, stop), stop),
@@ -69,5 +74,6 @@ export const pacedStore = (objects: ObjectStore, pace: Pace = REAL): PacedStore 
       getRange: (name, range, stop) =>
         sharedReads.run(`${name} ${range.offset}`, tenantNow(), () => read(name, range), stop),
     },
+    inTurn: (key, work, stop) => sharedWork.run(key, tenantNow(), () => takeTurn().then(work), stop),
   };
 };

@@ -2,7 +2,8 @@
 import type { RowCondition, Stored } from '@svc/cold-ledger';
 import { REASON_CODES, type ReceiptId, type Sha256 } from '@svc/protocol';
 import type { DecisionRecord } from '@svc/service';
-import { DayMovedError, findColdDays, type Question } from '../cold/cold-reader.ts';
+import { DayMovedError } from '../cold/cold-errors.ts';
+import { findColdDays, type Question } from '../cold/cold-reader.ts';
 import type { Database } from '../database.ts';
 import { dateOfDay } from '../receipt-ids.ts';
 import type { Search } from './search.ts';

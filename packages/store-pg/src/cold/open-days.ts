@@ -1,0 +1,141 @@
+/**
+ * Cold days that are opened, for all tenants. A manifest is some hundred thousand characters for a day of a million Receipts, and to believe
+ * it takes tens of milliseconds of the thread: it is read once for all who ask for it meanwhile, believed in the turn of cold reads, and its
+ * signature checked once.
+ */
+import { createHash } from 'node:crypto';
+import { type ColdDay, ColdDayReader, parseColdDay, type ReadManifest } from '@svc/cold-ledger';
+import type { Sha256 } from '@svc/protocol';
+import type { Day, ObjectStore } from '@svc/service';
+import type { Database } from '../database.ts';
+import { ColdReadError, DayMovedError } from './cold-errors.ts';
+import { type PacedStore, pacedStore } from './paced-store.ts';
+
+/** Of manifests whose readers are remembered: the indexes of their objects take some twenty times as much. */
+const MAX_CHARS = 4_194_304;
+
+/** Where their objects are, and who tells which of what is recorded of them is to be believed. */
+export interface DayPlace {
+  readonly objects: ObjectStore;
+  readonly readManifest: ReadManifest;
+}
+
+export interface RecordedDay {
+  readonly day: Day;
+  readonly manifest: string;
+  readonly checkpointHash: Sha256;
+}
+
+const recordedSql = `
+  select day::text as day, manifest, hash as "checkpointHash" from cold_days join checkpoints using (day) where manifest_hash = $1`;
+
+export class OpenDays {
+  readonly #readManifest: ReadManifest;
+  readonly #objects: PacedStore;
+  readonly #readers: OpenReaders;
+  readonly #asked = new Map<Sha256, Promise<RecordedDay>>();
+  /** Hashes of manifests that the service has signed: 71 characters for each that was ever read. */
+  readonly #verified = new Set<Sha256>();
+
+  constructor({ objects, readManifest }: DayPlace, maxChars = MAX_CHARS) {
+    this.#readManifest = readManifest;
+    this.#objects = pacedStore(objects);
+    this.#readers = new OpenReaders(maxChars);
+  }
+
+  find(hash: Sha256): ColdDayReader | null {
+    return this.#readers.find(hash);
+  }
+
+  /** What the database has of it. Who has a session in hand waits for nobody, who may be waiting for that session. */
+  async findRecorded(database: Database, hash: Sha256): Promise<RecordedDay> {
+    if (database.rest !== undefined) return findRecorded(database, hash);
+    const isAsked = this.#asked.has(hash);
+    try {
+      return await this.#ask(database, hash);
+    } catch (error) {
+      // What became of another's statement says nothing of one's own.
+      if (isAsked) return this.#ask(database, hash);
+      throw error;
+    }
+  }
+
+  async open(recorded: RecordedDay, hash: Sha256, stop: AbortSignal): Promise<ColdDayReader> {
+    return this.find(hash) ?? (await this.#objects.inTurn(hash, () => this.#openNow(recorded, hash), stop));
+  }
+
+  #ask(database: Database, hash: Sha256): Promise<RecordedDay> {
+    const others = this.#asked.get(hash);
+    if (others !== undefined) return others;
+    const asked = findRecorded(database, hash).finally(() => this.#asked.delete(hash));
+    this.#asked.set(hash, asked);
+    return asked;
+  }
+
+  #openNow(recorded: RecordedDay, hash: Sha256): ColdDayReader {
+    const known = this.find(hash);
+    if (known !== null) return known;
+    const believed = believedOf(this.#verified.has(hash) ? parseColdDay : this.#readManifest, recorded, hash);
+    this.#verified.add(hash);
+    const reader = new ColdDayReader(this.#objects, believed, this.#objects.shared);
+    this.#readers.keep(hash, reader, recorded.manifest.length);
+    return reader;
+  }
+}
+
+/** Throws `DayMovedError` where no day has that manifest. */
+export const findRecorded = async (database: Database, hash: Sha256): Promise<RecordedDay> => {
+  const [row] = await database.read<RecordedDay>({ text: recordedSql, values: [hash] });
+  if (row === undefined) throw new DayMovedError();
+  return row;
+};
+
+/** By the hash of the manifest, the latest used last. */
+class OpenReaders {
+  readonly #maxChars: number;
+  readonly #readers = new Map<Sha256, { readonly reader: ColdDayReader; readonly chars: number }>();
+  #chars = 0;
+
+  constructor(maxChars: number) {
+    this.#maxChars = maxChars;
+  }
+
+  find(hash: Sha256): ColdDayReader | null {
+    const known = this.#readers.get(hash);
+    if (known === undefined) return null;
+    this.#readers.delete(hash);
+    this.#readers.set(hash, known);
+    return known.reader;
+  }
+
+  keep(hash: Sha256, reader: ColdDayReader, chars: number): void {
+    if (!this.#readers.has(hash)) this.#chars += chars;
+    this.#readers.set(hash, { reader, chars });
+    for (const [oldest, former] of this.#readers) {
+      if (this.#chars <= this.#maxChars || oldest === hash) break;
+      this.#readers.delete(oldest);
+      this.#chars -= former.chars;
+    }
+  }
+}
+
+/** The manifest as the service signed it, of that day as it was published: a row of the database alone says nothing of what a day held. */
+const believedOf = (
+  readManifest: ReadManifest,
+  { day, manifest, checkpointHash }: RecordedDay,
+  hash: Sha256,
+): ColdDay => {
+  const refuse = (problem: string, cause?: unknown) =>
+    new ColdReadError(`cold days: what is recorded of ${day} is not believed: ${problem}`, { cause });
+  if (`sha256:${createHash('sha256').update(manifest).digest('hex')}` !== hash)
+    throw refuse('the hash of its manifest is another');
+  let read: ColdDay;
+  try {
+    read = readManifest(manifest);
+  } catch (error) {
+    throw refuse(error instanceof Error ? error.message : String(error), error);
+  }
+  if (read.day !== day || read.checkpoint_hash !== checkpointHash)
+    throw refuse('its manifest is of another day');
+  return read;
+};
