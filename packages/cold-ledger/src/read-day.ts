@@ -18,6 +18,12 @@ const JOINED = 64;
 /** Every receipt id is lower. */
 const BEHIND_ALL = 'drc_~';
 
+/** Receipts with the id `at` or a higher one, of these those behind `after`; '' is no bound. */
+interface Start {
+  readonly at: string;
+  readonly after: string;
+}
+
 export class ColdDayReader {
   readonly #store: ObjectStore;
   readonly #day: Pick<ColdDay, 'tables'>;
@@ -66,19 +72,18 @@ export class ColdDayReader {
       for (let at = 0; at < rows.length; at += JOINED) yield rows.slice(at, at + JOINED).map(readReceipt);
   }
 
-  /** Those with this id or a higher one. */
-  async *receiptsFrom(from: string, signal?: AbortSignal): AsyncGenerator<ReceiptRow[]> {
+  async *receiptsFrom(from: Start, signal?: AbortSignal): AsyncGenerator<ReceiptRow[]> {
     const names = Object.keys(TABLES.receipts) as (keyof Stored<'receipts'>)[];
     for await (const { rows } of this.scanFrom(from, names, signal)) yield rows.map(readReceipt);
   }
 
-  /** Some columns of those with this id or a higher one, a group at a time. */
+  /** Some columns, a group at a time. */
   scanFrom<Name extends keyof Stored<'receipts'> & string>(
-    from: string,
+    { at, after }: Start,
     columns: readonly Name[],
     signal?: AbortSignal,
   ): AsyncGenerator<ScannedGroup<'receipts', Name>> {
-    return this.scan({ columns, from, before: BEHIND_ALL, isDescending: false }, signal);
+    return this.scan({ columns, from: at, after, before: BEHIND_ALL, isDescending: false }, signal);
   }
 
   /** Some thousand at a time, as they are stored. */
@@ -92,7 +97,7 @@ export class ColdDayReader {
     signal?: AbortSignal,
   ): AsyncGenerator<ScannedGroup<'receipts', Name>> {
     const entries = this.#day.tables.receipts.filter(
-      ({ first, last }) => first < scan.before && last >= scan.from,
+      ({ first, last }) => first < scan.before && last >= scan.from && last > (scan.after ?? ''),
     );
     if (scan.isDescending) entries.reverse();
     for (const entry of entries) yield* this.#open<'receipts'>(entry).scan(scan, signal);

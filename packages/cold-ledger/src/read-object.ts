@@ -33,6 +33,8 @@ export interface Scan<Name extends string> {
   readonly columns: readonly Name[];
   readonly where?: RowCondition;
   readonly from: string;
+  /** Higher ids alone, where it is given. */
+  readonly after?: string;
   readonly before: string;
   readonly isDescending: boolean;
 }
@@ -52,6 +54,8 @@ export class ObjectReader<T extends TableName> {
   readonly #offsets: readonly number[];
   readonly #tails: Ranges;
   #tail: Tail | null = null;
+  /** The highest ids of groups, as far as they are known: whoever goes on behind one reads it no second time. */
+  readonly #lasts = new Map<number, string>();
 
   /** `tails`: where its tail is read, for all who ask for it before it is there. */
   constructor(store: ObjectStore, entry: ObjectEntry, tails: Ranges = store) {
@@ -78,15 +82,14 @@ export class ObjectReader<T extends TableName> {
 
   /**
    * Some columns of the rows from `from` (inclusive) to `before` (exclusive) for which the condition holds, group by group, in the order asked
-   * for.
+   * for. Of a table that has one row for each Receipt.
    */
   async *scan<Name extends keyof Stored<T> & string>(
-    { columns, where, from, before, isDescending }: Scan<Name>,
+    { columns, where, from, after = '', before, isDescending }: Scan<Name>,
     signal?: AbortSignal,
   ): AsyncGenerator<ScannedGroup<T, Name>> {
-    const { groups, last } = this.#entry;
-    const overlapping = [...groups.entries()].filter(
-      ([index, { first }]) => first < before && (groups[index + 1]?.first ?? last) >= from,
+    const overlapping = [...this.#entry.groups.entries()].filter(
+      ([index, { first }]) => first < before && this.#mayReach(index, from, after),
     );
     if (isDescending) overlapping.reverse();
     const names = [...new Set(['receipt_id', ...columns])];
@@ -98,12 +101,23 @@ export class ObjectReader<T extends TableName> {
         lowest === undefined || highest === undefined
           ? []
           : await this.#decode(group, [lowest, highest + 1], names);
+      const last = found.at(-1)?.receipt_id;
+      if (matching === null && last !== undefined) this.#lasts.set(index, last);
       const places = matching === null ? null : new Set(matching);
       const within = found.filter(
-        ({ receipt_id: id }, i) => id >= from && id < before && (places?.has(i + (lowest ?? 0)) ?? true),
+        ({ receipt_id: id }, i) =>
+          id >= from && id > after && id < before && (places?.has(i + (lowest ?? 0)) ?? true),
       );
       yield { first, rows: isDescending ? within.reverse() : within };
     }
+  }
+
+  #mayReach(index: number, from: string, after: string): boolean {
+    const { groups, last } = this.#entry;
+    const next = groups[index + 1]?.first;
+    const highest = next === undefined ? last : this.#lasts.get(index);
+    if (highest !== undefined) return highest >= from && highest > after;
+    return next === undefined || (next > from && next > after);
   }
 
   /** Places in the group, ascending. */

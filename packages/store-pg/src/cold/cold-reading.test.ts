@@ -12,6 +12,7 @@ import {
   type DecisionPage,
   type DecisionRecord,
   getInclusion,
+  type LeafStart,
   listLeaves,
   type ObjectStore,
   ObjectStoreError,
@@ -764,7 +765,57 @@ describe('with every day cold', () => {
     );
     const packed = parseColdDay(recorded?.manifest ?? '').tables.receipts;
     const groups = packed.flatMap((object) => object.groups);
-    // With the tail of each object, and the last group once more, in which nothing is behind the last leaf.
-    expect(reads).toBe(groups.length + packed.length + 1);
+    // With the tail of each object.
+    expect(reads).toBe(groups.length + packed.length);
+  });
+
+  it.each([
+    ['a run', 8, 0],
+    ['two of them a run', 16, 0],
+    // Of the first run, which is as long as it is asked for.
+    ['not as many as a run has', 20, 1],
+  ])('where a day has many runs, each row group is read once: %s', async (_, limit, again) => {
+    const day = DAYS[2] as string;
+    const inDay = ({ at }: Receipt) => new Date(at).toISOString().startsWith(day);
+    const ids = world
+      .filter(inDay)
+      .map(({ id }) => id)
+      .sort();
+    expect(ids.length).toBeGreaterThan(2 * limit);
+    const packed = parseColdDay((await manifestOf(day)).manifest).tables.receipts;
+    const once = packed.flatMap(({ groups }) => groups).length + packed.length;
+    const walk = async (list: (start: LeafStart) => Promise<readonly ReceiptId[]>) => {
+      const found: ReceiptId[] = [];
+      for (let start: LeafStart = null; ; ) {
+        const run: readonly ReceiptId[] = await list(start);
+        const last = run.at(-1);
+        if (last === undefined) return found;
+        found.push(...run);
+        start = { after: last };
+      }
+    };
+    const reads = await countReads(async ({ checkpoints }) => {
+      expect(await walk((start) => checkpoints.listReceiptIds(day, start, limit))).toEqual(ids);
+    });
+    expect(reads).toBe(once + again);
+    if (again > 0) return;
+    const readsOfLeaves = await countReads(async ({ checkpoints }) => {
+      const list = async (start: LeafStart) =>
+        (await checkpoints.listLeavesAgain(day, start, limit)).receiptIds;
+      expect(await walk(list)).toEqual(ids);
+    });
+    expect(readsOfLeaves).toBe(once);
+  });
+
+  it('ids from one that begins a row group are read of that group alone', async () => {
+    const day = DAYS[2] as string;
+    const [, second] = parseColdDay((await manifestOf(day)).manifest).tables.receipts[0]?.groups ?? [];
+    const at = second?.first as ReceiptId;
+    const reads = await countReads(async ({ checkpoints }) => {
+      const ids = await checkpoints.listReceiptIds(day, { at }, 8);
+      expect([ids[0], ids.length]).toEqual([at, 8]);
+    });
+    // With the tail.
+    expect(reads).toBe(2);
   });
 });

@@ -188,18 +188,18 @@ async function listReceiptIds(
   return row.cold === null ? idsOf(row) : listColdIds(question, row.cold, run);
 }
 
-const firstOf = ({ at, after }: Run): string => (at > after ? at : after);
-
-/** Of each row group the ids alone are decoded. */
+/** Of each row group the ids alone are decoded. Behind a Receipt whole groups are listed as far as they fit, so that the next run begins with one. */
 const listColdIds = (question: Question, hash: Sha256, run: Run): Promise<ReceiptId[]> =>
   question.cold.read(question, hash, async (day, signal) => {
     const found: ReceiptId[] = [];
-    for await (const { rows } of day.scanFrom(firstOf(run), ['receipt_id'], signal))
+    for await (const { rows } of day.scanFrom(run, ['receipt_id'], signal)) {
       for (const { receipt_id: id } of rows) {
-        if (id <= run.after) continue;
         found.push(id as ReceiptId);
         if (found.length === run.limit) return found;
       }
+      // The next group is taken to be as large as this one.
+      if (run.after !== '' && rows.length > 0 && found.length + rows.length > run.limit) return found;
+    }
     return found;
   });
 
@@ -208,9 +208,8 @@ const listColdLeaves = (question: Question, hash: Sha256, run: Run): Promise<Lea
   question.cold.read(question, hash, async (day, signal) => {
     const receiptIds: ReceiptId[] = [];
     const contentHashes: Uint8Array[] = [];
-    for await (const rows of day.receiptsFrom(firstOf(run), signal))
+    for await (const rows of day.receiptsFrom(run, signal))
       for (const { receipt_id: id, jws } of rows) {
-        if (id <= run.after) continue;
         receiptIds.push(id as ReceiptId);
         contentHashes.push(createHash('sha256').update(jws).digest());
         if (receiptIds.length === run.limit) return { receiptIds, contentHashes };
