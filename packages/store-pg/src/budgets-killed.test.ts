@@ -282,7 +282,7 @@ describe('the connection is cut', () => {
                 recordedAtMs,
               }),
             );
-            await tx.outcomes.insert({ ...attestation, consumption: { cause: 'restore', version } });
+            await tx.outcomes.insert({ ...attestation, consumption: { cause: 'restore', version } }, null);
           });
         } finally {
           const after = await checkBooks();

@@ -211,7 +211,7 @@ describe('other facts are told', () => {
     await first.principals.recordVerification(world.principal.did, { state: 'unverified', proven: false });
     await first.principals.recordVerification(world.principal.did, { state: 'unverified', proven: false });
     await first.principals.recordVerification(world.principal.did, { state: 'verified', proven: true });
-    await first.outcomes.insert(newAttestation(allow.receiptId, 1));
+    await first.outcomes.insert(newAttestation(allow.receiptId, 1), null);
     await first.audit.insert({
       eventId: newAuditId(),
       actor: { kind: 'admin', did: null, keyId: null },

@@ -10,7 +10,7 @@ beforeAll(async () => {
   world = await createWorld(stores.first);
   const decision = denyCommit(world);
   await stores.first.verify.commitDecisions([decision]);
-  await stores.first.outcomes.insert(newAttestation(decision.receiptId, 1));
+  await stores.first.outcomes.insert(newAttestation(decision.receiptId, 1), null);
   await stores.first.audit.insert({
     eventId: newAuditId(),
     actor: { kind: 'admin', did: null, keyId: null },

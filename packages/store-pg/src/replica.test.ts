@@ -107,7 +107,7 @@ it('whoever was handed a Receipt by any node finds it at once in every report, w
     await expectAll(node, decided);
   }
   const [receiptId] = decided;
-  await writer.outcomes.insert(newAttestation(receiptId as ReceiptId, 1));
+  await writer.outcomes.insert(newAttestation(receiptId as ReceiptId, 1), null);
   const outcomes = await node.report((from) => from.outcomes.listOfReceipts(decided));
   expect(outcomes.map((one) => one.receiptId)).toEqual([receiptId]);
   expect(readsOf(node).replica).toBeGreaterThan(sampled({ quick: 40, deep: 900 }));

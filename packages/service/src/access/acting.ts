@@ -2,6 +2,7 @@
 import type { DidWeb, OrgId, ReceiptId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import { forbidden, invalidRequest, notFound } from '../errors.ts';
+import type { ReportedReceipt } from '../ports/decisions.ts';
 import type { PrincipalRecord } from '../ports/principals.ts';
 import type { RelyingPartyRecord } from '../ports/relying-parties.ts';
 import type { Caller } from './caller.ts';
@@ -44,20 +45,21 @@ const actingRelyingParty = (caller: Caller, asked: DidWeb | undefined): DidWeb =
   return asked;
 };
 
-/** Refuses whoever does not act for the relying party of the Receipt, as if there were no such decision. */
+/** The Receipt. Refuses whoever does not act for the relying party of the Receipt, as if there were no such decision. */
 export const requireReporter = async (
   { store }: Deps,
   caller: Caller,
   receiptId: ReceiptId,
   asked: DidWeb | undefined,
-): Promise<void> => {
+): Promise<ReportedReceipt> => {
   const reporter = actingRelyingParty(caller, asked);
   const absent = () => notFound(`No decision ${receiptId}.`);
-  const receipt = await store.receipts.find(receiptId);
+  const receipt = await store.receipts.findReported(receiptId);
   if (receipt === null || receipt.relyingParty !== reporter) throw absent();
-  if (caller.class !== 'org') return;
+  if (caller.class !== 'org') return receipt;
   const relyingParty = await store.relyingParties.find(reporter);
   if (relyingParty?.orgId !== caller.subject) throw absent();
+  return receipt;
 };
 
 /** The org that a new Principal or relying party belongs to: of an org:admin key its own, of the operator any or none. */

@@ -9,9 +9,11 @@ import { holdLiveKey } from '../access/live-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal, invalidRequest } from '../errors.ts';
+import type { ReportedReceipt } from '../ports/decisions.ts';
 import {
   type AttestationRecord,
   MAX_OUTCOMES,
+  type NewAttestation,
   type OutcomeType,
   type Resolution,
 } from '../ports/outcomes.ts';
@@ -52,7 +54,7 @@ export const reportOutcome = async (
   { caller, receiptId, subject, report, requestId }: OutcomeReporting,
 ): Promise<AttestationRecord> => {
   checkTime(deps, report.occurred_at);
-  await requireReporter(deps, caller, receiptId, subject);
+  const receipt = await requireReporter(deps, caller, receiptId, subject);
   return deps.store.transaction(
     async (tx) => {
       await holdLiveKey(tx, caller);
@@ -60,7 +62,7 @@ export const reportOutcome = async (
       if (ledger.length >= MAX_OUTCOMES)
         throw invalidRequest(`A decision takes ${MAX_OUTCOMES} outcomes; ${receiptId} has them.`);
       checkCorrection(ledger, report.correction_of);
-      const attestation = await append(deps, tx, receiptId, ledger.length + 1, report);
+      const attestation = await append(deps, tx, { receiptId, receipt, ordinal: ledger.length + 1, report });
       const { attestationId, reporter, type } = attestation;
       const details = { attestation_id: attestationId, type, reporter };
       await tx.audit.insert(
@@ -91,15 +93,19 @@ const checkCorrection = (ledger: readonly AttestationRecord[], id: string | unde
     throw invalidRequest('correction_of: has been corrected already');
 };
 
+interface Addition extends Pick<OutcomeReporting, 'receiptId' | 'report'> {
+  readonly receipt: ReportedReceipt;
+  readonly ordinal: number;
+}
+
 const append = async (
   { clock, random }: ServiceDeps,
   tx: Repositories,
-  receiptId: ReceiptId,
-  ordinal: number,
-  report: OutcomeReport,
+  { receiptId, receipt, ordinal, report }: Addition,
 ): Promise<AttestationRecord> => {
   const attestationId = `oat_${encodeUlid(clock.nowMs(), random.bytes(10))}`;
-  const attestation = await tx.outcomes.insert({
+  const consumption = await moveBudget(tx, { attestationId, receiptId, report });
+  const addition: NewAttestation = {
     attestationId,
     receiptId,
     ordinal,
@@ -112,8 +118,9 @@ const append = async (
     resolution: report.resolution ?? null,
     lossAmount: report.loss_amount ?? null,
     currency: report.currency ?? null,
-    consumption: await moveBudget(tx, { attestationId, receiptId, report }),
-  });
+    consumption,
+  };
+  const attestation = await tx.outcomes.insert(addition, receipt);
   if (attestation === null) throw internal(`no receipt ${receiptId}`);
   return attestation;
 };

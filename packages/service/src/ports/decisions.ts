@@ -82,6 +82,17 @@ export interface ReceiptRecord {
   readonly jws: string;
 }
 
+/** What an attestation takes over of its Receipt. None of it ever changes. */
+export interface ReportedReceipt {
+  readonly relyingParty: DidWeb;
+  readonly principal: DidWeb | null;
+  readonly decision: 'ALLOW' | 'DENY';
+  readonly grantId: GrantId | null;
+  /** Microseconds since 1970. */
+  readonly evaluatedAt: string;
+}
+
 export interface ReceiptRepository {
   find(receiptId: ReceiptId): Promise<ReceiptRecord | null>;
+  findReported(receiptId: ReceiptId): Promise<ReportedReceipt | null>;
 }

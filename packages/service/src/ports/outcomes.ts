@@ -1,5 +1,6 @@
 /** The outcome ledgers of Receipts (interface §Outcome attestations): append-only, one ledger for each Receipt. */
 import type { DidWeb, ReceiptId } from '@svc/protocol';
+import type { ReportedReceipt } from './decisions.ts';
 
 export type OutcomeType =
   | 'fulfilled'
@@ -49,9 +50,10 @@ export interface OutcomeRepository {
   listForUpdate(receiptId: ReceiptId): Promise<AttestationRecord[]>;
   /**
    * Appends to the ledger of a stored Receipt, dated now; the reporter is the Receipt's relying party. Conflict when the
-   * ordinal is taken or what it corrects has been corrected. Null when there is no such Receipt.
+   * ordinal is taken or what it corrects has been corrected. Null when there is no such Receipt. `receipt`: as it was found before the
+   * transaction, taken where its day is cold; no object is read here, with locks in hand.
    */
-  insert(attestation: NewAttestation): Promise<AttestationRecord | null>;
+  insert(attestation: NewAttestation, receipt: ReportedReceipt | null): Promise<AttestationRecord | null>;
   /**
    * The attestations of all these Receipts: by ascending Receipt id, within one Receipt the oldest first. One Receipt can
    * have some 5 MB of them.

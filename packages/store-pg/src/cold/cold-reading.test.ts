@@ -531,7 +531,8 @@ describe('with cold days', () => {
       ...{ evidenceRef: null, note: 'x', correctionOf: null, reporterSignature: null, resolution: null },
       ...{ lossAmount: null, currency: null, consumption: null },
     });
-    const stored = await reading.transaction((tx) => tx.outcomes.insert(report('oat_cold', 50)));
+    const receipt = await reading.receipts.findReported(id);
+    const stored = await reading.transaction((tx) => tx.outcomes.insert(report('oat_cold', 50), receipt));
     expect(stored).toMatchObject({ receiptId: id, reporter: rp, ordinal: 50, note: 'x' });
     const rows = await runSql(
       stores.url,
@@ -541,7 +542,7 @@ describe('with cold days', () => {
     const emitted = await runSql<{ data: string }>(stores.url, 'select data from event_outbox');
     expect(emitted.map(({ data }) => JSON.parse(data).grant_id)).toEqual([grant]);
     const none = { ...report('oat_none', 1), receiptId: lowestReceiptId(START_MS + 1) as ReceiptId };
-    expect(await reading.transaction((tx) => tx.outcomes.insert(none))).toBeNull();
+    expect(await reading.transaction((tx) => tx.outcomes.insert(none, null))).toBeNull();
   });
 
   it('who has verified a Grant since it was allocated is known as before, and heard of what becomes of it', async () => {

@@ -17,7 +17,7 @@ beforeAll(async () => {
   world = await createWorld(stores.first);
 });
 
-const insert = (attestation: NewAttestation) => stores.first.outcomes.insert(attestation);
+const insert = (attestation: NewAttestation) => stores.first.outcomes.insert(attestation, null);
 const decide = async (decision = denyCommit(world)): Promise<ReceiptRecord['receiptId']> => {
   expect(await stores.first.verify.commitDecisions([decision])).toEqual(['STORED']);
   return decision.receiptId;
@@ -121,11 +121,11 @@ it('a reporter waits for the one before it, and then sees what that one wrote', 
       await tx.outcomes.listForUpdate(receiptId);
       waiting = stores.second.transaction(async (later) => {
         const ledger = await later.outcomes.listForUpdate(receiptId);
-        await later.outcomes.insert(second);
+        await later.outcomes.insert(second, null);
         return ledger.length;
       });
       await untilRow(session, `select from pg_locks where locktype = 'advisory' and not granted`);
-      await tx.outcomes.insert(first);
+      await tx.outcomes.insert(first, null);
     });
     expect(await waiting).toBe(1);
   });

@@ -1,6 +1,6 @@
 /** Stored Receipts by id; the partition, and the day it may have gone cold with, follow from the id. */
-import type { DidWeb, ReceiptId, Sha256 } from '@svc/protocol';
-import type { ReceiptRecord, ReceiptRepository } from '@svc/service';
+import type { DidWeb, GrantId, ReceiptId, Sha256 } from '@svc/protocol';
+import type { ReceiptRecord, ReceiptRepository, ReportedReceipt } from '@svc/service';
 import { againIfMoved, type ColdReader, type Question } from '../cold/cold-reader.ts';
 import type { Database } from '../database.ts';
 import { dayOfId } from '../receipt-ids.ts';
@@ -11,8 +11,15 @@ const findSql = `
   from receipts where receipt_id = $1
   union all
   select null, null, null, manifest_hash from cold_days where day = $2 and state = 'cold'`;
+const findReportedSql = `
+  select relying_party as "relyingParty", principal, decision, grant_id as "grantId",
+    (extract(epoch from evaluated_at) * 1000000)::bigint::text as "evaluatedAt", null as hash
+  from receipts where receipt_id = $1
+  union all
+  select null, null, null, null, null, manifest_hash from cold_days where day = $2 and state = 'cold'`;
 
 type Found = ReceiptRecord | { readonly receiptId: null; readonly hash: Sha256 };
+type FoundReported = (ReportedReceipt & { readonly hash: null }) | { readonly hash: Sha256 };
 
 export function receiptRepository(database: Database, cold: ColdReader): ReceiptRepository {
   const find = async (question: Question, receiptId: ReceiptId): Promise<ReceiptRecord | null> => {
@@ -25,5 +32,32 @@ export function receiptRepository(database: Database, cold: ColdReader): Receipt
     const row = await cold.find(question, found.hash, receiptId);
     return row && { receiptId, relyingParty: row.relying_party as DidWeb, jws: row.jws };
   };
-  return { find: (receiptId) => againIfMoved({ database, cold }, (question) => find(question, receiptId)) };
+  const findReported = async (question: Question, receiptId: ReceiptId): Promise<ReportedReceipt | null> => {
+    const values = [receiptId, dayOfId(receiptId)];
+    const [found] = await database.read<FoundReported>({ text: findReportedSql, values });
+    if (found === undefined) return null;
+    const { hash, ...receipt } = found;
+    return hash === null ? (receipt as ReportedReceipt) : findCold(question, hash, receiptId);
+  };
+  const findCold = async (
+    question: Question,
+    hash: Sha256,
+    receiptId: ReceiptId,
+  ): Promise<ReportedReceipt | null> => {
+    const row = await cold.find(question, hash, receiptId);
+    return (
+      row && {
+        relyingParty: row.relying_party as DidWeb,
+        principal: row.principal as DidWeb | null,
+        decision: row.decision as ReportedReceipt['decision'],
+        grantId: row.grant_id as GrantId | null,
+        evaluatedAt: String(row.evaluated_at),
+      }
+    );
+  };
+  return {
+    find: (receiptId) => againIfMoved({ database, cold }, (question) => find(question, receiptId)),
+    findReported: (receiptId) =>
+      againIfMoved({ database, cold }, (question) => findReported(question, receiptId)),
+  };
 }

@@ -46,7 +46,7 @@ const MAKERS: { readonly [Name in keyof Repositories]: Make<Repositories[Name]> 
   audit: auditRepository,
   receipts: (database, _, cold) => receiptRepository(database, cold),
   decisions: (_, ledger, cold) => decisionRepository(ledger, cold),
-  outcomes: (_, ledger, cold) => outcomeRepository(ledger, cold),
+  outcomes: (_, ledger) => outcomeRepository(ledger),
   consumption: (_, ledger) => consumptionRepository(ledger),
   checkpoints: (_, ledger, cold) => checkpointRepository(ledger, cold),
   coldDays: coldDayRepository,

@@ -1,0 +1,143 @@
+/** Outcomes of cold Receipts: whatever reads objects is done before the transaction, which holds locks that decisions wait for. */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { packDays } from '@svc/cold-ledger';
+import { openObjects } from '@svc/object-store';
+import { type ApiKeyId, encodeUlid, type ReceiptId } from '@svc/protocol';
+import {
+  type NewAttestation,
+  type ObjectStore,
+  type RpCaller,
+  reportOutcome,
+  type Store,
+} from '@svc/service';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql } from '@svc/testkit/store/session';
+import { newAttestation } from '@svc/testkit/store/world';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import {
+  bringBack,
+  coldPlaceOf,
+  createColdWorld,
+  DUE,
+  packingOf,
+  type Receipt,
+  serviceOf,
+} from '../../test/cold-world.ts';
+import { createStore } from '../create-store.ts';
+
+const stores = withStores();
+const root = mkdtempSync(join(tmpdir(), 'svc-cold-'));
+let objects: ObjectStore;
+let world: readonly Receipt[];
+beforeAll(async () => {
+  world = await createColdWorld(stores.url, stores.first);
+  objects = (await openObjects(pathToFileURL(root).href, null)).objects;
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const makeCold = async (): Promise<void> => {
+  await bringBack(stores.url);
+  await packDays(packingOf(stores.url, stores.first, objects), new AbortController().signal);
+};
+beforeEach(makeCold);
+
+const open = (place: ObjectStore): Store =>
+  createStore({
+    databaseUrl: stores.url,
+    cold: coldPlaceOf(place),
+    deadlines: { connectMs: 20_000, waitMs: 20_000, readMs: 20_000, ledgerReadMs: 20_000 },
+  });
+
+const receiptOf = (day = DUE[0] ?? ''): Receipt => {
+  const startMs = Date.parse(day);
+  const found = world.find(
+    ({ at, reason, principal }) => at >= startMs && reason === null && principal !== null,
+  );
+  if (found === undefined) throw new Error('no ALLOW');
+  return found;
+};
+
+const rowOf = async (attestationId: string) =>
+  runSql(
+    stores.url,
+    `select relying_party as rp, principal, decision, svc_ms(evaluated_at)::float8 as at
+     from attestations where attestation_id = $1`,
+    [attestationId],
+  );
+const asOf = ({ rp, principal, at }: Receipt) => [{ rp, principal, decision: 'ALLOW', at }];
+
+it('a report reads no object while its transaction is open', async () => {
+  let isOpen = false;
+  let reads = 0;
+  const store = open({
+    ...objects,
+    async getRange(...args) {
+      if (isOpen) throw new Error('an object is read while the transaction is open');
+      reads += 1;
+      return objects.getRange(...args);
+    },
+  });
+  const transaction: Store['transaction'] = (work, options) =>
+    store.transaction(async (tx) => {
+      isOpen = true;
+      return work(tx).finally(() => {
+        isOpen = false;
+      });
+    }, options);
+  try {
+    const receipt = receiptOf();
+    const keyHash = randomBytes(32).toString('hex');
+    const keyId = keyHash.slice(0, 12) as ApiKeyId;
+    const subject = receipt.rp as RpCaller['subject'];
+    const key = await store.apiKeys.insert({ keyHash, keyId, role: 'rp', subject, label: null });
+    const caller = { class: 'rp', subject, keyId, key } as unknown as RpCaller;
+    const deps = {
+      ...serviceOf(Object.create(store, { transaction: { value: transaction } }) as Store),
+      random: { bytes: (length: number) => randomBytes(length) },
+    };
+    const { attestationId } = await reportOutcome(deps, {
+      ...{ caller, receiptId: receipt.id, subject: undefined, requestId: 'request' },
+      report: { type: 'fulfilled', occurred_at: '2026-01-01T00:00:00Z' },
+    });
+    expect(reads).toBeGreaterThan(0);
+    expect(await rowOf(attestationId)).toEqual(asOf(receipt));
+  } finally {
+    await store.close();
+  }
+});
+
+it('a day that leaves or comes back between the look-up and the transaction makes no difference', async () => {
+  const store = open(objects);
+  const report = (receiptId: string, ordinal: number): NewAttestation => ({
+    ...newAttestation(receiptId as ReceiptId, ordinal),
+    attestationId: `oat_${encodeUlid(Date.now(), randomBytes(10))}`,
+  });
+  try {
+    const receipt = receiptOf();
+    for (const [ordinal, [before, after]] of [
+      [bringBack, makeCold] as const,
+      [makeCold, bringBack] as const,
+    ].entries()) {
+      await before(stores.url);
+      const found = await store.receipts.findReported(receipt.id);
+      await after(stores.url);
+      const attestation = report(receipt.id, 50 + ordinal);
+      const stored = await store.transaction((tx) => tx.outcomes.insert(attestation, found));
+      expect(stored).toMatchObject({ reporter: receipt.rp, ordinal: 50 + ordinal });
+      expect(await rowOf(attestation.attestationId)).toEqual(asOf(receipt));
+    }
+  } finally {
+    await store.close();
+  }
+});
+
+it('what was found of a Receipt is no substitute for one that a hot day should have and has not', async () => {
+  const found = await stores.first.receipts.findReported(world.at(-1)?.id as ReceiptId);
+  expect(found).not.toBeNull();
+  const absent = `drc_${encodeUlid(Date.now() - 1_000, randomBytes(10))}` as ReceiptId;
+  expect(await stores.first.outcomes.insert(newAttestation(absent, 60), found)).toBeNull();
+});
