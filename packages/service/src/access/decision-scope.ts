@@ -109,7 +109,7 @@ export const mayReadConsumption = async (
   { id: grantId, principal }: GrantRecord,
 ): Promise<boolean> => {
   const isVerifiedBy = (relyingParties: readonly DidWeb[]) =>
-    store.decisions.isAny({ relyingParties, grantId, principal });
+    store.decisions.hasVerified({ relyingParties, grantId, principal });
   switch (caller.class) {
     case 'admin':
       return true;

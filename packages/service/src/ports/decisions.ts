@@ -18,6 +18,13 @@ export interface DecisionListFilter {
   readonly beforeId?: ReceiptId | undefined;
 }
 
+/** A decision of one of these relying parties about a Grant that its Principal has signed. */
+export interface Verified {
+  readonly relyingParties: readonly DidWeb[];
+  readonly grantId: GrantId;
+  readonly principal: DidWeb;
+}
+
 export interface DecisionRecord {
   readonly receiptId: ReceiptId;
   readonly decision: 'ALLOW' | 'DENY';
@@ -67,8 +74,8 @@ export interface DecisionRepository {
   list(filter: DecisionListFilter, limit: number): Promise<DecisionPage<DecisionRecord>>;
   /** The ids of what `list` answers. */
   listIds(filter: DecisionListFilter, limit: number): Promise<DecisionPage<ReceiptId>>;
-  /** Whether there is one, however long that takes to tell. */
-  isAny(filter: DecisionListFilter): Promise<boolean>;
+  /** Whether there is such a decision, in whatever day. Of cold days no object is read for it. */
+  hasVerified(verified: Verified): Promise<boolean>;
   /** Ids of descending order in pieces for `listForExport`, each of what is read at once: some rows of the database, or what a row group of a cold day has. */
   cutForExport(ids: readonly ReceiptId[]): Promise<readonly (readonly ReceiptId[])[]>;
   /** By descending id; some 4 KB each. Few ids at a time: days are searched one by one. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { packDays, parseColdDay } from '@svc/cold-ledger';
 import { openObjects } from '@svc/object-store';
-import type { ApiKeyId, DidWeb, OrgId, ReceiptId, Sha256 } from '@svc/protocol';
+import type { ApiKeyId, DidWeb, GrantId, OrgId, ReceiptId, Sha256 } from '@svc/protocol';
 import {
   type DecisionFilter,
   type DecisionListFilter,
@@ -499,7 +499,6 @@ it('a page whose time is over at once ends where it is: the pages together are t
           next = beforeId === null ? null : { ...filter, beforeId };
         }
         expect(found).toEqual((await reading.decisions.list(filter, 500)).items);
-        expect(await hurried.decisions.isAny(filter)).toBe(found.length > 0);
       }
     expect(unfinished).toBeGreaterThan(20);
   } finally {
@@ -750,6 +749,34 @@ describe('with every day cold', () => {
     expect(
       await countReads(({ usage }) => usage.countByDay({ ...amid, relyingParties: null })),
     ).toBeGreaterThan(0);
+  });
+
+  it('whether a relying party has verified a Grant of a Principal is known of all days without an object of theirs', async () => {
+    const isTrue = (of: readonly string[], by: string, id: string, from: readonly Receipt[]) =>
+      from.some(({ rp, principal, grant }) => of.includes(rp ?? '') && principal === by && grant === id);
+    const asked = [
+      ...RPS.map((rp) => [rp]),
+      RPS.slice(1),
+      [],
+      ['did:web:newcomer.example' as DidWeb],
+    ].flatMap((relyingParties) =>
+      PRINCIPALS.flatMap((principal) =>
+        GRANTS.map((grantId) => ({ relyingParties, principal, grantId: grantId as GrantId })),
+      ),
+    );
+    const hot = world.filter(({ at }) => at >= START_MS + DUE.length * DAY_MS);
+    let coldAlone = 0;
+    const reads = await countReads(async (store) => {
+      for (const one of asked) {
+        const known = isTrue(one.relyingParties, one.principal, one.grantId, world);
+        expect(await store.decisions.hasVerified(one)).toBe(known);
+        if (known && !isTrue(one.relyingParties, one.principal, one.grantId, hot)) coldAlone += 1;
+      }
+      const nobody = { relyingParties: RPS, principal: 'did:web:nobody.example' as DidWeb };
+      expect(await store.decisions.hasVerified({ ...nobody, grantId: GRANTS[0] as GrantId })).toBe(false);
+    });
+    expect(reads).toBe(0);
+    expect(coldAlone).toBeGreaterThan(0);
   });
 
   it('the leaves of a day are listed from its ids, each row group of which is read once', async () => {

@@ -19,7 +19,7 @@ import { ColdReader } from '../cold/cold-reader.ts';
 import { DAY_MS, lowestReceiptId } from '../receipt-ids.ts';
 import { decisionRepository } from '../repositories/decisions.ts';
 import type { Shape } from './cold-days.ts';
-import { type Found, searchDecisions } from './search-decisions.ts';
+import { type Found, searchHotDays } from './search-decisions.ts';
 
 const stores = withStores();
 
@@ -195,7 +195,7 @@ it('no statement locks the partitions of more than a month, whatever is looked f
     ]);
     for (const filter of searches) {
       const most = await mostPartitionsLocked(stores.url, (database) =>
-        searchDecisions({ database, cold }, filter, IDS, 5_001),
+        searchHotDays({ database, cold }, filter, IDS, 5_001),
       );
       expect(most).toBeLessThanOrEqual(31);
     }

@@ -29,45 +29,53 @@ export interface Found {
   readonly receiptId: ReceiptId;
 }
 
-/** The newest `limit` rows of the filter, or all there are. */
-export const searchDecisions = async <Row extends Found>(
+/** The newest `limit` rows of the filter that are in the database, or all there are. No object is read. */
+export const searchHotDays = async <Row extends Found>(
   ledger: Ledger,
   filter: DecisionListFilter,
   shape: Shape<Row>,
   limit: number,
-): Promise<readonly Row[]> => (await search(ledger, filter, shape, limit, null)).rows;
+): Promise<readonly Row[]> => (await search(ledger, filter, shape, limit, 'hot days')).rows;
 
-/** The same, but a page ends where its time in cold days is over: it has fewer rows then, and says where the next one begins. */
+/** The newest `limit` rows of all days, but a page ends where its time in cold days is over: it has fewer rows then, and says where the next one begins. */
 export const searchPage = async <Row extends Found>(
   ledger: Ledger,
   filter: DecisionListFilter,
   shape: Shape<Row>,
   limit: number,
 ): Promise<DecisionPage<Row>> => {
-  const { rows, readFrom } = await search(ledger, filter, shape, limit, ledger.cold.pageMs);
+  const { rows, readFrom } = await search(ledger, filter, shape, limit, 'all days');
   return { items: rows, unreadBefore: rows.length === limit ? null : (readFrom as ReceiptId | null) };
 };
+
+type Reach = 'all days' | 'hot days';
 
 const search = async <Row extends Found>(
   ledger: Ledger,
   filter: DecisionListFilter,
   shape: Shape<Row>,
   limit: number,
-  pageMs: number | null,
+  reach: Reach,
 ): Promise<FoundRows<Row>> =>
   filter.relyingParties?.length === 0
     ? { rows: [], readFrom: null }
-    : againIfMoved(ledger, (question) => searchOnce(question, filter, shape, limit), pageMs);
+    : againIfMoved(
+        ledger,
+        (question) => searchOnce(question, filter, shape, limit, reach),
+        ledger.cold.pageMs,
+      );
 
 async function searchOnce<Row extends Found>(
   question: Question,
   filter: DecisionListFilter,
   shape: Shape<Row>,
   limit: number,
+  reach: Reach,
 ): Promise<FoundRows<Row>> {
   const { database } = question;
   const read: ReadSpan<Row> = async (search, span, most) => {
     const [part] = span.parts;
+    if (span.density === 'cold' && reach === 'hot days') return { rows: [], readFrom: null };
     if (span.density === 'cold' && part?.day !== undefined)
       return searchColdDay(question, search, { ...part, day: part.day }, shape, most);
     return { rows: await database.read<Row>(spanStatement(search, span, shape.sql, most)), readFrom: null };

@@ -1,10 +1,10 @@
 /** Decisions as lists show them. Columns are an index of the Receipt, never an authority. */
 import type { ReceiptId, Sha256 } from '@svc/protocol';
-import type { Day, DecisionExportRecord, DecisionRecord, DecisionRepository } from '@svc/service';
+import type { Day, DecisionExportRecord, DecisionRecord, DecisionRepository, Verified } from '@svc/service';
 import { againIfMoved, type ColdReader, findColdDays, type Question } from '../cold/cold-reader.ts';
 import type { Database } from '../database.ts';
 import { decisionOf, SHOWN, type Shape } from '../decision-search/cold-days.ts';
-import { type Found, searchDecisions, searchPage } from '../decision-search/search-decisions.ts';
+import { type Found, searchHotDays, searchPage } from '../decision-search/search-decisions.ts';
 import { byIdsStatements } from '../decision-search/statements.ts';
 import { dayOfId } from '../receipt-ids.ts';
 
@@ -33,10 +33,26 @@ export function decisionRepository(database: Database, cold: ColdReader): Decisi
       const { items, ...page } = await searchPage(ledger, filter, IDS, limit);
       return { ...page, items: items.map(({ receiptId }) => receiptId) };
     },
-    isAny: async (filter) => (await searchDecisions(ledger, filter, IDS, 1)).length > 0,
+    // What goes cold meanwhile is among the verifications by then: they are kept before the day leaves.
+    hasVerified: async (verified) =>
+      (await searchHotDays(ledger, verified, IDS, 1)).length > 0 || hasVerifiedCold(database, verified),
     cutForExport: (ids) => againIfMoved(ledger, (question) => cutForExport(question, ids)),
     listForExport: (ids) => againIfMoved(ledger, (question) => listForExport(question, ids)),
   };
+}
+
+const verifiedColdSql = `
+  select exists (
+    select from cold_verifications where grant_id = $1 and principal = $2 and relying_party = any ($3::text[])
+  ) as known`;
+
+async function hasVerifiedCold(
+  database: Database,
+  { grantId, principal, relyingParties }: Verified,
+): Promise<boolean> {
+  const values = [grantId, principal, relyingParties];
+  const [row] = await database.read<{ known: boolean }>({ text: verifiedColdSql, values });
+  return row?.known === true;
 }
 
 /** Of the database: some 0.5 MB. */
