@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Batcher, type ReplicaState, StoreError, type Tenant } from '@svc/service';
+import { Batcher, type ReplicaState, StoreError, type Tenant, TooManyCountsError } from '@svc/service';
 import type pg from 'pg';
 import { checkReplica } from './check-server.ts';
 import { StoreClient } from './client.ts';
@@ -114,8 +114,13 @@ export class Replica {
       return { value: await work(session) };
     } catch (thrown) {
       const error = session === null ? toStoreError(thrown, 'nothing') : thrown;
-      // Objects that cannot be read are the same ones from the primary.
-      if (!(error instanceof StoreError) || error instanceof ColdReadError) throw error;
+      // Objects are the same ones from the primary: those that cannot be read, and those of which too much is asked.
+      if (
+        !(error instanceof StoreError) ||
+        error instanceof ColdReadError ||
+        error instanceof TooManyCountsError
+      )
+        throw error;
       if (isOfServer(error)) this.#fault ??= error.message;
       return null;
     } finally {

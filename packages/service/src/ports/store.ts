@@ -54,6 +54,16 @@ export class StoreError extends Error {
   }
 }
 
+/** So many counts are not made of a part of a day that is in the store of objects; of whole days there are sums. The message is for the caller. */
+export class TooManyCountsError extends StoreError {
+  constructor(most: number) {
+    super(
+      'refused',
+      `since, until: must be at 00:00 UTC for this much: one of them lies within a day of which only parts with at most ${most} different counts are counted`,
+    );
+  }
+}
+
 export interface Store extends Repositories {
   /**
    * The same store for a tenant's work, which waits in line as that tenant: connections go round those who wait. What is

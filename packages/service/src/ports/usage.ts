@@ -75,6 +75,7 @@ export interface TenantSummary {
   };
 }
 
+/** What is counted rejects with `TooManyCountsError` where a part of a day has too much. */
 export interface UsageRepository {
   /** At most one row for each day and reason. */
   countByDay(filter: DecisionFilter): Promise<DayCount[]>;

@@ -4,6 +4,7 @@ import type { Caller } from '../access/caller.ts';
 import { type HeldScope, principalScope, relyingPartyScope } from '../access/decision-scope.ts';
 import type { ServiceDeps } from '../deps.ts';
 import type { PrincipalFigure } from '../ports/usage.ts';
+import { countDecisions } from './count-decisions.ts';
 import { type Counts, getOrMake, Tally } from './counts.ts';
 import { parseRange, type Range, type RangeQuery } from './range.ts';
 
@@ -50,12 +51,12 @@ export const getDecisionStats = async (
 };
 
 const findFigures = async (
-  { store }: Pick<ServiceDeps, 'store'>,
+  deps: Pick<ServiceDeps, 'store'>,
   { sinceMs, untilMs }: Range,
   { heldSinceMs = 0, ...scope }: HeldScope & { readonly withUnverified?: boolean },
 ): Promise<PrincipalFigure[]> => {
   const filter = { ...scope, sinceMs: Math.max(sinceMs, heldSinceMs), untilMs };
-  return filter.sinceMs >= untilMs ? [] : store.report(({ usage }) => usage.figuresByPrincipal(filter));
+  return filter.sinceMs >= untilMs ? [] : countDecisions(deps, (usage) => usage.figuresByPrincipal(filter));
 };
 
 class PrincipalTally extends Tally {

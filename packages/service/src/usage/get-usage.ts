@@ -5,6 +5,7 @@ import { usageScope } from '../access/decision-scope.ts';
 import type { ServiceDeps } from '../deps.ts';
 import type { Day } from '../ports/checkpoints.ts';
 import type { DayCount, DayKeyCount } from '../ports/usage.ts';
+import { countDecisions } from './count-decisions.ts';
 import { type Counts, getOrMake, Tally } from './counts.ts';
 import { daysOf, parseRange, type Range, type RangeQuery } from './range.ts';
 
@@ -40,7 +41,7 @@ export const getUsage = async (
   const scope = await usageScope(deps, caller, query);
   const { key_id: keyId, by } = query;
   const filter = { ...range, ...scope, ...(keyId === undefined ? {} : { keyId }) };
-  const counted = await deps.store.report(async ({ usage }) =>
+  const counted = await countDecisions(deps, async (usage) =>
     by === 'key' ? usage.countByDayAndKey(filter) : { days: await usage.countByDay(filter), keys: null },
   );
   return {

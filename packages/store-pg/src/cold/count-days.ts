@@ -1,6 +1,7 @@
 /** Counts of what lies in a part of a cold day. Whole days are in the stored sums, which stay; a part of one is counted anew. */
+import type { RowCondition } from '@svc/cold-ledger';
 import type { DidWeb, Sha256 } from '@svc/protocol';
-import type { Day, DecisionFilter } from '@svc/service';
+import { type Day, type DecisionFilter, TooManyCountsError } from '@svc/service';
 import { Conditions } from '../conditions.ts';
 import { dailySumsOf } from '../daily-sums.ts';
 import type { Database } from '../database.ts';
@@ -11,20 +12,27 @@ import { findColdDays, type Question } from './cold-reader.ts';
 /** Instants from the first (inclusive) to the second (exclusive). */
 export type MsRange = readonly [fromMs: number, toMs: number];
 
-/** Decisions of a day that have all of this in common. */
-export interface CountedRows {
-  readonly day: Day;
-  readonly relying_party: string;
-  readonly principal: string | null;
-  readonly key_id: string | null;
-  readonly reason: string | null;
+/** By what decisions can be counted. */
+export type CountedColumn = 'day' | 'principal' | 'key_id' | 'reason';
+
+/** Decisions that have all of this in common: the columns asked for, and no others. */
+export type CountedRows = Readonly<Partial<Record<CountedColumn, string | null>>> & {
   readonly verifies: number;
-}
+};
 
 /** Of one tenant or of all. */
 export type CountedFilter = Pick<DecisionFilter, 'relyingParties' | 'principal' | 'keyId'>;
 
-const COLUMNS = ['relying_party', 'principal', 'key_id', 'reason'] as const;
+/** What is counted of parts of days. */
+export interface Counting {
+  readonly filter: CountedFilter;
+  readonly columns: readonly CountedColumn[];
+  readonly ranges: readonly MsRange[];
+  /** 100,000 unless given: some 60 MB, and a parameter of 20 MB. */
+  readonly maxGroups?: number;
+}
+
+const MAX_GROUPS = 100_000;
 
 /** Days that any of these ranges has a part of; each is of two days at most. */
 const daysOf = (ranges: readonly MsRange[]): Day[] => {
@@ -40,47 +48,80 @@ const isSame = (a: ReadonlyMap<Day, Sha256>, b: ReadonlyMap<Day, Sha256>): boole
 
 /**
  * Runs `work`, which counts in the database, with the counts of those days among the ranges that are cold: each is counted here or
- * there. Rejects with what `againIfMoved` repeats where one has moved meanwhile. Days are some two, at the ends of what is asked for;
- * of their rows no more than a group is held at a time.
+ * there. Rejects with what `againIfMoved` repeats where one has moved meanwhile, and with `TooManyCountsError` where too many are asked
+ * for apart. Days are some two, at the ends of what is asked for; of their rows no more than a group is held at a time.
  */
 export const withColdCounts = async <T>(
   question: Question,
-  filter: CountedFilter,
-  ranges: readonly MsRange[],
+  counting: Counting,
   work: (counts: readonly CountedRows[]) => Promise<T>,
 ): Promise<T> => {
+  const { filter, ranges } = counting;
   const days = daysOf(ranges);
   if (days.length === 0) return work([]);
   const hashes = await findColdDays(question.database, days);
   const counted = await daysWithAny(question.database, filter, [...hashes.keys()]);
-  const counts = new Map<string, Writable<CountedRows>>();
-  const isAsked = matcherOf(filter);
+  const counts = new Counts(counting);
   for (const [day, hash] of hashes)
-    for (const [fromMs, toMs] of counted.has(day) ? ranges : []) {
-      const startMs = Date.parse(`${day}T00:00:00Z`);
-      const from = higherId(lowestReceiptId(startMs), lowestReceiptId(fromMs));
-      const before = lowerId(lowestReceiptId(startMs + DAY_MS), lowestReceiptId(toMs));
-      if (from >= before) continue;
-      await question.cold.read(question, hash, async (reader, signal) => {
-        for await (const { rows: found } of reader.scan(
-          { columns: COLUMNS, from, before, isDescending: false },
-          signal,
-        ))
-          for (const row of found) {
-            if (!isAsked(row)) continue;
-            const { relying_party, principal, key_id, reason } = row;
-            const name = JSON.stringify([day, relying_party, principal, key_id, reason]);
-            const count = counts.get(name);
-            if (count === undefined)
-              counts.set(name, { day, relying_party, principal, key_id, reason, verifies: 1 });
-            else count.verifies += 1;
-          }
-      });
-    }
-  const done = await work([...counts.values()]);
+    for (const range of counted.has(day) ? ranges : [])
+      await countPart(question, { day, hash, range }, counting, counts);
+  const done = await work(counts.rows);
   if (!isSame(hashes, await findColdDays(question.database, days))) throw new DayMovedError();
   return done;
 };
+
+interface DayPart {
+  readonly day: Day;
+  readonly hash: Sha256;
+  readonly range: MsRange;
+}
+
+const countPart = async (
+  question: Question,
+  { day, hash, range: [fromMs, toMs] }: DayPart,
+  { filter, columns }: Counting,
+  counts: Counts,
+): Promise<void> => {
+  const startMs = Date.parse(`${day}T00:00:00Z`);
+  const from = higherId(lowestReceiptId(startMs), lowestReceiptId(fromMs));
+  const before = lowerId(lowestReceiptId(startMs + DAY_MS), lowestReceiptId(toMs));
+  if (from >= before) return;
+  const where = conditionOf(filter);
+  const scan = {
+    ...{ columns: columns.filter((column) => column !== 'day'), from, before, isDescending: false },
+    ...(where === null ? {} : { where }),
+  };
+  await question.cold.read(question, hash, async (reader, signal) => {
+    for await (const { rows } of reader.scan(scan, signal)) for (const row of rows) counts.add(day, row);
+  });
+};
+
+class Counts {
+  readonly #counting: Counting;
+  readonly #rows = new Map<string, Writable<CountedRows>>();
+
+  constructor(counting: Counting) {
+    this.#counting = counting;
+  }
+
+  get rows(): readonly CountedRows[] {
+    return [...this.#rows.values()];
+  }
+
+  add(day: Day, row: Omit<CountedRows, 'day' | 'verifies'>): void {
+    const { columns, maxGroups = MAX_GROUPS } = this.#counting;
+    const values = columns.map((column) => (column === 'day' ? day : (row[column] ?? null)));
+    const name = JSON.stringify(values);
+    const count = this.#rows.get(name);
+    if (count !== undefined) {
+      count.verifies += 1;
+      return;
+    }
+    if (this.#rows.size === maxGroups) throw new TooManyCountsError(maxGroups);
+    const group = Object.fromEntries(columns.map((column, i) => [column, values[i]]));
+    this.#rows.set(name, { ...group, verifies: 1 });
+  }
+}
 
 /** Those of which the stored sums have anything: a day is counted before it is packed, so in others there is nothing to read. */
 const daysWithAny = async (
@@ -100,10 +141,20 @@ const daysWithAny = async (
 
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 
-const matcherOf = ({ relyingParties, principal, keyId }: CountedFilter) => {
+/** Null: there is none. */
+const conditionOf = ({ relyingParties, principal, keyId }: CountedFilter): RowCondition | null => {
+  const columns = [
+    ...(relyingParties === null ? [] : ['relying_party']),
+    ...(principal === undefined ? [] : ['principal']),
+    ...(keyId === undefined ? [] : ['key_id']),
+  ];
+  if (columns.length === 0) return null;
   const parties = relyingParties === null ? null : new Set(relyingParties);
-  return (row: Omit<CountedRows, 'day' | 'verifies'>): boolean =>
-    (parties === null || parties.has(row.relying_party as DidWeb)) &&
-    (principal === undefined || row.principal === principal) &&
-    (keyId === undefined || row.key_id === keyId);
+  return {
+    columns,
+    matches: (row) =>
+      (parties === null || parties.has(row.relying_party as DidWeb)) &&
+      (principal === undefined || row.principal === principal) &&
+      (keyId === undefined || row.key_id === keyId),
+  };
 };

@@ -7,7 +7,7 @@ import type { Day, DayCount, DayKeyCount, DecisionFilter } from '@svc/service';
 import { Conditions } from '../conditions.ts';
 import type { Database, Statement } from '../database.ts';
 import { DAY_MS } from '../receipt-ids.ts';
-import { type Counted, countsSql, type Sums } from './usage-statements.ts';
+import { COUNTED_BY, type Counted, countsSql, type Sums } from './usage-statements.ts';
 
 /** See `UsageRepository.countByDayAndKey`. */
 export async function countByDayAndKey(
@@ -52,7 +52,7 @@ function keyStatement(filter: DecisionFilter, counted: Counted): Statement {
   const parameters = new Conditions();
   const sums: Sums = {
     table: filter.principal === undefined ? 'usage_by_key' : 'usage_counts',
-    columns: ['day', 'key_id', 'reason'],
+    columns: COUNTED_BY.key,
   };
   const list = `string_agg(concat_ws(' ', day - date '1970-01-01', verifies, allow), ',') as list`;
   const text = `

@@ -1,6 +1,6 @@
 /** The statements that count decisions, put together for what is asked. Each adds up stored sums and receipts. */
 import type { ApartTenants, DecisionFilter, FigureFilter } from '@svc/service';
-import type { CountedRows, MsRange } from '../cold/count-days.ts';
+import type { CountedColumn, CountedRows, MsRange } from '../cold/count-days.ts';
 import { Conditions } from '../conditions.ts';
 import { type DailySums, dailySumsOf } from '../daily-sums.ts';
 import type { Statement } from '../database.ts';
@@ -9,7 +9,7 @@ import { DAY_MS, lowestReceiptId } from '../receipt-ids.ts';
 /** One row for each day and reason. */
 export function dayStatement(filter: DecisionFilter, counted: Counted): Statement {
   const parameters = new Conditions();
-  const sums: Sums = { table: dailySumsOf(filter), columns: ['day', 'reason'] };
+  const sums: Sums = { table: dailySumsOf(filter), columns: COUNTED_BY.day };
   const text = `select day::text, reason, sum(verifies)::bigint as verifies
     from (${countsSql(sums, filter, counted, parameters)}) as part group by day, reason`;
   return { text, values: parameters.values };
@@ -28,11 +28,18 @@ export interface Sums {
   readonly table: DailySums;
   /** The same by whole months, where the day is not asked for. */
   readonly monthly?: 'usage_monthly' | 'usage_monthly_by_principal';
-  readonly columns: readonly ('day' | 'key_id' | 'principal' | 'reason')[];
+  readonly columns: readonly CountedColumn[];
 }
 
+/** By what each question counts. */
+export const COUNTED_BY = {
+  day: ['day', 'reason'],
+  key: ['day', 'key_id', 'reason'],
+  principal: ['principal', 'reason'],
+} as const satisfies Record<string, readonly CountedColumn[]>;
+
 const principalSums = ({ relyingParties }: Pick<DecisionFilter, 'relyingParties'>): Sums => ({
-  columns: ['principal', 'reason'],
+  columns: COUNTED_BY.principal,
   ...(relyingParties === null
     ? { table: 'usage_by_principal', monthly: 'usage_monthly_by_principal' }
     : { table: 'usage_counts', monthly: 'usage_monthly' }),
@@ -150,19 +157,11 @@ export function splitDays({ sinceMs, untilMs }: Pick<DecisionFilter, 'sinceMs' |
   return { whole: [fromMs, toMs], partial: partial.filter(([from, to]) => from < to) };
 }
 
-/** The counts that are given, as a part of the statement; none where there are none. */
+/** The counts that are given, by these columns, as a part of the statement; none where there are none. */
 function coldSql({ columns }: Sums, given: readonly CountedRows[], parameters: Conditions): string[] {
-  const counts = new Map<string, { readonly row: CountedRows; verifies: number }>();
-  for (const row of given) {
-    const name = JSON.stringify(columns.map((column) => row[column]));
-    const count = counts.get(name) ?? { row, verifies: 0 };
-    count.verifies += row.verifies;
-    counts.set(name, count);
-  }
-  if (counts.size === 0) return [];
-  const list = [...counts.values()].map(({ row, verifies }) => ({ ...row, verifies }));
+  if (given.length === 0) return [];
   return [
-    `select ${columns.join(', ')}, verifies from json_to_recordset(${parameters.parameter(JSON.stringify(list))}::json)
+    `select ${columns.join(', ')}, verifies from json_to_recordset(${parameters.parameter(JSON.stringify(given))}::json)
       as cold (day date, key_id text collate "C", principal text collate "C", reason text, verifies bigint)`,
   ];
 }

@@ -15,10 +15,11 @@ import {
   type UsageRepository,
 } from '@svc/service';
 import { againIfMoved, type ColdReader } from '../cold/cold-reader.ts';
-import { withColdCounts } from '../cold/count-days.ts';
+import { type CountedColumn, withColdCounts } from '../cold/count-days.ts';
 import type { Database } from '../database.ts';
 import { countByDayAndKey } from './usage-by-key.ts';
 import {
+  COUNTED_BY,
   type Counted,
   dayStatement,
   figuresStatement,
@@ -28,18 +29,25 @@ import {
 
 export function usageRepository(database: Database, cold: ColdReader): UsageRepository {
   /** `work` counts in one statement; of days that are asked for in part the counts of cold ones are handed to it. */
-  const counting = <T>(filter: DecisionFilter, work: (counted: Counted) => Promise<T>): Promise<T> =>
+  const counting = <T>(
+    filter: DecisionFilter,
+    columns: readonly CountedColumn[],
+    work: (counted: Counted) => Promise<T>,
+  ): Promise<T> =>
     againIfMoved({ database, cold }, (question) =>
-      withColdCounts(question, filter, splitDays(filter).partial, async (coldCounts) =>
+      withColdCounts(question, { filter, columns, ranges: splitDays(filter).partial }, async (coldCounts) =>
         work({ before: await findCountedBefore(database), coldCounts }),
       ),
     );
   return {
     countByDay: (filter) =>
-      counting(filter, (counted) => database.read<DayCount>(dayStatement(filter, counted))),
-    countByDayAndKey: (filter) => counting(filter, (counted) => countByDayAndKey(database, filter, counted)),
+      counting(filter, COUNTED_BY.day, (counted) => database.read<DayCount>(dayStatement(filter, counted))),
+    countByDayAndKey: (filter) =>
+      counting(filter, COUNTED_BY.key, (counted) => countByDayAndKey(database, filter, counted)),
     figuresByPrincipal: (filter) =>
-      counting(filter, (counted) => database.read<PrincipalFigure>(figuresStatement(filter, counted))),
+      counting(filter, COUNTED_BY.principal, (counted) =>
+        database.read<PrincipalFigure>(figuresStatement(filter, counted)),
+      ),
     countAll: async (apart) =>
       database.read<DayCount>(totalStatement(apart, await findCountedBefore(database))),
     async summarizeTenants({ orgs, subjects }) {

@@ -1,0 +1,101 @@
+/** Counts of parts of cold days have the columns that are asked for and no others, and are bounded. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { packDays } from '@svc/cold-ledger';
+import { openObjects } from '@svc/object-store';
+import { TooManyCountsError } from '@svc/service';
+import { withStores } from '@svc/testkit/store/open-store';
+import { withSession } from '@svc/testkit/store/session';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import {
+  coldPlaceOf,
+  createColdWorld,
+  DUE,
+  databaseOn,
+  PRINCIPALS,
+  packingOf,
+  type Receipt,
+  RPS,
+} from '../../test/cold-world.ts';
+import { ColdReader, ReadTime } from './cold-reader.ts';
+import { type CountedColumn, type CountedRows, type Counting, withColdCounts } from './count-days.ts';
+
+const DAY_MS = 86_400_000;
+const START_MS = Date.parse(DUE[0] ?? '');
+/** From within the first cold day to within the last one. */
+const RANGES = [
+  [START_MS + DAY_MS / 4, START_MS + DAY_MS],
+  [START_MS + 2 * DAY_MS, START_MS + 2.75 * DAY_MS],
+] as const;
+
+const stores = withStores();
+const root = mkdtempSync(join(tmpdir(), 'svc-cold-'));
+let world: readonly Receipt[];
+let cold: ColdReader;
+beforeAll(async () => {
+  world = await createColdWorld(stores.url, stores.first);
+  const { objects } = await openObjects(pathToFileURL(root).href, null);
+  await packDays(packingOf(stores.url, stores.first, objects), new AbortController().signal);
+  cold = new ColdReader(coldPlaceOf(objects));
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const count = (counting: Counting): Promise<readonly CountedRows[]> =>
+  withSession(stores.url, (session) =>
+    withColdCounts(
+      { database: databaseOn(session), cold, time: new ReadTime() },
+      counting,
+      async (rows) => rows,
+    ),
+  );
+
+const columnOf = ({ at, principal, key, reason }: Receipt, column: CountedColumn) =>
+  ({ day: new Date(at).toISOString().slice(0, 10), principal, key_id: key, reason })[column] ?? null;
+
+/** Of the world, as text without an order. */
+const expected = (columns: readonly CountedColumn[], isAsked: (receipt: Receipt) => boolean): string[] => {
+  const groups = new Map<string, number>();
+  for (const receipt of world) {
+    if (!RANGES.some(([from, to]) => receipt.at >= from && receipt.at < to) || !isAsked(receipt)) continue;
+    const name = JSON.stringify(columns.map((column) => columnOf(receipt, column)));
+    groups.set(name, (groups.get(name) ?? 0) + 1);
+  }
+  return [...groups].map(([name, verifies]) => `${name} ${verifies}`).sort();
+};
+
+const asText = (rows: readonly CountedRows[], columns: readonly CountedColumn[]): string[] =>
+  rows.map((row) => `${JSON.stringify(columns.map((column) => row[column]))} ${row.verifies}`).sort();
+
+const ALL = { relyingParties: null };
+const COLUMNS: readonly (readonly CountedColumn[])[] = [
+  ['reason'],
+  ['day', 'reason'],
+  ['day', 'key_id', 'reason'],
+  ['principal', 'reason'],
+];
+
+it('there is one count for each combination of what is asked by, whatever else the decisions differ in', async () => {
+  const big = { relyingParties: RPS.slice(0, 1), principal: PRINCIPALS[0] };
+  for (const columns of COLUMNS) {
+    const rows = await count({ filter: ALL, columns, ranges: RANGES });
+    expect(asText(rows, columns)).toEqual(expected(columns, () => true));
+    for (const row of rows) expect(Object.keys(row).sort()).toEqual([...columns, 'verifies'].sort());
+    const narrowed = await count({ filter: big, columns, ranges: RANGES });
+    const right = expected(columns, ({ rp, principal }) => rp === RPS[0] && principal === PRINCIPALS[0]);
+    expect(right.length).toBeGreaterThan(0);
+    expect(asText(narrowed, columns)).toEqual(right);
+  }
+});
+
+it('more counts than the bound are refused, and it is said what to ask for instead', async () => {
+  for (const columns of COLUMNS) {
+    const groups = expected(columns, () => true).length;
+    const counting = { filter: ALL, columns, ranges: RANGES };
+    expect(await count({ ...counting, maxGroups: groups })).toHaveLength(groups);
+    const refused = count({ ...counting, maxGroups: groups - 1 });
+    await expect(refused).rejects.toThrow(TooManyCountsError);
+    await expect(refused).rejects.toThrow(/must be at 00:00 UTC/);
+  }
+});
