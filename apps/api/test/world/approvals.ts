@@ -19,6 +19,9 @@ type Action = { readonly type: string; readonly resource: string; readonly [name
 /** By Receipt. */
 const proofs = new Map<string, string>();
 
+/** Of a denial that was made here. */
+export const proofOf = (receiptId: string): string => proofs.get(receiptId) ?? 'a.b.c';
+
 export const verifyAction = async (
   { call }: Deployment,
   { agent, rpDid, rpKey }: Tenants,
@@ -42,7 +45,7 @@ export const verifyAction = async (
 export const askAbout = ({ call }: Deployment, { rpKey }: Tenants, receiptId: string, more: object = {}) =>
   call('POST', '/access/v1/requests', {
     key: rpKey,
-    body: { receipt_id: receiptId, proof: proofs.get(receiptId) ?? 'a.b.c', ...more },
+    body: { receipt_id: receiptId, proof: proofOf(receiptId), ...more },
   });
 
 export interface Asked {

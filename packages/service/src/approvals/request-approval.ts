@@ -1,6 +1,6 @@
 /**
- * Asking a Principal to approve one Action that was denied (protocol §16). What is asked for comes from the stored decision alone: the
- * caller names its Receipt. Nothing is decided here, and no decision reads what is stored.
+ * Asking a Principal to approve one Action that was denied (protocol §16). What is asked for comes from the stored Receipt and the Proof whose
+ * hash it has: the caller names it. Nothing is decided here, and no decision reads what is stored.
  */
 import {
   type Action,
@@ -10,10 +10,10 @@ import {
   findUnapprovable,
   isJsonObject,
   isReadable,
-  type JsonObject,
   jcs,
-  parseAction,
+  parseProof,
   parseStrictJson,
+  type ReceiptBody,
   type ReceiptId,
   sha256Of,
   ulidOf,
@@ -26,7 +26,7 @@ import { auditEvent } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, internal, invalidRequest, notFound, rateLimited } from '../errors.ts';
 import type { ApprovalAsk, ApprovalLoad, ApprovalRecord } from '../ports/approvals.ts';
-import type { DecisionExportRecord } from '../ports/decisions.ts';
+import type { ReceiptRecord } from '../ports/decisions.ts';
 import { answerStored } from './settle.ts';
 
 export interface ApprovalOrder {
@@ -179,10 +179,11 @@ const readDenial = async (
   const { store, clock, crypto } = deps;
   // The id says when it was decided: nothing is looked up that would be refused, and may be of a day that has left.
   if (!(clock.nowMs() - decidedAtOf(receiptId) <= DENIED_WITHIN_MS)) throw tooOld();
-  const [row] = await store.report(({ decisions }) => decisions.listForExport([receiptId]));
-  if (row === undefined || row.relyingParty !== caller.subject) throw notFound(`No decision ${receiptId}.`);
-  if (row.decision === 'ALLOW') throw conflict('The decision is an ALLOW: there is nothing to approve.');
-  const body = bodyOf(row);
+  const receipt = await store.receipts.find(receiptId);
+  if (receipt === null || receipt.relyingParty !== caller.subject)
+    throw notFound(`No decision ${receiptId}.`);
+  const body = bodyOf(receipt);
+  if (body.decision === 'ALLOW') throw conflict('The decision is an ALLOW: there is nothing to approve.');
   const problem = findUnapprovable(outcomesOf(body));
   if (problem !== null)
     throw conflict(`${problem} Only a denial whose P1 to P15 and trust checks hold can be approved.`);
@@ -193,11 +194,12 @@ const readDenial = async (
       `Your profile is ${caller.relyingParty.profile}, which knows no maxUses: a Grant for one use would be denied with UNKNOWN_CONSTRAINT. Have your operator set svc-base-v2.`,
     );
   if (caller.isPaused) throw conflict('You are paused: nothing would be allowed. Resume first.');
-  const { principal, grantId, agent } = row;
-  const action = actionOf(row);
-  // P3, P9 and P15 are true.
-  if (principal === null || grantId === null || agent === null || action === null)
+  const { principal, grant_id: grantId, agent } = body;
+  const signed = parseProof(proof);
+  // P3, P9 and P14 are true: the Proof has the Action that was decided.
+  if (principal === undefined || grantId === undefined || agent === undefined || !signed.ok)
     throw internal(`decision ${receiptId} without its parts`);
+  const { action } = signed.value;
   if (capabilityForOnce(action) === null)
     throw invalidRequest(
       'receipt_id: the resource of the Action has an asterisk, is longer than 512 characters, or is a URL with a query or otherwise not in its normal form, so no Grant can name it alone',
@@ -206,40 +208,24 @@ const readDenial = async (
     throw invalidRequest(
       'receipt_id: the resource of the Action has characters that are not seen, or that change how the others are read, so no person can be asked about it',
     );
-  const [facts] = await store.verify.findFacts([{ issuer: principal, grantId }]);
+  const [facts] = await store.verify.findFacts([{ issuer: principal.id, grantId }]);
   const grant = facts?.grant ?? null;
-  if (facts?.principal == null || grant?.principal !== principal)
+  if (facts?.principal == null || grant?.principal !== principal.id)
     throw conflict('The Principal is not registered here any more.');
-  assertHeld(receiptId, await store.principals.findHeldSince(principal));
+  assertHeld(receiptId, await store.principals.findHeldSince(principal.id));
   if (grant.revocationRecordedAtMs !== null) throw conflict('The Grant has been revoked since.');
   if (grant.isPaused) throw conflict('The Grant, its Agent or its Principal is paused. Ask once it goes on.');
   const relyingParty = caller.relyingParty.did;
   const actionHash = sha256Of(crypto, jcs({ ...action }));
-  return { ask: { relyingParty, principal, grantId, agent, actionHash }, action };
+  return { ask: { relyingParty, principal: principal.id, grantId, agent, actionHash }, action };
 };
 
-const bodyOf = ({ receiptId, jws }: DecisionExportRecord): JsonObject => {
+const bodyOf = ({ receiptId, jws }: ReceiptRecord): ReceiptBody => {
   const text = receiptTextOf(jws);
   const json = text === null ? null : parseStrictJson(text);
   if (json === null || !json.ok || !isJsonObject(json.value)) throw internal(`stored receipt ${receiptId}`);
-  return json.value;
+  return json.value as unknown as ReceiptBody;
 };
 
-const outcomesOf = ({ protocol, trust }: JsonObject): ApprovalOutcomes => {
-  const checksOf = (group: unknown): JsonObject =>
-    isJsonObject(group) && isJsonObject(group.checks) ? group.checks : {};
-  return { ...checksOf(protocol), ...checksOf(trust) } as ApprovalOutcomes;
-};
-
-const actionOf = ({
-  actionType: type,
-  amount,
-  currency,
-  resource,
-  method,
-}: DecisionExportRecord): Action | null => {
-  const parsed = parseAction(
-    type === 'api:call' ? { type, method, resource } : { type, resource, amount, currency },
-  );
-  return parsed.ok ? parsed.value : null;
-};
+const outcomesOf = ({ protocol, trust }: ReceiptBody): ApprovalOutcomes =>
+  ({ ...protocol.checks, ...trust.checks }) as ApprovalOutcomes;

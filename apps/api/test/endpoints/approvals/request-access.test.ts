@@ -1,9 +1,19 @@
 /** `POST /access/v1/requests`: which denials can be asked about, that each is asked once, and that nobody is flooded. */
 import { randomBytes } from 'node:crypto';
-import { encodeUlid } from '@svc/protocol';
+import { type DidWeb, encodeUlid, type ReceiptId } from '@svc/protocol';
 import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
+import { type RpCaller, requestApproval } from '@svc/service';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ask, askAbout, askedOf, DEAR, reject, statusOf, verifyAction } from '../../world/approvals.ts';
+import {
+  ask,
+  askAbout,
+  askedOf,
+  DEAR,
+  proofOf,
+  reject,
+  statusOf,
+  verifyAction,
+} from '../../world/approvals.ts';
 import { withDeployment } from '../../world/deployment.ts';
 import { type HeldGrant, issueGrant, receiptOf, type Tenants, verifyBody } from '../../world/tenants.ts';
 
@@ -75,6 +85,40 @@ describe('202', () => {
     await about(receipt_id);
     const { json } = await deployment.call('GET', `/audit?target=${id}`, { key: tenants.rpKey });
     expect(json.events).toMatchObject([{ action: 'approval.request', details: { receipt_id } }]);
+  });
+});
+
+it('is of the Receipt and the Proof that the primary has, whatever reports are answered', async () => {
+  const { service } = deployment.process;
+  const own = await deployment.createTenants(V2);
+  const held = await issueGrant(own);
+  const one = await denied(DEAR, own, held);
+  const { store } = service;
+  const [stored] = await store.decisions.listForExport([one.receipt_id as ReceiptId]);
+  const row = { ...stored, amount: 1, resource: 'order/another' };
+  const decisions = {
+    ...store.decisions,
+    listForExport: async () => [row],
+    list: async () => ({ items: [row] }),
+  };
+  const report = (work: (from: object) => unknown) => work({ ...store, decisions });
+  const relyingParty = await store.relyingParties.find(own.rpDid as DidWeb);
+  const [key] = await store.apiKeys.list(own.rpDid);
+  const caller = {
+    ...{ class: 'rp', subject: own.rpDid, keyId: key?.keyId, key, relyingParty },
+    ...{ entitlement: null, isPaused: false, isNewcomer: false },
+  } as RpCaller;
+  const asked = await requestApproval(
+    { ...service, store: Object.create(store, { report: { value: report } }) },
+    caller,
+    {
+      ...{ receiptId: one.receipt_id as ReceiptId, proof: proofOf(one.receipt_id) },
+      ...{ expiresInSeconds: 60, requestId: 'request' },
+    },
+  );
+  expect(asked).toMatchObject({
+    ...{ receiptId: one.receipt_id, principal: own.principalDid, grantId: held.grantId },
+    ...{ agent: own.agent.did, action: DEAR },
   });
 });
 
