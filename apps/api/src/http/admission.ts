@@ -35,7 +35,10 @@ const CUT_SHOWS_MS = 1_000;
 const CUT_DEEPER = 0.6;
 const DEEPEST_CUT = 0.15;
 /** And so much less deep it becomes with each window in which few were late, since commits of few cost nearly what those of many do. */
-const CUT_SHALLOWER = 1.02;
+const SHALLOWER = 1.02;
+/** A deep one quickly, where none was late: a standstill of a second has made several cuts. */
+const SHALLOW = 0.5;
+const SOON_SHALLOW = 1.1;
 const FEW_SHARE = 0.1;
 /** A commit that is held up makes all its answers late; where more than so many of all are, it is a queue. */
 const QUEUE_SHARE = 0.5;
@@ -237,8 +240,10 @@ export class Admission {
     // A cut that was made before the best was known is taken back.
     this.#calmWindows = this.#refused * CALM_SHARE < this.#answeredLast ? this.#calmWindows + 1 : 0;
     this.#refused = 0;
+    const late = this.#late.share();
     if (this.#calmWindows >= CALM_WINDOWS) this.#depth = 1;
-    else if (this.#late.share() < FEW_SHARE) this.#depth = Math.min(1, this.#depth * CUT_SHALLOWER);
+    else if (late === 0 && this.#depth < SHALLOW) this.#depth *= SOON_SHALLOW;
+    else if (late < FEW_SHARE) this.#depth = Math.min(1, this.#depth * SHALLOWER);
     this.#late.nextWindow();
     this.#limit = Math.min(MOST, Math.max(this.#limit, this.#answeredIn(LATE_MS * this.#depth, nowMs)));
   }
