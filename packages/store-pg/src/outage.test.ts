@@ -63,6 +63,8 @@ describe('a server that is stopped', () => {
   it('lets every call fail in time with its kind, and all is well when it goes on', async () => {
     await store.now();
     await untilStored();
+    // Its connection is open from here on: to open one takes time of its own.
+    await untilAnswered(() => store.revocation.stampRevoked(world.principal.did, [], Date.now()));
     cluster.signal('SIGSTOP');
     try {
       const commit = denyCommit(world);
