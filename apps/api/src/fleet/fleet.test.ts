@@ -33,7 +33,8 @@ const start = async (): Promise<void> => {
 };
 afterEach(() => {
   rmSync(refusal, { force: true });
-  for (const pid of [supervisor.pid ?? 0, ...processIds()])
+  // 0 would be this process's own group.
+  for (const pid of [supervisor.pid, ...processIds()].filter((one) => one !== undefined))
     try {
       process.kill(pid, 'SIGKILL');
     } catch (error) {
