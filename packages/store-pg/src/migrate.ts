@@ -16,8 +16,10 @@ import { listMigrations, type Migration } from './migrations.ts';
 import { ensurePartitionsOn } from './partitions.ts';
 
 const CONNECT_MS = 5_000;
+/** Of what waits for nobody: a server that stands still is not waited for. A migration itself may take longer, and is not cut off. */
+const READ_MS = 10_000;
 /** No other module uses this space of locks. */
-const LOCK = 'select pg_try_advisory_lock(4, 0) as "isHeld"';
+const LOCK = { text: 'select pg_try_advisory_lock(4, 0) as "isHeld"', query_timeout: READ_MS };
 const LOCK_MS = 60_000;
 const LOCK_LOOK_MS = 250;
 
@@ -120,15 +122,17 @@ interface Recorded {
 
 /** What has run, in its order. */
 async function listRecorded(client: pg.Client): Promise<readonly Recorded[]> {
-  const { rows: found } = await client.query<{ hasRecord: boolean; isEmpty: boolean }>(
-    `select to_regclass('migrations') is not null as "hasRecord", to_regclass('receipts') is null as "isEmpty"`,
-  );
+  const { rows: found } = await client.query<{ hasRecord: boolean; isEmpty: boolean }>({
+    text: `select to_regclass('migrations') is not null as "hasRecord", to_regclass('receipts') is null as "isEmpty"`,
+    query_timeout: READ_MS,
+  } as pg.QueryConfig);
   const { hasRecord, isEmpty } = found[0] ?? { hasRecord: false, isEmpty: false };
   if (!hasRecord && !isEmpty) throw madeByAnother('it has no record of its migrations');
   if (!hasRecord) return [];
-  const { rows } = await client.query<Recorded>(
-    'select name, sha256, runs_from as "runsFrom" from migrations order by name',
-  );
+  const { rows } = await client.query<Recorded>({
+    text: 'select name, sha256, runs_from as "runsFrom" from migrations order by name',
+    query_timeout: READ_MS,
+  } as pg.QueryConfig);
   return rows;
 }
 

@@ -16,6 +16,13 @@ let supervisor: ReturnType<typeof spawn>;
 let log: Record<string, unknown>[];
 const logged = (event: string) => log.filter(({ msg }) => msg === event);
 const processIds = () => logged('process.listening').map(({ processId }) => Number(processId));
+/** Of the processes that listen or have listened, by the order in which they did. */
+const processId = (index: number): number => {
+  const id = processIds()[index];
+  // A signal to 0 is one to this process and all of its group.
+  if (id === undefined || !(id > 0)) throw new Error(`no process ${index} has listened`);
+  return id;
+};
 const until = (condition: () => unknown) =>
   expect.poll(condition, { timeout: 20_000, interval: 10 }).toBeTruthy();
 
@@ -23,17 +30,21 @@ const folder = mkdtempSync(join(tmpdir(), 'svc-fleet-'));
 const refusal = join(folder, 'refused');
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Ends where it does, or listens with both of its processes. */
-const start = async (): Promise<void> => {
+const launch = (): void => {
   log = [];
   supervisor = spawn(process.execPath, [program(), refusal], { stdio: ['ignore', 'pipe', 'inherit'] });
   if (supervisor.stdout !== null)
     createInterface({ input: supervisor.stdout }).on('line', (line) => log.push(JSON.parse(line)));
-  await until(() => supervisor.exitCode !== null || logged('listening').length === 1);
+};
+/** Ends where it does, or listens with both of its processes. */
+const start = async (): Promise<void> => {
+  launch();
+  await until(
+    () => supervisor.exitCode !== null || (logged('listening').length === 1 && processIds().length === 2),
+  );
 };
 afterEach(() => {
   rmSync(refusal, { force: true });
-  // 0 would be this process's own group.
   for (const pid of [supervisor.pid, ...processIds()].filter((one) => one !== undefined))
     try {
       process.kill(pid, 'SIGKILL');
@@ -45,7 +56,7 @@ afterEach(() => {
 
 it('a process that hangs is killed and replaced, the other one is left alone; a supervisor that was frozen itself kills none', async () => {
   await start();
-  const [hanging = 0, other] = processIds();
+  const [hanging, other] = [processId(0), processId(1)];
   supervisor.kill('SIGSTOP');
   await new Promise((resolve) => setTimeout(resolve, FROZEN_MS));
   supervisor.kill('SIGCONT');
@@ -58,9 +69,16 @@ it('a process that hangs is killed and replaced, the other one is left alone; a 
   expect(processIds()).toEqual([hanging, other, replacement]);
 });
 
+it('one that dies while the others are started is replaced', async () => {
+  launch();
+  await until(() => processIds().length === 1);
+  process.kill(processId(0), 'SIGKILL');
+  await until(() => logged('process.replaced').length === 1 && processIds().length === 3);
+});
+
 it('one that dies while all are replaced in turn is replaced once', async () => {
   await start();
-  const [first, second = 0] = processIds();
+  const [first, second] = [processId(0), processId(1)];
   supervisor.kill('SIGHUP');
   process.kill(second, 'SIGKILL');
   await until(() => logged('restarted').length === 1 && processIds().length === 4);
@@ -77,7 +95,7 @@ describe('where a token does not take its PIN', () => {
 
   it('a process that was lost is replaced no more once one was refused, until SIGHUP says that it was put right', async () => {
     await start();
-    const [first = 0, second = 0] = processIds();
+    const [first, second] = [processId(0), processId(1)];
     writeFileSync(refusal, '');
     process.kill(first, 'SIGKILL');
     await until(() => logged('process.must_not_restart').length === 1);

@@ -75,6 +75,8 @@ export class Fleet {
     }
     const everyMs = this.options.watchEveryMs ?? WATCH_EVERY_MS;
     this.#watch = setInterval(() => this.#findStuck(everyMs), everyMs).unref();
+    // One that was lost while the others were started.
+    this.#replace();
     return members[0]?.address ?? { address: '', port: 0 };
   }
 
@@ -166,6 +168,10 @@ export class Fleet {
     const working = [...this.#members].filter(({ state }) => state !== 'closing');
     if (working.length >= this.options.count) return;
     this.#replacing = setTimeout(async () => {
+      if (this.#mustNotStart) {
+        this.#replacing = undefined;
+        return;
+      }
       const member = this.#fork();
       const listens = await member.started;
       if (listens) this.options.logger.warn({ processId: member.pid }, 'process.replaced');

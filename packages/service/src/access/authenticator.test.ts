@@ -106,6 +106,8 @@ it('a key in use is read again beside its calls, once at a time, so that none wa
   // 1.5 s after the look-up that found it began.
   pass(1_500);
   expect(await nameOf('third')).toBe('third');
+  pass(-10_000);
+  expect(await nameOf('by an earlier clock')).toBe('by an earlier clock');
 });
 
 it('a key that is found revoked beside a call is forgotten: the next call asks storage', async () => {

@@ -84,7 +84,8 @@ export class Authenticator {
     const entry = this.rpCallers.get(keyHash);
     if (entry === undefined) return null;
     const ageMs = this.clock.nowMs() - entry.loadedAtMs;
-    if (ageMs >= RP_KEY_REMEMBERED_MS) return null;
+    // A clock that was put back does not make it young.
+    if (ageMs < 0 || ageMs >= RP_KEY_REMEMBERED_MS) return null;
     if (ageMs >= RP_KEY_RENEWED_MS) void this.renew(keyHash);
     return entry.caller;
   }

@@ -28,7 +28,7 @@ export interface Counting {
   readonly filter: CountedFilter;
   readonly columns: readonly CountedColumn[];
   readonly ranges: readonly MsRange[];
-  /** 100,000 unless given: some 60 MB, and a parameter of 20 MB. */
+  /** 100,000 unless given: all of them are in memory at once, and one parameter of a statement. */
   readonly maxGroups?: number;
 }
 

@@ -62,7 +62,7 @@ const search = async <Row extends Found>(
     : againIfMoved(
         ledger,
         (question) => searchOnce(question, filter, shape, limit, reach),
-        ledger.cold.pageMs,
+        reach === 'all days' ? ledger.cold.pageMs : null,
       );
 
 async function searchOnce<Row extends Found>(
