@@ -6,7 +6,7 @@
  */
 import { withDatabase } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
-import { alterFunction } from '@svc/testkit/store/session';
+import { alterFunction, untilWaiting } from '@svc/testkit/store/session';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
@@ -14,12 +14,12 @@ import { call, createTenants, issueGrant, verifyBody } from '../world/tenants.ts
 
 const DAY_MS = 15;
 const MIDNIGHTS = sampled({ quick: 40, deep: 600 });
-/** Without the lock: longer than a slow machine takes to close a day and list it, since what is found missing is stored after that. */
-const GAP_MS = 200;
-const LATE_DAYS = Math.floor(GAP_MS / 2 / DAY_MS);
 const VERIFIERS = 12;
-/** Days between two looks for what is missing. */
-const LOOKS = 20;
+/** Held by whoever wants a commit to wait between its look at the closed days and what it stores. */
+const GATE = 4_711;
+
+/** Denied: nothing of it is read. */
+const NOTHING = { grant: '', proof: '', action: {} };
 
 interface Closing {
   readonly day: number;
@@ -28,18 +28,10 @@ interface Closing {
 
 const JUDGED = '  if v_any.caps then\n    v_outcomes := svc_judge_caps';
 
-/** The commit with days of `DAY_MS` since `epochMs`, and time between judging and storing. */
-const shortenDays = async (url: string, epochMs: number, hasLock: boolean): Promise<void> => {
+/** The commit with days of `DAY_MS` since `epochMs`, and `between` its look at the closed days and what it stores. */
+const shortenDays = async (url: string, epochMs: number, between: string): Promise<void> => {
   await alterFunction(url, 'svc_day_number', 'p_ms / 86400000', `(p_ms - ${epochMs}) / ${DAY_MS}`);
-  const gapMs = hasLock ? 5 : GAP_MS;
-  await alterFunction(
-    url,
-    'svc_commit_decisions',
-    JUDGED,
-    `  perform pg_sleep(${gapMs / 1_000});\n${JUDGED}`,
-  );
-  const lock = '(2, svc_day_number(d.evaluated_at_ms), false),';
-  if (!hasLock) await alterFunction(url, 'svc_take_locks', lock, '');
+  await alterFunction(url, 'svc_commit_decisions', JUDGED, `  perform ${between};\n${JUDGED}`);
 };
 
 /** Closes a day by its number, whatever its length; then the Receipts of the day, as a checkpoint would name them. */
@@ -79,16 +71,15 @@ const connect = async (url: string): Promise<pg.Client> => {
 };
 
 /**
- * Closes `midnights` days while verifications go on, and answers what was named too early or never. With the lock it goes on until
- * more Receipts were named than that: a slow machine stores few of them a day, and none in the first. Without it, until the first is
- * found missing.
+ * Closes `midnights` days while verifications go on, and answers what was named too early or never. It goes on until more Receipts
+ * were named than that: a slow machine stores few of them a day, and none in the first.
  */
-const crossMidnights = async (url: string, api: ApiProcesses, midnights: number, hasLock: boolean) => {
+const crossMidnights = async (url: string, api: ApiProcesses, midnights: number) => {
   const [sql, ...closers] = await Promise.all([connect(url), connect(url), connect(url)]);
   const tenants = await createTenants(api.processes[0]?.baseUrl ?? '', { proof_window_seconds: 300 });
   const grant = await issueGrant(tenants);
   const epochMs = Date.now();
-  await shortenDays(url, epochMs, hasLock);
+  await shortenDays(url, epochMs, 'pg_sleep(0.005)');
   const isOver = (day: number) => Date.now() >= epochMs + (day + 1) * DAY_MS;
 
   let going = true;
@@ -96,37 +87,26 @@ const crossMidnights = async (url: string, api: ApiProcesses, midnights: number,
   const verify = async (index: number): Promise<void> => {
     const baseUrl = api.processes[index % 2]?.baseUrl ?? '';
     while (going) {
-      const body = index % 3 === 0 ? await verifyBody(tenants, grant) : { grant: '', proof: '', action: {} };
+      const body = index % 3 === 0 ? await verifyBody(tenants, grant) : NOTHING;
       const { status, text } = await call(baseUrl, 'POST', '/verify', { key: tenants.rpKey, body });
       if (status === 200) stored.push((JSON.parse(text) as { receipt_id: string }).receipt_id);
       else if (status !== 503) throw new Error(`answered ${status}: ${text}`);
     }
   };
-  const listMissing = async (closings: readonly Closing[]): Promise<string[]> => {
-    const missing: string[] = [];
-    for (const { day, receiptIds } of closings) {
-      const atLast = await listReceipts(sql, epochMs, day);
-      missing.push(...atLast.filter((id) => !receiptIds.includes(id)));
-    }
-    return missing;
-  };
-  let isFound = false;
   let named = 0;
   // Asked by both closers of each day, with one answer.
   const wanted: boolean[] = [];
   const isWanted = (day: number): boolean => {
-    wanted[day] ??= (day < midnights && !isFound) || (hasLock && named <= midnights);
+    wanted[day] ??= day < midnights || named <= midnights;
     return wanted[day];
   };
   const close = async (closer: pg.Client): Promise<Closing[]> => {
     const closings: Closing[] = [];
     for (let day = 0; isWanted(day); day++) {
       while (!isOver(day)) await new Promise((resolve) => setImmediate(resolve));
-      // What is closed late meets nobody. The proof that the lock is needed must not wait for a slow machine to catch up.
-      if (hasLock || !isOver(day + LATE_DAYS)) closings.push(await closeDay(closer, epochMs, day));
-      if (hasLock) named += closings[day]?.receiptIds.length ?? 0;
-      if (!hasLock && day % LOOKS === LOOKS - 1)
-        isFound ||= (await listMissing(closings.slice(-2 * LOOKS))).length > 0;
+      const closing = await closeDay(closer, epochMs, day);
+      closings.push(closing);
+      named += closing.receiptIds.length;
     }
     return closings;
   };
@@ -135,7 +115,41 @@ const crossMidnights = async (url: string, api: ApiProcesses, midnights: number,
   going = false;
   await verifiers;
 
-  return { missing: await listMissing(closings), stored, closings };
+  const missing: string[] = [];
+  for (const { day, receiptIds } of closings) {
+    const atLast = await listReceipts(sql, epochMs, day);
+    missing.push(...atLast.filter((id) => !receiptIds.includes(id)));
+  }
+  return { missing, stored, closings };
+};
+
+/**
+ * Closes the day of a decision while its commit waits at the gate. Answers the Receipt, and what was named for its day; asks again
+ * while the commit gives up waiting, or is late and of a day that is not over.
+ */
+const closeBesideCommit = async (url: string, api: ApiProcesses) => {
+  const [sql, gate] = await Promise.all([connect(url), connect(url)]);
+  const baseUrl = api.processes[0]?.baseUrl ?? '';
+  const tenants = await createTenants(baseUrl);
+  const epochMs = Date.now();
+  await shortenDays(url, epochMs, `pg_advisory_xact_lock_shared(${GATE})`);
+  const today = () => Math.floor((Date.now() - epochMs) / DAY_MS);
+  for (;;) {
+    await gate.query('select pg_advisory_lock($1)', [GATE]);
+    const first = today();
+    const verified = call(baseUrl, 'POST', '/verify', { key: tenants.rpKey, body: NOTHING });
+    await Promise.race([untilWaiting(sql), verified]);
+    const last = today();
+    while (today() <= last) await new Promise((resolve) => setImmediate(resolve));
+    const closings: Closing[] = [];
+    for (let day = first; day <= last; day++) closings.push(await closeDay(sql, epochMs, day));
+    await gate.query('select pg_advisory_unlock($1)', [GATE]);
+    const { status, text } = await verified;
+    if (status !== 200) continue;
+    const { receipt_id } = JSON.parse(text) as { receipt_id: string };
+    for (const { day, receiptIds } of closings)
+      if ((await listReceipts(sql, epochMs, day)).includes(receipt_id)) return { receipt_id, receiptIds };
+  }
 };
 
 describe('midnights', () => {
@@ -144,7 +158,6 @@ describe('midnights', () => {
       databases.locked.url,
       apis[0] as ApiProcesses,
       MIDNIGHTS,
-      true,
     );
     expect(missing).toEqual([]);
     expect(closings.length).toBeGreaterThanOrEqual(2 * MIDNIGHTS);
@@ -163,7 +176,16 @@ describe('midnights', () => {
   }, 180_000);
 
   it('without the day lock, Receipts are stored into days that have been closed', async () => {
-    const { missing } = await crossMidnights(databases.unlocked.url, apis[1] as ApiProcesses, 6_000, false);
-    expect(missing.length).toBeGreaterThan(0);
+    await alterFunction(
+      databases.unlocked.url,
+      'svc_take_locks',
+      '(2, svc_day_number(d.evaluated_at_ms), false),',
+      '',
+    );
+    const { receipt_id, receiptIds } = await closeBesideCommit(
+      databases.unlocked.url,
+      apis[1] as ApiProcesses,
+    );
+    expect(receiptIds).not.toContain(receipt_id);
   }, 180_000);
 });

@@ -64,9 +64,51 @@ describe("a process's time", () => {
     const database = createDatabase();
     database.wayBackMs = 40;
     const { clock } = await start(database);
-    expect(clock.nowMs()).toBe(DATABASE_MS);
+    expect(clock.nowMs()).toBe(database.nowMs() - 40);
     vi.advanceTimersByTime(250);
-    expect(clock.nowMs()).toBe(DATABASE_MS + 250);
+    expect(clock.nowMs()).toBe(database.nowMs() - 40);
+  });
+
+  it('is not set back by an answer that was under way for a second, nor by a first one', async () => {
+    fakeTime();
+    const database = createDatabase();
+    database.wayBackMs = 900;
+    const { read } = database.clock;
+    // The first is slow, the second quick.
+    database.clock.read = async () => {
+      const reading = await read();
+      database.wayBackMs = 1;
+      return reading;
+    };
+    const { clock } = await start(database);
+    expect(database.nowMs() - clock.nowMs()).toBeLessThanOrEqual(1);
+    for (const slowMs of [1_000, 1_400, 20]) {
+      database.wayBackMs = slowMs;
+      await vi.advanceTimersByTimeAsync(5_000);
+      const behindMs = database.nowMs() - clock.nowMs();
+      expect(behindMs).toBeGreaterThanOrEqual(0);
+      expect(behindMs).toBeLessThanOrEqual(22);
+    }
+  });
+
+  it('is never ahead of a database whose clock is slower than this machine’s by 500 ppm', async () => {
+    fakeTime();
+    const { clock, database } = await start();
+    for (let i = 0; i < 100; i++) {
+      database.wayBackMs = i % 3 === 0 ? 700 : 2;
+      database.offsetMs -= 2.5;
+      await vi.advanceTimersByTimeAsync(5_000);
+      expect(clock.nowMs()).toBeLessThanOrEqual(database.nowMs());
+    }
+  });
+
+  it('takes a reading that was asked for as it is: a decision was dated ahead', async () => {
+    fakeTime();
+    const { clock, database } = await start();
+    database.wayBackMs = 500;
+    database.offsetMs = -200;
+    await clock.resync();
+    expect(clock.nowMs()).toBe(database.nowMs() - 500);
   });
 
   it('follows the database when that was set back a little', async () => {

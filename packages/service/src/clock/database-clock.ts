@@ -1,8 +1,9 @@
 /**
  * The time that decisions are dated by: the database's, carried on by the process's monotonic clock between readings.
  * The commit refuses a decision dated ahead of the database (protocol §10), so a reading counts from the moment its
- * answer arrives: this clock may be behind by the time an answer travels, and is never ahead by it. A step of this
- * machine's wall clock changes nothing.
+ * answer arrives: this clock may be behind by the time an answer travels, and is never ahead by it. An answer that was long
+ * under way (a busy process, a slow network) does not set it back: what was read before it and agrees with it is more precise,
+ * and a decision must not be dated before the registrations that it follows. A step of this machine's wall clock changes nothing.
  *
  * A step of the database's clock is not followed (judge-clock.ts): this clock continues from the last accepted reading and
  * holds decisions. Otherwise it advances the deployment's high-water mark, which processes that start later compare with.
@@ -18,6 +19,11 @@ const READ_EVERY_MS = 5_000;
 const READ_IN_DOUBT_EVERY_MS = 1_000;
 /** Slower readings are too imprecise to use. */
 const MAX_READING_MS = 1_500;
+/** The first reading has none before it: it is repeated while it is slower than this. */
+const PRECISE_MS = 10;
+const FIRST_READINGS = 5;
+/** By how much two machines' clocks may differ in speed: NTP corrects each by 500 ppm at most. */
+const DRIFT = 0.001;
 
 interface ClockDeps {
   readonly store: Pick<Store, 'clock'>;
@@ -39,7 +45,7 @@ export class DatabaseClock implements Clock {
   /** Rejects when the database cannot be asked. If its reading is not accepted, decisions are held from the start. */
   static async start(deps: ClockDeps): Promise<DatabaseClock> {
     const clock = new DatabaseClock(deps);
-    await clock.read();
+    for (let left = FIRST_READINGS; left > 0 && (await clock.read()) > PRECISE_MS; left--);
     clock.readLater();
     return clock;
   }
@@ -49,9 +55,9 @@ export class DatabaseClock implements Clock {
     return Math.floor(databaseMs + (performance.now() - monotonicMs));
   }
 
-  /** Reads the database's clock again; keeps the last reading when it cannot be asked. */
+  /** Takes a new reading as it is, since this clock may be ahead; keeps the last one when the database cannot be asked. */
   resync(): Promise<void> {
-    this.reading ??= this.readOrWarn().finally(() => {
+    this.reading ??= this.readOrWarn(false).finally(() => {
       this.reading = null;
     });
     return this.reading;
@@ -69,16 +75,16 @@ export class DatabaseClock implements Clock {
   }
 
   private async beat(): Promise<void> {
-    await this.resync();
+    await this.readOrWarn(true);
     if (this.doubt === null)
       await this.orWarn('clock.not_marked', () => this.deps.store.clock.advanceMark(this.nowMs()));
   }
 
-  private readOrWarn(): Promise<void> {
-    return this.orWarn('clock.not_read', () => this.read());
+  private readOrWarn(refines: boolean): Promise<void> {
+    return this.orWarn('clock.not_read', () => this.read(refines));
   }
 
-  private async orWarn(event: string, work: () => Promise<void>): Promise<void> {
+  private async orWarn(event: string, work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
     } catch (error) {
@@ -87,12 +93,28 @@ export class DatabaseClock implements Clock {
     }
   }
 
-  private async read(): Promise<void> {
+  /** Answers how long it took, in milliseconds. */
+  private async read(refines = true): Promise<number> {
     const sentMs = performance.now();
     const reading = await this.deps.store.clock.read();
     const receivedMs = performance.now();
-    if (receivedMs - sentMs > MAX_READING_MS && this.reference !== null) return;
-    this.judge(reading, sentMs, receivedMs);
+    const tookMs = receivedMs - sentMs;
+    if (tookMs > MAX_READING_MS && this.reference !== null) return tookMs;
+    const databaseMs = refines ? this.refine(reading.databaseMs, sentMs, receivedMs) : reading.databaseMs;
+    this.judge({ ...reading, databaseMs }, sentMs, receivedMs);
+    return tookMs;
+  }
+
+  /**
+   * The database's time at `receivedMs`: at least as read, at most that and the time the reading took. Between the two, what
+   * the last accepted reading leads to.
+   */
+  private refine(databaseMs: number, sentMs: number, receivedMs: number): number {
+    if (this.reference === null || this.doubt !== null) return databaseMs;
+    const passedMs = receivedMs - this.basis.monotonicMs;
+    const expectedMs = this.basis.databaseMs + passedMs * (1 - DRIFT);
+    const isPossible = expectedMs >= databaseMs && expectedMs <= databaseMs + (receivedMs - sentMs);
+    return isPossible ? expectedMs : databaseMs;
   }
 
   private judge(reading: ClockReading, sentMs: number, receivedMs: number): void {
