@@ -1,6 +1,7 @@
 /**
  * `npm run ha:overload [-- --seconds N] [--times N] [--share PERCENT]`: more than is carried. First what two nodes carry, with a PostgreSQL
- * that has a share of one processor; then so many times that, for so long; then half of it. Ends with 1 when a bar is missed.
+ * that has a share of one processor, and how half of that is answered; then so many times that, for so long; then half of it again. Ends
+ * with 1 when a bar is missed.
  */
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +16,8 @@ import { startServices } from './services.ts';
 
 const WARM_UP_SECONDS = 8;
 const CAPACITY_SECONDS = 15;
-const AFTER_SECONDS = 10;
+/** Of half of what is carried, before and after. */
+const HALF_SECONDS = 10;
 /** In the time after it, so much does not count yet. */
 const SETTLE_MS = 2_000;
 const AGENTS = 100;
@@ -54,6 +56,8 @@ try {
   const carried = await offered.byClients(CLIENTS, CAPACITY_SECONDS);
   const capacity = carried.perSecond;
   say(`carried by ${CLIENTS} clients: ${carried.describe()}`);
+  const before = await offered.atRate(capacity / 2, HALF_SECONDS);
+  say(`${(capacity / 2).toFixed(0)}/s offered before: ${before.describe()}`);
   const rate = capacity * Number(values.times);
   const overload = await offered.atRate(rate, Number(values.seconds));
   say(`${rate.toFixed(0)}/s offered for ${values.seconds} s: ${overload.describe()}`);
@@ -62,7 +66,7 @@ try {
     minutes.forEach((minute, index) => {
       say(`  minute ${index + 1}: ${minute.describe()}`);
     });
-  const after = await offered.atRate(capacity / 2, AFTER_SECONDS);
+  const after = await offered.atRate(capacity / 2, HALF_SECONDS);
   say(`${(capacity / 2).toFixed(0)}/s offered after that: ${after.describe()}`);
   const settled = after.since(SETTLE_MS);
   say(`of these, later than ${SETTLE_MS / 1000} s: ${settled.describe()}`);

@@ -1,10 +1,12 @@
 /**
  * Connections that do not answer, of all pools of a store. There are three reasons for it, which only the server can tell apart, asked
- * over a session that is opened for that:
+ * over a session that is opened for that and kept for as long as there is something to ask, and two seconds more:
  *
  * - A commit waits for a standby. The server cannot take it back and does not notice that its client is gone, so a connection
  *   opened in place of each would leave one more session behind every second. It keeps its place until the server says that the wait is over.
- * - The server is short of time, and late with new sessions above all. What answers before the question does is used again.
+ * - The server is short of time, and late with new sessions above all. What answers before the question does is used again, and so
+ *   is what the server is at work on, until it answers or two seconds have passed: its own limits end that soon, and closing a
+ *   connection would end nothing, but cost a new session.
  * - The connection is lost without a word, and others may be with it, in every pool. So whenever one is silent all idle ones are asked
  *   too. Opening a session takes a server far longer than a word on one that is open: an idle connection that was asked
  *   before and is silent still is lost, however slow the server is. It is closed before somebody waits for it in vain.
@@ -15,19 +17,33 @@ import { clientConfig, openClient, type StoreClient } from './client.ts';
 /** For connecting and asking; a server that does not answer is asked again. */
 const ASK_MS = 1_000;
 const PAUSE_MS = 250;
+/** The pause after a question that was not answered: a server that is short of time is not asked for session after session. */
+const LONG_PAUSE_MS = 1_000;
+const SESSION_KEPT_MS = 2_000;
+const AT_WORK_MS = 2_000;
 
-const waitingSql = `
-  select pid from pg_stat_activity where pid = any ($1::int[]) and wait_event = 'SyncRep'`;
+const atWorkSql = `
+  select pid, wait_event is not distinct from 'SyncRep' as "isWaiting" from pg_stat_activity
+  where pid = any ($1::int[]) and state = 'active'`;
 
 /** Called once. `isHealthy`: it has answered, and may be used again; otherwise nothing is lost by closing it. */
 export type LetGo = (isHealthy: boolean) => void;
+
+interface Kept {
+  readonly sinceMs: number;
+  readonly letGo: LetGo;
+  /** The server was not at work on it when it was asked last. Its answer may have been under way. */
+  wasIdle: boolean;
+}
 
 export class SilentConnections {
   readonly #idle = new Set<StoreClient>();
   /** What became of idle ones that are being asked: true once they have answered, false when they are closed. */
   readonly #probes = new Map<StoreClient, Promise<boolean>>();
-  readonly #kept = new Map<StoreClient, LetGo>();
+  readonly #kept = new Map<StoreClient, Kept>();
   #isAsking = false;
+  #session: StoreClient | null = null;
+  #closing: NodeJS.Timeout | undefined;
 
   constructor(private readonly databaseUrl: string) {}
 
@@ -50,44 +66,72 @@ export class SilentConnections {
    * is healthy.
    */
   keep(client: StoreClient, isAnswered: Promise<boolean>, letGo: LetGo): void {
-    this.#kept.set(client, letGo);
+    this.#kept.set(client, { sinceMs: performance.now(), letGo, wasIdle: false });
     void isAnswered.then((isHealthy) => this.#letGo(client, isHealthy));
     if (!this.#isAsking) void this.#askOn();
   }
 
-  /** Of these, whatever they wait for. */
+  /** Of these, whatever they wait for: they are closed. */
   letGo(clients: Iterable<StoreClient>): void {
     for (const client of clients) this.#letGo(client, false);
+    if (this.#kept.size === 0) this.#closeSession();
   }
 
   async #askOn(): Promise<void> {
     this.#isAsking = true;
+    clearTimeout(this.#closing);
     while (this.#kept.size + this.#probes.size > 0) {
-      await this.#ask().catch(() => {});
-      if (this.#kept.size + this.#probes.size > 0) await delay(PAUSE_MS, undefined, { ref: false });
+      const pauseMs = await this.#ask().then(
+        () => PAUSE_MS,
+        () => LONG_PAUSE_MS,
+      );
+      if (pauseMs === LONG_PAUSE_MS) this.#closeSession();
+      if (this.#kept.size + this.#probes.size > 0) await delay(pauseMs, undefined, { ref: false });
     }
     this.#isAsking = false;
+    this.#closing = setTimeout(() => this.#closeSession(), SESSION_KEPT_MS).unref();
   }
 
+  /** Over the session that is open. What is lost tells that others may be: then, and where none is open, over a new one. */
   async #ask(): Promise<void> {
+    if (this.#session !== null && (await this.#askOver(this.#session, false))) return;
+    this.#closeSession();
     for (const client of this.#idle) this.#probe(client);
     const probed = [...this.#probes.keys()];
-    const session = await openClient({
+    this.#session = await openClient({
       ...clientConfig(this.databaseUrl, ASK_MS),
       connectionTimeoutMillis: ASK_MS,
       query_timeout: ASK_MS,
     });
-    try {
-      const asked = [...this.#kept.keys()];
-      const { rows } = await session.query<{ pid: number }>(waitingSql, [asked.map(({ pid }) => pid)]);
-      const waiting = new Set(rows.map(({ pid }) => pid));
-      for (const client of asked)
-        if (client.server !== session.server || !waiting.has(client.pid)) this.#letGo(client, false);
-      for (const client of probed)
-        if (this.#probes.has(client)) client.destroy(new Error('a connection was lost without a word'));
-    } finally {
-      session.destroy();
+    await this.#askOver(this.#session, true);
+    for (const client of probed)
+      if (this.#probes.has(client)) client.destroy(new Error('a connection was lost without a word'));
+  }
+
+  /** Lets go of what the server is not at work on. Answers whether that was nothing. */
+  async #askOver(session: StoreClient, isNew: boolean): Promise<boolean> {
+    const asked = [...this.#kept];
+    const { rows } = await session.query<{ pid: number; isWaiting: boolean }>(atWorkSql, [
+      asked.map(([{ pid }]) => pid),
+    ]);
+    const atWork = new Map(rows.map(({ pid, isWaiting }) => [pid, isWaiting]));
+    let isNoneLost = true;
+    for (const [client, kept] of asked) {
+      const isWaiting = client.server === session.server ? atWork.get(client.pid) : undefined;
+      const hasTime = isWaiting === false && performance.now() - kept.sinceMs < AT_WORK_MS;
+      if (isWaiting === true || hasTime) continue;
+      const mayBeAnswered = isWaiting === undefined && !isNew && !kept.wasIdle;
+      kept.wasIdle = true;
+      if (mayBeAnswered || !this.#kept.has(client)) continue;
+      isNoneLost = false;
+      this.#letGo(client, false);
     }
+    return isNoneLost;
+  }
+
+  #closeSession(): void {
+    this.#session?.destroy();
+    this.#session = null;
   }
 
   #probe(client: StoreClient): void {
@@ -101,8 +145,8 @@ export class SilentConnections {
   }
 
   #letGo(client: StoreClient, isHealthy: boolean): void {
-    const letGo = this.#kept.get(client);
+    const kept = this.#kept.get(client);
     this.#kept.delete(client);
-    letGo?.(isHealthy);
+    kept?.letGo(isHealthy);
   }
 }

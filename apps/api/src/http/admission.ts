@@ -4,8 +4,8 @@
  * load has gone. What comes beyond the limit is refused at once, before anything is done for it.
  *
  * The limit is found by trying. When answers come late it becomes what was answered in the time that an answer may take (Little's
- * law), at the best rate of the last seconds: at half load the rate of a moment is what was asked, and no capacity, and after a moment
- * of standstill the best is that at which what had waited was answered. Answers come in batches, so that rate may be more than can be
+ * law), at the best rate of the last seconds, or of two seconds within the last minute: at half load the rate is what was asked, and no
+ * capacity, and after a moment of standstill the best is that at which what had waited was answered. Answers come in batches, so that rate may be more than can be
  * carried on: where what came in just after a cut is late as well, cuts become deeper, and again less deep while few answers are late, or at
  * once where next to nothing is refused for a second. A commit that is held up makes all its answers late and is no queue: most answers of
  * the last half second must be. While answers come in half the time and the limit is used up it grows by a quarter in each round. Where even
@@ -28,6 +28,9 @@ const QUICKEST_WINDOW_MS = 3_000;
 /** While requests are refused, what was learned of the quickest is believed for so long. */
 const QUICKEST_COUNTS_MS = 12_000;
 const BEST_RATE_WINDOW_MS = 5_000;
+/** What was carried on for so long, and for how long the best of that is remembered: at half load nothing else tells what is carried. */
+const CARRIED_MS = 1_500;
+const CARRIED_WINDOW_MS = 60_000;
 const RATE_WINDOW_MS = 250;
 /** Of a window that goes on; shorter ones tell how answers come in batches. */
 const LEAST_RATE_WINDOW_MS = 150;
@@ -146,6 +149,9 @@ export class Admission {
   #windowBeganAtMs = 0;
   #answered = 0;
   readonly #perMs = new BestLately(BEST_RATE_WINDOW_MS, 0, Math.max);
+  readonly #carriedPerMs = new BestLately(CARRIED_WINDOW_MS, 0, Math.max);
+  #carriedSinceMs = 0;
+  #carried = 0;
   readonly #quickestMs = new BestLately(QUICKEST_WINDOW_MS, Number.POSITIVE_INFINITY, Math.min);
   #quickestAtMs = Number.NEGATIVE_INFINITY;
   #cutAtMs = Number.NEGATIVE_INFINITY;
@@ -227,10 +233,17 @@ export class Admission {
   #answeredIn(ms: number, nowMs: number): number {
     const elapsedMs = nowMs - this.#windowBeganAtMs;
     const perMs = elapsedMs < LEAST_RATE_WINDOW_MS ? 0 : this.#answered / elapsedMs;
-    return Math.max(this.#perMs.at(nowMs), perMs) * ms;
+    return Math.max(this.#perMs.at(nowMs), this.#carriedPerMs.at(nowMs), perMs) * ms;
   }
 
   #count(nowMs: number, decisions: number): void {
+    this.#carried += decisions;
+    const carriedForMs = nowMs - this.#carriedSinceMs;
+    if (carriedForMs >= CARRIED_MS) {
+      this.#carriedPerMs.add(this.#carried / carriedForMs, nowMs);
+      this.#carriedSinceMs = nowMs;
+      this.#carried = 0;
+    }
     this.#answered += decisions;
     const elapsedMs = nowMs - this.#windowBeganAtMs;
     if (elapsedMs < RATE_WINDOW_MS) return;
