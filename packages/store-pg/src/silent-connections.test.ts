@@ -128,3 +128,32 @@ it('a server that neither answers nor takes new sessions keeps its connections, 
   });
   expect(new Set(pids)).toEqual(new Set([first, second]));
 });
+
+it('a server that answers late, again and again, is asked over one session, and its connections are used again', async () => {
+  const { proxy, pool } = await startPool();
+  const pids = await twoIdle(pool);
+  const before = proxy.accepted;
+  for (let i = 0; i < 5; i++) {
+    const late = pool.run((client) => client.query('select pg_sleep(0.6)'), { deadlineMs: 50 });
+    await expect(late).rejects.toBeInstanceOf(DeadlineError);
+    // It is answered after it was asked about.
+    await expect.poll(() => pool.state, { timeout: PATIENT_MS }).toMatchObject({ busy: 0, idle: 2 });
+  }
+  expect(proxy.accepted - before).toBeLessThanOrEqual(1);
+  for (const { pid, end } of [await begin(pool), await begin(pool)]) {
+    expect(pids).toContain(pid);
+    end();
+  }
+});
+
+it('what is lost while the session for questions is open is found over a new one', async () => {
+  const { proxy, pool } = await startPool();
+  const pids = await twoIdle(pool);
+  const late = pool.run((client) => client.query('select pg_sleep(0.4)'), { deadlineMs: 50 });
+  await expect(late).rejects.toBeInstanceOf(DeadlineError);
+  await expect.poll(() => pool.state, { timeout: PATIENT_MS }).toMatchObject({ busy: 0, idle: 2 });
+  proxy.lose();
+  await expect(pool.run(backendPid, { deadlineMs: 100 })).rejects.toBeInstanceOf(DeadlineError);
+  await expect.poll(() => proxy.lost, { timeout: PATIENT_MS }).toBe(0);
+  expect(pids).not.toContain(await pool.run(backendPid));
+});
