@@ -24,6 +24,16 @@ const programs: Readonly<Record<string, () => Promise<unknown>>> = {
 
 const name = process.argv.slice(2).find((arg) => arg !== '--') ?? '';
 const program = Object.hasOwn(programs, name) ? programs[name] : undefined;
-await (program?.() ?? import('./run.ts'));
+try {
+  await (program?.() ?? import('./run.ts'));
+} catch (error) {
+  const isOption =
+    error instanceof TypeError && 'code' in error && /^ERR_PARSE_ARGS_/.test(String(error.code));
+  if (!isOption) throw error;
+  console.error(
+    `${error.message}. The options of each are named in bench/README.md and docs/availability.md.`,
+  );
+  process.exit(2);
+}
 
 export {};

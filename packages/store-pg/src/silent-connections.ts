@@ -1,6 +1,6 @@
 /**
  * Connections that do not answer, of all pools of a store. There are three reasons for it, which only the server can tell apart, asked
- * over a session that is opened for that and kept for as long as there is something to ask, and two seconds more:
+ * over a session that is opened for that and kept for as long as there is something to ask, and a second more:
  *
  * - A commit waits for a standby. The server cannot take it back and does not notice that its client is gone, so a connection
  *   opened in place of each would leave one more session behind every second. It keeps its place until the server says that the wait is over.
@@ -12,6 +12,7 @@
  *   before and is silent still is lost, however slow the server is. It is closed before somebody waits for it in vain.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
 import { clientConfig, openClient, type StoreClient } from './client.ts';
 
 /** For connecting and asking; a server that does not answer is asked again. */
@@ -19,7 +20,9 @@ const ASK_MS = 1_000;
 const PAUSE_MS = 250;
 /** The pause after a question that was not answered: a server that is short of time is not asked for session after session. */
 const LONG_PAUSE_MS = 1_000;
-const SESSION_KEPT_MS = 2_000;
+const SESSION_KEPT_MS = 1_000;
+/** For a question over a session that is open: it may be lost with the others. */
+const ASK_AGAIN_MS = 500;
 const AT_WORK_MS = 2_000;
 
 const atWorkSql = `
@@ -94,7 +97,7 @@ export class SilentConnections {
 
   /** Over the session that is open. What is lost tells that others may be: then, and where none is open, over a new one. */
   async #ask(): Promise<void> {
-    if (this.#session !== null && (await this.#askOver(this.#session, false))) return;
+    if (this.#session !== null && (await this.#askOver(this.#session, false).catch(() => false))) return;
     this.#closeSession();
     for (const client of this.#idle) this.#probe(client);
     const probed = [...this.#probes.keys()];
@@ -111,9 +114,11 @@ export class SilentConnections {
   /** Lets go of what the server is not at work on. Answers whether that was nothing. */
   async #askOver(session: StoreClient, isNew: boolean): Promise<boolean> {
     const asked = [...this.#kept];
-    const { rows } = await session.query<{ pid: number; isWaiting: boolean }>(atWorkSql, [
-      asked.map(([{ pid }]) => pid),
-    ]);
+    const { rows } = await session.query<{ pid: number; isWaiting: boolean }>({
+      text: atWorkSql,
+      values: [asked.map(([{ pid }]) => pid)],
+      query_timeout: isNew ? ASK_MS : ASK_AGAIN_MS,
+    } as pg.QueryConfig);
     const atWork = new Map(rows.map(({ pid, isWaiting }) => [pid, isWaiting]));
     let isNoneLost = true;
     for (const [client, kept] of asked) {
