@@ -84,11 +84,12 @@ export class SilentConnections {
     this.#isAsking = true;
     clearTimeout(this.#closing);
     while (this.#kept.size + this.#probes.size > 0) {
-      const pauseMs = await this.#ask().then(
-        () => PAUSE_MS,
-        () => LONG_PAUSE_MS,
+      const isAsked = await this.#ask().then(
+        () => true,
+        () => false,
       );
-      if (pauseMs === LONG_PAUSE_MS) this.#closeSession();
+      if (!isAsked) this.#closeSession();
+      const pauseMs = isAsked ? PAUSE_MS : LONG_PAUSE_MS;
       if (this.#kept.size + this.#probes.size > 0) await delay(pauseMs, undefined, { ref: false });
     }
     this.#isAsking = false;

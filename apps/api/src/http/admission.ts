@@ -4,12 +4,13 @@
  * load has gone. What comes beyond the limit is refused at once, before anything is done for it.
  *
  * The limit is found by trying. When answers come late it becomes what was answered in the time that an answer may take (Little's
- * law), at the best rate of the last seconds, or of two seconds within the last minute: at half load the rate is what was asked, and no
- * capacity, and after a moment of standstill the best is that at which what had waited was answered. Answers come in batches, so that rate may be more than can be
- * carried on: where what came in just after a cut is late as well, cuts become deeper, and again less deep while few answers are late, or at
- * once where next to nothing is refused for a second. A commit that is held up makes all its answers late and is no queue: most answers of
- * the last half second must be. While answers come in half the time and the limit is used up it grows by a quarter in each round. Where even
- * the quickest answer is slow with few under way, a disk is, and no queue: taking in less would make none quicker, so late is then later.
+ * law), at the best rate of the last seconds, or what was carried on at best within the last minute: at half load the rate is what was
+ * asked, and no capacity, and after a moment of standstill the best is that at which what had waited was answered. Answers come in batches,
+ * so the best of a moment may be more than can be carried on: where what came in just after a cut is late as well, cuts become deeper, and
+ * again less deep while few answers are late, or at once where next to nothing is refused for a second. A commit that is held up makes all
+ * its answers late and is no queue: most answers of the last half second must be. While answers come in half the time and the limit is
+ * used up it grows by a quarter in each round. Where even the quickest answer is slow with few under way, a disk is, and no queue: taking in
+ * less would make none quicker, so late is then later.
  *
  * How much can be carried is not known of a service that has just been idle, or started: its connections are not open and its code is not
  * compiled. Once many are under way, nothing is concluded from what comes in within the first one and a half seconds.
