@@ -112,7 +112,7 @@ export class SilentConnections {
       if (this.#probes.has(client)) client.destroy(new Error('a connection was lost without a word'));
   }
 
-  /** Lets go of what the server is not at work on. Answers whether that was nothing. */
+  /** Lets go of what the server is not at work on, or has been for too long. Answers whether none of it was lost. */
   async #askOver(session: StoreClient, isNew: boolean): Promise<boolean> {
     const asked = [...this.#kept];
     const { rows } = await session.query<{ pid: number; isWaiting: boolean }>({
@@ -129,7 +129,8 @@ export class SilentConnections {
       const mayBeAnswered = isWaiting === undefined && !isNew && !kept.wasIdle;
       kept.wasIdle = true;
       if (mayBeAnswered || !this.#kept.has(client)) continue;
-      isNoneLost = false;
+      // One that has been at work for too long says nothing of the network.
+      isNoneLost &&= isWaiting !== undefined;
       this.#letGo(client, false);
     }
     return isNoneLost;
