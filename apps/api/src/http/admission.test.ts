@@ -1,19 +1,11 @@
 import type { Tenant } from '@svc/service';
+import { numbers } from '@svc/testkit/numbers';
 import { sampleOf } from '@svc/testkit/sampled';
 import { describe, expect, it } from 'vitest';
 import { Admission, type Leaving } from './admission.ts';
 import { ApiError } from './api-error.ts';
 
 const tenant = (org: string, crowd: Tenant['crowd'] = 'tenants'): Tenant => ({ crowd, org, subject: org });
-
-/** The same every time, between 0 and 1. */
-const numbers = (seed: number) => {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-};
 
 /**
  * A service of so many answers a second that takes its work in one line, as callers find it who wait 1.7 s: what they no
@@ -205,136 +197,6 @@ describe('a service whose commits cost much each and little for each decision, a
 
   it('has forgotten a standstill of a second some seconds later', () => {
     expect(overloaded(14_000)).toBeGreaterThan(0.8 * by48());
-  });
-});
-
-/**
- * Two nodes of one org on a database with a tenth of a processor: 2 ms of every 20, shared by all that is under way, with which something else is
- * busy for up to 100 ms every two seconds. A node reads for what has come in gathered, then commits it, two of each at once. Answers which
- * requests were not answered 200, as the second in which they came.
- */
-describe('a database with a tenth of a processor', () => {
-  type Leave = (nowMs: number, leaving?: Leaving) => void;
-  interface Waiting {
-    readonly atMs: number;
-    readonly leave: Leave;
-  }
-  interface Job {
-    leftMs: number;
-    readonly done: (nowMs: number) => void;
-  }
-  const AT_ONCE = 2;
-
-  class Line {
-    readonly waiting: Waiting[] = [];
-    #atOnce = 0;
-
-    constructor(
-      readonly costMs: (count: number) => number,
-      readonly done: (one: Waiting, nowMs: number) => void,
-    ) {}
-
-    /** Those who have waited 400 ms are told so. */
-    takeOverdue(nowMs: number): Waiting[] {
-      const isOverdue = ({ atMs }: Waiting) => nowMs - atMs > 400;
-      const count = this.waiting.findIndex((one) => !isOverdue(one));
-      return this.waiting.splice(0, count === -1 ? this.waiting.length : count);
-    }
-
-    begin(jobs: Job[]): void {
-      while (this.#atOnce < AT_ONCE && this.waiting.length > 0) {
-        const batch = this.waiting.splice(0, 64);
-        this.#atOnce += 1;
-        const done = (nowMs: number) => {
-          this.#atOnce -= 1;
-          for (const one of batch) this.done(one, nowMs);
-        };
-        jobs.push({ leftMs: this.costMs(batch.length), done });
-      }
-    }
-  }
-
-  const serve = (
-    seed: number,
-    phases: readonly { readonly seconds: number; readonly perSecond: number }[],
-  ) => {
-    const random = numbers(seed);
-    const jobs: Job[] = [];
-    const missedAtSeconds: number[] = [];
-    let answered = 0;
-    const nodes = [1, 2].map(() => {
-      const commits = new Line(
-        (count) => 1 + 0.1 * count,
-        ({ leave }, nowMs) => {
-          leave(nowMs);
-          answered += 1;
-        },
-      );
-      const reads = new Line(
-        (count) => 0.4 + 0.03 * count,
-        (one, nowMs) => commits.waiting.push({ ...one, atMs: nowMs }),
-      );
-      return { admission: new Admission(), lines: [reads, commits] as const };
-    });
-    let shareMs = 0;
-    const work = (nowMs: number) => {
-      if (nowMs % 20 === 0) shareMs = 2 * (0.7 + 0.6 * random());
-      if (nowMs % 2_000 === 0) jobs.push({ leftMs: 40 + 60 * random(), done: () => {} });
-      let leftMs = Math.min(1, shareMs);
-      shareMs -= leftMs;
-      while (leftMs > 1e-9 && jobs.length > 0) {
-        const eachMs = leftMs / jobs.length;
-        for (const job of [...jobs]) {
-          const tookMs = Math.min(eachMs, job.leftMs);
-          job.leftMs -= tookMs;
-          leftMs -= tookMs;
-          if (job.leftMs > 1e-9) continue;
-          jobs.splice(jobs.indexOf(job), 1);
-          job.done(nowMs);
-        }
-      }
-    };
-    let nowMs = 0;
-    for (const { seconds, perSecond } of phases) {
-      const endsAtMs = nowMs + seconds * 1_000;
-      for (let due = 0; nowMs < endsAtMs; nowMs++) {
-        for (due += (perSecond / 1_000) * 2 * random(); due >= 1; due--) {
-          const { admission, lines } = nodes[random() < 0.5 ? 0 : 1] as (typeof nodes)[0];
-          try {
-            lines[0].waiting.push({ atMs: nowMs, leave: admission.enter(tenant('one'), nowMs) });
-          } catch {
-            missedAtSeconds.push(nowMs / 1_000);
-          }
-        }
-        work(nowMs);
-        for (const { lines } of nodes)
-          for (const line of lines) {
-            for (const { leave } of line.takeOverdue(nowMs)) {
-              missedAtSeconds.push(nowMs / 1_000);
-              leave(nowMs, { decisions: 0, isSample: true, receivedAtMs: 0 });
-            }
-            line.begin(jobs);
-          }
-      }
-    }
-    return { missedAtSeconds, answered };
-  };
-
-  /** What 48 clients are answered, each of which sends its next when it has its answer. */
-  const CARRIED = 175;
-
-  it.each(
-    sampleOf(
-      Array.from({ length: 40 }, (_, index) => index + 1),
-      40,
-    ),
-  )('answers half of what is carried two seconds after three times that (%i)', (seed) => {
-    const { missedAtSeconds, answered } = serve(seed, [
-      { seconds: 60, perSecond: 3 * CARRIED },
-      { seconds: 20, perSecond: CARRIED / 2 },
-    ]);
-    expect(answered).toBeGreaterThan(60 * CARRIED * 0.8 + 20 * CARRIED * 0.4);
-    expect(missedAtSeconds.filter((second) => second >= 62)).toEqual([]);
   });
 });
 
