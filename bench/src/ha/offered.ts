@@ -1,6 +1,6 @@
 /** Verifications that are offered whether or not they are answered, and what became of them. Nobody repeats. */
-import { Agent, request } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import { Pool } from 'undici';
 import { VerifyRequests } from '../fixtures/verify-requests.ts';
 import type { World } from '../fixtures/world.ts';
 import { percentile } from '../load/percentile.ts';
@@ -8,6 +8,10 @@ import type { Node } from './services.ts';
 
 const GIVE_UP_MS = 4_000;
 const ADDRESSES = 8;
+const CONNECTIONS_OF_EACH = 64;
+const SIGNED_AT_ONCE = 20;
+/** In one turn of the event loop. A sender that is behind would not hear its answers otherwise, and take them for late. */
+const SENT_AT_ONCE = 20;
 
 interface Outcome {
   readonly status: number;
@@ -15,6 +19,8 @@ interface Outcome {
   readonly code: string | null;
   readonly sentMs: number;
   readonly tookMs: number;
+  /** How long after it was due it was sent: the sender's own lateness, and none of the service's. */
+  readonly behindMs: number;
 }
 
 export class Outcomes {
@@ -36,6 +42,14 @@ export class Outcomes {
   refusedMs(percent: number): number {
     const times = [...this.#of(503), ...this.#of(429)].map(({ tookMs }) => tookMs);
     return times.length === 0 ? 0 : percentile(times, percent);
+  }
+
+  /** Of the sender: how long after they were due requests were sent. */
+  behindMs(percent: number): number {
+    return percentile(
+      this.outcomes.map(({ behindMs }) => behindMs),
+      percent,
+    );
   }
 
   /** Those sent later than so long after the beginning. */
@@ -75,19 +89,17 @@ export class Outcomes {
 }
 
 export class Offered {
-  /** From several addresses, of each of which a node takes so many connections and no more. */
-  readonly #agents = Array.from(
-    { length: ADDRESSES },
-    (_, index) => new Agent({ keepAlive: true, maxSockets: 256, localAddress: `127.0.0.${index + 2}` }),
-  );
+  readonly #pools: readonly Pool[];
   readonly #signer: VerifyRequests;
   readonly #headers: Readonly<Record<string, string>>;
+  #signed: Buffer[] = [];
   #sent = 0;
 
-  constructor(
-    private readonly nodes: readonly Node[],
-    world: World,
-  ) {
+  constructor(nodes: readonly Node[], world: World) {
+    // From several addresses, of each of which a node takes so many connections and no more.
+    this.#pools = Array.from({ length: ADDRESSES }, (_, index) => `127.0.0.${index + 2}`).flatMap((address) =>
+      nodes.map(({ origin }) => poolFrom(address, origin)),
+    );
     this.#signer = new VerifyRequests(world);
     this.#headers = {
       authorization: `Bearer ${world.relyingParty.apiKey}`,
@@ -100,7 +112,8 @@ export class Offered {
     const beganMs = performance.now();
     const outcomes: Outcome[] = [];
     const client = async () => {
-      while (performance.now() < beganMs + seconds * 1_000) outcomes.push(await this.#send());
+      while (performance.now() < beganMs + seconds * 1_000)
+        outcomes.push(await this.#send(performance.now()));
     };
     await Promise.all(Array.from({ length: clients }, client));
     return new Outcomes(outcomes, seconds, beganMs);
@@ -110,37 +123,40 @@ export class Offered {
     const beganMs = performance.now();
     const outcomes: Promise<Outcome>[] = [];
     for (let due = 0; due < perSecond * seconds; due++) {
-      const waitMs = beganMs + (due * 1_000) / perSecond - performance.now();
+      const dueMs = beganMs + (due * 1_000) / perSecond;
+      const waitMs = dueMs - performance.now();
       if (waitMs > 0) await delay(waitMs);
-      outcomes.push(this.#send());
+      else if (due % SENT_AT_ONCE === 0) await nextTurn();
+      outcomes.push(this.#send(dueMs));
     }
     return new Outcomes(await Promise.all(outcomes), seconds, beganMs);
   }
 
   /** Status 0: no answer. */
-  #send(): Promise<Outcome> {
-    const turn = this.#sent++;
-    const node = this.nodes[turn % this.nodes.length];
-    const agent = this.#agents[Math.floor(turn / this.nodes.length) % ADDRESSES];
-    const [body = Buffer.alloc(0)] = this.#signer.sign(1);
+  async #send(dueMs: number): Promise<Outcome> {
+    const pool = this.#pools[this.#sent++ % this.#pools.length];
+    if (this.#signed.length === 0) this.#signed = this.#signer.sign(SIGNED_AT_ONCE);
+    const body = this.#signed.pop() ?? Buffer.alloc(0);
     const sentMs = performance.now();
-    return new Promise((resolve) => {
-      const finish = (status: number, code: string | null = null) =>
-        resolve({ status, code, sentMs, tookMs: performance.now() - sentMs });
-      const fail = (error: NodeJS.ErrnoException) => finish(0, `no answer (${error.code ?? error.name})`);
-      const options = {
-        agent,
-        method: 'POST',
-        headers: { ...this.#headers, 'content-length': body.length },
-        signal: AbortSignal.timeout(GIVE_UP_MS),
-      };
-      const sent = request(`${node?.origin}/verify`, options, (response) => {
-        response.resume();
-        response.once('error', fail);
-        response.once('end', () => finish(response.statusCode ?? 0));
-      });
-      sent.once('error', fail);
-      sent.end(body);
-    });
+    const finish = (status: number, code: string | null = null): Outcome => {
+      const nowMs = performance.now();
+      return { status, code, sentMs, tookMs: nowMs - sentMs, behindMs: sentMs - dueMs };
+    };
+    try {
+      const answer = await pool?.request({ path: '/verify', method: 'POST', headers: this.#headers, body });
+      await answer?.body.dump();
+      return finish(answer?.statusCode ?? 0);
+    } catch (error) {
+      const { code, name } = error as NodeJS.ErrnoException;
+      return finish(0, `no answer (${code ?? name})`);
+    }
   }
 }
+
+const poolFrom = (localAddress: string, origin: string): Pool =>
+  new Pool(origin, {
+    connections: CONNECTIONS_OF_EACH,
+    connect: { localAddress, timeout: GIVE_UP_MS },
+    headersTimeout: GIVE_UP_MS,
+    bodyTimeout: GIVE_UP_MS,
+  });

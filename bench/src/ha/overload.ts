@@ -61,6 +61,9 @@ try {
   const rate = capacity * Number(values.times);
   const overload = await offered.atRate(rate, Number(values.seconds));
   say(`${rate.toFixed(0)}/s offered for ${values.seconds} s: ${overload.describe()}`);
+  say(
+    `  sent after they were due: p50 ${overload.behindMs(50).toFixed(0)} ms, p99 ${overload.behindMs(99).toFixed(0)} ms`,
+  );
   const minutes = overload.minutes();
   if (minutes.length > 1)
     minutes.forEach((minute, index) => {

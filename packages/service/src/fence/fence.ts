@@ -1,5 +1,5 @@
 /**
- * The fence as one process keeps it (protocol §10). In rounds of about a quarter of a second it reads the head outside, holds
+ * The fence as one process keeps it (protocol §10). In rounds, a quarter of a second apart or as long as the last one took, it reads the head outside, holds
  * it against the database's lineage, and publishes the next beat. What is asked on the path of a decision is memory alone:
  * whether the head that was last confirmed is young enough.
  *
@@ -31,6 +31,8 @@ export interface FenceProblem {
 }
 
 const ROUND_MS = 250;
+/** Of the age that a head may have: a server that is slow is not asked all the time, and still confirms twice within it. */
+const LONGEST_PAUSE_SHARE = 1 / 4;
 
 /** What changed is copied out within about a second; after this long a restore could lack it (docs/operations.md). */
 const LONGEST_UNKEPT_MS = 60_000;
@@ -64,6 +66,7 @@ export class Fence {
   readonly #stopping = new AbortController();
   /** When the confirmed head was made at the latest, by the monotonic clock. */
   #headMs = Number.NEGATIVE_INFINITY;
+  #confirmedAtMs = Number.NEGATIVE_INFINITY;
   #refusal: FenceProblem | null = null;
   #failure = 'it has not been read yet';
   #confirmedSeq: number | null = null;
@@ -138,10 +141,20 @@ export class Fence {
 
   async #goOn(): Promise<void> {
     const { signal } = this.#stopping;
-    while (!signal.aborted) {
-      await delay(ROUND_MS, undefined, { signal, ref: false }).catch(() => {});
-      if (!signal.aborted) await this.round();
+    for (let pauseMs = ROUND_MS; !signal.aborted; ) {
+      await delay(pauseMs, undefined, { signal, ref: false }).catch(() => {});
+      if (signal.aborted) return;
+      const beganMs = performance.now();
+      await this.round();
+      pauseMs = this.#pauseAfter(beganMs);
     }
+  }
+
+  /** As long as a round took that confirmed the head. What failed is tried again soon: the head grows old meanwhile. */
+  #pauseAfter(beganMs: number): number {
+    if (this.#confirmedAtMs < beganMs) return ROUND_MS;
+    const longestMs = this.options.maxAgeMs * LONGEST_PAUSE_SHARE;
+    return Math.max(ROUND_MS, Math.min(performance.now() - beganMs, longestMs));
   }
 
   async #look(again = LOOKS_AGAIN): Promise<void> {
@@ -212,6 +225,7 @@ export class Fence {
       this.#servers = [...this.#servers.filter((one) => one !== server), server].slice(-KNOWN_SERVERS);
     this.deps.store.lineage.trust(server);
     this.#headMs = Math.max(this.#headMs, headMs);
+    this.#confirmedAtMs = performance.now();
     const reason = `a restore or a repair of the clock is settling: decisions begin in ${Math.ceil(quarantineMs / 1000)} s`;
     this.#refusal =
       quarantineMs > 0 ? { kind: 'quarantine', reason, isOfAll: false, isSettling: true } : null;

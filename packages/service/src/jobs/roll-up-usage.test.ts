@@ -34,6 +34,42 @@ describe('rolling up', () => {
     expect(await rollUpUsage(deps, never)).toEqual({ counted: 3 });
   });
 
+  it('takes fewer at a time where so many are not counted in time, and more again, so that it ends on a server that has little time', async () => {
+    const inTime = 60;
+    const limits: number[] = [];
+    let left = 400;
+    const countSealed = async (limit: number) => {
+      limits.push(limit);
+      if (Math.min(limit, left) > inTime) throw new StoreError('ambiguous', 'no answer within 2200 ms');
+      const counted = Math.min(limit, left);
+      left -= counted;
+      return counted;
+    };
+    const { deps } = storeOf([true], []);
+    Object.assign(deps.store.usage, { countSealed });
+    expect(await rollUpUsage(deps, never)).toEqual({ counted: 400 });
+    expect(Math.max(...limits)).toBeLessThanOrEqual(250);
+
+    left = 400;
+    const hopeless = async () => {
+      throw new StoreError('ambiguous', 'no answer within 2200 ms');
+    };
+    Object.assign(deps.store.usage, { countSealed: hopeless });
+    await expect(rollUpUsage(deps, never)).rejects.toThrow('no answer');
+  });
+
+  it('takes more at a time as long as they are counted in time', async () => {
+    const limits: number[] = [];
+    const { deps } = storeOf([true], []);
+    const countSealed = async (limit: number) => {
+      limits.push(limit);
+      return limits.length > 6 ? 0 : limit;
+    };
+    Object.assign(deps.store.usage, { countSealed });
+    await rollUpUsage(deps, never);
+    expect(limits).toEqual([250, 500, 1_000, 2_000, 2_000, 2_000, 2_000]);
+  });
+
   it('fails when storage cannot be asked', async () => {
     const { deps } = storeOf([new StoreError('unavailable', 'down')], []);
     await expect(rollUpUsage(deps, never)).rejects.toThrow('down');
