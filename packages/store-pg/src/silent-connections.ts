@@ -5,7 +5,7 @@
  * - A commit waits for a standby. The server cannot take it back and does not notice that its client is gone, so a connection
  *   opened in place of each would leave one more session behind every second. It keeps its place until the server says that the wait is over.
  * - The server is short of time, and late with new sessions above all. What answers before the question does is used again, and so
- *   is what the server is at work on, until it answers or ten seconds have passed: its own limits end that, and closing a
+ *   is what the server is at work on, until it answers or two seconds have passed: its own limits end that soon, and closing a
  *   connection would end nothing, but cost a new session.
  * - The connection is lost without a word, and others may be with it, in every pool. So whenever one is silent all idle ones are asked
  *   too. Opening a session takes a server far longer than a word on one that is open: an idle connection that was asked
@@ -23,8 +23,7 @@ const LONG_PAUSE_MS = 1_000;
 const SESSION_KEPT_MS = 1_000;
 /** For a question over a session that is open: it may be lost with the others. */
 const ASK_AGAIN_MS = 500;
-/** On a server that is short of time even an end takes seconds, and a new session takes more of it than waiting. */
-const AT_WORK_MS = 10_000;
+const AT_WORK_MS = 2_000;
 
 const atWorkSql = `
   select pid, wait_event is not distinct from 'SyncRep' as "isWaiting" from pg_stat_activity
