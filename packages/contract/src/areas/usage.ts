@@ -7,6 +7,12 @@ import { defineRoute, json } from '../route.ts';
 
 const rp = didWeb.optional().meta({ description: 'One relying party. Org keys: a member (default: all).' });
 
+const PART_OF_DAY = [
+  '',
+  'A day that has left the database is counted from its sums. Where `since` or `until` lies within one, its decisions are',
+  'counted one by one, into 100,000 different counts at most: for more the answer is 400, and a period of whole days is counted.',
+];
+
 const CACHE = { 'Cache-Control': 'How long the answer may be kept.' };
 
 export const usageRoutes = {
@@ -19,6 +25,7 @@ export const usageRoutes = {
       'An RP key sees its own verifies, a Principal key those against its Grants, an org key those of its relying',
       'parties or, with `principal`, those against the Grants of a member; the operator and observers everything. Counts',
       'are exact, today’s included.',
+      ...PART_OF_DAY,
     ].join('\n'),
     auth: ['rp', 'principal', 'org', 'observer', 'admin'],
     limiter: 'authenticated',
@@ -44,6 +51,7 @@ export const usageRoutes = {
     description: [
       'What was decided in a period, Principal by Principal: how often, why not, and what came of it. Outcomes count',
       'towards the day of their decision, whenever they were reported; one that has been corrected no longer counts.',
+      ...PART_OF_DAY,
     ].join('\n'),
     auth: ['rp', 'org', 'observer', 'admin'],
     limiter: 'authenticated',

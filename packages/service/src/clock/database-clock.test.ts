@@ -91,6 +91,20 @@ describe("a process's time", () => {
     }
   });
 
+  it('is had from one reading where the next ones, for precision, are not answered', async () => {
+    fakeTime();
+    const database = createDatabase();
+    database.wayBackMs = 40;
+    const { read } = database.clock;
+    database.clock.read = async () => {
+      const reading = await read();
+      database.isUp = false;
+      return reading;
+    };
+    const { clock, heldFor } = await start(database);
+    expect([clock.nowMs(), heldFor()]).toEqual([database.nowMs() - 40, []]);
+  });
+
   it('is never ahead of a database whose clock is slower than this machine’s by 500 ppm', async () => {
     fakeTime();
     const { clock, database } = await start();

@@ -42,10 +42,15 @@ export class DatabaseClock implements Clock {
 
   private constructor(private readonly deps: ClockDeps) {}
 
-  /** Rejects when the database cannot be asked. If its reading is not accepted, decisions are held from the start. */
+  /** Rejects when the database cannot be asked once. If its reading is not accepted, decisions are held from the start. */
   static async start(deps: ClockDeps): Promise<DatabaseClock> {
     const clock = new DatabaseClock(deps);
-    for (let left = FIRST_READINGS; left > 0 && (await clock.read()) > PRECISE_MS; left--);
+    let tookMs = await clock.read();
+    const again = async () => {
+      tookMs = await clock.read();
+    };
+    for (let left = FIRST_READINGS - 1; left > 0 && tookMs > PRECISE_MS; left--)
+      await clock.orWarn('clock.not_read', again);
     clock.readLater();
     return clock;
   }
