@@ -49,7 +49,7 @@ const calm = [
   'status-signer-away',
   'traces',
   'upgrade',
-].map((name) => `test/deployments/${name}.test.ts`);
+].map((name) => `test/deployments/${name}{,.deep}.test.ts`);
 export const alone = { include: ['test/deployments/**/*.test.ts'], exclude: calm };
 
 export default project('api', {
