@@ -60,6 +60,15 @@ const KNOWN_SERVERS = 8;
 /** In a round. A store that lets nobody publish is not asked without end. */
 const LOOKS_AGAIN = 2;
 
+/**
+ * Between two rounds, in milliseconds: as long as the last one took, if it confirmed the head, so that a slow server is asked half of the
+ * time at most. What failed is tried again soon: the head grows old meanwhile.
+ */
+export const pauseAfter = (round: { tookMs: number; isConfirmed: boolean; maxAgeMs: number }): number =>
+  round.isConfirmed
+    ? Math.max(ROUND_MS, Math.min(round.tookMs, round.maxAgeMs * LONGEST_PAUSE_SHARE))
+    : ROUND_MS;
+
 type Deps = Pick<ServiceDeps, 'store' | 'random' | 'crypto' | 'identity' | 'log'>;
 
 export class Fence {
@@ -146,15 +155,12 @@ export class Fence {
       if (signal.aborted) return;
       const beganMs = performance.now();
       await this.round();
-      pauseMs = this.#pauseAfter(beganMs);
+      pauseMs = pauseAfter({
+        tookMs: performance.now() - beganMs,
+        isConfirmed: this.#confirmedAtMs >= beganMs,
+        maxAgeMs: this.options.maxAgeMs,
+      });
     }
-  }
-
-  /** As long as a round took that confirmed the head. What failed is tried again soon: the head grows old meanwhile. */
-  #pauseAfter(beganMs: number): number {
-    if (this.#confirmedAtMs < beganMs) return ROUND_MS;
-    const longestMs = this.options.maxAgeMs * LONGEST_PAUSE_SHARE;
-    return Math.max(ROUND_MS, Math.min(performance.now() - beganMs, longestMs));
   }
 
   async #look(again = LOOKS_AGAIN): Promise<void> {
