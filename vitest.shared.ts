@@ -21,6 +21,7 @@ const projectsWithDatabase = new Set([
   'api',
   'api-alone',
   'conformance-runner',
+  'fsck',
   'service',
   'store-pg',
   'svc',

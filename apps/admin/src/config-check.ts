@@ -1,4 +1,5 @@
 /** `svc-admin config check`: what a start would find wrong, before there is one. */
+
 import { UsageError } from '@svc/cli/command-line';
 import {
   type Config,
@@ -8,6 +9,7 @@ import {
   type WorkerConfig,
 } from '@svc/config';
 import { openOutside } from '@svc/fence';
+import { openObjects } from '@svc/object-store';
 import {
   ConfigurationError,
   OPERATOR_DEADLINES,
@@ -38,10 +40,11 @@ export const configCheckCommand: Command = {
     const check = CHECKS[String(program)];
     if (check === undefined) throw new UsageError('--program is one of api, worker and runner');
     const faults: string[] = [];
-    for (const [what, work] of check(env, offline === true)) {
+    for (const [what, work, isNeeded = true] of check(env, offline === true)) {
       const problem = await problemOf(work);
-      console.log(problem === null ? `ok     ${what}` : `FAULT  ${what}:\n${indent(problem)}`);
-      if (problem !== null) faults.push(problem);
+      const found = isNeeded ? 'FAULT ' : 'warning';
+      console.log(problem === null ? `ok     ${what}` : `${found} ${what}:\n${indent(problem)}`);
+      if (problem !== null && isNeeded) faults.push(problem);
       // Without a configuration there is nothing to look at.
       if (problem !== null && what === CONFIGURATION) break;
     }
@@ -50,7 +53,8 @@ export const configCheckCommand: Command = {
   },
 };
 
-type Steps = Iterable<readonly [what: string, work: () => unknown]>;
+/** `isNeeded`: unless it is false nothing starts without. */
+type Steps = Iterable<readonly [what: string, work: () => unknown, isNeeded?: boolean]>;
 
 const CONFIGURATION = 'configuration';
 
@@ -61,7 +65,7 @@ const CHECKS: Readonly<Record<string, (env: Environment, isOffline: boolean) => 
     yield* ofSecrets(config.env, () => loadSecrets(config));
     if (!isOffline) yield* ofService(config);
     const { databaseReadUrl } = config;
-    if (!isOffline && databaseReadUrl !== null) yield ['replica', () => checkReplica(databaseReadUrl)];
+    if (!isOffline && databaseReadUrl !== null) yield ['replica', () => checkReplica(databaseReadUrl), false];
   },
   *worker(env, isOffline) {
     yield [CONFIGURATION, () => readWorkerConfig(env)];
@@ -82,7 +86,8 @@ function* ofSecrets(env: Config['env'], load: () => ReturnType<typeof loadWorker
 }
 
 function* ofService(config: Config | WorkerConfig): Steps {
-  const { database, fence, domain } = config;
+  const { cold, database, fence, domain } = config;
+  if (cold !== null) yield ['cold days', () => checkCold(cold), false];
   if (database.kind === 'external') yield ['database', () => checkDatabaseOf(config, database.url)];
   if (fence === null) return;
   const url = database.kind === 'external' ? database.url : null;
@@ -104,6 +109,17 @@ const checkDatabaseOf = async (
     throw new Error(
       `it is that of ${did}, and this configuration is of did:web:${domain}: set SVC_DOMAIN, or DATABASE_URL`,
     );
+};
+
+const checkCold = async ({ place, endpoint }: NonNullable<Config['cold']>): Promise<void> => {
+  const { objects, close } = await openObjects(place, endpoint, { mayMake: false });
+  try {
+    await objects.list('nothing', null, 1);
+  } catch (error) {
+    throw new Error(`${place}: ${error instanceof Error ? error.message : String(error)}`);
+  } finally {
+    close();
+  }
 };
 
 const checkFence = async (

@@ -21,7 +21,7 @@ const dayOption = { value: 'DAY', text: 'this day alone (YYYY-MM-DD)' } as const
 
 export const ledgerStatusCommand: Command = {
   name: 'ledger status',
-  gist: 'Says where the Receipts of closed days are, what they take, and which days are broken; the exit code is 1 if any is',
+  gist: 'Says where the Receipts of closed days are, what they take, and which days are broken; the exit code is 1 if any is, or the store does not answer',
   options: {
     all: { text: 'each day' },
     json: { text: 'one JSON document instead of a report, with each day' },
@@ -35,9 +35,11 @@ lead to its roots. unpacked: brought back. Nothing is written.`,
       const days: Shown[] = [];
       // One after another: manifests are large, connections few, and years of days many.
       for (const day of await packing.store.coldDays.listStates()) days.push(await withObjects(packing, day));
+      const store = await storeProblem(packing);
       if (json === true) console.log(JSON.stringify(days, null, 2));
       else console.log([...report(days, all === true), ...waiting(packing, days)].join('\n'));
-      return days.some(({ problem }) => problem !== null) ? 1 : 0;
+      if (store !== null) console.error(`SVC_COLD: ${store}`);
+      return store !== null || days.some(({ problem }) => problem !== null) ? 1 : 0;
     }),
 };
 
@@ -110,6 +112,7 @@ export const ledgerVerifyCommand: Command = {
         differing += Number(problem !== null);
         console.log(`${one}  ${problem ?? 'ok'}`);
       }
+      if (asked.length === 0) console.log('No day is packed: there is nothing to prove.');
       return differing === 0 ? 0 : 1;
     }),
 };
@@ -136,9 +139,17 @@ environment of the API, with the SVC_COLD and SVC_COLD_GRACE_DAYS of the worker.
 const withPacking = (env: Environment, work: (packing: PackDaysDeps) => Promise<number>): Promise<number> =>
   withOpened(env, ({ packing }) => {
     if (packing === null)
-      throw new UsageError('SVC_COLD is not set: it says where cold days are, as the worker has it');
+      throw new UsageError(
+        'SVC_COLD is not set: it says where cold days are, as the worker has it (`npm start`: file:// and the folder cold in SVC_DATA_DIR)',
+      );
     return work(packing);
   });
+
+const storeProblem = ({ objects }: PackDaysDeps): Promise<string | null> =>
+  objects.list('nothing', null, 1).then(
+    () => null,
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
 
 const dayOf = (value: unknown): Day => {
   if (typeof value !== 'string' || !isDay(value))
@@ -166,6 +177,9 @@ const report = (days: readonly Shown[], showsAll: boolean): readonly string[] =>
     const sum = (of: (one: Shown) => number) => those.reduce((all, one) => all + of(one), 0);
     return `${state.padEnd(9)}${String(those.length).padStart(7)}${mib(sum(({ bytes }) => bytes))}${mib(sum(({ objectBytes }) => objectBytes))}`;
   }),
+  ...(days.length === 0
+    ? ['No day is closed yet: the worker closes one some minutes after its end (UTC).']
+    : []),
   ...(showsAll ? days.map(describe) : []),
   ...days.flatMap(({ day, problem }) => (problem === null ? [] : [`${day}: ${problem}`])),
 ];

@@ -1,6 +1,7 @@
 /** A worker has old days leave the database, and what is left of it is proven as before. */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import {
+  appendFileSync,
   copyFileSync,
   mkdtempSync,
   readdirSync,
@@ -125,6 +126,28 @@ describe('fsck --cold', () => {
       expect((await check()).faults).toEqual(onlyFault('what is stored under'));
     }),
   );
+
+  it('finds bytes behind an object, where whoever reads Parquet begins', () =>
+    restoring(async (file) => {
+      appendFileSync(file, readFileSync(file));
+      expect((await check()).faults).toEqual(onlyFault(`${receipts.slice(coldDir.length + 1)} has `));
+    }));
+
+  it('finds that the recorded manifest is not in the store, and one there that nobody has signed', async () => {
+    const folder = join(coldDir, busy, 'manifests');
+    const [name = ''] = readdirSync(folder);
+    renameSync(join(folder, name), join(coldDir, 'kept'));
+    expect((await check()).faults).toEqual(onlyFault('its manifest is not in the store'));
+    renameSync(join(coldDir, 'kept'), join(folder, name));
+
+    const [head = '', payload = ''] = manifest.split('.');
+    const later = { ...JSON.parse(Buffer.from(payload, 'base64url').toString()), iat: 4_000_000_000 };
+    const forged = `${head}.${encodeBase64urlText(JSON.stringify(later))}.${'A'.repeat(86)}`;
+    const file = join(folder, `${createHash('sha256').update(forged).digest('hex')}.jws`);
+    writeFileSync(file, forged);
+    expect((await check()).faults).toEqual(onlyFault('the manifest '));
+    rmSync(file);
+  });
 
   it('finds a missing object', () =>
     restoring(async (file) => {

@@ -4,9 +4,10 @@ import type { ColdDay } from './manifest.ts';
 import { proveReceipts } from './pack-tables.ts';
 import { ColdDayReader } from './read-day.ts';
 import type { ReceiptRow } from './schema.ts';
+import { assertWhole } from './whole-object.ts';
 
 /**
- * Reads every byte that a manifest names and compares it with the day's checkpoint. Answers what differs; null: nothing. `onRow` hears of
+ * Reads every byte of the objects that a manifest names and compares it with the day's checkpoint. Answers what differs; null: nothing. `onRow` hears of
  * each Receipt. Rejects where that cannot be told: with an `ObjectStoreError` that says nothing of what is stored, or as `stop` was aborted.
  */
 export const findDayProblem = async (
@@ -23,6 +24,7 @@ export const findDayProblem = async (
     const reader = new ColdDayReader(objects, manifest);
     for (const table of ['attestations', 'consumption_events'] as const)
       for await (const _ of reader.rows(table, stop));
+    for (const entry of Object.values(manifest.tables).flat()) await assertWhole(objects, entry, stop);
     return found.root === published.root && found.contentRoot === published.contentRoot
       ? null
       : 'its objects do not lead to its roots';

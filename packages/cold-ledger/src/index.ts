@@ -35,3 +35,4 @@ export {
   TABLES,
   type TableName,
 } from './schema.ts';
+export { manifestFolder, manifestName } from './store-manifest.ts';

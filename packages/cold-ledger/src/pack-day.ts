@@ -14,6 +14,7 @@ import {
 } from './pack-tables.ts';
 import { type Digests, differenceOf, digestsOf, newPrints, type Print, type PrintedRow } from './prints.ts';
 import { ColdDayReader } from './read-day.ts';
+import { assertWhole } from './whole-object.ts';
 
 /** What the Receipts lead to as they were read back from the store, and what they were read from. */
 export interface PackedDay extends ProvenTables {
@@ -69,6 +70,7 @@ export const readBackDay = async (
           trees.add(row);
         }
     else for await (const rows of reader.rows(table, signal)) for (const row of rows) found[table].add(row);
+    await assertWhole(store, entry, signal);
   }
   return { ...trees.proven, found: digestsOf(found) };
 };

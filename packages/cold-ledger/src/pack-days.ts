@@ -4,7 +4,14 @@
  */
 import type { CheckpointRecord, Day } from '@svc/service';
 import { clearDays, deleteReplaced } from './clear-days.ts';
-import { assertSure, type LeaveDeps, type LeftDays, leaveDays, NotProvenError } from './leave-days.ts';
+import {
+  assertSameStore,
+  assertSure,
+  type LeaveDeps,
+  type LeftDays,
+  leaveDays,
+  NotProvenError,
+} from './leave-days.ts';
 import type { PackedDay } from './pack-day.ts';
 import { assertOfDay, messageOf, proveOnlyCopies, throughOutage, workOf } from './prove-day.ts';
 import { problemOf, storeManifest } from './store-manifest.ts';
@@ -37,6 +44,7 @@ const AGAIN_HOURS = { failed: 3, broken: 24 };
 export const packDays = async (deps: PackDaysDeps, stop: AbortSignal): Promise<PackedDays> => {
   const count = { packed: 0, broken: 0 };
   const failed = new Map<Day, unknown>();
+  await assertSameStore(deps, stop);
   while (deps.hotDays > 0 && !stop.aborted) {
     await assertSure(deps);
     const listed = await deps.store.coldDays.listDue(deps.hotDays, deps.clock.nowMs(), failed.size + 1);
@@ -71,6 +79,7 @@ export const packNamedDay = async (
   stop: AbortSignal,
 ): Promise<'packed' | 'broken' | 'stopped'> => {
   await assertSure(deps);
+  await assertSameStore(deps, stop);
   const checkpoint = await deps.store.coldDays.findToPack(day);
   if (checkpoint === null)
     throw new Error(

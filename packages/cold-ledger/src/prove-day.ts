@@ -1,5 +1,4 @@
 /** Whether a recorded day is in the store as the service packed and published it. */
-import { objectName } from '@svc/object-store';
 import { type Day, ObjectStoreError, type ServiceDeps, StoreError } from '@svc/service';
 import { type DayWork, type DayWorkDeps, dayWork } from './day-work.ts';
 import type { ColdDay } from './manifest.ts';
@@ -23,18 +22,17 @@ const readOrProblem = (read: ReadManifest, text: string): ColdDay | string => {
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-const NOTHING = objectName('nothing', new Uint8Array(), 'bin');
-
 /**
  * Resolves where it is a day alone with which `error` came about, so that the others may go on: the store and the database answer. Rejects
- * with `error` otherwise, and once `stop` is aborted.
+ * with `error` otherwise, and once `stop` is aborted. The store is asked for a listing: of an object alone S3 says the same whether that is
+ * not there or its bucket is not.
  */
 export const assertOfDay = async (
   { objects, store }: Pick<ProveDeps, 'objects' | 'store'>,
   error: unknown,
   stop: AbortSignal,
 ): Promise<void> => {
-  const isAway = await Promise.all([objects.head(NOTHING, stop), store.coldDays.countCold()]).then(
+  const isAway = await Promise.all([objects.list('nothing', null, 1, stop), store.coldDays.countCold()]).then(
     () => false,
     () => true,
   );

@@ -31,6 +31,10 @@ export const storeManifest = async (
 
 export const manifestFolder = (day: string): string => `${day}/manifests`;
 
+/** Under which name a recorded manifest is in the store. */
+export const manifestName = (day: string, hash: Sha256): string =>
+  `${manifestFolder(day)}/${hash.replace('sha256:', '')}.jws`;
+
 export const hashOfManifest = (bytes: Uint8Array): Sha256 =>
   `sha256:${createHash('sha256').update(bytes).digest('hex')}` as Sha256;
 

@@ -5,22 +5,32 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, link, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { giveToOwnerOf, makeFolders } from '@svc/service';
 import { type ByteRange, type Driver, FinalError, MAX_OBJECT_BYTES } from './driver.ts';
 import { isFolder, isObjectName } from './names.ts';
 
 /** No folder of objects is called so. */
 const DRAFTS = '.drafts';
+const GONE = 'the folder of the objects is not there: is it mounted?';
 /** A call takes a thread of the four that a process has for its files, for names of hosts and more: a mount that does not answer keeps it. */
 const AT_ONCE = 2;
 /** Longer than anybody writes: what is older was left by a process that died. */
 const DRAFT_LIFE_MS = 3_600_000;
 
-export const openFiles = async (root: string): Promise<Driver> => {
-  await makeFolders(join(root, DRAFTS));
-  const home = await realpath(root);
-  await removeOldDrafts(join(home, DRAFTS));
+/** `mayMake`: a folder that is not there yet is made; otherwise every call rejects until it is there. */
+export const openFiles = async (root: string, mayMake = true): Promise<Driver> => {
+  if (mayMake) await makeFolders(join(root, DRAFTS));
+  const home = mayMake ? await realpath(root) : await realpath(root).catch(() => resolve(root));
+  if (mayMake) await removeOldDrafts(join(home, DRAFTS));
+  /** Below a mount point that has nothing mounted there is none. A copy of the objects, which is only read, may lack it. */
+  const assertThere = () => assertFolder(mayMake ? join(home, DRAFTS) : home);
+  /** What `reading` finds; null where the folder is there and lacks it. */
+  const unlessGone = async <T>(reading: () => Promise<T | null>): Promise<T | null> => {
+    const found = await reading();
+    if (found === null) await assertThere();
+    return found;
+  };
   /** Runs `place` once the bytes are written aside and flushed, and flushes the folder that it puts them into. */
   const write = async <T>(
     name: string,
@@ -29,16 +39,17 @@ export const openFiles = async (root: string): Promise<Driver> => {
     place: (draft: string, path: string) => Promise<T>,
   ): Promise<T> => {
     const path = join(home, name);
-    await makeFoldersBelow(home, dirname(name));
     const draft = join(home, DRAFTS, randomBytes(16).toString('hex'));
     try {
+      // First: where the folder is not mounted any more nothing is made in its place.
       await writeFlushed(home, draft, bytes);
+      await makeFoldersBelow(home, dirname(name));
       signal.throwIfAborted();
       return await place(draft, path);
     } finally {
       await rm(draft, { force: true });
       // Also where another process was first, which may not have come to it.
-      await flushFolder(dirname(path));
+      await orNull(() => flushFolder(dirname(path)));
     }
   };
   return {
@@ -49,12 +60,15 @@ export const openFiles = async (root: string): Promise<Driver> => {
       ),
     replace: (name, bytes, signal) => write(name, bytes, signal, rename),
     read: (name, range, signal) =>
-      withFile(join(home, name), (file, size) => {
-        if (range === null && size > MAX_OBJECT_BYTES) throw new FinalError(`${name} has ${size} bytes`);
-        return readUpTo(file, range ?? { offset: 0, length: size }, signal);
-      }),
-    size: (name) => withFile(join(home, name), async (_, size) => size),
+      unlessGone(() =>
+        withFile(join(home, name), (file, size) => {
+          if (range === null && size > MAX_OBJECT_BYTES) throw new FinalError(`${name} has ${size} bytes`);
+          return readUpTo(file, range ?? { offset: 0, length: size }, signal);
+        }),
+      ),
+    size: (name) => unlessGone(() => withFile(join(home, name), async (_, size) => size)),
     list: async (folder, after, limit) => {
+      await assertThere();
       await orNull(() => assertReal(join(home, folder)));
       const keys: string[] = [];
       for await (const key of keysBelow(home, folder, after)) {
@@ -68,6 +82,11 @@ export const openFiles = async (root: string): Promise<Driver> => {
       await rm(join(home, name), { force: true });
     },
   };
+};
+
+/** That nothing is below a folder that is gone is no answer about an object. */
+const assertFolder = async (path: string): Promise<void> => {
+  if ((await orNull(() => stat(path))) === null) throw new Error(GONE);
 };
 
 /** Makes what is missing of a folder, and flushes each one that has got another. */

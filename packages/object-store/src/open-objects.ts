@@ -9,15 +9,24 @@ export interface OpenedObjects {
   close(): void;
 }
 
+interface OpenOptions {
+  readonly patience?: Patience;
+  /** False: a folder that is not there is not made, and every call is refused until it is. */
+  readonly mayMake?: boolean;
+}
+
 /** `file:///folder`, or `s3://bucket/prefix` at `endpoint` (null: Amazon's). The SDK is loaded only where it is needed. */
 export const openObjects = async (
   place: string,
   endpoint: string | null,
-  patience?: Patience,
+  { patience, mayMake = true }: OpenOptions = {},
 ): Promise<OpenedObjects> => {
   const url = new URL(place);
   if (url.protocol === 'file:')
-    return { objects: checkedStore(await openFiles(fileURLToPath(url)), patience), close: () => {} };
+    return {
+      objects: checkedStore(await openFiles(fileURLToPath(url), mayMake), patience),
+      close: () => {},
+    };
   const { openBucket } = await import('./bucket.ts');
   const folder = decodeURIComponent(url.pathname).replace(/^\/+|\/+$/g, '');
   const bucket = openBucket({ bucket: url.host, prefix: folder === '' ? '' : `${folder}/`, endpoint });

@@ -17,7 +17,7 @@ const before = Object.keys(asked).map((name) => [name, process.env[name]] as con
 const opened: OpenedObjects[] = [];
 const open = async (endpoint: string, patience = PATIENCE, bucket = 'cold') => {
   Object.assign(process.env, asked);
-  const one = await openObjects(`s3://${bucket}/svc/ledger`, endpoint, patience);
+  const one = await openObjects(`s3://${bucket}/svc/ledger`, endpoint, { patience });
   opened.push(one);
   return one.objects;
 };

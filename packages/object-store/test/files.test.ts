@@ -8,6 +8,7 @@ import {
   mkdtempSync,
   openSync,
   readdirSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -56,6 +57,35 @@ it('a link in the place of a folder or an object is not followed', async () => {
   await expect(objects.get(linked)).rejects.toMatchObject({ kind: 'unavailable' });
 });
 
+it('a folder that is gone answers nothing of an object, and nothing is made in its place; where it is only read none is made either', async () => {
+  const mount = join(folder, 'mount');
+  const away = join(folder, 'away');
+  const mounted = await open(mount);
+  const [name, bytes] = named('a/b', 'kept');
+  await mounted.put(name, bytes);
+  renameSync(mount, away);
+  // As a mount point without what was mounted.
+  mkdirSync(mount);
+  const read = (await openObjects(pathToFileURL(join(folder, 'typo')).href, null, { mayMake: false }))
+    .objects;
+  for (const gone of [mounted, read])
+    for (const call of [
+      () => gone.get(name),
+      () => gone.head(name),
+      () => gone.list('a', null, 10),
+      () => gone.put(...named('a/b', 'new')),
+    ])
+      await expect(call()).rejects.toMatchObject({ kind: 'unavailable' });
+  expect([readdirSync(mount), existsSync(join(folder, 'typo'))]).toEqual([[], false]);
+  rmSync(mount, { recursive: true });
+  renameSync(away, mount);
+  expect(Buffer.from(await mounted.get(name)).toString()).toBe('kept');
+});
+
+it('a place that takes no folders is refused, and not tried for ever', async () => {
+  await expect(open('/proc/nope/objects')).rejects.toThrow();
+});
+
 it('what a process that died left half written is no object, and is cleared away when it is old', async () => {
   const drafts = join(root, '.drafts');
   for (const [name, ageSeconds] of [
@@ -73,7 +103,7 @@ it('what a process that died left half written is no object, and is cleared away
 it('a call that hangs in the file system is given up in time, keeps its place until it ends, and while no place is left calls are refused at once', async () => {
   const hanging = join(folder, 'hanging');
   const patience = { attemptMs: 1_000, pauseMs: 1 };
-  const { objects: mounted } = await openObjects(pathToFileURL(hanging).href, null, patience);
+  const { objects: mounted } = await openObjects(pathToFileURL(hanging).href, null, { patience });
   const [whole, bytes] = named('mount', 'whole');
   await mounted.put(whole, bytes);
   // Nobody writes into a pipe: whoever opens it to read waits for ever, and nothing ends that.

@@ -87,7 +87,10 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
   const kept = sources.isOperator === true ? logger : logger.child({}, { level: 'info' });
   const log = countedLog(logger, count, kept);
   const onReplicaChange = createReplicaReporter(log);
-  const cold = config.cold === null ? null : await openObjects(config.cold.place, config.cold.endpoint);
+  // What an operator mistypes is not made.
+  const mayMake = sources.isOperator !== true;
+  const cold =
+    config.cold === null ? null : await openObjects(config.cold.place, config.cold.endpoint, { mayMake });
   // Keys are read from the database too.
   let readManifest: ReadManifest = () => {
     throw new Error('the keys of the service are not known yet');

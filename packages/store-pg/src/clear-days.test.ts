@@ -18,10 +18,17 @@ import { clearOldActions, type ObjectStore, ObjectStoreError } from '@svc/servic
 import { tamper } from '@svc/testkit';
 import { BEHAVIOURS, startS3Server } from '@svc/testkit/s3-server';
 import { sampleOf } from '@svc/testkit/sampled';
+import {
+  bringBack,
+  coldPlaceOf,
+  createColdWorld,
+  DUE,
+  packingOf,
+  type Receipt,
+} from '@svc/testkit/store/cold-world';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { bringBack, coldPlaceOf, createColdWorld, DUE, packingOf, type Receipt } from '../test/cold-world.ts';
 import { Killed, through } from '../test/killed-packer.ts';
 import { readDayRows } from './cold/day-rows.ts';
 import { unpackDay } from './cold/unpack-day.ts';
@@ -448,7 +455,9 @@ describe('a store that', () => {
     '%s, at any request: no day is recorded whose objects are not whole, and the next round ends',
     async (_, how) => {
       const server = await startS3Server('cold');
-      const opened = await openObjects('s3://cold/ledger', server.endpoint, { attemptMs: 5_000, pauseMs: 1 });
+      const opened = await openObjects('s3://cold/ledger', server.endpoint, {
+        patience: { attemptMs: 5_000, pauseMs: 1 },
+      });
       try {
         await round(opened.objects);
         await becomeOld(true);
@@ -480,7 +489,9 @@ describe('a store that', () => {
 
   it('keeps other bytes: whoever took its word for it, and did not read them back, would lose a day', async () => {
     const server = await startS3Server('cold');
-    const opened = await openObjects('s3://cold/ledger', server.endpoint, { attemptMs: 5_000, pauseMs: 1 });
+    const opened = await openObjects('s3://cold/ledger', server.endpoint, {
+      patience: { attemptMs: 5_000, pauseMs: 1 },
+    });
     const { objects } = opened;
     const put = new Map<string, Uint8Array>();
     const trusting: ObjectStore = Object.assign(Object.create(objects), {

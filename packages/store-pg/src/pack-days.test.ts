@@ -1,6 +1,8 @@
 /** A day is recorded as packed only when its objects are there, are read back and are what was published: whatever fails. */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -17,19 +19,19 @@ import { type ObjectStore, ObjectStoreError, StoreError } from '@svc/service';
 import { tamper } from '@svc/testkit';
 import { BEHAVIOURS, startS3Server } from '@svc/testkit/s3-server';
 import { sampleOf } from '@svc/testkit/sampled';
-import { withStores } from '@svc/testkit/store/open-store';
-import { runSql, withSession } from '@svc/testkit/store/session';
-import { dayAfter } from '@svc/transparency';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   bringBack,
   coldPlaceOf,
   createColdWorld,
   DUE,
-  databaseOn,
   packingOf,
   type Receipt,
-} from '../test/cold-world.ts';
+} from '@svc/testkit/store/cold-world';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql, withSession } from '@svc/testkit/store/session';
+import { dayAfter } from '@svc/transparency';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { databaseOn } from '../test/database-on.ts';
 import { Killed, through } from '../test/killed-packer.ts';
 import { ColdReader } from './cold/cold-reader.ts';
 import { readDayRows } from './cold/day-rows.ts';
@@ -197,8 +199,12 @@ it('what is recorded cannot be changed or deleted, nor what was detached; that i
   ])
     await expect(runSql(stores.url, change), change).rejects.toMatchObject({ code: '42501' });
   await onceOver(async () => {
-    const empty = await openFolder();
-    await expect(pack(empty)).rejects.toMatchObject({ name: 'NotProvenError', days: [DUE[0]] });
+    const missing = () => Promise.reject(new ObjectStoreError('missing', 'nothing is stored'));
+    const lacking: ObjectStore = Object.assign(Object.create(objects), {
+      getRange: (...[name, range, stop]: Parameters<ObjectStore['getRange']>) =>
+        name.startsWith(`${DUE[0]}/`) ? missing() : objects.getRange(name, range, stop),
+    });
+    await expect(pack(lacking)).rejects.toMatchObject({ name: 'NotProvenError', days: [DUE[0]] });
     expect(await stores.first.coldDays.listBroken()).toEqual([
       { day: DUE[0], problem: expect.stringContaining('not') },
     ]);
@@ -207,7 +213,7 @@ it('what is recorded cannot be changed or deleted, nor what was detached; that i
     const log = { ...quiet, warn: (...line: unknown[]) => warned.push(line) };
     const powerless = { ...stores.first.coldDays, mayDrop: async () => false };
     const store = { coldDays: powerless, checkpoints: stores.first.checkpoints };
-    expect(await pack(empty, { store, log })).toEqual(NOTHING);
+    expect(await pack(lacking, { store, log })).toEqual(NOTHING);
     expect(warned).toEqual([['cold.not_dropped', { days: 1, first: DUE[0] }]]);
     expect(await pack(objects)).toEqual({ ...NOTHING, dropped: 1 });
     expect(await stores.first.coldDays.listBroken()).toEqual([]);
@@ -362,6 +368,45 @@ it('a day that cannot be packed is named, and the days after it are packed and l
   await expectCold(objects);
 });
 
+it('another store than that into which days were packed takes none: a folder that is not mounted is an empty one', async () => {
+  const objects = await openFolder();
+  await pack(objects);
+  const before = await recorded();
+  const other = await openFolder();
+  await expect(pack(other)).rejects.toThrow('SVC_COLD must name the store');
+  await tamper(stores.url, `update cold_days set detached_at = now() - interval '30 days'`);
+  await expect(pack(other)).rejects.toThrow('SVC_COLD must name the store');
+  await tamper(stores.url, 'update cold_days set detached_at = now()');
+  expect(await recorded()).toEqual(before);
+  expect(await pack(objects)).toEqual(NOTHING);
+});
+
+it('where the bucket is gone nothing is said of any day: S3 says of an object alone that it is not there', async () => {
+  for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) vi.stubEnv(name, 'any');
+  const gone = createServer((request, response) => {
+    request.resume();
+    response.writeHead(404, { 'content-type': 'application/xml' });
+    response.end(
+      request.method === 'HEAD'
+        ? undefined
+        : '<Error><Code>NoSuchBucket</Code><Message>none</Message></Error>',
+    );
+  });
+  await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve));
+  try {
+    const { port } = gone.address() as AddressInfo;
+    const opened = await openObjects('s3://gone/ledger', `http://127.0.0.1:${port}`, {
+      patience: { attemptMs: 2_000, pauseMs: 1 },
+    });
+    await expect(pack(opened.objects)).rejects.toMatchObject({ name: 'ObjectStoreError' });
+    expect(await recorded()).toEqual([]);
+    opened.close();
+  } finally {
+    gone.close();
+    vi.unstubAllEnvs();
+  }
+});
+
 it('while the store does not answer nothing is said of any day', async () => {
   const away = () => Promise.reject(new ObjectStoreError('unavailable', 'no answer'));
   const objects: ObjectStore = { put: away, get: away, getRange: away, head: away, list: away, delete: away };
@@ -422,6 +467,7 @@ describe('killed', () => {
   it('before or after any statement and any request of packing and leaving: no day is recorded that is not whole, and the next round ends', async () => {
     const steps = await stepsOfRound();
     const kinds = [
+      'listLatestManifests',
       'listDue',
       'record',
       'listToClear',
@@ -441,6 +487,7 @@ describe('killed', () => {
         'objects put',
         'objects getRange',
         'objects get',
+        'objects head',
         ...kinds.map((kind) => `store ${kind}`),
       ]),
     );
@@ -521,7 +568,9 @@ describe('a store that', () => {
     '%s, at any request: no day is recorded that is not whole, and the next round ends',
     async (_, how) => {
       const server = await startS3Server('cold');
-      const opened = await openObjects('s3://cold/ledger', server.endpoint, { attemptMs: 150, pauseMs: 1 });
+      const opened = await openObjects('s3://cold/ledger', server.endpoint, {
+        patience: { attemptMs: 150, pauseMs: 1 },
+      });
       const honest = await openObjects('s3://cold/ledger', server.endpoint);
       try {
         const steps = (await stepsOfRound()).filter((step) => step.startsWith('objects'));
@@ -556,7 +605,9 @@ describe('a store that', () => {
 
   it('keeps other bytes: a packer that took its word for it, and did not read them back, would lose a day', async () => {
     const server = await startS3Server('cold');
-    const opened = await openObjects('s3://cold/ledger', server.endpoint, { attemptMs: 5_000, pauseMs: 1 });
+    const opened = await openObjects('s3://cold/ledger', server.endpoint, {
+      patience: { attemptMs: 5_000, pauseMs: 1 },
+    });
     const { objects } = opened;
     const put = new Map<string, Uint8Array>();
     const trusting: ObjectStore = Object.assign(Object.create(objects), {
@@ -565,6 +616,7 @@ describe('a store that', () => {
         await objects.put(name, bytes);
       },
       get: async (name: string) => put.get(name),
+      head: async (name: string) => put.get(name)?.length ?? null,
       getRange: async (name: string, { offset, length }: { offset: number; length: number }) =>
         put.get(name)?.subarray(offset, offset + length),
     });

@@ -9,7 +9,7 @@ import { changePause } from '@svc/testkit/store/pause-races';
 import { runSql, withSession } from '@svc/testkit/store/session';
 import { createWorld, insertOrg } from '@svc/testkit/store/world';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { databaseOn } from '../test/cold-world.ts';
+import { databaseOn } from '../test/database-on.ts';
 import { grantRunner, grantService, migrate } from './migrate.ts';
 import { listMigrations } from './migrations.ts';
 import { coldDayRepository } from './repositories/cold-days.ts';

@@ -3,57 +3,58 @@
  * says, and the Receipts of a day that is read from there are as those in the database must be.
  */
 import { createHash } from 'node:crypto';
-import { type ColdDay, ColdDayReader, findDayProblem, TABLES, verifyColdDay } from '@svc/cold-ledger';
+import { type ColdDay, ColdDayReader, findDayProblem, TABLES } from '@svc/cold-ledger';
 import type { ReceiptId, Sha256 } from '@svc/protocol';
-import { nativeCrypto } from '@svc/protocol/native';
 import type { ObjectStore } from '@svc/service';
-import { readServiceKeys } from '@svc/transparency';
 import type { Check, CheckContext } from '../check.ts';
+import { ColdFacts, comparePacked } from './cold-facts.ts';
+import { checkManifests } from './cold-manifests.ts';
+import { manifestReaderOf, textOfError } from './read-manifest.ts';
 import { checkReceipts, type ListedReceipt } from './receipts.ts';
+import { namesBelow } from './stored-names.ts';
 
 interface Row {
   readonly day: string;
   readonly isCold: boolean;
   readonly isCleared: boolean;
   readonly manifest: string;
-  readonly manifestHash: string;
+  readonly manifestHash: Sha256;
   readonly hash: Sha256;
   readonly root: Sha256;
   readonly contentRoot: Sha256;
 }
 
-const PACKED = `
+/** One after another: a manifest has some hundred thousand characters. */
+const PACKED = 'select day::text as day from cold_days where manifest is not null order by cold_days.day';
+const ROW = `
   select d.day::text as day, d.state = 'cold' as "isCold", d.cleared_at is not null as "isCleared", d.manifest, d.manifest_hash as "manifestHash", p.hash, p.root,
     p.content_root as "contentRoot"
-  from cold_days as d join checkpoints as p using (day) where d.manifest is not null order by d.day`;
+  from cold_days as d join checkpoints as p using (day) where d.manifest is not null and day = $1`;
 
 export const coldDayCheck = (objects: ObjectStore): Check => ({
   name: 'cold-days',
   promise:
-    'every packed day is in the store under a manifest signed by the service, leads to what was published, and its Receipts are signed, unaltered and listed as what they say',
+    'every packed day is in the store under a manifest signed by the service, leads to what was published, its Receipts are signed, unaltered and listed as what they say, and what the database holds of it agrees',
   countSql: 'select count(*) from cold_days where manifest is not null',
   async run(context) {
-    for (const row of await context.query<Row>(PACKED)) {
-      const manifest = readManifest(context, row);
-      if (manifest !== null) await checkDay(context, objects, row, manifest);
+    for (const { day } of await context.query<{ day: string }>(PACKED)) {
+      const [row] = await context.query<Row>(ROW, [day]);
+      const manifest = row === undefined ? null : readManifest(context, row);
+      if (row !== undefined && manifest !== null) await checkDay(context, objects, row, manifest);
       context.advance(1);
     }
   },
 });
 
-const readManifest = (
-  { keys, report }: CheckContext,
-  { day, manifest, manifestHash }: Row,
-): ColdDay | null => {
+const readManifest = (context: CheckContext, { day, manifest, manifestHash }: Row): ColdDay | null => {
   if (`sha256:${createHash('sha256').update(manifest).digest('hex')}` !== manifestHash)
-    report(day, 'its manifest does not have the hash that was stored with it');
-  const read = readServiceKeys(keys.documentOf(manifest));
-  const verified = read.ok
-    ? verifyColdDay(manifest, read.keys, nativeCrypto)
-    : { ok: false as const, problem: 'no key of the service is known' };
-  if (verified.ok) return verified.day;
-  report(day, `its manifest: ${verified.problem}`);
-  return null;
+    context.report(day, 'its manifest does not have the hash that was stored with it');
+  try {
+    return manifestReaderOf(context)(manifest);
+  } catch (error) {
+    context.report(day, `its manifest: ${textOfError(error)}`);
+    return null;
+  }
 };
 
 const checkDay = async (
@@ -62,6 +63,7 @@ const checkDay = async (
   row: Row,
   manifest: ColdDay,
 ): Promise<void> => {
+  await checkManifests(context, objects, manifestReaderOf(context), manifest, row.manifestHash);
   let withAction: string | null = null;
   const problem = await findDayProblem(objects, manifest, row, undefined, (receipt) => {
     if (ACTION_FIELDS.some((name) => receipt[name] !== null)) withAction ??= receipt.receipt_id;
@@ -69,8 +71,11 @@ const checkDay = async (
   if (problem !== null) return context.report(row.day, problem);
   if (row.isCleared && withAction !== null)
     context.report(row.day, `its action fields were cleared, and ${withAction} has some`);
+  await comparePacked(context, objects, manifest);
+  const facts = new ColdFacts(context, row.day);
   if (row.isCold)
-    for await (const receipts of new ColdDayReader(objects, manifest).receipts())
+    for await (const receipts of new ColdDayReader(objects, manifest).receipts()) {
+      await facts.add(receipts);
       await checkReceipts(
         context,
         await withFacts(
@@ -83,6 +88,8 @@ const checkDay = async (
         ),
         false,
       );
+    }
+  if (row.isCold) await facts.compareSums();
   const unnamed = await countUnnamed(objects, manifest);
   if (unnamed > 0)
     context.note(
@@ -118,8 +125,6 @@ const withFacts = async (
   }));
 };
 
-const PAGE = 1_000;
-
 const countUnnamed = async (objects: ObjectStore, { day, tables }: ColdDay): Promise<number> => {
   const named = new Set(
     Object.values(tables)
@@ -128,11 +133,7 @@ const countUnnamed = async (objects: ObjectStore, { day, tables }: ColdDay): Pro
   );
   let unnamed = 0;
   for (const table of Object.keys(TABLES))
-    for (let after: string | null = null; ; ) {
-      const page = await objects.list(`${day}/${table.replace('_', '-')}`, after, PAGE);
-      unnamed += page.names.filter((name) => !named.has(name)).length;
-      if (page.next === null) break;
-      after = page.next;
-    }
+    for await (const name of namesBelow(objects, `${day}/${table.replace('_', '-')}`))
+      if (!named.has(name)) unnamed += 1;
   return unnamed;
 };

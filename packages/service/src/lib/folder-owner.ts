@@ -4,7 +4,7 @@
  */
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 
 /** By what is open, and never by a name: the owner of the folder may put a link in its place meanwhile. */
 export const giveToOwnerOf = async (folder: string, made: FileHandle): Promise<void> => {
@@ -13,11 +13,18 @@ export const giveToOwnerOf = async (folder: string, made: FileHandle): Promise<v
   if (own.uid !== uid || own.gid !== gid) await made.chown(uid, gid);
 };
 
-/** Makes what is missing of a folder, for the owner of what is there. */
+/**
+ * Makes what is missing of a folder, for the owner of what is there. One after another: where a file system takes no folders, as `/proc`
+ * does, a recursive `mkdir` of Node.js never ends.
+ */
 export const makeFolders = async (path: string): Promise<void> => {
-  const first = await mkdir(path, { recursive: true, mode: 0o700 });
-  if (first === undefined || !isRoot()) return;
-  for (let made = path; made.length >= first.length; made = dirname(made)) {
+  const missing: string[] = [];
+  for (let folder = resolve(path); !(await isThere(folder)); folder = dirname(folder))
+    missing.unshift(folder);
+  const [first] = missing;
+  for (const made of missing) {
+    await mkdir(made, { mode: 0o700 }).catch(unlessMade);
+    if (first === undefined || !isRoot()) continue;
     const folder = await open(made, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
     try {
       await giveToOwnerOf(dirname(first), folder);
@@ -25,6 +32,22 @@ export const makeFolders = async (path: string): Promise<void> => {
       await folder.close();
     }
   }
+};
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
+
+const isThere = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    (error: unknown) => {
+      if (codeOf(error) === 'ENOENT') return false;
+      throw error;
+    },
+  );
+
+/** Another process was faster. */
+const unlessMade = (error: unknown): void => {
+  if (codeOf(error) !== 'EEXIST') throw error;
 };
 
 /** Windows has no such owners. */

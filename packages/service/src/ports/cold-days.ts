@@ -100,4 +100,8 @@ export interface ColdDayRepository {
   notePurged(manifestHash: Sha256, graceDays: number, nowMs: number): Promise<boolean>;
   /** Null: none is recorded. */
   findManifest(day: Day): Promise<ColdManifest | null>;
+  /** Hashes of manifests by which days are read, of those recorded last. */
+  listLatestManifests(
+    limit: number,
+  ): Promise<readonly { readonly day: Day; readonly manifestHash: Sha256 }[]>;
 }

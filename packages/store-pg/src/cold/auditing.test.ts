@@ -7,10 +7,10 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { packDays, packTables } from '@svc/cold-ledger';
 import { openObjects } from '@svc/object-store';
 import { tamper } from '@svc/testkit';
+import { createColdWorld, DUE, packingOf, type Receipt, RPS } from '@svc/testkit/store/cold-world';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createColdWorld, DUE, packingOf, type Receipt, RPS } from '../../test/cold-world.ts';
 
 const stores = withStores();
 const root = mkdtempSync(join(tmpdir(), 'svc-auditing-'));

@@ -14,10 +14,6 @@ import {
   reportOutcome,
   type Store,
 } from '@svc/service';
-import { withStores } from '@svc/testkit/store/open-store';
-import { runSql } from '@svc/testkit/store/session';
-import { newAttestation } from '@svc/testkit/store/world';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import {
   bringBack,
   coldPlaceOf,
@@ -26,7 +22,11 @@ import {
   packingOf,
   type Receipt,
   serviceOf,
-} from '../../test/cold-world.ts';
+} from '@svc/testkit/store/cold-world';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql } from '@svc/testkit/store/session';
+import { newAttestation } from '@svc/testkit/store/world';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createStore } from '../create-store.ts';
 
 const stores = withStores();

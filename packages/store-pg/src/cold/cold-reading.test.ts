@@ -21,18 +21,12 @@ import {
 } from '@svc/service';
 import { tamper } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
-import { withStores } from '@svc/testkit/store/open-store';
-import { runSql, withSession } from '@svc/testkit/store/session';
-import fc from 'fast-check';
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   bringBack,
   coldPlaceOf,
   createColdWorld,
   DAYS,
   DUE,
-  databaseOn,
   GRANTS,
   KEYS,
   PRINCIPALS,
@@ -41,7 +35,13 @@ import {
   type Receipt,
   RPS,
   serviceOf,
-} from '../../test/cold-world.ts';
+} from '@svc/testkit/store/cold-world';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql, withSession } from '@svc/testkit/store/session';
+import fc from 'fast-check';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { databaseOn } from '../../test/database-on.ts';
 import { createStore } from '../create-store.ts';
 import type { Database } from '../database.ts';
 import { toStoreError } from '../errors.ts';

@@ -6,19 +6,19 @@ import { pathToFileURL } from 'node:url';
 import { packDays } from '@svc/cold-ledger';
 import { openObjects } from '@svc/object-store';
 import { TooManyCountsError } from '@svc/service';
-import { withStores } from '@svc/testkit/store/open-store';
-import { withSession } from '@svc/testkit/store/session';
-import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   coldPlaceOf,
   createColdWorld,
   DUE,
-  databaseOn,
   PRINCIPALS,
   packingOf,
   type Receipt,
   RPS,
-} from '../../test/cold-world.ts';
+} from '@svc/testkit/store/cold-world';
+import { withStores } from '@svc/testkit/store/open-store';
+import { withSession } from '@svc/testkit/store/session';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { databaseOn } from '../../test/database-on.ts';
 import { ColdReader, ReadTime } from './cold-reader.ts';
 import { type CountedColumn, type CountedRows, type Counting, withColdCounts } from './count-days.ts';
 

@@ -9,9 +9,6 @@ import { openObjects } from '@svc/object-store';
 import type { ReceiptId } from '@svc/protocol';
 import type { ObjectStore, Store } from '@svc/service';
 import { tamper } from '@svc/testkit';
-import { withStores } from '@svc/testkit/store/open-store';
-import { runSql } from '@svc/testkit/store/session';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import {
   bringBack,
   coldPlaceOf,
@@ -19,7 +16,10 @@ import {
   DUE,
   packingOf,
   type Receipt,
-} from '../../test/cold-world.ts';
+} from '@svc/testkit/store/cold-world';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql } from '@svc/testkit/store/session';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createStore } from '../create-store.ts';
 import { unpackDay } from './unpack-day.ts';
 

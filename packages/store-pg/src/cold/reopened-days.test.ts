@@ -7,10 +7,10 @@ import { ColdDayReader, dropDays, packDays, parseColdDay } from '@svc/cold-ledge
 import { openObjects } from '@svc/object-store';
 import { checkContent, closeDays, type ObjectStore } from '@svc/service';
 import { tamper } from '@svc/testkit';
+import { bringBack, createColdWorld, DAYS, DUE, packingOf, serviceOf } from '@svc/testkit/store/cold-world';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { bringBack, createColdWorld, DAYS, DUE, packingOf, serviceOf } from '../../test/cold-world.ts';
 import { unpackDay } from './unpack-day.ts';
 
 const stores = withStores();

@@ -7,10 +7,10 @@ import { ColdDayReader, dropDays, packDays, packNamedDay, parseColdDay } from '@
 import { openObjects } from '@svc/object-store';
 import { type ObjectStore, ObjectStoreError } from '@svc/service';
 import { tamper } from '@svc/testkit';
+import { bringBack, createColdWorld, DUE, packingOf } from '@svc/testkit/store/cold-world';
 import { withStores } from '@svc/testkit/store/open-store';
 import { endSessions, runSql } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { bringBack, createColdWorld, DUE, packingOf } from '../../test/cold-world.ts';
 import { unpackDay } from './unpack-day.ts';
 
 const stores = withStores();

@@ -1,4 +1,5 @@
 /** Days that are packed, or could not be. What is recorded of one stays (a trigger refuses anything else). */
+import type { Sha256 } from '@svc/protocol';
 import type {
   BrokenDay,
   CheckpointRecord,
@@ -170,6 +171,11 @@ export function coldDayRepository(database: Database): ColdDayRepository {
       const text = 'select svc_note_purged($1, $2, $3) as "isDone"';
       const values = [manifestHash, graceDays, Math.floor(nowMs)];
       return (await database.write<{ isDone: boolean }>({ text, values }))[0]?.isDone === true;
+    },
+    listLatestManifests(limit) {
+      const text = `select day::text as day, manifest_hash as "manifestHash" from cold_days
+        where state in ('recorded', 'cold') order by recorded_at desc, cold_days.day desc limit $1`;
+      return database.read<{ day: Day; manifestHash: Sha256 }>({ text, values: [limit] });
     },
     async findManifest(day) {
       const text = `select manifest, manifest_hash as "manifestHash" from cold_days where day = $1 and manifest is not null`;

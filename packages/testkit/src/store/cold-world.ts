@@ -13,12 +13,9 @@ import {
   type ServiceIdentity,
   type Store,
 } from '@svc/service';
-import { daysAgo, moveFirstDay, tamper } from '@svc/testkit';
-import { withSession } from '@svc/testkit/store/session';
-import type { Client } from 'pg';
-import type { ColdPlace } from '../src/cold/cold-reader.ts';
-import type { Database } from '../src/database.ts';
-import { readDayRows } from '../src/index.ts';
+import { readDayRows } from '@svc/store-pg';
+import { daysAgo, moveFirstDay, tamper } from '../index.ts';
+import { withSession } from './session.ts';
 
 export const HOT_DAYS = 3;
 /** Small, so that a day of some rows has several groups and objects. */
@@ -141,7 +138,8 @@ const keySet = (purpose: 'receipt' | 'status') => {
   const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
   return parseKeySet({ keys: [{ ...jwk, kid: `${purpose}-1` }] }, purpose, DID);
 };
-const identity = { did: DID, receiptKeys: keySet('receipt'), statusKeys: keySet('status') };
+/** Its keys, none of which a database knows by itself. */
+export const identity = { did: DID, receiptKeys: keySet('receipt'), statusKeys: keySet('status') };
 
 /** Of the service, as far as days need it. */
 export const serviceOf = (store: Store): ServiceDeps => {
@@ -158,7 +156,7 @@ export const serviceOf = (store: Store): ServiceDeps => {
 };
 
 /** Objects with the keys of that service; pages that have all the time they need, unless it is said. */
-export const coldPlaceOf = (objects: ObjectStore, pageMs = 600_000): ColdPlace => ({
+export const coldPlaceOf = (objects: ObjectStore, pageMs = 600_000) => ({
   ...{ objects, pageMs },
   readManifest: manifestReader(identity as unknown as ServiceIdentity, nativeCrypto),
 });
@@ -189,10 +187,3 @@ export const bringBack = (url: string): Promise<void> =>
        delete from cold_days;
      end $$`,
   );
-
-/** On one session, whatever the rights of a store are. */
-export const databaseOn = (session: Client): Database => {
-  const run: Database['read'] = async ({ text, values }) =>
-    (await session.query(text, [...values])).rows as never[];
-  return { read: run, write: run };
-};

@@ -1,0 +1,22 @@
+/** Manifests of packed days, as far as a key of the service has signed them. */
+import { type ColdDay, verifyColdDay } from '@svc/cold-ledger';
+import { nativeCrypto } from '@svc/protocol/native';
+import { readServiceKeys } from '@svc/transparency';
+import type { CheckContext } from '../check.ts';
+
+/** Throws Error with what is wrong. */
+export type ReadManifest = (text: string) => ColdDay;
+
+export const manifestReaderOf =
+  ({ keys }: Pick<CheckContext, 'keys'>): ReadManifest =>
+  (text) => {
+    const read = readServiceKeys(keys.documentOf(text));
+    const verified = read.ok
+      ? verifyColdDay(text, read.keys, nativeCrypto)
+      : { ok: false as const, problem: 'no key of the service is known' };
+    if (!verified.ok) throw new Error(verified.problem);
+    return verified.day;
+  };
+
+export const textOfError = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);

@@ -1,0 +1,13 @@
+import type { ObjectStore } from '@svc/service';
+
+const PAGE = 1_000;
+
+/** Names of all objects in a folder, as the store lists them. */
+export async function* namesBelow(objects: ObjectStore, folder: string): AsyncGenerator<string> {
+  for (let after: string | null = null; ; ) {
+    const page = await objects.list(folder, after, PAGE);
+    yield* page.names;
+    if (page.next === null) return;
+    after = page.next;
+  }
+}

@@ -1,0 +1,9 @@
+import type { Client } from 'pg';
+import type { Database } from '../src/database.ts';
+
+/** On one session, whatever the rights of a store are. */
+export const databaseOn = (session: Client): Database => {
+  const run: Database['read'] = async ({ text, values }) =>
+    (await session.query(text, [...values])).rows as never[];
+  return { read: run, write: run };
+};
