@@ -500,6 +500,7 @@ describe('a store that', () => {
         await objects.put(name, bytes);
       },
       get: async (name: string) => put.get(name) ?? objects.get(name),
+      head: async (name: string) => put.get(name)?.length ?? objects.head(name),
       getRange: async (...[name, range, stop]: Parameters<ObjectStore['getRange']>) =>
         put.get(name)?.subarray(range.offset, range.offset + range.length) ??
         objects.getRange(name, range, stop),
