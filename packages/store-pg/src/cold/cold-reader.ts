@@ -3,8 +3,9 @@ import type { ColdDayReader, ReceiptRow } from '@svc/cold-ledger';
 import type { ReceiptId, Sha256 } from '@svc/protocol';
 import { type Day, ObjectStoreError, StoreError, type Tenant } from '@svc/service';
 import type { Database } from '../database.ts';
+import { dayOfId } from '../receipt-ids.ts';
 import { ColdReadError, DayMovedError } from './cold-errors.ts';
-import { type DayPlace, findRecorded, OpenDays } from './open-days.ts';
+import { type DayPlace, findRecorded, type NamedDay, OpenDays } from './open-days.ts';
 import { onAccountOf } from './paced-store.ts';
 
 /** Of one question, however many days it reads, and however often it is asked anew. */
@@ -73,12 +74,13 @@ export class ColdReader {
    */
   async read<T>(
     { database, time }: Omit<Question, 'cold'>,
-    hash: Sha256,
+    named: NamedDay,
     work: (day: ColdDayReader, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const { tenant, opened } = this;
     if (opened === null) throw new ColdReadError('SVC_COLD is not set, and there are cold days');
-    const found = opened.find(hash) ?? (await opened.findRecorded(database, hash));
+    const { hash } = named;
+    const found = opened.find(named) ?? (await opened.findRecorded(database, hash));
     database.rest?.();
     try {
       time.signal.throwIfAborted();
@@ -97,7 +99,8 @@ export class ColdReader {
 
   /** Null: there is no such Receipt in that day. */
   find(question: Omit<Question, 'cold'>, hash: Sha256, receiptId: ReceiptId): Promise<ReceiptRow | null> {
-    return this.read(question, hash, (day, signal) => day.findReceipt(receiptId, signal));
+    const named = { day: dayOfId(receiptId), hash };
+    return this.read(question, named, (day, signal) => day.findReceipt(receiptId, signal));
   }
 }
 

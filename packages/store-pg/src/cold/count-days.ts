@@ -91,7 +91,7 @@ const countPart = async (
     ...{ columns: columns.filter((column) => column !== 'day'), from, before, isDescending: false },
     ...(where === null ? {} : { where }),
   };
-  await question.cold.read(question, hash, async (reader, signal) => {
+  await question.cold.read(question, { day, hash }, async (reader, signal) => {
     for await (const { rows } of reader.scan(scan, signal)) for (const row of rows) counts.add(day, row);
   });
 };

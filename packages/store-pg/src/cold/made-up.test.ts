@@ -115,8 +115,9 @@ it.each([
   },
 );
 
-it('a manifest of another day, although the service has signed it: the day is unavailable', async () => {
+it('a manifest of another day, although the service has signed it and it was read as that day’s: the day is unavailable', async () => {
   await packDays(packing(), never);
+  await list();
   const [other] = await runSql<{ manifest: string }>(
     stores.url,
     'select manifest from cold_days where day = $1',

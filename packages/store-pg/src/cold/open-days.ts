@@ -26,6 +26,12 @@ export interface RecordedDay {
   readonly checkpointHash: Sha256;
 }
 
+/** A day, and the hash of the manifest that is recorded of it. */
+export interface NamedDay {
+  readonly day: string;
+  readonly hash: Sha256;
+}
+
 const recordedSql = `
   select day::text as day, manifest, hash as "checkpointHash" from cold_days join checkpoints using (day) where manifest_hash = $1`;
 
@@ -43,8 +49,9 @@ export class OpenDays {
     this.#readers = new OpenReaders(maxChars);
   }
 
-  find(hash: Sha256): ColdDayReader | null {
-    return this.#readers.find(hash);
+  /** Null also where that manifest was read as another day's: then it is not believed. */
+  find(named: NamedDay): ColdDayReader | null {
+    return this.#readers.find(named);
   }
 
   /** What the database has of it. Who has a session in hand waits for nobody, who may be waiting for that session. */
@@ -61,7 +68,11 @@ export class OpenDays {
   }
 
   async open(recorded: RecordedDay, hash: Sha256, stop: AbortSignal): Promise<ColdDayReader> {
-    return this.find(hash) ?? (await this.#objects.inTurn(hash, () => this.#openNow(recorded, hash), stop));
+    const known = this.find({ day: recorded.day, hash });
+    return (
+      known ??
+      (await this.#objects.inTurn(`${recorded.day} ${hash}`, () => this.#openNow(recorded, hash), stop))
+    );
   }
 
   #ask(database: Database, hash: Sha256): Promise<RecordedDay> {
@@ -73,12 +84,12 @@ export class OpenDays {
   }
 
   #openNow(recorded: RecordedDay, hash: Sha256): ColdDayReader {
-    const known = this.find(hash);
+    const known = this.find({ day: recorded.day, hash });
     if (known !== null) return known;
     const believed = believedOf(this.#verified.has(hash) ? parseColdDay : this.#readManifest, recorded, hash);
     this.#verified.add(hash);
     const reader = new ColdDayReader(this.#objects, believed, this.#objects.shared);
-    this.#readers.keep(hash, reader, recorded.manifest.length);
+    this.#readers.keep(hash, { day: recorded.day, reader, chars: recorded.manifest.length });
     return reader;
   }
 }
@@ -90,27 +101,34 @@ export const findRecorded = async (database: Database, hash: Sha256): Promise<Re
   return row;
 };
 
+interface OpenReader {
+  /** That it was believed of. */
+  readonly day: string;
+  readonly reader: ColdDayReader;
+  readonly chars: number;
+}
+
 /** By the hash of the manifest, the latest used last. */
 class OpenReaders {
   readonly #maxChars: number;
-  readonly #readers = new Map<Sha256, { readonly reader: ColdDayReader; readonly chars: number }>();
+  readonly #readers = new Map<Sha256, OpenReader>();
   #chars = 0;
 
   constructor(maxChars: number) {
     this.#maxChars = maxChars;
   }
 
-  find(hash: Sha256): ColdDayReader | null {
+  find({ day, hash }: NamedDay): ColdDayReader | null {
     const known = this.#readers.get(hash);
-    if (known === undefined) return null;
+    if (known === undefined || known.day !== day) return null;
     this.#readers.delete(hash);
     this.#readers.set(hash, known);
     return known.reader;
   }
 
-  keep(hash: Sha256, reader: ColdDayReader, chars: number): void {
-    if (!this.#readers.has(hash)) this.#chars += chars;
-    this.#readers.set(hash, { reader, chars });
+  keep(hash: Sha256, opened: OpenReader): void {
+    if (!this.#readers.has(hash)) this.#chars += opened.chars;
+    this.#readers.set(hash, opened);
     for (const [oldest, former] of this.#readers) {
       if (this.#chars <= this.#maxChars || oldest === hash) break;
       this.#readers.delete(oldest);

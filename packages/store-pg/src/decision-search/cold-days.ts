@@ -1,9 +1,10 @@
 /** The part of a search that lies in cold days, and the index columns of their rows as lists have them. */
 import type { RowCondition, Stored } from '@svc/cold-ledger';
-import { REASON_CODES, type ReceiptId, type Sha256 } from '@svc/protocol';
+import { REASON_CODES, type ReceiptId } from '@svc/protocol';
 import type { DecisionRecord } from '@svc/service';
 import { DayMovedError } from '../cold/cold-errors.ts';
 import { findColdDays, type Question } from '../cold/cold-reader.ts';
+import type { NamedDay } from '../cold/open-days.ts';
 import type { Database } from '../database.ts';
 import { dateOfDay } from '../receipt-ids.ts';
 import type { Search } from './search.ts';
@@ -51,10 +52,10 @@ export const searchColdDay = async <Row>(
   { columns, rowOf }: Shape<Row>,
   limit: number,
 ): Promise<FoundRows<Row>> => {
-  const hash = await manifestOf(question.database, part.day);
+  const named = await manifestOf(question.database, part.day);
   const where = conditionOf(search);
   const scan = { ...part, columns, isDescending: true, ...(where === null ? {} : { where }) };
-  return question.cold.read(question, hash, async (day, signal) => {
+  return question.cold.read(question, named, async (day, signal) => {
     const rows: Row[] = [];
     for await (const group of day.scan(scan, signal)) {
       rows.push(...group.rows.slice(0, limit - rows.length).map((row) => rowOf(row as ColdRow)));
@@ -65,11 +66,11 @@ export const searchColdDay = async <Row>(
   });
 };
 
-const manifestOf = async (database: Database, dayNumber: number): Promise<Sha256> => {
+const manifestOf = async (database: Database, dayNumber: number): Promise<NamedDay> => {
   const day = dateOfDay(dayNumber);
   const hash = (await findColdDays(database, [day])).get(day);
   if (hash === undefined) throw new DayMovedError();
-  return hash;
+  return { day, hash };
 };
 
 const REASONS: ReadonlySet<string> = new Set(REASON_CODES);

@@ -12,6 +12,7 @@ import {
   type TileRecord,
 } from '@svc/service';
 import { againIfMoved, type ColdReader, type Question } from '../cold/cold-reader.ts';
+import type { NamedDay } from '../cold/open-days.ts';
 import type { Database } from '../database.ts';
 import { DAY_MS, lowestReceiptId } from '../receipt-ids.ts';
 
@@ -168,7 +169,7 @@ async function listLeaves(
 ): Promise<LeafRun> {
   const run = runOf(start, limit);
   const row = await readRun(question, contentHash, day, run);
-  if (row.cold !== null) return listColdLeaves(question, row.cold, run);
+  if (row.cold !== null) return listColdLeaves(question, { day, hash: row.cold }, run);
   const receiptIds = idsOf(row);
   const hashes = row.hashes ?? Buffer.alloc(0);
   return {
@@ -185,12 +186,12 @@ async function listReceiptIds(
 ): Promise<ReceiptId[]> {
   const run = runOf(start, limit);
   const row = await readRun(question, null, day, run);
-  return row.cold === null ? idsOf(row) : listColdIds(question, row.cold, run);
+  return row.cold === null ? idsOf(row) : listColdIds(question, { day, hash: row.cold }, run);
 }
 
 /** Of each row group the ids alone are decoded. Behind a Receipt whole groups are listed as far as they fit, so that the next run begins with one. */
-const listColdIds = (question: Question, hash: Sha256, run: Run): Promise<ReceiptId[]> =>
-  question.cold.read(question, hash, async (day, signal) => {
+const listColdIds = (question: Question, named: NamedDay, run: Run): Promise<ReceiptId[]> =>
+  question.cold.read(question, named, async (day, signal) => {
     const found: ReceiptId[] = [];
     for await (const { rows } of day.scanFrom(run, ['receipt_id'], signal)) {
       for (const { receipt_id: id } of rows) {
@@ -204,8 +205,8 @@ const listColdIds = (question: Question, hash: Sha256, run: Run): Promise<Receip
   });
 
 /** Hashes are of what is in the store, whichever are asked for. */
-const listColdLeaves = (question: Question, hash: Sha256, run: Run): Promise<LeafRun> =>
-  question.cold.read(question, hash, async (day, signal) => {
+const listColdLeaves = (question: Question, named: NamedDay, run: Run): Promise<LeafRun> =>
+  question.cold.read(question, named, async (day, signal) => {
     const receiptIds: ReceiptId[] = [];
     const contentHashes: Uint8Array[] = [];
     for await (const rows of day.receiptsFrom(run, signal))

@@ -63,7 +63,7 @@ async function cutForExport(question: Question, ids: readonly ReceiptId[]): Prom
   const hashes = await findColdDays(question.database, [...new Set(ids.map(dayOfId))]);
   const starts = new Map<Day, readonly string[]>();
   for (const [day, hash] of hashes)
-    starts.set(day, await question.cold.read(question, hash, async (reader) => reader.groupStarts));
+    starts.set(day, await question.cold.read(question, { day, hash }, async (reader) => reader.groupStarts));
   const pieces: ReceiptId[][] = [];
   let [day, from] = ['', ''];
   for (const one of ids) {
@@ -106,7 +106,7 @@ async function listCold(
 ): Promise<DecisionExportRecord[]> {
   const rows: Omit<DecisionExportRecord, 'outcomeChars'>[] = [];
   for (const [day, hash] of hashes)
-    await question.cold.read(question, hash, async (reader, signal) => {
+    await question.cold.read(question, { day, hash }, async (reader, signal) => {
       const found = await reader.findReceipts(
         ids.filter((one) => dayOfId(one) === day),
         signal,

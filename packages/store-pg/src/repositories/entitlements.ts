@@ -68,7 +68,7 @@ async function countColdChecks(
     ...{ columns: ['relying_party', 'production_check'] as const, isDescending: false },
     ...{ from: lowestReceiptId(sinceMs), before: lowestReceiptId(untilMs) },
   };
-  await cold.read(question, hash, async (reader, signal) => {
+  await cold.read(question, { day, hash }, async (reader, signal) => {
     for await (const { rows } of reader.scan(scan, signal))
       for (const row of rows) if (row.production_check && dids.has(row.relying_party)) checks += 1;
   });
