@@ -1,6 +1,6 @@
 /**
  * Keeps the API of a release as `releases/api-<version>.tgz`, in place of the one before: the program as built and its
- * migrations, without pages and source maps. The next version is tested beside it (apps/api/test/deployments/upgrade.deep.test.ts).
+ * migrations, without pages and source maps. The next version is tested beside it (apps/api/test/deployments/upgrade.test.ts).
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
