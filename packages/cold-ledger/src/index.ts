@@ -2,7 +2,7 @@
 
 export { clearDays, deleteReplaced } from './clear-days.ts';
 export { type DayWork, dayWork, type ReadDayRows } from './day-work.ts';
-export { findDayProblem } from './find-day-problem.ts';
+export { findDayProblem, isOfWhatIsStored } from './find-day-problem.ts';
 export { dropDays } from './leave-days.ts';
 export { type ColdDay, type ObjectEntry, parseColdDay, signColdDay, verifyColdDay } from './manifest.ts';
 export {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { packDays } from '@svc/cold-ledger';
 import { openObjects } from '@svc/object-store';
-import type { ObjectStore } from '@svc/service';
+import { type ObjectStore, ObjectStoreError } from '@svc/service';
 import { tamper } from '@svc/testkit';
 import { createColdWorld, DUE, identity, packingOf } from '@svc/testkit/store/cold-world';
 import { withStores } from '@svc/testkit/store/open-store';
@@ -58,6 +58,13 @@ const MONTHS = {
 
 it('all of it agrees', () => {
   expect(before.filter((problem) => /attestation|event|the Grant|stored are/.test(problem))).toEqual([]);
+});
+
+it('where the store does not hand over a manifest nothing is said of it: that cannot be told', async () => {
+  const get = () => Promise.reject(new ObjectStoreError('unavailable', 'no answer'));
+  const away: ObjectStore = Object.assign(Object.create(objects), { get });
+  const checking = checkDatabase({ databaseUrl: stores.url, objects: away, onFault: () => {} });
+  await expect(checking).rejects.toMatchObject({ kind: 'unavailable' });
 });
 
 const held: [what: string, tables: string[], change: string, problem: string][] = [

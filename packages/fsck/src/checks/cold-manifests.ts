@@ -1,10 +1,10 @@
 /**
  * Manifests of a packed day in the store: whoever reads its objects without the database goes by them (docs/auditing.md). The one that is
- * recorded is there, and none that the service has not signed.
+ * recorded is there, and none that the service has not signed. Rejects where the store does not answer, which is no fault of what is in it.
  */
-import { type ColdDay, manifestFolder, manifestName } from '@svc/cold-ledger';
+import { type ColdDay, isOfWhatIsStored, manifestFolder, manifestName } from '@svc/cold-ledger';
 import type { Sha256 } from '@svc/protocol';
-import type { ObjectStore } from '@svc/service';
+import { type ObjectStore, ObjectStoreError } from '@svc/service';
 import type { CheckContext } from '../check.ts';
 import { type ReadManifest, textOfError } from './read-manifest.ts';
 import { namesBelow } from './stored-names.ts';
@@ -32,6 +32,7 @@ export const checkManifests = async (
       if (found !== null && (found.day !== day || found.iat > iat))
         note(`${day}: ${name} is signed by the service, and is not the manifest that is recorded`);
     } catch (error) {
+      if (error instanceof ObjectStoreError && !isOfWhatIsStored(error)) throw error;
       report(day, `the manifest ${name} in the store: ${textOfError(error)}`);
     }
   }
