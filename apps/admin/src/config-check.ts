@@ -1,5 +1,4 @@
 /** `svc-admin config check`: what a start would find wrong, before there is one. */
-
 import { UsageError } from '@svc/cli/command-line';
 import {
   type Config,
@@ -9,7 +8,7 @@ import {
   type WorkerConfig,
 } from '@svc/config';
 import { openOutside } from '@svc/fence';
-import { openObjects } from '@svc/object-store';
+import { assertAnswers, openObjects } from '@svc/object-store';
 import {
   ConfigurationError,
   OPERATOR_DEADLINES,
@@ -35,7 +34,9 @@ export const configCheckCommand: Command = {
     program: { value: 'NAME', text: 'api, worker or runner; api unless given' },
     offline: { text: 'without the database and the fence' },
   },
-  notes: ['Each fault is named, and nothing is written. The exit code is 0 where it could start.'],
+  notes: [
+    'Each fault is named, and nothing is written. The exit code is 0 where it could start. A warning is of what a start goes on without.',
+  ],
   run: async ({ program = 'api', offline }, env) => {
     const check = CHECKS[String(program)];
     if (check === undefined) throw new UsageError('--program is one of api, worker and runner');
@@ -114,7 +115,7 @@ const checkDatabaseOf = async (
 const checkCold = async ({ place, endpoint }: NonNullable<Config['cold']>): Promise<void> => {
   const { objects, close } = await openObjects(place, endpoint, { mayMake: false });
   try {
-    await objects.list('nothing', null, 1);
+    await assertAnswers(objects);
   } catch (error) {
     throw new Error(`${place}: ${error instanceof Error ? error.message : String(error)}`);
   } finally {

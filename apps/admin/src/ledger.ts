@@ -11,6 +11,7 @@ import {
   proveDay,
 } from '@svc/cold-ledger';
 import type { Environment } from '@svc/config';
+import { assertAnswers } from '@svc/object-store';
 import type { Day, DayState } from '@svc/service';
 import { unpackDay } from '@svc/store-pg';
 import { isDay } from '@svc/transparency';
@@ -35,11 +36,11 @@ lead to its roots. unpacked: brought back. Nothing is written.`,
       const days: Shown[] = [];
       // One after another: manifests are large, connections few, and years of days many.
       for (const day of await packing.store.coldDays.listStates()) days.push(await withObjects(packing, day));
-      const store = await storeProblem(packing);
+      const away = await storeProblem(packing);
       if (json === true) console.log(JSON.stringify(days, null, 2));
       else console.log([...report(days, all === true), ...waiting(packing, days)].join('\n'));
-      if (store !== null) console.error(`SVC_COLD: ${store}`);
-      return store !== null || days.some(({ problem }) => problem !== null) ? 1 : 0;
+      if (away !== null) console.error(`SVC_COLD: ${away}`);
+      return away !== null || days.some(({ problem }) => problem !== null) ? 1 : 0;
     }),
 };
 
@@ -146,7 +147,7 @@ const withPacking = (env: Environment, work: (packing: PackDaysDeps) => Promise<
   });
 
 const storeProblem = ({ objects }: PackDaysDeps): Promise<string | null> =>
-  objects.list('nothing', null, 1).then(
+  assertAnswers(objects).then(
     () => null,
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );

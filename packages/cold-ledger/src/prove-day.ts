@@ -1,4 +1,5 @@
 /** Whether a recorded day is in the store as the service packed and published it. */
+import { assertAnswers } from '@svc/object-store';
 import { type Day, ObjectStoreError, type ServiceDeps, StoreError } from '@svc/service';
 import { type DayWork, type DayWorkDeps, dayWork } from './day-work.ts';
 import type { ColdDay } from './manifest.ts';
@@ -24,15 +25,14 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
 
 /**
  * Resolves where it is a day alone with which `error` came about, so that the others may go on: the store and the database answer. Rejects
- * with `error` otherwise, and once `stop` is aborted. The store is asked for a listing: of an object alone S3 says the same whether that is
- * not there or its bucket is not.
+ * with `error` otherwise, and once `stop` is aborted.
  */
 export const assertOfDay = async (
   { objects, store }: Pick<ProveDeps, 'objects' | 'store'>,
   error: unknown,
   stop: AbortSignal,
 ): Promise<void> => {
-  const isAway = await Promise.all([objects.list('nothing', null, 1, stop), store.coldDays.countCold()]).then(
+  const isAway = await Promise.all([assertAnswers(objects, stop), store.coldDays.countCold()]).then(
     () => false,
     () => true,
   );

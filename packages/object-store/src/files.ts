@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, link, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { giveToOwnerOf, makeFolders } from '@svc/service';
+import { giveToOwnerOf, makeFolders, ObjectStoreError } from '@svc/service';
 import { type ByteRange, type Driver, FinalError, MAX_OBJECT_BYTES } from './driver.ts';
 import { isFolder, isObjectName } from './names.ts';
 
@@ -20,9 +20,11 @@ const DRAFT_LIFE_MS = 3_600_000;
 
 /** `mayMake`: a folder that is not there yet is made; otherwise every call rejects until it is there. */
 export const openFiles = async (root: string, mayMake = true): Promise<Driver> => {
-  if (mayMake) await makeFolders(join(root, DRAFTS));
-  const home = mayMake ? await realpath(root) : await realpath(root).catch(() => resolve(root));
-  if (mayMake) await removeOldDrafts(join(home, DRAFTS));
+  if (mayMake) {
+    await makeFolders(join(root, DRAFTS));
+    await removeOldDrafts(join(root, DRAFTS));
+  }
+  const home = await (mayMake ? realpath(root) : realpath(root).catch(() => resolve(root)));
   /** Below a mount point that has nothing mounted there is none. A copy of the objects, which is only read, may lack it. */
   const assertThere = () => assertFolder(mayMake ? join(home, DRAFTS) : home);
   /** What `reading` finds; null where the folder is there and lacks it. */
@@ -78,6 +80,7 @@ export const openFiles = async (root: string, mayMake = true): Promise<Driver> =
       return { keys, isLast: true };
     },
     async remove(name) {
+      await assertThere();
       await orNull(() => assertReal(dirname(join(home, name))));
       await rm(join(home, name), { force: true });
     },
@@ -86,7 +89,7 @@ export const openFiles = async (root: string, mayMake = true): Promise<Driver> =
 
 /** That nothing is below a folder that is gone is no answer about an object. */
 const assertFolder = async (path: string): Promise<void> => {
-  if ((await orNull(() => stat(path))) === null) throw new Error(GONE);
+  if ((await orNull(() => stat(path))) === null) throw new ObjectStoreError('unavailable', GONE);
 };
 
 /** Makes what is missing of a folder, and flushes each one that has got another. */

@@ -32,3 +32,11 @@ export const openObjects = async (
   const bucket = openBucket({ bucket: url.host, prefix: folder === '' ? '' : `${folder}/`, endpoint });
   return { objects: checkedStore(bucket, patience), close: bucket.close };
 };
+
+/** Rejects where the store does not answer. A listing is asked for: of an object alone S3 says the same whether that is not there or its bucket is not. */
+export const assertAnswers = async (
+  objects: Pick<ObjectStore, 'list'>,
+  stop?: AbortSignal,
+): Promise<void> => {
+  await objects.list('nothing', null, 1, stop);
+};
