@@ -1,6 +1,9 @@
 /** What an operator meets on the first evening: versions, help, a check of the configuration, the log and its level. */
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { generatePrincipalKey } from '@svc/sdk-principal';
 import { withDatabase } from '@svc/testkit';
 import { findFreePorts } from '@svc/testkit/process/free-ports';
@@ -140,6 +143,35 @@ describe('svc-admin', () => {
       nodeEnv(database.url, {}),
     );
     expect(development).toMatchObject({ status: 0, out: expect.stringContaining('ok     database') });
+  });
+});
+
+describe('what a start goes on without', () => {
+  const typo = join(tmpdir(), `svc-no-such-${process.pid}`);
+  const env = () => ({ ...nodeEnv(database.url, {}), SVC_COLD: `file://${typo}` });
+
+  it('config check warns of a replica that is away and of a store that is not there, and says that it can start', () => {
+    const away = {
+      ...env(),
+      DATABASE_READ_URL: 'postgres://nobody@127.0.0.1:1/svc',
+    };
+    const { status, out } = run('apps/admin', ['config', 'check'], away);
+    expect([status, out]).toEqual([0, expect.stringMatching(/^warning cold days:$[\s\S]*is it mounted\?/m)]);
+    expect(out).toMatch(/^warning replica:$/m);
+    expect(out).toMatch(/It can start\.\n$/);
+  });
+
+  it('ledger status says that the store is not there, and nobody makes a folder that was mistyped', () => {
+    const asked = env();
+    expect(run('apps/admin', ['ledger', 'status'], asked)).toMatchObject({
+      status: 1,
+      err: expect.stringContaining('SVC_COLD: the folder of the objects is not there: is it mounted?'),
+    });
+    expect(run('apps/admin', ['ledger', 'verify'], asked)).toMatchObject({
+      status: 0,
+      out: 'No day is packed: there is nothing to prove.\n',
+    });
+    expect(existsSync(typo)).toBe(false);
   });
 });
 
