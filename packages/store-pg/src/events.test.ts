@@ -16,7 +16,7 @@ import { budgetCommit } from '@svc/testkit/store/budgets';
 import { insertSubscription, listTold, sequenceAll } from '@svc/testkit/store/events';
 import { machineClock } from '@svc/testkit/store/movable-clock';
 import { withStores } from '@svc/testkit/store/open-store';
-import { runSql, withSession } from '@svc/testkit/store/session';
+import { runSql, untilWaiting, withSession } from '@svc/testkit/store/session';
 import {
   allowCommit,
   createWorld,
@@ -282,6 +282,31 @@ describe('the order', () => {
       expect(await stores.second.events.sequence(100)).toBe(0);
       await session.query('commit');
     });
+    await sequenceAll(stores.url, stores.second);
+    expect(await typesFor(principal)).toEqual(['key.retired', 'decision.deny']);
+  });
+
+  it('is that of transactions also where one ends and another is made between two looks of who moves them', async () => {
+    await want(principal, ['key.retired', 'decision.deny']);
+    await withSession(stores.url, (first) =>
+      withSession(stores.url, async (holder) => {
+        await first.query('begin');
+        const data = JSON.stringify({ kid: 'first', principal: world.principal.did });
+        await first.query(`select svc_emit_event('key.retired', 'first', $1, null, svc_now(), $2)`, [
+          world.principal.did,
+          data,
+        ]);
+        // Later than the first, and over: what was made before it is not what is made after the first look.
+        await holder.query('select pg_current_xact_id()');
+        await holder.query('begin; lock table event_log in access exclusive mode');
+        const moving = stores.second.events.sequence(100);
+        await untilWaiting(holder);
+        await first.query('commit');
+        await commit(denyCommit(world, { principal: world.principal.did }));
+        await holder.query('rollback');
+        await moving;
+      }),
+    );
     await sequenceAll(stores.url, stores.second);
     expect(await typesFor(principal)).toEqual(['key.retired', 'decision.deny']);
   });

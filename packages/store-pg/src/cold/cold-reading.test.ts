@@ -287,7 +287,18 @@ it('an export reads each row group of a cold day once, with no session of the da
 const createGated = () => {
   let gate = Promise.resolve();
   let open = () => {};
+  let held = 0;
+  let onHeld = () => {};
+  /** Settles once so many reads stand before the closed gate. */
+  const untilHeld = (count: number) =>
+    new Promise<void>((resolve) => {
+      onHeld = () => {
+        if (held === count) resolve();
+      };
+      onHeld();
+    });
   const close = () => {
+    held = 0;
     gate = new Promise((resolve) => {
       open = resolve;
     });
@@ -298,11 +309,13 @@ const createGated = () => {
     const key = `${name} ${range.offset}`;
     const bytes = known.get(key) ?? objects.getRange(name, range);
     known.set(key, bytes);
+    held += 1;
+    onHeld();
     await gate;
     return bytes;
   };
   const place = coldPlaceOf({ ...objects, getRange });
-  return { place, cold: new ColdReader(place), close, open: () => open() };
+  return { place, cold: new ColdReader(place), close, open: () => open(), untilHeld };
 };
 
 const manifestOf = async (day: string | undefined) => {
@@ -449,7 +462,7 @@ describe('the manifest of a cold day', () => {
 
   it('is believed in the turn of whoever asks, behind the row groups that are fetched already', async () => {
     let verified = 0;
-    const { place, close, open } = createGated();
+    const { place, close, open, untilHeld } = createGated();
     const readManifest = (text: string) => {
       verified += 1;
       return place.readManifest(text);
@@ -465,6 +478,7 @@ describe('the manifest of a cold day', () => {
       const recorded = await days.findRecorded(database, second.hash);
       close();
       const reads = Array.from({ length: 8 }, () => find(first, 0));
+      await untilHeld(8);
       const opened = days.open(recorded, second.hash, new AbortController().signal);
       await new Promise(setImmediate);
       expect(verified).toBe(1);

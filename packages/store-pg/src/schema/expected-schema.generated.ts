@@ -745,7 +745,7 @@ export const expectedSchema: Readonly<Record<string, string>> = {
   'function svc_log_consumption(p_decisions svc_decision[], p_outcomes text': 'dcb54d40799e5565',
   'function svc_lowest_receipt_id(instant timestamp with time zone)': '5ff9817f3bcd8632',
   'function svc_may_hear_decisions(p_principal principals)': '1958f9d1e603475b',
-  'function svc_move_events(p_limit integer)': 'a7d1f7538cc2212a',
+  'function svc_move_events(p_limit integer)': '00fda25fb6521ac7',
   'function svc_ms(instant timestamp with time zone)': '5b35dc21b18f30fd',
   'function svc_name_evidence(p_limit integer)': 'b7c13f4df9effc63',
   'function svc_next_relying_party(p_principal text, p_from text, p_after b': '62f681a4e38bd049',
