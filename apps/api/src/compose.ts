@@ -63,6 +63,8 @@ export interface ApiDeps {
   readonly databaseUrl: string;
   readonly logger: Logger;
   readonly packThread?: URL;
+  /** Where cold days are read: on this thread unless given. */
+  readonly readThread?: URL;
   /** Default: a port of its own. */
   readonly createAdmin?: (deps: AdminDeps<Registry>) => AdminService;
   /** Where they are others than those of the configuration and `HTTP_LIMITS`. */

@@ -24,8 +24,16 @@ export {
 } from './pack-tables.ts';
 export { proveDay } from './prove-day.ts';
 export { ColdDayReader } from './read-day.ts';
+export {
+  type Condition,
+  type FetchedGroup,
+  type FoundColumns,
+  groupReader,
+  type ReadGroup,
+  type Wanted,
+} from './read-group.ts';
 export { manifestReader, type ReadManifest } from './read-manifest.ts';
-export type { RowCondition, Scan } from './read-object.ts';
+export type { GroupSource, Scan } from './read-object.ts';
 export {
   type AttestationRow,
   type ConsumptionRow,

@@ -1,22 +1,20 @@
 /** A cold day by its manifest: one Receipt and what belongs to it, or all of it in order. */
 import type { ObjectStore } from '@svc/service';
 import type { ColdDay, ObjectEntry } from './manifest.ts';
-import { ObjectReader, type Ranges, type Scan, type ScannedGroup } from './read-object.ts';
-import { readReceipt } from './receipt-jws.ts';
+import { BEHIND_ALL } from './read-group.ts';
 import {
-  type AttestationRow,
-  type ConsumptionRow,
-  type ReceiptRow,
-  type Stored,
-  TABLES,
-  type TableName,
-} from './schema.ts';
+  DirectSource,
+  type GroupSource,
+  ObjectReader,
+  type ReadRow,
+  type Scan,
+  type ScannedGroup,
+} from './read-object.ts';
+import { readReceipt } from './receipt-jws.ts';
+import type { AttestationRow, ConsumptionRow, ReceiptRow, Stored, TableName } from './schema.ts';
 
 /** So many JWS are text at a time: more of them outlive a collection, and are copied by it. */
 const JOINED = 64;
-
-/** Every receipt id is lower. */
-const BEHIND_ALL = 'drc_~';
 
 /** Receipts with the id `at` or a higher one, of these those behind `after`; '' is no bound. */
 interface Start {
@@ -27,14 +25,18 @@ interface Start {
 export class ColdDayReader {
   readonly #store: ObjectStore;
   readonly #day: Pick<ColdDay, 'tables'>;
-  readonly #tails: Ranges;
+  readonly #source: GroupSource;
   readonly #readers = new Map<string, ObjectReader<TableName>>();
 
-  /** `tails`: where what describes an object is read, which is kept and is the same for all who read it. */
-  constructor(store: ObjectStore, day: Pick<ColdDay, 'tables'>, tails: Ranges = store) {
+  /** `source`: who reads what is looked for; all of a day is always read on this thread. */
+  constructor(
+    store: ObjectStore,
+    day: Pick<ColdDay, 'tables'>,
+    source: GroupSource = new DirectSource(store),
+  ) {
     this.#store = store;
     this.#day = day;
-    this.#tails = tails;
+    this.#source = source;
   }
 
   /** The first id of each row group of Receipts, ascending. */
@@ -43,28 +45,22 @@ export class ColdDayReader {
   }
 
   async findReceipt(receiptId: string, signal?: AbortSignal): Promise<ReceiptRow | null> {
-    const [found] = await this.#find('receipts', receiptId, signal);
-    return found === undefined ? null : readReceipt(found);
+    const [found] = await this.#find('receipts', [receiptId], signal);
+    return found ?? null;
   }
 
   /** Those of them that are there, in the order of their ids; each group that has any is read once. */
-  async findReceipts(receiptIds: readonly string[], signal?: AbortSignal): Promise<ReceiptRow[]> {
-    const ids = [...receiptIds].sort();
-    const found: Stored<'receipts'>[] = [];
-    for (const entry of this.#day.tables.receipts) {
-      const within = ids.filter((id) => entry.first <= id && id <= entry.last);
-      if (within.length > 0) found.push(...(await this.#open<'receipts'>(entry).findAll(within, signal)));
-    }
-    return found.map(readReceipt);
+  findReceipts(receiptIds: readonly string[], signal?: AbortSignal): Promise<ReceiptRow[]> {
+    return this.#find('receipts', receiptIds, signal);
   }
 
   /** In the order of their ordinals. */
   findAttestations(receiptId: string, signal?: AbortSignal): Promise<AttestationRow[]> {
-    return this.#find('attestations', receiptId, signal);
+    return this.#find('attestations', [receiptId], signal);
   }
 
   findConsumption(receiptId: string, signal?: AbortSignal): Promise<ConsumptionRow[]> {
-    return this.#find('consumption_events', receiptId, signal);
+    return this.#find('consumption_events', [receiptId], signal);
   }
 
   async *receipts(signal?: AbortSignal): AsyncGenerator<ReceiptRow[]> {
@@ -72,13 +68,13 @@ export class ColdDayReader {
       for (let at = 0; at < rows.length; at += JOINED) yield rows.slice(at, at + JOINED).map(readReceipt);
   }
 
-  async *receiptsFrom(from: Start, signal?: AbortSignal): AsyncGenerator<ReceiptRow[]> {
-    const names = Object.keys(TABLES.receipts) as (keyof Stored<'receipts'>)[];
-    for await (const { rows } of this.scanFrom(from, names, signal)) yield rows.map(readReceipt);
+  /** Some thousand at a time, as they are stored. */
+  async *rows<T extends TableName>(table: T, signal?: AbortSignal): AsyncGenerator<Stored<T>[]> {
+    for (const entry of this.#day.tables[table]) yield* this.#open(table, entry).groups(signal);
   }
 
-  /** Some columns, a group at a time. */
-  scanFrom<Name extends keyof Stored<'receipts'> & string>(
+  /** Some columns of the Receipts from an id on, a group at a time. */
+  scanFrom<Name extends keyof ReceiptRow & string>(
     { at, after }: Start,
     columns: readonly Name[],
     signal?: AbortSignal,
@@ -86,13 +82,8 @@ export class ColdDayReader {
     return this.scan({ columns, from: at, after, before: BEHIND_ALL, isDescending: false }, signal);
   }
 
-  /** Some thousand at a time, as they are stored. */
-  async *rows<T extends TableName>(table: T, signal?: AbortSignal): AsyncGenerator<Stored<T>[]> {
-    for (const entry of this.#day.tables[table]) yield* this.#open<T>(entry).groups(signal);
-  }
-
   /** Some columns of the Receipts of a range of ids, a group at a time (`ObjectReader.scan`). */
-  async *scan<Name extends keyof Stored<'receipts'> & string>(
+  async *scan<Name extends keyof ReceiptRow & string>(
     scan: Scan<Name>,
     signal?: AbortSignal,
   ): AsyncGenerator<ScannedGroup<'receipts', Name>> {
@@ -100,21 +91,26 @@ export class ColdDayReader {
       ({ first, last }) => first < scan.before && last >= scan.from && last > (scan.after ?? ''),
     );
     if (scan.isDescending) entries.reverse();
-    for (const entry of entries) yield* this.#open<'receipts'>(entry).scan(scan, signal);
+    for (const entry of entries) yield* this.#open('receipts', entry).scan(scan, signal);
   }
 
-  async #find<T extends TableName>(table: T, receiptId: string, signal?: AbortSignal): Promise<Stored<T>[]> {
-    const entries = this.#day.tables[table].filter(
-      ({ first, last }) => first <= receiptId && receiptId <= last,
-    );
-    const found: Stored<T>[] = [];
-    for (const entry of entries) found.push(...(await this.#open<T>(entry).find(receiptId, signal)));
+  async #find<T extends TableName>(
+    table: T,
+    receiptIds: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<ReadRow<T>[]> {
+    const found: ReadRow<T>[] = [];
+    for (const entry of this.#day.tables[table]) {
+      const within = receiptIds.filter((id) => entry.first <= id && id <= entry.last);
+      if (within.length > 0) found.push(...(await this.#open(table, entry).find(within, signal)));
+    }
     return found;
   }
 
-  #open<T extends TableName>(entry: ObjectEntry): ObjectReader<T> {
+  #open<T extends TableName>(table: T, entry: ObjectEntry): ObjectReader<T> {
     const reader =
-      this.#readers.get(entry.name) ?? new ObjectReader<TableName>(this.#store, entry, this.#tails);
+      this.#readers.get(entry.name) ??
+      (new ObjectReader(table, entry, this.#store, this.#source) as unknown as ObjectReader<TableName>);
     this.#readers.set(entry.name, reader);
     return reader as unknown as ObjectReader<T>;
   }

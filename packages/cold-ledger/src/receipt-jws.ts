@@ -13,7 +13,7 @@ export const storeReceipt = ({ jws, ...row }: ReceiptRow): Stored<'receipts'> =>
 
 export const readReceipt = ({ header, payload, signature, jws, ...row }: Stored<'receipts'>): ReceiptRow => ({
   ...row,
-  jws: join({ header, payload, signature, jws }),
+  jws: joinReceipt({ header, payload, signature, jws }),
 });
 
 const split = (jws: string): Parts => {
@@ -31,7 +31,8 @@ const decode = (text: string): Uint8Array | null => {
   return bytes.toString('base64url') === text ? bytes : null;
 };
 
-const join = ({ header, payload, signature, jws }: Parts): string => {
+/** Throws for what `storeReceipt` makes of nothing. */
+export const joinReceipt = ({ header, payload, signature, jws }: Parts): string => {
   if (jws !== null) return jws;
   if (header === null || payload === null || signature === null) throw new Error('a Receipt without its JWS');
   if (!isUtf8(payload)) throw new Error('a Receipt whose payload is no text');

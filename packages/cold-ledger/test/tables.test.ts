@@ -6,7 +6,14 @@ import { sampled } from '@svc/testkit/sampled';
 import fc from 'fast-check';
 import { parquetMetadata } from 'hyparquet';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ColdDayReader, packTables, proveReceipts, TABLES } from '../src/index.ts';
+import {
+  ColdDayReader,
+  type GroupSource,
+  groupReader,
+  packTables,
+  proveReceipts,
+  TABLES,
+} from '../src/index.ts';
 import { collect, DAY, idAt, type MadeUpDay, madeUpDay, openFolder, SIZES, sourceOf } from './days.ts';
 
 const { objects, root, close } = await openFolder();
@@ -34,6 +41,60 @@ describe('rows of a day', () => {
       expect(await reader.findReceipt(idAt(0.99, 7))).toBeNull();
     });
     await fc.assert(law, { numRuns: sampled({ quick: 12, deep: 300 }) });
+  });
+
+  it('are the same where groups are read on another thread: what is asked and answered is handed over as a copy', async () => {
+    const read = groupReader();
+    const source: GroupSource = {
+      readTail: (name, range) => objects.getRange(name, range),
+      async readGroup(group, range, wanted) {
+        const fetched = { ...group, group: await objects.getRange(group.name, range) };
+        return structuredClone(await read(structuredClone(fetched), structuredClone(wanted)));
+      },
+    };
+    const law = fc.asyncProperty(madeUpDay(3), async (day) => {
+      const reader = new ColdDayReader(objects, { tables: await pack(day) }, source);
+      const ids = day.receipts.map(({ receipt_id: id }) => id);
+      expect(await reader.findReceipts(ids)).toEqual(day.receipts);
+      for (const id of ids) {
+        expect(await reader.findAttestations(id)).toEqual(
+          day.attestations.filter(({ receipt_id }) => receipt_id === id),
+        );
+        expect(await reader.findConsumption(id)).toEqual(
+          day.consumptionEvents.filter(({ receipt_id }) => receipt_id === id),
+        );
+      }
+    });
+    await fc.assert(law, { numRuns: sampled({ quick: 6, deep: 100 }) });
+  });
+
+  it('are found by what is asked of them and no others, in a range of ids and either order, with the columns that are asked for', async () => {
+    const law = fc.asyncProperty(madeUpDay(6), fc.nat(), fc.boolean(), async (day, seed, isDescending) => {
+      const reader = new ColdDayReader(objects, { tables: await pack(day) });
+      const { receipts } = day;
+      const one = receipts[seed % receipts.length];
+      const at = (i: number) => receipts[(seed + i) % receipts.length]?.receipt_id ?? '';
+      const where = [
+        { column: 'principal', oneOf: [one?.principal ?? null, 'did:web:nobody.example'] },
+        ...(seed % 2 === 0 ? [{ column: 'reason', oneOf: [one?.reason ?? null] }] : []),
+      ];
+      const [from, before] = [at(1), at(4)].sort() as [string, string];
+      const after = seed % 3 === 0 ? at(2) : '';
+      const expected = receipts
+        .filter(({ receipt_id: id }) => id >= from && id > after && id < before)
+        .filter(({ principal }) => where[0]?.oneOf.includes(principal) === true)
+        .filter(({ reason }) => where[1]?.oneOf.includes(reason) ?? true)
+        .map(({ receipt_id, amount, jws }) => ({ receipt_id, amount, jws }));
+      const columns = ['amount', 'jws'] as const;
+      const found = await collect(
+        (async function* () {
+          for await (const { rows } of reader.scan({ columns, where, from, after, before, isDescending }))
+            yield rows;
+        })(),
+      );
+      expect(found).toEqual(isDescending ? expected.reverse() : expected);
+    });
+    await fc.assert(law, { numRuns: sampled({ quick: 30, deep: 1_000 }) });
   });
 
   it('are the same objects under the same names, in whatever batches they come and however often', async () => {

@@ -28,6 +28,7 @@ import { openDatabase, openReplica } from './open-database.ts';
 import { NO_FENCE, openFence } from './open-fence.ts';
 import { workOnThread } from './packing/on-thread.ts';
 import { patiently } from './patiently.ts';
+import { readOnThread } from './reading/read-on-thread.ts';
 import { createReplicaMetrics, createReplicaReporter } from './replica-health.ts';
 import {
   createEd25519Metric,
@@ -60,6 +61,8 @@ export interface ServiceSources {
   readonly registry?: Registry;
   /** Of a program that runs `runPackThread` on a thread: days are packed and proven there, else on this one. */
   readonly packThread?: URL;
+  /** The file that runs `runReadThread`: cold days are read on a thread of their own, else on this one. */
+  readonly readThread?: URL;
   /** The operator's own hand: the fence is neither kept nor missed. */
   readonly isOperator?: boolean;
   /** Of storage, where they are others than a service's or an operator's. */
@@ -95,7 +98,15 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
   let readManifest: ReadManifest = () => {
     throw new Error('the keys of the service are not known yet');
   };
-  const coldPlace = cold && { objects: cold.objects, readManifest: (text: string) => readManifest(text) };
+  const reading = cold && sources.readThread ? readOnThread(sources.readThread) : null;
+  const coldPlace = cold && {
+    ...{ objects: cold.objects, readManifest: (text: string) => readManifest(text) },
+    ...(reading && { readGroup: reading.read }),
+  };
+  const closeCold = async (): Promise<void> => {
+    await reading?.close();
+    cold?.close();
+  };
   const deadlines = sources.deadlines ?? (sources.isOperator === true ? OPERATOR_DEADLINES : {});
   const store = createStore({
     databaseUrl,
@@ -147,7 +158,7 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
       keys.stop();
       clock.stop();
       await store.close();
-      cold?.close();
+      await closeCold();
       await secrets.signers.close();
     };
     const isWatched = registry !== undefined && config.promisesStandby;
@@ -155,7 +166,7 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
     return { service: { ...service, ...outsideOf(config) }, fence, packing, standby, close };
   } catch (error) {
     await store.close();
-    cold?.close();
+    await closeCold();
     await secrets.signers.close();
     throw error;
   }

@@ -6,6 +6,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '@svc/embedded-post
 import { ConfigurationError, openTracing, readConfig } from '@svc/process';
 import type { Logger } from 'pino';
 import { type Api, type ApiDeps, startApi } from '../compose.ts';
+import { READ_THREAD } from '../read-thread-file.ts';
 import { findPortFaults } from './free-ports.ts';
 import { lockInstance } from './instance-lock.ts';
 
@@ -42,7 +43,11 @@ export const runApi = async (
     const secrets = await loadSecrets(config);
     const tracing = await openTracing(env, 'svc-api', logger);
     const running = await start(
-      { config, secrets, logger, ...(createAdmin && { createAdmin }), ...(packThread && { packThread }) },
+      {
+        ...{ config, secrets, logger, readThread: READ_THREAD },
+        ...(createAdmin && { createAdmin }),
+        ...(packThread && { packThread }),
+      },
       claim.release,
     );
     const close = () => running.close().finally(() => tracing.close());

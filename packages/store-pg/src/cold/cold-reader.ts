@@ -6,7 +6,7 @@ import type { Database } from '../database.ts';
 import { dayOfId } from '../receipt-ids.ts';
 import { ColdReadError, DayMovedError } from './cold-errors.ts';
 import { type DayPlace, findRecorded, type NamedDay, OpenDays } from './open-days.ts';
-import { onAccountOf } from './paced-store.ts';
+import { onAccountOf } from './read-queue.ts';
 
 /** Of one question, however many days it reads, and however often it is asked anew. */
 const READ_MS = 20_000;

@@ -1,6 +1,6 @@
 /** Counts of what lies in a part of a cold day. Whole days are in the stored sums, which stay; a part of one is counted anew. */
-import type { RowCondition } from '@svc/cold-ledger';
-import type { DidWeb, Sha256 } from '@svc/protocol';
+import type { Condition } from '@svc/cold-ledger';
+import type { Sha256 } from '@svc/protocol';
 import { type Day, type DecisionFilter, TooManyCountsError } from '@svc/service';
 import { Conditions } from '../conditions.ts';
 import { dailySumsOf } from '../daily-sums.ts';
@@ -86,10 +86,9 @@ const countPart = async (
   const from = higherId(lowestReceiptId(startMs), lowestReceiptId(fromMs));
   const before = lowerId(lowestReceiptId(startMs + DAY_MS), lowestReceiptId(toMs));
   if (from >= before) return;
-  const where = conditionOf(filter);
   const scan = {
-    ...{ columns: columns.filter((column) => column !== 'day'), from, before, isDescending: false },
-    ...(where === null ? {} : { where }),
+    ...{ columns: columns.filter((column) => column !== 'day'), where: conditionsOf(filter) },
+    ...{ from, before, isDescending: false },
   };
   await question.cold.read(question, { day, hash }, async (reader, signal) => {
     for await (const { rows } of reader.scan(scan, signal)) for (const row of rows) counts.add(day, row);
@@ -142,19 +141,8 @@ const daysWithAny = async (
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /** Null: there is none. */
-const conditionOf = ({ relyingParties, principal, keyId }: CountedFilter): RowCondition | null => {
-  const columns = [
-    ...(relyingParties === null ? [] : ['relying_party']),
-    ...(principal === undefined ? [] : ['principal']),
-    ...(keyId === undefined ? [] : ['key_id']),
-  ];
-  if (columns.length === 0) return null;
-  const parties = relyingParties === null ? null : new Set(relyingParties);
-  return {
-    columns,
-    matches: (row) =>
-      (parties === null || parties.has(row.relying_party as DidWeb)) &&
-      (principal === undefined || row.principal === principal) &&
-      (keyId === undefined || row.key_id === keyId),
-  };
-};
+const conditionsOf = ({ relyingParties, principal, keyId }: CountedFilter): Condition[] => [
+  ...(relyingParties === null ? [] : [{ column: 'relying_party', oneOf: relyingParties }]),
+  ...(principal === undefined ? [] : [{ column: 'principal', oneOf: [principal] }]),
+  ...(keyId === undefined ? [] : [{ column: 'key_id', oneOf: [keyId] }]),
+];

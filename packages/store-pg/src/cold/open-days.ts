@@ -4,12 +4,19 @@
  * signature checked once.
  */
 import { createHash } from 'node:crypto';
-import { type ColdDay, ColdDayReader, parseColdDay, type ReadManifest } from '@svc/cold-ledger';
+import {
+  type ColdDay,
+  ColdDayReader,
+  groupReader,
+  parseColdDay,
+  type ReadGroup,
+  type ReadManifest,
+} from '@svc/cold-ledger';
 import type { Sha256 } from '@svc/protocol';
 import type { Day, ObjectStore } from '@svc/service';
 import type { Database } from '../database.ts';
 import { ColdReadError, DayMovedError } from './cold-errors.ts';
-import { type PacedStore, pacedStore } from './paced-store.ts';
+import { type ReadQueue, readQueue } from './read-queue.ts';
 
 /** Of manifests whose readers are remembered: the indexes of their objects take some twenty times as much. */
 const MAX_CHARS = 4_194_304;
@@ -18,6 +25,8 @@ const MAX_CHARS = 4_194_304;
 export interface DayPlace {
   readonly objects: ObjectStore;
   readonly readManifest: ReadManifest;
+  /** On whatever thread; on this one unless given. */
+  readonly readGroup?: ReadGroup;
 }
 
 export interface RecordedDay {
@@ -37,15 +46,17 @@ const recordedSql = `
 
 export class OpenDays {
   readonly #readManifest: ReadManifest;
-  readonly #objects: PacedStore;
+  readonly #objects: ObjectStore;
+  readonly #reads: ReadQueue;
   readonly #readers: OpenReaders;
   readonly #asked = new Map<Sha256, Promise<RecordedDay>>();
   /** Hashes of manifests that the service has signed: 71 characters for each that was ever read. */
   readonly #verified = new Set<Sha256>();
 
-  constructor({ objects, readManifest }: DayPlace, maxChars = MAX_CHARS) {
+  constructor({ objects, readManifest, readGroup = groupReader() }: DayPlace, maxChars = MAX_CHARS) {
     this.#readManifest = readManifest;
-    this.#objects = pacedStore(objects);
+    this.#objects = objects;
+    this.#reads = readQueue(objects, readGroup);
     this.#readers = new OpenReaders(maxChars);
   }
 
@@ -71,7 +82,7 @@ export class OpenDays {
     const known = this.find({ day: recorded.day, hash });
     return (
       known ??
-      (await this.#objects.inTurn(`${recorded.day} ${hash}`, () => this.#openNow(recorded, hash), stop))
+      (await this.#reads.inTurn(`${recorded.day} ${hash}`, () => this.#openNow(recorded, hash), stop))
     );
   }
 
@@ -88,7 +99,7 @@ export class OpenDays {
     if (known !== null) return known;
     const believed = believedOf(this.#verified.has(hash) ? parseColdDay : this.#readManifest, recorded, hash);
     this.#verified.add(hash);
-    const reader = new ColdDayReader(this.#objects, believed, this.#objects.shared);
+    const reader = new ColdDayReader(this.#objects, believed, this.#reads);
     this.#readers.keep(hash, { day: recorded.day, reader, chars: recorded.manifest.length });
     return reader;
   }

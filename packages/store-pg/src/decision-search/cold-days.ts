@@ -1,5 +1,5 @@
 /** The part of a search that lies in cold days, and the index columns of their rows as lists have them. */
-import type { RowCondition, Stored } from '@svc/cold-ledger';
+import type { Condition, Stored } from '@svc/cold-ledger';
 import { REASON_CODES, type ReceiptId } from '@svc/protocol';
 import type { DecisionRecord } from '@svc/service';
 import { DayMovedError } from '../cold/cold-errors.ts';
@@ -10,23 +10,11 @@ import { dateOfDay } from '../receipt-ids.ts';
 import type { Search } from './search.ts';
 import type { Part } from './spans.ts';
 
-/** What a search asks for. */
-const ASKED = ['relying_party', 'principal', 'key_id', 'grant_id', 'reason'] as const;
 export const SHOWN = [
-  ...ASKED,
-  ...([
-    'decision',
-    'evaluated_at',
-    'agent',
-    'action_type',
-    'amount',
-    'currency',
-    'resource',
-    'method',
-  ] as const),
+  ...(['relying_party', 'principal', 'key_id', 'grant_id', 'agent', 'decision', 'reason'] as const),
+  ...(['evaluated_at', 'action_type', 'amount', 'currency', 'resource', 'method'] as const),
 ];
 
-type Asked = Pick<Stored<'receipts'>, (typeof ASKED)[number] | 'receipt_id'>;
 export type ColdRow = Pick<Stored<'receipts'>, (typeof SHOWN)[number] | 'receipt_id'>;
 
 /** What a search has found in a part of the ledger. */
@@ -53,8 +41,7 @@ export const searchColdDay = async <Row>(
   limit: number,
 ): Promise<FoundRows<Row>> => {
   const named = await manifestOf(question.database, part.day);
-  const where = conditionOf(search);
-  const scan = { ...part, columns, isDescending: true, ...(where === null ? {} : { where }) };
+  const scan = { ...part, columns, where: conditionsOf(search), isDescending: true };
   return question.cold.read(question, named, async (day, signal) => {
     const rows: Row[] = [];
     for await (const group of day.scan(scan, signal)) {
@@ -73,39 +60,19 @@ const manifestOf = async (database: Database, dayNumber: number): Promise<NamedD
   return { day, hash };
 };
 
-const REASONS: ReadonlySet<string> = new Set(REASON_CODES);
-
-/** The conditions of `statements.ts`, but for the range of ids; null: there is none. */
-const conditionOf = (search: Search): RowCondition | null => {
+/** The conditions of `statements.ts`, but for the range of ids. */
+const conditionsOf = (search: Search): Condition[] => {
   const { relyingParties, principal, keyId, grantId, reason, decision } = search;
-  const columns = [
-    ...(relyingParties === null ? [] : ['relying_party']),
-    ...(principal === undefined ? [] : ['principal']),
-    ...(keyId === undefined ? [] : ['key_id']),
-    ...(grantId === undefined ? [] : ['grant_id']),
-    ...(reason === undefined && decision === undefined ? [] : ['reason']),
+  return [
+    ...(relyingParties === null ? [] : [{ column: 'relying_party', oneOf: relyingParties }]),
+    ...(principal === undefined ? [] : [{ column: 'principal', oneOf: [principal] }]),
+    ...(keyId === undefined ? [] : [{ column: 'key_id', oneOf: [keyId] }]),
+    ...(grantId === undefined ? [] : [{ column: 'grant_id', oneOf: [grantId] }]),
+    ...(reason === undefined ? [] : [{ column: 'reason', oneOf: [reason] }]),
+    ...(decision === undefined
+      ? []
+      : [{ column: 'reason', oneOf: decision === 'ALLOW' ? [null] : REASON_CODES }]),
   ];
-  if (columns.length === 0) return null;
-  return { columns, matches: matcherOf(search) as RowCondition['matches'] };
-};
-
-const matcherOf = ({
-  relyingParties,
-  principal,
-  keyId,
-  grantId,
-  reason,
-  decision,
-}: Search): ((row: Asked) => boolean) => {
-  const parties = relyingParties === null ? null : new Set<string>(relyingParties);
-  return (row) =>
-    (parties === null || parties.has(row.relying_party)) &&
-    (principal === undefined || row.principal === principal) &&
-    (keyId === undefined || row.key_id === keyId) &&
-    (grantId === undefined || row.grant_id === grantId) &&
-    (reason === undefined || row.reason === reason) &&
-    (decision !== 'ALLOW' || row.reason === null) &&
-    (decision !== 'DENY' || (row.reason !== null && REASONS.has(row.reason)));
 };
 
 /** The row of a list. */

@@ -209,7 +209,7 @@ const listColdLeaves = (question: Question, named: NamedDay, run: Run): Promise<
   question.cold.read(question, named, async (day, signal) => {
     const receiptIds: ReceiptId[] = [];
     const contentHashes: Uint8Array[] = [];
-    for await (const rows of day.receiptsFrom(run, signal))
+    for await (const { rows } of day.scanFrom(run, ['jws'], signal))
       for (const { receipt_id: id, jws } of rows) {
         receiptIds.push(id as ReceiptId);
         contentHashes.push(createHash('sha256').update(jws).digest());

@@ -1,10 +1,10 @@
 /**
- * A store of objects for a process that also decides. What is read is decoded on its only thread, which takes milliseconds for each row
- * group: one is decoded at a time, and after it the thread is left to everything else for as long as that took. Who waits to read takes
- * turns with other tenants, since the leaves of a day are read by whoever likes.
+ * Reads of cold days for a process that also decides. Row groups are decoded elsewhere (`ReadGroup`: on a thread of its own); what is in memory for
+ * that is bounded, and who waits to read takes turns with other tenants, since the leaves of a day are read by whoever likes.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import type { GroupSource, ReadGroup } from '@svc/cold-ledger';
 import { FairQueue, type ObjectStore, ObjectStoreError, type Tenant } from '@svc/service';
 import { SharedWork } from './shared-work.ts';
 
@@ -30,15 +30,20 @@ export interface Pace {
 
 const REAL: Pace = { nowMs: () => performance.now(), nextTurn: () => nextTurn(), pause: (ms) => pause(ms) };
 
-/** `getRange` hands over its bytes in turn, in the order in which they came from the store; to decode them must take no turn of the event loop. */
-export interface PacedStore extends ObjectStore {
-  /** For ranges that many want at once and somebody keeps: one that is being read is read for all who ask for it meanwhile. */
-  readonly shared: Pick<ObjectStore, 'getRange'>;
-  /** Does in turn what takes the thread, once for all who want it under that key meanwhile. */
+/** A tail that is being read is read for all who ask for it meanwhile. */
+export interface ReadQueue extends GroupSource {
+  /**
+   * Does in turn what takes this thread, once for all who want it under that key meanwhile. Afterwards the thread is left to everything else for
+   * as long as that took.
+   */
   inTurn<T>(key: string, work: () => T, stop?: AbortSignal): Promise<T>;
 }
 
-export const pacedStore = (objects: ObjectStore, pace: Pace = REAL): PacedStore => {
+export const readQueue = (
+  objects: Pick<ObjectStore, 'getRange'>,
+  read: ReadGroup,
+  pace: Pace = REAL,
+): ReadQueue => {
   const queue = new FairQueue({
     ...{
       atOnce: FETCHED_AT_ONCE,
@@ -59,21 +64,19 @@ export const pacedStore = (objects: ObjectStore, pace: Pace = REAL): PacedStore 
     free = turn.then(leave);
     return turn;
   };
-  const read: ObjectStore['getRange'] = async (name, range, stop) => {
-    const bytes = await objects.getRange(name, range, stop);
-    await takeTurn();
-    stop?.throwIfAborted();
-    return bytes;
-  };
   const tenantNow = () => account.getStore() ?? null;
-  const [sharedReads, sharedWork] = [new SharedWork(queue), new SharedWork(queue)];
+  const [sharedTails, sharedWork] = [new SharedWork(queue), new SharedWork(queue)];
   return {
-    ...objects,
-    getRange: (name, range, stop) => queue.run({ tenant: tenantNow() }, () => read(name, range, stop), stop),
-    shared: {
-      getRange: (name, range, stop) =>
-        sharedReads.run(`${name} ${range.offset}`, tenantNow(), () => read(name, range), stop),
+    readGroup(place, range, wanted, stop) {
+      const work = async () => {
+        const group = await objects.getRange(place.name, range, stop);
+        stop?.throwIfAborted();
+        return read({ ...place, group }, wanted);
+      };
+      return queue.run({ tenant: tenantNow() }, work, stop);
     },
+    readTail: (name, range, stop) =>
+      sharedTails.run(`${name} ${range.offset}`, tenantNow(), () => objects.getRange(name, range), stop),
     inTurn: (key, work, stop) => sharedWork.run(key, tenantNow(), () => takeTurn().then(work), stop),
   };
 };

@@ -1,0 +1,226 @@
+/**
+ * Rows of one row group, by their columns. What is asked for and what is found are plain data and the work has no other input, so a process
+ * that answers others has it done on a thread of its own.
+ */
+import {
+  type AsyncBuffer,
+  type FileMetaData,
+  parquetMetadata,
+  parquetRead,
+  type SchemaElement,
+} from 'hyparquet';
+import { joinReceipt } from './receipt-jws.ts';
+import { LONG_TEXT } from './schema.ts';
+import { decompressors, loadZstd } from './zstd.ts';
+
+/** A row group as it was fetched, with what describes it. Whoever fetched them has compared the hashes of both. */
+export interface FetchedGroup {
+  /** Of the object. */
+  readonly name: string;
+  readonly byteLength: number;
+  /** The end of the object: its metadata and indexes. `tailSha256`: what it is remembered by. */
+  readonly tail: Uint8Array;
+  readonly tailSha256: string;
+  /** Where the group begins in the object, in bytes and in rows. */
+  readonly offset: number;
+  readonly firstRow: number;
+  readonly rows: number;
+  readonly group: Uint8Array;
+}
+
+/** The value of a column is one of these. */
+export interface Condition {
+  readonly column: string;
+  readonly oneOf: readonly (string | null)[];
+}
+
+export interface Wanted {
+  /** `receipt_id` always comes with them. With `jws` of Receipts as `isJoined` says. */
+  readonly columns: readonly string[];
+  /** A JWS is made of the columns that it is stored as; else it is null where it has parts. */
+  readonly isJoined: boolean;
+  /** All of them hold. */
+  readonly where: readonly Condition[];
+  /** Of ids: from the first (inclusive), behind the second, and before the third; '' is no bound of the first two. */
+  readonly from: string;
+  readonly after: string;
+  readonly before: string;
+}
+
+export interface FoundColumns {
+  readonly count: number;
+  /** Of each column that is wanted, the values of the rows that were found, in their order. */
+  readonly columns: Readonly<Record<string, readonly unknown[]>>;
+  /** The highest id of the group, where all its ids were read. */
+  readonly last: string | null;
+}
+
+export type ReadGroup = (group: FetchedGroup, wanted: Wanted) => Promise<FoundColumns>;
+
+/** Every receipt id is lower. */
+export const BEHIND_ALL = 'drc_~';
+
+/** Of what objects say of themselves; in memory it is some twenty times as much. */
+const MAX_TAIL_BYTES = 4_194_304;
+
+const PARTS = ['header', 'payload', 'signature', 'jws'];
+
+/** What objects say of themselves is remembered, as far as there is room. */
+export const groupReader = (maxTailBytes = MAX_TAIL_BYTES): ReadGroup => {
+  const known = new Tails(maxTailBytes);
+  return async (fetched, wanted) => {
+    await loadZstd();
+    return pick(new OpenGroup(fetched, known.find(fetched)), wanted);
+  };
+};
+
+/** First the columns of which something is required, then the ids of what is left, and of the rows that are wanted the rest. */
+const pick = async (group: OpenGroup, wanted: Wanted): Promise<FoundColumns> => {
+  const { where, from, after, before, isJoined } = wanted;
+  const matching = where.length === 0 ? null : await match(group, where);
+  const reach = matching === null ? ([0, group.rows] as const) : spanOf(matching);
+  if (reach === null) return NOTHING;
+  const [firstPlace] = reach;
+  const { receipt_id: ids = [] } = await group.read(['receipt_id'], reach);
+  const last = reach[1] === group.rows ? String(ids.at(-1)) : null;
+  const isWithin = (place: number): boolean => {
+    const id = String(ids[place - firstPlace]);
+    return id >= from && id > after && id < before;
+  };
+  const places = (matching ?? Array.from(ids.keys())).filter(isWithin);
+  const span = spanOf(places);
+  if (span === null) return { ...NOTHING, last };
+  const joins = isJoined && wanted.columns.includes('jws');
+  const others = wanted.columns.filter((name) => name !== 'receipt_id' && !(joins && name === 'jws'));
+  const read = await group.read([...others, ...(joins ? PARTS : [])], span);
+  const [start] = span;
+  const columns: Record<string, unknown[]> = { receipt_id: places.map((place) => ids[place - firstPlace]) };
+  for (const name of others) columns[name] = places.map((place) => read[name]?.[place - start]);
+  if (joins)
+    columns.jws = places.map((place) => {
+      const [header, payload, signature, jws] = PARTS.map((name) => read[name]?.[place - start]);
+      return joinReceipt({ header, payload, signature, jws } as Parameters<typeof joinReceipt>[0]);
+    });
+  return { count: places.length, columns, last };
+};
+
+const NOTHING: FoundColumns = { count: 0, columns: {}, last: null };
+
+/** The first place, and that behind the last; null: there is none. */
+const spanOf = (places: readonly number[]): readonly [number, number] | null => {
+  const [first, last] = [places[0], places.at(-1)];
+  return first === undefined || last === undefined ? null : [first, last + 1];
+};
+
+/** Places in the group, ascending. */
+const match = async (group: OpenGroup, where: readonly Condition[]): Promise<number[]> => {
+  const names = [...new Set(where.map(({ column }) => column))];
+  const read = await group.read(names, [0, group.rows]);
+  const tests = where.map(({ column, oneOf }) => ({
+    values: read[column] ?? [],
+    allowed: new Set<unknown>(oneOf),
+  }));
+  const found: number[] = [];
+  for (let place = 0; place < group.rows; place++)
+    if (tests.every(({ values, allowed }) => allowed.has(values[place] ?? null))) found.push(place);
+  return found;
+};
+
+class OpenGroup {
+  readonly #fetched: FetchedGroup;
+  readonly #metadata: FileMetaData;
+  readonly #file: AsyncBuffer;
+
+  constructor(fetched: FetchedGroup, { bytes, metadata }: Tail) {
+    const { name, byteLength, offset, group } = fetched;
+    const tailAt = byteLength - bytes.byteLength;
+    const slice = (start: number, end = byteLength): ArrayBuffer => {
+      if (start >= tailAt) return bytes.slice(start - tailAt, end - tailAt);
+      if (start < offset || end > offset + group.length)
+        throw new RangeError(`${name}: its metadata leads out of the group`);
+      return bufferOf(group.subarray(start - offset, end - offset));
+    };
+    this.#fetched = fetched;
+    this.#metadata = metadata;
+    this.#file = { byteLength, slice };
+  }
+
+  get rows(): number {
+    return this.#fetched.rows;
+  }
+
+  /** Values of the rows from one place to before another. */
+  async read(
+    names: readonly string[],
+    [from, to]: readonly [number, number],
+  ): Promise<Readonly<Record<string, readonly unknown[]>>> {
+    const { firstRow } = this.#fetched;
+    const columns = Object.fromEntries(names.map((name) => [name, new Array<unknown>(to - from)]));
+    if (names.length === 0) return columns;
+    await parquetRead({
+      ...{ file: this.#file, metadata: this.#metadata, parsers, compressors: decompressors },
+      ...{ utf8: false, useOffsetIndex: true, columns: [...names] },
+      ...{ rowStart: firstRow + from, rowEnd: firstRow + to },
+      // Of whole pages.
+      onChunk({ columnName, columnData, rowStart }) {
+        const values = columns[columnName] ?? [];
+        const before = firstRow + from - rowStart;
+        const [first, end] = [Math.max(before, 0), Math.min(before + to - from, columnData.length)];
+        for (let i = first; i < end; i++) values[i - before] = columnData[i];
+      },
+    });
+    return columns;
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const parsers = {
+  timestampFromMicroseconds: (microseconds: bigint) => microseconds,
+  stringFromBytes: (bytes: Uint8Array) => utf8.decode(bytes),
+};
+
+interface Tail {
+  readonly bytes: ArrayBuffer;
+  readonly metadata: FileMetaData;
+}
+
+/** By name and hash, the latest used last. */
+class Tails {
+  readonly #max: number;
+  readonly #known = new Map<string, Tail>();
+  #bytes = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  find({ name, tail, tailSha256 }: FetchedGroup): Tail {
+    const key = `${name} ${tailSha256}`;
+    const known = this.#known.get(key);
+    const found = known ?? tailOf(tail);
+    if (known === undefined) this.#bytes += found.bytes.byteLength;
+    this.#known.delete(key);
+    this.#known.set(key, found);
+    for (const [oldest, { bytes }] of this.#known) {
+      if (this.#bytes <= this.#max || oldest === key) break;
+      this.#known.delete(oldest);
+      this.#bytes -= bytes.byteLength;
+    }
+    return found;
+  }
+}
+
+const tailOf = (read: Uint8Array): Tail => {
+  const bytes = bufferOf(read);
+  const metadata = parquetMetadata(bytes, { parsers });
+  return { bytes, metadata: { ...metadata, schema: metadata.schema.map(readAs) } };
+};
+
+/** Without what makes strings of a column. */
+const readAs = (element: SchemaElement): SchemaElement => {
+  if (element.name !== LONG_TEXT) return element;
+  const { converted_type: _, logical_type: __, ...bytes } = element;
+  return bytes;
+};
+
+const bufferOf = (bytes: Uint8Array): ArrayBuffer => new Uint8Array(bytes).buffer;

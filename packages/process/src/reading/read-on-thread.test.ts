@@ -1,0 +1,78 @@
+/** What becomes of reads whose thread fails: they are told to try again, and the next one is read. */
+import type { FetchedGroup, Wanted } from '@svc/cold-ledger';
+import { afterEach, expect, it } from 'vitest';
+import { type ReadingThread, readOnThread } from './read-on-thread.ts';
+
+const open: ReadingThread[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close();
+});
+
+/** A thread that runs this program instead, for each task that comes. */
+const threadOf = (onTask: string, answerMs?: number): ReadingThread => {
+  const program = `import { parentPort } from 'node:worker_threads';
+    const found = (id, value) => parentPort.postMessage({ id, found: { count: 0, columns: { value: [value] }, last: null } });
+    parentPort.on('message', ({ id, group, wanted }) => { ${onTask} });`;
+  const thread = readOnThread(new URL(`data:text/javascript,${encodeURIComponent(program)}`), answerMs);
+  open.push(thread);
+  return thread;
+};
+
+const groupOf = (name: string, bytes = new Uint8Array(3)): FetchedGroup => ({
+  ...{ name, byteLength: 5, offset: 0, firstRow: 0, rows: 0 },
+  ...{ tail: new Uint8Array(2), tailSha256: '', group: bytes },
+});
+const ALL: Wanted = { columns: [], isJoined: false, where: [], from: '', after: '', before: '' };
+const told = async (reading: ReturnType<ReadingThread['read']>) => (await reading).columns.value?.[0];
+const GONE = { name: 'ObjectStoreError', kind: 'unavailable' };
+
+it('each read is told what became of it, in whatever order they are done', async () => {
+  const { read } = threadOf(`
+    if (group.name === 'first') globalThis.waiting = id;
+    else { found(id, group.name); found(globalThis.waiting, 'first'); }`);
+  const reads = [told(read(groupOf('first'), ALL)), told(read(groupOf('second'), ALL))];
+  expect(await Promise.all(reads)).toEqual(['first', 'second']);
+});
+
+it('a group that cannot be decoded fails alone, and says why', async () => {
+  const { read } = threadOf(
+    `if (group.name === 'bad') parentPort.postMessage({ id, problem: 'no Parquet' }); else found(id, group.name);`,
+  );
+  const [bad, good] = [read(groupOf('bad'), ALL), read(groupOf('good'), ALL)];
+  await expect(bad).rejects.toThrow('no Parquet');
+  expect(await told(good)).toBe('good');
+});
+
+it.each([
+  ['ends', 'process.exit(0)'],
+  ['fails', `throw new Error('broken')`],
+  [
+    'needs more than it may have',
+    'const kept = []; for (;;) kept.push(new Array(100_000).fill(kept.length))',
+  ],
+  ['does not answer', 'for (;;);'],
+])(
+  'where the thread %s, all who wait are told that it is unavailable, and the next is read on a new one',
+  async (_, fault) => {
+    const { read } = threadOf(`if (group.name === 'bad') { ${fault} } else found(id, group.name);`, 4_000);
+    const reads = [read(groupOf('bad'), ALL), read(groupOf('behind'), ALL)];
+    for (const one of reads) await expect(one).rejects.toMatchObject(GONE);
+    expect(await told(read(groupOf('next'), ALL))).toBe('next');
+  },
+);
+
+it('what is handed over is the group alone, and stays whole for whoever has it', async () => {
+  const buffer = new Uint8Array([1, 2, 3, 4, 5, 6]);
+  const { read } = threadOf('found(id, [...new Uint8Array(group.group.buffer)].join());');
+  const group = groupOf('part', buffer.subarray(1, 3));
+  expect(await told(read(group, ALL))).toBe('2,3');
+  expect(await told(read(group, ALL))).toBe('2,3');
+  expect([...buffer]).toEqual([1, 2, 3, 4, 5, 6]);
+});
+
+it('a process that ends has no read left waiting, and begins none', async () => {
+  const thread = threadOf('');
+  const waiting = thread.read(groupOf('waiting'), ALL);
+  await Promise.all([expect(waiting).rejects.toMatchObject(GONE), thread.close()]);
+  await expect(thread.read(groupOf('late'), ALL)).rejects.toMatchObject(GONE);
+});

@@ -1,0 +1,186 @@
+import type { ReadGroup } from '@svc/cold-ledger';
+import { type ObjectStore, ObjectStoreError, type Tenant } from '@svc/service';
+import { describe, expect, it } from 'vitest';
+import { onAccountOf, type Pace, type ReadQueue, readQueue } from './read-queue.ts';
+
+const refuse = () => Promise.reject(new ObjectStoreError('refused', 'not asked for here'));
+const RANGE = { offset: 0, length: 1, sha256: '' };
+const NONE = new Uint8Array(1);
+const GROUP = { byteLength: 1, tail: NONE, tailSha256: '', offset: 0, firstRow: 0, rows: 0 };
+const ALL = { columns: [], isJoined: false, where: [], from: '', after: '', before: '' };
+const FOUND = { count: 0, columns: {}, last: null };
+
+const readAtOnce: ReadGroup = async () => FOUND;
+const readFrom = (queue: ReadQueue, name = 'x', stop?: AbortSignal) =>
+  queue.readGroup({ name, ...GROUP }, RANGE, ALL, stop);
+
+/** A thread whose time passes only where something takes it or waits; what happened on it, in order. */
+const createThread = () => {
+  const log: string[] = [];
+  let nowMs = 0;
+  const pace: Pace = {
+    nowMs: () => nowMs,
+    nextTurn: () => new Promise((resolve) => setImmediate(resolve)),
+    pause: async (ms) => {
+      log.push(`left alone for ${ms}`);
+      nowMs += ms;
+    },
+  };
+  const take = (what: string, ms: number) => {
+    log.push(`${what} takes ${ms}`);
+    nowMs += ms;
+  };
+  return { log, pace, take };
+};
+
+const queueOf = (getRange: ObjectStore['getRange'], read = readAtOnce): ReadQueue =>
+  readQueue({ getRange }, read, createThread().pace);
+
+it('what takes the thread is done once for all who want it, one after another, and the thread is left alone for as long after each', async () => {
+  const { log, pace, take } = createThread();
+  const queue = readQueue({ getRange: async () => NONE }, readAtOnce, pace);
+  const work = (what: string, ms: number) => () => {
+    take(what, ms);
+    return what;
+  };
+  const answers = await Promise.all([
+    ...[1, 2, 3].map(() => queue.inTurn('a', work('a', 30))),
+    queue.inTurn('b', work('b', 5)),
+  ]);
+  expect(answers).toEqual(['a', 'a', 'a', 'b']);
+  const fail = () => {
+    throw new Error('not believed');
+  };
+  await expect(queue.inTurn('a', fail)).rejects.toThrow('not believed');
+  expect(await queue.inTurn('a', work('a', 3))).toBe('a');
+  expect(log.slice(0, 4)).toEqual(['a takes 30', 'left alone for 30', 'b takes 5', 'left alone for 5']);
+  expect(log.at(-1)).toBe('a takes 3');
+});
+
+it('one that fails, or for which nobody waits any more, keeps nobody from the queue, and is decoded by nobody', async () => {
+  const decoded: string[] = [];
+  const leaving = new AbortController();
+  const getRange: ObjectStore['getRange'] = async (name) => {
+    if (name === 'absent') return refuse();
+    if (name === 'late') leaving.abort(new Error('too late'));
+    return NONE;
+  };
+  const queue = queueOf(getRange, async ({ name }) => {
+    decoded.push(name);
+    return FOUND;
+  });
+  for (let i = 0; i < 10; i++) {
+    await expect(readFrom(queue, 'absent')).rejects.toThrow('not asked for here');
+    await expect(readFrom(queue, 'late', leaving.signal)).rejects.toThrow('too late');
+  }
+  expect(await readFrom(queue, 'x')).toBe(FOUND);
+  expect(decoded).toEqual(['x']);
+});
+
+it('eight are fetched and not decoded at most, and who comes behind a thousand that wait is refused', async () => {
+  let fetched = 0;
+  let open = () => {};
+  const free = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const getRange = async () => {
+    fetched += 1;
+    return NONE;
+  };
+  const queue = queueOf(getRange, () => free.then(() => FOUND));
+  const reads = Array.from({ length: 1_008 }, () => readFrom(queue));
+  await expect(readFrom(queue)).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(fetched).toBe(8);
+  open();
+  await Promise.all(reads);
+  expect(fetched).toBe(1_008);
+});
+
+it('of a tenant beside five hundred reads of the public the first comes after those that are fetched already', async () => {
+  const order: string[] = [];
+  const queue = queueOf(async () => NONE);
+  const read = (tenant: Tenant) =>
+    onAccountOf(tenant, async () => {
+      await readFrom(queue);
+      order.push(tenant.crowd);
+    });
+  const flood = Array.from({ length: 500 }, (_, i) =>
+    read({ crowd: 'public', org: `10.0.${i % 50}.1`, subject: '' }),
+  );
+  const own = read({ crowd: 'tenants', org: 'shop', subject: 'did:web:shop.example' });
+  await Promise.all([...flood, own]);
+  expect(order.indexOf('tenants')).toBeLessThanOrEqual(9);
+});
+
+describe('the tail of an object that many ask for at once', () => {
+  const publicly = (i: number): Tenant => ({ crowd: 'public', org: `10.0.${i}.1`, subject: '' });
+  const SHOP: Tenant = { crowd: 'tenants', org: 'shop', subject: 'did:web:shop.example' };
+  /** Nothing of it comes before `open`. */
+  const createClosed = (answer = async () => NONE) => {
+    const fetched: string[] = [];
+    let open = () => {};
+    const isOpen = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const getRange = async (name: string) => {
+      fetched.push(name);
+      await isOpen;
+      return answer();
+    };
+    const queue = queueOf(getRange);
+    const reads = (names: string, from: number, count: number) =>
+      Array.from({ length: count }, (_, i) => onAccountOf(publicly(from + i), () => readFrom(queue, names)));
+    return { fetched, queue, reads, open: () => open() };
+  };
+
+  it('is fetched once for all of them, in the first turn that comes to any of them', async () => {
+    const { fetched, queue, reads, open } = createClosed();
+    const flood = reads('x', 0, 200);
+    const first = onAccountOf(publicly(200), () => queue.readTail('tail', RANGE));
+    const own = onAccountOf(SHOP, () => queue.readTail('tail', RANGE));
+    open();
+    await Promise.all([...flood, first, own]);
+    expect(fetched.indexOf('tail')).toBeLessThanOrEqual(9);
+    expect(fetched.filter((name) => name === 'tail')).toHaveLength(1);
+    await queue.readTail('tail', RANGE);
+    expect(fetched.filter((name) => name === 'tail')).toHaveLength(2);
+  });
+
+  it('is refused to those for whom there is no place in line, and to nobody else', async () => {
+    const { queue, reads, open } = createClosed();
+    const flood = reads('x', 0, 508);
+    const refused = onAccountOf(publicly(600), () => queue.readTail('tail', RANGE));
+    const own = onAccountOf(SHOP, () => queue.readTail('tail', RANGE));
+    await expect(refused).rejects.toMatchObject({ kind: 'unavailable' });
+    open();
+    expect(await own).toBe(NONE);
+    await Promise.all(flood);
+  });
+
+  it.each([
+    ['is in line', 8],
+    ['is fetched', 0],
+  ])('comes to the others where one of them gives up while it %s', async (_, others) => {
+    const { fetched, queue, reads, open } = createClosed();
+    const flood = reads('x', 0, others);
+    const leaving = new AbortController();
+    const left = queue.readTail('tail', RANGE, leaving.signal);
+    const staying = queue.readTail('tail', RANGE);
+    expect(fetched.includes('tail')).toBe(others === 0);
+    leaving.abort(new Error('gone'));
+    await expect(left).rejects.toThrow('gone');
+    open();
+    expect(await staying).toBe(NONE);
+    await Promise.all(flood);
+  });
+
+  it('is fetched anew after it has failed', async () => {
+    let reads = 0;
+    const { queue, open } = createClosed(() => (reads++ === 0 ? refuse() : Promise.resolve(NONE)));
+    open();
+    const failed = await Promise.allSettled([1, 2].map(() => queue.readTail('tail', RANGE)));
+    expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(await queue.readTail('tail', RANGE)).toBe(NONE);
+    expect(reads).toBe(2);
+  });
+});
