@@ -19,6 +19,7 @@ import { openObjects } from '@svc/object-store';
 import { workOnThread } from '@svc/process';
 import { encodeBase64urlText, encodeUlid } from '@svc/protocol';
 import { daysAgo, tamper, withDatabase } from '@svc/testkit';
+import { findFreePorts } from '@svc/testkit/process/free-ports';
 import { programFile } from '@svc/testkit/process/program-file';
 import { startProgram } from '@svc/testkit/process/start-program';
 import { isDeep, sampled } from '@svc/testkit/sampled';
@@ -77,6 +78,39 @@ it('packs and detaches days that are old enough, counts none twice, and the rest
 
 const busy = daysAgo(3);
 const place = pathToFileURL(coldDir).href;
+
+/** Says so on each thread that a process begins, but not on its first. */
+const SAYING = `data:text/javascript,${encodeURIComponent(`
+  import { isMainThread } from 'node:worker_threads';
+  if (!isMainThread) console.log('thread of ' + process.argv[1]);`)}`;
+
+it('the API reads what is cold, on a thread of its own: leaves of a day that only objects have', async () => {
+  const [port, adminPort] = await findFreePorts(2);
+  const api = startProgram(programFile('apps/api'), {
+    ...{
+      DATABASE_URL: database.url,
+      SVC_BASE_URL: 'http://svc.test',
+      SVC_DATA_DIR: keysDir,
+      SVC_COLD: place,
+    },
+    ...{ SVC_PORT: String(port), SVC_ADMIN_PORT: String(adminPort), NODE_OPTIONS: `--import=${SAYING}` },
+  });
+  try {
+    await api.line('"listening"');
+    const answer = await fetch(`http://127.0.0.1:${port}/checkpoints/${busy}/leaves`);
+    const [{ manifest }] = (await runSql<{ manifest: string }>(
+      database.url,
+      'select manifest from cold_days where day = $1',
+      [busy],
+    )) as [{ manifest: string }];
+    const leaves = (await answer.text()).trimEnd().split('\n');
+    expect(leaves).toHaveLength(parseColdDay(manifest).tree_size);
+    await api.line('thread of ');
+    expect(api.log.join('\n')).toMatch(/^thread of .*read-thread\.js$/m);
+  } finally {
+    await api.stop();
+  }
+}, 60_000);
 
 const check = async () => {
   const faults: string[] = [];

@@ -14,9 +14,9 @@ const BUILD_DEADLINE_MS = 120_000;
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
   api: ['apps/api', 'apps/admin', 'packages/cli'],
   'api-alone': ['apps/api', 'apps/admin'],
-  svc: ['apps/admin', 'apps/conformance-runner', 'apps/worker', 'packages/cli'],
+  svc: ['apps/admin', 'apps/api', 'apps/conformance-runner', 'apps/worker', 'packages/cli'],
   cli: ['packages/cli'],
-  worker: ['apps/admin', 'apps/worker'],
+  worker: ['apps/admin', 'apps/api', 'apps/worker'],
   'conformance-runner': ['apps/conformance-runner'],
 };
 
