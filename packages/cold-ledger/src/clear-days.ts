@@ -173,15 +173,17 @@ export const deleteReplaced = async (
   const notProven: Day[] = [];
   let deleted = 0;
   const formers = stop.aborted ? [] : await store.coldDays.listToPurge(graceDays, nowMs, MOST_DAYS);
-  for (const { day, manifest, manifestHash } of formers) {
+  for (const { day, manifestHash } of formers) {
     if (stop.aborted) break;
     if (notProven.includes(day) || !(await isProven(deps, day, notProven, stop))) continue;
     const count = await onDay(deps, [day, NOT_DELETED], notProven, stop, async () => {
-      const others = (await store.coldDays.listManifests(day)).filter(
-        (other) => other.isCurrent || other.manifestHash !== manifestHash,
-      );
+      const manifests = await store.coldDays.listManifests(day);
+      const others = manifests.filter((other) => other.isCurrent || other.manifestHash !== manifestHash);
       const named = new Set(others.flatMap((other) => namesOf(other.manifest)));
-      const names = readOrNull(read, manifest) === null ? [] : namesOf(manifest);
+      const former = manifests.find((one) => one.manifestHash === manifestHash);
+      // Somebody was faster.
+      if (former === undefined) return 0;
+      const names = readOrNull(read, former.manifest) === null ? [] : namesOf(former.manifest);
       const unnamed = names.filter((name) => !named.has(name));
       try {
         for (const name of unnamed) await objects.delete(name, stop);

@@ -78,7 +78,7 @@ export const groupReader = (maxTailBytes = MAX_TAIL_BYTES): ReadGroup => {
 const pick = async (group: OpenGroup, wanted: Wanted): Promise<FoundColumns> => {
   const { where, from, after, before, isJoined } = wanted;
   const matching = where.length === 0 ? null : await match(group, where);
-  const reach = matching === null ? ([0, group.rows] as const) : spanOf(matching);
+  const reach: Span | null = matching === null ? [0, group.rows] : spanOf(matching);
   if (reach === null) return NOTHING;
   const [firstPlace] = reach;
   const { receipt_id: ids = [] } = await group.read(['receipt_id'], reach);
@@ -107,7 +107,7 @@ const pick = async (group: OpenGroup, wanted: Wanted): Promise<FoundColumns> => 
 const NOTHING: FoundColumns = { count: 0, columns: {}, last: null };
 
 /** The first place, and that behind the last; null: there is none. */
-const spanOf = (places: readonly number[]): readonly [number, number] | null => {
+const spanOf = (places: readonly number[]): Span | null => {
   const [first, last] = [places[0], places.at(-1)];
   return first === undefined || last === undefined ? null : [first, last + 1];
 };
@@ -126,7 +126,12 @@ const match = async (group: OpenGroup, where: readonly Condition[]): Promise<num
   return found;
 };
 
+/** From one place in the group to before another. */
+type Span = readonly [number, number];
+type Columns = Readonly<Record<string, readonly unknown[]>>;
+
 class OpenGroup {
+  readonly #whole = new Map<string, readonly unknown[]>();
   readonly #fetched: FetchedGroup;
   readonly #metadata: FileMetaData;
   readonly #file: AsyncBuffer;
@@ -149,14 +154,20 @@ class OpenGroup {
     return this.#fetched.rows;
   }
 
-  /** Values of the rows from one place to before another. */
-  async read(
-    names: readonly string[],
-    [from, to]: readonly [number, number],
-  ): Promise<Readonly<Record<string, readonly unknown[]>>> {
+  /** Values of the rows from one place to before another. A column that was read whole is not decoded again. */
+  async read(names: readonly string[], [from, to]: Span): Promise<Columns> {
+    const missing = names.filter((name) => !this.#whole.has(name));
+    const decoded = missing.length === 0 ? {} : await this.#decode(missing, [from, to]);
+    if (to - from === this.rows)
+      for (const [name, values] of Object.entries(decoded)) this.#whole.set(name, values);
+    return Object.fromEntries(
+      names.map((name) => [name, decoded[name] ?? this.#whole.get(name)?.slice(from, to) ?? []]),
+    );
+  }
+
+  async #decode(names: readonly string[], [from, to]: Span): Promise<Columns> {
     const { firstRow } = this.#fetched;
     const columns = Object.fromEntries(names.map((name) => [name, new Array<unknown>(to - from)]));
-    if (names.length === 0) return columns;
     await parquetRead({
       ...{ file: this.#file, metadata: this.#metadata, parsers, compressors: decompressors },
       ...{ utf8: false, useOffsetIndex: true, columns: [...names] },

@@ -8,9 +8,10 @@ export interface ColdManifest {
   readonly manifestHash: Sha256;
 }
 
-/** One that another has taken the place of. */
-export interface FormerManifest extends ColdManifest {
+/** A manifest of that day, without its text: of a day of a million Receipts that is some hundred thousand characters. */
+export interface HashedManifest {
   readonly day: Day;
+  readonly manifestHash: Sha256;
 }
 
 export interface NamedManifest extends ColdManifest {
@@ -93,7 +94,7 @@ export interface ColdDayRepository {
    */
   recordCleared(day: Day, manifest: ColdManifest, nowMs: number): Promise<boolean>;
   /** Manifests that were replaced `graceDays` ago by no later time than `nowMs`, and whose objects have not been deleted; the oldest first. */
-  listToPurge(graceDays: number, nowMs: number, limit: number): Promise<FormerManifest[]>;
+  listToPurge(graceDays: number, nowMs: number, limit: number): Promise<HashedManifest[]>;
   /** What names objects of a day: its manifest, and those that were replaced and whose objects have not been deleted. */
   listManifests(day: Day): Promise<NamedManifest[]>;
   /** Notes that what a replaced manifest alone had named is deleted. False, and nothing changed, before its time. */
@@ -101,7 +102,5 @@ export interface ColdDayRepository {
   /** Null: none is recorded. */
   findManifest(day: Day): Promise<ColdManifest | null>;
   /** Hashes of manifests by which days are read, of those recorded last. */
-  listLatestManifests(
-    limit: number,
-  ): Promise<readonly { readonly day: Day; readonly manifestHash: Sha256 }[]>;
+  listLatestManifests(limit: number): Promise<HashedManifest[]>;
 }

@@ -1,5 +1,4 @@
 /** Days that are packed, or could not be. What is recorded of one stays (a trigger refuses anything else). */
-import type { Sha256 } from '@svc/protocol';
 import type {
   BrokenDay,
   CheckpointRecord,
@@ -7,7 +6,7 @@ import type {
   ColdManifest,
   Day,
   DayState,
-  FormerManifest,
+  HashedManifest,
   NamedManifest,
 } from '@svc/service';
 import type { Database } from '../database.ts';
@@ -56,7 +55,7 @@ const statesSql = `
   order by p.day`;
 
 const toPurgeSql = `
-  select f.day::text as day, f.manifest, f.manifest_hash as "manifestHash" from cold_manifests as f join cold_days as d using (day)
+  select f.day::text as day, f.manifest_hash as "manifestHash" from cold_manifests as f join cold_days as d using (day)
   where f.purged_at is null and d.state in ('recorded', 'cold') and ${isTriedSql}
     and f.replaced_at < least(svc_now(), svc_instant($2)) - make_interval(days => greatest($1::integer, 1))
   order by f.replaced_at limit $3`;
@@ -165,7 +164,7 @@ export function coldDayRepository(database: Database): ColdDayRepository {
       return (await database.write<{ isDone: boolean }>({ text, values }))[0]?.isDone === true;
     },
     listToPurge: (graceDays, nowMs, limit) =>
-      database.read<FormerManifest>({ text: toPurgeSql, values: [graceDays, Math.floor(nowMs), limit] }),
+      database.read<HashedManifest>({ text: toPurgeSql, values: [graceDays, Math.floor(nowMs), limit] }),
     listManifests: (day) => database.read<NamedManifest>({ text: manifestsSql, values: [day] }),
     async notePurged(manifestHash, graceDays, nowMs) {
       const text = 'select svc_note_purged($1, $2, $3) as "isDone"';
@@ -175,7 +174,7 @@ export function coldDayRepository(database: Database): ColdDayRepository {
     listLatestManifests(limit) {
       const text = `select day::text as day, manifest_hash as "manifestHash" from cold_days
         where state in ('recorded', 'cold') order by recorded_at desc, cold_days.day desc limit $1`;
-      return database.read<{ day: Day; manifestHash: Sha256 }>({ text, values: [limit] });
+      return database.read<HashedManifest>({ text, values: [limit] });
     },
     async findManifest(day) {
       const text = `select manifest, manifest_hash as "manifestHash" from cold_days where day = $1 and manifest is not null`;
