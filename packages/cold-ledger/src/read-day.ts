@@ -73,13 +73,14 @@ export class ColdDayReader {
     for (const entry of this.#day.tables[table]) yield* this.#open(table, entry).groups(signal);
   }
 
-  /** Some columns of the Receipts from an id on, a group at a time. */
-  scanFrom<Name extends keyof ReceiptRow & string>(
-    { at, after }: Start,
-    columns: readonly Name[],
-    signal?: AbortSignal,
-  ): AsyncGenerator<ScannedGroup<'receipts', Name>> {
-    return this.scan({ columns, from: at, after, before: BEHIND_ALL, isDescending: false }, signal);
+  /** The ids of Receipts from one on, a group at a time. */
+  ids(start: Start, signal?: AbortSignal): AsyncGenerator<ScannedGroup<'receipts', never>> {
+    return this.scan({ columns: [], ...rangeOf(start) }, signal);
+  }
+
+  /** The same with the SHA-256 of each, in hex, as `jws`. */
+  leaves(start: Start, signal?: AbortSignal): AsyncGenerator<ScannedGroup<'receipts', 'jws'>> {
+    return this.scan({ columns: ['jws'], ...rangeOf(start), isHashed: true }, signal);
   }
 
   /** Some columns of the Receipts of a range of ids, a group at a time (`ObjectReader.scan`). */
@@ -115,3 +116,5 @@ export class ColdDayReader {
     return reader as unknown as ObjectReader<T>;
   }
 }
+
+const rangeOf = ({ at, after }: Start) => ({ from: at, after, before: BEHIND_ALL, isDescending: false });

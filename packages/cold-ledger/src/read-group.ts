@@ -2,6 +2,7 @@
  * Rows of one row group, by their columns. What is asked for and what is found are plain data and the work has no other input, so a process
  * that answers others has it done on a thread of its own.
  */
+import { createHash } from 'node:crypto';
 import {
   type AsyncBuffer,
   type FileMetaData,
@@ -35,10 +36,10 @@ export interface Condition {
 }
 
 export interface Wanted {
-  /** `receipt_id` always comes with them. With `jws` of Receipts as `isJoined` says. */
+  /** `receipt_id` always comes with them. */
   readonly columns: readonly string[];
-  /** A JWS is made of the columns that it is stored as; else it is null where it has parts. */
-  readonly isJoined: boolean;
+  /** What stands in the column `jws`: what is stored there, which is null where its parts are stored; all of it; its SHA-256 in hex. */
+  readonly jws: 'stored' | 'whole' | 'hashed';
   /** All of them hold. */
   readonly where: readonly Condition[];
   /** Of ids: from the first (inclusive), behind the second, and before the third; '' is no bound of the first two. */
@@ -76,7 +77,7 @@ export const groupReader = (maxTailBytes = MAX_TAIL_BYTES): ReadGroup => {
 
 /** First the columns of which something is required, then the ids of what is left, and of the rows that are wanted the rest. */
 const pick = async (group: OpenGroup, wanted: Wanted): Promise<FoundColumns> => {
-  const { where, from, after, before, isJoined } = wanted;
+  const { where, from, after, before } = wanted;
   const matching = where.length === 0 ? null : await match(group, where);
   const reach: Span | null = matching === null ? [0, group.rows] : spanOf(matching);
   if (reach === null) return NOTHING;
@@ -90,7 +91,7 @@ const pick = async (group: OpenGroup, wanted: Wanted): Promise<FoundColumns> => 
   const places = (matching ?? Array.from(ids.keys())).filter(isWithin);
   const span = spanOf(places);
   if (span === null) return { ...NOTHING, last };
-  const joins = isJoined && wanted.columns.includes('jws');
+  const joins = wanted.jws !== 'stored' && wanted.columns.includes('jws');
   const others = wanted.columns.filter((name) => name !== 'receipt_id' && !(joins && name === 'jws'));
   const read = await group.read([...others, ...(joins ? PARTS : [])], span);
   const [start] = span;
@@ -99,7 +100,8 @@ const pick = async (group: OpenGroup, wanted: Wanted): Promise<FoundColumns> => 
   if (joins)
     columns.jws = places.map((place) => {
       const [header, payload, signature, jws] = PARTS.map((name) => read[name]?.[place - start]);
-      return joinReceipt({ header, payload, signature, jws } as Parameters<typeof joinReceipt>[0]);
+      const whole = joinReceipt({ header, payload, signature, jws } as Parameters<typeof joinReceipt>[0]);
+      return wanted.jws === 'whole' ? whole : createHash('sha256').update(whole).digest('hex');
     });
   return { count: places.length, columns, last };
 };

@@ -25,6 +25,8 @@ export interface Scan<Name extends string> {
   readonly after?: string;
   readonly before: string;
   readonly isDescending: boolean;
+  /** In the place of each JWS comes its SHA-256, in hex. */
+  readonly isHashed?: boolean;
 }
 
 export interface ScannedGroup<T extends TableName, Name extends string> {
@@ -95,7 +97,7 @@ export class ObjectReader<T extends TableName> {
   /** All rows as they are stored, group by group, read on this thread; the bytes of the next one are fetched meanwhile. */
   async *groups(signal?: AbortSignal): AsyncGenerator<Stored<T>[]> {
     const count = this.#entry.groups.length;
-    const wanted = { ...EVERYTHING, columns: Object.keys(TABLES[this.#table]), isJoined: false };
+    const wanted = { ...EVERYTHING, columns: Object.keys(TABLES[this.#table]), jws: 'stored' } as const;
     const fetch = (index: number) => (index < count ? this.#fetch(index, signal) : null);
     let next = fetch(0);
     for (let index = 0; index < count; index++) {
@@ -112,14 +114,15 @@ export class ObjectReader<T extends TableName> {
    * for. Of a table that has one row for each Receipt.
    */
   async *scan<Name extends keyof ReadRow<T> & string>(
-    { columns, where = [], from, after = '', before, isDescending }: Scan<Name>,
+    { columns, where = [], from, after = '', before, isDescending, isHashed = false }: Scan<Name>,
     signal?: AbortSignal,
   ): AsyncGenerator<ScannedGroup<T, Name>> {
     const overlapping = [...this.#entry.groups.entries()].filter(
       ([index, { first }]) => first < before && this.#mayReach(index, from, after),
     );
     if (isDescending) overlapping.reverse();
-    const wanted = { columns, where, from, after, before, isJoined: true };
+    const jws = isHashed ? 'hashed' : 'whole';
+    const wanted = { columns, where, from, after, before, jws } as const;
     for (const [index, { first }] of overlapping) {
       const found = await this.#read(index, wanted, signal);
       if (found.last !== null) this.#lasts.set(index, found.last);
@@ -186,7 +189,7 @@ export class ObjectReader<T extends TableName> {
   }
 }
 
-const EVERYTHING = { where: [], from: '', after: '', before: BEHIND_ALL, isJoined: true };
+const EVERYTHING = { where: [], from: '', after: '', before: BEHIND_ALL, jws: 'whole' } as const;
 
 /** As they are read. */
 const COLUMNS: Readonly<Record<TableName, readonly string[]>> = {

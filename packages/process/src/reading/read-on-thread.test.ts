@@ -22,7 +22,7 @@ const groupOf = (name: string, bytes = new Uint8Array(3)): FetchedGroup => ({
   ...{ name, byteLength: 5, offset: 0, firstRow: 0, rows: 0 },
   ...{ tail: new Uint8Array(2), tailSha256: '', group: bytes },
 });
-const ALL: Wanted = { columns: [], isJoined: false, where: [], from: '', after: '', before: '' };
+const ALL: Wanted = { columns: [], jws: 'whole', where: [], from: '', after: '', before: '' };
 const told = async (reading: ReturnType<ReadingThread['read']>) => (await reading).columns.value?.[0];
 const GONE = { name: 'ObjectStoreError', kind: 'unavailable' };
 

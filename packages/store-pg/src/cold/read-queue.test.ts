@@ -7,7 +7,7 @@ const refuse = () => Promise.reject(new ObjectStoreError('refused', 'not asked f
 const RANGE = { offset: 0, length: 1, sha256: '' };
 const NONE = new Uint8Array(1);
 const GROUP = { byteLength: 1, tail: NONE, tailSha256: '', offset: 0, firstRow: 0, rows: 0 };
-const ALL = { columns: [], isJoined: false, where: [], from: '', after: '', before: '' };
+const ALL = { columns: [], jws: 'whole' as const, where: [], from: '', after: '', before: '' };
 const FOUND = { count: 0, columns: {}, last: null };
 
 const readAtOnce: ReadGroup = async () => FOUND;

@@ -1,5 +1,4 @@
 /** Closed days, their Merkle tiles and their checkpoints. Published rows never change (triggers refuse it). */
-import { createHash } from 'node:crypto';
 import { TILE_HASHES } from '@svc/merkle';
 import type { ReceiptId, Sha256 } from '@svc/protocol';
 import {
@@ -193,7 +192,7 @@ async function listReceiptIds(
 const listColdIds = (question: Question, named: NamedDay, run: Run): Promise<ReceiptId[]> =>
   question.cold.read(question, named, async (day, signal) => {
     const found: ReceiptId[] = [];
-    for await (const { rows } of day.scanFrom(run, ['receipt_id'], signal)) {
+    for await (const { rows } of day.ids(run, signal)) {
       for (const { receipt_id: id } of rows) {
         found.push(id as ReceiptId);
         if (found.length === run.limit) return found;
@@ -209,10 +208,10 @@ const listColdLeaves = (question: Question, named: NamedDay, run: Run): Promise<
   question.cold.read(question, named, async (day, signal) => {
     const receiptIds: ReceiptId[] = [];
     const contentHashes: Uint8Array[] = [];
-    for await (const { rows } of day.scanFrom(run, ['jws'], signal))
+    for await (const { rows } of day.leaves(run, signal))
       for (const { receipt_id: id, jws } of rows) {
         receiptIds.push(id as ReceiptId);
-        contentHashes.push(createHash('sha256').update(jws).digest());
+        contentHashes.push(Buffer.from(jws, 'hex'));
         if (receiptIds.length === run.limit) return { receiptIds, contentHashes };
       }
     return { receiptIds, contentHashes };
