@@ -23,6 +23,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const APPS = ['api', 'worker', 'conformance-runner', 'admin'] as const;
 const MAX_BYTES = 30 * 1_048_576;
 
+/** The second is a thread that the first one starts. */
+const PROGRAMS = ['main.js', 'read-thread.js'] as const;
 const BESIDE = ['migrations', 'pages', 'vectors'] as const;
 
 const { values } = parseArgs({
@@ -36,9 +38,11 @@ const { values } = parseArgs({
 const packApp = (app: string, from: string, out: string): void => {
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
-  bundleProgram(join(from, 'main.js'), join(out, 'main.js'));
+  for (const program of PROGRAMS)
+    if (existsSync(join(from, program))) bundleProgram(join(from, program), join(out, program));
   for (const name of BESIDE)
     if (existsSync(join(from, name))) cpSync(join(from, name), join(out, name), { recursive: true });
+  copyZstd(app, out);
   copyKoffi(app, out);
   copySodium(app, out);
   cpSync(join(ROOT, 'LICENSE'), join(out, 'LICENSE'));
@@ -49,6 +53,12 @@ const packApp = (app: string, from: string, out: string): void => {
     join(out, 'package.json'),
     `${JSON.stringify({ name, version, license, type: 'module' }, null, 2)}\n`,
   );
+};
+
+/** Its library looks for it beside itself, which is beside the program then. */
+const copyZstd = (app: string, out: string): void => {
+  const folder = findFolder(app, '@bokuweb/zstd-wasm');
+  if (folder !== null) cpSync(join(folder, 'zstd.wasm'), join(out, 'zstd.wasm'));
 };
 
 /** With the binary of this platform alone; without one, keys in a token are refused in a sentence. */

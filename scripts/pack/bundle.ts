@@ -3,8 +3,12 @@ import { buildSync } from 'esbuild';
 
 /** Call PKCS#11 libraries and libsodium; they have a binary for each platform, so they stay packages. */
 const NATIVE = ['koffi', 'sodium-native'];
-/** What is CommonJS among the dependencies asks for the modules of Node by `require`. */
-const BANNER = `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`;
+/** What is CommonJS among the dependencies asks for the modules of Node by `require`, and for a file beside itself by `__dirname`. */
+const BANNER = [
+  `import { createRequire as requireOf } from 'node:module';`,
+  'const require = requireOf(import.meta.url);',
+  `const __dirname = require('node:url').fileURLToPath(new URL('.', import.meta.url));`,
+].join(' ');
 
 /** Licences of what is inside stand beside it, in `<outfile>.LEGAL.txt`. */
 export function bundleProgram(entry: string, outfile: string): void {

@@ -1,4 +1,5 @@
 /** A worker has old days leave the database, and what is left of it is proven as before. */
+import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import {
   appendFileSync,
@@ -11,8 +12,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ColdDayReader, packTables, parseColdDay } from '@svc/cold-ledger';
 import { checkDatabase } from '@svc/fsck';
 import { openObjects } from '@svc/object-store';
@@ -32,7 +33,7 @@ const database = withDatabase();
 const keysDir = mkdtempSync(join(tmpdir(), 'svc-worker-cold-'));
 const coldDir = mkdtempSync(join(tmpdir(), 'svc-worker-objects-'));
 afterAll(() => {
-  for (const folder of [keysDir, coldDir]) rmSync(folder, { recursive: true, force: true });
+  for (const folder of [keysDir, coldDir, packedDir]) rmSync(folder, { recursive: true, force: true });
 });
 
 it('packs and detaches days that are old enough, counts none twice, and the rest of the database has no fault', async () => {
@@ -84,33 +85,56 @@ const SAYING = `data:text/javascript,${encodeURIComponent(`
   import { isMainThread } from 'node:worker_threads';
   if (!isMainThread) console.log('thread of ' + process.argv[1]);`)}`;
 
-it('the API reads what is cold, on a thread of its own: leaves of a day that only objects have', async () => {
-  const [port, adminPort] = await findFreePorts(2);
-  const api = startProgram(programFile('apps/api'), {
-    ...{
-      DATABASE_URL: database.url,
-      SVC_BASE_URL: 'http://svc.test',
-      SVC_DATA_DIR: keysDir,
-      SVC_COLD: place,
-    },
-    ...{ SVC_PORT: String(port), SVC_ADMIN_PORT: String(adminPort), NODE_OPTIONS: `--import=${SAYING}` },
-  });
-  try {
-    await api.line('"listening"');
-    const answer = await fetch(`http://127.0.0.1:${port}/checkpoints/${busy}/leaves`);
-    const [{ manifest }] = (await runSql<{ manifest: string }>(
-      database.url,
-      'select manifest from cold_days where day = $1',
-      [busy],
-    )) as [{ manifest: string }];
-    const leaves = (await answer.text()).trimEnd().split('\n');
-    expect(leaves).toHaveLength(parseColdDay(manifest).tree_size);
-    await api.line('thread of ');
-    expect(api.log.join('\n')).toMatch(/^thread of .*read-thread\.js$/m);
-  } finally {
-    await api.stop();
-  }
-}, 60_000);
+/** Each program in a folder with nothing of this repository around it, as `npm run pack:apps` makes it. */
+const packedDir = mkdtempSync(join(tmpdir(), 'svc-worker-packed-'));
+const packed = (app: string) => join(packedDir, app, 'main.js');
+beforeAll(() => {
+  const root = fileURLToPath(new URL('../../../', import.meta.url));
+  for (const app of ['api', 'admin'])
+    execFileSync(
+      process.execPath,
+      [
+        ...['--import', 'tsx', join(root, 'scripts/pack-apps/main.ts'), '--only', app],
+        ...['--from', dirname(programFile(`apps/${app}`)), '--out', packedDir],
+      ],
+      { cwd: root, timeout: 60_000 },
+    );
+}, 120_000);
+
+it.each([
+  ['as it is built', () => programFile('apps/api')],
+  ['as it is packed', () => packed('api')],
+])(
+  'the API, %s, reads what is cold on a thread of its own: leaves of a day that only objects have',
+  async (_, file) => {
+    const [port, adminPort] = await findFreePorts(2);
+    const api = startProgram(file(), {
+      ...{
+        DATABASE_URL: database.url,
+        SVC_BASE_URL: 'http://svc.test',
+        SVC_DATA_DIR: keysDir,
+        SVC_COLD: place,
+      },
+      ...{ SVC_PORT: String(port), SVC_ADMIN_PORT: String(adminPort), NODE_OPTIONS: `--import=${SAYING}` },
+    });
+    try {
+      await api.line('"listening"');
+      const answer = await fetch(`http://127.0.0.1:${port}/checkpoints/${busy}/leaves`);
+      const [{ manifest }] = (await runSql<{ manifest: string }>(
+        database.url,
+        'select manifest from cold_days where day = $1',
+        [busy],
+      )) as [{ manifest: string }];
+      const leaves = (await answer.text()).trimEnd().split('\n');
+      expect(leaves).toHaveLength(parseColdDay(manifest).tree_size);
+      await api.line('thread of ');
+      expect(api.log.join('\n')).toMatch(/^thread of .*read-thread\.js$/m);
+    } finally {
+      await api.stop();
+    }
+  },
+  60_000,
+);
 
 const check = async () => {
   const faults: string[] = [];
@@ -250,13 +274,13 @@ describe('fsck --cold', () => {
   });
 });
 
-describe('svc-admin ledger', () => {
+describe('svc-admin ledger, as it is packed', () => {
   const admin = async (...parameters: string[]) => {
     const env = {
       ...{ DATABASE_URL: database.url, SVC_BASE_URL: 'http://svc.test', SVC_DATA_DIR: keysDir },
       ...{ SVC_COLD: place, SVC_HOT_DAYS: '1' },
     };
-    const program = startProgram(programFile('apps/admin'), env, parameters);
+    const program = startProgram(packed('admin'), env, parameters);
     const code = await program.ended;
     return { code, text: program.log.join('\n') };
   };

@@ -29,7 +29,9 @@ export {
   type FetchedGroup,
   type FoundColumns,
   groupReader,
+  type ReadElsewhere,
   type ReadGroup,
+  type SealedColumns,
   type Wanted,
 } from './read-group.ts';
 export { manifestReader, type ReadManifest } from './read-manifest.ts';

@@ -16,10 +16,11 @@ import type { AttestationRow, ConsumptionRow, ReceiptRow, Stored, TableName } fr
 /** So many JWS are text at a time: more of them outlive a collection, and are copied by it. */
 const JOINED = 64;
 
-/** Receipts with the id `at` or a higher one, of these those behind `after`; '' is no bound. */
+/** Receipts with the id `at` or a higher one, of these those behind `after`; '' is no bound. Of each group `limit` at most. */
 interface Start {
   readonly at: string;
   readonly after: string;
+  readonly limit: number;
 }
 
 export class ColdDayReader {
@@ -117,4 +118,7 @@ export class ColdDayReader {
   }
 }
 
-const rangeOf = ({ at, after }: Start) => ({ from: at, after, before: BEHIND_ALL, isDescending: false });
+const rangeOf = ({ at, after, limit }: Start) => ({
+  ...{ from: at, after, before: BEHIND_ALL },
+  ...{ most: limit, isDescending: false },
+});

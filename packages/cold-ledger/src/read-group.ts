@@ -46,17 +46,26 @@ export interface Wanted {
   readonly from: string;
   readonly after: string;
   readonly before: string;
+  /** Of the rows for which all this holds, at most so many: the highest ids where they are descending, the lowest else. Null: all. */
+  readonly most: number | null;
+  readonly isDescending: boolean;
 }
 
 export interface FoundColumns {
   readonly count: number;
-  /** Of each column that is wanted, the values of the rows that were found, in their order. */
+  /** Of each column that is wanted, the values of the rows that were found, by ascending ids. */
   readonly columns: Readonly<Record<string, readonly unknown[]>>;
   /** The highest id of the group, where all its ids were read. */
   readonly last: string | null;
 }
 
 export type ReadGroup = (group: FetchedGroup, wanted: Wanted) => Promise<FoundColumns>;
+
+/** What another thread has found: to make columns of it takes the time of one's own, so that is done when it is asked for. */
+export interface SealedColumns {
+  open(): FoundColumns;
+}
+export type ReadElsewhere = (group: FetchedGroup, wanted: Wanted) => Promise<SealedColumns>;
 
 /** Every receipt id is lower. */
 export const BEHIND_ALL = 'drc_~';
@@ -77,7 +86,7 @@ export const groupReader = (maxTailBytes = MAX_TAIL_BYTES): ReadGroup => {
 
 /** First the columns of which something is required, then the ids of what is left, and of the rows that are wanted the rest. */
 const pick = async (group: OpenGroup, wanted: Wanted): Promise<FoundColumns> => {
-  const { where, from, after, before } = wanted;
+  const { where, from, after, before, most, isDescending } = wanted;
   const matching = where.length === 0 ? null : await match(group, where);
   const reach: Span | null = matching === null ? [0, group.rows] : spanOf(matching);
   if (reach === null) return NOTHING;
@@ -88,7 +97,8 @@ const pick = async (group: OpenGroup, wanted: Wanted): Promise<FoundColumns> => 
     const id = String(ids[place - firstPlace]);
     return id >= from && id > after && id < before;
   };
-  const places = (matching ?? Array.from(ids.keys())).filter(isWithin);
+  const within = (matching ?? Array.from(ids.keys())).filter(isWithin);
+  const places = most === null ? within : isDescending ? within.slice(-most) : within.slice(0, most);
   const span = spanOf(places);
   if (span === null) return { ...NOTHING, last };
   const joins = wanted.jws !== 'stored' && wanted.columns.includes('jws');

@@ -25,6 +25,8 @@ export interface Scan<Name extends string> {
   readonly after?: string;
   readonly before: string;
   readonly isDescending: boolean;
+  /** Of each group, 1 or more, the first in the order asked for; all unless given. */
+  readonly most?: number;
   /** In the place of each JWS comes its SHA-256, in hex. */
   readonly isHashed?: boolean;
 }
@@ -71,8 +73,6 @@ export class DirectSource implements GroupSource {
   }
 }
 
-const readHere = groupReader();
-
 export class ObjectReader<T extends TableName> {
   readonly #store: ObjectStore;
   readonly #source: GroupSource;
@@ -98,6 +98,8 @@ export class ObjectReader<T extends TableName> {
   async *groups(signal?: AbortSignal): AsyncGenerator<Stored<T>[]> {
     const count = this.#entry.groups.length;
     const wanted = { ...EVERYTHING, columns: Object.keys(TABLES[this.#table]), jws: 'stored' } as const;
+    // What the object says of itself is read once, and is gone with it.
+    const read = groupReader(0);
     const fetch = (index: number) => (index < count ? this.#fetch(index, signal) : null);
     let next = fetch(0);
     for (let index = 0; index < count; index++) {
@@ -105,7 +107,7 @@ export class ObjectReader<T extends TableName> {
       next = fetch(index + 1);
       // Whoever goes on hears of it.
       next?.catch(() => {});
-      if (group !== null) yield rowsOf(await readHere(group, wanted));
+      if (group !== null) yield rowsOf(await read(group, wanted));
     }
   }
 
@@ -114,7 +116,7 @@ export class ObjectReader<T extends TableName> {
    * for. Of a table that has one row for each Receipt.
    */
   async *scan<Name extends keyof ReadRow<T> & string>(
-    { columns, where = [], from, after = '', before, isDescending, isHashed = false }: Scan<Name>,
+    { columns, where = [], from, after = '', before, isDescending, most, isHashed = false }: Scan<Name>,
     signal?: AbortSignal,
   ): AsyncGenerator<ScannedGroup<T, Name>> {
     const overlapping = [...this.#entry.groups.entries()].filter(
@@ -122,7 +124,7 @@ export class ObjectReader<T extends TableName> {
     );
     if (isDescending) overlapping.reverse();
     const jws = isHashed ? 'hashed' : 'whole';
-    const wanted = { columns, where, from, after, before, jws } as const;
+    const wanted = { columns, where, from, after, before, jws, most: most ?? null, isDescending } as const;
     for (const [index, { first }] of overlapping) {
       const found = await this.#read(index, wanted, signal);
       if (found.last !== null) this.#lasts.set(index, found.last);
@@ -189,7 +191,15 @@ export class ObjectReader<T extends TableName> {
   }
 }
 
-const EVERYTHING = { where: [], from: '', after: '', before: BEHIND_ALL, jws: 'whole' } as const;
+const EVERYTHING = {
+  where: [],
+  from: '',
+  after: '',
+  before: BEHIND_ALL,
+  jws: 'whole',
+  most: null,
+  isDescending: false,
+} as const;
 
 /** As they are read. */
 const COLUMNS: Readonly<Record<TableName, readonly string[]>> = {

@@ -9,11 +9,15 @@ const LEVEL = 1;
  * this module is loaded.
  */
 const LOADED = Symbol.for('svc.zstd.loaded');
-const library = zstd as typeof zstd & { [LOADED]?: Promise<void> };
+const library = zstd as typeof zstd & { [LOADED]?: Promise<void> | undefined };
 
 /** To be awaited before any of the two is called. */
 export const loadZstd = (): Promise<void> => {
-  library[LOADED] ??= zstd.init();
+  library[LOADED] ??= zstd.init().catch((error: unknown) => {
+    // A file that could not be opened may be there the next time.
+    library[LOADED] = undefined;
+    throw error;
+  });
   return library[LOADED];
 };
 

@@ -60,7 +60,9 @@ export const databaseUrl: ValueParser<string> = (text) => {
 export const fencePlace: ValueParser<string> = (text) =>
   text === 'none' || /^(file:\/\/\/[^?#\s]+|s3:\/\/[a-z0-9.-]{3,63}(\/[^?#\s]*)?)$/.test(text)
     ? good(text)
-    : bad('must be none, file:///<folder> or s3://<bucket>/<prefix>');
+    : bad(
+        'must be none, file:///<folder> or s3://<bucket>/<prefix>, a bucket being 3 to 63 of a-z, 0-9, . and -',
+      );
 
 /** A domain in DID spelling: LDH labels, a port after `%3A`. */
 export const didDomain: ValueParser<string> = (text) =>

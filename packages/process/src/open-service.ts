@@ -98,7 +98,8 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
   let readManifest: ReadManifest = () => {
     throw new Error('the keys of the service are not known yet');
   };
-  const reading = cold && sources.readThread ? readOnThread(sources.readThread) : null;
+  const onEnd = (why: string) => log.warn('cold.thread_ended', { why });
+  const reading = cold && sources.readThread ? readOnThread(sources.readThread, { onEnd }) : null;
   const coldPlace = cold && {
     ...{ objects: cold.objects, readManifest: (text: string) => readManifest(text) },
     ...(reading && { readGroup: reading.read }),

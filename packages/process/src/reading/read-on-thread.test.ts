@@ -1,7 +1,7 @@
 /** What becomes of reads whose thread fails: they are told to try again, and the next one is read. */
 import type { FetchedGroup, Wanted } from '@svc/cold-ledger';
 import { afterEach, expect, it } from 'vitest';
-import { type ReadingThread, readOnThread } from './read-on-thread.ts';
+import { type ReadingOptions, type ReadingThread, readOnThread } from './read-on-thread.ts';
 
 const open: ReadingThread[] = [];
 afterEach(async () => {
@@ -9,11 +9,14 @@ afterEach(async () => {
 });
 
 /** A thread that runs this program instead, for each task that comes. */
-const threadOf = (onTask: string, answerMs?: number): ReadingThread => {
+const threadOf = (onTask: string, options: ReadingOptions = {}): ReadingThread => {
   const program = `import { parentPort } from 'node:worker_threads';
-    const found = (id, value) => parentPort.postMessage({ id, found: { count: 0, columns: { value: [value] }, last: null } });
+    import { serialize } from 'node:v8';
+    const found = (id, value) =>
+      parentPort.postMessage({ id, found: serialize({ count: 0, columns: { value: [value] }, last: null }) });
     parentPort.on('message', ({ id, group, wanted }) => { ${onTask} });`;
-  const thread = readOnThread(new URL(`data:text/javascript,${encodeURIComponent(program)}`), answerMs);
+  const url = new URL(`data:text/javascript,${encodeURIComponent(program)}`);
+  const thread = readOnThread(url, { restMs: 0, ...options });
   open.push(thread);
   return thread;
 };
@@ -22,8 +25,11 @@ const groupOf = (name: string, bytes = new Uint8Array(3)): FetchedGroup => ({
   ...{ name, byteLength: 5, offset: 0, firstRow: 0, rows: 0 },
   ...{ tail: new Uint8Array(2), tailSha256: '', group: bytes },
 });
-const ALL: Wanted = { columns: [], jws: 'whole', where: [], from: '', after: '', before: '' };
-const told = async (reading: ReturnType<ReadingThread['read']>) => (await reading).columns.value?.[0];
+const ALL: Wanted = {
+  ...{ columns: [], jws: 'whole', where: [], from: '', after: '', before: '' },
+  ...{ most: null, isDescending: false },
+};
+const told = async (reading: ReturnType<ReadingThread['read']>) => (await reading).open().columns.value?.[0];
 const GONE = { name: 'ObjectStoreError', kind: 'unavailable' };
 
 it('each read is told what became of it, in whatever order they are done', async () => {
@@ -52,14 +58,37 @@ it.each([
   ],
   ['does not answer', 'for (;;);'],
 ])(
-  'where the thread %s, all who wait are told that it is unavailable, and the next is read on a new one',
+  'where the thread %s, all who wait are told, somebody hears of it once, and the next is read on a new one',
   async (_, fault) => {
-    const { read } = threadOf(`if (group.name === 'bad') { ${fault} } else found(id, group.name);`, 4_000);
+    const ends: string[] = [];
+    const options = { answerMs: 4_000, onEnd: (why: string) => ends.push(why) };
+    const { read } = threadOf(`if (group.name === 'bad') { ${fault} } else found(id, group.name);`, options);
     const reads = [read(groupOf('bad'), ALL), read(groupOf('behind'), ALL)];
     for (const one of reads) await expect(one).rejects.toMatchObject(GONE);
+    expect(ends).toHaveLength(1);
     expect(await told(read(groupOf('next'), ALL))).toBe('next');
   },
 );
+
+it('a thread that cannot be started is unavailable, is heard of once, and is not tried again for as long as it rests', async () => {
+  const ends: string[] = [];
+  const options = { restMs: 600_000, onEnd: (why: string) => ends.push(why) };
+  const thread = readOnThread(new URL('file:///nowhere/read-thread.js'), options);
+  open.push(thread);
+  await expect(thread.read(groupOf('first'), ALL)).rejects.toMatchObject(GONE);
+  for (let i = 0; i < 20; i++) await expect(thread.read(groupOf('later'), ALL)).rejects.toMatchObject(GONE);
+  expect(ends).toEqual([expect.stringContaining('nowhere')]);
+});
+
+it('a process that was stopped for longer than a read may take finds the answer that is there', async () => {
+  const { read } = threadOf('found(id, group.name);', { answerMs: 300 });
+  expect(await told(read(groupOf('first'), ALL))).toBe('first');
+  const reading = read(groupOf('late'), ALL);
+  const untilMs = performance.now() + 1_000;
+  // As a stopped process: nothing of it runs, its timers are due, and the answer has come.
+  while (performance.now() < untilMs);
+  expect(await told(reading)).toBe('late');
+});
 
 it('what is handed over is the group alone, and stays whole for whoever has it', async () => {
   const buffer = new Uint8Array([1, 2, 3, 4, 5, 6]);
@@ -70,9 +99,11 @@ it('what is handed over is the group alone, and stays whole for whoever has it',
   expect([...buffer]).toEqual([1, 2, 3, 4, 5, 6]);
 });
 
-it('a process that ends has no read left waiting, and begins none', async () => {
-  const thread = threadOf('');
+it('a process that ends has no read left waiting, begins none, and nobody hears of a fault', async () => {
+  const ends: string[] = [];
+  const thread = threadOf('', { onEnd: (why) => ends.push(why) });
   const waiting = thread.read(groupOf('waiting'), ALL);
   await Promise.all([expect(waiting).rejects.toMatchObject(GONE), thread.close()]);
   await expect(thread.read(groupOf('late'), ALL)).rejects.toMatchObject(GONE);
+  expect(ends).toEqual([]);
 });

@@ -2,8 +2,9 @@
  * The thread that reads row groups for a process that answers others. It loads what decodes them and nothing else, so it is started in
  * tens of milliseconds.
  */
+import { serialize } from 'node:v8';
 import { parentPort } from 'node:worker_threads';
-import { type FetchedGroup, type FoundColumns, groupReader, type Wanted } from '@svc/cold-ledger/read-group';
+import { type FetchedGroup, groupReader, type Wanted } from '@svc/cold-ledger/read-group';
 
 export interface ReadTask {
   readonly id: number;
@@ -11,8 +12,9 @@ export interface ReadTask {
   readonly wanted: Wanted;
 }
 
+/** `found`: `FoundColumns`, serialized, so that whoever waits for them decides when his thread makes objects of it. */
 export type ReadOutcome =
-  | { readonly id: number; readonly found: FoundColumns }
+  | { readonly id: number; readonly found: Uint8Array }
   | { readonly id: number; readonly problem: string };
 
 /** What the program does that was started as such a thread, and nothing else. */
@@ -20,18 +22,17 @@ export const runReadThread = (): void => {
   const read = groupReader();
   let last: Promise<void> = Promise.resolve();
   // One at a time: two would only be in memory together.
-  parentPort?.on('message', (task: ReadTask) => {
-    last = last.then(async () => parentPort?.postMessage(await outcomeOf(read, task)));
+  parentPort?.on('message', ({ id, group, wanted }: ReadTask) => {
+    last = last
+      .then(async () => {
+        const found = serialize(await read(group, wanted));
+        answer({ id, found }, [found.buffer as ArrayBuffer]);
+      })
+      .catch((error: unknown) =>
+        answer({ id, problem: error instanceof Error ? error.message : String(error) }),
+      );
   });
 };
 
-const outcomeOf = async (
-  read: ReturnType<typeof groupReader>,
-  { id, group, wanted }: ReadTask,
-): Promise<ReadOutcome> => {
-  try {
-    return { id, found: await read(group, wanted) };
-  } catch (error) {
-    return { id, problem: error instanceof Error ? error.message : String(error) };
-  }
-};
+const answer = (outcome: ReadOutcome, handedOver: readonly ArrayBuffer[] = []): void =>
+  parentPort?.postMessage(outcome, handedOver);

@@ -140,7 +140,6 @@ const daysWithAny = async (
 
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 
-/** Null: there is none. */
 const conditionsOf = ({ relyingParties, principal, keyId }: CountedFilter): Condition[] => [
   ...(relyingParties === null ? [] : [{ column: 'relying_party', oneOf: relyingParties }]),
   ...(principal === undefined ? [] : [{ column: 'principal', oneOf: [principal] }]),

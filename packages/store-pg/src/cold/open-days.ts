@@ -9,7 +9,7 @@ import {
   ColdDayReader,
   groupReader,
   parseColdDay,
-  type ReadGroup,
+  type ReadElsewhere,
   type ReadManifest,
 } from '@svc/cold-ledger';
 import type { Sha256 } from '@svc/protocol';
@@ -26,7 +26,7 @@ export interface DayPlace {
   readonly objects: ObjectStore;
   readonly readManifest: ReadManifest;
   /** On whatever thread; on this one unless given. */
-  readonly readGroup?: ReadGroup;
+  readonly readGroup?: ReadElsewhere;
 }
 
 export interface RecordedDay {
@@ -44,6 +44,14 @@ export interface NamedDay {
 const recordedSql = `
   select day::text as day, manifest, hash as "checkpointHash" from cold_days join checkpoints using (day) where manifest_hash = $1`;
 
+const readHere = (): ReadElsewhere => {
+  const read = groupReader();
+  return async (group, wanted) => {
+    const found = await read(group, wanted);
+    return { open: () => found };
+  };
+};
+
 export class OpenDays {
   readonly #readManifest: ReadManifest;
   readonly #objects: ObjectStore;
@@ -53,7 +61,7 @@ export class OpenDays {
   /** Hashes of manifests that the service has signed: 71 characters for each that was ever read. */
   readonly #verified = new Set<Sha256>();
 
-  constructor({ objects, readManifest, readGroup = groupReader() }: DayPlace, maxChars = MAX_CHARS) {
+  constructor({ objects, readManifest, readGroup = readHere() }: DayPlace, maxChars = MAX_CHARS) {
     this.#readManifest = readManifest;
     this.#objects = objects;
     this.#reads = readQueue(objects, readGroup);

@@ -1,4 +1,4 @@
-import type { ReadGroup } from '@svc/cold-ledger';
+import type { ReadElsewhere } from '@svc/cold-ledger';
 import { type ObjectStore, ObjectStoreError, type Tenant } from '@svc/service';
 import { describe, expect, it } from 'vitest';
 import { onAccountOf, type Pace, type ReadQueue, readQueue } from './read-queue.ts';
@@ -7,10 +7,20 @@ const refuse = () => Promise.reject(new ObjectStoreError('refused', 'not asked f
 const RANGE = { offset: 0, length: 1, sha256: '' };
 const NONE = new Uint8Array(1);
 const GROUP = { byteLength: 1, tail: NONE, tailSha256: '', offset: 0, firstRow: 0, rows: 0 };
-const ALL = { columns: [], jws: 'whole' as const, where: [], from: '', after: '', before: '' };
+const ALL = {
+  columns: [],
+  jws: 'whole' as const,
+  where: [],
+  from: '',
+  after: '',
+  before: '',
+  most: null,
+  isDescending: false,
+};
 const FOUND = { count: 0, columns: {}, last: null };
 
-const readAtOnce: ReadGroup = async () => FOUND;
+const SEALED = { open: () => FOUND };
+const readAtOnce: ReadElsewhere = async () => SEALED;
 const readFrom = (queue: ReadQueue, name = 'x', stop?: AbortSignal) =>
   queue.readGroup({ name, ...GROUP }, RANGE, ALL, stop);
 
@@ -57,6 +67,54 @@ it('what takes the thread is done once for all who want it, one after another, a
   expect(log.at(-1)).toBe('a takes 3');
 });
 
+it('what was found elsewhere is taken over one by one, and the thread is left alone for as long after each; two are decoded meanwhile at most', async () => {
+  const { log, pace, take } = createThread();
+  let [decoding, most] = [0, 0];
+  const read: ReadElsewhere = async ({ name }) => {
+    decoding += 1;
+    most = Math.max(most, decoding);
+    await new Promise(setImmediate);
+    const open = () => {
+      decoding -= 1;
+      take(name, 7);
+      return FOUND;
+    };
+    return { open };
+  };
+  const queue = readQueue({ getRange: async () => NONE }, read, pace);
+  await Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => readFrom(queue, name)));
+  expect(most).toBe(2);
+  expect(log.filter((line) => line.includes('takes'))).toHaveLength(5);
+  for (const [i, line] of log.slice(0, -1).entries())
+    if (line.includes('takes')) expect(log[i + 1]).toBe('left alone for 7');
+});
+
+it('whoever gives up while his is decoded is told at once, and it keeps its place until it is done', async () => {
+  let finish = () => {};
+  const done = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  let asked = 0;
+  const queue = queueOf(
+    async () => NONE,
+    async () => {
+      asked += 1;
+      await done;
+      return SEALED;
+    },
+  );
+  const leaving = new AbortController();
+  const reads = [1, 2].map(() => readFrom(queue, 'x', leaving.signal));
+  const behind = readFrom(queue, 'y');
+  await new Promise(setImmediate);
+  leaving.abort(new Error('too late'));
+  for (const one of reads) await expect(one).rejects.toThrow('too late');
+  expect(asked).toBe(2);
+  finish();
+  expect(await behind).toBe(FOUND);
+  expect(asked).toBe(3);
+});
+
 it('one that fails, or for which nobody waits any more, keeps nobody from the queue, and is decoded by nobody', async () => {
   const decoded: string[] = [];
   const leaving = new AbortController();
@@ -67,7 +125,7 @@ it('one that fails, or for which nobody waits any more, keeps nobody from the qu
   };
   const queue = queueOf(getRange, async ({ name }) => {
     decoded.push(name);
-    return FOUND;
+    return SEALED;
   });
   for (let i = 0; i < 10; i++) {
     await expect(readFrom(queue, 'absent')).rejects.toThrow('not asked for here');
@@ -87,7 +145,7 @@ it('eight are fetched and not decoded at most, and who comes behind a thousand t
     fetched += 1;
     return NONE;
   };
-  const queue = queueOf(getRange, () => free.then(() => FOUND));
+  const queue = queueOf(getRange, () => free.then(() => SEALED));
   const reads = Array.from({ length: 1_008 }, () => readFrom(queue));
   await expect(readFrom(queue)).rejects.toMatchObject({ kind: 'unavailable' });
   expect(fetched).toBe(8);

@@ -1,16 +1,26 @@
 /**
- * Reads of cold days for a process that also decides. Row groups are decoded elsewhere (`ReadGroup`: on a thread of its own); what is in memory for
- * that is bounded, and who waits to read takes turns with other tenants, since the leaves of a day are read by whoever likes.
+ * Reads of cold days for a process that also decides. Row groups are decoded elsewhere, on a thread of its own; what is found there is taken over one
+ * by one, and after each this thread is left to everything else for as long as that took. What is in memory for all that is bounded, and who waits
+ * to read takes turns with other tenants, since the leaves of a day are read by whoever likes.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import type { GroupSource, ReadGroup } from '@svc/cold-ledger';
-import { FairQueue, type ObjectStore, ObjectStoreError, type Tenant } from '@svc/service';
+import type { GroupSource, ReadElsewhere } from '@svc/cold-ledger';
+import {
+  FairQueue,
+  type ObjectStore,
+  ObjectStoreError,
+  Semaphore,
+  type Tenant,
+  untilAborted,
+} from '@svc/service';
 import { SharedWork } from './shared-work.ts';
 
 /** Row groups that are in memory and not decoded yet, be they half a megabyte or several: whoever wants more of them waits before they are fetched. */
 const FETCHED_AT_ONCE = 8;
 const FETCHED_PER_ORG = 4;
+/** One is decoded while what was found in another is taken over. */
+const DECODED_AT_ONCE = 2;
 /** Half of them may be newcomers and the public. */
 const MAX_WAITING = 1_000;
 /** Longer than anybody waits for an answer. */
@@ -41,17 +51,17 @@ export interface ReadQueue extends GroupSource {
 
 export const readQueue = (
   objects: Pick<ObjectStore, 'getRange'>,
-  read: ReadGroup,
+  read: ReadElsewhere,
   pace: Pace = REAL,
 ): ReadQueue => {
+  const refusal = (why: string) => new ObjectStoreError('unavailable', `a read of cold days: ${why}`);
   const queue = new FairQueue({
-    ...{
-      atOnce: FETCHED_AT_ONCE,
-      atOncePerOrg: FETCHED_PER_ORG,
-      maxWaiting: MAX_WAITING,
-      waitMs: MAX_WAIT_MS,
-    },
-    refuse: (why) => new ObjectStoreError('unavailable', `a read of cold days: ${why}`),
+    ...{ atOnce: FETCHED_AT_ONCE, atOncePerOrg: FETCHED_PER_ORG },
+    ...{ maxWaiting: MAX_WAITING, waitMs: MAX_WAIT_MS, refuse: refusal },
+  });
+  const decoding = new Semaphore({
+    ...{ atOnce: DECODED_AT_ONCE, maxWaiting: FETCHED_AT_ONCE },
+    full: () => refusal('too many at once'),
   });
   let free = Promise.resolve();
   const leave = async (): Promise<void> => {
@@ -70,10 +80,16 @@ export const readQueue = (
     readGroup(place, range, wanted, stop) {
       const work = async () => {
         const group = await objects.getRange(place.name, range, stop);
-        stop?.throwIfAborted();
-        return read({ ...place, group }, wanted);
+        return decoding.run(async () => {
+          stop?.throwIfAborted();
+          const found = await read({ ...place, group }, wanted);
+          await takeTurn();
+          return found.open();
+        });
       };
-      return queue.run({ tenant: tenantNow() }, work, stop);
+      // Whoever stops waits for nobody; what was handed over keeps its place until it is done.
+      const found = queue.run({ tenant: tenantNow() }, work, stop);
+      return stop === undefined ? found : untilAborted(found, stop);
     },
     readTail: (name, range, stop) =>
       sharedTails.run(`${name} ${range.offset}`, tenantNow(), () => objects.getRange(name, range), stop),

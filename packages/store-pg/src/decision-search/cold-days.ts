@@ -41,7 +41,7 @@ export const searchColdDay = async <Row>(
   limit: number,
 ): Promise<FoundRows<Row>> => {
   const named = await manifestOf(question.database, part.day);
-  const scan = { ...part, columns, where: conditionsOf(search), isDescending: true };
+  const scan = { ...part, columns, where: conditionsOf(search), isDescending: true, most: limit };
   return question.cold.read(question, named, async (day, signal) => {
     const rows: Row[] = [];
     for await (const group of day.scan(scan, signal)) {
