@@ -125,8 +125,14 @@ export class ObjectReader<T extends TableName> {
     if (isDescending) overlapping.reverse();
     const jws = isHashed ? 'hashed' : 'whole';
     const wanted = { columns, where, from, after, before, jws, most: most ?? null, isDescending } as const;
-    for (const [index, { first }] of overlapping) {
-      const found = await this.#read(index, wanted, signal);
+    let next: Promise<FoundColumns> | null = null;
+    for (const [at, [index, { first }]] of overlapping.entries()) {
+      const found = await (next ?? this.#read(index, wanted, signal));
+      // Whoever wants more than the first is likely to want the next as well.
+      const behind = at > 0 ? overlapping[at + 1] : undefined;
+      next = behind === undefined ? null : this.#read(behind[0], wanted, signal);
+      // Whoever goes on hears of it.
+      next?.catch(() => {});
       if (found.last !== null) this.#lasts.set(index, found.last);
       const rows = rowsOf<ReadRow<T>>(found);
       yield { first, rows: isDescending ? rows.reverse() : rows };

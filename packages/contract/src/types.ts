@@ -35,7 +35,7 @@ interface RawReply<Status, T extends string> {
 interface StreamReply<Status, T extends string> {
   readonly status: Status;
   /** Taken no faster than the client reads, and ended early when it goes away. */
-  readonly stream: AsyncIterable<string>;
+  readonly stream: AsyncIterable<string | Uint8Array>;
   readonly contentType: T;
   readonly headers?: ResponseHeaders;
 }

@@ -21,9 +21,13 @@ export const dayNumberOf = (receiptId: string): number => {
 /** The lowest id of a day. */
 export const firstIdOfDay = (dayNumber: number): string => lowestReceiptId(dayNumber * DAY_MS);
 
-/** `YYYY-MM-DD`. */
-export const dateOfDay = (dayNumber: number): string =>
-  new Date(dayNumber * DAY_MS).toISOString().slice(0, 10);
+/** `YYYY-MM-DD`. Of a list of ids most are of one day. */
+export const dateOfDay = (dayNumber: number): string => {
+  if (last.dayNumber !== dayNumber)
+    last = { dayNumber, date: new Date(dayNumber * DAY_MS).toISOString().slice(0, 10) };
+  return last.date;
+};
+let last = { dayNumber: Number.NaN, date: '' };
 
 /** Ids of later years name the last day of the year 9999: what has no day of four digits is of no day that there is. */
 export const dayOfId = (receiptId: string): string => dateOfDay(Math.min(dayNumberOf(receiptId), LAST_DAY));

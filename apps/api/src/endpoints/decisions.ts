@@ -76,7 +76,7 @@ const answerExport = (
   const { contentType, text, fileName } = FORMATS[format];
   return {
     status: 200,
-    stream: turns.take(caller, text(batches)),
+    stream: turns.take<string | Uint8Array>(caller, text(batches)),
     contentType,
     headers: {
       'X-Svc-Rows': String(rowCount),

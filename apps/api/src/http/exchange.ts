@@ -19,7 +19,7 @@ export interface Answer {
 
 /** A body that is made while it is sent, part by part. */
 export interface StreamedAnswer extends Omit<Answer, 'body'> {
-  readonly stream: AsyncIterable<string>;
+  readonly stream: AsyncIterable<string | Uint8Array>;
 }
 
 /** What every exchange of one service shares. */

@@ -41,7 +41,7 @@ export interface Reply {
   /** 204: there is no body. */
   readonly isEmpty?: true;
   /** Instead of a body: one that is made while it is sent. */
-  readonly stream?: AsyncIterable<string>;
+  readonly stream?: AsyncIterable<string | Uint8Array>;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -78,10 +78,18 @@ const conditionsOf = (search: Search): Condition[] => {
 /** The row of a list. */
 export const decisionOf = (row: ColdRow): DecisionRecord =>
   ({
-    ...{ receiptId: row.receipt_id as ReceiptId, decision: row.decision, reason: row.reason },
+    receiptId: row.receipt_id as ReceiptId,
+    decision: row.decision,
+    reason: row.reason,
     evaluatedAtMs: Number(row.evaluated_at / 1_000n),
-    ...{ principal: row.principal, grantId: row.grant_id, agent: row.agent },
-    ...{ relyingParty: row.relying_party, keyId: row.key_id, actionType: row.action_type },
-    ...{ amount: row.amount === null ? null : Number(row.amount), currency: row.currency },
-    ...{ resource: row.resource, method: row.method },
+    principal: row.principal,
+    grantId: row.grant_id,
+    agent: row.agent,
+    relyingParty: row.relying_party,
+    keyId: row.key_id,
+    actionType: row.action_type,
+    amount: row.amount === null ? null : Number(row.amount),
+    currency: row.currency,
+    resource: row.resource,
+    method: row.method,
   }) as DecisionRecord;

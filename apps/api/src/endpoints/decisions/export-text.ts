@@ -9,10 +9,18 @@ import { presentAttestation } from '../outcomes.ts';
 import { inertCell } from './inert-cell.ts';
 import { type DecisionSummary, presentDecisionSummary } from './summary.ts';
 
-/** One chunk of text for each batch. */
-export async function* exportNdjson(batches: Batches): AsyncGenerator<string> {
-  for await (const batch of batches) yield batch.map(ndjsonLine).join('');
+/** One chunk for each batch. */
+export async function* exportNdjson(batches: Batches): AsyncGenerator<Uint8Array> {
+  for await (const batch of batches) yield bytesOf(batch.map(ndjsonLine));
 }
+
+/** As one text of half a megabyte they would be copied once more, and that text once more where it is sent. */
+const bytesOf = (lines: readonly string[]): Uint8Array => {
+  const bytes = Buffer.allocUnsafe(lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0));
+  let at = 0;
+  for (const line of lines) at += bytes.write(line, at);
+  return bytes;
+};
 
 export async function* exportCsv(batches: Batches): AsyncGenerator<string> {
   yield csvText([CSV_COLUMNS]);

@@ -11,7 +11,7 @@ export class ExportTurns {
   readonly #running = new Map<string, number>();
 
   /** The same parts. Throws `RATE_LIMITED` before the first one when the caller's subject has its share already. */
-  async *take(caller: Caller, parts: AsyncIterable<string>): AsyncGenerator<string> {
+  async *take<Part>(caller: Caller, parts: AsyncIterable<Part>): AsyncGenerator<Part> {
     const subject = caller.subject ?? caller.class;
     const running = this.#running.get(subject) ?? 0;
     if (running >= PER_SUBJECT)
