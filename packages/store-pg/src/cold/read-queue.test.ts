@@ -1,4 +1,4 @@
-import type { ReadElsewhere } from '@svc/cold-ledger';
+import type { ReadElsewhere, ReadGroup } from '@svc/cold-ledger';
 import { type ObjectStore, ObjectStoreError, type Tenant } from '@svc/service';
 import { describe, expect, it } from 'vitest';
 import { onAccountOf, type Pace, type ReadQueue, readQueue } from './read-queue.ts';
@@ -87,6 +87,22 @@ it('what was found elsewhere is taken over one by one, and the thread is left al
   expect(log.filter((line) => line.includes('takes'))).toHaveLength(5);
   for (const [i, line] of log.slice(0, -1).entries())
     if (line.includes('takes')) expect(log[i + 1]).toBe('left alone for 7');
+});
+
+it('a Receipt that is looked up by its id is decoded here, one after another, and the thread is left alone for as long after each', async () => {
+  const { log, pace, take } = createThread();
+  const readHere: ReadGroup = async ({ name }) => {
+    take(name, 4);
+    return FOUND;
+  };
+  const elsewhere: ReadElsewhere = () => Promise.reject(new Error('handed over'));
+  const queue = readQueue({ getRange: async () => NONE }, elsewhere, pace, readHere);
+  const wanted = (...oneOf: string[]) => ({ ...ALL, where: [{ column: 'receipt_id', oneOf }] });
+  const lookUp = (name: string) => queue.readGroup({ name, ...GROUP }, RANGE, wanted('drc_1'));
+  await Promise.all(['a', 'b', 'c'].map(lookUp));
+  expect(log.slice(0, 4)).toEqual(['a takes 4', 'left alone for 4', 'b takes 4', 'left alone for 4']);
+  const several = queue.readGroup({ name: 'd', ...GROUP }, RANGE, wanted('drc_1', 'drc_2'));
+  await expect(several).rejects.toThrow('handed over');
 });
 
 it('whoever gives up while his is decoded is told at once, and it keeps its place until it is done', async () => {

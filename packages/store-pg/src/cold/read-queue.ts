@@ -1,11 +1,18 @@
 /**
  * Reads of cold days for a process that also decides. Row groups are decoded elsewhere, on a thread of its own; what is found there is taken over one
- * by one, and after each this thread is left to everything else for as long as that took. What is in memory for all that is bounded, and who waits
+ * by one, and after each this thread is left to everything else for as long as that took. So it is after a Receipt that is looked up by its id, which
+ * is decoded here: a page of each column takes less time than to have another thread do it. What is in memory for all that is bounded, and who waits
  * to read takes turns with other tenants, since the leaves of a day are read by whoever likes.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import type { GroupSource, ReadElsewhere } from '@svc/cold-ledger';
+import {
+  type GroupSource,
+  groupReader,
+  type ReadElsewhere,
+  type ReadGroup,
+  type Wanted,
+} from '@svc/cold-ledger';
 import {
   FairQueue,
   type ObjectStore,
@@ -53,6 +60,7 @@ export const readQueue = (
   objects: Pick<ObjectStore, 'getRange'>,
   read: ReadElsewhere,
   pace: Pace = REAL,
+  readHere: ReadGroup = groupReader(),
 ): ReadQueue => {
   const refusal = (why: string) => new ObjectStoreError('unavailable', `a read of cold days: ${why}`);
   const queue = new FairQueue({
@@ -79,10 +87,15 @@ export const readQueue = (
   return {
     readGroup(place, range, wanted, stop) {
       const work = async () => {
-        const group = await objects.getRange(place.name, range, stop);
+        const fetched = { ...place, group: await objects.getRange(place.name, range, stop) };
+        if (isLookUp(wanted)) {
+          await takeTurn();
+          stop?.throwIfAborted();
+          return readHere(fetched, wanted);
+        }
         return decoding.run(async () => {
           stop?.throwIfAborted();
-          const found = await read({ ...place, group }, wanted);
+          const found = await read(fetched, wanted);
           await takeTurn();
           return found.open();
         });
@@ -96,3 +109,6 @@ export const readQueue = (
     inTurn: (key, work, stop) => sharedWork.run(key, tenantNow(), () => takeTurn().then(work), stop),
   };
 };
+
+const isLookUp = ({ where }: Wanted): boolean =>
+  where.some(({ column, oneOf }) => column === 'receipt_id' && oneOf.length === 1);
