@@ -3654,13 +3654,11 @@ CREATE OR REPLACE FUNCTION public.svc_move_events(p_limit integer)
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
-  v_snapshot pg_snapshot;
   v_moved integer;
 begin
   if not pg_try_advisory_xact_lock(11, 1) then
     return 0;
   end if;
-  v_snapshot := pg_current_snapshot();
   with
     -- Of this server, then of the one that this database is a dump of.
     ready as (
@@ -3670,7 +3668,7 @@ begin
           (
             select o.xid, o.seq
             from event_outbox as o
-            where o.xid < pg_snapshot_xmin(v_snapshot)
+            where o.xid < pg_snapshot_xmin(pg_current_snapshot())
             order by o.xid, o.seq
             limit p_limit
           )
@@ -3678,7 +3676,7 @@ begin
           (
             select o.xid, o.seq
             from event_outbox as o
-            where o.xid >= pg_snapshot_xmax(v_snapshot)
+            where o.xid >= pg_snapshot_xmax(pg_current_snapshot())
             order by o.xid, o.seq
             limit p_limit
           )
