@@ -1,5 +1,4 @@
 /** Counts of what lies in a part of a cold day. Whole days are in the stored sums, which stay; a part of one is counted anew. */
-import type { Condition } from '@svc/cold-ledger';
 import type { Sha256 } from '@svc/protocol';
 import { type Day, type DecisionFilter, TooManyCountsError } from '@svc/service';
 import { Conditions } from '../conditions.ts';
@@ -8,6 +7,7 @@ import type { Database } from '../database.ts';
 import { DAY_MS, higherId, lowerId, lowestReceiptId } from '../receipt-ids.ts';
 import { DayMovedError } from './cold-errors.ts';
 import { findColdDays, type Question } from './cold-reader.ts';
+import { rowConditions } from './row-conditions.ts';
 
 /** Instants from the first (inclusive) to the second (exclusive). */
 export type MsRange = readonly [fromMs: number, toMs: number];
@@ -87,7 +87,7 @@ const countPart = async (
   const before = lowerId(lowestReceiptId(startMs + DAY_MS), lowestReceiptId(toMs));
   if (from >= before) return;
   const scan = {
-    ...{ columns: columns.filter((column) => column !== 'day'), where: conditionsOf(filter) },
+    ...{ columns: columns.filter((column) => column !== 'day'), where: rowConditions(filter) },
     ...{ from, before, isDescending: false },
   };
   await question.cold.read(question, { day, hash }, async (reader, signal) => {
@@ -139,9 +139,3 @@ const daysWithAny = async (
 };
 
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
-
-const conditionsOf = ({ relyingParties, principal, keyId }: CountedFilter): Condition[] => [
-  ...(relyingParties === null ? [] : [{ column: 'relying_party', oneOf: relyingParties }]),
-  ...(principal === undefined ? [] : [{ column: 'principal', oneOf: [principal] }]),
-  ...(keyId === undefined ? [] : [{ column: 'key_id', oneOf: [keyId] }]),
-];

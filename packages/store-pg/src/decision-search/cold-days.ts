@@ -1,10 +1,11 @@
 /** The part of a search that lies in cold days, and the index columns of their rows as lists have them. */
-import type { Condition, Stored } from '@svc/cold-ledger';
-import { REASON_CODES, type ReceiptId } from '@svc/protocol';
+import type { Stored } from '@svc/cold-ledger';
+import type { ReceiptId } from '@svc/protocol';
 import type { DecisionRecord } from '@svc/service';
 import { DayMovedError } from '../cold/cold-errors.ts';
 import { findColdDays, type Question } from '../cold/cold-reader.ts';
 import type { NamedDay } from '../cold/open-days.ts';
+import { rowConditions } from '../cold/row-conditions.ts';
 import type { Database } from '../database.ts';
 import { dateOfDay } from '../receipt-ids.ts';
 import type { Search } from './search.ts';
@@ -41,7 +42,7 @@ export const searchColdDay = async <Row>(
   limit: number,
 ): Promise<FoundRows<Row>> => {
   const named = await manifestOf(question.database, part.day);
-  const scan = { ...part, columns, where: conditionsOf(search), isDescending: true, most: limit };
+  const scan = { ...part, columns, where: rowConditions(search), isDescending: true, most: limit };
   return question.cold.read(question, named, async (day, signal) => {
     const rows: Row[] = [];
     for await (const group of day.scan(scan, signal)) {
@@ -58,21 +59,6 @@ const manifestOf = async (database: Database, dayNumber: number): Promise<NamedD
   const hash = (await findColdDays(database, [day])).get(day);
   if (hash === undefined) throw new DayMovedError();
   return { day, hash };
-};
-
-/** The conditions of `statements.ts`, but for the range of ids. */
-const conditionsOf = (search: Search): Condition[] => {
-  const { relyingParties, principal, keyId, grantId, reason, decision } = search;
-  return [
-    ...(relyingParties === null ? [] : [{ column: 'relying_party', oneOf: relyingParties }]),
-    ...(principal === undefined ? [] : [{ column: 'principal', oneOf: [principal] }]),
-    ...(keyId === undefined ? [] : [{ column: 'key_id', oneOf: [keyId] }]),
-    ...(grantId === undefined ? [] : [{ column: 'grant_id', oneOf: [grantId] }]),
-    ...(reason === undefined ? [] : [{ column: 'reason', oneOf: [reason] }]),
-    ...(decision === undefined
-      ? []
-      : [{ column: 'reason', oneOf: decision === 'ALLOW' ? [null] : REASON_CODES }]),
-  ];
 };
 
 /** The row of a list. */
