@@ -14,6 +14,7 @@ import { type Place, startApiNode } from '../harness/contestants.ts';
 import { startDatabase } from '../harness/database.ts';
 import { withSession } from '../ledger/database.ts';
 import { DAY_MS, dateOf, startOfDay } from '../ledger/days.ts';
+import { measureExport } from '../ledger/export.ts';
 import { fill } from '../ledger/fill.ts';
 import { get, startNodes, Turns } from '../ledger/nodes.ts';
 import { countUsage, homeOf } from '../ledger/prepare.ts';
@@ -44,6 +45,8 @@ export async function measureDay(place: Place, options: ColdOptions, progress: P
   rows.unshift(await measureBytes(filled, manifest));
   progress('looking up');
   rows.push(...(await measureLookUps('files', place, options, filled, filled.environment, 40)));
+  progress('exporting');
+  rows.push(...(await measureDayExport(place, options, filled)));
   if (isSwiftInstalled) {
     const environment = await copyToSwift(place.cleanup, filled, manifest);
     rows.push(...(await measureLookUps('Swift', place, options, filled, environment, 80)));
@@ -58,6 +61,7 @@ const row = (what: string, figure: string, bar: Pick<Row, 'bar' | 'isMissed'>, n
 
 interface FilledDay {
   readonly databaseUrl: string;
+  readonly postgresPid: number;
   readonly environment: Environment & { readonly SVC_COLD: string };
   readonly firstDayMs: number;
   readonly day: string;
@@ -77,7 +81,7 @@ async function fillDay(
   const home = join(place.folder, 'day');
   mkdirSync(home);
   const environment = { ...homeOf(home), SVC_COLD: pathToFileURL(join(home, 'objects')).href };
-  const { url: databaseUrl } = await startDatabase(join(home, 'database'), place.cleanup);
+  const { url: databaseUrl, postgresPid } = await startDatabase(join(home, 'database'), place.cleanup);
   const node = await startApiNode(place, { name: 'cold', api, databaseUrl, environment });
   const templates = await takeTemplates(node, false);
   await node.stop();
@@ -96,7 +100,7 @@ async function fillDay(
       [largestRp, samples],
     );
     return {
-      ...{ databaseUrl, environment, firstDayMs, day, receipts },
+      ...{ databaseUrl, postgresPid, environment, firstDayMs, day, receipts },
       ...{ bytes: size?.bytes, ids: ids.map(({ id }) => id), keys: keys['largest RP'] },
     };
   });
@@ -214,6 +218,21 @@ async function measureLookUps(
       percentile(ms, 50).toFixed(1),
     );
   return [line(', first time', first), line('', again)];
+}
+
+/** Of all of the day, and of the largest relying party, which has about a sixth of it. */
+async function measureDayExport(
+  place: Place,
+  { api }: ColdOptions,
+  { databaseUrl: url, postgresPid, environment, firstDayMs, keys }: FilledDay,
+): Promise<Row[]> {
+  const nodes = await startNodes(place, api, url, { environment });
+  const asked = { database: { url, postgresPid }, untilMs: firstDayMs + DAY_MS };
+  const operator = { who: 'operator', keys: [nodes[0].adminToken] };
+  const rows = await measureExport({ ...asked, ...operator, nodes });
+  rows.push(...(await measureExport({ ...asked, who: 'largest RP', keys, nodes })));
+  for (const node of nodes) await node.stop();
+  return rows;
 }
 
 /** The objects once more, in Swift on this machine. Answers the environment of a node that reads them there. */

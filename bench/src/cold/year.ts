@@ -47,7 +47,15 @@ export async function measureYear(
   progress('asking');
   const rows = await measureRequests({ nodes, ledger, samples, progress, listMs: LIST_MS });
   progress('exporting');
-  rows.push(...(await measureExport({ nodes, ledger, database, untilMs: coldMs })));
+  rows.push(
+    ...(await measureExport({
+      nodes,
+      who: 'largest RP',
+      keys: ledger.tenants.keys['largest RP'],
+      database,
+      untilMs: coldMs,
+    })),
+  );
   progress('deciding');
   const deciding = {
     place,

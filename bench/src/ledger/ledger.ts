@@ -57,7 +57,14 @@ async function measure(
   }
   if (parts.has('export')) {
     progress(`exporting, ${loadNow()}`);
-    rows.push(...(await measureExport({ nodes, ledger, database })));
+    rows.push(
+      ...(await measureExport({
+        nodes,
+        who: 'largest RP',
+        keys: ledger.tenants.keys['largest RP'],
+        database,
+      })),
+    );
   }
   if (parts.has('decisions')) {
     progress(`deciding, ${loadNow()}`);

@@ -32,10 +32,11 @@ export {
   type ReadElsewhere,
   type ReadGroup,
   type SealedColumns,
+  type Texts,
   type Wanted,
 } from './read-group.ts';
 export { manifestReader, type ReadManifest } from './read-manifest.ts';
-export type { GroupSource, Scan } from './read-object.ts';
+export type { GroupSource, RowWithText, Scan } from './read-object.ts';
 export {
   type AttestationRow,
   type ConsumptionRow,

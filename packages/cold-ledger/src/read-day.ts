@@ -7,8 +7,10 @@ import {
   type GroupSource,
   ObjectReader,
   type ReadRow,
+  type RowWithText,
   type Scan,
   type ScannedGroup,
+  type TextsWanted,
 } from './read-object.ts';
 import { readReceipt } from './receipt-jws.ts';
 import type { AttestationRow, ConsumptionRow, ReceiptRow, Stored, TableName } from './schema.ts';
@@ -50,9 +52,16 @@ export class ColdDayReader {
     return found ?? null;
   }
 
-  /** Those of them that are there, in the order of their ids; each group that has any is read once. */
-  findReceipts(receiptIds: readonly string[], signal?: AbortSignal): Promise<ReceiptRow[]> {
-    return this.#find('receipts', receiptIds, signal);
+  /** Some columns of those that are there, in the order of their ids, and of each its text in one form; a group that has any is read once. */
+  async findTexts<Name extends keyof ReceiptRow>(
+    receiptIds: readonly string[],
+    wanted: TextsWanted<Name>,
+    signal?: AbortSignal,
+  ): Promise<RowWithText<Name>[]> {
+    const found: RowWithText<Name>[] = [];
+    for (const [entry, within] of this.#within('receipts', receiptIds))
+      found.push(...(await this.#open('receipts', entry).findTexts(within, wanted, signal)));
+    return found;
   }
 
   /** In the order of their ordinals. */
@@ -102,11 +111,17 @@ export class ColdDayReader {
     signal?: AbortSignal,
   ): Promise<ReadRow<T>[]> {
     const found: ReadRow<T>[] = [];
-    for (const entry of this.#day.tables[table]) {
-      const within = receiptIds.filter((id) => entry.first <= id && id <= entry.last);
-      if (within.length > 0) found.push(...(await this.#open(table, entry).find(within, signal)));
-    }
+    for (const [entry, within] of this.#within(table, receiptIds))
+      found.push(...(await this.#open(table, entry).find(within, signal)));
     return found;
+  }
+
+  /** The objects that may have any of them, with those that each may have. */
+  #within(table: TableName, receiptIds: readonly string[]): (readonly [ObjectEntry, readonly string[]])[] {
+    return this.#day.tables[table].flatMap((entry) => {
+      const within = receiptIds.filter((id) => entry.first <= id && id <= entry.last);
+      return within.length > 0 ? [[entry, within] as const] : [];
+    });
   }
 
   #open<T extends TableName>(table: T, entry: ObjectEntry): ObjectReader<T> {

@@ -10,9 +10,9 @@ import {
   parquetRead,
   type SchemaElement,
 } from 'hyparquet';
-import { joinReceipt } from './receipt-jws.ts';
+import { joinReceipt, latin1Text, type Parts, type TextForm } from './receipt-jws.ts';
 import { LONG_TEXT } from './schema.ts';
-import { decompressors, loadZstd } from './zstd.ts';
+import { decompress, loadZstd } from './zstd.ts';
 
 /** A row group as it was fetched, with what describes it. Whoever fetched them has compared the hashes of both. */
 export interface FetchedGroup {
@@ -38,8 +38,10 @@ export interface Condition {
 export interface Wanted {
   /** `receipt_id` always comes with them. */
   readonly columns: readonly string[];
-  /** What stands in the column `jws`: what is stored there, which is null where its parts are stored; all of it; its SHA-256 in hex. */
-  readonly jws: 'stored' | 'whole' | 'hashed';
+  /** What stands in the column `jws`: what is stored there, which is null where its parts are stored, or one of these forms. */
+  readonly jws: 'stored' | ReceiptForm;
+  /** What is wanted of each Receipt beside the columns. */
+  readonly texts: TextForm | null;
   /** All of them hold. */
   readonly where: readonly Condition[];
   /** Of ids: from the first (inclusive), behind the second, and before the third; '' is no bound of the first two. */
@@ -51,10 +53,22 @@ export interface Wanted {
   readonly isDescending: boolean;
 }
 
+/** Of a Receipt: its JWS; the SHA-256 of that, in hex. */
+export type ReceiptForm = 'whole' | 'hashed';
+
+/** Texts in UTF-8, one behind the other, in one piece of memory: as values of their own they are copied once more on their way to another thread. */
+export interface Texts {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Where each ends. */
+  readonly ends: readonly number[];
+}
+
 export interface FoundColumns {
   readonly count: number;
   /** Of each column that is wanted, the values of the rows that were found, by ascending ids. */
   readonly columns: Readonly<Record<string, readonly unknown[]>>;
+  /** Of the Receipts, where they are wanted as such. */
+  readonly texts: Texts | null;
   /** The highest id of the group, where all its ids were read. */
   readonly last: string | null;
 }
@@ -80,7 +94,11 @@ export const groupReader = (maxTailBytes = MAX_TAIL_BYTES): ReadGroup => {
   const known = new Tails(maxTailBytes);
   return async (fetched, wanted) => {
     await loadZstd();
-    return pick(new OpenGroup(fetched, known.find(fetched)), wanted);
+    const group = new OpenGroup(fetched, known.find(fetched));
+    const found = await pick(group, wanted);
+    // What is stored as bytes is read where it was decompressed; everything else has been copied.
+    if (wanted.jws !== 'stored') group.free();
+    return found;
   };
 };
 
@@ -101,22 +119,42 @@ const pick = async (group: OpenGroup, wanted: Wanted): Promise<FoundColumns> => 
   const places = most === null ? within : isDescending ? within.slice(-most) : within.slice(0, most);
   const span = spanOf(places);
   if (span === null) return { ...NOTHING, last };
-  const joins = wanted.jws !== 'stored' && wanted.columns.includes('jws');
-  const others = wanted.columns.filter((name) => name !== 'receipt_id' && !(joins && name === 'jws'));
-  const read = await group.read([...others, ...(joins ? PARTS : [])], span);
+  const form = wanted.columns.includes('jws') ? wanted.jws : 'stored';
+  const others = wanted.columns.filter(
+    (name) => name !== 'receipt_id' && !(form !== 'stored' && name === 'jws'),
+  );
+  const read = await group.read(
+    [...others, ...(form === 'stored' && wanted.texts === null ? [] : PARTS)],
+    span,
+  );
   const [start] = span;
   const columns: Record<string, unknown[]> = { receipt_id: places.map((place) => ids[place - firstPlace]) };
   for (const name of others) columns[name] = places.map((place) => read[name]?.[place - start]);
-  if (joins)
-    columns.jws = places.map((place) => {
-      const [header, payload, signature, jws] = PARTS.map((name) => read[name]?.[place - start]);
-      const whole = joinReceipt({ header, payload, signature, jws } as Parameters<typeof joinReceipt>[0]);
-      return wanted.jws === 'whole' ? whole : createHash('sha256').update(whole).digest('hex');
-    });
-  return { count: places.length, columns, last };
+  const partsOf = (place: number) => {
+    const [header, payload, signature, jws] = PARTS.map((name) => read[name]?.[place - start]);
+    return { header, payload, signature, jws } as Parts;
+  };
+  if (form === 'whole') columns.jws = places.map((place) => joinReceipt(partsOf(place)));
+  if (form === 'hashed')
+    columns.jws = places.map((place) =>
+      createHash('sha256')
+        .update(joinReceipt(partsOf(place)))
+        .digest('hex'),
+    );
+  const texts = wanted.texts === null ? null : textsOf(places.map(partsOf), wanted.texts);
+  return { count: places.length, columns, texts, last };
 };
 
-const NOTHING: FoundColumns = { count: 0, columns: {}, last: null };
+const textsOf = (receipts: readonly Parts[], form: TextForm): Texts => {
+  const texts = receipts.map((parts) => latin1Text(parts, form));
+  let end = 0;
+  const ends = texts.map(({ length }) => (end += length));
+  const bytes = Buffer.from(new ArrayBuffer(end));
+  for (const [i, text] of texts.entries()) bytes.write(text, ends[i - 1] ?? 0, 'latin1');
+  return { bytes, ends };
+};
+
+const NOTHING: FoundColumns = { count: 0, columns: {}, texts: null, last: null };
 
 /** The first place, and that behind the last; null: there is none. */
 const spanOf = (places: readonly number[]): Span | null => {
@@ -147,6 +185,7 @@ class OpenGroup {
   readonly #fetched: FetchedGroup;
   readonly #metadata: FileMetaData;
   readonly #file: AsyncBuffer;
+  readonly #memory: ArrayBufferLike[] = [];
 
   constructor(fetched: FetchedGroup, { bytes, metadata }: Tail) {
     const { name, byteLength, offset, group } = fetched;
@@ -155,7 +194,9 @@ class OpenGroup {
       if (start >= tailAt) return bytes.slice(start - tailAt, end - tailAt);
       if (start < offset || end > offset + group.length)
         throw new RangeError(`${name}: its metadata leads out of the group`);
-      return bufferOf(group.subarray(start - offset, end - offset));
+      const part = bufferOf(group.subarray(start - offset, end - offset));
+      this.#memory.push(part);
+      return part;
     };
     this.#fetched = fetched;
     this.#metadata = metadata;
@@ -164,6 +205,15 @@ class OpenGroup {
 
   get rows(): number {
     return this.#fetched.rows;
+  }
+
+  /**
+   * Gives the memory of pages back, where Node can, before it is collected: some megabytes for each group, which the collector would otherwise run for
+   * every few of them. Nothing that was read may point there.
+   */
+  free(): void {
+    for (const buffer of this.#memory)
+      if (buffer.byteLength >= WORTH_FREEING_BYTES) (buffer as Movable).transfer?.(0);
   }
 
   /** Values of the rows from one place to before another. A column that was read whole is not decoded again. */
@@ -177,11 +227,19 @@ class OpenGroup {
     );
   }
 
+  readonly #decompressors = {
+    ZSTD: (bytes: Uint8Array, length: number): Uint8Array => {
+      const page = decompress(bytes, length);
+      this.#memory.push(page.buffer);
+      return page;
+    },
+  };
+
   async #decode(names: readonly string[], [from, to]: Span): Promise<Columns> {
     const { firstRow } = this.#fetched;
     const columns = Object.fromEntries(names.map((name) => [name, new Array<unknown>(to - from)]));
     await parquetRead({
-      ...{ file: this.#file, metadata: this.#metadata, parsers, compressors: decompressors },
+      ...{ file: this.#file, metadata: this.#metadata, parsers, compressors: this.#decompressors },
       ...{ utf8: false, useOffsetIndex: true, columns: [...names] },
       ...{ rowStart: firstRow + from, rowEnd: firstRow + to },
       // Of whole pages.
@@ -194,6 +252,13 @@ class OpenGroup {
     });
     return columns;
   }
+}
+
+/** Smaller ones may lie in memory that others share. */
+const WORTH_FREEING_BYTES = 131_072;
+/** Node 22 and later. */
+interface Movable {
+  transfer?(length: number): unknown;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

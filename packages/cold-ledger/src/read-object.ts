@@ -8,8 +8,10 @@ import {
   type FoundColumns,
   groupReader,
   type ReadGroup,
+  type Texts,
   type Wanted,
 } from './read-group.ts';
+import type { TextForm } from './receipt-jws.ts';
 import { type ReceiptRow, type Stored, TABLES, type TableName } from './schema.ts';
 
 /** A row as it is read: a Receipt with its JWS in one piece, anything else as it is stored. */
@@ -30,6 +32,17 @@ export interface Scan<Name extends string> {
   /** In the place of each JWS comes its SHA-256, in hex. */
   readonly isHashed?: boolean;
 }
+
+export interface TextsWanted<Name extends keyof ReceiptRow> {
+  /** `receipt_id` always comes with them. */
+  readonly columns: readonly Name[];
+  readonly form: TextForm;
+}
+
+/** `text`: in UTF-8. */
+export type RowWithText<Name extends keyof ReceiptRow> = Pick<ReceiptRow, Name | 'receipt_id'> & {
+  readonly text: Uint8Array;
+};
 
 export interface ScannedGroup<T extends TableName, Name extends string> {
   /** The lowest id of the group, whether its row is among these or not. */
@@ -124,7 +137,17 @@ export class ObjectReader<T extends TableName> {
     );
     if (isDescending) overlapping.reverse();
     const jws = isHashed ? 'hashed' : 'whole';
-    const wanted = { columns, where, from, after, before, jws, most: most ?? null, isDescending } as const;
+    const wanted = {
+      columns,
+      where,
+      from,
+      after,
+      before,
+      jws,
+      texts: null,
+      most: most ?? null,
+      isDescending,
+    } as const;
     let next: Promise<FoundColumns> | null = null;
     for (const [at, [index, { first }]] of overlapping.entries()) {
       const found = await (next ?? this.#read(index, wanted, signal));
@@ -148,19 +171,43 @@ export class ObjectReader<T extends TableName> {
   }
 
   /** The rows of Receipts, in their order; each group that may have any is read once. */
-  async find(receiptIds: readonly string[], signal?: AbortSignal): Promise<ReadRow<T>[]> {
+  find(receiptIds: readonly string[], signal?: AbortSignal): Promise<ReadRow<T>[]> {
+    const wanted = { ...EVERYTHING, columns: COLUMNS[this.#table] };
+    return this.#find(receiptIds, wanted, rowsOf<ReadRow<T>>, signal);
+  }
+
+  /** Of a table of Receipts, some columns, and of each its text in one form. */
+  findTexts<Name extends keyof ReceiptRow>(
+    receiptIds: readonly string[],
+    { columns, form }: TextsWanted<Name>,
+    signal?: AbortSignal,
+  ): Promise<RowWithText<Name>[]> {
+    const wanted = { ...EVERYTHING, columns, texts: form };
+    const rowsWithText = (found: FoundColumns) =>
+      rowsOf<RowWithText<Name>>({ ...found, columns: { ...found.columns, text: piecesOf(found.texts) } });
+    return this.#find(receiptIds, wanted, rowsWithText, signal);
+  }
+
+  async #find<Row>(
+    receiptIds: readonly string[],
+    wanted: Wanted,
+    rowsIn: (found: FoundColumns) => Row[],
+    signal?: AbortSignal,
+  ): Promise<Row[]> {
     const { groups } = this.#entry;
-    const found: ReadRow<T>[] = [];
+    const found: Row[] = [];
+    const inOrder = receiptIds.toSorted();
+    const [lowest = '', highest = ''] = [inOrder[0], inOrder.at(-1)];
     for (const [index, { first }] of groups.entries()) {
       const next = groups[index + 1]?.first;
       // A Receipt is there once; what belongs to it may go on in the next group.
       const mayGoOn = this.#table !== 'receipts';
       const isBefore = (id: string) => next === undefined || id < next || (mayGoOn && id === next);
-      const oneOf = receiptIds.filter((id) => id >= first && isBefore(id));
+      if (first > highest || !isBefore(lowest)) continue;
+      const oneOf = inOrder.filter((id) => id >= first && isBefore(id));
       if (oneOf.length === 0) continue;
       const where = [{ column: 'receipt_id', oneOf }];
-      const wanted = { ...EVERYTHING, columns: COLUMNS[this.#table], where };
-      found.push(...rowsOf<ReadRow<T>>(await this.#read(index, wanted, signal)));
+      found.push(...rowsIn(await this.#read(index, { ...wanted, where }, signal)));
     }
     return found;
   }
@@ -203,6 +250,7 @@ const EVERYTHING = {
   after: '',
   before: BEHIND_ALL,
   jws: 'whole',
+  texts: null,
   most: null,
   isDescending: false,
 } as const;
@@ -227,3 +275,6 @@ const rowsOf = <Row>({ count, columns }: FoundColumns): Row[] => {
     return row as Row;
   });
 };
+
+const piecesOf = (texts: Texts | null): Uint8Array[] =>
+  texts?.ends.map((end, i) => texts.bytes.subarray(texts.ends[i - 1] ?? 0, end)) ?? [];

@@ -5,9 +5,10 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { decodeBase64urlText, encodeBase64urlText } from '@svc/protocol';
+import { receiptTextOfStored, spliceReceipt } from '@svc/receipts';
 import type { ReceiptRow, Stored } from './schema.ts';
 
-type Parts = Pick<Stored<'receipts'>, 'header' | 'payload' | 'signature' | 'jws'>;
+export type Parts = Pick<Stored<'receipts'>, 'header' | 'payload' | 'signature' | 'jws'>;
 
 export const storeReceipt = ({ jws, ...row }: ReceiptRow): Stored<'receipts'> => ({ ...row, ...split(jws) });
 
@@ -38,6 +39,28 @@ export const joinReceipt = ({ header, payload, signature, jws }: Parts): string 
   if (!isUtf8(payload)) throw new Error('a Receipt whose payload is no text');
   return `${encodeBase64urlText(header)}.${encode(payload)}.${encode(signature)}`;
 };
+
+/** Of a Receipt in an export: its JWS; it as it was answered. */
+export type TextForm = 'jws' | 'text';
+
+/**
+ * A Receipt in one of these forms, each byte of its UTF-8 form as a character, since what is only copied need not be decoded. Throws as
+ * `joinReceipt` does, and for what is no Receipt.
+ */
+export const latin1Text = (parts: Parts, form: TextForm): string => {
+  const jws = joinReceipt(parts);
+  const { payload } = parts;
+  if (payload === null) return latin1Of(Buffer.from(form === 'jws' ? jws : bodied(receiptTextOfStored(jws))));
+  return form === 'jws' ? jws : bodied(spliceReceipt(latin1Of(payload), jws));
+};
+
+const bodied = (text: string | null): string => {
+  if (text === null) throw new Error('a Receipt without its body');
+  return text;
+};
+
+const latin1Of = ({ buffer, byteOffset, length }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, length).toString('latin1');
 
 const encode = ({ buffer, byteOffset, length }: Uint8Array): string =>
   Buffer.from(buffer, byteOffset, length).toString('base64url');

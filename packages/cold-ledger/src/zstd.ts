@@ -1,4 +1,5 @@
 /** One zstd on every Node, so that the same rows are the same bytes and have the same name, whoever writes them. */
+import zlib from 'node:zlib';
 import zstd from '@bokuweb/zstd-wasm';
 
 /** The lowest: it is the smallest here, since higher levels lose more on hashes than they find. */
@@ -22,4 +23,12 @@ export const loadZstd = (): Promise<void> => {
 };
 
 export const compressors = { ZSTD: (bytes: Uint8Array): Uint8Array => zstd.compress(bytes, LEVEL) };
-export const decompressors = { ZSTD: (bytes: Uint8Array): Uint8Array => zstd.decompress(bytes) };
+
+/** Node 22.15 and later. What is decompressed is the same, whoever does it. */
+const native = (zlib as { zstdDecompressSync?: (bytes: Uint8Array, options: zlib.ZlibOptions) => Uint8Array })
+  .zstdDecompressSync;
+
+/** Into so many bytes. Throws for what is not zstd, and, where Node does it, for what is longer. */
+export const decompress = (bytes: Uint8Array, length: number): Uint8Array =>
+  native?.(bytes, { chunkSize: Math.max(length, 64), maxOutputLength: Math.max(length, 1) }) ??
+  zstd.decompress(bytes);

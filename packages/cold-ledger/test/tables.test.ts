@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatHash, hashLeaf, MerkleTree } from '@svc/merkle';
+import { receiptTextOfStored } from '@svc/receipts';
 import { sampled } from '@svc/testkit/sampled';
 import fc from 'fast-check';
 import { parquetMetadata } from 'hyparquet';
@@ -23,7 +24,40 @@ const pack = (day: MadeUpDay, batch?: number, sizes = SIZES) =>
   packTables(objects, DAY, sourceOf(day, batch), { sizes });
 const [sample] = fc.sample(madeUpDay(14), { numRuns: 1, seed: 20_261_123 }) as [MadeUpDay];
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+const encode = (text: string): string => Buffer.from(text).toString('base64url');
+const withJws = (texts: readonly string[]): MadeUpDay => ({
+  ...sample,
+  receipts: sample.receipts.slice(0, texts.length).map((row, i) => ({ ...row, jws: texts[i] ?? '' })),
+});
+
 describe('rows of a day', () => {
+  it('come with each Receipt as it was answered, byte for byte, whatever its body says', async () => {
+    const body = fc
+      .string({ unit: 'grapheme' })
+      .map((said) => JSON.stringify({ action: said, receipt_id: 'drc_1', rp: 'x' }));
+    const law = fc.asyncProperty(fc.array(body, { minLength: 1, maxLength: 8 }), async (bodies) => {
+      const jws = bodies.map((text) => `${encode('{}')}.${encode(text)}.${encode('signed')}`);
+      const day = withJws(jws);
+      const reader = new ColdDayReader(objects, { tables: await pack(day) });
+      const ids = day.receipts.map(({ receipt_id: id }) => id);
+      const found = await reader.findTexts(ids, { columns: [], form: 'text' });
+      expect(found.map(({ text }) => utf8.decode(text))).toEqual(jws.map(receiptTextOfStored));
+      expect(found.every(({ text }) => utf8.decode(text).includes('"receipt":"'))).toBe(true);
+    });
+    await fc.assert(law, { numRuns: sampled({ quick: 12, deep: 300 }) });
+  });
+
+  it('come with no text where what is stored is no Receipt', async () => {
+    for (const jws of ['none', `${encode('{}')}.${encode('{"a":1}')}.${encode('signed')}`]) {
+      const day = withJws([jws]);
+      const reader = new ColdDayReader(objects, { tables: await pack(day) });
+      const ids = day.receipts.map(({ receipt_id: id }) => id);
+      const texts = reader.findTexts(ids, { columns: [], form: 'text' });
+      await expect(texts).rejects.toThrow('a Receipt without its body');
+    }
+  });
+
   it('are read back as they were, all in order and each by its id, whatever they hold', async () => {
     const law = fc.asyncProperty(madeUpDay(), async (day) => {
       const reader = new ColdDayReader(objects, { tables: await pack(day) });
@@ -55,7 +89,11 @@ describe('rows of a day', () => {
     const law = fc.asyncProperty(madeUpDay(3), async (day) => {
       const reader = new ColdDayReader(objects, { tables: await pack(day) }, source);
       const ids = day.receipts.map(({ receipt_id: id }) => id);
-      expect(await reader.findReceipts(ids)).toEqual(day.receipts);
+      const found = await reader.findTexts(ids, { columns: ['reason'], form: 'jws' });
+      const expected = day.receipts.map(({ receipt_id, reason, jws }) => ({ receipt_id, reason, text: jws }));
+      expect(found.map(({ text, ...row }) => ({ ...row, text: utf8.decode(text) }))).toEqual(expected);
+      expect(found.map(({ receipt_id: id }) => id)).toEqual(ids);
+      for (const row of day.receipts) expect(await reader.findReceipt(row.receipt_id)).toEqual(row);
       for (const id of ids) {
         expect(await reader.findAttestations(id)).toEqual(
           day.attestations.filter(({ receipt_id }) => receipt_id === id),

@@ -371,9 +371,10 @@ const expectLists = async (caller: Caller, some: readonly RawReceipt[], asked: A
     cursor = nextCursor ?? undefined;
   } while (cursor !== undefined);
   do {
-    const page = await exportDecisions(deps, caller, { ...asked, limit: 50, cursor });
+    const page = await exportDecisions(deps, caller, { ...asked, limit: 50, cursor }, 'text');
     for await (const rows of page.batches)
-      for (const { receiptId, outcomes } of rows) {
+      for (const { decision, outcomes } of rows) {
+        const { receiptId } = decision;
         exported.push(receiptId);
         const ofReceipt = raw.attestations.filter((one) => one.receiptId === receiptId);
         expect(outcomes.map(({ attestationId }) => attestationId)).toEqual(

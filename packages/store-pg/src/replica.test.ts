@@ -85,7 +85,7 @@ const expectAll = async (store: Store, ids: readonly ReceiptId[]): Promise<void>
     list: async ({ decisions }) =>
       (await decisions.list(ofWorld(), ids.length + 1)).items.map(({ receiptId }) => receiptId),
     export: async ({ decisions }) =>
-      (await decisions.listForExport(newest)).map(({ receiptId }) => receiptId),
+      (await decisions.listForExport(newest, 'jws')).map(({ receiptId }) => receiptId),
   };
   for (const [name, report] of Object.entries(reports))
     expect(await store.report(report), name).toEqual(newest);

@@ -22,10 +22,16 @@ import { presentAttestation } from './outcomes.ts';
 import { presentDecisionStats } from './usage.ts';
 
 const FORMATS = {
-  ndjson: { contentType: 'application/x-ndjson', text: exportNdjson, fileName: 'decisions.ndjson' },
+  ndjson: {
+    contentType: 'application/x-ndjson',
+    form: 'text',
+    bytes: exportNdjson,
+    fileName: 'decisions.ndjson',
+  },
   csv: {
     contentType: 'text/csv; charset=utf-8; header=present',
-    text: exportCsv,
+    form: 'jws',
+    bytes: exportCsv,
     fileName: 'decisions.csv',
   },
 } as const;
@@ -38,7 +44,7 @@ export const decisionEndpoints = (deps: ServiceDeps, turns: ExportTurns): Handle
   },
 
   exportDecisions: async ({ caller, query: { format, ...query } }) =>
-    answerExport(turns, caller, format, await exportDecisions(deps, caller, query)),
+    answerExport(turns, caller, format, await exportDecisions(deps, caller, query, FORMATS[format].form)),
 
   /** The Receipt stands in the answer byte for byte as it was answered when the decision was made. */
   getDecision: async ({ caller, params, query }) =>
@@ -51,7 +57,12 @@ export const decisionEndpoints = (deps: ServiceDeps, turns: ExportTurns): Handle
   },
 
   exportPrincipalDecisions: async ({ caller, params, query: { format, ...query } }) =>
-    answerExport(turns, caller, format, await exportOwnDecisions(deps, caller, { ...query, of: params.did })),
+    answerExport(
+      turns,
+      caller,
+      format,
+      await exportOwnDecisions(deps, caller, { ...query, of: params.did }, FORMATS[format].form),
+    ),
 
   getPrincipalDecisionStats: async ({ caller, params, query }) => {
     const stats = await getDecisionStats(deps, caller, { ...query, of: params.did });
@@ -73,10 +84,10 @@ const answerExport = (
   format: keyof typeof FORMATS,
   { rowCount, nextCursor, batches }: DecisionExport,
 ) => {
-  const { contentType, text, fileName } = FORMATS[format];
+  const { contentType, bytes, fileName } = FORMATS[format];
   return {
     status: 200,
-    stream: turns.take<string | Uint8Array>(caller, text(batches)),
+    stream: turns.take(caller, bytes(batches)),
     contentType,
     headers: {
       'X-Svc-Rows': String(rowCount),

@@ -26,7 +26,7 @@ const groupOf = (name: string, bytes = new Uint8Array(3)): FetchedGroup => ({
   ...{ tail: new Uint8Array(2), tailSha256: '', group: bytes },
 });
 const ALL: Wanted = {
-  ...{ columns: [], jws: 'whole', where: [], from: '', after: '', before: '' },
+  ...{ columns: [], jws: 'whole', texts: null, where: [], from: '', after: '', before: '' },
   ...{ most: null, isDescending: false },
 };
 const told = async (reading: ReturnType<ReadingThread['read']>) => (await reading).open().columns.value?.[0];

@@ -4,7 +4,7 @@
  */
 import { serialize } from 'node:v8';
 import { parentPort } from 'node:worker_threads';
-import { type FetchedGroup, groupReader, type Wanted } from '@svc/cold-ledger/read-group';
+import { type FetchedGroup, groupReader, type Texts, type Wanted } from '@svc/cold-ledger/read-group';
 
 export interface ReadTask {
   readonly id: number;
@@ -12,9 +12,9 @@ export interface ReadTask {
   readonly wanted: Wanted;
 }
 
-/** `found`: `FoundColumns`, serialized, so that whoever waits for them decides when his thread makes objects of it. */
+/** `found`: `FoundColumns` but for the texts, serialized, so that whoever waits for them decides when his thread makes objects of it. */
 export type ReadOutcome =
-  | { readonly id: number; readonly found: Uint8Array }
+  | { readonly id: number; readonly found: Uint8Array; readonly texts: Texts | null }
   | { readonly id: number; readonly problem: string };
 
 /** What the program does that was started as such a thread, and nothing else. */
@@ -25,8 +25,10 @@ export const runReadThread = (): void => {
   parentPort?.on('message', ({ id, group, wanted }: ReadTask) => {
     last = last
       .then(async () => {
-        const found = serialize(await read(group, wanted));
-        answer({ id, found }, [found.buffer as ArrayBuffer]);
+        const { texts, ...columns } = await read(group, wanted);
+        const found = serialize(columns);
+        const handedOver = [found.buffer as ArrayBuffer, ...(texts === null ? [] : [texts.bytes.buffer])];
+        answer({ id, found, texts }, handedOver);
       })
       .catch((error: unknown) =>
         answer({ id, problem: error instanceof Error ? error.message : String(error) }),

@@ -8,13 +8,14 @@ import type { ReceiptId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal } from '../errors.ts';
-import type { DecisionExportRecord } from '../ports/decisions.ts';
+import type { DecisionExportRecord, ExportedForm } from '../ports/decisions.ts';
 import type { AttestationRecord } from '../ports/outcomes.ts';
 import { type DecisionQuery, findPage } from './decision-page.ts';
 
 type Deps = Pick<ServiceDeps, 'store'>;
 
-export interface ExportedDecision extends DecisionExportRecord {
+export interface ExportedDecision {
+  readonly decision: DecisionExportRecord;
   /** Its outcome ledger, the oldest first. */
   readonly outcomes: readonly AttestationRecord[];
 }
@@ -30,6 +31,7 @@ export const exportDecisions = async (
   deps: Deps,
   caller: Caller,
   query: DecisionQuery,
+  form: ExportedForm,
 ): Promise<DecisionExport> => {
   const { items, nextCursor } = await findPage(
     deps,
@@ -38,7 +40,7 @@ export const exportDecisions = async (
     (filter, limit) => deps.store.report(({ decisions }) => decisions.listIds(filter, limit)),
     (id) => id,
   );
-  return { rowCount: items.length, nextCursor, batches: oneAhead(readBatches(deps, items)) };
+  return { rowCount: items.length, nextCursor, batches: oneAhead(readBatches(deps, items, form)) };
 };
 
 /** Some 0.5 MB: few enough to make into text while others are served. */
@@ -49,20 +51,25 @@ const BATCH_OUTCOME_CHARS = 1_000_000;
 /** Rows lie apart on the disk and reading them is mostly waiting. */
 const BATCHES_AT_ONCE = 2;
 
-async function* readBatches({ store }: Deps, ids: readonly ReceiptId[]): AsyncGenerator<ExportedDecision[]> {
-  for await (const rows of readRows(store, ids))
+async function* readBatches(
+  { store }: Deps,
+  ids: readonly ReceiptId[],
+  form: ExportedForm,
+): AsyncGenerator<ExportedDecision[]> {
+  for await (const rows of readRows(store, ids, form))
     for (const part of splitRows(rows)) yield await withOutcomes(store, part);
 }
 
 async function* readRows(
   store: ServiceDeps['store'],
   ids: readonly ReceiptId[],
+  form: ExportedForm,
 ): AsyncGenerator<readonly DecisionExportRecord[]> {
   const pieces = await store.report(({ decisions }) => decisions.cutForExport(ids));
   const reading: Promise<DecisionExportRecord[]>[] = [];
   for (let at = 0; at < pieces.length || reading.length > 0; ) {
     for (; at < pieces.length && reading.length < BATCHES_AT_ONCE; at++) {
-      const batch = readBatch(store, pieces[at] ?? []);
+      const batch = readBatch(store, pieces[at] ?? [], form);
       // It may fail before anybody asks for it; whoever does then hears of it.
       batch.catch(() => {});
       reading.push(batch);
@@ -75,8 +82,9 @@ async function* readRows(
 const readBatch = async (
   store: ServiceDeps['store'],
   ids: readonly ReceiptId[],
+  form: ExportedForm,
 ): Promise<DecisionExportRecord[]> => {
-  const rows = await store.report(({ decisions }) => decisions.listForExport(ids));
+  const rows = await store.report(({ decisions }) => decisions.listForExport(ids, form));
   if (rows.length !== ids.length) throw internal(`${ids.length - rows.length} decisions are gone`);
   return rows;
 };
@@ -121,9 +129,9 @@ const withOutcomes = async (
   rows: readonly DecisionExportRecord[],
 ): Promise<ExportedDecision[]> => {
   const reported = rows.filter(({ outcomeChars }) => outcomeChars > 0).map(({ receiptId }) => receiptId);
-  if (reported.length === 0) return rows.map((row) => ({ ...row, outcomes: [] }));
+  if (reported.length === 0) return rows.map((decision) => ({ decision, outcomes: [] }));
   const ledgers = new Map<ReceiptId, AttestationRecord[]>(reported.map((id) => [id, []]));
   const found = await store.report(({ outcomes }) => outcomes.listOfReceipts(reported));
   for (const one of found) ledgers.get(one.receiptId)?.push(one);
-  return rows.map((row) => ({ ...row, outcomes: ledgers.get(row.receiptId) ?? [] }));
+  return rows.map((decision) => ({ decision, outcomes: ledgers.get(decision.receiptId) ?? [] }));
 };

@@ -9,7 +9,7 @@ import { principalScope } from '../access/decision-scope.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal, notFound } from '../errors.ts';
 import type { Page } from '../paging/page.ts';
-import type { DecisionRecord } from '../ports/decisions.ts';
+import type { DecisionRecord, ExportedForm } from '../ports/decisions.ts';
 import type { AttestationRecord } from '../ports/outcomes.ts';
 import type { DecisionQuery } from './decision-page.ts';
 import { type DecisionExport, type ExportedDecision, exportDecisions } from './export-decisions.ts';
@@ -32,8 +32,9 @@ export const exportOwnDecisions = async (
   deps: Deps,
   caller: Caller,
   query: OwnDecisionQuery,
+  form: ExportedForm,
 ): Promise<DecisionExport> => {
-  const { batches, ...found } = await exportDecisions(deps, caller, query);
+  const { batches, ...found } = await exportDecisions(deps, caller, query, form);
   return { ...found, batches: asOwn(batches) };
 };
 
@@ -41,7 +42,10 @@ async function* asOwn(
   batches: AsyncIterable<readonly ExportedDecision[]>,
 ): AsyncGenerator<readonly ExportedDecision[]> {
   for await (const rows of batches)
-    yield rows.map((row) => ({ ...withoutKey(row), outcomes: row.outcomes.map(withoutWords) }));
+    yield rows.map(({ decision, outcomes }) => ({
+      decision: withoutKey(decision),
+      outcomes: outcomes.map(withoutWords),
+    }));
 }
 
 export const getOwnDecision = async (

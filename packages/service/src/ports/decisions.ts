@@ -45,9 +45,12 @@ export interface DecisionRecord {
   readonly method: string | null;
 }
 
+/** Of a Receipt in an export: its JWS in compact form, or the text that was answered. */
+export type ExportedForm = 'jws' | 'text';
+
 export interface DecisionExportRecord extends DecisionRecord {
-  /** The Receipt: a compact JWS, whose payload is its body. */
-  readonly jws: string;
+  /** In the form that was asked for, in UTF-8. */
+  readonly receipt: Uint8Array;
   /** About how many characters its outcomes have; 0 where there are none. */
   readonly outcomeChars: number;
 }
@@ -79,7 +82,7 @@ export interface DecisionRepository {
   /** Ids of descending order in pieces for `listForExport`, each of what is read at once: some rows of the database, or what a row group of a cold day has. */
   cutForExport(ids: readonly ReceiptId[]): Promise<readonly (readonly ReceiptId[])[]>;
   /** By descending id; some 4 KB each. Few ids at a time: days are searched one by one. */
-  listForExport(ids: readonly ReceiptId[]): Promise<DecisionExportRecord[]>;
+  listForExport(ids: readonly ReceiptId[], form: ExportedForm): Promise<DecisionExportRecord[]>;
 }
 
 /** A stored Receipt: the JWS alone, since its payload is the rest of the body. */

@@ -10,6 +10,7 @@ const GROUP = { byteLength: 1, tail: NONE, tailSha256: '', offset: 0, firstRow: 
 const ALL = {
   columns: [],
   jws: 'whole' as const,
+  texts: null,
   where: [],
   from: '',
   after: '',
@@ -17,7 +18,7 @@ const ALL = {
   most: null,
   isDescending: false,
 };
-const FOUND = { count: 0, columns: {}, last: null };
+const FOUND = { count: 0, columns: {}, texts: null, last: null };
 
 const SEALED = { open: () => FOUND };
 const readAtOnce: ReadElsewhere = async () => SEALED;

@@ -202,7 +202,7 @@ it('no statement locks the partitions of more than a month, whatever is looked f
   }
   const ids = rows.map(({ id }) => id);
   const exported = await mostPartitionsLocked(stores.url, (database) =>
-    decisionRepository(database, cold).listForExport(ids),
+    decisionRepository(database, cold).listForExport(ids, 'jws'),
   );
   expect(exported).toBeLessThanOrEqual(31);
 });

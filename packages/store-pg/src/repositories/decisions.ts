@@ -1,6 +1,16 @@
 /** Decisions as lists show them. Columns are an index of the Receipt, never an authority. */
+import type { RowWithText } from '@svc/cold-ledger';
 import type { ReceiptId, Sha256 } from '@svc/protocol';
-import type { Day, DecisionExportRecord, DecisionRecord, DecisionRepository, Verified } from '@svc/service';
+import { receiptTextOfStored } from '@svc/receipts';
+import {
+  type Day,
+  type DecisionExportRecord,
+  type DecisionRecord,
+  type DecisionRepository,
+  type ExportedForm,
+  StoreError,
+  type Verified,
+} from '@svc/service';
 import { againIfMoved, type ColdReader, findColdDays, type Question } from '../cold/cold-reader.ts';
 import type { Database } from '../database.ts';
 import { decisionOf, SHOWN, type Shape } from '../decision-search/cold-days.ts';
@@ -37,7 +47,7 @@ export function decisionRepository(database: Database, cold: ColdReader): Decisi
     hasVerified: async (verified) =>
       (await searchHotDays(ledger, verified, IDS, 1)).length > 0 || hasVerifiedCold(database, verified),
     cutForExport: (ids) => againIfMoved(ledger, (question) => cutForExport(question, ids)),
-    listForExport: (ids) => againIfMoved(ledger, (question) => listForExport(question, ids)),
+    listForExport: (ids, form) => againIfMoved(ledger, (question) => listForExport(question, ids, form)),
   };
 }
 
@@ -82,17 +92,30 @@ async function cutForExport(question: Question, ids: readonly ReceiptId[]): Prom
   return pieces;
 }
 
-async function listForExport(question: Question, ids: readonly ReceiptId[]): Promise<DecisionExportRecord[]> {
+async function listForExport(
+  question: Question,
+  ids: readonly ReceiptId[],
+  form: ExportedForm,
+): Promise<DecisionExportRecord[]> {
   const { database } = question;
   const hashes = await findColdDays(database, [...new Set(ids.map(dayOfId))]);
-  const rows = await listCold(question, ids, hashes);
+  const rows = await listCold(question, ids, hashes, form);
   for (const statement of byIdsStatements(
     ids.filter((one) => !hashes.has(dayOfId(one))),
     exported,
   ))
-    rows.push(...(await database.read<DecisionExportRecord>(statement)));
+    for (const { jws, ...row } of await database.read<HotRow>(statement))
+      rows.push({ ...row, receipt: bytesOf(jws, form) });
   return hashes.size === 0 ? rows : rows.sort((a, b) => (a.receiptId > b.receiptId ? -1 : 1));
 }
+
+type HotRow = Omit<DecisionExportRecord, 'receipt'> & { readonly jws: string };
+
+const bytesOf = (jws: string, form: ExportedForm): Uint8Array => {
+  const text = form === 'jws' ? jws : receiptTextOfStored(jws);
+  if (text === null) throw new StoreError('refused', 'a stored Receipt is none');
+  return Buffer.from(text);
+};
 
 const charsSql = `
   select receipt_id as "receiptId", sum(400 + length(concat(evidence_ref, note, reporter_signature))) as chars
@@ -103,22 +126,24 @@ async function listCold(
   question: Question,
   ids: readonly ReceiptId[],
   hashes: ReadonlyMap<Day, Sha256>,
+  form: ExportedForm,
 ): Promise<DecisionExportRecord[]> {
-  const rows: Omit<DecisionExportRecord, 'outcomeChars'>[] = [];
+  const rows: RowWithText<(typeof SHOWN)[number]>[] = [];
   for (const [day, hash] of hashes)
     await question.cold.read(question, { day, hash }, async (reader, signal) => {
-      const found = await reader.findReceipts(
-        ids.filter((one) => dayOfId(one) === day),
-        signal,
-      );
-      rows.push(...found.map((row) => ({ ...decisionOf(row), jws: row.jws })));
+      const ofDay = ids.filter((one) => dayOfId(one) === day);
+      rows.push(...(await reader.findTexts(ofDay, { columns: SHOWN, form }, signal)));
     });
   if (rows.length === 0) return [];
-  const values = [rows.map(({ receiptId }) => receiptId)];
-  const found = await question.database.read<{ receiptId: ReceiptId; chars: number }>({
+  const values = [rows.map(({ receipt_id: receiptId }) => receiptId)];
+  const found = await question.database.read<{ receiptId: string; chars: number }>({
     text: charsSql,
     values,
   });
   const chars = new Map(found.map((one) => [one.receiptId, one.chars]));
-  return rows.map((row) => ({ ...row, outcomeChars: chars.get(row.receiptId) ?? 0 }));
+  return rows.map((row) => ({
+    ...decisionOf(row),
+    outcomeChars: chars.get(row.receipt_id) ?? 0,
+    receipt: row.text,
+  }));
 }

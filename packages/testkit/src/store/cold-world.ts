@@ -156,8 +156,9 @@ export const serviceOf = (store: Store): ServiceDeps => {
 };
 
 /** Objects with the keys of that service; pages that have all the time they need, unless it is said. */
+/** Nothing that was read is kept, so that reads can be counted. */
 export const coldPlaceOf = (objects: ObjectStore, pageMs = 600_000) => ({
-  ...{ objects, pageMs },
+  ...{ objects, pageMs, keptBytes: 0 },
   readManifest: manifestReader(identity as unknown as ServiceIdentity, nativeCrypto),
 });
 

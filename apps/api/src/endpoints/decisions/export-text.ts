@@ -2,39 +2,45 @@
  * Exported decisions as text (interface §GET /decisions/export). NDJSON: a DecisionExportRow on each line. CSV: RFC 4180
  * with a header line, the members of the summary, then the Receipt as its JWS and the outcomes as a JSON array.
  */
-import { receiptTextOfStored } from '@svc/receipts';
-import { type ExportedDecision, internal } from '@svc/service';
-import { stringify } from 'csv-stringify/sync';
+import type { ExportedDecision } from '@svc/service';
 import { presentAttestation } from '../outcomes.ts';
 import { inertCell } from './inert-cell.ts';
 import { type DecisionSummary, presentDecisionSummary } from './summary.ts';
 
-/** One chunk for each batch. */
+type Batches = AsyncIterable<readonly ExportedDecision[]>;
+
+/** The form `text` of Receipts; one chunk for each batch. */
 export async function* exportNdjson(batches: Batches): AsyncGenerator<Uint8Array> {
   for await (const batch of batches) yield bytesOf(batch.map(ndjsonLine));
 }
 
+/** The form `jws` of Receipts. */
+export async function* exportCsv(batches: Batches): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(`${CSV_COLUMNS.map(csvCell).join(',')}\r\n`);
+  for await (const batch of batches) yield bytesOf(batch.map(csvLine));
+}
+
+/** What stands before a Receipt, it byte for byte, and what stands behind it. */
+type Line = readonly [before: string, receipt: Uint8Array, behind: string];
+
 /** As one text of half a megabyte they would be copied once more, and that text once more where it is sent. */
-const bytesOf = (lines: readonly string[]): Uint8Array => {
-  const bytes = Buffer.allocUnsafe(lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0));
+const bytesOf = (lines: readonly Line[]): Uint8Array => {
+  const lengthOf = ([before, receipt, behind]: Line) =>
+    Buffer.byteLength(before) + receipt.length + Buffer.byteLength(behind);
+  const bytes = Buffer.allocUnsafe(lines.reduce((sum, line) => sum + lengthOf(line), 0));
   let at = 0;
-  for (const line of lines) at += bytes.write(line, at);
+  for (const [before, receipt, behind] of lines) {
+    at += bytes.write(before, at);
+    bytes.set(receipt, at);
+    at += receipt.length;
+    at += bytes.write(behind, at);
+  }
   return bytes;
 };
 
-export async function* exportCsv(batches: Batches): AsyncGenerator<string> {
-  yield csvText([CSV_COLUMNS]);
-  for await (const batch of batches) yield csvText(batch.map(csvCells));
-}
-
-type Batches = AsyncIterable<readonly ExportedDecision[]>;
-
-/** The Receipt stands in it byte for byte as it was answered. */
-const ndjsonLine = (row: ExportedDecision): string => {
-  const summary = JSON.stringify(presentDecisionSummary(row));
-  const receipt = receiptTextOfStored(row.jws);
-  if (receipt === null) throw internal(`stored receipt ${row.receiptId}`);
-  return `${summary.slice(0, -1)},"receipt":${receipt},"outcomes":${outcomesText(row)}}\n`;
+const ndjsonLine = (row: ExportedDecision): Line => {
+  const summary = JSON.stringify(presentDecisionSummary(row.decision));
+  return [`${summary.slice(0, -1)},"receipt":`, row.decision.receipt, `,"outcomes":${outcomesText(row)}}\n`];
 };
 
 const outcomesText = ({ outcomes }: ExportedDecision): string =>
@@ -59,12 +65,12 @@ const SUMMARY_COLUMNS = [
 
 const CSV_COLUMNS = [...SUMMARY_COLUMNS, 'outcomes', 'receipt'];
 
-const csvCells = (row: ExportedDecision): string[] => {
-  const summary = presentDecisionSummary(row);
-  const cells = SUMMARY_COLUMNS.map((column) => summary[column]);
-  return [...cells, outcomesText(row), row.jws].map(inertCell);
+/** A JWS begins with `ey` and has neither quotes nor what separates cells. */
+const csvLine = (row: ExportedDecision): Line => {
+  const summary = presentDecisionSummary(row.decision);
+  const cells = [...SUMMARY_COLUMNS.map((column) => summary[column]), outcomesText(row)];
+  return [`${cells.map(csvCell).join(',')},"`, row.decision.receipt, '"\r\n'];
 };
 
-/** Every text is in quotes: readers differ in what else they take for the end of a cell. */
-const csvText = (rows: readonly (readonly string[])[]): string =>
-  stringify(rows as string[][], { quoted_string: true, record_delimiter: 'windows' });
+/** Every one is in quotes: readers differ in what else they take for the end of a cell. */
+const csvCell = (value: string | number | null): string => `"${inertCell(value).replaceAll('"', '""')}"`;

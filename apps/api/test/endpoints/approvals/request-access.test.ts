@@ -94,7 +94,7 @@ it('is of the Receipt and the Proof that the primary has, whatever reports are a
   const held = await issueGrant(own);
   const one = await denied(DEAR, own, held);
   const { store } = service;
-  const [stored] = await store.decisions.listForExport([one.receipt_id as ReceiptId]);
+  const [stored] = await store.decisions.listForExport([one.receipt_id as ReceiptId], 'jws');
   const row = { ...stored, amount: 1, resource: 'order/another' };
   const decisions = {
     ...store.decisions,
