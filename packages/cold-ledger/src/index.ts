@@ -37,6 +37,7 @@ export {
 } from './read-group.ts';
 export { manifestReader, type ReadManifest } from './read-manifest.ts';
 export type { GroupSource, RowWithText, Scan } from './read-object.ts';
+export { exportedText } from './receipt-jws.ts';
 export {
   type AttestationRow,
   type ConsumptionRow,

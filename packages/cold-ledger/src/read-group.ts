@@ -87,6 +87,9 @@ export const BEHIND_ALL = 'drc_~';
 /** Of what objects say of themselves; in memory it is some twenty times as much. */
 const MAX_TAIL_BYTES = 4_194_304;
 
+/** They are read where they were decompressed; everything else has been copied. */
+const BYTES: ReadonlySet<string> = new Set(['payload', 'signature']);
+
 const PARTS = ['header', 'payload', 'signature', 'jws'];
 
 /** What objects say of themselves is remembered, as far as there is room. */
@@ -96,8 +99,7 @@ export const groupReader = (maxTailBytes = MAX_TAIL_BYTES): ReadGroup => {
     await loadZstd();
     const group = new OpenGroup(fetched, known.find(fetched));
     const found = await pick(group, wanted);
-    // What is stored as bytes is read where it was decompressed; everything else has been copied.
-    if (wanted.jws !== 'stored') group.free();
+    if (!wanted.columns.some((name) => BYTES.has(name))) group.free();
     return found;
   };
 };
@@ -141,12 +143,17 @@ const pick = async (group: OpenGroup, wanted: Wanted): Promise<FoundColumns> => 
         .update(joinReceipt(partsOf(place)))
         .digest('hex'),
     );
-  const texts = wanted.texts === null ? null : textsOf(places.map(partsOf), wanted.texts);
+  const texts =
+    wanted.texts === null ? null : textsOf(columns.receipt_id ?? [], places.map(partsOf), wanted.texts);
   return { count: places.length, columns, texts, last };
 };
 
-const textsOf = (receipts: readonly Parts[], form: TextForm): Texts => {
-  const texts = receipts.map((parts) => latin1Text(parts, form));
+const textsOf = (ids: readonly unknown[], receipts: readonly Parts[], form: TextForm): Texts => {
+  const texts = receipts.map((parts, i) => {
+    const text = latin1Text(parts, form);
+    if (text === null) throw new Error(`what is stored as ${ids[i]} is no Receipt`);
+    return text;
+  });
   let end = 0;
   const ends = texts.map(({ length }) => (end += length));
   const bytes = Buffer.from(new ArrayBuffer(end));
@@ -194,9 +201,7 @@ class OpenGroup {
       if (start >= tailAt) return bytes.slice(start - tailAt, end - tailAt);
       if (start < offset || end > offset + group.length)
         throw new RangeError(`${name}: its metadata leads out of the group`);
-      const part = bufferOf(group.subarray(start - offset, end - offset));
-      this.#memory.push(part);
-      return part;
+      return this.#remember(bufferOf(group.subarray(start - offset, end - offset)));
     };
     this.#fetched = fetched;
     this.#metadata = metadata;
@@ -212,8 +217,12 @@ class OpenGroup {
    * every few of them. Nothing that was read may point there.
    */
   free(): void {
-    for (const buffer of this.#memory)
-      if (buffer.byteLength >= WORTH_FREEING_BYTES) (buffer as Movable).transfer?.(0);
+    for (const buffer of this.#memory) (buffer as Movable).transfer?.(0);
+  }
+
+  #remember<Memory extends ArrayBufferLike>(memory: Memory): Memory {
+    if ('transfer' in memory && memory.byteLength >= WORTH_FREEING_BYTES) this.#memory.push(memory);
+    return memory;
   }
 
   /** Values of the rows from one place to before another. A column that was read whole is not decoded again. */
@@ -230,7 +239,7 @@ class OpenGroup {
   readonly #decompressors = {
     ZSTD: (bytes: Uint8Array, length: number): Uint8Array => {
       const page = decompress(bytes, length);
-      this.#memory.push(page.buffer);
+      this.#remember(page.buffer);
       return page;
     },
   };

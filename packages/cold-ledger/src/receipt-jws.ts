@@ -44,19 +44,23 @@ export const joinReceipt = ({ header, payload, signature, jws }: Parts): string 
 export type TextForm = 'jws' | 'text';
 
 /**
- * A Receipt in one of these forms, each byte of its UTF-8 form as a character, since what is only copied need not be decoded. Throws as
- * `joinReceipt` does, and for what is no Receipt.
+ * A Receipt in one of these forms, each byte of its UTF-8 form as a character, since what is only copied need not be decoded. Null for what is no
+ * Receipt. Throws as `joinReceipt` does.
  */
-export const latin1Text = (parts: Parts, form: TextForm): string => {
+export const latin1Text = (parts: Parts, form: TextForm): string | null => {
+  const { payload, jws: stored } = parts;
   const jws = joinReceipt(parts);
-  const { payload } = parts;
-  if (payload === null) return latin1Of(Buffer.from(form === 'jws' ? jws : bodied(receiptTextOfStored(jws))));
-  return form === 'jws' ? jws : bodied(spliceReceipt(latin1Of(payload), jws));
+  if (stored !== null || payload === null) {
+    const text = exportedText(jws, form);
+    return text && latin1Of(Buffer.from(text));
+  }
+  return form === 'jws' ? jws : spliceReceipt(latin1Of(payload), jws);
 };
 
-const bodied = (text: string | null): string => {
-  if (text === null) throw new Error('a Receipt without its body');
-  return text;
+/** A Receipt in one of these forms, from its JWS. Null for what is no Receipt. */
+export const exportedText = (jws: string, form: TextForm): string | null => {
+  if (form === 'text') return receiptTextOfStored(jws);
+  return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(jws) ? jws : null;
 };
 
 const latin1Of = ({ buffer, byteOffset, length }: Uint8Array): string =>

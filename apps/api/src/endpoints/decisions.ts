@@ -17,6 +17,7 @@ import type { HandlersOf } from '../http/index.ts';
 import { presentActivity } from './decisions/activity.ts';
 import { exportCsv, exportNdjson } from './decisions/export-text.ts';
 import type { ExportTurns } from './decisions/export-turns.ts';
+import { oneAhead } from './decisions/one-ahead.ts';
 import { presentDecisionSummary } from './decisions/summary.ts';
 import { presentAttestation } from './outcomes.ts';
 import { presentDecisionStats } from './usage.ts';
@@ -87,7 +88,7 @@ const answerExport = (
   const { contentType, bytes, fileName } = FORMATS[format];
   return {
     status: 200,
-    stream: turns.take(caller, bytes(batches)),
+    stream: turns.take(caller, oneAhead(bytes(batches))),
     contentType,
     headers: {
       'X-Svc-Rows': String(rowCount),

@@ -122,8 +122,8 @@ export class Exchange {
   }
 
   /**
-   * Sends a body while it is made, no faster than the client takes it: while a part goes out the next one is made, and no more. Until its first part
-   * is there nothing is sent, so what fails before can still be answered. Rejects when making it fails; the answer is then not ended. When the
+   * Sends a body while it is made, no faster than the client takes it. Until its first part is there nothing is sent, so
+   * what fails before can still be answered. Rejects when making it fails; the answer is then not ended. When the
    * client goes away or stops reading, no more of the body is made.
    */
   async sendStream({ stream, ...answer }: StreamedAnswer): Promise<void> {
@@ -133,14 +133,10 @@ export class Exchange {
       response.end();
       return;
     }
-    let taken: Promise<void> | null = null;
     for await (const part of stream) {
-      await taken;
       if (response.closed) throw new ClientGone();
       if (!response.headersSent) this.#begin(answer, settings.securityHeaders);
-      taken = response.write(this.#asSent(part)) ? null : drained(response);
-      // Whoever goes on hears of it.
-      taken?.catch(() => {});
+      if (!response.write(this.#asSent(part))) await drained(response);
     }
     if (!response.headersSent) this.#begin(answer, settings.securityHeaders);
     response.end();

@@ -81,10 +81,10 @@ it('a thread that cannot be started is unavailable, is heard of once, and is not
 });
 
 it('a process that was stopped for longer than a read may take finds the answer that is there', async () => {
-  const { read } = threadOf('found(id, group.name);', { answerMs: 300 });
+  const { read } = threadOf('found(id, group.name);', { answerMs: 2_000 });
   expect(await told(read(groupOf('first'), ALL))).toBe('first');
   const reading = read(groupOf('late'), ALL);
-  const untilMs = performance.now() + 1_000;
+  const untilMs = performance.now() + 3_000;
   // As a stopped process: nothing of it runs, its timers are due, and the answer has come.
   while (performance.now() < untilMs);
   expect(await told(reading)).toBe('late');

@@ -71,10 +71,6 @@ export const readOnThread = (
 const unavailable = (why: string): ObjectStoreError =>
   new ObjectStoreError('unavailable', `the thread that reads cold days: ${why}`);
 
-/** Two threads read what lies in memory of both. Of anything else a part would be copied with all of its buffer. */
-const shared = (bytes: Uint8Array): Uint8Array =>
-  bytes.buffer instanceof SharedArrayBuffer ? bytes : new Uint8Array(bytes);
-
 interface Waiting {
   readonly resolve: (found: SealedColumns) => void;
   readonly reject: (error: Error) => void;
@@ -104,12 +100,10 @@ class Thread {
 
   read(group: FetchedGroup, wanted: Wanted): Promise<SealedColumns> {
     const id = ++this.#lastId;
-    const task: ReadTask = {
-      id,
-      wanted,
-      group: { ...group, group: shared(group.group), tail: shared(group.tail) },
-    };
-    this.#worker.postMessage(task);
+    // Of their own: what is handed over with a part of a buffer is all of it.
+    const [bytes, tail] = [new Uint8Array(group.group), new Uint8Array(group.tail)];
+    const task: ReadTask = { id, group: { ...group, group: bytes, tail }, wanted };
+    this.#worker.postMessage(task, [bytes.buffer, tail.buffer]);
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => void this.#giveUp(id), this.#answerMs);
       this.#waiting.set(id, { resolve, reject, timer });

@@ -40,7 +40,7 @@ export const exportDecisions = async (
     (filter, limit) => deps.store.report(({ decisions }) => decisions.listIds(filter, limit)),
     (id) => id,
   );
-  return { rowCount: items.length, nextCursor, batches: oneAhead(readBatches(deps, items, form)) };
+  return { rowCount: items.length, nextCursor, batches: readBatches(deps, items, form) };
 };
 
 /** Some 0.5 MB: few enough to make into text while others are served. */
@@ -88,26 +88,6 @@ const readBatch = async (
   if (rows.length !== ids.length) throw internal(`${ids.length - rows.length} decisions are gone`);
   return rows;
 };
-
-/** The next is made ready while the one before is made into text and sent. */
-async function* oneAhead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
-  const begin = () => {
-    const next = items.next();
-    // It may fail before anybody asks for it; whoever does then hears of it.
-    next.catch(() => {});
-    return next;
-  };
-  try {
-    for (let next = begin(); ; ) {
-      const { done, value } = await next;
-      if (done) return;
-      next = begin();
-      yield value;
-    }
-  } finally {
-    await items.return(undefined);
-  }
-}
 
 /** In order; each part of a bearable size, with its outcomes. */
 const splitRows = (rows: readonly DecisionExportRecord[]): DecisionExportRecord[][] => {

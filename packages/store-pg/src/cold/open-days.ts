@@ -16,7 +16,6 @@ import type { Sha256 } from '@svc/protocol';
 import type { Day, ObjectStore } from '@svc/service';
 import type { Database } from '../database.ts';
 import { ColdReadError, DayMovedError } from './cold-errors.ts';
-import { keepingRead } from './kept-bytes.ts';
 import { type ReadQueue, readQueue } from './read-queue.ts';
 
 /** Of manifests whose readers are remembered: the indexes of their objects take some twenty times as much. */
@@ -28,8 +27,6 @@ export interface DayPlace {
   readonly readManifest: ReadManifest;
   /** On whatever thread; on this one unless given. */
   readonly readGroup?: ReadElsewhere;
-  /** How much of what was read is kept; 8 MiB unless given. */
-  readonly keptBytes?: number;
 }
 
 export interface RecordedDay {
@@ -64,10 +61,10 @@ export class OpenDays {
   /** Hashes of manifests that the service has signed: 71 characters for each that was ever read. */
   readonly #verified = new Set<Sha256>();
 
-  constructor({ objects, readManifest, readGroup = readHere(), keptBytes }: DayPlace, maxChars = MAX_CHARS) {
+  constructor({ objects, readManifest, readGroup = readHere() }: DayPlace, maxChars = MAX_CHARS) {
     this.#readManifest = readManifest;
     this.#objects = objects;
-    this.#reads = readQueue({ getRange: keepingRead(objects, keptBytes) }, readGroup);
+    this.#reads = readQueue(objects, readGroup);
     this.#readers = new OpenReaders(maxChars);
   }
 

@@ -1,14 +1,13 @@
 /** Decisions as lists show them. Columns are an index of the Receipt, never an authority. */
-import type { RowWithText } from '@svc/cold-ledger';
+import { exportedText, type RowWithText } from '@svc/cold-ledger';
 import type { ReceiptId, Sha256 } from '@svc/protocol';
-import { receiptTextOfStored } from '@svc/receipts';
 import {
   type Day,
   type DecisionExportRecord,
   type DecisionRecord,
   type DecisionRepository,
   type ExportedForm,
-  StoreError,
+  internal,
   type Verified,
 } from '@svc/service';
 import { againIfMoved, type ColdReader, findColdDays, type Question } from '../cold/cold-reader.ts';
@@ -105,15 +104,15 @@ async function listForExport(
     exported,
   ))
     for (const { jws, ...row } of await database.read<HotRow>(statement))
-      rows.push({ ...row, receipt: bytesOf(jws, form) });
+      rows.push({ ...row, receipt: bytesOf(row.receiptId, jws, form) });
   return hashes.size === 0 ? rows : rows.sort((a, b) => (a.receiptId > b.receiptId ? -1 : 1));
 }
 
 type HotRow = Omit<DecisionExportRecord, 'receipt'> & { readonly jws: string };
 
-const bytesOf = (jws: string, form: ExportedForm): Uint8Array => {
-  const text = form === 'jws' ? jws : receiptTextOfStored(jws);
-  if (text === null) throw new StoreError('refused', 'a stored Receipt is none');
+const bytesOf = (receiptId: ReceiptId, jws: string, form: ExportedForm): Uint8Array => {
+  const text = exportedText(jws, form);
+  if (text === null) throw internal(`what is stored as ${receiptId} is no Receipt`);
   return Buffer.from(text);
 };
 

@@ -64,7 +64,7 @@ const newReceipt = (atMs: number, random: (below: number) => number) => {
     amount: hasAction && random(2) === 0 ? 10_000 + random(90_000) : null,
     counted: random(2) === 0,
     // Mostly as they are signed, and also what is none.
-    jws: random(5) === 0 ? `jws of ${id}` : `${text.join('.')}.${randomBytes(64).toString('base64url')}`,
+    jws: random(5) === 0 ? `jws.of.${id}` : `${text.join('.')}.${randomBytes(64).toString('base64url')}`,
   };
 };
 
@@ -156,9 +156,8 @@ export const serviceOf = (store: Store): ServiceDeps => {
 };
 
 /** Objects with the keys of that service; pages that have all the time they need, unless it is said. */
-/** Nothing that was read is kept, so that reads can be counted. */
 export const coldPlaceOf = (objects: ObjectStore, pageMs = 600_000) => ({
-  ...{ objects, pageMs, keptBytes: 0 },
+  ...{ objects, pageMs },
   readManifest: manifestReader(identity as unknown as ServiceIdentity, nativeCrypto),
 });
 

@@ -1,0 +1,19 @@
+/** The next is made while the one before is sent, and no more than that. */
+export async function* oneAhead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
+  const begin = () => {
+    const next = items.next();
+    // It may fail before anybody asks for it; whoever does then hears of it.
+    next.catch(() => {});
+    return next;
+  };
+  try {
+    for (let next = begin(); ; ) {
+      const { done, value } = await next;
+      if (done) return;
+      next = begin();
+      yield value;
+    }
+  } finally {
+    await items.return(undefined);
+  }
+}
