@@ -54,13 +54,16 @@ export const latin1Text = (parts: Parts, form: TextForm): string | null => {
     const text = exportedText(jws, form);
     return text && latin1Of(Buffer.from(text));
   }
-  return form === 'jws' ? jws : spliceReceipt(latin1Of(payload), jws);
+  return form === 'jws' ? exportedText(jws, form) : spliceReceipt(latin1Of(payload), jws);
 };
+
+/** Its header is an object with members: what begins so is a formula in no spreadsheet. */
+const COMPACT_JWS = /^ey[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /** A Receipt in one of these forms, from its JWS. Null for what is no Receipt. */
 export const exportedText = (jws: string, form: TextForm): string | null => {
   if (form === 'text') return receiptTextOfStored(jws);
-  return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(jws) ? jws : null;
+  return COMPACT_JWS.test(jws) ? jws : null;
 };
 
 const latin1Of = ({ buffer, byteOffset, length }: Uint8Array): string =>

@@ -47,7 +47,7 @@ describe('rows of a day', () => {
       .string({ unit: 'grapheme' })
       .map((said) => JSON.stringify({ action: said, receipt_id: 'drc_1', rp: 'x' }));
     const law = fc.asyncProperty(fc.array(body, { minLength: 1, maxLength: 8 }), async (bodies) => {
-      const jws = bodies.map((text) => `${encode('{}')}.${encode(text)}.${encode('signed')}`);
+      const jws = bodies.map((text) => `${encode('{"alg":"EdDSA"}')}.${encode(text)}.${encode('signed')}`);
       const day = withJws(jws);
       const reader = new ColdDayReader(objects, { tables: await pack(day) }, handingOver);
       const ids = day.receipts.map(({ receipt_id: id }) => id);
@@ -71,7 +71,7 @@ describe('rows of a day', () => {
         resource: `resource ${i}`,
         agent: `agent ${i}`,
       },
-      jws: `${encode('{}')}.${encode(body)}.${randomBytes(64).toString('base64url')}`,
+      jws: `${encode('{"alg":"EdDSA"}')}.${encode(body)}.${randomBytes(64).toString('base64url')}`,
     }));
     const sizes = { rowsPerGroup: 300, rowsPerObject: 300 };
     const reader = new ColdDayReader(objects, { tables: await pack({ ...sample, receipts }, 64, sizes) });
@@ -94,7 +94,7 @@ describe('rows of a day', () => {
   });
 
   it('come with no text where what is stored is no Receipt', async () => {
-    for (const jws of ['none', `${encode('{}')}.${encode('{"a":1}')}.${encode('signed')}`]) {
+    for (const jws of ['none', `${encode('{"alg":"EdDSA"}')}.${encode('{"a":1}')}.${encode('signed')}`]) {
       const day = withJws([jws]);
       const reader = new ColdDayReader(objects, { tables: await pack(day) });
       const ids = day.receipts.map(({ receipt_id: id }) => id);

@@ -64,7 +64,7 @@ const newReceipt = (atMs: number, random: (below: number) => number) => {
     amount: hasAction && random(2) === 0 ? 10_000 + random(90_000) : null,
     counted: random(2) === 0,
     // Mostly as they are signed, and also what is none.
-    jws: random(5) === 0 ? `jws.of.${id}` : `${text.join('.')}.${randomBytes(64).toString('base64url')}`,
+    jws: random(5) === 0 ? `eyz.of.${id}` : `${text.join('.')}.${randomBytes(64).toString('base64url')}`,
   };
 };
 
