@@ -16,6 +16,7 @@ import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
 import { mostPartitionsLocked } from '../../test/partition-locks.ts';
 import { ColdReader } from '../cold/cold-reader.ts';
+import type { Database } from '../database.ts';
 import { DAY_MS, lowestReceiptId } from '../receipt-ids.ts';
 import { decisionRepository } from '../repositories/decisions.ts';
 import type { Shape } from './cold-days.ts';
@@ -99,7 +100,7 @@ beforeAll(() =>
       `insert into receipts (receipt_id, relying_party, principal, grant_id, key_id, decision, reason, evaluated_at,
          jws, content_hash)
        select id, rp, principal, grant_id, key_id, case when reason is null then 'ALLOW' else 'DENY' end, reason,
-         to_timestamp(ms / 1000.0), 'jws', sha256('jws')
+         to_timestamp(ms / 1000.0), 'eyj.w.s', sha256('eyj.w.s')
        from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[])
          as row (id, rp, principal, grant_id, key_id, reason, ms)`,
       (['id', 'rp', 'principal', 'grant', 'key', 'reason', 'at'] as const).map(column),
@@ -205,4 +206,31 @@ it('no statement locks the partitions of more than a month, whatever is looked f
     decisionRepository(database, cold).listForExport(ids, 'jws'),
   );
   expect(exported).toBeLessThanOrEqual(31);
+});
+
+it('what is stored and is no Receipt is in no export: it is said which one that is', async () => {
+  const none = [
+    ['=HYPERLINK("x")', 'jws'],
+    ['-a.b.c', 'jws'],
+    ['eyj.w.s"', 'jws'],
+    ['eyj.w.s', 'text'],
+  ] as const;
+  const atMs = FIRST_MS - 2 * DAY_MS;
+  const receiptId = lowestReceiptId(atMs) as ReceiptId;
+  for (const [jws, form] of none)
+    await withSession(stores.url, async (session) => {
+      await session.query('begin');
+      await session.query('select svc_ensure_receipt_partitions($1, $1)', [new Date(atMs)]);
+      await session.query(
+        `insert into receipts (receipt_id, relying_party, decision, reason, evaluated_at, jws, content_hash)
+         values ($1, 'did:web:x.example', 'DENY', 'GRANT_MALFORMED', $2, $3, sha256(convert_to($3, 'UTF8')))`,
+        [receiptId, new Date(atMs), jws],
+      );
+      const read: Database['read'] = async ({ values, ...statement }) =>
+        (await session.query({ ...statement, values: [...values] })).rows;
+      const exporting = decisionRepository({ read, write: read }, cold).listForExport([receiptId], form);
+      const detail = `what is stored as ${receiptId} is no Receipt`;
+      await expect(exporting).rejects.toMatchObject({ code: 'INTERNAL', detail });
+      await session.query('rollback');
+    });
 });

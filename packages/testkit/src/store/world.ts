@@ -159,7 +159,7 @@ export function denyCommit(world: World, change: Partial<DecisionCommit> = {}): 
   const evaluatedAtMs = change.evaluatedAtMs ?? Date.now();
   return {
     receiptId: `drc_${ulid(evaluatedAtMs)}` as ReceiptId,
-    jws: `jws-${name()}`,
+    jws: `eyj.${name()}.s`,
     decision: 'DENY',
     reason: 'GRANT_MALFORMED',
     evaluatedAtMs,
