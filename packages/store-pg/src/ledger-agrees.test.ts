@@ -371,7 +371,7 @@ const expectLists = async (caller: Caller, some: readonly RawReceipt[], asked: A
     cursor = nextCursor ?? undefined;
   } while (cursor !== undefined);
   do {
-    const page = await exportDecisions(deps, caller, { ...asked, limit: 50, cursor }, 'text');
+    const page = await exportDecisions(deps, caller, { ...asked, limit: 50, cursor }, 'jws');
     for await (const rows of page.batches)
       for (const { decision, outcomes } of rows) {
         const { receiptId } = decision;
