@@ -6,7 +6,7 @@ import type { Place } from '../harness/contestants.ts';
 import { LedgerCluster } from '../ledger/database.ts';
 import { DAY_MS } from '../ledger/days.ts';
 import { measureDecisions } from '../ledger/decisions.ts';
-import { measureExport } from '../ledger/export.ts';
+import { largestRpOf, measureExport } from '../ledger/export.ts';
 import { startNodes } from '../ledger/nodes.ts';
 import { homeOf, prepare } from '../ledger/prepare.ts';
 import { measureRequests } from '../ledger/requests.ts';
@@ -47,15 +47,7 @@ export async function measureYear(
   progress('asking');
   const rows = await measureRequests({ nodes, ledger, samples, progress, listMs: LIST_MS });
   progress('exporting');
-  rows.push(
-    ...(await measureExport({
-      nodes,
-      who: 'largest RP',
-      keys: ledger.tenants.keys['largest RP'],
-      database,
-      untilMs: coldMs,
-    })),
-  );
+  rows.push(...(await measureExport({ nodes, database, untilMs: coldMs, ...largestRpOf(ledger) })));
   progress('deciding');
   const deciding = {
     place,

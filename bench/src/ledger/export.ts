@@ -4,6 +4,7 @@ import type { ApiNode } from '../harness/contestants.ts';
 import { cpuMsOfTree } from '../load/cpu.ts';
 import type { LedgerDatabase } from './database.ts';
 import { type Answer, get, type Nodes } from './nodes.ts';
+import type { Ledger } from './prepare.ts';
 import { atLeast, atMost, type Row } from './table.ts';
 
 const PAGES = 40;
@@ -22,8 +23,9 @@ export interface ExportRun {
   readonly untilMs?: number;
 }
 
+export const largestRpOf = ({ tenants }: Ledger) => ({ who: 'largest RP', keys: tenants.keys['largest RP'] });
+
 export async function measureExport({ nodes, who, keys, database, untilMs }: ExportRun): Promise<Row[]> {
-  // Each node for itself: what one has read and keeps in memory is of no use to the others.
   const [forNdjson, forCsv = forNdjson] = nodes;
   const until = untilMs === undefined ? '' : `&until=${new Date(untilMs).toISOString()}`;
   return [

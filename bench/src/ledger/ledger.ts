@@ -12,7 +12,7 @@ import { describeMachine } from '../harness/report.ts';
 import { cpuMsOfMachine, cpuMsOfTree } from '../load/cpu.ts';
 import { LedgerCluster, type LedgerDatabase } from './database.ts';
 import { measureDecisions } from './decisions.ts';
-import { measureExport } from './export.ts';
+import { largestRpOf, measureExport } from './export.ts';
 import { startNodes } from './nodes.ts';
 import { parseLedgerOptions } from './options.ts';
 import { homeOf, type Ledger, prepare } from './prepare.ts';
@@ -57,14 +57,7 @@ async function measure(
   }
   if (parts.has('export')) {
     progress(`exporting, ${loadNow()}`);
-    rows.push(
-      ...(await measureExport({
-        nodes,
-        who: 'largest RP',
-        keys: ledger.tenants.keys['largest RP'],
-        database,
-      })),
-    );
+    rows.push(...(await measureExport({ nodes, database, ...largestRpOf(ledger) })));
   }
   if (parts.has('decisions')) {
     progress(`deciding, ${loadNow()}`);

@@ -3,6 +3,7 @@
  * that answers others has it done on a thread of its own.
  */
 import { createHash } from 'node:crypto';
+import type { ExportedForm } from '@svc/service';
 import {
   type AsyncBuffer,
   type FileMetaData,
@@ -10,7 +11,7 @@ import {
   parquetRead,
   type SchemaElement,
 } from 'hyparquet';
-import { joinReceipt, latin1Text, type Parts, type TextForm } from './receipt-jws.ts';
+import { joinReceipt, latin1Text, type Parts } from './receipt-jws.ts';
 import { LONG_TEXT } from './schema.ts';
 import { decompress, loadZstd } from './zstd.ts';
 
@@ -41,7 +42,7 @@ export interface Wanted {
   /** What stands in the column `jws`: what is stored there, which is null where its parts are stored, or one of these forms. */
   readonly jws: 'stored' | ReceiptForm;
   /** What is wanted of each Receipt beside the columns. */
-  readonly texts: TextForm | null;
+  readonly texts: ExportedForm | null;
   /** All of them hold. */
   readonly where: readonly Condition[];
   /** Of ids: from the first (inclusive), behind the second, and before the third; '' is no bound of the first two. */
@@ -148,7 +149,7 @@ const pick = async (group: OpenGroup, wanted: Wanted): Promise<FoundColumns> => 
   return { count: places.length, columns, texts, last };
 };
 
-const textsOf = (ids: readonly unknown[], receipts: readonly Parts[], form: TextForm): Texts => {
+const textsOf = (ids: readonly unknown[], receipts: readonly Parts[], form: ExportedForm): Texts => {
   const texts = receipts.map((parts, i) => {
     const text = latin1Text(parts, form);
     if (text === null) throw new Error(`what is stored as ${ids[i]} is no Receipt`);

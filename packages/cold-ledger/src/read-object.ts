@@ -1,5 +1,5 @@
 /** Rows out of one object, by parts of it that have been hashed: a look-up reads its tail, which is remembered, and one row group. */
-import type { ObjectRange, ObjectStore } from '@svc/service';
+import type { ExportedForm, ObjectRange, ObjectStore } from '@svc/service';
 import type { ObjectEntry } from './manifest.ts';
 import {
   BEHIND_ALL,
@@ -11,7 +11,6 @@ import {
   type Texts,
   type Wanted,
 } from './read-group.ts';
-import type { TextForm } from './receipt-jws.ts';
 import { type ReceiptRow, type Stored, TABLES, type TableName } from './schema.ts';
 
 /** A row as it is read: a Receipt with its JWS in one piece, anything else as it is stored. */
@@ -36,7 +35,7 @@ export interface Scan<Name extends string> {
 export interface TextsWanted<Name extends keyof ReceiptRow> {
   /** `receipt_id` always comes with them. */
   readonly columns: readonly Name[];
-  readonly form: TextForm;
+  readonly form: ExportedForm;
 }
 
 /** `text`: in UTF-8. */

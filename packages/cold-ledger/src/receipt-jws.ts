@@ -6,6 +6,7 @@
 import { isUtf8 } from 'node:buffer';
 import { decodeBase64urlText, encodeBase64urlText } from '@svc/protocol';
 import { receiptTextOfStored, spliceReceipt } from '@svc/receipts';
+import type { ExportedForm } from '@svc/service';
 import type { ReceiptRow, Stored } from './schema.ts';
 
 export type Parts = Pick<Stored<'receipts'>, 'header' | 'payload' | 'signature' | 'jws'>;
@@ -40,14 +41,11 @@ export const joinReceipt = ({ header, payload, signature, jws }: Parts): string 
   return `${encodeBase64urlText(header)}.${encode(payload)}.${encode(signature)}`;
 };
 
-/** Of a Receipt in an export: its JWS; it as it was answered. */
-export type TextForm = 'jws' | 'text';
-
 /**
  * A Receipt in one of these forms, each byte of its UTF-8 form as a character, since what is only copied need not be decoded. Null for what is no
  * Receipt. Throws as `joinReceipt` does.
  */
-export const latin1Text = (parts: Parts, form: TextForm): string | null => {
+export const latin1Text = (parts: Parts, form: ExportedForm): string | null => {
   const { payload, jws: stored } = parts;
   const jws = joinReceipt(parts);
   if (stored !== null || payload === null) {
@@ -61,7 +59,7 @@ export const latin1Text = (parts: Parts, form: TextForm): string | null => {
 const COMPACT_JWS = /^ey[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /** A Receipt in one of these forms, from its JWS. Null for what is no Receipt. */
-export const exportedText = (jws: string, form: TextForm): string | null => {
+export const exportedText = (jws: string, form: ExportedForm): string | null => {
   if (form === 'text') return receiptTextOfStored(jws);
   return COMPACT_JWS.test(jws) ? jws : null;
 };

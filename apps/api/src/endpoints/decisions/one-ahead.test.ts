@@ -1,0 +1,54 @@
+import type { Caller } from '@svc/service';
+import { expect, it } from 'vitest';
+import { ExportTurns } from './export-turns.ts';
+import { oneAhead } from './one-ahead.ts';
+
+/** Numbers from 1, and what became of whoever makes them. */
+const create = (count: number, failsAt = 0) => {
+  const state = { made: 0, hasEnded: false };
+  async function* make() {
+    try {
+      for (let i = 1; i <= count; i++) {
+        if (i === failsAt) throw new Error('storage went away');
+        state.made = i;
+        yield i;
+      }
+    } finally {
+      state.hasEnded = true;
+    }
+  }
+  return { state, items: make() };
+};
+const settled = () => new Promise(setImmediate);
+
+it('while one is sent the next is made, and no more than that', async () => {
+  const { state, items } = create(5);
+  const ahead = oneAhead(items);
+  for (let i = 1; i <= 3; i++) {
+    expect(await ahead.next()).toEqual({ done: false, value: i });
+    await settled();
+    expect(state.made).toBe(i + 1);
+  }
+  await ahead.return(undefined);
+  expect(state).toEqual({ made: 4, hasEnded: true });
+});
+
+it('one that cannot be made fails in its turn, behind all that could', async () => {
+  const ahead = oneAhead(create(5, 3).items);
+  expect([await ahead.next(), await ahead.next()].map(({ value }) => value)).toEqual([1, 2]);
+  await settled();
+  await expect(ahead.next()).rejects.toThrow('storage went away');
+});
+
+it('an export keeps its turn until its last part was taken, however early that was made', async () => {
+  const turns = new ExportTurns();
+  const caller = { class: 'rp', subject: 'did:web:shop.example' } as unknown as Caller;
+  const begun = [1, 2, 3].map(() => turns.take(caller, oneAhead(create(1).items)));
+  for (const one of begun) expect((await one.next()).value).toBe(1);
+  await settled();
+  await expect(turns.take(caller, oneAhead(create(1).items)).next()).rejects.toMatchObject({
+    code: 'RATE_LIMITED',
+  });
+  expect((await begun[0]?.next())?.done).toBe(true);
+  expect((await turns.take(caller, oneAhead(create(1).items)).next()).value).toBe(1);
+});
