@@ -2,9 +2,9 @@
 import { chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { findFreePort } from '@svc/testkit/process/free-ports';
 import { databaseUser, startDaemon } from '../ha/daemon.ts';
 import type { Place } from '../harness/contestants.ts';
-import { findFreePort } from '../harness/program.ts';
 
 export const SCRAPE_SECONDS = 5;
 const START_MS = 20_000;

@@ -3,8 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { findFreePort } from '@svc/testkit/process/free-ports';
 import type { Place } from '../harness/contestants.ts';
-import { findFreePort, type Program, startProgram, waitForHttp } from '../harness/program.ts';
+import { type Program, startProgram, waitForHttp } from '../harness/program.ts';
 
 /** Of this build. */
 export const OWN_APPS = fileURLToPath(new URL('../../apps/', import.meta.url));

@@ -3,10 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findFreePort } from '@svc/testkit/process/free-ports';
 import { makeWorld, type World } from '../fixtures/world.ts';
 import type { Cleanup } from './cleanup.ts';
 import { type Database, startDatabase } from './database.ts';
-import { findFreePort, type Program, startProgram, waitForHttp } from './program.ts';
+import { type Program, startProgram, waitForHttp } from './program.ts';
 
 export const NAMES = ['floor', 'plain', 'svc'] as const;
 export type Name = (typeof NAMES)[number];

@@ -1,7 +1,6 @@
 /** A process of the benchmark: its output goes to a file, and is shown when it ends before it should. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Cleanup } from './cleanup.ts';
 
@@ -68,17 +67,6 @@ export async function waitForHttp(url: string, { failure }: Program): Promise<vo
     if (performance.now() > giveUpAt) throw new Error(`${url} does not answer`);
     await delay(POLL_MS);
   }
-}
-
-export function findFreePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }
 
 /** Without what would configure the API. */

@@ -7,9 +7,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findFreePort } from '@svc/testkit/process/free-ports';
 import { type Browser, chromium } from 'playwright-core';
 import { Cleanup } from '../harness/cleanup.ts';
-import { findFreePort, startProgram, waitForHttp } from '../harness/program.ts';
+import { startProgram, waitForHttp } from '../harness/program.ts';
 import { describeMachine, table, transpose } from '../harness/report.ts';
 import { median } from '../load/percentile.ts';
 

@@ -1,5 +1,6 @@
 /** The same question over HTTP: this service, which stores every decision, and @ucanto/server, which stores nothing. */
 import { join } from 'node:path';
+import { findFreePort } from '@svc/testkit/process/free-ports';
 import { Message } from '@ucanto/core';
 import { ed25519 } from '@ucanto/principal';
 import * as CAR from '@ucanto/transport/car';
@@ -7,7 +8,7 @@ import autocannon from 'autocannon';
 import { VerifyRequests } from '../fixtures/verify-requests.ts';
 import type { World } from '../fixtures/world.ts';
 import { builtProgram, type Place } from '../harness/contestants.ts';
-import { findFreePort, startProgram, waitForHttp } from '../harness/program.ts';
+import { startProgram, waitForHttp } from '../harness/program.ts';
 import { demand } from './peer.ts';
 import { LIFETIME_SECONDS, purchase } from './ucanto.ts';
 

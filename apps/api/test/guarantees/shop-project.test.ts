@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findFreePorts } from '@svc/testkit/process/free-ports';
+import { findFreePort } from '@svc/testkit/process/free-ports';
 import { withSourceProgram } from '@svc/testkit/process/source-program';
 import { type Program, startProgram } from '@svc/testkit/process/start-program';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -44,7 +44,7 @@ beforeAll(async () => {
     kind: 'managed',
     slug: randomSlug('r'),
   });
-  const [port] = await findFreePorts(1);
+  const port = await findFreePort();
   fillIn({
     ...{ SVC_URL: baseUrl, SVC_DID: id, SHOP_DID: did, SVC_RP_KEY: key },
     ...{ SHOP_ORIGIN: `http://localhost:${port}`, PORT: `${port}` },

@@ -4,7 +4,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findFreePorts } from '@svc/testkit/process/free-ports';
+import { findFreePort } from '@svc/testkit/process/free-ports';
 import { Client } from 'pg';
 
 const HOME = '/usr/lib/postgresql';
@@ -45,7 +45,7 @@ export async function startDebianPostgres(version = debianVersions[0] ?? 15): Pr
   const asUser = process.getuid?.() === 0 ? { uid: idOf('-u'), gid: idOf('-g') } : {};
   if (asUser.uid !== undefined && asUser.gid !== undefined) chownSync(folder, asUser.uid, asUser.gid);
   const options = { ...asUser, cwd: folder, stdio: 'ignore' as const };
-  const [port] = await findFreePorts(1);
+  const port = await findFreePort();
   const binOf = (of: number) => join(HOME, String(of), 'bin');
   const dataOf = (of: number, which = 'data') => join(folder, `${which}-${of}`);
   const run = (of: number, program: string, ...parameters: string[]) =>
@@ -101,7 +101,7 @@ export async function startDebianPostgres(version = debianVersions[0] ?? 15): Pr
       start(to, running.data);
     },
     startStandby: async (name) => {
-      const [at] = await findFreePorts(1);
+      const at = await findFreePort();
       const data = dataOf(running.version, `standby-${at}`);
       run(running.version, 'pg_basebackup', '-D', data, '-R', '-c', 'fast', '-d', urlOf(''));
       standbys.push(data);

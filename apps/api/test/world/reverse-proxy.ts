@@ -5,7 +5,7 @@ import { connect as connectTcp } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import { findFreePorts } from '@svc/testkit/process/free-ports';
+import { findFreePort } from '@svc/testkit/process/free-ports';
 
 const FOLDER = new URL('../../../../deploy/proxy/', import.meta.url);
 const START_DEADLINE_MS = 15_000;
@@ -53,7 +53,7 @@ export const startProxy = async (
   nodes: readonly { readonly port: number; readonly adminPort: number }[],
 ): Promise<RunningProxy> => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-proxy-'));
-  const [port = 0] = await findFreePorts(1);
+  const port = await findFreePort();
   const [first, second] = nodes;
   const certificate = createCertificate(folder);
   const given = readFileSync(new URL(kind.file, FOLDER), 'utf8');

@@ -1,14 +1,45 @@
-/** Ports for servers that must be told theirs before they start. */
+/**
+ * Ports for servers that must be told theirs before they start. They lie below those that systems give to outgoing connections, since one of these
+ * could take a port after it was found and before its server listens; and no two workers of a test run take the same.
+ */
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 
 const HOST = '127.0.0.1';
+const FIRST = 10_000;
+const END = 32_000;
+/** Each takes every sixteenth port. */
+const WORKERS = 16;
 
-/** `count` free ports, all different: they are held together and let go together. */
+const worker = Number(process.env.VITEST_POOL_ID ?? process.pid) % WORKERS;
+const ownCount = Math.floor((END - FIRST) / WORKERS);
+/** Runs beside this one begin elsewhere. */
+let taken = Math.floor(Math.random() * ownCount);
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, HOST);
+  try {
+    await once(server, 'listening');
+  } catch {
+    return false;
+  }
+  await once(server.close(), 'close');
+  return true;
+}
+
+/** `count` free ports, all different, and none that was answered lately. */
 export async function findFreePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, HOST));
-  await Promise.all(servers.map((server) => server.listening || once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
+  const ports: number[] = [];
+  for (let tries = 0; ports.length < count; tries += 1) {
+    if (tries > ownCount) throw new Error(`no ${count} ports are free from ${FIRST} to ${END}`);
+    const port = FIRST + worker + WORKERS * (taken % ownCount);
+    taken += 1;
+    if (await isFree(port)) ports.push(port);
+  }
   return ports;
+}
+
+export async function findFreePort(): Promise<number> {
+  const [port = 0] = await findFreePorts(1);
+  return port;
 }

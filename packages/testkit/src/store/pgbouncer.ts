@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findFreePorts } from '../process/free-ports.ts';
+import { findFreePort } from '../process/free-ports.ts';
 import { runSql } from './session.ts';
 
 export const PGBOUNCER = '/usr/sbin/pgbouncer';
@@ -19,7 +19,7 @@ export interface PgBouncer {
 
 export const startPgBouncer = async (databaseUrl: string, poolMode: PoolMode): Promise<PgBouncer> => {
   const { hostname, port, username, password, pathname } = new URL(databaseUrl);
-  const [ownPort = 0] = await findFreePorts(1);
+  const ownPort = await findFreePort();
   const folder = mkdtempSync(join(tmpdir(), 'svc-pgbouncer-'));
   const file = join(folder, 'pgbouncer.ini');
   writeFileSync(join(folder, 'users'), `"${username}" "${decodeURIComponent(password)}"\n`);
