@@ -198,13 +198,14 @@ export class Admission {
   #learn({ beganAtMs, leftAtMs, place, wasUsedUp }: Sample): void {
     const tookMs = leftAtMs - beganAtMs;
     const isSettled = beganAtMs - this.#crowdedSinceMs >= SETTLES_MS;
-    // What comes in behind many tells how many they are; those before it take their time in any case.
+    // What comes in behind many tells how many they are, and that an answer can be as quick as it was itself; those before it take their
+    // time in any case.
     if (place <= LEAST) {
       const perMs = isSettled ? this.#perMs.at(leftAtMs) : 0;
       const ownMs = perMs === 0 ? tookMs : Math.max(0, tookMs - (place - 1) / perMs);
       this.#quickestMs.add(ownMs, leftAtMs);
       this.#quickestAtMs = leftAtMs;
-    }
+    } else if (tookMs < this.#quickestMs.at(leftAtMs)) this.#quickestMs.add(tookMs, leftAtMs);
     const lateMs = this.#lateMs(leftAtMs);
     // What came in before the last cut is late by what was taken in before it.
     const tells = isSettled && beganAtMs >= this.#cutAtMs;
