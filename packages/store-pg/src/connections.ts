@@ -3,11 +3,13 @@
  * connection whose caller has given up is opened to its end all the same and goes to the next one that waits, or to the
  * pool: were it given up too, a server that is slow to accept would be asked for ever more of them and never be used.
  */
-import { StoreError, withinMs } from '@svc/service';
+import { Semaphore, StoreError, withinMs } from '@svc/service';
 import pg from 'pg';
 import { clientConfig, StoreClient } from './client.ts';
+import type { Statement } from './database.ts';
 import { toUnavailable } from './errors.ts';
 import { SilentConnections } from './silent-connections.ts';
+import { warmUp } from './warm-up.ts';
 
 export interface ConnectionsOptions {
   readonly databaseUrl: string;
@@ -18,12 +20,16 @@ export interface ConnectionsOptions {
   readonly openMs?: number;
   /** True: connections are kept open once they are, so that work seldom waits for one to be opened. */
   readonly isKept?: boolean;
+  /** What these connections are for, with nothing in it: done once in a new session before anybody has it, and taken back. */
+  readonly warmUp?: readonly Statement[];
   /** Settings of the server for these connections. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Whether a session with that server may be used. Default: any. */
   readonly counts?: (server: string) => boolean;
   /** One for all pools of a store, so that each learns what another has met. Default: its own. */
   readonly silent?: SilentConnections;
+  /** One for all pools that are in no hurry: a server that is short of time opens few sessions in all. Default: its own. */
+  readonly openings?: Semaphore;
   /** Hears of idle connections that break. */
   readonly onError: (error: Error) => void;
 }
@@ -41,22 +47,32 @@ const OPEN_MS = 3_000;
 /** Opened at once: a server that comes back, or is short of time, is not asked for all of them together. */
 const MAX_OPENING = 2;
 
+export const createOpenings = (): Semaphore =>
+  new Semaphore({
+    atOnce: MAX_OPENING,
+    maxWaiting: Number.POSITIVE_INFINITY,
+    full: () => new RangeError('a line without end is full'),
+  });
+
 export class Connections {
   readonly #pool: pg.Pool;
   readonly #options: ConnectionsOptions;
   readonly #silent: SilentConnections;
+  readonly #openings: Semaphore;
   readonly #clients = new Set<StoreClient>();
   /** The first to come is the first to get one. */
   readonly #waiting = new Set<Waiting>();
   #lastNumber = 0;
-  /** What the pool has been asked for and not answered yet; of these, so many are being opened. */
+  /** What the pool has been asked for and not answered yet; of these, so many are being opened, or are in line for that. */
   #asked = 0;
   #opening = 0;
+  #inLine = 0;
   #isClosing = false;
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
     this.#silent = options.silent ?? new SilentConnections(options.databaseUrl);
+    this.#openings = options.openings ?? createOpenings();
     const clients = this.#clients;
     const silent = this.#silent;
     this.#pool = new pg.Pool({
@@ -65,6 +81,7 @@ export class Connections {
       connectionTimeoutMillis: options.openMs ?? OPEN_MS,
       idleTimeoutMillis: IDLE_MS,
       min: options.isKept === true ? options.size : 0,
+      onConnect: (client) => this.#warmUp(client),
       Client: class extends StoreClient {
         constructor(config?: pg.ClientConfig) {
           super(config);
@@ -90,6 +107,18 @@ export class Connections {
       while (clients.length < this.#options.size && !isOver.aborted) clients.push(await this.take(OPEN_MS));
     } finally {
       for (const client of clients) this.release(client, true);
+    }
+  }
+
+  async #warmUp(client: pg.ClientBase): Promise<void> {
+    const { warmUp: statements = [] } = this.#options;
+    if (statements.length === 0) return;
+    try {
+      await warmUp(client, statements);
+    } catch (error) {
+      // The pool would say goodbye to it, and wait.
+      if (client instanceof StoreClient) client.destroy();
+      throw error;
     }
   }
 
@@ -133,12 +162,13 @@ export class Connections {
     else this.release(client, false);
   }
 
+  /** Who waits for one that is being opened gets one that became free before that. */
   #ask(): void {
-    while (this.#asked < this.#waiting.size) {
-      const mustOpen = this.#asked - this.#opening >= this.#pool.idleCount;
-      if (mustOpen && this.#opening >= MAX_OPENING) return;
-      void this.#askPool(mustOpen ? 1 : 0);
-    }
+    const isFree = () => this.#asked - this.#opening < Math.min(this.#waiting.size, this.#pool.idleCount);
+    while (isFree()) void this.#askPool(0);
+    const isFull = () => this.#pool.totalCount + this.#opening >= this.#options.size;
+    while (this.#asked < this.#waiting.size && this.#opening < MAX_OPENING && !isFull())
+      void this.#askPool(1);
   }
 
   async #askPool(opening: 0 | 1): Promise<void> {
@@ -147,7 +177,7 @@ export class Connections {
     this.#opening += opening;
     let give: () => void;
     try {
-      const client = await this.#pool.connect();
+      const client = await (opening === 1 ? this.#openInTurn() : this.#pool.connect());
       const isThere = !(client instanceof StoreClient) || (await this.#silent.takeIdle(client));
       give = () => this.#give(client);
       if (!isThere || !this.counts(client)) {
@@ -164,6 +194,17 @@ export class Connections {
     this.#opening -= opening;
     give();
     this.#ask();
+  }
+
+  /** Unless nobody waits any more by then. */
+  #openInTurn(): Promise<pg.PoolClient> {
+    this.#inLine += 1;
+    return this.#openings.run(async () => {
+      this.#inLine -= 1;
+      if (this.#waiting.size === 0)
+        throw new StoreError('unavailable', 'nobody waited for a connection any more');
+      return this.#pool.connect();
+    });
   }
 
   #give(client: pg.PoolClient): void {

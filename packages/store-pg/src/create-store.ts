@@ -5,6 +5,7 @@
 import { type ReplicaState, type Store, StoreError, type Tenant } from '@svc/service';
 import { clockStore } from './clock-store.ts';
 import { type ColdPlace, ColdReader } from './cold/cold-reader.ts';
+import { createOpenings } from './connections.ts';
 import { pooledDatabase, runTransaction } from './database.ts';
 import { DeadlinePool, type DeadlinePoolOptions } from './deadline-pool.ts';
 import { describeHealth } from './describe-health.ts';
@@ -21,7 +22,7 @@ import { revocationStore } from './revocation-store.ts';
 import { serversOf } from './servers.ts';
 import { SilentConnections } from './silent-connections.ts';
 import { Standing } from './standing.ts';
-import { verifyStore } from './verify/verify-store.ts';
+import { commitsWarmUp, lookupsWarmUp, readsWarmUp, verifyStore } from './verify/verify-store.ts';
 
 /**
  * Client-side limits in milliseconds. Work stands in line for a connection, has it within `connectMs` then, and from there
@@ -56,7 +57,7 @@ export interface StoreDeadlines {
   readonly transactionWaitMs: number;
   readonly bulkWaitMs: number;
   readonly stampRevokedMs: number;
-  /** The look-up after an ambiguous commit, connecting included. */
+  /** The look-up after an ambiguous commit, the wait for a connection included. */
   readonly lookupMs: number;
 }
 
@@ -64,6 +65,8 @@ export interface StorePoolSizes {
   readonly commits: number;
   /** Commits on budgets: they wait for locks with the connection in hand. */
   readonly budgetCommits: number;
+  /** After an ambiguous commit. */
+  readonly lookups: number;
   readonly reads: number;
   readonly ledgerReads: number;
   /** Reports on the replica. */
@@ -117,6 +120,7 @@ const defaultDeadlines: StoreDeadlines = {
 const defaultPoolSizes: StorePoolSizes = {
   commits: 3,
   budgetCommits: 4,
+  lookups: 2,
   reads: 6,
   ledgerReads: 4,
   replicaReads: 4,
@@ -148,6 +152,7 @@ export function createStore(options: StoreOptions): Store {
   const standing = new Standing();
   const cold = new ColdReader(options.cold ?? null);
   const silent = new SilentConnections(databaseUrl);
+  const openings = createOpenings();
   const openPool = (size: number, deadlineMs: number, change: Partial<DeadlinePoolOptions> = {}) =>
     new DeadlinePool({
       databaseUrl,
@@ -158,6 +163,7 @@ export function createStore(options: StoreOptions): Store {
       maxWaiting: MAX_WAITING,
       counts: (server) => standing.counts(server),
       silent,
+      openings,
       onError,
       ...change,
     });
@@ -167,12 +173,19 @@ export function createStore(options: StoreOptions): Store {
   // An answer that has begun must not be broken off because others are in line.
   const ledger = { waitMs: deadlines.ledgerWaitMs, connectMs, settings: LEDGER_SETTINGS };
   const pools = {
-    commits: openPool(sizes.commits, deadlines.commitMs),
+    commits: openPool(sizes.commits, deadlines.commitMs, { isKept: true, warmUp: commitsWarmUp }),
     budgetCommits: openPool(sizes.budgetCommits, deadlines.budgetCommitMs, {
       waitMs: deadlines.budgetWaitMs,
+      warmUp: commitsWarmUp,
+    }),
+    lookups: openPool(sizes.lookups, deadlines.lookupMs, {
+      connectMs: deadlines.lookupMs,
+      waitMs: deadlines.lookupMs,
+      isKept: true,
+      warmUp: lookupsWarmUp,
     }),
     // Every call looks up its key here, revocations too.
-    reads: openPool(sizes.reads, deadlines.readMs, { isKept: true }),
+    reads: openPool(sizes.reads, deadlines.readMs, { isKept: true, warmUp: readsWarmUp }),
     ledgerReads: openPool(sizes.ledgerReads, deadlines.ledgerReadMs, ledger),
     admin: openPool(sizes.admin, deadlines.transactionMs, { waitMs, connectMs }),
     urgent: openPool(sizes.urgent, deadlines.transactionMs, {
@@ -187,8 +200,12 @@ export function createStore(options: StoreOptions): Store {
     // Long work is short beside waiting for long work.
     bulk: openPool(sizes.bulk, deadlines.transactionMs, { waitMs: deadlines.bulkWaitMs, connectMs }),
     reports: openPool(sizes.reports, deadlines.transactionMs, { waitMs, connectMs }),
-    // Asks every server: what it answers tells which one counts.
-    lineage: openPool(sizes.lineage, deadlines.readMs, { counts: () => true }),
+    // Asks every server: what it answers tells which one counts. Nothing is decided without it, so it stands in no line.
+    lineage: openPool(sizes.lineage, deadlines.readMs, {
+      counts: () => true,
+      openings: createOpenings(),
+      isKept: true,
+    }),
   };
   const { commits, budgetCommits, reads, ledgerReads, admin, lineage } = pools;
 
@@ -204,13 +221,19 @@ export function createStore(options: StoreOptions): Store {
     .then(() => pools.urgent.open(closing.signal))
     .then(() => pools.barriers.open(closing.signal))
     .then(() => reads.open(closing.signal))
+    .then(() => commits.open(closing.signal))
+    .then(() => pools.lookups.open(closing.signal))
+    .then(() => lineage.open(closing.signal))
     .catch(onError);
 
   const database = pooledDatabase(reads, admin);
   const openReplica = (url: string): Replica => {
     serversOf(url, 'replica');
     // Which primary counts is told by the marks that a replica has of it.
-    const change = { databaseUrl: url, counts: () => true, silent: new SilentConnections(url), connectMs };
+    const change = {
+      ...{ databaseUrl: url, counts: () => true, connectMs },
+      ...{ silent: new SilentConnections(url), openings: createOpenings() },
+    };
     return new Replica({
       url,
       primary: pooledDatabase(reads, pools.reports),
@@ -276,9 +299,7 @@ export function createStore(options: StoreOptions): Store {
       },
       verify: verifyStore({
         database: ownDatabase,
-        databaseUrl,
-        lookupMs: deadlines.lookupMs,
-        standing,
+        lookups: { pool: pools.lookups, deadlineMs: deadlines.lookupMs },
         commit: { pool: commits, deadlineMs: deadlines.commitMs, ensurePartitions },
         commitOnBudgets: { pool: budgetCommits, ensurePartitions },
       }),

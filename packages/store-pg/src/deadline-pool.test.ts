@@ -4,6 +4,7 @@ import { startHoldingProxy } from '@svc/testkit/store/holding-proxy';
 import { endSessions, untilRow, withSession } from '@svc/testkit/store/session';
 import type pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { createOpenings } from './connections.ts';
 import { DeadlinePool, type DeadlinePoolOptions } from './deadline-pool.ts';
 import { DeadlineError } from './errors.ts';
 
@@ -118,6 +119,52 @@ it('has closed every connection when it is closed, and reports nothing of that',
   expect(reported).toEqual([]);
 });
 
+describe('a new session', () => {
+  const started = (warmUp: DeadlinePoolOptions['warmUp'], change: Partial<DeadlinePoolOptions> = {}) => {
+    const own = new DeadlinePool({
+      ...PATIENT,
+      databaseUrl: database.url,
+      ...change,
+      ...(warmUp && { warmUp }),
+    });
+    onTestFinished(() => own.close());
+    return own;
+  };
+  const preparedIn = async (client: pg.ClientBase) =>
+    (await client.query<{ name: string }>('select name from pg_prepared_statements')).rows.map(
+      ({ name }) => name,
+    );
+
+  it('has done its work once before anybody has it, and nothing of that is kept', async () => {
+    const own = started([
+      {
+        name: 'mine',
+        text: `select set_config('svc.warm', $1, false), pg_advisory_xact_lock(99)`,
+        values: ['yes'],
+      },
+    ]);
+    await own.run(async (client) => {
+      expect(await preparedIn(client)).toEqual(['mine']);
+      const { rows } = await client.query(
+        `select current_setting('svc.warm', true) as warm, count(*)::int as locks from pg_locks
+         where locktype = 'advisory' and pid = pg_backend_pid()`,
+      );
+      expect(rows[0]).toEqual({ warm: expect.not.stringMatching('yes'), locks: 0 });
+    });
+  });
+
+  it('has longer for it than callers have for an answer', async () => {
+    const own = started([{ text: 'select pg_sleep(0.5)', values: [] }], { deadlineMs: 200 });
+    expect(await own.run(backendPid)).toBeTypeOf('number');
+  });
+
+  it('is of use where the server refuses what it is for', async () => {
+    const own = started([{ text: 'select 1/0', values: [] }]);
+    expect(await own.run(backendPid)).toBeTypeOf('number');
+    await expect(own.run((client) => client.query('select 1/0'))).rejects.toThrow('division by zero');
+  });
+});
+
 describe('a server that is slow to accept', () => {
   const startPool = async (change: Partial<DeadlinePoolOptions> = {}) => {
     const proxy = await startHoldingProxy(database.url);
@@ -178,6 +225,42 @@ describe('a server that is slow to accept', () => {
     const asleep = (client: pg.ClientBase) => client.query('select pg_sleep(0.05)');
     await Promise.all(Array.from({ length: 12 }, () => served(own, asleep)));
     expect(proxy.accepted).toBeLessThanOrEqual(6);
+  });
+
+  it('is asked for two at a time by all pools that share their openings', async () => {
+    const openings = createOpenings();
+    const { proxy, own } = await startPool({ size: 2, openings });
+    const other = new DeadlinePool({ ...PATIENT, databaseUrl: proxy.url, size: 2, maxWaiting: 8, openings });
+    onTestFinished(() => other.close());
+    const patient = [other.run(backendPid), other.run(backendPid)];
+    await expect(own.run(backendPid)).rejects.toMatchObject(unavailable);
+    expect(proxy.accepted).toBe(2);
+    proxy.admit();
+    await Promise.all(patient);
+    // For who waited and has gone nothing is opened.
+    expect(proxy.accepted).toBe(2);
+    await served(own, backendPid);
+  });
+
+  it('who waits for a connection to be opened gets one that is free before that', async () => {
+    const { proxy, own } = await startPool({ size: 2, connectMs: 20_000 });
+    proxy.admit();
+    let end = () => {};
+    const isOver = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    let pid: number | undefined;
+    const first = own.run(async (client) => {
+      pid = await backendPid(client);
+      proxy.hold();
+      await isOver;
+    });
+    await expect.poll(() => pid).toBeDefined();
+    const second = own.run(backendPid);
+    await expect.poll(() => proxy.held).toBe(1);
+    end();
+    expect(await second).toBe(pid);
+    await first;
   });
 
   it('is not asked for a new connection where the old one answers late, and that one is used again', async () => {

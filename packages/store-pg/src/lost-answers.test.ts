@@ -1,9 +1,10 @@
 import type { Store } from '@svc/service';
 import { withDatabase } from '@svc/testkit';
 import { type CuttingProxy, startCuttingProxy } from '@svc/testkit/store/cutting-proxy';
+import { startHoldingProxy } from '@svc/testkit/store/holding-proxy';
 import { openStore } from '@svc/testkit/store/open-store';
 import { createWorld, denyCommit, type World } from '@svc/testkit/store/world';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 
 const database = withDatabase();
 let proxy: CuttingProxy;
@@ -24,9 +25,22 @@ it.each([
   'a connection cut $cut the commit reaches the server is ambiguous; the look-up says stored: $stored',
   async ({ cut, stored }) => {
     const decision = denyCommit(world);
-    proxy.cutNext(cut);
+    proxy.cutAt(decision.receiptId, cut);
     await expect(store.verify.commitDecisions([decision])).rejects.toMatchObject({ kind: 'ambiguous' });
     expect((await store.verify.findStored([decision.receiptId])).has(decision.receiptId)).toBe(stored);
     expect(await store.verify.commitDecisions([denyCommit(world)])).toEqual(['STORED']);
   },
 );
+
+it('what became of a commit is told without a new session: a server that is late is late with these above all', async () => {
+  const held = await startHoldingProxy(database.url);
+  held.admit();
+  const own = openStore(held.url);
+  onTestFinished(() => own.close());
+  const decision = denyCommit(await createWorld(own));
+  await own.verify.commitDecisions([decision]);
+  const lookups = () => own.describePools().find(({ pool }) => pool === 'lookups');
+  await expect.poll(lookups).toMatchObject({ busy: 0, idle: 2 });
+  held.hold();
+  expect(await own.verify.findStored([decision.receiptId])).toEqual(new Set([decision.receiptId]));
+});

@@ -83,8 +83,8 @@ it('after one call met a lost connection none is left in any pool, and every oth
   const others = () => [store.now(), commit(), transact('bulk'), transact('urgent'), stamp()];
   await Promise.all([...others(), transact('reports')]);
   // The pools that are opened ahead, one after the other.
-  const reads = () => store.describePools().find(({ pool }) => pool === 'reads');
-  await expect.poll(reads, { timeout: PATIENT_MS }).toMatchObject({ busy: 0, idle: READS });
+  const last = () => store.describePools().find(({ pool }) => pool === 'lineage');
+  await expect.poll(last, { timeout: PATIENT_MS }).toMatchObject({ busy: 0, idle: 2 });
 
   proxy.lose();
   expect(proxy.lost).toBeGreaterThan(READS);
@@ -140,6 +140,22 @@ it('a server that answers late, again and again, is asked over one session, and 
     await expect.poll(() => pool.state, { timeout: PATIENT_MS }).toMatchObject({ busy: 0, idle: 2 });
   }
   expect(proxy.accepted - before).toBeLessThanOrEqual(1);
+  for (const { pid, end } of [await begin(pool), await begin(pool)]) {
+    expect(pids).toContain(pid);
+    end();
+  }
+});
+
+it('a server that is slow with sessions is asked over the first that it opens, and answers what is late meanwhile', async () => {
+  const { proxy, pool } = await startPool();
+  const pids = await twoIdle(pool);
+  const before = proxy.accepted;
+  proxy.hold();
+  const late = pool.run((client) => client.query('select pg_sleep(2.5)'), { deadlineMs: 50 });
+  await expect(late).rejects.toBeInstanceOf(DeadlineError);
+  // It has been asked for a session for longer than a question may take, and more than once.
+  await expect.poll(() => pool.state, { timeout: PATIENT_MS }).toMatchObject({ busy: 0, idle: 2 });
+  expect(proxy.accepted - before).toBe(1);
   for (const { pid, end } of [await begin(pool), await begin(pool)]) {
     expect(pids).toContain(pid);
     end();

@@ -12,17 +12,19 @@
  *   before and is silent still is lost, however slow the server is. It is closed before somebody waits for it in vain.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type pg from 'pg';
+import { withinMs } from '@svc/service';
 import { clientConfig, openClient, type StoreClient } from './client.ts';
+import { DeadlineError } from './errors.ts';
 
-/** For connecting and asking; a server that does not answer is asked again. */
+/** For connecting and asking; a server that does not answer is asked again, and a session that is late is opened to its end. */
 const ASK_MS = 1_000;
+const OPEN_MS = 3_000;
 const PAUSE_MS = 250;
 /** The pause after a question that was not answered: a server that is short of time is not asked for session after session. */
 const LONG_PAUSE_MS = 1_000;
 const SESSION_KEPT_MS = 1_000;
-/** For a question over a session that is open: it may be lost with the others. */
-const ASK_AGAIN_MS = 500;
+/** Where nothing was lost the server is slow, and sessions are what it is slowest with: what is late next is asked about over this one. */
+const SLOW_KEPT_MS = 60_000;
 const AT_WORK_MS = 2_000;
 
 const atWorkSql = `
@@ -45,7 +47,10 @@ export class SilentConnections {
   readonly #probes = new Map<StoreClient, Promise<boolean>>();
   readonly #kept = new Map<StoreClient, Kept>();
   #isAsking = false;
+  /** Since asking began. */
+  #isNoneLost = true;
   #session: StoreClient | null = null;
+  #opening: Promise<StoreClient> | null = null;
   #closing: NodeJS.Timeout | undefined;
 
   constructor(private readonly databaseUrl: string) {}
@@ -82,6 +87,7 @@ export class SilentConnections {
 
   async #askOn(): Promise<void> {
     this.#isAsking = true;
+    this.#isNoneLost = true;
     clearTimeout(this.#closing);
     while (this.#kept.size + this.#probes.size > 0) {
       const isAsked = await this.#ask().then(
@@ -93,7 +99,7 @@ export class SilentConnections {
       if (this.#kept.size + this.#probes.size > 0) await delay(pauseMs, undefined, { ref: false });
     }
     this.#isAsking = false;
-    this.#closing = setTimeout(() => this.#closeSession(), SESSION_KEPT_MS).unref();
+    this.#closeSoon();
   }
 
   /** Over the session that is open. What is lost tells that others may be: then, and where none is open, over a new one. */
@@ -102,14 +108,10 @@ export class SilentConnections {
     this.#closeSession();
     for (const client of this.#idle) this.#probe(client);
     const probed = [...this.#probes.keys()];
-    this.#session = await openClient({
-      ...clientConfig(this.databaseUrl, ASK_MS),
-      connectionTimeoutMillis: ASK_MS,
-      query_timeout: ASK_MS,
-    });
-    await this.#askOver(this.#session, true);
-    for (const client of probed)
-      if (this.#probes.has(client)) client.destroy(new Error('a connection was lost without a word'));
+    await this.#askOver(await this.#openSession(), true);
+    const lost = probed.filter((client) => this.#probes.has(client));
+    this.#isNoneLost &&= lost.length === 0;
+    for (const client of lost) client.destroy(new Error('a connection was lost without a word'));
   }
 
   /** Lets go of what the server is not at work on, or has been for too long. Answers whether none of it was lost. */
@@ -118,8 +120,7 @@ export class SilentConnections {
     const { rows } = await session.query<{ pid: number; isWaiting: boolean }>({
       text: atWorkSql,
       values: [asked.map(([{ pid }]) => pid)],
-      query_timeout: isNew ? ASK_MS : ASK_AGAIN_MS,
-    } as pg.QueryConfig);
+    });
     const atWork = new Map(rows.map(({ pid, isWaiting }) => [pid, isWaiting]));
     let isNoneLost = true;
     for (const [client, kept] of asked) {
@@ -133,7 +134,32 @@ export class SilentConnections {
       isNoneLost &&= isWaiting !== undefined;
       this.#letGo(client, false);
     }
+    this.#isNoneLost &&= isNoneLost;
     return isNoneLost;
+  }
+
+  async #openSession(): Promise<StoreClient> {
+    this.#opening ??= openClient({
+      ...clientConfig(this.databaseUrl, ASK_MS),
+      connectionTimeoutMillis: OPEN_MS,
+      query_timeout: ASK_MS,
+    })
+      .then((session) => {
+        this.#session = session;
+        if (!this.#isAsking) this.#closeSoon();
+        return session;
+      })
+      .finally(() => {
+        this.#opening = null;
+      });
+    return withinMs(ASK_MS, this.#opening, () => {
+      throw new DeadlineError(`no session within ${ASK_MS} ms`);
+    });
+  }
+
+  #closeSoon(): void {
+    const keptMs = this.#isNoneLost ? SLOW_KEPT_MS : SESSION_KEPT_MS;
+    this.#closing = setTimeout(() => this.#closeSession(), keptMs).unref();
   }
 
   #closeSession(): void {

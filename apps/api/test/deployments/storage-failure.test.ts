@@ -19,7 +19,8 @@ import {
 } from '../world/tenants.ts';
 
 const WITHIN_MS = 2_000;
-const COMMIT = 'svc_commit_decisions';
+/** A commit of Receipts: a new session begins with one of none. */
+const COMMIT = ['svc_commit_decisions', 'drc_'];
 
 let cluster: OwnCluster;
 let proxy: CuttingProxy;
@@ -29,7 +30,7 @@ let grant: HeldGrant;
 
 beforeAll(async () => {
   cluster = await startOwnCluster({ durable: true });
-  proxy = await startCuttingProxy(cluster.url, COMMIT);
+  proxy = await startCuttingProxy(cluster.url, ...COMMIT);
   api = await startApiProcesses(1, proxy.url);
   tenants = await createTenants(baseUrl());
   grant = await issueGrant(tenants);

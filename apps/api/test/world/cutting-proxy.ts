@@ -3,8 +3,8 @@ import { connect, createServer, type Socket } from 'node:net';
 
 /**
  * `pass`: forwards. `cut-before`: the next commit is not forwarded, its connection breaks. `cut-after`: the next commit
- * is forwarded, its answer is thrown away and the connection breaks. `cut-after-and-block`: the same, and nothing
- * connects any more. `cut-all`: as `cut-before`, every commit from now on. `block`: nothing connects.
+ * is forwarded, its answer is thrown away and the connection breaks. `cut-after-and-block`: the same, every other connection breaks
+ * too, and nothing connects any more. `cut-all`: as `cut-before`, every commit from now on. `block`: nothing connects.
  */
 export type ProxyMode = 'pass' | 'cut-before' | 'cut-after' | 'cut-after-and-block' | 'cut-all' | 'block';
 
@@ -17,8 +17,11 @@ export interface CuttingProxy {
   close(): Promise<void>;
 }
 
-/** `marker` is a text that only the commit's messages hold. */
-export const startCuttingProxy = async (databaseUrl: string, marker: string): Promise<CuttingProxy> => {
+/** `markers` are texts that together only the commit's messages hold. */
+export const startCuttingProxy = async (
+  databaseUrl: string,
+  ...markers: readonly string[]
+): Promise<CuttingProxy> => {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   let mode: ProxyMode = 'pass';
@@ -41,7 +44,7 @@ export const startCuttingProxy = async (databaseUrl: string, marker: string): Pr
       });
     }
     client.on('data', (chunk) => {
-      if (!chunk.includes(marker)) return void upstream.write(chunk);
+      if (!markers.every((marker) => chunk.includes(marker))) return void upstream.write(chunk);
       seen++;
       if (mode !== 'pass') {
         cuts++;
@@ -57,8 +60,9 @@ export const startCuttingProxy = async (databaseUrl: string, marker: string): Pr
     });
     upstream.on('data', (chunk) => {
       // The answer exists, so the commit has reached the server and is over.
-      if (answersAreLost) return end();
-      client.write(chunk);
+      if (!answersAreLost) return void client.write(chunk);
+      if (mode === 'block') for (const socket of sockets) socket.destroy();
+      end();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

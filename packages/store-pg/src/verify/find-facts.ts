@@ -1,6 +1,6 @@
 /** What a batch of evaluations wants to know, in one round trip: each Principal and each Grant once. */
 import type { AllocatedGrant, FactsQuery, FactsRecord, PrincipalRecord } from '@svc/service';
-import type { Database } from '../database.ts';
+import type { Database, Statement } from '../database.ts';
 import { principalColumns } from '../repositories/principals.ts';
 
 // The two arrays differ in length; unnest fills the shorter one with nulls.
@@ -20,6 +20,12 @@ export const factsText = `
   left join principals i on i.did = g.principal
   left join allowed_grants a on a.grant_id = g.id`;
 
+export const factsStatement = (issuers: readonly string[], grantIds: readonly string[]): Statement => ({
+  name: 'find_facts',
+  text: factsText,
+  values: [issuers, grantIds],
+});
+
 type Row = { [Column in keyof PrincipalRecord]: PrincipalRecord[Column] | null } & {
   readonly foundGrant: AllocatedGrant | null;
 };
@@ -30,7 +36,7 @@ export async function findFacts(database: Database, queries: readonly FactsQuery
   const grantIds = distinct(queries.map((query) => query.grantId));
   if (issuers.length + grantIds.length === 0) return queries.map(() => ({ principal: null, grant: null }));
 
-  const rows = await database.read<Row>({ name: 'find_facts', text: factsText, values: [issuers, grantIds] });
+  const rows = await database.read<Row>(factsStatement(issuers, grantIds));
   const principals = new Map<string, PrincipalRecord>();
   const grants = new Map<string, AllocatedGrant>();
   for (const { foundGrant, ...principal } of rows) {

@@ -1,43 +1,41 @@
 /**
- * Looks receipts up after an ambiguous commit, on a connection of its own: the pools may hold nothing but
- * connections that share the fault.
+ * Looks receipts up after an ambiguous commit, over a connection of a pool that has nothing else to do: that of commits may hold nothing
+ * but connections that share the fault. One that is not open in time is opened to its end and kept for the next: a server that
+ * is late with commits is late with new sessions above all.
  */
 import type { ReceiptId } from '@svc/protocol';
 import { withinMs } from '@svc/service';
-import { clientConfig, StoreClient } from '../client.ts';
+import type pg from 'pg';
+import type { Statement } from '../database.ts';
+import type { DeadlinePool } from '../deadline-pool.ts';
 import { DURABLE } from '../durable.ts';
-import { DeadlineError, ReplacedError, toUnavailable } from '../errors.ts';
-import type { Standing } from '../standing.ts';
+import { DeadlineError, toUnavailable } from '../errors.ts';
 
-/** See `VerifyStore.findStored`. `deadlineMs` covers connecting and asking. */
+export const storedStatement = (receiptIds: readonly ReceiptId[]): Statement => ({
+  name: 'find_stored',
+  text: 'select receipt_id as "receiptId" from receipts where receipt_id = any ($1::text[])',
+  values: [receiptIds],
+});
+
+/** See `VerifyStore.findStored`. `deadlineMs` covers waiting for a connection and asking. */
 export async function findStored(
-  databaseUrl: string,
+  pool: DeadlinePool,
   receiptIds: readonly ReceiptId[],
   deadlineMs: number,
-  standing: Standing,
 ): Promise<ReadonlySet<ReceiptId>> {
-  const client = new StoreClient(clientConfig(databaseUrl, deadlineMs));
-  client.on('error', () => {});
   try {
-    const stored = await withinMs(deadlineMs, lookUp(client, receiptIds), () => {
+    const found = pool.run((client) => lookUp(client, receiptIds));
+    return await withinMs(deadlineMs, found, () => {
       throw new DeadlineError(`no answer within ${deadlineMs} ms`);
     });
-    if (!standing.counts(client.server) || client.isUnreplicated)
-      throw new ReplacedError('the server has been replaced');
-    return stored;
   } catch (error) {
     throw toUnavailable(error);
-  } finally {
-    client.destroy();
   }
 }
 
-async function lookUp(client: StoreClient, receiptIds: readonly ReceiptId[]): Promise<Set<ReceiptId>> {
-  await client.connect();
-  const { rows } = await client.query<{ receiptId: ReceiptId }>(
-    'select receipt_id as "receiptId" from receipts where receipt_id = any ($1::text[])',
-    [receiptIds],
-  );
+async function lookUp(client: pg.ClientBase, receiptIds: readonly ReceiptId[]): Promise<Set<ReceiptId>> {
+  const { values, ...statement } = storedStatement(receiptIds);
+  const { rows } = await client.query<{ receiptId: ReceiptId }>({ ...statement, values: [...values] });
   const stored = new Set(rows.map((row) => row.receiptId));
   if (stored.size > 0) await client.query(DURABLE);
   return stored;

@@ -1,23 +1,22 @@
 /** The verify path: prepared statements only, one round trip each. */
 import type { ReceiptId, Sha256 } from '@svc/protocol';
 import type { RpCallerRecord, VerifyStore } from '@svc/service';
-import type { Database } from '../database.ts';
+import type { Database, Statement } from '../database.ts';
+import type { DeadlinePool } from '../deadline-pool.ts';
 import { DURABLE } from '../durable.ts';
 import { toStoreError } from '../errors.ts';
 import { entitlementJson } from '../repositories/entitlements.ts';
 import { isNewcomerSql } from '../repositories/newcomers.ts';
-import type { Standing } from '../standing.ts';
 import { type CommitContext, commitDecisions } from './commit-decisions.ts';
 import { type BudgetCommitContext, commitOnBudgets } from './commit-on-budgets.ts';
+import { commitStatement } from './commit-parameters.ts';
 import { findBudgets } from './find-budgets.ts';
-import { findFacts } from './find-facts.ts';
-import { findStored } from './find-stored.ts';
+import { factsStatement, findFacts } from './find-facts.ts';
+import { findStored, storedStatement } from './find-stored.ts';
 
 export interface VerifyStoreOptions {
   readonly database: Database;
-  readonly databaseUrl: string;
-  readonly lookupMs: number;
-  readonly standing: Standing;
+  readonly lookups: { readonly pool: DeadlinePool; readonly deadlineMs: number };
   readonly commit: CommitContext;
   readonly commitOnBudgets: BudgetCommitContext;
 }
@@ -49,15 +48,22 @@ const idempotencySql = `
 // Never joined with what leads to it: an id that is not known to the planner locks the partitions of all days.
 const receiptSql = 'select jws from receipts where receipt_id = $1';
 
+const rpCallerStatement = (keyHash: string): Statement => ({
+  name: 'find_rp_caller',
+  text: rpCallerSql,
+  values: [keyHash],
+});
+
+/** What sessions for decisions do, with nothing in it. */
+export const readsWarmUp: readonly Statement[] = [rpCallerStatement(''), factsStatement([], [])];
+export const commitsWarmUp: readonly Statement[] = [commitStatement([])];
+export const lookupsWarmUp: readonly Statement[] = [storedStatement([])];
+
 export function verifyStore(options: VerifyStoreOptions): VerifyStore {
-  const { database, databaseUrl, lookupMs, standing, commit } = options;
+  const { database, lookups, commit } = options;
   return {
     async findRpCaller(keyHash) {
-      const rows = await database.read<RpCallerRecord>({
-        name: 'find_rp_caller',
-        text: rpCallerSql,
-        values: [keyHash],
-      });
+      const rows = await database.read<RpCallerRecord>(rpCallerStatement(keyHash));
       return rows[0] ?? null;
     },
     findFacts: (queries) => findFacts(database, queries),
@@ -85,7 +91,7 @@ export function verifyStore(options: VerifyStoreOptions): VerifyStore {
     },
     commitDecisions: (decisions) => commitDecisions(commit, decisions),
     commitOnBudgets: (...request) => commitOnBudgets(options.commitOnBudgets, ...request),
-    findStored: (receiptIds) => findStored(databaseUrl, receiptIds, lookupMs, standing),
+    findStored: (receiptIds) => findStored(lookups.pool, receiptIds, lookups.deadlineMs),
     async confirmStored() {
       try {
         await commit.pool.run((client) => client.query(DURABLE), { deadlineMs: commit.deadlineMs });

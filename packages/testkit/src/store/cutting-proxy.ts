@@ -7,17 +7,15 @@ export type Cut = 'before' | 'after';
 
 export interface CuttingProxy {
   readonly url: string;
-  /** Cuts the next connection on which a commit is sent. */
-  cutNext(cut: Cut): void;
+  /** Cuts the connection on which the commit of this Receipt is sent. */
+  cutAt(receiptId: string, cut: Cut): void;
 }
-
-const COMMIT = 'svc_commit_decisions';
 
 /** Runs until the end of the file's tests. */
 export async function startCuttingProxy(serverUrl: string): Promise<CuttingProxy> {
   const target = new URL(serverUrl);
   const sockets = new Set<Socket>();
-  let planned: Cut | null = null;
+  let planned: { readonly receiptId: string; readonly cut: Cut } | null = null;
 
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname);
@@ -31,8 +29,8 @@ export async function startCuttingProxy(serverUrl: string): Promise<CuttingProxy
     }
     let losesAnswer = false;
     client.on('data', (chunk) => {
-      if (planned !== null && chunk.includes(COMMIT)) {
-        const cut = planned;
+      if (planned !== null && chunk.includes(planned.receiptId)) {
+        const { cut } = planned;
         planned = null;
         if (cut === 'before') return end();
         losesAnswer = true;
@@ -50,5 +48,5 @@ export async function startCuttingProxy(serverUrl: string): Promise<CuttingProxy
 
   const url = new URL(serverUrl);
   url.port = String((server.address() as AddressInfo).port);
-  return { url: url.href, cutNext: (cut) => (planned = cut) };
+  return { url: url.href, cutAt: (receiptId, cut) => (planned = { receiptId, cut }) };
 }
