@@ -71,13 +71,20 @@ export interface ApiDeps {
   readonly limits?: Partial<HttpLimits>;
   /** Of storage, where they are others. */
   readonly deadlines?: ServiceSources['deadlines'];
+  /** Default: true. */
+  readonly opensAhead?: boolean;
 }
 
 /** Migrates, then listens. Rejects, with everything closed again, when any part cannot start. */
 export const startApi = async (deps: ApiDeps): Promise<Api> => {
   const registry = new Registry();
   const { databaseReadUrl } = deps.config;
-  const opened = await openService({ ...deps, databaseReadUrl, registry });
+  const opened = await openService({
+    ...deps,
+    opensAhead: deps.opensAhead !== false,
+    databaseReadUrl,
+    registry,
+  });
   try {
     await publishEvidence(opened.service);
     return await listen(opened, deps, registry);

@@ -31,7 +31,18 @@ const SECTIONS: readonly (readonly [section: string, files: readonly string[]])[
   ],
   [
     'Operation',
-    [...docs('operations', 'runbook', 'availability', 'scale', 'auditing', 'releasing'), 'deploy/README.md'],
+    [
+      ...docs(
+        'operations',
+        'runbook',
+        'availability',
+        'availability-rounds',
+        'scale',
+        'auditing',
+        'releasing',
+      ),
+      'deploy/README.md',
+    ],
   ],
   [
     'Libraries',

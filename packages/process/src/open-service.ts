@@ -65,6 +65,8 @@ export interface ServiceSources {
   readonly readThread?: URL;
   /** The operator's own hand: the fence is neither kept nor missed. */
   readonly isOperator?: boolean;
+  /** It decides: what that needs of storage is open before it is asked for. */
+  readonly opensAhead?: boolean;
   /** Of storage, where they are others than a service's or an operator's. */
   readonly deadlines?: Partial<StoreDeadlines> | undefined;
 }
@@ -114,6 +116,7 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
     databaseReadUrl,
     cold: coldPlace,
     deadlines,
+    opensAhead: sources.opensAhead === true,
     onError,
     onReplicaChange,
   });

@@ -90,6 +90,8 @@ export interface StoreOptions {
   readonly onReplicaChange?: (state: ReplicaState) => void;
   readonly deadlines?: Partial<StoreDeadlines>;
   readonly poolSizes?: Partial<StorePoolSizes>;
+  /** What decisions and revocations need is opened at once and kept: for a process that decides. Default: all is opened as it is needed. */
+  readonly opensAhead?: boolean;
   /** Hears of faults that no caller waits for: idle connections that break, partitions not created ahead. */
   readonly onError?: (error: Error) => void;
 }
@@ -144,9 +146,10 @@ const LEDGER_SETTINGS = { work_mem: '32MB', random_page_cost: '1.1' };
 /** Whoever holds what an urgent transaction needs is at its own node's turn, or at long work: both are not waited for. */
 const URGENT_LOCK_MS = 400;
 
-/** Opens what look-ups and revocations need at once, the rest as it is needed; the schema must have been migrated. */
+/** The schema must have been migrated. */
 export function createStore(options: StoreOptions): Store {
   const { databaseUrl, databaseReadUrl = null, onError = () => {}, onReplicaChange = () => {} } = options;
+  const isKept = options.opensAhead === true;
   const deadlines = { ...defaultDeadlines, ...options.deadlines };
   const sizes = { ...defaultPoolSizes, ...options.poolSizes };
   const standing = new Standing();
@@ -173,7 +176,7 @@ export function createStore(options: StoreOptions): Store {
   // An answer that has begun must not be broken off because others are in line.
   const ledger = { waitMs: deadlines.ledgerWaitMs, connectMs, settings: LEDGER_SETTINGS };
   const pools = {
-    commits: openPool(sizes.commits, deadlines.commitMs, { isKept: true, warmUp: commitsWarmUp }),
+    commits: openPool(sizes.commits, deadlines.commitMs, { isKept, warmUp: commitsWarmUp }),
     budgetCommits: openPool(sizes.budgetCommits, deadlines.budgetCommitMs, {
       waitMs: deadlines.budgetWaitMs,
       warmUp: commitsWarmUp,
@@ -181,22 +184,22 @@ export function createStore(options: StoreOptions): Store {
     lookups: openPool(sizes.lookups, deadlines.lookupMs, {
       connectMs: deadlines.lookupMs,
       waitMs: deadlines.lookupMs,
-      isKept: true,
+      isKept,
       warmUp: lookupsWarmUp,
     }),
     // Every call looks up its key here, revocations too.
-    reads: openPool(sizes.reads, deadlines.readMs, { isKept: true, warmUp: readsWarmUp }),
+    reads: openPool(sizes.reads, deadlines.readMs, { isKept, warmUp: readsWarmUp }),
     ledgerReads: openPool(sizes.ledgerReads, deadlines.ledgerReadMs, ledger),
     admin: openPool(sizes.admin, deadlines.transactionMs, { waitMs, connectMs }),
     urgent: openPool(sizes.urgent, deadlines.transactionMs, {
       waitMs,
       // On a machine that is short of everything opening one takes long, and just then revocations must go on.
       connectMs,
-      isKept: true,
+      isKept,
       settings: { lock_timeout: `${URGENT_LOCK_MS}` },
     }),
     // Of ten orgs whose commits all last as long as they may, none keeps another's barrier waiting for a second.
-    barriers: openPool(sizes.barriers, deadlines.stampRevokedMs, { waitMs, connectMs, isKept: true }),
+    barriers: openPool(sizes.barriers, deadlines.stampRevokedMs, { waitMs, connectMs, isKept }),
     // Long work is short beside waiting for long work.
     bulk: openPool(sizes.bulk, deadlines.transactionMs, { waitMs: deadlines.bulkWaitMs, connectMs }),
     reports: openPool(sizes.reports, deadlines.transactionMs, { waitMs, connectMs }),
@@ -204,7 +207,7 @@ export function createStore(options: StoreOptions): Store {
     lineage: openPool(sizes.lineage, deadlines.readMs, {
       counts: () => true,
       openings: createOpenings(),
-      isKept: true,
+      isKept,
     }),
   };
   const { commits, budgetCommits, reads, ledgerReads, admin, lineage } = pools;
@@ -217,14 +220,13 @@ export function createStore(options: StoreOptions): Store {
     }
   };
   const closing = new AbortController();
-  const openedAhead = ensurePartitions()
-    .then(() => pools.urgent.open(closing.signal))
-    .then(() => pools.barriers.open(closing.signal))
-    .then(() => reads.open(closing.signal))
-    .then(() => commits.open(closing.signal))
-    .then(() => pools.lookups.open(closing.signal))
-    .then(() => lineage.open(closing.signal))
-    .catch(onError);
+  const openAhead = async () => {
+    await ensurePartitions();
+    if (!isKept) return;
+    for (const pool of [pools.urgent, pools.barriers, reads, commits, pools.lookups, lineage])
+      await pool.open(closing.signal);
+  };
+  const openedAhead = openAhead().catch(onError);
 
   const database = pooledDatabase(reads, admin);
   const openReplica = (url: string): Replica => {

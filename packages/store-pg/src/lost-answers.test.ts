@@ -2,9 +2,10 @@ import type { Store } from '@svc/service';
 import { withDatabase } from '@svc/testkit';
 import { type CuttingProxy, startCuttingProxy } from '@svc/testkit/store/cutting-proxy';
 import { startHoldingProxy } from '@svc/testkit/store/holding-proxy';
-import { openStore } from '@svc/testkit/store/open-store';
+import { openStore, PATIENT } from '@svc/testkit/store/open-store';
 import { createWorld, denyCommit, type World } from '@svc/testkit/store/world';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { createStore } from './create-store.ts';
 
 const database = withDatabase();
 let proxy: CuttingProxy;
@@ -35,7 +36,7 @@ it.each([
 it('what became of a commit is told without a new session: a server that is late is late with these above all', async () => {
   const held = await startHoldingProxy(database.url);
   held.admit();
-  const own = openStore(held.url);
+  const own = createStore({ databaseUrl: held.url, deadlines: PATIENT, opensAhead: true });
   onTestFinished(() => own.close());
   const decision = denyCommit(await createWorld(own));
   await own.verify.commitDecisions([decision]);

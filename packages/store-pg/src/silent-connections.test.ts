@@ -72,7 +72,7 @@ it('after one call met a lost connection none is left in any pool, and every oth
     transactionMs: PATIENT_MS,
     stampRevokedMs: PATIENT_MS,
   };
-  const store = createStore({ databaseUrl: proxy.url, deadlines });
+  const store = createStore({ databaseUrl: proxy.url, deadlines, opensAhead: true });
   onTestFinished(() => store.close());
   const world = await createWorld(store);
   const artifact = { hash: hashOf('x'), contentType: 'text/plain', body: Buffer.from('x') };

@@ -1,6 +1,6 @@
 /**
  * Connections that do not answer, of all pools of a store. There are three reasons for it, which only the server can tell apart, asked
- * over a session that is opened for that and kept for as long as there is something to ask, and a second more:
+ * over a session that is opened for that and kept for as long as there is something to ask, and after that for a second, or for a minute where nothing was lost:
  *
  * - A commit waits for a standby. The server cannot take it back and does not notice that its client is gone, so a connection
  *   opened in place of each would leave one more session behind every second. It keeps its place until the server says that the wait is over.

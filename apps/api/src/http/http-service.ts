@@ -149,10 +149,16 @@ const finish = (exchange: Exchange, metrics: HttpMetrics, accessLog: Logger): vo
   );
 };
 
+/**
+ * Connections that the system keeps for the server until it takes them, `net.core.somaxconn` at most. Beyond these it drops or breaks them, and of
+ * Node's 511 a rush of new clients is more.
+ */
+const BACKLOG = 4_096;
+
 export const listen = (server: Server, port: number, host: string): Promise<AddressInfo> =>
   new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => {
+    server.listen({ port, host, backlog: BACKLOG }, () => {
       server.off('error', reject);
       resolve(server.address() as AddressInfo);
     });

@@ -90,6 +90,8 @@ const startOne = async (
     logger: createLogger('info', { write: (line) => void log.push(line) }),
     limits: { ...TEST_LIMITS, ...limits },
     deadlines: PATIENT,
+    // Most nodes here are asked a few things and closed.
+    opensAhead: false,
   });
   const urlOf = ({ port }: { port: number }) => `http://127.0.0.1:${port}`;
   const { service, close } = api;
