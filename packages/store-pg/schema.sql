@@ -2439,6 +2439,7 @@ begin
       for each statement execute function svc_refuse_change()',
         v_name
       );
+    perform svc_share_day(v_name::regclass);
     execute
       format(
         'alter table receipts attach partition %I for values from (%L) to (%L)',
@@ -2926,6 +2927,7 @@ begin
       );
   end loop;
   perform svc_grant_cold_days(p_role);
+  perform svc_share_days();
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_has_failed(p_failing_since timestamp with time zone, p_failing_days integer, p_now timestamp with time zone, p_after interval)
@@ -5155,6 +5157,32 @@ AS $function$
       when p_taken * 4 <= p_places * 3::bigint then greatest(p_most / 4, 1)
       else 1
     end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_share_day(p_table regclass)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_role name;
+begin
+  for v_role in select distinct pg_get_userbyid(a.grantee)
+  from
+    pg_class as c,
+    aclexplode(c.relacl) as a
+  where c.oid = 'receipts'::regclass and a.privilege_type = 'SELECT' and a.grantee not in (0, c.relowner) loop
+    execute format('grant select on %s to %I', p_table, v_role);
+  end loop;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_share_days()
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select svc_share_day(oid)
+  from pg_class
+  where relnamespace = 'public'::regnamespace and relkind = 'r' and relname ~ '^(detached_)?receipts_\d{8}$';
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_spend_proofs(p_decisions svc_decision[], p_outcomes text[])
  RETURNS text[]

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DidWeb, encodeUlid, type GrantId, type Sha256 } from '@svc/protocol';
 import type { Store } from '@svc/service';
+import { asService } from '@svc/testkit';
 import { programFile } from '@svc/testkit/process/program-file';
 import { type Program, startProgram } from '@svc/testkit/process/start-program';
 import { afterAll, beforeAll } from 'vitest';
@@ -40,7 +41,7 @@ export const startWorker = ({
   startProgram(
     programFile('apps/worker'),
     {
-      DATABASE_URL: databaseUrl,
+      DATABASE_URL: asService(databaseUrl),
       SVC_BASE_URL: 'http://svc.test',
       SVC_ADMIN_PORT: '0',
       SVC_DATA_DIR: keysDir,

@@ -42,6 +42,7 @@ const LANDED: readonly (readonly [name: string, sha256: string])[] = [
   ['0040-withheld-in-steps', '08fc1f19a88be94dec9241f3404acf4f41b0d4a182a3aee055d711df4e125c6d'],
   ['0041-clock-traces', 'd7932ee419d7deb7ec902c8003d49d900df348cf3c2d3f37abb1a796943affd5'],
   ['0042-one-snapshot', 'b138345fb2cdb9ee77277891f90b8c8b77c2a2e497d71290fa1f5d9725b13cd5'],
+  ['0043-readable-days', 'b3230dfad597bb9ff350049412925672901dbe859f7bbedafc3aa5c29e161bc7'],
 ];
 
 /** Of the names and texts of its files, in the order in which they run. */

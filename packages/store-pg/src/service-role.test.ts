@@ -32,6 +32,47 @@ afterAll(async () => {
 const asRole = (sql: string) => withSession(roleUrl(), (session) => session.query(sql));
 const DENIED = { code: '42501' };
 
+/** Which tables of days the role may read, and which it may change itself. */
+const rightsOnDays = (url: string) =>
+  runSql<{ name: string; reads: boolean; writes: boolean }>(
+    url,
+    `select relname as name, has_table_privilege('${role}', oid, 'select') as reads,
+       has_table_privilege('${role}', oid, 'insert, update, delete, truncate') as writes
+     from pg_class where relkind = 'r' and relname ~ '^(detached_)?receipts_\\d{8}$' order by 1`,
+  );
+
+describe('the table of a day, which lists name', () => {
+  const readAlone = (names: readonly { readonly name: string }[]) =>
+    names.map(({ name }) => ({ name, reads: true, writes: false }));
+
+  it('is read by the role, whether it was there before, or was made by the service since', async () => {
+    const before = await rightsOnDays(database.url);
+    await asRole(`select svc_ensure_receipt_partitions('2033-05-01', '2033-05-02')`);
+    const days = await rightsOnDays(database.url);
+    expect(days.length).toBe(before.length + 2);
+    expect(days).toEqual(readAlone(days));
+  });
+
+  it('is read by a role that was given the service when it could not, also of a day that had been detached', async () => {
+    const name = `unread_${process.pid}`;
+    await runSql(database.url, `create database ${name} template template0`);
+    const former = Object.assign(new URL(database.url), { pathname: `/${name}` }).href;
+    try {
+      await migrate(former, { migrations: listMigrations().filter((one) => one.name < '0043') });
+      await grantService(former, role);
+      await runSql(former, `select svc_ensure_receipt_partitions('2033-05-01', '2033-05-02')`);
+      await runSql(former, 'alter table receipts detach partition receipts_20330501');
+      await runSql(former, 'alter table receipts_20330501 rename to detached_receipts_20330501');
+      const days = await rightsOnDays(former);
+      expect(days.some(({ reads }) => reads)).toBe(false);
+      await migrate(former);
+      expect(await rightsOnDays(former)).toEqual(readAlone(days));
+    } finally {
+      await runSql(database.url, `drop database ${name} with (force)`);
+    }
+  });
+});
+
 /** Nothing of it stays. */
 const asOwner = (sql: string) =>
   withSession(database.url, async (session) => {

@@ -12,6 +12,19 @@ declare module 'vitest' {
 
 export const templateDatabase = 'svc_template';
 
+/** What the service runs as in production: it owns nothing, and has what `svc-admin migrate --service-role` gives it. */
+export const SERVICE_ROLE = 'svc_service';
+
+const OWNER = 'svc';
+
+/** The same database, as that role where the URL is that of the owner. */
+export function asService(databaseUrl: string): string {
+  const url = URL.canParse(databaseUrl) ? new URL(databaseUrl) : null;
+  if (url?.username !== OWNER) return databaseUrl;
+  url.username = SERVICE_ROLE;
+  return url.href;
+}
+
 export interface TestDatabase {
   /** `postgres://…/test_…`; its owner may do everything in it. */
   readonly url: string;

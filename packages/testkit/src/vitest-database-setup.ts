@@ -3,10 +3,10 @@
 
 import { dirname } from 'node:path';
 import { removeEmbeddedPostgres, startEmbeddedPostgres } from '@svc/embedded-postgres';
-import { migrate } from '@svc/store-pg';
+import { grantService, migrate } from '@svc/store-pg';
 import type { TestProject } from 'vitest/node';
 import { copyCluster, makeClusterFolder, removeAbandonedClusters } from './cluster-folder.ts';
-import { databaseUrl, execute, templateDatabase } from './database.ts';
+import { databaseUrl, execute, SERVICE_ROLE, templateDatabase } from './database.ts';
 
 interface RunCluster {
   readonly adminUrl: string;
@@ -58,6 +58,8 @@ async function startCluster(): Promise<RunCluster> {
     await execute(server.url, `ALTER SYSTEM SET max_wal_size = '256MB'`);
     await execute(server.url, `CREATE DATABASE ${templateDatabase}`);
     await migrate(databaseUrl(server.url, templateDatabase));
+    await execute(server.url, `CREATE ROLE ${SERVICE_ROLE} LOGIN PASSWORD '${new URL(server.url).password}'`);
+    await grantService(databaseUrl(server.url, templateDatabase), SERVICE_ROLE);
     await execute(server.url, `CREATE DATABASE svc TEMPLATE ${templateDatabase}`);
     await server.stop();
     copyCluster(server.dataDir, ownClusterTemplate);

@@ -56,6 +56,10 @@ it('decides, revokes, reports, closes days and disables Agents, all as that role
     body: { type: 'fulfilled', occurred_at: receipt.evaluated_at },
   });
   expect(reported.status).toBe(201);
+  for (const path of ['/decisions', '/decisions/export']) {
+    const listed = await call(baseUrl, 'GET', path, { key: tenants.rpKey });
+    expect([listed.status, listed.text.includes(receipt.receipt_id)]).toEqual([200, true]);
+  }
   const revoked = await callUntilSettled(baseUrl, 'POST', '/revoke', {
     key: tenants.principalKey,
     body: { grant_id: grant.grantId },

@@ -50,7 +50,8 @@ const createEmptyDatabase = async (): Promise<string> => {
 };
 
 const start = async (databaseUrl: string, file?: string): Promise<ApiProcess> => {
-  const node = await startApiProcess(databaseUrl, {}, file);
+  // As the owner, who migrates.
+  const node = await startApiProcess(databaseUrl, { DATABASE_URL: databaseUrl }, file);
   running.add(node);
   return node;
 };

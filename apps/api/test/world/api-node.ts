@@ -5,6 +5,7 @@
 import { loadSecrets, type Secrets } from '@svc/config';
 import { createLogger, readConfig } from '@svc/process';
 import type { ServiceDeps } from '@svc/service';
+import { asService } from '@svc/testkit';
 import { PATIENT } from '@svc/testkit/store/open-store';
 import { startApi } from '../../src/compose.ts';
 import type { HttpLimits } from '../../src/http/index.ts';
@@ -81,12 +82,12 @@ const startOne = async (
   limits: Partial<HttpLimits>,
 ): Promise<StartedNode> => {
   const log: string[] = [];
-  const config = { ...readConfig(nodeEnv(databaseUrl, env)), port: 0, adminPort: 0 };
+  const config = { ...readConfig(nodeEnv(asService(databaseUrl), env)), port: 0, adminPort: 0 };
   const secrets = await loadSecrets(config);
   const api = await startApi({
     config,
     secrets,
-    databaseUrl,
+    databaseUrl: asService(databaseUrl),
     logger: createLogger('info', { write: (line) => void log.push(line) }),
     limits: { ...TEST_LIMITS, ...limits },
     deadlines: PATIENT,

@@ -1,4 +1,5 @@
 /** Real API processes for tests: the program as its sources are, its own sockets, a shared database and shared keys. */
+import { asService } from '@svc/testkit';
 import { findFreePorts } from '@svc/testkit/process/free-ports';
 import { programFile } from '@svc/testkit/process/program-file';
 import { type Program, startProgram } from '@svc/testkit/process/start-program';
@@ -46,7 +47,7 @@ export const startApiProcess = async (
   const program = startProgram(file, {
     SVC_PORT: String(port),
     SVC_ADMIN_PORT: String(adminPort),
-    ...nodeEnv(databaseUrl, env),
+    ...nodeEnv(asService(databaseUrl), env),
   });
   const giveUp = setTimeout(() => program.signal('SIGKILL'), START_DEADLINE_MS);
   await program.line('"listening"').finally(() => clearTimeout(giveUp));
