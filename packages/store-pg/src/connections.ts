@@ -3,6 +3,7 @@
  * connection whose caller has given up is opened to its end all the same and goes to the next one that waits, or to the
  * pool: were it given up too, a server that is slow to accept would be asked for ever more of them and never be used.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { Semaphore, StoreError, withinMs } from '@svc/service';
 import pg from 'pg';
 import { clientConfig, StoreClient } from './client.ts';
@@ -44,6 +45,9 @@ interface Waiting {
 const IDLE_MS = 60_000;
 const CLOSE_MS = 2_000;
 const OPEN_MS = 3_000;
+/** Before one that is to be kept open is tried again, at first and at most; half of it and more, so that processes do not do it together. */
+const KEEP_PAUSE_MS = 500;
+const MOST_KEEP_PAUSE_MS = 5_000;
 /** Opened at once: a server that comes back, or is short of time, is not asked for all of them together. */
 const MAX_OPENING = 2;
 
@@ -67,7 +71,9 @@ export class Connections {
   #asked = 0;
   #opening = 0;
   #inLine = 0;
-  #isClosing = false;
+  #isFilling = false;
+  #isKeptOpen = false;
+  readonly #closing = new AbortController();
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
@@ -96,18 +102,58 @@ export class Connections {
     this.#pool.on('error', (error) => {
       if (!this.#isClosing) options.onError(error);
     });
+    this.#pool.on('remove', () => {
+      if (this.#isKeptOpen) void this.#fill();
+    });
     // While a client is checked out the pool does not listen: an 'error' event would end the process.
     this.#pool.on('connect', (client) => client.on('error', () => {}));
   }
 
-  /** Opens all connections, one after another, until `isOver`. Rejects when one is not had; the next to need it opens it then. */
-  async open(isOver: AbortSignal): Promise<void> {
-    const clients: pg.PoolClient[] = [];
-    try {
-      while (clients.length < this.#options.size && !isOver.aborted) clients.push(await this.take(OPEN_MS));
-    } finally {
-      for (const client of clients) this.release(client, true);
+  /**
+   * From now on as many are open as there may be: one that is lost is opened again, without anybody having asked for it. Resolves when all
+   * were open, or none is any more.
+   */
+  keepOpen(): Promise<void> {
+    this.#isKeptOpen = true;
+    return this.#fill();
+  }
+
+  /** One after another; where one is not had, again after a pause. */
+  async #fill(): Promise<void> {
+    if (this.#isFilling) return;
+    this.#isFilling = true;
+    let pauseMs = KEEP_PAUSE_MS;
+    while (!this.#isClosing && this.#isRoom) {
+      this.#inLine += 1;
+      const isOpen = await this.#openings
+        .run(() => this.#openAnother())
+        .then(
+          () => true,
+          () => false,
+        );
+      if (isOpen) pauseMs = KEEP_PAUSE_MS;
+      else {
+        const { signal } = this.#closing;
+        await delay(pauseMs * (0.5 + Math.random() / 2), undefined, { ref: false, signal }).catch(() => {});
+        pauseMs = Math.min(2 * pauseMs, MOST_KEEP_PAUSE_MS);
+      }
     }
+    this.#isFilling = false;
+  }
+
+  /** The pool opens none while one is idle: those are held until it has begun. */
+  async #openAnother(): Promise<void> {
+    const { idleCount } = this.#pool;
+    const idle = await Promise.all(Array.from({ length: idleCount }, () => this.#pool.connect()));
+    this.#inLine -= 1;
+    const opening = this.#pool.connect();
+    for (const client of idle) client.release();
+    this.#ask();
+    const client = await opening;
+    if (this.counts(client)) return this.#give(client);
+    this.release(client, false);
+    if (client instanceof StoreClient) client.passBy();
+    throw new StoreError('unavailable', 'the server has been replaced');
   }
 
   async #warmUp(client: pg.ClientBase): Promise<void> {
@@ -120,6 +166,10 @@ export class Connections {
       if (client instanceof StoreClient) client.destroy();
       throw error;
     }
+  }
+
+  get #isClosing(): boolean {
+    return this.#closing.signal.aborted;
   }
 
   /** A connection of the caller's own until `release`. Rejects with `StoreError` `unavailable` where none was had. */
@@ -166,9 +216,13 @@ export class Connections {
   #ask(): void {
     const isFree = () => this.#asked - this.#opening < Math.min(this.#waiting.size, this.#pool.idleCount);
     while (isFree()) void this.#askPool(0);
-    const isFull = () => this.#pool.totalCount + this.#opening >= this.#options.size;
-    while (this.#asked < this.#waiting.size && this.#opening < MAX_OPENING && !isFull())
+    while (this.#asked < this.#waiting.size && this.#opening < MAX_OPENING && this.#isRoom)
       void this.#askPool(1);
+  }
+
+  /** For one more, beside those that are open, being opened, or in line for that. */
+  get #isRoom(): boolean {
+    return this.#pool.totalCount + this.#inLine < this.#options.size;
   }
 
   async #askPool(opening: 0 | 1): Promise<void> {
@@ -232,7 +286,7 @@ export class Connections {
 
   /** Waits for work in progress, then cuts what is left. No connection is open any more when it resolves. */
   async close(): Promise<void> {
-    this.#isClosing = true;
+    this.#closing.abort();
     this.#silent.letGo(this.#clients);
     const cut = setTimeout(() => {
       for (const client of this.#clients) client.destroy();

@@ -156,6 +156,9 @@ export function createStore(options: StoreOptions): Store {
   const cold = new ColdReader(options.cold ?? null);
   const silent = new SilentConnections(databaseUrl);
   const openings = createOpenings();
+  // Revocations, and what tells what became of a commit, stand behind nothing else.
+  const urgentOpenings = createOpenings();
+  const lookupOpenings = createOpenings();
   const openPool = (size: number, deadlineMs: number, change: Partial<DeadlinePoolOptions> = {}) =>
     new DeadlinePool({
       databaseUrl,
@@ -184,6 +187,7 @@ export function createStore(options: StoreOptions): Store {
     lookups: openPool(sizes.lookups, deadlines.lookupMs, {
       connectMs: deadlines.lookupMs,
       waitMs: deadlines.lookupMs,
+      openings: lookupOpenings,
       isKept,
       warmUp: lookupsWarmUp,
     }),
@@ -195,11 +199,17 @@ export function createStore(options: StoreOptions): Store {
       waitMs,
       // On a machine that is short of everything opening one takes long, and just then revocations must go on.
       connectMs,
+      openings: urgentOpenings,
       isKept,
       settings: { lock_timeout: `${URGENT_LOCK_MS}` },
     }),
     // Of ten orgs whose commits all last as long as they may, none keeps another's barrier waiting for a second.
-    barriers: openPool(sizes.barriers, deadlines.stampRevokedMs, { waitMs, connectMs, isKept }),
+    barriers: openPool(sizes.barriers, deadlines.stampRevokedMs, {
+      waitMs,
+      connectMs,
+      openings: urgentOpenings,
+      isKept,
+    }),
     // Long work is short beside waiting for long work.
     bulk: openPool(sizes.bulk, deadlines.transactionMs, { waitMs: deadlines.bulkWaitMs, connectMs }),
     reports: openPool(sizes.reports, deadlines.transactionMs, { waitMs, connectMs }),
@@ -219,14 +229,15 @@ export function createStore(options: StoreOptions): Store {
       throw toStoreError(error, 'nothing');
     }
   };
-  const closing = new AbortController();
+  let isClosing = false;
+  const ensured = ensurePartitions().then(() => {}, onError);
   const openAhead = async () => {
-    await ensurePartitions();
+    await ensured;
     if (!isKept) return;
     for (const pool of [pools.urgent, pools.barriers, reads, commits, pools.lookups, lineage])
-      await pool.open(closing.signal);
+      if (!isClosing) await pool.keepOpen();
   };
-  const openedAhead = openAhead().catch(onError);
+  const openedAhead = openAhead();
 
   const database = pooledDatabase(reads, admin);
   const openReplica = (url: string): Replica => {
@@ -268,9 +279,10 @@ export function createStore(options: StoreOptions): Store {
     describePools: () =>
       Object.entries({ ...pools, ...replica?.pools }).map(([pool, { state }]) => ({ pool, ...state })),
     async close() {
-      closing.abort();
-      await openedAhead;
+      isClosing = true;
+      await ensured;
       await Promise.all([replica?.close(), ...Object.values(pools).map((pool) => pool.close())]);
+      await openedAhead;
     },
   };
   const storeAs = (tenant: Tenant | null): Store => {

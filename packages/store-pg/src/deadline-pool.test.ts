@@ -158,11 +158,43 @@ describe('a new session', () => {
     expect(await own.run(backendPid)).toBeTypeOf('number');
   });
 
+  it('is had while what it is for is locked: it is of use for all else', async () => {
+    await withSession(database.url, async (locking) => {
+      await locking.query('begin; lock table receipts in access exclusive mode');
+      const own = started([{ text: 'select from receipts limit 1', values: [] }], { deadlineMs: 900 });
+      const beganAtMs = performance.now();
+      expect(await own.run(backendPid)).toBeTypeOf('number');
+      expect(performance.now() - beganAtMs).toBeLessThan(2_500);
+      await locking.query('rollback');
+    });
+  });
+
   it('is of use where the server refuses what it is for', async () => {
     const own = started([{ text: 'select 1/0', values: [] }]);
     expect(await own.run(backendPid)).toBeTypeOf('number');
     await expect(own.run((client) => client.query('select 1/0'))).rejects.toThrow('division by zero');
   });
+});
+
+it('what is kept open is opened again when it was lost, though nobody asks for it; others have their own meanwhile', async () => {
+  const own = new DeadlinePool({
+    ...PATIENT,
+    databaseUrl: database.url,
+    size: 3,
+    maxWaiting: 8,
+    isKept: true,
+  });
+  onTestFinished(() => own.close());
+  await own.keepOpen();
+  const pids = `select pid from pg_stat_activity where datname = current_database() and backend_type = 'client backend'`;
+  expect(own.state).toMatchObject({ busy: 0, idle: 3 });
+  await endSessions(database.url, `${pids} and pid != pg_backend_pid()`);
+  await expect.poll(() => own.state, { timeout: 10_000 }).toMatchObject({ busy: 0, idle: 3 });
+  // One of three: the two that are idle are given to whoever asks.
+  const lost = await own.run(backendPid);
+  await endSessions(database.url, `select ${lost} as pid`);
+  await expect.poll(() => own.state, { timeout: 10_000 }).toMatchObject({ busy: 0, idle: 3 });
+  expect(await own.run(backendPid)).not.toBe(lost);
 });
 
 describe('a server that is slow to accept', () => {

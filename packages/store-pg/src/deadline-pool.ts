@@ -41,9 +41,9 @@ export class DeadlinePool {
     });
   }
 
-  /** Opens all connections, one after another, until `isOver`. Rejects when one is not had; the next to need it opens it then. */
-  open(isOver: AbortSignal): Promise<void> {
-    return this.#connections.open(isOver);
+  /** See `Connections.keepOpen`. */
+  keepOpen(): Promise<void> {
+    return this.#connections.keepOpen();
   }
 
   /**

@@ -3,7 +3,7 @@ import { withDatabase } from '@svc/testkit';
 import { type CuttingProxy, startCuttingProxy } from '@svc/testkit/store/cutting-proxy';
 import { startHoldingProxy } from '@svc/testkit/store/holding-proxy';
 import { openStore, PATIENT } from '@svc/testkit/store/open-store';
-import { createWorld, denyCommit, type World } from '@svc/testkit/store/world';
+import { createWorld, denyCommit, hashOf, type World } from '@svc/testkit/store/world';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { createStore } from './create-store.ts';
 
@@ -44,4 +44,25 @@ it('what became of a commit is told without a new session: a server that is late
   await expect.poll(lookups).toMatchObject({ busy: 0, idle: 2 });
   held.hold();
   expect(await own.verify.findStored([decision.receiptId])).toEqual(new Set([decision.receiptId]));
+});
+
+it('a revocation and a look-up stand in line for a session behind no decision, list or report', async () => {
+  const held = await startHoldingProxy(database.url);
+  const own = createStore({ databaseUrl: held.url, deadlines: PATIENT });
+  onTestFinished(() => own.close());
+  const decision = denyCommit(world);
+  const soon = [
+    own.now(),
+    own.verify.commitDecisions([decision]),
+    own.now(),
+    own.verify.commitDecisions([denyCommit(world)]),
+  ];
+  await expect.poll(() => held.held).toBe(2);
+  const artifact = { hash: hashOf('x'), contentType: 'text/plain', body: Buffer.from('x') };
+  const urgent = own.transaction((tx) => tx.evidence.insert(artifact), { lane: 'urgent' });
+  await expect.poll(() => held.held).toBe(3);
+  const lookup = own.verify.findStored([decision.receiptId]);
+  await expect.poll(() => held.held).toBe(4);
+  held.admit();
+  await Promise.all([...soon, urgent, lookup]);
 });

@@ -11,9 +11,12 @@ import { DeadlineError, isServerAnswer } from './errors.ts';
 /** As for a connection to be opened: from then on the server counts as dead. */
 const WARM_UP_MS = 3_000;
 
+/** Where a table is locked the session is of use for all others: it is not waited for. */
+const LOCK_MS = 100;
 /** The limits of the session are for who waits for an answer. */
 const BEGIN = `
   begin;
+  set local lock_timeout = ${LOCK_MS};
   set local statement_timeout = ${WARM_UP_MS};
   set local idle_in_transaction_session_timeout = ${2 * WARM_UP_MS}`;
 

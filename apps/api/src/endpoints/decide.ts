@@ -10,8 +10,9 @@ export const idempotencyOf = (key: string | undefined, bodyText: string | null):
   key === undefined ? null : { key, bodyHash: hash('sha256', bodyText ?? '', 'hex') };
 
 /** As the log has it. */
-export const decidedOf = ({ receiptId, decision, reason }: VerifyAnswer): Decided => ({
+export const decidedOf = ({ receiptId, decision, reason, replayed }: VerifyAnswer): Decided => ({
   receiptId,
   decision,
   reason,
+  isRepeat: replayed,
 });

@@ -109,7 +109,7 @@ describe('a database with a tenth of a processor', () => {
           for (const line of lines) {
             for (const { leave } of line.takeOverdue(nowMs)) {
               missedAtSeconds.push(nowMs / 1_000);
-              leave(nowMs, { decisions: 0, isSample: true, receivedAtMs: 0 });
+              leave(nowMs, { decisions: 0, isSample: true, hasStored: false, receivedAtMs: 0 });
             }
             line.begin(jobs);
           }

@@ -96,7 +96,7 @@ const gathered = (capacity: number, times: number, orgs: number, spread: number)
     if (nowMs === FIRST_MS) counts = { good: 0, late: 0, soon: 0 };
     if (nowMs % 200 === 0) pace = 1 - spread + 2 * spread * random();
     while (nowMs - (waiting[0]?.atMs ?? nowMs) > 400) {
-      waiting.shift()?.leave(nowMs, { decisions: 0, isSample: true, receivedAtMs: 0 });
+      waiting.shift()?.leave(nowMs, { decisions: 0, isSample: true, hasStored: false, receivedAtMs: 0 });
       counts.late += 1;
     }
     if (batch.length > 0 && nowMs >= endsAtMs) {
@@ -357,9 +357,40 @@ it('says how long to wait, longer while it lasts', () => {
   expect(waits).toEqual(['1', '1', '3', '7', '1', '1']);
 });
 
+/** Answers that take 450 ms on a slow disk, with no queue; beside them one a second of one caller that takes 10 ms. */
+const besideQuickOnes = (quick: Pick<Leaving, 'hasStored'>) => {
+  const admission = new Admission();
+  const leaving: (() => void)[][] = [];
+  let refused = 0;
+  for (let nowMs = 0; nowMs < 60_000; nowMs += 10) {
+    for (const leave of leaving[nowMs] ?? []) leave();
+    const enter = (org: string, tookMs: number, more: Partial<Leaving>) => {
+      try {
+        const leave = admission.enter(tenant(org), nowMs);
+        const atMs = nowMs + tookMs;
+        leaving[atMs] ??= [];
+        leaving[atMs].push(() =>
+          leave(atMs, { decisions: 1, isSample: true, hasStored: true, receivedAtMs: 0, ...more }),
+        );
+      } catch {
+        refused += 1;
+      }
+    };
+    enter(`org${nowMs % 70}`, 450, {});
+    if (nowMs % 1_000 === 0) enter('hostile', 10, quick);
+  }
+  return refused;
+};
+
+it('what is refused, repeated or only tried is quick, and does not make slow decisions of others late', () => {
+  expect(besideQuickOnes({ hasStored: false })).toBe(0);
+  // It would, if it were taken for a decision.
+  expect(besideQuickOnes({ hasStored: true })).toBeGreaterThan(1_000);
+});
+
 describe('what a caller itself makes last', () => {
-  const batch = { decisions: 50, isSample: false, receivedAtMs: 0 };
-  const waited = { decisions: 1, isSample: false, receivedAtMs: 0 };
+  const batch = { decisions: 50, isSample: false, hasStored: true, receivedAtMs: 0 };
+  const waited = { decisions: 1, isSample: false, hasStored: true, receivedAtMs: 0 };
 
   it('lowers the limit for nobody: batches that last a second, and waits for hosts of others', () => {
     const admission = new Admission();
@@ -369,7 +400,8 @@ describe('what a caller itself makes last', () => {
         admission.enter(tenant('hostile'), nowMs)(nowMs + 1_000, leaving);
     expect(admission.limit).toBe(limit);
     const slow = Array.from({ length: 100 }, () => admission.enter(tenant('slow'), 60_000));
-    for (const leave of slow) leave(60_900, { decisions: 1, isSample: true, receivedAtMs: 60_890 });
+    for (const leave of slow)
+      leave(60_900, { decisions: 1, isSample: true, hasStored: true, receivedAtMs: 60_890 });
     expect(admission.limit).toBe(limit);
     // Those that are late by the service are learned from.
     const others = Array.from({ length: 1_000 }, () => admission.enter(tenant('other'), 61_000));

@@ -16,7 +16,8 @@
  * compiled. Once many are under way, nothing is concluded from what comes in within the first one and a half seconds.
  *
  * What a caller itself makes last is not learned from, or anybody could lower the limit for all: a body that comes slowly, a batch,
- * which is many answers one after another, and what waited for a host of somebody else.
+ * which is many answers one after another, and what waited for a host of somebody else. How quick an answer can be is
+ * learned from decisions that were stored alone.
  */
 import type { Tenant } from '@svc/service';
 import { ApiError } from './api-error.ts';
@@ -71,6 +72,8 @@ export interface Leaving {
   readonly decisions: number;
   /** How long it took says something about this service. */
   readonly isSample: boolean;
+  /** It stored a decision: what is refused, repeated or only tried says nothing of how quick that can be. */
+  readonly hasStored: boolean;
   /** When all of it had been received; before that its sender is waited for. */
   readonly receivedAtMs: number;
 }
@@ -81,9 +84,10 @@ interface Sample {
   /** So many were under way when it came in, itself included. */
   readonly place: number;
   readonly wasUsedUp: boolean;
+  readonly hasStored: boolean;
 }
 
-const ONE: Leaving = { decisions: 1, isSample: true, receivedAtMs: 0 };
+const ONE: Leaving = { decisions: 1, isSample: true, hasStored: true, receivedAtMs: 0 };
 
 /** The best value of the present window and the one before it; `worst` where nothing came. */
 class BestLately {
@@ -185,27 +189,28 @@ export class Admission {
       this.#crowdedAtMs = nowMs;
     }
     this.#byShare.set(share, ofShare + 1);
-    return (leftAtMs, { decisions, isSample, receivedAtMs } = ONE) => {
+    return (leftAtMs, { decisions, isSample, hasStored, receivedAtMs } = ONE) => {
       this.#underWay -= 1;
       const left = (this.#byShare.get(share) ?? 1) - 1;
       if (left === 0) this.#byShare.delete(share);
       else this.#byShare.set(share, left);
       this.#count(leftAtMs, decisions);
-      if (isSample) this.#learn({ beganAtMs: Math.max(nowMs, receivedAtMs), leftAtMs, place, wasUsedUp });
+      const beganAtMs = Math.max(nowMs, receivedAtMs);
+      if (isSample) this.#learn({ beganAtMs, leftAtMs, place, wasUsedUp, hasStored });
     };
   }
 
-  #learn({ beganAtMs, leftAtMs, place, wasUsedUp }: Sample): void {
+  #learn({ beganAtMs, leftAtMs, place, wasUsedUp, hasStored }: Sample): void {
     const tookMs = leftAtMs - beganAtMs;
     const isSettled = beganAtMs - this.#crowdedSinceMs >= SETTLES_MS;
     // What comes in behind many tells how many they are, and that an answer can be as quick as it was itself; those before it take their
     // time in any case.
-    if (place <= LEAST) {
+    if (hasStored && place <= LEAST) {
       const perMs = isSettled ? this.#perMs.at(leftAtMs) : 0;
       const ownMs = perMs === 0 ? tookMs : Math.max(0, tookMs - (place - 1) / perMs);
       this.#quickestMs.add(ownMs, leftAtMs);
       this.#quickestAtMs = leftAtMs;
-    } else if (tookMs < this.#quickestMs.at(leftAtMs)) this.#quickestMs.add(tookMs, leftAtMs);
+    } else if (hasStored && tookMs < this.#quickestMs.at(leftAtMs)) this.#quickestMs.add(tookMs, leftAtMs);
     const lateMs = this.#lateMs(leftAtMs);
     // What came in before the last cut is late by what was taken in before it.
     const tells = isSettled && beganAtMs >= this.#cutAtMs;

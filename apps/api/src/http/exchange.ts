@@ -39,6 +39,8 @@ export interface Decided {
   readonly receiptId: string;
   readonly decision: string;
   readonly reason: string | null;
+  /** It is the stored answer to an earlier request. */
+  readonly isRepeat: boolean;
 }
 
 /** The label of requests that match no route. */

@@ -144,10 +144,11 @@ export class Gate {
     if (route.limiter !== 'verify') return this.#inFlight.enter(tenant);
     const leave = this.#admission.enter(tenant, performance.now());
     return () => {
-      const { calls, hasWaitedOutside, receivedAtMs, response } = exchange;
+      const { calls, decided, hasWaitedOutside, receivedAtMs, response } = exchange;
       leave(performance.now(), {
         decisions: response.statusCode >= 500 ? 0 : calls,
         isSample: calls === 1 && !hasWaitedOutside,
+        hasStored: decided?.isRepeat === false,
         receivedAtMs,
       });
     };
