@@ -40,7 +40,8 @@ const post = async (
     signal: AbortSignal.timeout(ANSWER_MS),
   }).catch((error: unknown) => {
     const { cause, message } = error as Error;
-    throw new Error(`${baseUrl} did not answer: ${cause instanceof Error ? cause.message : message}`);
+    const why = cause instanceof Error ? cause.message : message;
+    throw new Error(`${baseUrl} did not answer: ${why}. --api names another address of the service`);
   });
   const text = await response.text();
   if (response.ok) {
