@@ -2,6 +2,7 @@ export {
   asService,
   createDatabase,
   type DroppableDatabase,
+  SERVICE_ROLE,
   type TestDatabase,
   withDatabase,
 } from './database.ts';

@@ -106,6 +106,7 @@ describe('the limit of verifications under way', () => {
       } as unknown as IncomingMessage;
       const exchange = new Exchange(request, {} as ServerResponse, settings);
       await gate.admit(routes.verify, exchange);
+      exchange.decided = { receiptId: 'drc_1', decision: 'ALLOW', reason: null, isRepeat: false };
       return exchange;
     };
     const quick = await enter();

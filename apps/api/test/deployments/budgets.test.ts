@@ -5,6 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Action, Capability } from '@svc/protocol';
+import { SERVICE_ROLE } from '@svc/testkit';
 import { sampleOf } from '@svc/testkit/sampled';
 import { alterFunction } from '@svc/testkit/store/session';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -166,7 +167,9 @@ describe('where commits read and then write', () => {
   const alter = (name: string, part: string, replacement: string) =>
     alterFunction(deployment.databaseUrl, name, part, replacement);
   beforeAll(async () => {
-    await deployment.sql.query('create sequence any_version');
+    await deployment.sql.query(
+      `create sequence any_version; grant usage on sequence any_version to ${SERVICE_ROLE}`,
+    );
     await alter('svc_lock_balances', 'svc_take_lock(9, v_wanted.key, true, v_deadline)', 'true');
     await alter('svc_try_balances', 'pg_try_advisory_xact_lock(9, v_key)', 'true');
     await alter(

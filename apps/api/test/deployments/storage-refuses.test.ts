@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { appendFileSync, chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type OwnCluster, startOwnCluster } from '@svc/testkit';
+import { type OwnCluster, SERVICE_ROLE, startOwnCluster } from '@svc/testkit';
 import { endSessions, runSql } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
@@ -94,6 +94,7 @@ it('a disk without room for a file: it is named, although an update finds its ro
   await runSql(
     cluster.url,
     `create schema disk;
+     grant usage on schema disk to ${SERVICE_ROLE};
      create function disk.pg_export_snapshot() returns text language plpgsql as
        $$ begin raise exception 'could not write to file: No space left on device' using errcode = 'disk_full'; end $$`,
   );
