@@ -50,7 +50,8 @@ describe.skipIf(oldest === undefined)('a database that was carried to another se
   });
 
   const start = async (url: string): Promise<ApiProcess> => {
-    const node = await startApiProcess(url);
+    // As the owner: what roles may do is not carried.
+    const node = await startApiProcess(url, { DATABASE_URL: url });
     running.push(node);
     return node;
   };

@@ -11,14 +11,15 @@ import { productionEnv } from '../world/production.ts';
 /** Production takes no other than a durable one. */
 let cluster: OwnCluster;
 const production = productionEnv();
+const SERVICE = 'svc_of_its_own';
 beforeAll(async () => {
   cluster = await startOwnCluster({ durable: true });
-  await execute(cluster.url, `create role svc_service login password 'p'`);
-  await grantService(cluster.url, 'svc_service');
+  await execute(cluster.url, `create role ${SERVICE} login password 'p'`);
+  await grantService(cluster.url, SERVICE);
 }, 60_000);
 afterAll(() => cluster?.stop(), 60_000);
 
-const serviceUrl = () => Object.assign(new URL(cluster.url), { username: 'svc_service', password: 'p' }).href;
+const serviceUrl = () => Object.assign(new URL(cluster.url), { username: SERVICE, password: 'p' }).href;
 const fsck = (databaseUrl: string, ...parameters: readonly string[]) => {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,

@@ -18,6 +18,8 @@ export async function moveClockOf(databaseUrl: string): Promise<MovableClock> {
       create schema clock;
       create table clock.ahead (ms bigint not null);
       insert into clock.ahead values (0);
+      grant usage on schema clock to public;
+      grant select on clock.ahead to public;
       create function clock.clock_timestamp() returns timestamptz language sql volatile
         as 'select pg_catalog.clock_timestamp() + ms * interval ''1 millisecond'' from clock.ahead';
       alter database ${database} set search_path = public, clock, pg_catalog;
