@@ -96,6 +96,11 @@ export class StoreClient extends pg.Client {
     }
   }
 
+  /** A process that ends does not wait for it. */
+  unref(): void {
+    this.#socket.unref();
+  }
+
   /**
    * The server's process, by the microsecond of its start: no two servers have the same, nor one after a restart. Not by its
    * address: one server may be reached by several, as where a name has an IPv4 and an IPv6 address.

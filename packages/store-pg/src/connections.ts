@@ -70,9 +70,9 @@ export class Connections {
   /** What the pool has been asked for and not answered yet; of these, so many are being opened, or are in line for that. */
   #asked = 0;
   #opening = 0;
+  /** Places of the pool for those that wait for their turn to be opened. */
   #inLine = 0;
   #isFilling = false;
-  #isKeptOpen = false;
   readonly #closing = new AbortController();
 
   constructor(options: ConnectionsOptions) {
@@ -103,19 +103,15 @@ export class Connections {
       if (!this.#isClosing) options.onError(error);
     });
     this.#pool.on('remove', () => {
-      if (this.#isKeptOpen) void this.#fill();
+      if (options.isKept === true) void this.#fill();
     });
     // While a client is checked out the pool does not listen: an 'error' event would end the process.
     this.#pool.on('connect', (client) => client.on('error', () => {}));
   }
 
-  /**
-   * From now on as many are open as there may be: one that is lost is opened again, without anybody having asked for it. Resolves when all
-   * were open, or none is any more.
-   */
-  keepOpen(): Promise<void> {
-    this.#isKeptOpen = true;
-    return this.#fill();
+  /** Resolves when all that are kept were open, or none is any more. One that is lost later is opened again without anybody having asked for it. */
+  async openKept(): Promise<void> {
+    if (this.#options.isKept === true) await this.#fill();
   }
 
   /** One after another; where one is not had, again after a pause. */
@@ -144,10 +140,10 @@ export class Connections {
   /** The pool opens none while one is idle: those are held until it has begun. */
   async #openAnother(): Promise<void> {
     const { idleCount } = this.#pool;
-    const idle = await Promise.all(Array.from({ length: idleCount }, () => this.#pool.connect()));
+    const idle = await Promise.allSettled(Array.from({ length: idleCount }, () => this.#pool.connect()));
     this.#inLine -= 1;
     const opening = this.#pool.connect();
-    for (const client of idle) client.release();
+    for (const one of idle) if (one.status === 'fulfilled') one.value.release();
     this.#ask();
     const client = await opening;
     if (this.counts(client)) return this.#give(client);

@@ -233,9 +233,8 @@ export function createStore(options: StoreOptions): Store {
   const ensured = ensurePartitions().then(() => {}, onError);
   const openAhead = async () => {
     await ensured;
-    if (!isKept) return;
     for (const pool of [pools.urgent, pools.barriers, reads, commits, pools.lookups, lineage])
-      if (!isClosing) await pool.keepOpen();
+      if (!isClosing) await pool.openKept();
   };
   const openedAhead = openAhead();
 

@@ -164,7 +164,8 @@ describe('a new session', () => {
       const own = started([{ text: 'select from receipts limit 1', values: [] }], { deadlineMs: 900 });
       const beganAtMs = performance.now();
       expect(await own.run(backendPid)).toBeTypeOf('number');
-      expect(performance.now() - beganAtMs).toBeLessThan(2_500);
+      // What a session may take to be ready, and takes where the lock is waited for.
+      expect(performance.now() - beganAtMs).toBeLessThan(3_000);
       await locking.query('rollback');
     });
   });
@@ -185,15 +186,15 @@ it('what is kept open is opened again when it was lost, though nobody asks for i
     isKept: true,
   });
   onTestFinished(() => own.close());
-  await own.keepOpen();
+  await own.openKept();
   const pids = `select pid from pg_stat_activity where datname = current_database() and backend_type = 'client backend'`;
   expect(own.state).toMatchObject({ busy: 0, idle: 3 });
   await endSessions(database.url, `${pids} and pid != pg_backend_pid()`);
-  await expect.poll(() => own.state, { timeout: 10_000 }).toMatchObject({ busy: 0, idle: 3 });
+  await expect.poll(() => own.state, { timeout: 20_000 }).toMatchObject({ busy: 0, idle: 3 });
   // One of three: the two that are idle are given to whoever asks.
   const lost = await own.run(backendPid);
   await endSessions(database.url, `select ${lost} as pid`);
-  await expect.poll(() => own.state, { timeout: 10_000 }).toMatchObject({ busy: 0, idle: 3 });
+  await expect.poll(() => own.state, { timeout: 20_000 }).toMatchObject({ busy: 0, idle: 3 });
   expect(await own.run(backendPid)).not.toBe(lost);
 });
 
@@ -287,9 +288,9 @@ describe('a server that is slow to accept', () => {
       proxy.hold();
       await isOver;
     });
-    await expect.poll(() => pid).toBeDefined();
+    await expect.poll(() => pid, { timeout: 20_000 }).toBeDefined();
     const second = own.run(backendPid);
-    await expect.poll(() => proxy.held).toBe(1);
+    await expect.poll(() => proxy.held, { timeout: 20_000 }).toBe(1);
     end();
     expect(await second).toBe(pid);
     await first;

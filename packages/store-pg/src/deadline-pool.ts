@@ -41,9 +41,9 @@ export class DeadlinePool {
     });
   }
 
-  /** See `Connections.keepOpen`. */
-  keepOpen(): Promise<void> {
-    return this.#connections.keepOpen();
+  /** See `Connections.openKept`. */
+  openKept(): Promise<void> {
+    return this.#connections.openKept();
   }
 
   /**

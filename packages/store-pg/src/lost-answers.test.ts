@@ -7,6 +7,9 @@ import { createWorld, denyCommit, hashOf, type World } from '@svc/testkit/store/
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { createStore } from './create-store.ts';
 
+/** A machine may be busy with other tests. */
+const PATIENTLY = { timeout: 20_000 };
+
 const database = withDatabase();
 let proxy: CuttingProxy;
 let store: Store;
@@ -41,7 +44,7 @@ it('what became of a commit is told without a new session: a server that is late
   const decision = denyCommit(await createWorld(own));
   await own.verify.commitDecisions([decision]);
   const lookups = () => own.describePools().find(({ pool }) => pool === 'lookups');
-  await expect.poll(lookups).toMatchObject({ busy: 0, idle: 2 });
+  await expect.poll(lookups, PATIENTLY).toMatchObject({ busy: 0, idle: 2 });
   held.hold();
   expect(await own.verify.findStored([decision.receiptId])).toEqual(new Set([decision.receiptId]));
 });
@@ -57,12 +60,12 @@ it('a revocation and a look-up stand in line for a session behind no decision, l
     own.now(),
     own.verify.commitDecisions([denyCommit(world)]),
   ];
-  await expect.poll(() => held.held).toBe(2);
+  await expect.poll(() => held.held, PATIENTLY).toBe(2);
   const artifact = { hash: hashOf('x'), contentType: 'text/plain', body: Buffer.from('x') };
   const urgent = own.transaction((tx) => tx.evidence.insert(artifact), { lane: 'urgent' });
-  await expect.poll(() => held.held).toBe(3);
+  await expect.poll(() => held.held, PATIENTLY).toBe(3);
   const lookup = own.verify.findStored([decision.receiptId]);
-  await expect.poll(() => held.held).toBe(4);
+  await expect.poll(() => held.held, PATIENTLY).toBe(4);
   held.admit();
   await Promise.all([...soon, urgent, lookup]);
 });

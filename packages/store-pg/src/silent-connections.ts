@@ -146,6 +146,8 @@ export class SilentConnections {
     })
       .then((session) => {
         this.#session = session;
+        // A process that ends does not wait for a question that may come.
+        session.unref();
         if (!this.#isAsking) this.#closeSoon();
         return session;
       })
@@ -158,6 +160,7 @@ export class SilentConnections {
   }
 
   #closeSoon(): void {
+    clearTimeout(this.#closing);
     const keptMs = this.#isNoneLost ? SLOW_KEPT_MS : SESSION_KEPT_MS;
     this.#closing = setTimeout(() => this.#closeSession(), keptMs).unref();
   }

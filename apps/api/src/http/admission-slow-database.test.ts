@@ -1,8 +1,4 @@
-/**
- * Two nodes of one org on a database with a tenth of a processor: 2 ms of every 20, shared by all that is under way, with which something else is
- * busy for up to 100 ms every two seconds. A node reads for what has come in gathered, then commits it, two of each at once. Answers which
- * requests were not answered 200, by the second in which they were told so, and how many were.
- */
+/** What admission lets in where the database is slow, simulated: by want of a processor, or because its disk is. */
 import type { Tenant } from '@svc/service';
 import { numbers } from '@svc/testkit/numbers';
 import { sampleOf } from '@svc/testkit/sampled';
@@ -11,6 +7,11 @@ import { Admission, type Leaving } from './admission.ts';
 
 const ONE: Tenant = { crowd: 'tenants', org: 'one', subject: 'one' };
 
+/**
+ * Two nodes of one org on a database with a tenth of a processor: 2 ms of every 20, shared by all that is under way, with which something else is
+ * busy for up to 100 ms every two seconds. A node reads for what has come in gathered, then commits it, two of each at once. Answers which
+ * requests were not answered 200, by the second in which they were told so, and how many were.
+ */
 describe('a database with a tenth of a processor', () => {
   type Leave = (nowMs: number, leaving?: Leaving) => void;
   interface Waiting {
@@ -134,4 +135,35 @@ describe('a database with a tenth of a processor', () => {
     expect(answered).toBeGreaterThan(60 * CARRIED * 0.8 + 20 * CARRIED * 0.4);
     expect(missedAtSeconds.filter((second) => second >= 62)).toEqual([]);
   });
+});
+
+/** Answers that take 450 ms on a slow disk, with no queue; beside them one a second of one caller that takes 10 ms. */
+const besideQuickOnes = (quick: Pick<Leaving, 'hasStored'>) => {
+  const admission = new Admission();
+  const leaving: (() => void)[][] = [];
+  let refused = 0;
+  for (let nowMs = 0; nowMs < 60_000; nowMs += 10) {
+    for (const leave of leaving[nowMs] ?? []) leave();
+    const enter = (org: string, tookMs: number, more: Partial<Leaving>) => {
+      try {
+        const leave = admission.enter({ crowd: 'tenants', org, subject: org }, nowMs);
+        const atMs = nowMs + tookMs;
+        leaving[atMs] ??= [];
+        leaving[atMs].push(() =>
+          leave(atMs, { decisions: 1, isSample: true, hasStored: true, receivedAtMs: 0, ...more }),
+        );
+      } catch {
+        refused += 1;
+      }
+    };
+    enter(`org${nowMs % 70}`, 450, {});
+    if (nowMs % 1_000 === 0) enter('hostile', 10, quick);
+  }
+  return refused;
+};
+
+it('what is refused, repeated or only tried is quick, and does not make slow decisions of others late', () => {
+  expect(besideQuickOnes({ hasStored: false })).toBe(0);
+  // It would, if it were taken for a decision.
+  expect(besideQuickOnes({ hasStored: true })).toBeGreaterThan(1_000);
 });

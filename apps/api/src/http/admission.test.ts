@@ -357,37 +357,6 @@ it('says how long to wait, longer while it lasts', () => {
   expect(waits).toEqual(['1', '1', '3', '7', '1', '1']);
 });
 
-/** Answers that take 450 ms on a slow disk, with no queue; beside them one a second of one caller that takes 10 ms. */
-const besideQuickOnes = (quick: Pick<Leaving, 'hasStored'>) => {
-  const admission = new Admission();
-  const leaving: (() => void)[][] = [];
-  let refused = 0;
-  for (let nowMs = 0; nowMs < 60_000; nowMs += 10) {
-    for (const leave of leaving[nowMs] ?? []) leave();
-    const enter = (org: string, tookMs: number, more: Partial<Leaving>) => {
-      try {
-        const leave = admission.enter(tenant(org), nowMs);
-        const atMs = nowMs + tookMs;
-        leaving[atMs] ??= [];
-        leaving[atMs].push(() =>
-          leave(atMs, { decisions: 1, isSample: true, hasStored: true, receivedAtMs: 0, ...more }),
-        );
-      } catch {
-        refused += 1;
-      }
-    };
-    enter(`org${nowMs % 70}`, 450, {});
-    if (nowMs % 1_000 === 0) enter('hostile', 10, quick);
-  }
-  return refused;
-};
-
-it('what is refused, repeated or only tried is quick, and does not make slow decisions of others late', () => {
-  expect(besideQuickOnes({ hasStored: false })).toBe(0);
-  // It would, if it were taken for a decision.
-  expect(besideQuickOnes({ hasStored: true })).toBeGreaterThan(1_000);
-});
-
 describe('what a caller itself makes last', () => {
   const batch = { decisions: 50, isSample: false, hasStored: true, receivedAtMs: 0 };
   const waited = { decisions: 1, isSample: false, hasStored: true, receivedAtMs: 0 };

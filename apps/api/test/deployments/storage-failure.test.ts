@@ -2,7 +2,7 @@
  * Storage that stops, dies or loses an answer (protocol §10): 503 within two seconds, never an ALLOW that is not
  * stored, and back to 200 within two seconds of its return without a restart. A durable PostgreSQL of the suite's own.
  */
-import { type OwnCluster, startOwnCluster } from '@svc/testkit';
+import { type OwnCluster, SERVICE_ROLE, startOwnCluster } from '@svc/testkit';
 import { endSessions, runSql } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
@@ -85,6 +85,23 @@ const expectUnavailable = ({ answer, elapsedMs }: Timed): void => {
   expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
   expect(elapsedMs).toBeLessThan(WITHIN_MS);
 };
+
+it('what decisions and revocations need is open before anybody asks for it, and again once all of it was lost', async () => {
+  /** Reads 6, revocations 9, commits 3, look-ups 2, the fence 2. */
+  const KEPT = 22;
+  const sessions = async () =>
+    (
+      await runSql<{ pid: number }>(cluster.url, 'select pid from pg_stat_activity where usename = $1', [
+        SERVICE_ROLE,
+      ])
+    ).map(({ pid }) => pid);
+  await expect.poll(async () => (await sessions()).length).toBeGreaterThanOrEqual(KEPT);
+  const before = new Set(await sessions());
+  await endSessions(cluster.adminUrl, `select pid from pg_stat_activity where usename = '${SERVICE_ROLE}'`);
+  await expect
+    .poll(async () => (await sessions()).filter((pid) => !before.has(pid)).length)
+    .toBeGreaterThanOrEqual(KEPT);
+});
 
 describe('an answer lost around the commit', () => {
   it('cut before the commit reaches storage: 503, nothing stored, the Proof still allows', async () => {
