@@ -50,7 +50,7 @@ it('a key in a token that hangs leaves those in other tokens a call', async () =
       ...{ listSlots: async () => [1], getToken: async () => ({ label: 'svc', serial: '1' }) },
       ...{ openSession: async () => 1, login: async () => {}, findObjects: async () => [1], signEddsa },
     };
-    const library = { run: (work: (_: typeof cryptoki) => unknown) => work(cryptoki) };
+    const library = { run: (work: (_: typeof cryptoki) => unknown) => work(cryptoki), noteSession: () => {} };
     const at = parseKeyUri('pkcs11:token=svc;object=k?module-path=/nowhere.so');
     if (at.kind !== 'pkcs11') throw new Error('a token is expected');
     return new Token(library as never, at, { pin: Buffer.from('2468'), calls });
@@ -144,6 +144,20 @@ describe.skipIf(modulePath === null)('a key in a token', () => {
     await expect(refused).rejects.not.toThrow(/hunter2/);
     await expect(refused).rejects.toMatchObject({ cause: expect.any(RefusedPinError) });
     await expect(opening(uri.replace(/&pin-source=.*/, ''))).rejects.toThrow(/SVC_PKCS11_PIN_FILE/);
+  });
+
+  it('is waited for by who starts while its token is away for a moment, as SoftHSM shows it while another process logs in', async () => {
+    const { key, uri } = await make('receipt-1');
+    await signers.close();
+    token.take();
+    const { renew } = Library.prototype;
+    const looking = vi.spyOn(Library.prototype, 'renew').mockImplementation(async function (this: Library) {
+      if (looking.mock.calls.length === 2) token.putBack();
+      await renew.call(this);
+    });
+    const signer = await signers.open(uri, key, sources);
+    looking.mockRestore();
+    expect(nativeCrypto.verify(key.publicKey, bytesOf('x'), await signer.sign(bytesOf('x')))).toBe(true);
   });
 
   it('goes on signing when its sessions were lost, and nobody notices', async () => {

@@ -13,6 +13,7 @@ export class Library {
   private users = 0;
   private calls = 0;
   private renewedAtMs = performance.now();
+  private hasSessions = false;
   private renewing: Promise<void> | null = null;
 
   private constructor(private readonly cryptoki: Cryptoki) {}
@@ -56,10 +57,16 @@ export class Library {
     }
   }
 
-  /** Looks for tokens anew, unless it is at work or has only just done so. */
+  /** Says that there are sessions, which looking for tokens anew would end. */
+  noteSession(): void {
+    this.hasSessions = true;
+  }
+
+  /** Looks for tokens anew, unless it is at work, or there are sessions and it has only just done so. */
   async renew(): Promise<void> {
     if (this.renewing === null) {
-      if (this.calls > 0 || performance.now() - this.renewedAtMs < RENEWED_EVERY_MS) return;
+      const isRecent = performance.now() - this.renewedAtMs < RENEWED_EVERY_MS;
+      if (this.calls > 0 || (this.hasSessions && isRecent)) return;
       this.renewing = this.cryptoki
         .finalize()
         .catch(() => {})
@@ -75,6 +82,7 @@ export class Library {
       if (!(error instanceof CryptokiError && error.code === CKR.CRYPTOKI_ALREADY_INITIALIZED)) throw error;
     } finally {
       this.renewedAtMs = performance.now();
+      this.hasSessions = false;
       this.renewing = null;
     }
   }

@@ -1,4 +1,5 @@
 /** A key in a PKCS#11 token: found, logged in to, asked to sign over a bounded number of sessions. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { KeySetError, RefusedPinError, Semaphore } from '@svc/service';
 import { BusyError, type Driver } from '../driver.ts';
 import type { TokenUri } from '../key-uri.ts';
@@ -22,6 +23,11 @@ const CKK_EC_EDWARDS = 0x40;
 const DEADLINE_MS = 500;
 const MAX_WAITING = 1_000;
 const MAX_CALLS = 16;
+/**
+ * Pauses before a token that was not found, or failed, is looked for again by whoever has never been in it. SoftHSM writes its state at each
+ * login, and other processes that look meanwhile find no token; so nodes that start together would end each other.
+ */
+const LOOKED_FOR_AGAIN_MS = [50, 100, 200, 400, 800] as const;
 /** Threads that file access, DNS and compression have of libuv's for themselves, whatever becomes of the token. */
 const KEPT_THREADS = 2;
 
@@ -74,6 +80,7 @@ export class Token implements Driver {
   private readonly turns: Semaphore;
   /** Never tried again: a token counts wrong PINs, and locks itself. */
   private refusedPin: Error | null = null;
+  private hasBeenIn = false;
 
   constructor(
     private readonly library: Library,
@@ -166,12 +173,27 @@ export class Token implements Driver {
   }
 
   private async login(isWriting: boolean): Promise<{ session: Handle; cryptoki: Cryptoki }> {
+    for (const pauseMs of LOOKED_FOR_AGAIN_MS) {
+      if (this.hasBeenIn) break;
+      try {
+        return await this.loginOnce(isWriting);
+      } catch (error) {
+        if (!(error instanceof NoTokenError || error instanceof CryptokiError)) throw error;
+        await sleep(pauseMs);
+      }
+    }
+    return await this.loginOnce(isWriting);
+  }
+
+  private async loginOnce(isWriting: boolean): Promise<{ session: Handle; cryptoki: Cryptoki }> {
     if (this.refusedPin !== null) throw this.refusedPin;
     try {
       return await this.library.run(async (cryptoki) => {
         const session = await cryptoki.openSession(await this.findSlot(cryptoki), { isWriting });
         try {
           await this.givePin(cryptoki, session);
+          this.hasBeenIn = true;
+          this.library.noteSession();
           return { session, cryptoki };
         } catch (error) {
           await cryptoki.closeSession(session).catch(() => {});
@@ -206,7 +228,7 @@ export class Token implements Driver {
       if ((token ?? info.label) === info.label && (serial ?? info.serial) === info.serial) found.push(slot);
     }
     const [slot, another] = found;
-    if (slot === undefined) throw new KeySetError('no such token is there');
+    if (slot === undefined) throw new NoTokenError('no such token is there');
     if (another !== undefined) throw new KeySetError('several tokens have this label: name one by serial=');
     return slot;
   }
@@ -236,6 +258,8 @@ export class Token implements Driver {
     await this.library.run((cryptoki) => cryptoki.closeSession(handle)).catch(() => {});
   }
 }
+
+class NoTokenError extends KeySetError {}
 
 const flag = (type: number, value: boolean): Attribute => ({ type, value: Buffer.from([value ? 1 : 0]) });
 
