@@ -27,6 +27,8 @@ export interface ConnectionsOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Whether a session with that server may be used. Default: any. */
   readonly counts?: (server: string) => boolean;
+  /** The same of one that was just opened; may wait until that is told. Default: `counts`. */
+  readonly settles?: (server: string) => Promise<boolean>;
   /** One for all pools of a store, so that each learns what another has met. Default: its own. */
   readonly silent?: SilentConnections;
   /** One for all pools that are in no hurry: a server that is short of time opens few sessions in all. Default: its own. */
@@ -146,15 +148,17 @@ export class Connections {
     for (const one of idle) if (one.status === 'fulfilled') one.value.release();
     this.#ask();
     const client = await opening;
-    if (this.counts(client)) return this.#give(client);
+    if (await this.#settles(client)) return this.#give(client);
     this.release(client, false);
     if (client instanceof StoreClient) client.passBy();
     throw new StoreError('unavailable', 'the server has been replaced');
   }
 
   async #warmUp(client: pg.ClientBase): Promise<void> {
-    const { warmUp: statements = [] } = this.#options;
+    const { warmUp: statements = [], settles } = this.#options;
     if (statements.length === 0) return;
+    // What it waits for is asked meanwhile.
+    if (client instanceof StoreClient) void settles?.(client.server);
     try {
       await warmUp(client, statements);
     } catch (error) {
@@ -187,6 +191,12 @@ export class Connections {
   counts(client: pg.PoolClient): boolean {
     const { counts = () => true } = this.#options;
     return !(client instanceof StoreClient) || (counts(client.server) && !client.isUnreplicated);
+  }
+
+  async #settles(client: pg.PoolClient): Promise<boolean> {
+    const { settles } = this.#options;
+    if (settles !== undefined && client instanceof StoreClient) await settles(client.server);
+    return this.counts(client);
   }
 
   /** Back into the pool, or destroyed where it is not healthy or inside a transaction. */
@@ -230,7 +240,8 @@ export class Connections {
       const client = await (opening === 1 ? this.#openInTurn() : this.#pool.connect());
       const isThere = !(client instanceof StoreClient) || (await this.#silent.takeIdle(client));
       give = () => this.#give(client);
-      if (!isThere || !this.counts(client)) {
+      const isGood = isThere && (opening === 1 ? await this.#settles(client) : this.counts(client));
+      if (!isGood) {
         this.release(client, false);
         if (isThere && client instanceof StoreClient) client.passBy();
         // One that was idle is no loss to anybody: another one is asked for.

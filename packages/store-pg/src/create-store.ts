@@ -168,6 +168,7 @@ export function createStore(options: StoreOptions): Store {
       waitMs: deadlines.waitMs,
       maxWaiting: MAX_WAITING,
       counts: (server) => standing.counts(server),
+      settles: (server) => standing.settles(server),
       silent,
       openings,
       onError,
@@ -216,6 +217,7 @@ export function createStore(options: StoreOptions): Store {
     // Asks every server: what it answers tells which one counts. Nothing is decided without it, so it stands in no line.
     lineage: openPool(sizes.lineage, deadlines.readMs, {
       counts: () => true,
+      settles: async () => true,
       openings: createOpenings(),
       isKept,
     }),
@@ -243,7 +245,7 @@ export function createStore(options: StoreOptions): Store {
     serversOf(url, 'replica');
     // Which primary counts is told by the marks that a replica has of it.
     const change = {
-      ...{ databaseUrl: url, counts: () => true, connectMs },
+      ...{ databaseUrl: url, counts: () => true, settles: async () => true, connectMs },
       ...{ silent: new SilentConnections(url), openings: createOpenings() },
     };
     return new Replica({

@@ -62,6 +62,7 @@ export const lineageStore = (pool: DeadlinePool, standing: Standing): LineageSto
       asked.passBy();
       asked.destroy();
     },
+    onUnknown: (ask) => standing.onUnknown(ask),
     async describeNotes() {
       const [row] = await database.read<WaitingNotes>({ text: describeNotesSql, values: [] });
       return row ?? { oldestAgeMs: 0, lastSeq: 0 };

@@ -81,6 +81,29 @@ it('sessions with the server that was replaced are used no more, and what is und
   }
 }, 60_000);
 
+it.each([
+  ['is the one that is used once that server is trusted', null],
+  ['is closed when another one is trusted', 'another one'],
+])('a session with a server that nobody knows asks for a look, and %s', async (_, trusted) => {
+  const store = createStore({ databaseUrl: urls.promoted });
+  try {
+    store.lineage.trust('the one before');
+    const { server } = await store.lineage.beat(null, 'd'.repeat(32));
+    let asked = 0;
+    store.lineage.onUnknown(() => {
+      asked += 1;
+      store.lineage.trust(trusted ?? server);
+    });
+    const name = await store.orgs.find(ORG as never).then(
+      (org) => org?.name,
+      ({ kind }) => kind,
+    );
+    expect([name, asked > 0]).toEqual([trusted === null ? 'promoted' : 'unavailable', true]);
+  } finally {
+    await store.close();
+  }
+});
+
 it('the look-up after a lost answer, on a connection of its own, does not take the word of a server that was replaced', async () => {
   const store = createStore({ databaseUrl: urls.replaced });
   try {

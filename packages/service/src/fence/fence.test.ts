@@ -1,5 +1,6 @@
 /** What a process remembers of a database goes with that database. */
 import { webcrypto } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { nativeCrypto } from '@svc/protocol/native';
 import { expect, it, vi } from 'vitest';
 import type { Beat, HeadVerdict, OutsideStore } from '../ports/fence.ts';
@@ -14,6 +15,8 @@ const createFence = () => {
   let seq = 0;
   let server = 'first';
   let standing: string | null = null;
+  let meet = () => {};
+  let heard = () => {};
   let puts = 0;
   let takesPuts = true;
   const outside: OutsideStore = {
@@ -34,7 +37,13 @@ const createFence = () => {
     doubt: (one: string) => {
       if (standing === one) standing = null;
     },
-    beat: async (): Promise<Beat> => ({ ...says, server, seq: seq + 1, atMs: 0, ageMs: 0, quarantineMs: 0 }),
+    onUnknown: (ask: () => void) => {
+      meet = ask;
+    },
+    beat: async (): Promise<Beat> => {
+      heard();
+      return { ...says, server, seq: seq + 1, atMs: 0, ageMs: 0, quarantineMs: 0 };
+    },
     describeNotes: async () => ({ oldestAgeMs: 0, lastSeq: 0 }),
   };
   const deps = {
@@ -53,6 +62,12 @@ const createFence = () => {
       takesPuts = false;
     },
     puts: () => puts,
+    /** A session is opened with a server that nobody knows. */
+    meet: () => meet(),
+    nextBeat: () =>
+      new Promise<string>((resolve) => {
+        heard = () => resolve('a beat');
+      }),
     pass: (ms: number) => vi.advanceTimersByTime(ms),
     async roundsWith(verdict: HeadVerdict, epoch: number, by = server) {
       server = by;
@@ -119,6 +134,22 @@ it('a store that lets nobody publish is asked a few times in a round, not withou
   refusePuts();
   expect(await roundsWith('next', 0)).toMatchObject({ kind: 'stale', isOfAll: true });
   expect(puts()).toBe(3);
+});
+
+it('a server that nobody knows is asked about at once, and twenty times a second at most however often it is met', async () => {
+  const { fence, meet, nextBeat } = createFence();
+  await fence.start();
+  try {
+    const startedMs = performance.now();
+    for (let beats = 0; beats < 5; beats++) {
+      meet();
+      // Timers end in the order of their times, however busy the machine is.
+      expect(await Promise.race([nextBeat(), delay(200, 'no beat')])).toBe('a beat');
+    }
+    expect(performance.now() - startedMs).toBeGreaterThan(4 * 49);
+  } finally {
+    await fence.stop();
+  }
 });
 
 it('a server that is slow is asked only half of the time, and confirms twice within the age that a head may have; one that failed is asked again soon', () => {

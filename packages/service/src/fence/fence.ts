@@ -1,5 +1,5 @@
 /**
- * The fence as one process keeps it (protocol §10). In rounds, a quarter of a second apart or as long as the last one took, it reads the head outside, holds
+ * The fence as one process keeps it (protocol §10). In rounds, a quarter of a second apart or as long as the last one took, and at once when a server is met that nobody knows, it reads the head outside, holds
  * it against the database's lineage, and publishes the next beat. What is asked on the path of a decision is memory alone:
  * whether the head that was last confirmed is young enough.
  *
@@ -31,6 +31,8 @@ export interface FenceProblem {
 }
 
 const ROUND_MS = 250;
+/** Before a look that was asked for. */
+const LEAST_PAUSE_MS = 50;
 /** Of the age that a head may have: a server that is slow is not asked all the time, and still confirms twice within it. */
 const LONGEST_PAUSE_SHARE = 1 / 4;
 
@@ -90,6 +92,8 @@ export class Fence {
   #told: string | null = null;
   #running: Promise<void> = Promise.resolve();
   #keeping: Promise<void> | null = null;
+  /** Aborted when a look is asked for since the last one began, and when the fence stops. */
+  #asked = new AbortController();
   readonly #keeper: NoteKeeper;
 
   constructor(
@@ -97,6 +101,7 @@ export class Fence {
     private readonly options: FenceOptions,
   ) {
     this.#keeper = new NoteKeeper(deps, options.outside);
+    deps.store.lineage.onUnknown(() => this.#asked.abort());
   }
 
   /** Rounds from now on until `stop`. Resolves after the first, whatever it found. */
@@ -132,6 +137,7 @@ export class Fence {
 
   /** One look outside. Never rejects. */
   async round(): Promise<void> {
+    this.#asked = new AbortController();
     try {
       await withinMs(this.options.maxAgeMs, this.#look(), () => {
         throw new Error(`no answer within ${this.options.maxAgeMs} ms`);
@@ -144,6 +150,7 @@ export class Fence {
 
   async stop(): Promise<void> {
     this.#stopping.abort();
+    this.#asked.abort();
     await this.#running;
     await this.#keeping;
   }
@@ -151,7 +158,8 @@ export class Fence {
   async #goOn(): Promise<void> {
     const { signal } = this.#stopping;
     for (let pauseMs = ROUND_MS; !signal.aborted; ) {
-      await delay(pauseMs, undefined, { signal, ref: false }).catch(() => {});
+      await this.#pause(LEAST_PAUSE_MS, signal);
+      await this.#pause(pauseMs - LEAST_PAUSE_MS, this.#asked.signal);
       if (signal.aborted) return;
       const beganMs = performance.now();
       await this.round();
@@ -161,6 +169,10 @@ export class Fence {
         maxAgeMs: this.options.maxAgeMs,
       });
     }
+  }
+
+  async #pause(ms: number, signal: AbortSignal): Promise<void> {
+    await delay(ms, undefined, { signal, ref: false }).catch(() => {});
   }
 
   async #look(again = LOOKS_AGAIN): Promise<void> {

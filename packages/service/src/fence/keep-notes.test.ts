@@ -23,7 +23,7 @@ const createNotes = () => {
     notes.set(key, { kind, name, version, seq, notedAtMs, listedAtMs: 0, text });
   };
   const all = () => [...notes.values()].sort((a, b) => a.seq - b.seq);
-  const lineage: Omit<LineageStore, 'beat' | 'trust' | 'doubt'> = {
+  const lineage: Omit<LineageStore, 'beat' | 'trust' | 'doubt' | 'onUnknown'> = {
     async describeNotes() {
       const oldest = Math.min(...all().map(({ notedAtMs }) => notedAtMs));
       const seqs = all().map(({ seq }) => seq);
