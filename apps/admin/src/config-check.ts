@@ -18,6 +18,7 @@ import {
 } from '@svc/process';
 import { type FenceHead, HEAD_KEY, parseHead } from '@svc/service';
 import {
+  checkConnections,
   checkReplica,
   checkServer,
   createStore,
@@ -49,10 +50,14 @@ export const configCheckCommand: Command = {
       // Without a configuration there is nothing to look at.
       if (problem !== null && what === CONFIGURATION) break;
     }
-    console.log(faults.length === 0 ? 'It can start.' : 'It would not start.');
+    const kind = env.SVC_ENV === 'production' ? '' : ', as development: SVC_ENV is not production';
+    console.log(faults.length === 0 ? `It can start${kind}.` : 'It would not start.');
     return faults.length === 0 ? 0 : 1;
   },
 };
+
+/** Two nodes and a worker. */
+const SMALLEST_FLEET = 3;
 
 /** `isNeeded`: unless it is false nothing starts without. */
 type Steps = Iterable<readonly [what: string, work: () => unknown, isNeeded?: boolean]>;
@@ -90,6 +95,8 @@ function* ofService(config: Config | WorkerConfig): Steps {
   const { cold, database, fence, domain } = config;
   if (cold !== null) yield ['cold days', () => checkCold(cold), false];
   if (database.kind === 'external') yield ['database', () => checkDatabaseOf(config, database.url)];
+  if (database.kind === 'external' && config.env === 'production')
+    yield ['connections', () => checkConnections(database.url, SMALLEST_FLEET), false];
   if (fence === null) return;
   const url = database.kind === 'external' ? database.url : null;
   yield ['fence', () => checkFence(`did:web:${domain}`, fence, url)];
@@ -133,21 +140,25 @@ const checkFence = async (
     const found = await outside.find(HEAD_KEY);
     const head = found === null ? null : parseHead(did, found.text);
     if (head !== null && 'problem' in head) throw new Error(head.problem);
-    if (databaseUrl !== null) await holdAgainstFence(databaseUrl, head);
+    if (databaseUrl !== null) await holdAgainstFence(databaseUrl, head, place);
   } finally {
     close();
   }
 };
 
 /** What a start would wait for an operator over. */
-const holdAgainstFence = async (databaseUrl: string, head: FenceHead | null): Promise<void> => {
+const holdAgainstFence = async (
+  databaseUrl: string,
+  head: FenceHead | null,
+  place: string,
+): Promise<void> => {
   const { state } = await readSchema(databaseUrl);
   if (state === 'never' || state === 'behind') return;
   const store = createStore({ databaseUrl, deadlines: OPERATOR_DEADLINES });
   try {
     if (head === null && (await store.restores.findLast()).seq > 0)
       throw new Error(
-        'the database had a fence, and there is none where SVC_FENCE says: set SVC_FENCE to where it lies, or begin it anew with svc-admin fence reset',
+        `the database had a fence, and there is none in ${place}: is it mounted? Set SVC_FENCE to where it lies, or begin it anew with svc-admin fence reset`,
       );
     if (head !== null && !(await store.restores.isKnownHead(head)))
       throw new Error('the database lacks what the fence names: it was set back, run svc-admin restore');

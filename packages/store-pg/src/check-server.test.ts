@@ -8,8 +8,8 @@ import {
 } from '@svc/testkit/store/pgbouncer';
 import { runSql } from '@svc/testkit/store/session';
 import { afterEach, describe, expect, it } from 'vitest';
-import { checkReplica, checkServer } from './check-server.ts';
-import { createStore } from './create-store.ts';
+import { checkConnections, checkReplica, checkServer } from './check-server.ts';
+import { CONNECTIONS_OF_PROCESS, createStore } from './create-store.ts';
 import { migrate } from './migrate.ts';
 import { readSchema } from './schema/check-schema.ts';
 import { claimDatabase } from './service-did.ts';
@@ -22,6 +22,26 @@ it('a server that writes nothing through is refused where answers must last, wit
     kind: 'refused',
     message: expect.stringContaining('Set fsync = on'),
   });
+});
+
+it('a server, or a role, that takes fewer connections than the processes may open is told, with both numbers', async () => {
+  await checkConnections(database.url, 0);
+  const [row] = await runSql<{ limit: number }>(
+    database.url,
+    "select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as limit",
+  );
+  const fits = Math.floor((Number(row?.limit) - 10) / CONNECTIONS_OF_PROCESS);
+  await checkConnections(database.url, fits);
+  await expect(checkConnections(database.url, fits + 1)).rejects.toMatchObject({
+    kind: 'refused',
+    message: expect.stringMatching(
+      `takes ${row?.limit} connections, and ${fits + 1} processes may open ${(fits + 1) * CONNECTIONS_OF_PROCESS + 10}`,
+    ),
+  });
+  const { pathname } = new URL(database.url);
+  await runSql(database.url, `alter database ${pathname.slice(1)} connection limit 47`);
+  await expect(checkConnections(database.url, 1)).rejects.toThrow('takes 47 connections');
+  await runSql(database.url, `alter database ${pathname.slice(1)} connection limit -1`);
 });
 
 if (!hasPgBouncer) console.warn(`SKIPPED: a pooler in between, because there is no ${PGBOUNCER}`);

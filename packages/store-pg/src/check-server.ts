@@ -1,6 +1,7 @@
 /** What no query can make up for: a server that does not write through, a pooler that changes sessions under the caller. */
 import { StoreError } from '@svc/service';
 import { openClient, type StoreClient } from './client.ts';
+import { CONNECTIONS_OF_PROCESS } from './create-store.ts';
 import { toUnavailable } from './errors.ts';
 import { serversOf } from './servers.ts';
 
@@ -11,6 +12,14 @@ const TRIES = 3;
 const stateSql = `
   select current_setting('fsync') as "fsync", current_setting('full_page_writes') as "full_page_writes",
     pg_backend_pid() as pid`;
+
+/** The least of what the server takes, and what it grants to the database and to the role. */
+const connectionsSql = `
+  select least(current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
+    (select nullif(datconnlimit, -1) from pg_database where datname = current_database()),
+    (select nullif(rolconnlimit, -1) from pg_roles where rolname = current_user)) as connections`;
+/** For `svc-admin` and whatever else looks in. */
+const OPERATORS = 10;
 
 type State = { readonly [setting in 'fsync' | 'full_page_writes']: string } & { readonly pid: number };
 
@@ -37,6 +46,29 @@ export async function checkServer(
     throw toUnavailable(error);
   } finally {
     for (const client of clients) client.destroy();
+  }
+}
+
+/**
+ * Rejects with `StoreError` `refused`, in a sentence for the operator, where the server takes fewer connections than this many
+ * processes (of the API, and workers) may open.
+ */
+export async function checkConnections(databaseUrl: string, processes: number): Promise<void> {
+  const client = await openClient({
+    ...{ databaseUrl, connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS },
+  });
+  try {
+    const { rows } = await client.query<{ connections: number }>(connectionsSql);
+    const connections = rows[0]?.connections ?? 0;
+    const needed = processes * CONNECTIONS_OF_PROCESS + OPERATORS;
+    if (connections >= needed) return;
+    throw new StoreError(
+      'refused',
+      `the database takes ${connections} connections, and ${processes} processes may open ${needed}, ${CONNECTIONS_OF_PROCESS} each and ${OPERATORS} for operators: ` +
+        'raise max_connections, or the limit of the database or the role',
+    );
+  } finally {
+    client.destroy();
   }
 }
 

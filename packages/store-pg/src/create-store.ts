@@ -134,6 +134,10 @@ const defaultPoolSizes: StorePoolSizes = {
   lineage: 2,
 };
 
+/** What a process of the API, or a worker, opens at most; a replica's are of another server. */
+export const CONNECTIONS_OF_PROCESS =
+  Object.values(defaultPoolSizes).reduce((sum, size) => sum + size, 0) - defaultPoolSizes.replicaReads;
+
 /** Tenants whose view of the store is remembered. */
 const MAX_VIEWS = 1_000;
 /** Callers in line for a connection, per pool; the next one is turned away at once. */

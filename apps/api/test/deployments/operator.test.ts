@@ -158,7 +158,7 @@ describe('what a start goes on without', () => {
     const { status, out } = run('apps/admin', ['config', 'check'], away);
     expect([status, out]).toEqual([0, expect.stringMatching(/^warning cold days:$[\s\S]*is it mounted\?/m)]);
     expect(out).toMatch(/^warning replica:$/m);
-    expect(out).toMatch(/It can start\.\n$/);
+    expect(out).toMatch(/It can start, as development: SVC_ENV is not production\.\n$/);
   });
 
   it('ledger status says that the store is not there, and nobody makes a folder that was mistyped', () => {
