@@ -35,6 +35,9 @@ need() {
   exit 77
 }
 
+# A decision is asked for with the clone's own SDKs.
+need_built() { [[ -e $root/node_modules/tsx ]] || { echo 'cannot be checked here: run npm run build first' >&2; exit 77; }; }
+
 # free_ports N: so many ports of 127.0.0.1 that nobody listens on.
 free_ports() {
   node -e 'const { createServer } = require("node:net"); const found = [];

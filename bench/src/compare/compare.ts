@@ -18,7 +18,6 @@ import type { LoadReport } from '../load/messages.ts';
 import { median } from '../load/percentile.ts';
 
 const AGENTS = 100;
-const CONNECTIONS = 64;
 const LEAD_IN_MS = 300;
 /** More than either answers. */
 const MOST_PER_SECOND = 3_000;
@@ -56,6 +55,7 @@ const { values } = parseArgs({
     processes: { type: 'string', default: '1' },
     pairs: { type: 'string', default: '10' },
     seconds: { type: 'string', default: '2' },
+    connections: { type: 'string', default: '64' },
     json: { type: 'string' },
   },
 });
@@ -63,15 +63,21 @@ const { api, json } = values;
 const processes = Number(values.processes);
 // Several processes of this very build, where no other is named.
 const other = values.with ?? (processes > 1 ? api : '');
-const [pairs, seconds] = [Number(values.pairs), Number(values.seconds)];
-if (!existsSync(api) || !existsSync(other) || !(pairs >= 1) || !(seconds >= 1) || !(processes >= 1)) {
+const [pairs, seconds, connections] = [values.pairs, values.seconds, values.connections].map(Number) as [
+  number,
+  number,
+  number,
+];
+const areCounts = [pairs, seconds, connections, processes].every((count) => count >= 1);
+if (!existsSync(api) || !existsSync(other) || !areCounts) {
   console.error(`usage: npm run bench -- compare --with FILE | --processes N [options]
-  --with FILE    the other build's apps/api/dist/main.js
-  --processes N  the other runs with SVC_PROCESSES=N; without --with it is this build
-  --api FILE     this build, default apps/api/dist/main.js
-  --pairs N      turns of each, default 10
-  --seconds N    of load in each turn, default 2
-  --json FILE    write every figure of every turn`);
+  --with FILE      the other build's apps/api/dist/main.js
+  --processes N    the other runs with SVC_PROCESSES=N; without --with it is this build
+  --api FILE       this build, default apps/api/dist/main.js
+  --pairs N        turns of each, default 10
+  --seconds N      of load in each turn, default 2
+  --connections N  that ask at once, default 64
+  --json FILE      write every figure of every turn`);
   process.exit(2);
 }
 
@@ -122,7 +128,7 @@ async function turn({ name, url, program, database, load }: Side): Promise<LoadR
   await database.checkpoint();
   const report = await load.load({
     url,
-    connections: CONNECTIONS,
+    connections,
     leadInMs: LEAD_IN_MS,
     windowMs: seconds * 1000,
     serverPid: program.pid,
