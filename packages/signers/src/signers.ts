@@ -4,7 +4,7 @@ import { KMS_MAX_BYTES, makeKmsKey, openKms } from './aws-kms.ts';
 import { type Ed25519, nodeEd25519 } from './ed25519.ts';
 import { makeFile, openFile } from './encrypted-file.ts';
 import { type KeyUri, parseKeyUri, type TokenUri } from './key-uri.ts';
-import { openToken, type TokenCalls, type TokenDeps, tokenCallsOf } from './pkcs11/token.ts';
+import { openToken, RefusedPins, type TokenDeps, tokenCallsOf } from './pkcs11/token.ts';
 import { type KeySources, type MadeKey, readPin } from './sources.ts';
 import { type WatchedSigner, watchSigner } from './watched-signer.ts';
 
@@ -12,7 +12,7 @@ type RemoteUri = Exclude<KeyUri, { readonly kind: 'file' }>;
 
 export class Signers {
   private readonly opened = new Map<string, Promise<WatchedSigner>>();
-  private readonly calls = tokenCallsOf(process.env);
+  private readonly tokens = { calls: tokenCallsOf(process.env), refused: new RefusedPins() };
 
   /** `ed25519`: what signs with keys that are in this process. */
   constructor(readonly ed25519: Ed25519 = nodeEd25519()) {}
@@ -46,7 +46,7 @@ export class Signers {
         uri,
         isLikeThat ? { ...at, object: null, id: null } : at,
         name,
-        tokenDeps(at, sources, this.calls),
+        tokenDeps(at, sources, this.tokens),
       );
     throw new KeySetError('a new key is made in file:, pkcs11: or aws-kms:');
   }
@@ -60,15 +60,16 @@ export class Signers {
 
   private async openRemote(at: RemoteUri, key: PublishedKey, sources: KeySources): Promise<WatchedSigner> {
     const driver =
-      at.kind === 'aws-kms' ? await openKms(at) : await openToken(at, tokenDeps(at, sources, this.calls));
+      at.kind === 'aws-kms' ? await openKms(at) : await openToken(at, tokenDeps(at, sources, this.tokens));
     return watchSigner(driver, key);
   }
 }
 
-const tokenDeps = (at: TokenUri, sources: KeySources, calls: TokenCalls): TokenDeps => ({
-  pin: readPin(at, sources),
-  calls,
-});
+const tokenDeps = (
+  at: TokenUri,
+  sources: KeySources,
+  ofProcess: Pick<TokenDeps, 'calls' | 'refused'>,
+): TokenDeps => ({ pin: readPin(at, sources), ...ofProcess });
 
 /** What a signer could not sign is refused before it is relied on (decision 51). */
 const refuseUnfit = ({ kind }: RemoteUri, kid: string): void => {

@@ -10,8 +10,10 @@ import { isDeep } from '@svc/testkit/sampled';
 import { createSoftToken, findSoftHsm, type SoftToken } from '@svc/testkit/soft-token';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parseKeyUri } from '../src/key-uri.ts';
+import { type Cryptoki, CryptokiError } from '../src/pkcs11/cryptoki.ts';
 import { Library } from '../src/pkcs11/library.ts';
-import { callsAtOnce, openToken, Token, tokenCallsOf } from '../src/pkcs11/token.ts';
+import { CKR } from '../src/pkcs11/return-values.ts';
+import { callsAtOnce, openToken, RefusedPins, Token, tokenCallsOf } from '../src/pkcs11/token.ts';
 import { Signers } from '../src/signers.ts';
 import type { KeySources } from '../src/sources.ts';
 
@@ -43,23 +45,75 @@ it('tokens never take all threads that other work of the process needs', () => {
   ).toEqual([2, 1, 8, 16]);
 });
 
-it('a key in a token that hangs leaves those in other tokens a call', async () => {
-  const calls = tokenCallsOf({});
-  const open = (signEddsa: () => Promise<Uint8Array>) => {
-    const cryptoki = {
-      ...{ listSlots: async () => [1], getToken: async () => ({ label: 'svc', serial: '1' }) },
-      ...{ openSession: async () => 1, login: async () => {}, findObjects: async () => [1], signEddsa },
-    };
-    const library = { run: (work: (_: typeof cryptoki) => unknown) => work(cryptoki), noteSession: () => {} };
-    const at = parseKeyUri('pkcs11:token=svc;object=k?module-path=/nowhere.so');
-    if (at.kind !== 'pkcs11') throw new Error('a token is expected');
-    return new Token(library as never, at, { pin: Buffer.from('2468'), calls });
+const neverAborted = () => new AbortController().signal;
+
+/** A token of a library that answers as it is told. */
+const pretend = (
+  answers: Partial<Record<keyof Cryptoki, (...asked: never[]) => unknown>>,
+  ofProcess = { calls: tokenCallsOf({}), refused: new RefusedPins() },
+) => {
+  const cryptoki = {
+    ...{ listSlots: async () => [1], getToken: async () => ({ label: 'svc', serial: '1' }) },
+    ...{ openSession: async () => 1, closeSession: async () => {}, login: async () => {} },
+    ...{ findObjects: async () => [1], ...answers },
   };
-  const neverAborted = () => new AbortController().signal;
-  const hanging = open(() => new Promise(() => {}));
+  const library = {
+    run: (work: (_: typeof cryptoki) => unknown) => work(cryptoki),
+    ...{ noteSession: () => {}, renew: async () => {} },
+  };
+  const at = parseKeyUri('pkcs11:token=svc;object=k?module-path=/nowhere.so');
+  if (at.kind !== 'pkcs11') throw new Error('a token is expected');
+  return new Token(library as never, at, { pin: Buffer.from('2468'), ...ofProcess });
+};
+
+it('a key in a token that hangs leaves those in other tokens a call', async () => {
+  const ofProcess = { calls: tokenCallsOf({}), refused: new RefusedPins() };
+  const hanging = pretend({ signEddsa: () => new Promise(() => {}) }, ofProcess);
   for (let i = 0; i < 20; i++) void hanging.sign(bytesOf('hanging'), neverAborted());
   const signature = new Uint8Array(64);
-  expect(await open(async () => signature).sign(bytesOf('x'), neverAborted())).toBe(signature);
+  const signing = pretend({ signEddsa: async () => signature }, ofProcess);
+  expect(await signing.sign(bytesOf('x'), neverAborted())).toBe(signature);
+});
+
+it.each([
+  ['says that it is wrong', CKR.PIN_INCORRECT],
+  ['says no more than that it failed', CKR.GENERAL_ERROR],
+])(
+  'a PIN that a token does not take is given to it once by who starts, where the library %s',
+  async (_, code) => {
+    const ofProcess = { calls: tokenCallsOf({}), refused: new RefusedPins() };
+    let logins = 0;
+    const login = async () => {
+      logins += 1;
+      throw new CryptokiError('C_Login', code);
+    };
+    const starting = () => pretend({ login }, ofProcess).sign(bytesOf('x'), neverAborted());
+    await expect(starting()).rejects.toThrow('C_Login');
+    expect(logins).toBe(1);
+    // Keys are opened again while others are at work. What the token has refused in so many words, it is never given again.
+    if (code !== CKR.PIN_INCORRECT) return;
+    await expect(starting()).rejects.toThrow(RefusedPinError);
+    expect(logins).toBe(1);
+  },
+);
+
+it('a start that was given up looks for its token no more', async () => {
+  let looks = 0;
+  const listSlots = async () => {
+    looks += 1;
+    return [];
+  };
+  const signal = AbortSignal.abort();
+  await expect(pretend({ listSlots }).sign(bytesOf('x'), signal)).rejects.toThrow();
+  const stop = new AbortController();
+  const starting = pretend({
+    listSlots: async () => {
+      stop.abort();
+      return listSlots();
+    },
+  }).sign(bytesOf('x'), stop.signal);
+  await expect(starting).rejects.toThrow();
+  expect(looks).toBeLessThanOrEqual(1);
 });
 
 describe.skipIf(modulePath === null)('a key in a token', () => {
@@ -218,7 +272,10 @@ describe.skipIf(modulePath === null)('a key in a token', () => {
     const { uri } = await make('receipt-1');
     const at = parseKeyUri(uri);
     if (at.kind !== 'pkcs11') throw new Error('a token is expected');
-    const wrong = await openToken(at, { pin: Buffer.from('hunter2'), calls: tokenCallsOf({}) });
+    const wrong = await openToken(at, {
+      pin: Buffer.from('hunter2'),
+      ...{ calls: tokenCallsOf({}), refused: new RefusedPins() },
+    });
     const sign = () =>
       wrong.sign(bytesOf('x'), new AbortController().signal).catch((error: unknown) => error);
     const first = await sign();

@@ -24,10 +24,11 @@ const DEADLINE_MS = 500;
 const MAX_WAITING = 1_000;
 const MAX_CALLS = 16;
 /**
- * Pauses before a token that was not found, or failed, is looked for again by whoever has never been in it. SoftHSM writes its state at each
- * login, and other processes that look meanwhile find no token; so nodes that start together would end each other.
+ * Pauses before a token that was not found, or failed before it was given the PIN, is looked for again by whoever has never been in it. SoftHSM writes
+ * its state at each login, and other processes that look meanwhile find no token; so nodes that start together would end each other. In sum longer
+ * than a library that others use is kept as it is (`Library.renew`).
  */
-const LOOKED_FOR_AGAIN_MS = [50, 100, 200, 400, 800] as const;
+const LOOKED_FOR_AGAIN_MS = [50, 100, 200, 400, 800, 1_600, 2_400] as const;
 /** Threads that file access, DNS and compression have of libuv's for themselves, whatever becomes of the token. */
 const KEPT_THREADS = 2;
 
@@ -63,9 +64,26 @@ interface Session {
   readonly key: Handle;
 }
 
+/** Of a process: what a token has refused is not given to it again, for whatever key. Tokens count wrong PINs, and lock themselves. */
+export class RefusedPins {
+  readonly #refused: { readonly token: string; readonly pin: Buffer; readonly error: Error }[] = [];
+
+  find(uri: TokenUri, pin: Buffer): Error | null {
+    const one = this.#refused.find(({ token, pin: refused }) => token === nameOf(uri) && refused.equals(pin));
+    return one?.error ?? null;
+  }
+
+  add(uri: TokenUri, pin: Buffer, error: Error): void {
+    this.#refused.push({ token: nameOf(uri), pin, error });
+  }
+}
+
+const nameOf = ({ modulePath, token, serial }: TokenUri): string => `${modulePath} ${token} ${serial}`;
+
 export interface TokenDeps {
   readonly pin: Buffer;
   readonly calls: TokenCalls;
+  readonly refused: RefusedPins;
 }
 
 /** Rejects with `KeySetError` where the library cannot be loaded. */
@@ -78,8 +96,6 @@ export class Token implements Driver {
   readonly deadlineMs = DEADLINE_MS;
   private readonly idle: Session[] = [];
   private readonly turns: Semaphore;
-  /** Never tried again: a token counts wrong PINs, and locks itself. */
-  private refusedPin: Error | null = null;
   private hasBeenIn = false;
 
   constructor(
@@ -101,7 +117,7 @@ export class Token implements Driver {
 
   /** The public key of the pair. Rejects with `KeySetError` where there is none or more than one. */
   async readPublicKey(): Promise<Uint8Array> {
-    const { session, cryptoki } = await this.login(false);
+    const { session, cryptoki } = await this.login({ isWriting: false });
     try {
       const key = await this.findKey(cryptoki, session, 'public');
       return rawPointOf(await cryptoki.getEcPoint(session, key));
@@ -112,7 +128,7 @@ export class Token implements Driver {
 
   /** Makes a key pair, never to leave the token, unless it is there. */
   async makeKey(): Promise<void> {
-    const { session, cryptoki } = await this.login(true);
+    const { session, cryptoki } = await this.login({ isWriting: true });
     try {
       const there = await cryptoki.findObjects(session, this.templateOf('private'));
       if (there.length > 0) return;
@@ -147,7 +163,7 @@ export class Token implements Driver {
         if (signal.aborted || !(error instanceof CryptokiError)) throw error;
       }
     }
-    return await this.signOver(await this.open(), bytes);
+    return await this.signOver(await this.open(signal), bytes);
   }
 
   private async signOver(session: Session, bytes: Uint8Array): Promise<Uint8Array> {
@@ -162,8 +178,8 @@ export class Token implements Driver {
     }
   }
 
-  private async open(): Promise<Session> {
-    const { session, cryptoki } = await this.login(false);
+  private async open(signal: AbortSignal): Promise<Session> {
+    const { session, cryptoki } = await this.login({ isWriting: false, signal });
     try {
       return { handle: session, key: await this.findKey(cryptoki, session, 'private') };
     } catch (error) {
@@ -172,21 +188,22 @@ export class Token implements Driver {
     }
   }
 
-  private async login(isWriting: boolean): Promise<{ session: Handle; cryptoki: Cryptoki }> {
+  private async login({ isWriting, signal }: Login): Promise<LoggedIn> {
     for (const pauseMs of LOOKED_FOR_AGAIN_MS) {
       if (this.hasBeenIn) break;
       try {
         return await this.loginOnce(isWriting);
       } catch (error) {
-        if (!(error instanceof NoTokenError || error instanceof CryptokiError)) throw error;
-        await sleep(pauseMs);
+        if (!isBeforePin(error)) throw error;
+        await sleep(pauseMs, undefined, { signal });
       }
     }
     return await this.loginOnce(isWriting);
   }
 
-  private async loginOnce(isWriting: boolean): Promise<{ session: Handle; cryptoki: Cryptoki }> {
-    if (this.refusedPin !== null) throw this.refusedPin;
+  private async loginOnce(isWriting: boolean): Promise<LoggedIn> {
+    const refused = this.deps.refused.find(this.uri, this.deps.pin);
+    if (refused !== null) throw refused;
     try {
       return await this.library.run(async (cryptoki) => {
         const session = await cryptoki.openSession(await this.findSlot(cryptoki), { isWriting });
@@ -213,10 +230,11 @@ export class Token implements Driver {
       if (!(error instanceof CryptokiError)) throw error;
       if (error.code === CKR.USER_ALREADY_LOGGED_IN) return;
       if (!REFUSED_PIN.has(error.code)) throw error;
-      this.refusedPin = new RefusedPinError(
+      const refused = new RefusedPinError(
         `the token does not take the PIN (${error.message}); it is not tried again before the next start, since tokens lock themselves`,
       );
-      throw this.refusedPin;
+      this.deps.refused.add(this.uri, this.deps.pin, refused);
+      throw refused;
     }
   }
 
@@ -259,7 +277,22 @@ export class Token implements Driver {
   }
 }
 
+interface Login {
+  readonly isWriting: boolean;
+  /** Nothing is begun once it is aborted. */
+  readonly signal?: AbortSignal;
+}
+
+interface LoggedIn {
+  readonly session: Handle;
+  readonly cryptoki: Cryptoki;
+}
+
 class NoTokenError extends KeySetError {}
+
+/** Not every library answers a wrong PIN with a code that says so, and who gives it again and again locks the token. */
+const isBeforePin = (error: unknown): boolean =>
+  error instanceof NoTokenError || (error instanceof CryptokiError && error.call !== 'C_Login');
 
 const flag = (type: number, value: boolean): Attribute => ({ type, value: Buffer.from([value ? 1 : 0]) });
 
