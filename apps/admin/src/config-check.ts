@@ -56,8 +56,9 @@ export const configCheckCommand: Command = {
   },
 };
 
-/** Two nodes and a worker. */
-const SMALLEST_FLEET = 3;
+/** Processes of two nodes, and a worker. */
+const smallestFleet = (config: Config | WorkerConfig): number =>
+  2 * ('processes' in config ? config.processes : 1) + 1;
 
 /** `isNeeded`: unless it is false nothing starts without. */
 type Steps = Iterable<readonly [what: string, work: () => unknown, isNeeded?: boolean]>;
@@ -96,7 +97,7 @@ function* ofService(config: Config | WorkerConfig): Steps {
   if (cold !== null) yield ['cold days', () => checkCold(cold), false];
   if (database.kind === 'external') yield ['database', () => checkDatabaseOf(config, database.url)];
   if (database.kind === 'external' && config.env === 'production')
-    yield ['connections', () => checkConnections(database.url, SMALLEST_FLEET), false];
+    yield ['connections', () => checkConnections(database.url, smallestFleet(config)), false];
   if (fence === null) return;
   const url = database.kind === 'external' ? database.url : null;
   yield ['fence', () => checkFence(`did:web:${domain}`, fence, url)];

@@ -15,7 +15,8 @@ const stateSql = `
 
 /** The least of what the server takes, and what it grants to the database and to the role. */
 const connectionsSql = `
-  select least(current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
+  select least(current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+      - coalesce(current_setting('reserved_connections', true)::int, 0),
     (select nullif(datconnlimit, -1) from pg_database where datname = current_database()),
     (select nullif(rolconnlimit, -1) from pg_roles where rolname = current_user)) as connections`;
 /** For `svc-admin` and whatever else looks in. */

@@ -255,6 +255,8 @@ export class Connections {
     this.#opening -= opening;
     give();
     this.#ask();
+    // Those that are kept may have been waiting for the place that it had.
+    if (opening === 1) void this.openKept();
   }
 
   /** Unless nobody waits any more by then. */

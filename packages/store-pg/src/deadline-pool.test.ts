@@ -233,6 +233,16 @@ describe('a server that is slow to accept', () => {
     expect(proxy.accepted).toBe(1);
   });
 
+  it('what is kept open comes back also where callers had every place for attempts that failed', async () => {
+    const { proxy, own } = await startPool({ isKept: true, openMs: 300 });
+    await expect(own.run(backendPid)).rejects.toMatchObject(unavailable);
+    // There is no room for it.
+    await own.openKept();
+    await expect.poll(() => proxy.held, { timeout: 20_000 }).toBe(0);
+    proxy.admit();
+    await expect.poll(() => own.state, { timeout: 20_000 }).toMatchObject({ busy: 0, idle: 1 });
+  });
+
   it('keeps what is opened when nobody waits for it any more', async () => {
     const { proxy, own } = await startPool();
     await expect(own.run(backendPid)).rejects.toMatchObject(unavailable);

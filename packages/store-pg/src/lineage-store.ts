@@ -42,6 +42,7 @@ export const lineageStore = (pool: DeadlinePool, standing: Standing): LineageSto
   return {
     async beat(head, nextNonce) {
       const values = [head?.seq ?? null, head?.nonce ?? null, nextNonce];
+      standing.beginLook();
       try {
         return await pool.run(async (client) => {
           const { rows } = await client.query<Omit<Beat, 'server'>>({ name: 'beat', text: beatSql, values });

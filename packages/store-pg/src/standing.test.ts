@@ -5,6 +5,7 @@ import { runSql } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openClient } from './client.ts';
 import { createStore } from './create-store.ts';
+import { Standing } from './standing.ts';
 
 const clusters: OwnCluster[] = [];
 /** Databases of both, with one password. */
@@ -92,7 +93,7 @@ it.each([
     let asked = 0;
     store.lineage.onUnknown(() => {
       asked += 1;
-      store.lineage.trust(trusted ?? server);
+      void store.lineage.beat(null, 'e'.repeat(32)).then(() => store.lineage.trust(trusted ?? server));
     });
     const name = await store.orgs.find(ORG as never).then(
       (org) => org?.name,
@@ -102,6 +103,28 @@ it.each([
   } finally {
     await store.close();
   }
+});
+
+it('a session waits for a look that began after it was opened, and a server that is not the one is asked about once', async () => {
+  const standing = new Standing();
+  let asked = 0;
+  standing.onUnknown(() => {
+    asked += 1;
+  });
+  standing.trust('old');
+  standing.beginLook();
+  const met = standing.settles('new');
+  // Found out before.
+  standing.trust('old');
+  standing.beginLook();
+  standing.trust('new');
+  expect([await met, asked]).toEqual([true, 1]);
+  const replaced = standing.settles('old');
+  standing.beginLook();
+  standing.trust('new');
+  expect([await replaced, await standing.settles('old'), asked]).toEqual([false, false, 2]);
+  standing.trust('old');
+  expect(await standing.settles('old')).toBe(true);
 });
 
 it('the look-up after a lost answer, on a connection of its own, does not take the word of a server that was replaced', async () => {

@@ -10,8 +10,15 @@ export class Standing {
   readonly #doubted = new Set<string>();
   /** Asks whoever keeps the fence to look now. */
   #ask: (() => void) | null = null;
-  /** Sessions that wait for what it says. */
-  readonly #waiting = new Set<() => void>();
+  /** Looks that were begun. */
+  #looks = 0;
+  /** Sessions that wait, each for what a look says that is begun after it was opened. */
+  readonly #waiting = new Map<() => void, number>();
+
+  /** What is said from now on is what this look found. */
+  beginLook(): void {
+    this.#looks += 1;
+  }
 
   /** From now on this one, and no other. */
   trust(server: string): void {
@@ -22,10 +29,14 @@ export class Standing {
 
   /** Not this one, until it is trusted again. */
   doubt(server: string): void {
+    this.#addDoubted(server);
+    this.#tell();
+  }
+
+  #addDoubted(server: string): void {
     this.#doubted.add(server);
     const [oldest] = this.#doubted;
     if (this.#doubted.size > MAX_DOUBTED && oldest !== undefined) this.#doubted.delete(oldest);
-    this.#tell();
   }
 
   /** `ask` is called whenever a session was opened with a server that is neither trusted nor doubted. */
@@ -35,25 +46,34 @@ export class Standing {
 
   /**
    * Whether a session that was just opened may be used. One with a server of which nothing is known waits, for half a second at most, until
-   * the fence was asked: after a failover what is opened first is used as soon as that server is trusted.
+   * the fence was asked: after a failover what is opened first is used as soon as that server is trusted. Where another one is, this one is doubted,
+   * so that nobody asks about it again.
    */
   async settles(server: string): Promise<boolean> {
     const isUnknown = !this.counts(server) && !this.isDoubted(server);
     if (isUnknown && this.#ask !== null) {
-      let told = () => {};
-      const isTold = new Promise<void>((resolve) => {
-        told = resolve;
-        this.#waiting.add(told);
-      });
-      this.#ask();
-      await withinMs(SETTLE_MS, isTold, () => {});
-      this.#waiting.delete(told);
+      const isTold = await this.#whatIsSaid(this.#ask);
+      if (isTold && !this.counts(server)) this.#addDoubted(server);
     }
     return this.counts(server);
   }
 
+  async #whatIsSaid(ask: () => void): Promise<boolean> {
+    let told = () => {};
+    const isTold = new Promise<boolean>((resolve) => {
+      told = () => resolve(true);
+    });
+    this.#waiting.set(told, this.#looks);
+    ask();
+    try {
+      return await withinMs(SETTLE_MS, isTold, () => false);
+    } finally {
+      this.#waiting.delete(told);
+    }
+  }
+
   #tell(): void {
-    for (const told of this.#waiting) told();
+    for (const [told, looks] of this.#waiting) if (looks < this.#looks) told();
   }
 
   isDoubted(server: string): boolean {

@@ -31,7 +31,7 @@ export interface FenceProblem {
 }
 
 const ROUND_MS = 250;
-/** Before a look that was asked for. */
+/** Before a look that was asked for; longer after one that took longer. */
 const LEAST_PAUSE_MS = 50;
 /** Of the age that a head may have: a server that is slow is not asked all the time, and still confirms twice within it. */
 const LONGEST_PAUSE_SHARE = 1 / 4;
@@ -157,17 +157,16 @@ export class Fence {
 
   async #goOn(): Promise<void> {
     const { signal } = this.#stopping;
-    for (let pauseMs = ROUND_MS; !signal.aborted; ) {
-      await this.#pause(LEAST_PAUSE_MS, signal);
-      await this.#pause(pauseMs - LEAST_PAUSE_MS, this.#asked.signal);
+    const { maxAgeMs } = this.options;
+    for (let pauseMs = ROUND_MS, leastMs = LEAST_PAUSE_MS; !signal.aborted; ) {
+      await this.#pause(leastMs, signal);
+      await this.#pause(pauseMs - leastMs, this.#asked.signal);
       if (signal.aborted) return;
       const beganMs = performance.now();
       await this.round();
-      pauseMs = pauseAfter({
-        tookMs: performance.now() - beganMs,
-        isConfirmed: this.#confirmedAtMs >= beganMs,
-        maxAgeMs: this.options.maxAgeMs,
-      });
+      const tookMs = performance.now() - beganMs;
+      pauseMs = pauseAfter({ tookMs, isConfirmed: this.#confirmedAtMs >= beganMs, maxAgeMs });
+      leastMs = Math.max(LEAST_PAUSE_MS, Math.min(tookMs, pauseMs));
     }
   }
 
