@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Place } from '../harness/contestants.ts';
+import { type Place, startApiNode } from '../harness/contestants.ts';
 import { LedgerCluster } from '../ledger/database.ts';
 import { DAY_MS } from '../ledger/days.ts';
 import { measureDecisions } from '../ledger/decisions.ts';
@@ -49,10 +49,12 @@ export async function measureYear(
   progress('exporting');
   rows.push(...(await measureExport({ nodes, database, untilMs: coldMs, ...largestRpOf(ledger) })));
   progress('deciding');
+  // As new as the one on the empty database: what exports have made of a heap is no cost of cold days.
+  const [first] = nodes;
   const deciding = {
     place,
     api,
-    node: nodes[0],
+    node: await startApiNode(place, { name: 'deciding', api, databaseUrl: database.url, first, environment }),
     database,
     rounds,
     seconds: options.seconds,

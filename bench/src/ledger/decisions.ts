@@ -62,7 +62,11 @@ export async function measureDecisions(run: DecisionsRun): Promise<Row[]> {
     return empty === undefined ? Number.NaN : cpuUsPerDecision(report) / cpuUsPerDecision(empty);
   });
   const value = median(ratios);
-  const cost = (name: Side['name']) => `${Math.round(median(of(name).map(cpuUsPerDecision)))} µs ${name}`;
+  const cost = (name: Side['name']) => {
+    const us = (read: (report: LoadReport) => number) =>
+      Math.round(median(of(name).map((report) => (read(report) * 1000) / report.allowed)));
+    return `${name}: ${us(({ serverCpuMs }) => serverCpuMs)} µs API, ${us(({ postgresCpuMs }) => postgresCpuMs)} µs PostgreSQL`;
+  };
   return [
     {
       what: 'CPU of a decision, full against empty',
