@@ -13,9 +13,8 @@ const register = async (path: string, body: object): Promise<Registered> => {
     body: JSON.stringify(body),
   });
   if (response.status === 201) return (await response.json()) as Registered;
-  throw new Error(
-    `${path} answered ${response.status}: ${await response.text()} (is ADMIN_TOKEN that of the service?)`,
-  );
+  const hint = response.status === 401 ? ' (is ADMIN_TOKEN that of the service?)' : '';
+  throw new Error(`${path} answered ${response.status}: ${await response.text()}${hint}`);
 };
 
 /** `registration` is the public part of the Principal's key. */

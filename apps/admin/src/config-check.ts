@@ -22,6 +22,7 @@ import {
   checkReplica,
   checkServer,
   createStore,
+  type Fleet,
   listServiceDids,
   readSchema,
   schemaFault,
@@ -41,24 +42,35 @@ export const configCheckCommand: Command = {
   run: async ({ program = 'api', offline }, env) => {
     const check = CHECKS[String(program)];
     if (check === undefined) throw new UsageError('--program is one of api, worker and runner');
-    const faults: string[] = [];
+    const faults = new Map<string, string>();
     for (const [what, work, isNeeded = true] of check(env, offline === true)) {
+      if (faults.has(DATABASE) && NEED_DATABASE.has(what)) {
+        console.log(`-      ${what}: not looked at, for want of the database`);
+        continue;
+      }
       const problem = await problemOf(work);
       const found = isNeeded ? 'FAULT ' : 'warning';
       console.log(problem === null ? `ok     ${what}` : `${found} ${what}:\n${indent(problem)}`);
-      if (problem !== null && isNeeded) faults.push(problem);
+      if (problem !== null && isNeeded) faults.set(what, problem);
       // Without a configuration there is nothing to look at.
       if (problem !== null && what === CONFIGURATION) break;
     }
     const kind = env.SVC_ENV === 'production' ? '' : ', as development: SVC_ENV is not production';
-    console.log(faults.length === 0 ? `It can start${kind}.` : 'It would not start.');
-    return faults.length === 0 ? 0 : 1;
+    console.log(faults.size === 0 ? `It can start${kind}.` : 'It would not start.');
+    return faults.size === 0 ? 0 : 1;
   },
 };
 
-/** Processes of two nodes, and a worker. */
-const smallestFleet = (config: Config | WorkerConfig): number =>
-  2 * ('processes' in config ? config.processes : 1) + 1;
+/** As far as this configuration tells. */
+const smallestFleet = (config: Config | WorkerConfig): Fleet => {
+  const processes = 'processes' in config ? config.processes : 1;
+  const ofEach = processes === 1 ? '' : ` of ${processes} processes`;
+  return { name: `two nodes${ofEach} and a worker`, processes: 2 * processes + 1 };
+};
+
+/** Without it they would tell the same fault once more. */
+const DATABASE = 'database';
+const NEED_DATABASE = new Set(['connections', 'fence']);
 
 /** `isNeeded`: unless it is false nothing starts without. */
 type Steps = Iterable<readonly [what: string, work: () => unknown, isNeeded?: boolean]>;
@@ -95,7 +107,7 @@ function* ofSecrets(env: Config['env'], load: () => ReturnType<typeof loadWorker
 function* ofService(config: Config | WorkerConfig): Steps {
   const { cold, database, fence, domain } = config;
   if (cold !== null) yield ['cold days', () => checkCold(cold), false];
-  if (database.kind === 'external') yield ['database', () => checkDatabaseOf(config, database.url)];
+  if (database.kind === 'external') yield [DATABASE, () => checkDatabaseOf(config, database.url)];
   if (database.kind === 'external' && config.env === 'production')
     yield ['connections', () => checkConnections(database.url, smallestFleet(config)), false];
   if (fence === null) return;

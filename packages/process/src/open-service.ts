@@ -9,6 +9,7 @@ import {
   DatabaseClock,
   type EntitlementPolicy,
   type Fence,
+  FewLines,
   Holds,
   KeyRing,
   managedPrincipalDid,
@@ -83,9 +84,11 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
   const { env, domain } = config;
   await openDatabase(databaseUrl, { env, isExternal, domain, mayPin: true }, logger);
   if (databaseReadUrl !== null) await openReplica(databaseReadUrl, logger);
+  // Of all connections that are lost at once.
+  const lost = new FewLines((line, message) => logger.warn(line, message));
   const onError = (error: Error) => {
     count('storage');
-    logger.warn({ error: error.message }, 'storage');
+    lost.write({ error: error.message }, 'storage');
   };
   const { ed25519 } = secrets.signers;
   // A restore is put right from these lines, whatever SVC_LOG_LEVEL says.

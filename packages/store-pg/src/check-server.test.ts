@@ -25,22 +25,23 @@ it('a server that writes nothing through is refused where answers must last, wit
 });
 
 it('a server, or a role, that takes fewer connections than the processes may open is told, with both numbers', async () => {
-  await checkConnections(database.url, 0);
-  const [row] = await runSql<{ limit: number }>(
+  const [row] = await runSql<{ most: number; reserved: number }>(
     database.url,
-    "select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as limit",
+    "select current_setting('max_connections')::int as most, current_setting('superuser_reserved_connections')::int as reserved",
   );
-  const fits = Math.floor((Number(row?.limit) - 10) / CONNECTIONS_OF_PROCESS);
-  await checkConnections(database.url, fits);
-  await expect(checkConnections(database.url, fits + 1)).rejects.toMatchObject({
+  const { most = 0, reserved = 0 } = row ?? {};
+  const fits = Math.floor((most - reserved - 10) / CONNECTIONS_OF_PROCESS);
+  const check = (processes: number) => checkConnections(database.url, { name: 'the fleet', processes });
+  await check(0);
+  await check(fits);
+  const wanted = (fits + 1) * CONNECTIONS_OF_PROCESS;
+  await expect(check(fits + 1)).rejects.toMatchObject({
     kind: 'refused',
-    message: expect.stringMatching(
-      `takes ${row?.limit} connections, and ${fits + 1} processes may open ${(fits + 1) * CONNECTIONS_OF_PROCESS + 10}`,
-    ),
+    message: `max_connections is ${most}, ${reserved} of them reserved; the fleet may open ${wanted}, and operators want 10: set max_connections = ${wanted + 10 + reserved} or more, and restart PostgreSQL`,
   });
   const { pathname } = new URL(database.url);
   await runSql(database.url, `alter database ${pathname.slice(1)} connection limit 47`);
-  await expect(checkConnections(database.url, 1)).rejects.toThrow('takes 47 connections');
+  await expect(check(1)).rejects.toThrow('limited to 47 connections');
   await runSql(database.url, `alter database ${pathname.slice(1)} connection limit -1`);
 });
 

@@ -13,12 +13,13 @@ const stateSql = `
   select current_setting('fsync') as "fsync", current_setting('full_page_writes') as "full_page_writes",
     pg_backend_pid() as pid`;
 
-/** The least of what the server takes, and what it grants to the database and to the role. */
+/** What the server takes, and what it grants to the database and to the role. */
 const connectionsSql = `
-  select least(current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
-      - coalesce(current_setting('reserved_connections', true)::int, 0),
-    (select nullif(datconnlimit, -1) from pg_database where datname = current_database()),
-    (select nullif(rolconnlimit, -1) from pg_roles where rolname = current_user)) as connections`;
+  select current_setting('max_connections')::int as most,
+    current_setting('superuser_reserved_connections')::int
+      + coalesce(current_setting('reserved_connections', true)::int, 0) as reserved,
+    least((select nullif(datconnlimit, -1) from pg_database where datname = current_database()),
+      (select nullif(rolconnlimit, -1) from pg_roles where rolname = current_user)) as "limit"`;
 /** For `svc-admin` and whatever else looks in. */
 const OPERATORS = 10;
 
@@ -50,24 +51,35 @@ export async function checkServer(
   }
 }
 
-/**
- * Rejects with `StoreError` `refused`, in a sentence for the operator, where the server takes fewer connections than this many
- * processes (of the API, and workers) may open.
- */
-export async function checkConnections(databaseUrl: string, processes: number): Promise<void> {
+/** Processes of the API, and workers. */
+export interface Fleet {
+  /** For people: `two nodes and a worker`. */
+  readonly name: string;
+  readonly processes: number;
+}
+
+/** Rejects with `StoreError` `refused`, in a sentence for the operator, where the server takes fewer connections than the fleet may open. */
+export async function checkConnections(databaseUrl: string, { name, processes }: Fleet): Promise<void> {
   const client = await openClient({
     ...{ databaseUrl, connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS },
   });
   try {
-    const { rows } = await client.query<{ connections: number }>(connectionsSql);
-    const connections = rows[0]?.connections ?? 0;
+    type Found = { readonly most: number; readonly reserved: number; readonly limit: number | null };
+    const [{ most, reserved, limit } = { most: 0, reserved: 0, limit: null }] = (
+      await client.query<Found>(connectionsSql)
+    ).rows;
     const needed = processes * CONNECTIONS_OF_PROCESS + OPERATORS;
-    if (connections >= needed) return;
-    throw new StoreError(
-      'refused',
-      `the database takes ${connections} connections, and ${processes} processes may open ${needed}, ${CONNECTIONS_OF_PROCESS} each and ${OPERATORS} for operators: ` +
-        'raise max_connections, or the limit of the database or the role',
-    );
+    const want = `${name} may open ${processes * CONNECTIONS_OF_PROCESS}, and operators want ${OPERATORS}`;
+    if (most - reserved < needed)
+      throw new StoreError(
+        'refused',
+        `max_connections is ${most}, ${reserved} of them reserved; ${want}: set max_connections = ${needed + reserved} or more, and restart PostgreSQL`,
+      );
+    if (limit !== null && limit < needed)
+      throw new StoreError(
+        'refused',
+        `the database or the role is limited to ${limit} connections; ${want}: raise the limit to ${needed} or more`,
+      );
   } finally {
     client.destroy();
   }

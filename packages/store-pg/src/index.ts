@@ -1,5 +1,5 @@
 /** PostgreSQL storage (15 or later): schema, repositories, the commit of decisions, the revocation barrier. */
-export { checkConnections, checkReplica, checkServer } from './check-server.ts';
+export { checkConnections, checkReplica, checkServer, type Fleet } from './check-server.ts';
 export { type ClockRepair, type ClockState, readClockState, repairClock } from './clock-repair.ts';
 export { readDayRows } from './cold/day-rows.ts';
 export { type UnpackDay, unpackDay } from './cold/unpack-day.ts';

@@ -3,7 +3,7 @@
  * contract and in their handlers.
  */
 import { type Route, type RouteId, routes } from '@svc/contract';
-import { activeTraceId, isTracing, noteOnSpan, traced, tracedRequest } from '@svc/service';
+import { activeTraceId, FewLines, isTracing, noteOnSpan, traced, tracedRequest } from '@svc/service';
 import { ApiError } from './api-error.ts';
 import { customerIpOf } from './client-ip.ts';
 import type { HttpDeps } from './deps.ts';
@@ -15,7 +15,6 @@ import type { Allowance } from './rate-limiter.ts';
 import { readInput } from './read-input.ts';
 import { encodeFor } from './representations.ts';
 import { answer, type FailurePort, sendFailure } from './respond.ts';
-import { UnavailableLog } from './unavailable-log.ts';
 
 export interface BoundRoute {
   readonly id: RouteId;
@@ -32,7 +31,11 @@ export class Pipeline {
   constructor(private readonly deps: HttpDeps) {
     this.gate = new Gate(deps.clock, deps.authenticate, deps.limits, deps.metrics.authenticationFailed);
     const { logger, toApiError } = deps;
-    this.#failures = { logger, toApiError, unavailable: new UnavailableLog(logger) };
+    this.#failures = {
+      logger,
+      toApiError,
+      unavailable: new FewLines((line, message) => logger.warn(line, message)),
+    };
   }
 
   bind(id: RouteId): BoundRoute {

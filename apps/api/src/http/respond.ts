@@ -1,11 +1,11 @@
 /** Replies and errors as answers. One place decides what a caller is told of a failure. */
 import { asSentence, type ErrorBody, type ErrorCode } from '@svc/contract';
+import type { FewLines } from '@svc/service';
 import type { Logger } from 'pino';
 import { ApiError } from './api-error.ts';
 import { ClientGone } from './client-gone.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import type { Reply } from './handler.ts';
-import type { UnavailableLog } from './unavailable-log.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -89,7 +89,8 @@ const withHint = (error: ApiError | null, { pathParams }: Exchange): ApiError | 
 
 export interface FailurePort {
   readonly logger: Logger;
-  readonly unavailable: UnavailableLog;
+  /** Answers 503: while a backing service is away all requests fail alike, and each has its line in the access log. */
+  readonly unavailable: FewLines;
   /** Translates errors of the inner layers. Null: it is a bug. */
   readonly toApiError: (error: unknown) => ApiError | null;
 }
@@ -109,7 +110,8 @@ export const sendFailure = (
   if (known === null) logger.error({ ...context, err: thrown }, 'request failed');
   else if (known.code === 'INTERNAL')
     logger.error({ ...context, detail: known.detail, err: known.cause }, known.message);
-  else if (known.status >= 500) unavailable.write(context, known);
+  else if (known.status >= 500)
+    unavailable.write({ ...context, detail: known.detail, err: known.cause }, known.message);
   // Reset, not closed: to a client of HTTP/1.0 the end of the connection is the end of the body.
   if (exchange.response.headersSent) exchange.response.socket?.resetAndDestroy();
   else {

@@ -146,6 +146,17 @@ describe('svc-admin', () => {
   });
 });
 
+it('config check tells of a database that is away once, and not as a fault of what needs it', () => {
+  const env = {
+    ...nodeEnv(database.url, {}),
+    DATABASE_URL: 'postgres://nobody@127.0.0.1:1/svc',
+    SVC_FENCE: `file://${join(tmpdir(), `svc-fence-${process.pid}`)}`,
+  };
+  const { status, out } = run('apps/admin', ['config', 'check'], env);
+  expect([status, out.match(/ECONNREFUSED/g)?.length]).toEqual([1, 1]);
+  expect(out).toMatch(/^- +fence: not looked at, for want of the database$/m);
+});
+
 describe('what a start goes on without', () => {
   const typo = join(tmpdir(), `svc-no-such-${process.pid}`);
   const env = () => ({ ...nodeEnv(database.url, {}), SVC_COLD: `file://${typo}` });

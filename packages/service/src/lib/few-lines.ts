@@ -1,0 +1,29 @@
+/** Of what many things write at once while one is wrong: a few lines in each second, the next with how many were left out. */
+const LINES_PER_SECOND = 5;
+
+export class FewLines {
+  #second = 0;
+  #lines = 0;
+  #leftOut = 0;
+
+  constructor(
+    private readonly log: (fields: object, message: string) => void,
+    private readonly nowMs: () => number = () => performance.now(),
+  ) {}
+
+  write(fields: object, message: string): void {
+    const second = Math.floor(this.nowMs() / 1_000);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#lines = 0;
+    }
+    if (this.#lines >= LINES_PER_SECOND) {
+      this.#leftOut += 1;
+      return;
+    }
+    this.#lines += 1;
+    const leftOut = this.#leftOut === 0 ? {} : { leftOut: this.#leftOut };
+    this.#leftOut = 0;
+    this.log({ ...fields, ...leftOut }, message);
+  }
+}
