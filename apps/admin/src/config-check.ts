@@ -16,7 +16,7 @@ import {
   readRunnerConfig,
   readWorkerConfig,
 } from '@svc/process';
-import { type FenceHead, HEAD_KEY, parseHead } from '@svc/service';
+import { type FenceHead, HEAD_KEY, parseHead, StoreError } from '@svc/service';
 import {
   checkConnections,
   checkReplica,
@@ -42,22 +42,24 @@ export const configCheckCommand: Command = {
   run: async ({ program = 'api', offline }, env) => {
     const check = CHECKS[String(program)];
     if (check === undefined) throw new UsageError('--program is one of api, worker and runner');
-    const faults = new Map<string, string>();
+    const faults: string[] = [];
+    let isReached = true;
     for (const [what, work, isNeeded = true] of check(env, offline === true)) {
-      if (faults.has(DATABASE) && NEED_DATABASE.has(what)) {
+      if (!isReached && NEED_DATABASE.has(what)) {
         console.log(`-      ${what}: not looked at, for want of the database`);
         continue;
       }
-      const problem = await problemOf(work);
+      const { problem, isUnavailable } = await problemOf(work);
+      if (what === DATABASE) isReached = !isUnavailable;
       const found = isNeeded ? 'FAULT ' : 'warning';
       console.log(problem === null ? `ok     ${what}` : `${found} ${what}:\n${indent(problem)}`);
-      if (problem !== null && isNeeded) faults.set(what, problem);
+      if (problem !== null && isNeeded) faults.push(problem);
       // Without a configuration there is nothing to look at.
       if (problem !== null && what === CONFIGURATION) break;
     }
     const kind = env.SVC_ENV === 'production' ? '' : ', as development: SVC_ENV is not production';
-    console.log(faults.size === 0 ? `It can start${kind}.` : 'It would not start.');
-    return faults.size === 0 ? 0 : 1;
+    console.log(faults.length === 0 ? `It can start${kind}.` : 'It would not start.');
+    return faults.length === 0 ? 0 : 1;
   },
 };
 
@@ -180,13 +182,21 @@ const holdAgainstFence = async (
   }
 };
 
-const problemOf = async (work: () => unknown): Promise<string | null> => {
+interface Found {
+  readonly problem: string | null;
+  /** The database was not reached. */
+  readonly isUnavailable: boolean;
+}
+
+const problemOf = async (work: () => unknown): Promise<Found> => {
   try {
     await work();
-    return null;
+    return { problem: null, isUnavailable: false };
   } catch (error) {
-    if (error instanceof ConfigurationError) return error.message.replace(/^ +/gm, '');
-    return error instanceof Error ? error.message : String(error);
+    const isUnavailable = error instanceof StoreError && error.kind === 'unavailable';
+    const message = error instanceof Error ? error.message : String(error);
+    const problem = error instanceof ConfigurationError ? message.replace(/^ +/gm, '') : message;
+    return { problem, isUnavailable };
   }
 };
 

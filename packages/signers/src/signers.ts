@@ -10,9 +10,13 @@ import { type WatchedSigner, watchSigner } from './watched-signer.ts';
 
 type RemoteUri = Exclude<KeyUri, { readonly kind: 'file' }>;
 
+/** Of a process. A key that is read later is read again a second after it was not had. */
+const STARTS_WITHIN_MS = 20_000;
+
 export class Signers {
   private readonly opened = new Map<string, Promise<WatchedSigner>>();
   private readonly tokens = { calls: tokenCallsOf(process.env), refused: new RefusedPins() };
+  private readonly startedAtMs = performance.now();
 
   /** `ed25519`: what signs with keys that are in this process. */
   constructor(readonly ed25519: Ed25519 = nodeEd25519()) {}
@@ -46,7 +50,7 @@ export class Signers {
         uri,
         isLikeThat ? { ...at, object: null, id: null } : at,
         name,
-        tokenDeps(at, sources, this.tokens),
+        this.tokenDeps(at, sources),
       );
     throw new KeySetError('a new key is made in file:, pkcs11: or aws-kms:');
   }
@@ -58,18 +62,17 @@ export class Signers {
     this.ed25519.close();
   }
 
+  private tokenDeps(at: TokenUri, sources: KeySources): TokenDeps {
+    const isStarting = performance.now() - this.startedAtMs < STARTS_WITHIN_MS;
+    return { pin: readPin(at, sources), ...this.tokens, isStarting };
+  }
+
   private async openRemote(at: RemoteUri, key: PublishedKey, sources: KeySources): Promise<WatchedSigner> {
     const driver =
-      at.kind === 'aws-kms' ? await openKms(at) : await openToken(at, tokenDeps(at, sources, this.tokens));
+      at.kind === 'aws-kms' ? await openKms(at) : await openToken(at, this.tokenDeps(at, sources));
     return watchSigner(driver, key);
   }
 }
-
-const tokenDeps = (
-  at: TokenUri,
-  sources: KeySources,
-  ofProcess: Pick<TokenDeps, 'calls' | 'refused'>,
-): TokenDeps => ({ pin: readPin(at, sources), ...ofProcess });
 
 /** What a signer could not sign is refused before it is relied on (decision 51). */
 const refuseUnfit = ({ kind }: RemoteUri, kid: string): void => {

@@ -47,10 +47,14 @@ it('tokens never take all threads that other work of the process needs', () => {
 
 const neverAborted = () => new AbortController().signal;
 
+const processThat = ({ isStarting = true, threads = '4' } = {}) => ({
+  ...{ calls: tokenCallsOf({ UV_THREADPOOL_SIZE: threads }), refused: new RefusedPins(), isStarting },
+});
+
 /** A token of a library that answers as it is told. */
 const pretend = (
   answers: Partial<Record<keyof Cryptoki, (...asked: never[]) => unknown>>,
-  ofProcess = { calls: tokenCallsOf({}), refused: new RefusedPins() },
+  ofProcess = processThat(),
 ) => {
   const cryptoki = {
     ...{ listSlots: async () => [1], getToken: async () => ({ label: 'svc', serial: '1' }) },
@@ -67,7 +71,7 @@ const pretend = (
 };
 
 it('a key in a token that hangs leaves those in other tokens a call', async () => {
-  const ofProcess = { calls: tokenCallsOf({}), refused: new RefusedPins() };
+  const ofProcess = processThat();
   const hanging = pretend({ signEddsa: () => new Promise(() => {}) }, ofProcess);
   for (let i = 0; i < 20; i++) void hanging.sign(bytesOf('hanging'), neverAborted());
   const signature = new Uint8Array(64);
@@ -81,7 +85,7 @@ it.each([
 ])(
   'a PIN that a token does not take is given to it once by who starts, where the library %s',
   async (_, code) => {
-    const ofProcess = { calls: tokenCallsOf({}), refused: new RefusedPins() };
+    const ofProcess = processThat();
     let logins = 0;
     const login = async () => {
       logins += 1;
@@ -96,6 +100,33 @@ it.each([
     expect(logins).toBe(1);
   },
 );
+
+it('a PIN that became wrong is given once, however many signatures want a session at once', async () => {
+  let logins = 0;
+  const login = async () => {
+    logins += 1;
+    throw new CryptokiError('C_Login', CKR.PIN_INCORRECT);
+  };
+  const token = pretend({ login }, processThat({ isStarting: false, threads: '10' }));
+  const signing = await Promise.allSettled(
+    Array.from({ length: 20 }, () => token.sign(bytesOf('x'), neverAborted())),
+  );
+  expect(signing.map((one) => one.status === 'rejected' && one.reason instanceof RefusedPinError)).toEqual(
+    Array(20).fill(true),
+  );
+  expect(logins).toBe(1);
+});
+
+it('a token that is away is looked for again by who starts, and not by who reads a key later', async () => {
+  let looks = 0;
+  const listSlots = async () => {
+    looks += 1;
+    return [];
+  };
+  const later = pretend({ listSlots }, processThat({ isStarting: false }));
+  await expect(later.sign(bytesOf('x'), neverAborted())).rejects.toThrow('no such token is there');
+  expect(looks).toBe(1);
+});
 
 it('a start that was given up looks for its token no more', async () => {
   let looks = 0;
@@ -274,7 +305,7 @@ describe.skipIf(modulePath === null)('a key in a token', () => {
     if (at.kind !== 'pkcs11') throw new Error('a token is expected');
     const wrong = await openToken(at, {
       pin: Buffer.from('hunter2'),
-      ...{ calls: tokenCallsOf({}), refused: new RefusedPins() },
+      ...processThat(),
     });
     const sign = () =>
       wrong.sign(bytesOf('x'), new AbortController().signal).catch((error: unknown) => error);

@@ -74,7 +74,7 @@ export class Connections {
   #opening = 0;
   /** Places of the pool for those that wait for their turn to be opened. */
   #inLine = 0;
-  #isFilling = false;
+  #filling: Promise<void> | null = null;
   readonly #closing = new AbortController();
 
   constructor(options: ConnectionsOptions) {
@@ -105,7 +105,7 @@ export class Connections {
       if (!this.#isClosing) options.onError(error);
     });
     this.#pool.on('remove', () => {
-      if (options.isKept === true) void this.#fill();
+      void this.openKept();
     });
     // While a client is checked out the pool does not listen: an 'error' event would end the process.
     this.#pool.on('connect', (client) => client.on('error', () => {}));
@@ -113,13 +113,15 @@ export class Connections {
 
   /** Resolves when all that are kept were open, or none is any more. One that is lost later is opened again without anybody having asked for it. */
   async openKept(): Promise<void> {
-    if (this.#options.isKept === true) await this.#fill();
+    if (this.#options.isKept !== true) return;
+    this.#filling ??= this.#fill().finally(() => {
+      this.#filling = null;
+    });
+    await this.#filling;
   }
 
   /** One after another; where one is not had, again after a pause. */
   async #fill(): Promise<void> {
-    if (this.#isFilling) return;
-    this.#isFilling = true;
     let pauseMs = KEEP_PAUSE_MS;
     while (!this.#isClosing && this.#isRoom) {
       this.#inLine += 1;
@@ -136,7 +138,6 @@ export class Connections {
         pauseMs = Math.min(2 * pauseMs, MOST_KEEP_PAUSE_MS);
       }
     }
-    this.#isFilling = false;
   }
 
   /** The pool opens none while one is idle: those are held until it has begun. */

@@ -104,9 +104,6 @@ export class SilentConnections {
 
   /** Over the session that is open. What is lost tells that others may be: then, and where none is open, over a new one. */
   async #ask(): Promise<void> {
-    const server = this.#session?.server;
-    // Of another server's connections it knows nothing.
-    if ([...this.#kept.keys()].some((client) => client.server !== server)) this.#closeSession();
     if (this.#session !== null && (await this.#askOver(this.#session, false).catch(() => false))) return;
     this.#closeSession();
     for (const client of this.#idle) this.#probe(client);

@@ -127,6 +127,24 @@ it('a session waits for a look that began after it was opened, and a server that
   expect(await standing.settles('old')).toBe(true);
 });
 
+it('what a look finds of another server is no word on the one that was met', async () => {
+  const standing = new Standing();
+  let asked = 0;
+  standing.onUnknown(() => {
+    asked += 1;
+  });
+  standing.trust('old');
+  const met = standing.settles('new');
+  // The look asked the one that was replaced, and found it behind.
+  standing.beginLook();
+  standing.doubt('old');
+  standing.beginLook();
+  // Opened while a look is under way that finds it.
+  const metLater = standing.settles('new');
+  standing.trust('new');
+  expect([await met, await metLater, asked]).toEqual([true, true, 2]);
+});
+
 it('the look-up after a lost answer, on a connection of its own, does not take the word of a server that was replaced', async () => {
   const store = createStore({ databaseUrl: urls.replaced });
   try {

@@ -13,7 +13,7 @@ export class Standing {
   /** Looks that were begun. */
   #looks = 0;
   /** Sessions that wait, each for what a look says that is begun after it was opened. */
-  readonly #waiting = new Map<() => void, number>();
+  readonly #waiting = new Map<() => void, { readonly server: string; readonly looks: number }>();
 
   /** What is said from now on is what this look found. */
   beginLook(): void {
@@ -24,16 +24,18 @@ export class Standing {
   trust(server: string): void {
     this.#trusted = server;
     this.#doubted.delete(server);
-    this.#tell();
+    for (const [told, one] of this.#waiting) if (one.server === server || one.looks < this.#looks) told();
   }
 
   /** Not this one, until it is trusted again. */
   doubt(server: string): void {
     this.#addDoubted(server);
-    this.#tell();
+    // Of others it says nothing.
+    for (const [told, one] of this.#waiting) if (one.server === server) told();
   }
 
   #addDoubted(server: string): void {
+    this.#doubted.delete(server);
     this.#doubted.add(server);
     const [oldest] = this.#doubted;
     if (this.#doubted.size > MAX_DOUBTED && oldest !== undefined) this.#doubted.delete(oldest);
@@ -52,28 +54,24 @@ export class Standing {
   async settles(server: string): Promise<boolean> {
     const isUnknown = !this.counts(server) && !this.isDoubted(server);
     if (isUnknown && this.#ask !== null) {
-      const isTold = await this.#whatIsSaid(this.#ask);
+      const isTold = await this.#isToldOf(server, this.#ask);
       if (isTold && !this.counts(server)) this.#addDoubted(server);
     }
     return this.counts(server);
   }
 
-  async #whatIsSaid(ask: () => void): Promise<boolean> {
+  async #isToldOf(server: string, ask: () => void): Promise<boolean> {
     let told = () => {};
     const isTold = new Promise<boolean>((resolve) => {
       told = () => resolve(true);
     });
-    this.#waiting.set(told, this.#looks);
+    this.#waiting.set(told, { server, looks: this.#looks });
     ask();
     try {
       return await withinMs(SETTLE_MS, isTold, () => false);
     } finally {
       this.#waiting.delete(told);
     }
-  }
-
-  #tell(): void {
-    for (const [told, looks] of this.#waiting) if (looks < this.#looks) told();
   }
 
   isDoubted(server: string): boolean {

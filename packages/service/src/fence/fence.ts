@@ -31,7 +31,7 @@ export interface FenceProblem {
 }
 
 const ROUND_MS = 250;
-/** Before a look that was asked for; longer after one that took longer. */
+/** Before a look that was asked for; longer after one that confirmed and took longer. */
 const LEAST_PAUSE_MS = 50;
 /** Of the age that a head may have: a server that is slow is not asked all the time, and still confirms twice within it. */
 const LONGEST_PAUSE_SHARE = 1 / 4;
@@ -165,8 +165,9 @@ export class Fence {
       const beganMs = performance.now();
       await this.round();
       const tookMs = performance.now() - beganMs;
-      pauseMs = pauseAfter({ tookMs, isConfirmed: this.#confirmedAtMs >= beganMs, maxAgeMs });
-      leastMs = Math.max(LEAST_PAUSE_MS, Math.min(tookMs, pauseMs));
+      const isConfirmed = this.#confirmedAtMs >= beganMs;
+      pauseMs = pauseAfter({ tookMs, isConfirmed, maxAgeMs });
+      leastMs = isConfirmed ? Math.max(LEAST_PAUSE_MS, Math.min(tookMs, pauseMs)) : LEAST_PAUSE_MS;
     }
   }
 

@@ -64,26 +64,41 @@ interface Session {
   readonly key: Handle;
 }
 
-/** Of a process: what a token has refused is not given to it again, for whatever key. Tokens count wrong PINs, and lock themselves. */
+/**
+ * Of a process: a PIN that a token has refused is not given to it again, for whatever key. Tokens count wrong PINs, and lock themselves. So a token
+ * is given its PIN by one at a time.
+ */
 export class RefusedPins {
-  readonly #refused: { readonly token: string; readonly pin: Buffer; readonly error: Error }[] = [];
+  readonly #refused: { readonly token: string; readonly pin: Buffer; readonly error: RefusedPinError }[] = [];
+  readonly #turns = new Map<string, Promise<unknown>>();
 
-  find(uri: TokenUri, pin: Buffer): Error | null {
-    const one = this.#refused.find(({ token, pin: refused }) => token === nameOf(uri) && refused.equals(pin));
-    return one?.error ?? null;
-  }
-
-  add(uri: TokenUri, pin: Buffer, error: Error): void {
-    this.#refused.push({ token: nameOf(uri), pin, error });
+  /** `login` rejects with `RefusedPinError` for a PIN that is wrong. `token`: one name for it, whatever its keys call it. */
+  async give(token: string, pin: Buffer, login: () => Promise<void>): Promise<void> {
+    const inTurn = async () => {
+      const known = this.#refused.find((one) => one.token === token && one.pin.equals(pin));
+      if (known !== undefined) throw known.error;
+      try {
+        await login();
+      } catch (error) {
+        if (error instanceof RefusedPinError) this.#refused.push({ token, pin, error });
+        throw error;
+      }
+    };
+    const turn = (this.#turns.get(token) ?? Promise.resolve()).then(inTurn);
+    this.#turns.set(
+      token,
+      turn.catch(() => {}),
+    );
+    return turn;
   }
 }
-
-const nameOf = ({ modulePath, token, serial }: TokenUri): string => `${modulePath} ${token} ${serial}`;
 
 export interface TokenDeps {
   readonly pin: Buffer;
   readonly calls: TokenCalls;
   readonly refused: RefusedPins;
+  /** A token that is not found is looked for again. */
+  readonly isStarting: boolean;
 }
 
 /** Rejects with `KeySetError` where the library cannot be loaded. */
@@ -190,7 +205,7 @@ export class Token implements Driver {
 
   private async login({ isWriting, signal }: Login): Promise<LoggedIn> {
     for (const pauseMs of LOOKED_FOR_AGAIN_MS) {
-      if (this.hasBeenIn) break;
+      if (this.hasBeenIn || !this.deps.isStarting) break;
       try {
         return await this.loginOnce(isWriting);
       } catch (error) {
@@ -202,13 +217,13 @@ export class Token implements Driver {
   }
 
   private async loginOnce(isWriting: boolean): Promise<LoggedIn> {
-    const refused = this.deps.refused.find(this.uri, this.deps.pin);
-    if (refused !== null) throw refused;
     try {
       return await this.library.run(async (cryptoki) => {
-        const session = await cryptoki.openSession(await this.findSlot(cryptoki), { isWriting });
+        const { slot, serial } = await this.findSlot(cryptoki);
+        const session = await cryptoki.openSession(slot, { isWriting });
         try {
-          await this.givePin(cryptoki, session);
+          const { refused, pin } = this.deps;
+          await refused.give(`${this.uri.modulePath} ${serial}`, pin, () => this.givePin(cryptoki, session));
           this.hasBeenIn = true;
           this.library.noteSession();
           return { session, cryptoki };
@@ -218,7 +233,7 @@ export class Token implements Driver {
         }
       });
     } catch (error) {
-      await this.library.renew();
+      await this.library.renew().catch(() => {});
       throw error;
     }
   }
@@ -230,25 +245,24 @@ export class Token implements Driver {
       if (!(error instanceof CryptokiError)) throw error;
       if (error.code === CKR.USER_ALREADY_LOGGED_IN) return;
       if (!REFUSED_PIN.has(error.code)) throw error;
-      const refused = new RefusedPinError(
+      throw new RefusedPinError(
         `the token does not take the PIN (${error.message}); it is not tried again before the next start, since tokens lock themselves`,
       );
-      this.deps.refused.add(this.uri, this.deps.pin, refused);
-      throw refused;
     }
   }
 
-  private async findSlot(cryptoki: Cryptoki): Promise<Handle> {
+  private async findSlot(cryptoki: Cryptoki): Promise<{ slot: Handle; serial: string }> {
     const { token, serial } = this.uri;
-    const found: Handle[] = [];
+    const found: { slot: Handle; serial: string }[] = [];
     for (const slot of await cryptoki.listSlots()) {
       const info = await cryptoki.getToken(slot);
-      if ((token ?? info.label) === info.label && (serial ?? info.serial) === info.serial) found.push(slot);
+      if ((token ?? info.label) === info.label && (serial ?? info.serial) === info.serial)
+        found.push({ slot, serial: info.serial });
     }
-    const [slot, another] = found;
-    if (slot === undefined) throw new NoTokenError('no such token is there');
+    const [one, another] = found;
+    if (one === undefined) throw new NoTokenError('no such token is there');
     if (another !== undefined) throw new KeySetError('several tokens have this label: name one by serial=');
-    return slot;
+    return one;
   }
 
   private async findKey(cryptoki: Cryptoki, session: Handle, half: keyof typeof CKO): Promise<Handle> {
