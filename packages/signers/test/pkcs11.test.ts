@@ -117,34 +117,41 @@ it('a PIN that became wrong is given once, however many signatures want a sessio
   expect(logins).toBe(1);
 });
 
-it('a token that is away is looked for again by who starts, and not by who reads a key later', async () => {
+/** A slot without a token. `onLook`: called at each look. */
+const emptySlot = (onLook = () => {}) => {
   let looks = 0;
   const listSlots = async () => {
     looks += 1;
+    onLook();
     return [];
   };
-  const later = pretend({ listSlots }, processThat({ isStarting: false }));
+  return { answers: { listSlots }, looks: () => looks };
+};
+
+it('a token that is away is looked for again by who starts, and not by who reads a key later', async () => {
+  const slot = emptySlot();
+  const later = pretend(slot.answers, processThat({ isStarting: false }));
   await expect(later.sign(bytesOf('x'), neverAborted())).rejects.toThrow('no such token is there');
-  expect(looks).toBe(1);
+  expect(slot.looks()).toBe(1);
 });
 
-it('a start that was given up looks for its token no more', async () => {
-  let looks = 0;
-  const listSlots = async () => {
-    looks += 1;
-    return [];
-  };
-  const signal = AbortSignal.abort();
-  await expect(pretend({ listSlots }).sign(bytesOf('x'), signal)).rejects.toThrow();
+it('a start that was given up looks for its token no more, and gives it no PIN', async () => {
   const stop = new AbortController();
-  const starting = pretend({
-    listSlots: async () => {
-      stop.abort();
-      return listSlots();
-    },
-  }).sign(bytesOf('x'), stop.signal);
-  await expect(starting).rejects.toThrow();
-  expect(looks).toBeLessThanOrEqual(1);
+  const slot = emptySlot(() => stop.abort());
+  const starting = () => pretend(slot.answers).sign(bytesOf('x'), stop.signal);
+  for (const _ of ['at its first look', 'before it began']) await expect(starting()).rejects.toThrow();
+  expect(slot.looks()).toBe(1);
+  let logins = 0;
+  const late = new AbortController();
+  const login = async () => {
+    logins += 1;
+  };
+  const openSession = async () => {
+    late.abort();
+    return 1;
+  };
+  await expect(pretend({ openSession, login }).sign(bytesOf('x'), late.signal)).rejects.toThrow();
+  expect(logins).toBe(0);
 });
 
 describe.skipIf(modulePath === null)('a key in a token', () => {

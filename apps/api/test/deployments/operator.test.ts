@@ -1,4 +1,4 @@
-/** What an operator meets on the first evening: versions, help, a check of the configuration, the log and its level. */
+/** What an operator meets on the first evening: versions, help, the log and its level. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
@@ -17,21 +17,13 @@ import { nodeEnv } from '../world/api-node.ts';
 import { startApiProcess } from '../world/api-process.ts';
 import { svcAdmin } from '../world/fence.ts';
 import { productionEnv } from '../world/production.ts';
+import { runProgram as run } from '../world/run-program.ts';
 import { call, createTenants, issueGrant, receiptOf, verifyBody } from '../world/tenants.ts';
 
 const database = withDatabase();
 /** Of which no service has taken possession. */
 const unclaimed = withDatabase();
 const production = productionEnv();
-
-const run = (app: string, parameters: readonly string[], env: Readonly<Record<string, string>> = {}) => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [programFile(app), ...parameters], {
-    encoding: 'utf8',
-    timeout: 30_000,
-    env: { PATH: process.env.PATH, ...env },
-  });
-  return { status, out: stdout, err: stderr };
-};
 
 /** In front of PostgreSQL: what holds the marker is forwarded so much later. */
 const startSlowProxy = async (databaseUrl: string, marker: string, delayMs: number) => {
@@ -122,55 +114,11 @@ describe('svc-admin', () => {
       });
     },
   );
-
-  it('config check names every fault of the environment, and what the database says to it', () => {
-    const faulty = run('apps/admin', ['config', 'check'], { SVC_ENV: 'production', SVC_PROT: '1' });
-    expect([faulty.status, faulty.out]).toEqual([
-      1,
-      expect.stringMatching(/SVC_PROT.*SVC_PORT\?[\s\S]*DATABASE_URL is required/),
-    ]);
-    const well = nodeEnv(database.url, production);
-    const offline = run('apps/admin', ['config', 'check', '--offline'], well);
-    expect([offline.status, offline.out]).toEqual([0, 'ok     configuration\nok     keys\nIt can start.\n']);
-    // The server of the tests is not durable, which production refuses.
-    expect(run('apps/admin', ['config', 'check'], well)).toMatchObject({
-      status: 1,
-      out: expect.stringContaining('Set fsync = on'),
-    });
-    const development = run(
-      'apps/admin',
-      ['config', 'check', '--program', 'worker'],
-      nodeEnv(database.url, {}),
-    );
-    expect(development).toMatchObject({ status: 0, out: expect.stringContaining('ok     database') });
-  });
-});
-
-it('config check tells of a database that is away once, and not as a fault of what needs it', () => {
-  const env = {
-    ...nodeEnv(database.url, {}),
-    DATABASE_URL: 'postgres://nobody@127.0.0.1:1/svc',
-    SVC_FENCE: `file://${join(tmpdir(), `svc-fence-${process.pid}`)}`,
-  };
-  const { status, out } = run('apps/admin', ['config', 'check'], env);
-  expect([status, out.match(/ECONNREFUSED/g)?.length]).toEqual([1, 1]);
-  expect(out).toMatch(/^- +fence: not looked at, for want of the database$/m);
 });
 
 describe('what a start goes on without', () => {
   const typo = join(tmpdir(), `svc-no-such-${process.pid}`);
   const env = () => ({ ...nodeEnv(database.url, {}), SVC_COLD: `file://${typo}` });
-
-  it('config check warns of a replica that is away and of a store that is not there, and says that it can start', () => {
-    const away = {
-      ...env(),
-      DATABASE_READ_URL: 'postgres://nobody@127.0.0.1:1/svc',
-    };
-    const { status, out } = run('apps/admin', ['config', 'check'], away);
-    expect([status, out]).toEqual([0, expect.stringMatching(/^warning cold days:$[\s\S]*is it mounted\?/m)]);
-    expect(out).toMatch(/^warning replica:$/m);
-    expect(out).toMatch(/It can start, as development: SVC_ENV is not production\.\n$/);
-  });
 
   it('ledger status says that the store is not there, and nobody makes a folder that was mistyped', () => {
     const asked = env();
@@ -187,28 +135,6 @@ describe('what a start goes on without', () => {
 });
 
 describe('svc-admin on a running service', () => {
-  it('config check names what became of the schema since the start, and /healthz of the node stays 200', async () => {
-    const node = await startApiProcess(database.url, {});
-    const check = () => run('apps/admin', ['config', 'check'], nodeEnv(database.url, {}));
-    const [trigger] = await runSql<{ definition: string }>(
-      database.url,
-      `select pg_get_triggerdef(oid) as definition from pg_trigger
-       where tgrelid = 'audit_events'::regclass and tgname = 'refuse_change'`,
-    );
-    await runSql(database.url, 'drop trigger refuse_change on audit_events');
-    const without = check();
-    const health = await call(node.baseUrl, 'GET', '/healthz');
-    await runSql(database.url, trigger?.definition ?? '');
-    const restored = check();
-    await node.stop();
-    expect(without).toMatchObject({
-      status: 1,
-      out: expect.stringContaining('trigger audit_events.refuse_change is missing'),
-    });
-    expect(health.status).toBe(200);
-    expect(restored.status).toBe(0);
-  });
-
   it('registers an org, its key, a Principal and a relying party, which then work', async () => {
     const node = await startApiProcess(database.url, {});
     const env = nodeEnv(database.url, {});

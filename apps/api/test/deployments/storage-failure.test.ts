@@ -86,7 +86,7 @@ const expectUnavailable = ({ answer, elapsedMs }: Timed): void => {
   expect(elapsedMs).toBeLessThan(WITHIN_MS);
 };
 
-it('what decisions and revocations need is open before anybody asks for it, and again once all of it was lost', async () => {
+it('what decisions and revocations need is open before anybody asks for it, and again once all of it was lost, which few lines tell', async () => {
   /** Reads 6, revocations 9, commits 3, look-ups 2, the fence 2. */
   const KEPT = 22;
   const sessions = async () =>
@@ -97,10 +97,19 @@ it('what decisions and revocations need is open before anybody asks for it, and 
     ).map(({ pid }) => pid);
   await expect.poll(async () => (await sessions()).length).toBeGreaterThanOrEqual(KEPT);
   const before = new Set(await sessions());
-  await endSessions(cluster.adminUrl, `select pid from pg_stat_activity where usename = '${SERVICE_ROLE}'`);
+  // All at once.
+  await runSql(
+    cluster.adminUrl,
+    'select pg_terminate_backend(pid) from pg_stat_activity where usename = $1',
+    [SERVICE_ROLE],
+  );
   await expect
     .poll(async () => (await sessions()).filter((pid) => !before.has(pid)).length)
     .toBeGreaterThanOrEqual(KEPT);
+  const told = api.processes.flatMap(({ log }) => log.filter((line) => line.includes('"msg":"storage"')));
+  // Five a second, and they were lost within one or two.
+  expect(told.length).toBeGreaterThan(0);
+  expect(told.length).toBeLessThanOrEqual(10);
 });
 
 describe('an answer lost around the commit', () => {

@@ -155,10 +155,12 @@ it('a server that nobody knows is asked about at once, and twenty times a second
 it('a server that is slow is asked only half of the time, and confirms twice within the age that a head may have; one that failed is asked again soon', () => {
   const maxAgeMs = 3_000;
   for (const tookMs of [0, 10, 250, 400, 600, 700]) {
-    const pauseMs = pauseAfter({ tookMs, isConfirmed: true, maxAgeMs });
+    const { pauseMs, leastMs } = pauseAfter({ tookMs, isConfirmed: true, maxAgeMs });
     expect(pauseMs).toBeGreaterThanOrEqual(Math.max(250, tookMs));
+    // Where a round is asked for as well.
+    expect(leastMs).toBeGreaterThanOrEqual(Math.max(50, tookMs));
     // From when one was sent until the next is answered.
     expect(tookMs + pauseMs + tookMs).toBeLessThan(maxAgeMs);
-    expect(pauseAfter({ tookMs, isConfirmed: false, maxAgeMs })).toBe(250);
+    expect(pauseAfter({ tookMs, isConfirmed: false, maxAgeMs })).toEqual({ pauseMs: 250, leastMs: 50 });
   }
 });

@@ -1,7 +1,7 @@
 /**
- * The fence as one process keeps it (protocol §10). In rounds, a quarter of a second apart or as long as the last one took, and at once when a server is met that nobody knows, it reads the head outside, holds
- * it against the database's lineage, and publishes the next beat. What is asked on the path of a decision is memory alone:
- * whether the head that was last confirmed is young enough.
+ * The fence as one process keeps it (protocol §10). In rounds it reads the head outside, holds it against the database's lineage, and publishes the
+ * next beat: a quarter of a second apart or as long as the last one took, and sooner when a server is met that nobody knows. What is asked on the path
+ * of a decision is memory alone: whether the head that was last confirmed is young enough.
  *
  * A round proves that the database in hand had the head outside when the round began. So a process decides only on the
  * database that the fence stands for, and at most `maxAgeMs` after it could last tell; a database that was set back, or a
@@ -31,8 +31,9 @@ export interface FenceProblem {
 }
 
 const ROUND_MS = 250;
-/** Before a look that was asked for; longer after one that confirmed and took longer. */
+/** Twenty looks a second at most, however often a server is met that nobody knows. */
 const LEAST_PAUSE_MS = 50;
+const SHORTEST: Pause = { pauseMs: ROUND_MS, leastMs: LEAST_PAUSE_MS };
 /** Of the age that a head may have: a server that is slow is not asked all the time, and still confirms twice within it. */
 const LONGEST_PAUSE_SHARE = 1 / 4;
 
@@ -62,14 +63,21 @@ const KNOWN_SERVERS = 8;
 /** In a round. A store that lets nobody publish is not asked without end. */
 const LOOKS_AGAIN = 2;
 
+interface Pause {
+  readonly pauseMs: number;
+  /** Before a round that was asked for. */
+  readonly leastMs: number;
+}
+
 /**
- * Between two rounds, in milliseconds: as long as the last one took, if it confirmed the head, so that a slow server is asked half of the
- * time at most. What failed is tried again soon: the head grows old meanwhile.
+ * Between two rounds: as long as the last one took, if it confirmed the head, so that a slow server is asked half of the time at most, also
+ * where rounds are asked for. What failed is tried again soon: the head grows old meanwhile.
  */
-export const pauseAfter = (round: { tookMs: number; isConfirmed: boolean; maxAgeMs: number }): number =>
-  round.isConfirmed
-    ? Math.max(ROUND_MS, Math.min(round.tookMs, round.maxAgeMs * LONGEST_PAUSE_SHARE))
-    : ROUND_MS;
+export const pauseAfter = (round: { tookMs: number; isConfirmed: boolean; maxAgeMs: number }): Pause => {
+  if (!round.isConfirmed) return SHORTEST;
+  const longMs = Math.min(round.tookMs, round.maxAgeMs * LONGEST_PAUSE_SHARE);
+  return { pauseMs: Math.max(ROUND_MS, longMs), leastMs: Math.max(LEAST_PAUSE_MS, longMs) };
+};
 
 type Deps = Pick<ServiceDeps, 'store' | 'random' | 'crypto' | 'identity' | 'log'>;
 
@@ -158,7 +166,7 @@ export class Fence {
   async #goOn(): Promise<void> {
     const { signal } = this.#stopping;
     const { maxAgeMs } = this.options;
-    for (let pauseMs = ROUND_MS, leastMs = LEAST_PAUSE_MS; !signal.aborted; ) {
+    for (let { pauseMs, leastMs } = SHORTEST; !signal.aborted; ) {
       await this.#pause(leastMs, signal);
       await this.#pause(pauseMs - leastMs, this.#asked.signal);
       if (signal.aborted) return;
@@ -166,8 +174,7 @@ export class Fence {
       await this.round();
       const tookMs = performance.now() - beganMs;
       const isConfirmed = this.#confirmedAtMs >= beganMs;
-      pauseMs = pauseAfter({ tookMs, isConfirmed, maxAgeMs });
-      leastMs = isConfirmed ? Math.max(LEAST_PAUSE_MS, Math.min(tookMs, pauseMs)) : LEAST_PAUSE_MS;
+      ({ pauseMs, leastMs } = pauseAfter({ tookMs, isConfirmed, maxAgeMs }));
     }
   }
 

@@ -203,27 +203,30 @@ export class Token implements Driver {
     }
   }
 
-  private async login({ isWriting, signal }: Login): Promise<LoggedIn> {
+  private async login(how: Login): Promise<LoggedIn> {
     for (const pauseMs of LOOKED_FOR_AGAIN_MS) {
       if (this.hasBeenIn || !this.deps.isStarting) break;
       try {
-        return await this.loginOnce(isWriting);
+        return await this.loginOnce(how);
       } catch (error) {
         if (!isBeforePin(error)) throw error;
-        await sleep(pauseMs, undefined, { signal });
+        await sleep(pauseMs, undefined, { signal: how.signal });
       }
     }
-    return await this.loginOnce(isWriting);
+    return await this.loginOnce(how);
   }
 
-  private async loginOnce(isWriting: boolean): Promise<LoggedIn> {
+  private async loginOnce({ isWriting, signal }: Login): Promise<LoggedIn> {
     try {
       return await this.library.run(async (cryptoki) => {
         const { slot, serial } = await this.findSlot(cryptoki);
         const session = await cryptoki.openSession(slot, { isWriting });
         try {
           const { refused, pin } = this.deps;
-          await refused.give(`${this.uri.modulePath} ${serial}`, pin, () => this.givePin(cryptoki, session));
+          await refused.give(`${this.uri.modulePath} ${serial}`, pin, async () => {
+            signal?.throwIfAborted();
+            await this.givePin(cryptoki, session);
+          });
           this.hasBeenIn = true;
           this.library.noteSession();
           return { session, cryptoki };
@@ -293,7 +296,7 @@ export class Token implements Driver {
 
 interface Login {
   readonly isWriting: boolean;
-  /** Nothing is begun once it is aborted. */
+  /** No look and no login is begun once it is aborted. */
   readonly signal?: AbortSignal;
 }
 

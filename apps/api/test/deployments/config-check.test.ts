@@ -1,0 +1,79 @@
+/** `svc-admin config check`: what a start would find wrong. */
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { withDatabase } from '@svc/testkit';
+import { runSql } from '@svc/testkit/store/session';
+import { expect, it } from 'vitest';
+import { nodeEnv } from '../world/api-node.ts';
+import { startApiProcess } from '../world/api-process.ts';
+import { productionEnv } from '../world/production.ts';
+import { runProgram } from '../world/run-program.ts';
+import { call } from '../world/tenants.ts';
+
+const database = withDatabase();
+const production = productionEnv();
+const configCheck = (env: Readonly<Record<string, string>>, ...more: readonly string[]) =>
+  runProgram('apps/admin', ['config', 'check', ...more], env);
+
+it('names every fault of the environment, and what the database says to it', () => {
+  const faulty = configCheck({ SVC_ENV: 'production', SVC_PROT: '1' });
+  expect([faulty.status, faulty.out]).toEqual([
+    1,
+    expect.stringMatching(/SVC_PROT.*SVC_PORT\?[\s\S]*DATABASE_URL is required/),
+  ]);
+  const well = nodeEnv(database.url, production);
+  const offline = configCheck(well, '--offline');
+  expect([offline.status, offline.out]).toEqual([0, 'ok     configuration\nok     keys\nIt can start.\n']);
+  // The server of the tests is not durable, which production refuses.
+  const found = configCheck(well);
+  expect(found).toMatchObject({ status: 1, out: expect.stringContaining('Set fsync = on') });
+  // That a server was reached is enough for all else that is asked of it.
+  expect(found.out).toMatch(/^(ok {5}|warning )connections/m);
+  const development = configCheck(nodeEnv(database.url, {}), '--program', 'worker');
+  expect(development).toMatchObject({ status: 0, out: expect.stringContaining('ok     database') });
+});
+
+it('tells of a database that is away once, and not as a fault of what needs it', () => {
+  const env = {
+    ...nodeEnv(database.url, {}),
+    DATABASE_URL: 'postgres://nobody@127.0.0.1:1/svc',
+    SVC_FENCE: `file://${join(tmpdir(), `svc-fence-${process.pid}`)}`,
+  };
+  const { status, out } = configCheck(env);
+  expect([status, out.match(/ECONNREFUSED/g)?.length]).toEqual([1, 1]);
+  expect(out).toMatch(/^- +fence: not looked at, for want of the database$/m);
+});
+
+it('warns of a replica that is away and of a store that is not there, and says that it can start', () => {
+  const away = {
+    ...nodeEnv(database.url, {}),
+    SVC_COLD: `file://${join(tmpdir(), `svc-no-such-${process.pid}`)}`,
+    DATABASE_READ_URL: 'postgres://nobody@127.0.0.1:1/svc',
+  };
+  const { status, out } = configCheck(away);
+  expect([status, out]).toEqual([0, expect.stringMatching(/^warning cold days:$[\s\S]*is it mounted\?/m)]);
+  expect(out).toMatch(/^warning replica:$/m);
+  expect(out).toMatch(/It can start, as development: SVC_ENV is not production\.\n$/);
+});
+
+it('names what became of the schema since the start, and /healthz of the node stays 200', async () => {
+  const node = await startApiProcess(database.url, {});
+  const check = () => configCheck(nodeEnv(database.url, {}));
+  const [trigger] = await runSql<{ definition: string }>(
+    database.url,
+    `select pg_get_triggerdef(oid) as definition from pg_trigger
+     where tgrelid = 'audit_events'::regclass and tgname = 'refuse_change'`,
+  );
+  await runSql(database.url, 'drop trigger refuse_change on audit_events');
+  const without = check();
+  const health = await call(node.baseUrl, 'GET', '/healthz');
+  await runSql(database.url, trigger?.definition ?? '');
+  const restored = check();
+  await node.stop();
+  expect(without).toMatchObject({
+    status: 1,
+    out: expect.stringContaining('trigger audit_events.refuse_change is missing'),
+  });
+  expect(health.status).toBe(200);
+  expect(restored.status).toBe(0);
+});
