@@ -134,6 +134,13 @@ const checkMeaning = (documents) => {
           'is not confined',
         );
         ask(document, resources?.limits?.memory, 'has no bound on memory');
+        const has = (wanted, text) =>
+          env.some(({ name, value }) => name === wanted && (!text || value === text));
+        ask(
+          document,
+          !has('DATABASE_URL_FILE') || has('SVC_ENV', 'production'),
+          'would reach a database of another machine without TLS, and not say so',
+        );
         for (const { name, value } of env) {
           const variable = name.replace(/_FILE$/, '');
           ask(

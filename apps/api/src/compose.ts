@@ -6,6 +6,7 @@ import {
   type AdminDeps,
   type AdminService,
   createAdminService,
+  createColdHealth,
   createContentHealth,
   createFenceMetrics,
   createServiceReadiness,
@@ -159,13 +160,24 @@ const listen = async (
     toApiError,
   });
   const content = createContentHealth(registry, service.store.checkpoints);
+  // Elsewhere the worker packs, and tells.
+  const packs = opened.packing?.work !== undefined;
+  const cold = packs ? createColdHealth(registry, service.store.coldDays) : null;
   const readiness = async (): Promise<Readiness> => {
-    const [{ ok, serves, checks }, described] = await Promise.all([serviceReadiness(), content.describe()]);
+    const [{ ok, serves, checks }, ofContent, ofCold] = await Promise.all([
+      serviceReadiness(),
+      content.describe(),
+      cold?.describe(),
+    ]);
     const draining = http.isDraining();
     return {
       ok: ok && !draining,
       serves: serves && !draining,
-      checks: { ...checks, http: draining ? 'draining' : 'ok', content: described },
+      checks: {
+        ...checks,
+        ...{ http: draining ? 'draining' : 'ok', content: ofContent },
+        ...(ofCold === undefined ? {} : { cold: ofCold }),
+      },
     };
   };
   const admin = createAdmin({ registry, readiness, logger });

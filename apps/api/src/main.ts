@@ -14,7 +14,7 @@ import {
   readParameters,
   startFailureCode,
 } from '@svc/process';
-import { createMemberAdmin, tellListening } from './fleet/member.ts';
+import { answerPings, createMemberAdmin, tellListening } from './fleet/member.ts';
 import { runFleet } from './fleet/run-fleet.ts';
 import { runApi } from './process/run-api.ts';
 
@@ -60,6 +60,7 @@ const runAlone = async (): Promise<void> => {
 const runMember = async (): Promise<void> => {
   const logger = createLogger(logLevelOf(process.env), openLogOutput(), processFields());
   endOnCrash(logger);
+  answerPings();
   const options = { ownsDataDir: false, createAdmin: createMemberAdmin };
   const starting = runApi(process.env, logger, options);
   closeOnSignal(

@@ -125,6 +125,31 @@ it.each([
   ['disk full: no space left', true],
   ['refuses writes: why', true],
   ['unreachable', false],
-])('with storage that is %s a process is not ready, and serves: %s', async (storage, serves) => {
+])('with storage that is %s at its start a process is not ready, and serves: %s', async (storage, serves) => {
   expect(await readinessWith({ storage })).toMatchObject({ ok: false, serves });
+});
+
+it('a process that loses its database serves what it remembers for as long as a failover takes, and again once it is back', async () => {
+  let storage = 'ok';
+  const readiness = createServiceReadiness({
+    service: {
+      store: { describeHealth: async () => storage, describeReplica: () => null },
+      holds: { list: () => [] },
+      identity: identityOf(),
+    },
+    fence: null,
+    standby: null,
+  });
+  const after = async (ms: number) => {
+    await vi.advanceTimersByTimeAsync(ms);
+    const { ok, serves } = await readiness();
+    return [ok, serves];
+  };
+  expect(await after(0)).toEqual([true, true]);
+  storage = 'unreachable';
+  expect(await after(1_000)).toEqual([false, true]);
+  expect(await after(25_000)).toEqual([false, true]);
+  expect(await after(5_000)).toEqual([false, false]);
+  storage = 'read-only';
+  expect(await after(1_000)).toEqual([false, true]);
 });

@@ -17,6 +17,12 @@ interface ReadinessDeps {
 /** Results are cached this long: `/healthz` is public, and a probe is a write. */
 const FRESH_MS = 500;
 
+/**
+ * So long a process serves on without its database: a primary that is lost is replaced within 25 s (docs/availability.md), for every process at once, and
+ * status lists, documents and refusals that say when to come again are answered from memory meanwhile.
+ */
+const SERVES_WITHOUT_STORAGE_MS = 30_000;
+
 const NO_ANSWER = `no answer within ${HEALTH_ANSWER_MS} ms`;
 
 export const createServiceReadiness = ({
@@ -27,8 +33,10 @@ export const createServiceReadiness = ({
   const findHealth = once(() =>
     Promise.all([withinMs(HEALTH_ANSWER_MS, store.describeHealth(), () => NO_ANSWER), standby?.describe()]),
   );
+  let reachedAtMs = Number.NEGATIVE_INFINITY;
   return async () => {
     const [storage, ofStandby] = await findHealth();
+    if (storage !== 'unreachable' && storage !== NO_ANSWER) reachedAtMs = performance.now();
     const promised = ofStandby === undefined ? {} : { 'synchronous-standby': ofStandby };
     const held = holds.list();
     const unkept = fence?.describeUnkept() ?? null;
@@ -43,11 +51,11 @@ export const createServiceReadiness = ({
     // The primary reads what it does not.
     const found = store.describeReplica();
     const replica = found === null ? {} : { replica: found.fault ?? 'ok' };
-    const isReached = storage !== 'unreachable' && storage !== NO_ANSWER;
+    const mayServe = performance.now() - reachedAtMs < SERVES_WITHOUT_STORAGE_MS;
     return {
       ok: storage === 'ok' && held.length === 0,
       // Most holds are of decisions alone, and of the whole deployment: whoever is sent nothing for them could not revoke either.
-      serves: isReached && !held.some(({ isOfAll }) => isOfAll === true),
+      serves: mayServe && !held.some(({ isOfAll }) => isOfAll === true),
       checks: { storage, ...promised, ...replica, ...reasons, ...copies, ...signer },
     };
   };

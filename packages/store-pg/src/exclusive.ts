@@ -1,11 +1,12 @@
 /**
- * Work for one node at a time: a session advisory lock (6, hash of the name) on a connection of its own, which is
+ * Work for one node at a time: a session advisory lock (its space, the hash of the name) on a connection of its own, which is
  * asked for a sign of life now and then, since a stopped server or a cut cable closes no socket. The lock is no fence:
  * whoever lost it may still be at work when the next one begins.
  */
 import { type Exclusive, StoreError } from '@svc/service';
 import { clientConfig, StoreClient } from './client.ts';
 import { toStoreError } from './errors.ts';
+import { LOCK_SPACES } from './locks.ts';
 
 interface Limits {
   readonly connectMs: number;
@@ -49,7 +50,7 @@ async function tryLock(client: StoreClient, name: string): Promise<boolean> {
   try {
     await client.connect();
     const { rows } = await client.query<{ held: boolean }>(
-      'select pg_try_advisory_lock(6, hashtext($1)) as held',
+      `select pg_try_advisory_lock(${LOCK_SPACES.exclusiveWork}, hashtext($1)) as held`,
       [name],
     );
     return rows[0]?.held === true;

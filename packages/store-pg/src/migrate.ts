@@ -12,6 +12,7 @@ import { StoreError } from '@svc/service';
 import type pg from 'pg';
 import { GONE_CLIENTS, openClient } from './client.ts';
 import { isServerAnswer, toStoreError, toUnavailable } from './errors.ts';
+import { LOCK_SPACES } from './locks.ts';
 import { listMigrations, type Migration } from './migrations.ts';
 import { ensurePartitionsOn } from './partitions.ts';
 
@@ -19,7 +20,10 @@ const CONNECT_MS = 5_000;
 /** Of what waits for nobody: a server that stands still is not waited for. A migration itself may take longer, and is not cut off. */
 const READ_MS = 10_000;
 /** No other module uses this space of locks. */
-const LOCK = { text: 'select pg_try_advisory_lock(4, 0) as "isHeld"', query_timeout: READ_MS };
+const LOCK = {
+  text: `select pg_try_advisory_lock(${LOCK_SPACES.migration}, 0) as "isHeld"`,
+  query_timeout: READ_MS,
+};
 const LOCK_MS = 60_000;
 const LOCK_LOOK_MS = 250;
 
@@ -174,7 +178,7 @@ async function assertWhole(client: pg.Client): Promise<void> {
 }
 
 /**
- * Gives a role what the running service needs. By the owner of the schema, after each migration. Rejects with `StoreError`
+ * Gives a role what the running service needs. By the owner of the schema; a role that has it keeps it through migrations. Rejects with `StoreError`
  * `refused` where there is no such role, or where it may act as an owner: no rule of the schema would hold against it.
  */
 export const grantService = (databaseUrl: string, role: string): Promise<void> =>
@@ -241,11 +245,40 @@ async function runWithin(
   }
 }
 
+// Whoever inserts Receipts is a role of the service; whoever is at conformance runs and is not is one of a runner.
+const grantedSql = `
+  with
+    granted as (
+      select c.oid::regclass::text as name, acl.grantee
+      from
+        pg_class as c
+        left join pg_attribute as a on a.attrelid = c.oid and a.attacl is not null,
+        aclexplode(coalesce(a.attacl, c.relacl)) as acl
+      where
+        c.oid in (to_regclass('receipts'), to_regclass('conformance_runs'))
+        and acl.privilege_type in ('INSERT', 'UPDATE')
+        and acl.grantee not in (0, c.relowner)
+    )
+  select pg_get_userbyid(grantee) as role, bool_or(name = 'receipts') as "isService"
+  from granted
+  group by grantee`;
+
+/**
+ * The roles that had the rights of the service, or of a runner, have them of what a migration makes, in the moment in which it is there: nodes of the version before
+ * commit through functions that it replaces.
+ */
+async function grantAgain(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ role: string; isService: boolean }>(grantedSql);
+  for (const { role, isService } of rows)
+    await client.query(isService ? 'select svc_grant_service($1)' : 'select svc_grant_runner($1)', [role]);
+}
+
 /** Cut off anywhere, it has not run: the transaction ends with the session. */
 async function run(client: pg.Client, migration: Migration): Promise<void> {
   await client.query('begin');
   await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
   await client.query(migration.sql);
+  await grantAgain(client);
   await client.query('insert into migrations (name, sha256, runs_from) values ($1, $2, $3)', [
     migration.name,
     hashOf(migration),

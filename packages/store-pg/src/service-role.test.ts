@@ -41,6 +41,42 @@ const rightsOnDays = (url: string) =>
      from pg_class where relkind = 'r' and relname ~ '^(detached_)?receipts_\\d{8}$' order by 1`,
   );
 
+it('after any migration the roles of the service and of a runner have what they would be given then, without being given it again', async () => {
+  const name = `granted_${process.pid}`;
+  const runner = `${role}_runner`;
+  await runSql(database.url, `create database ${name} template template0`);
+  await runSql(database.url, `create role ${runner}`);
+  const former = Object.assign(new URL(database.url), { pathname: `/${name}` }).href;
+  /** Of each of both, on tables and columns. */
+  const rights = () =>
+    runSql(
+      former,
+      `select c.relname, a.attname, pg_get_userbyid(acl.grantee) as role, array_agg(acl.privilege_type order by acl.privilege_type) as rights
+       from pg_class as c
+         left join pg_attribute as a on a.attrelid = c.oid and a.attacl is not null
+         cross join lateral (select * from aclexplode(c.relacl) union select * from aclexplode(a.attacl)) as acl
+       where pg_get_userbyid(acl.grantee) in ('${role}', '${runner}') group by 1, 2, 3 order by 1, 2, 3`,
+    );
+  const migrations = listMigrations();
+  try {
+    await migrate(former, { migrations: migrations.filter((one) => one.name < '0010') });
+    await grantService(former, role);
+    await grantRunner(former, runner);
+    const atFirst = await rights();
+    for (const until of ['0011', '0019', '9999']) {
+      await migrate(former, { migrations: migrations.filter((one) => one.name < until) });
+      const kept = await rights();
+      await grantService(former, role);
+      await grantRunner(former, runner);
+      expect(kept).toEqual(await rights());
+      expect(kept).not.toEqual(atFirst);
+    }
+  } finally {
+    await runSql(database.url, `drop database ${name} with (force)`);
+    await runSql(database.url, `drop role ${runner}`);
+  }
+});
+
 describe('the table of a day, which lists name', () => {
   const readAlone = (names: readonly { readonly name: string }[]) =>
     names.map(({ name }) => ({ name, reads: true, writes: false }));

@@ -28,11 +28,14 @@ const until = (condition: () => unknown) =>
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-fleet-'));
 const refusal = join(folder, 'refused');
+const standstill = join(folder, 'standstill');
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const launch = (): void => {
   log = [];
-  supervisor = spawn(process.execPath, [program(), refusal], { stdio: ['ignore', 'pipe', 'inherit'] });
+  supervisor = spawn(process.execPath, [program(), refusal, standstill], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   if (supervisor.stdout !== null)
     createInterface({ input: supervisor.stdout }).on('line', (line) => log.push(JSON.parse(line)));
 };
@@ -44,7 +47,7 @@ const start = async (): Promise<void> => {
   );
 };
 afterEach(() => {
-  rmSync(refusal, { force: true });
+  for (const file of [refusal, standstill]) rmSync(file, { force: true });
   for (const pid of [supervisor.pid, ...processIds()].filter((one) => one !== undefined))
     try {
       process.kill(pid, 'SIGKILL');
@@ -83,6 +86,21 @@ it('one that dies while all are replaced in turn is replaced once', async () => 
   process.kill(second, 'SIGKILL');
   await until(() => logged('restarted').length === 1 && processIds().length === 4);
   expect(logged('process.handed_over')).toMatchObject([{ processId: first }]);
+});
+
+it('one that hangs in its start is killed: those at work go on, and the next SIGHUP replaces them', async () => {
+  await start();
+  writeFileSync(standstill, '');
+  supervisor.kill('SIGHUP');
+  await until(() => logged('process.starting').length === 3);
+  await until(() => logged('restarted').length === 1);
+  const stuck = Number(logged('process.starting')[2]?.processId);
+  expect(logged('process.stuck')).toMatchObject([{ processId: stuck }]);
+  expect(logged('process.not_replaced')).toHaveLength(1);
+  expect(processIds()).toHaveLength(2);
+  rmSync(standstill);
+  supervisor.kill('SIGHUP');
+  await until(() => logged('restarted').length === 2 && processIds().length === 4);
 });
 
 describe('where a token does not take its PIN', () => {

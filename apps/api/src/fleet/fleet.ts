@@ -26,6 +26,8 @@ const WATCH_EVERY_MS = 1_000;
  * supervisor that was frozen together with its machine must not take all processes for stuck when it wakes.
  */
 const STUCK_LOOKS = 30;
+/** The same of a process that does not listen yet: it may have a machine under load to load its code on. */
+const STUCK_START_LOOKS = 120;
 /** Counts of processes that have ended are added up when there are so many. */
 const FORMER_APART = 16;
 
@@ -37,6 +39,8 @@ export interface FleetOptions {
   readonly onOutput: (lines: string) => void;
   /** Between two looks at whether each of them answers; default 1 s. */
   readonly watchEveryMs?: number;
+  /** Looks without an answer after which one that does not listen yet is stuck; default 120. */
+  readonly startLooks?: number;
 }
 
 export class Fleet {
@@ -53,6 +57,7 @@ export class Fleet {
   #restarting: Promise<void> | null = null;
   #isRestartWanted = false;
   #watch: NodeJS.Timeout | undefined;
+  #hasStarted = false;
 
   constructor(private readonly options: FleetOptions) {
     cluster.schedulingPolicy = cluster.SCHED_RR;
@@ -62,6 +67,8 @@ export class Fleet {
 
   /** Resolves with where they listen. Rejects, with all of them ended, when one ends before: it has said why. */
   async start(): Promise<{ readonly address: string; readonly port: number }> {
+    const everyMs = this.options.watchEveryMs ?? WATCH_EVERY_MS;
+    this.#watch = setInterval(() => this.#findStuck(everyMs), everyMs).unref();
     // One alone at first: a token counts each wrong PIN.
     const members = [this.#fork()];
     const isFirstWell = (await members[0]?.started) === true;
@@ -73,8 +80,7 @@ export class Fleet {
       const cause = this.#mustNotStart ? new RefusedPinError('its token does not take the PIN') : undefined;
       throw new Error('a process ended at its start', { cause });
     }
-    const everyMs = this.options.watchEveryMs ?? WATCH_EVERY_MS;
-    this.#watch = setInterval(() => this.#findStuck(everyMs), everyMs).unref();
+    this.#hasStarted = true;
     // One that was lost while the others were started.
     this.#replace();
     return members[0]?.address ?? { address: '', port: 0 };
@@ -163,8 +169,7 @@ export class Fleet {
 
   /** One at a time, further apart the more of them have ended at once. */
   #replace(): void {
-    if (this.#isClosing || this.#mustNotStart || this.#replacing !== undefined || this.#watch === undefined)
-      return;
+    if (this.#isClosing || this.#mustNotStart || this.#replacing !== undefined || !this.#hasStarted) return;
     const working = [...this.#members].filter(({ state }) => state !== 'closing');
     if (working.length >= this.options.count) return;
     this.#replacing = setTimeout(async () => {
@@ -215,12 +220,15 @@ export class Fleet {
   }
 
   #findStuck(everyMs: number): void {
-    for (const member of this.#listening()) {
+    for (const member of this.#members) {
+      if (member.state === 'closing') continue;
+      const looks =
+        member.state === 'starting' ? (this.options.startLooks ?? STUCK_START_LOOKS) : STUCK_LOOKS;
       member.silentLooks += 1;
-      void member.ask('ping', STUCK_LOOKS * everyMs);
-      if (member.silentLooks <= STUCK_LOOKS) continue;
+      void member.ask('ping', looks * everyMs);
+      if (member.silentLooks <= looks) continue;
       // It takes some looks until it is gone.
-      if (member.silentLooks === STUCK_LOOKS + 1)
+      if (member.silentLooks === looks + 1)
         this.options.logger.error({ processId: member.pid }, 'process.stuck');
       member.worker.process.kill('SIGKILL');
     }

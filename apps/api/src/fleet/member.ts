@@ -1,7 +1,14 @@
 /** One of several API processes behind one port (fleet.ts): what it is asked on the admin port its supervisor asks it. */
 import type { AdminDeps, AdminService } from '@svc/process';
 import type { Registry } from 'prom-client';
-import { type Answers, isQuestion, type Question, type Told, type ToldMetric } from './messages.ts';
+import {
+  type Answers,
+  type Asked,
+  isQuestion,
+  type Question,
+  type Told,
+  type ToldMetric,
+} from './messages.ts';
 
 const tell = (message: Told): Promise<void> =>
   new Promise((resolve) => {
@@ -10,19 +17,29 @@ const tell = (message: Told): Promise<void> =>
     else resolve();
   });
 
+/** From the first moment: a process that hangs in its start is found by it. */
+export const answerPings = (): void => {
+  process.on('message', (message: unknown) => {
+    if (isQuestion(message) && message.ask === 'ping')
+      void tell({ tell: 'answer', id: message.id, value: null });
+  });
+};
+
 const toldMetrics = async (registry: Registry): Promise<readonly ToldMetric[]> =>
   (await registry.getMetricsAsJSON()) as unknown as readonly ToldMetric[];
 
-/** In the place of an admin port of its own. Closing it tells the last counts. */
+/** In the place of an admin port of its own, beside `answerPings`. Closing it tells the last counts. */
 export const createMemberAdmin = ({ registry, readiness, logger }: AdminDeps<Registry>): AdminService => {
-  const answers: { readonly [A in keyof Answers]: () => Promise<Answers[A]> } = {
-    ping: async () => null,
+  const answers: { readonly [A in Asked]: (() => Promise<Answers[A]>) | null } = {
+    ping: null,
     readiness,
     metrics: () => toldMetrics(registry),
   };
   const answer = async ({ ask, id }: Question): Promise<void> => {
+    const find = answers[ask];
+    if (find === null) return;
     try {
-      await tell({ tell: 'answer', id, value: await answers[ask]() });
+      await tell({ tell: 'answer', id, value: await find() });
     } catch (error) {
       logger.error({ err: error }, 'admin request failed');
     }

@@ -108,6 +108,12 @@ describe('npm start', { timeout: DEADLINE_MS }, () => {
     expect((await database.query('select from principals')).rowCount).toBeGreaterThan(0);
     await database.end();
 
+    // Its worker is within it: what days could not be packed is told where the rest is.
+    const adminUrl = `http://127.0.0.1:${ports.SVC_ADMIN_PORT}`;
+    const ready = await fetch(`${adminUrl}/readyz`);
+    expect(await ready.json()).toMatchObject({ checks: { content: 'ok', cold: 'ok' } });
+    expect(await (await fetch(`${adminUrl}/metrics`)).text()).toMatch(/^svc_cold_broken_days 0$/m);
+
     const second = start(await freePorts());
     expect(await second.ended).toBe(1);
     expect(second.errors()).toContain(

@@ -4,8 +4,8 @@
  * migration that drops at once what the released version needs must break it, or this would prove nothing.
  */
 import { createVerifier } from '@svc/sdk-rp';
-import { listMigrations, migrate, migrationOf } from '@svc/store-pg';
-import { createDatabase, type DroppableDatabase } from '@svc/testkit';
+import { grantService, listMigrations, migrate, migrationOf } from '@svc/store-pg';
+import { createDatabase, type DroppableDatabase, SERVICE_ROLE } from '@svc/testkit';
 import { isDeep } from '@svc/testkit/sampled';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { DOMAIN } from '../world/api-node.ts';
@@ -39,19 +39,20 @@ afterAll(async () => {
   released?.remove();
 });
 
-/** Without a table: whoever starts first on it makes the schema. */
-const createEmptyDatabase = async (): Promise<string> => {
+/** As the last release made it, for the service as a role that owns nothing. The answer is the URL of its owner. */
+const createReleasedDatabase = async (): Promise<string> => {
   const admin = inject('databaseAdminUrl');
   const empty = new URL(admin);
   empty.pathname = '/template1';
   const database = await createDatabase(admin, empty.href);
   databases.push(database);
+  await migrate(database.url, { migrations: listMigrations().slice(0, released.migrations.length) });
+  await grantService(database.url, SERVICE_ROLE);
   return database.url;
 };
 
 const start = async (databaseUrl: string, file?: string): Promise<ApiProcess> => {
-  // As the owner, who migrates.
-  const node = await startApiProcess(databaseUrl, { DATABASE_URL: databaseUrl }, file);
+  const node = await startApiProcess(databaseUrl, {}, file);
   running.add(node);
   return node;
 };
@@ -79,8 +80,21 @@ describe('the last release', () => {
     expect(own.slice(0, released.migrations.length).map(({ name }) => name)).toEqual(released.migrations);
   });
 
+  it('decides on after each single migration of this version, as a role that owns nothing and is granted nothing anew', async () => {
+    const databaseUrl = await createReleasedDatabase();
+    const old = await start(databaseUrl, released.file);
+    const tenants = await createTenants(old.baseUrl);
+    const grant = await issueGrant(tenants);
+    const own = listMigrations();
+    for (let count = released.migrations.length + 1; count <= own.length; count++) {
+      await migrate(databaseUrl, { migrations: own.slice(0, count) });
+      expect(await decide(old, tenants, grant), own[count - 1]?.name).toBe('ALLOW');
+    }
+    await stop(old);
+  });
+
   it('decides on, revokes on and starts again once this version has migrated, and each keeps what the other answered', async () => {
-    const databaseUrl = await createEmptyDatabase();
+    const databaseUrl = await createReleasedDatabase();
     const old = await start(databaseUrl, released.file);
     const tenants = await createTenants(old.baseUrl);
     const [grant, revoked, revokedLater] = [
@@ -120,7 +134,7 @@ describe('the last release', () => {
   it.runIf(isDeep)(
     'gives way node by node under load: a client that retries as the SDK does sees no failure, and every answer is stored',
     async () => {
-      const databaseUrl = await createEmptyDatabase();
+      const databaseUrl = await createReleasedDatabase();
       const fleet = [await start(databaseUrl, released.file), await start(databaseUrl, released.file)];
       const [first] = fleet;
       if (first === undefined) throw new Error('two were started');
@@ -173,7 +187,7 @@ describe('the last release', () => {
   it.runIf(isDeep)(
     'is stopped by a migration that drops at once what it needs, and does not start on it: the tests above can fail',
     async () => {
-      const databaseUrl = await createEmptyDatabase();
+      const databaseUrl = await createReleasedDatabase();
       const old = await start(databaseUrl, released.file);
       const tenants = await createTenants(old.baseUrl);
       const grant = await issueGrant(tenants);

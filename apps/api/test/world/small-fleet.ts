@@ -1,6 +1,7 @@
 /**
  * A program: a fleet of two processes that do nothing but answer, and whose supervisor looks at them fifty times a second. While the file
- * that its parameter names is there, no process can start, as where a token does not take its PIN.
+ * that its first parameter names is there, no process can start, as where a token does not take its PIN; while that of the second is there, one that
+ * starts stands still, as where a file system does not answer.
  */
 import cluster from 'node:cluster';
 import { existsSync } from 'node:fs';
@@ -9,15 +10,23 @@ import { RefusedPinError } from '@svc/service';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { Fleet } from '../../src/fleet/fleet.ts';
-import { createMemberAdmin, tellListening } from '../../src/fleet/member.ts';
+import { answerPings, createMemberAdmin, tellListening } from '../../src/fleet/member.ts';
 
 const LOOK_EVERY_MS = 20;
 const logger = pino();
-const refusalFile = process.argv[2] ?? '';
+const [, , refusalFile = '', standstillFile = ''] = process.argv;
+/** Of a start: a loaded machine may take seconds for it. */
+const START_LOOKS = 500;
 
 const supervise = async (): Promise<void> => {
   const write = (lines: string) => void process.stdout.write(lines);
-  const fleet = new Fleet({ count: 2, logger, onOutput: write, watchEveryMs: LOOK_EVERY_MS });
+  const fleet = new Fleet({
+    count: 2,
+    logger,
+    onOutput: write,
+    watchEveryMs: LOOK_EVERY_MS,
+    startLooks: START_LOOKS,
+  });
   process.on('SIGHUP', () => void fleet.restart().then(() => logger.info('restarted')));
   await fleet.start();
   // Only so that this process stays.
@@ -27,6 +36,8 @@ const supervise = async (): Promise<void> => {
 
 const work = async (): Promise<void> => {
   logger.info({ processId: process.pid }, 'process.starting');
+  answerPings();
+  if (existsSync(standstillFile)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
   if (existsSync(refusalFile)) throw new RefusedPinError('the token does not take the PIN');
   const readiness = async () => ({ ok: true, serves: true, checks: {} });
   await createMemberAdmin({ registry: new Registry(), readiness, logger }).listen(0, '');

@@ -19,10 +19,12 @@ const createFence = () => {
   let heard = () => {};
   let puts = 0;
   let takesPuts = true;
+  let held: Promise<void> = Promise.resolve();
   const outside: OutsideStore = {
     find: async () => head,
     put: async (_, text) => {
       puts += 1;
+      await held;
       if (!takesPuts) return false;
       seq += 1;
       head = { text, tag: String(seq) };
@@ -62,6 +64,17 @@ const createFence = () => {
       takesPuts = false;
     },
     puts: () => puts,
+    /** What is published from now on is answered when the answer says so. */
+    holdPuts: () => {
+      let release = () => {};
+      held = new Promise((resolve) => {
+        release = resolve;
+      });
+      return () => {
+        held = Promise.resolve();
+        release();
+      };
+    },
     /** A session is opened with a server that nobody knows. */
     meet: () => meet(),
     nextBeat: () =>
@@ -127,6 +140,28 @@ it('a server that was silent for longer than it takes to replace it is looked at
   pass(6_000);
   expect(await roundsWith('next', 0, 'second')).toBeNull();
   vi.useRealTimers();
+});
+
+it('what a look finds after its round gave it up counts no more: the server that was confirmed since stays the one', async () => {
+  vi.useFakeTimers();
+  try {
+    const { fence, roundsWith, trusted, holdPuts } = createFence();
+    expect(await roundsWith('next', 0, 'first')).toBeNull();
+    await vi.advanceTimersByTimeAsync(1);
+    const answerLate = holdPuts();
+    const late = roundsWith('next', 0, 'first');
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect((await late)?.kind).toBe('stale');
+    const answerNow = holdPuts();
+    answerNow();
+    expect(await roundsWith('next', 0, 'second')).toBeNull();
+    answerLate();
+    await vi.advanceTimersByTimeAsync(0);
+    expect([trusted('first'), trusted('second')]).toEqual([false, true]);
+    expect(fence.problem()).toBeNull();
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 it('a store that lets nobody publish is asked a few times in a round, not without end, and nothing is confirmed by it', async () => {

@@ -146,8 +146,10 @@ export class Fence {
   /** One look outside. Never rejects. */
   async round(): Promise<void> {
     this.#asked = new AbortController();
+    const over = new AbortController();
     try {
-      await withinMs(this.options.maxAgeMs, this.#look(), () => {
+      await withinMs(this.options.maxAgeMs, this.#look(over.signal), () => {
+        over.abort();
         throw new Error(`no answer within ${this.options.maxAgeMs} ms`);
       });
     } catch (error) {
@@ -182,25 +184,32 @@ export class Fence {
     await delay(ms, undefined, { signal, ref: false }).catch(() => {});
   }
 
-  async #look(again = LOOKS_AGAIN): Promise<void> {
+  /** `over`: the round has given it up. What it finds from then on is old, and counts no more: another server may have been confirmed since. */
+  async #look(over: AbortSignal, again = LOOKS_AGAIN): Promise<void> {
     const { store, random, identity } = this.deps;
     const { outside } = this.options;
     const startedMs = performance.now();
     const found = await outside.find(HEAD_KEY);
+    if (over.aborted) return;
     const head = found === null ? null : parseHead(identity.did, found.text);
     if (head !== null && 'problem' in head) return this.#refuse(head.problem);
     const nonce = Buffer.from(random.bytes(16)).toString('hex');
     const sentMs = performance.now();
     const beat = await store.lineage.beat(head, nonce);
+    if (over.aborted) return;
     if (this.#noticeReplaced(beat)) return this.#refuse(REPLACED, beat);
     if (beat.verdict !== 'known' && beat.verdict !== 'next') return this.#refuse(WHY[beat.verdict], beat);
     if (this.#mustSettle(beat, head)) return this.#refuse(WOKEN, beat);
     this.#note(head);
-    if (beat.verdict === 'known') this.#confirm(beat, Math.min(startedMs, sentMs - (beat.ageMs ?? 0)));
-    else if (await outside.put(HEAD_KEY, formatHead(identity.did, headOf(beat, nonce)), found?.tag ?? null))
-      this.#confirm(beat, sentMs);
+    const isKnown = beat.verdict === 'known';
+    const isPublished =
+      !isKnown &&
+      (await outside.put(HEAD_KEY, formatHead(identity.did, headOf(beat, nonce)), found?.tag ?? null));
+    if (over.aborted) return;
+    if (isKnown) this.#confirm(beat, Math.min(startedMs, sentMs - (beat.ageMs ?? 0)));
+    else if (isPublished) this.#confirm(beat, sentMs);
     // Another process was first: what it published is looked at at once, so that nobody loses several rounds on end.
-    else if (again > 0) return this.#look(again - 1);
+    else if (again > 0) return this.#look(over, again - 1);
     else this.#failure = 'another process was first each time';
     this.#keeping ??= this.#keep();
   }

@@ -1,6 +1,7 @@
 /** API keys by the SHA-256 of their value; the value itself is never stored (protocol §13). */
 import type { ApiKeyRecord, ApiKeyRepository, KnownApiKey } from '@svc/service';
 import type { Database } from '../database.ts';
+import { lockText } from '../locks.ts';
 import { isNewcomerSql } from './newcomers.ts';
 
 const columnsOf = (keys: string) => `encode(${keys}.key_hash, 'hex') as "keyHash", ${keys}.key_id as "keyId",
@@ -53,7 +54,7 @@ export function apiKeyRepository(database: Database): ApiKeyRepository {
       }),
     async countLiveForUpdate(subject, roles) {
       // Two statements: keys that were waited for are counted.
-      await database.write({ text: 'select pg_advisory_xact_lock(10, hashtext($1))', values: [subject] });
+      await database.write({ text: lockText('counts'), values: [subject] });
       const [row] = await database.write<{ live: number }>({
         text: `select count(*)::integer as live from api_keys
           where subject = $1 and role = any ($2::text[]) and revoked_at is null`,

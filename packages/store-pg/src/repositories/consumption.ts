@@ -3,6 +3,7 @@ import { applyConsumption, type Balances, findBalance, type GrantId, type Moveme
 import type { ConsumptionPage, ConsumptionRepository, NewRestore, ReceiptConsumption } from '@svc/service';
 import { type BalancesJson, balancesJson, balancesOf } from '../consumption-json.ts';
 import type { Database } from '../database.ts';
+import { lockText } from '../locks.ts';
 
 // One statement, one snapshot: the events are those that the balances add up.
 const pageSql = `
@@ -48,7 +49,7 @@ export function consumptionRepository(database: Database): ConsumptionRepository
     },
     async findForUpdate(grantId) {
       // A statement of its own: what is read next must have a snapshot from after the lock.
-      await database.write({ text: 'select pg_advisory_xact_lock(9, hashtext($1))', values: [grantId] });
+      await database.write({ text: lockText('balances'), values: [grantId] });
       const text = `select ${balancesJson('$1')} as balances`;
       const [row] = await database.read<{ balances: BalancesJson }>({ text, values: [grantId] });
       if (row === undefined) throw new Error('balances without a row');

@@ -12,6 +12,7 @@ import type {
   TakenDelivery,
 } from '@svc/service';
 import type { Database } from '../database.ts';
+import { lockText } from '../locks.ts';
 
 const secretsOf = (id: string) => `(
     select coalesce(json_agg(json_build_object('number', e.number, 'root', e.root, 'endsAtMs', svc_ms(e.ends_at))
@@ -142,7 +143,7 @@ export function eventRepository(database: Database): EventRepository {
   return {
     async countForUpdate(audience) {
       // A statement of its own: what is counted next must have a snapshot from after the lock.
-      await database.write({ text: 'select pg_advisory_xact_lock(12, hashtext($1))', values: [audience] });
+      await database.write({ text: lockText('audience'), values: [audience] });
       const text =
         "select count(*)::integer as value from event_subscriptions where audience = $1 and method = 'webhook'";
       return (await first<number>(text, [audience])) ?? 0;

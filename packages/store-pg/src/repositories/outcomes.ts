@@ -1,6 +1,7 @@
 /** Outcome attestations. Reporters about one Receipt take turns, so that a correction is judged on the whole ledger. */
 import type { AttestationRecord, NewAttestation, OutcomeRepository, ReportedReceipt } from '@svc/service';
 import type { Database } from '../database.ts';
+import { lockText } from '../locks.ts';
 import { dayOfId } from '../receipt-ids.ts';
 
 const columns = `attestation_id as "attestationId", receipt_id as "receiptId", ordinal, relying_party as "reporter",
@@ -35,7 +36,7 @@ export function outcomeRepository(database: Database): OutcomeRepository {
   return {
     async listForUpdate(receiptId) {
       // A statement of its own: what is read next must have a snapshot from after the lock.
-      await database.write({ text: 'select pg_advisory_xact_lock(7, hashtext($1))', values: [receiptId] });
+      await database.write({ text: lockText('outcomes'), values: [receiptId] });
       return list([receiptId]);
     },
     async insert(attestation, receipt) {

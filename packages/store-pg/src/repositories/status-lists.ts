@@ -1,6 +1,7 @@
 /** Status lists: the credential exactly as signed, and the counter its entries are allocated from (protocol §9). */
 import type { StatusListRecord, StatusListRepository } from '@svc/service';
 import type { Database } from '../database.ts';
+import { lockText } from '../locks.ts';
 
 const columns = `url, principal, domain, number, size_bits as "sizeBits", next_ordinal as "nextOrdinal",
   permutation_key as "permutationKey", bits, credential, credential_hash as "credentialHash",
@@ -45,7 +46,7 @@ export function statusListRepository(database: Database): StatusListRepository {
     },
     async takeNumber(domain) {
       // Two statements: the second one's snapshot must be younger than the lock.
-      await database.write({ text: 'select pg_advisory_xact_lock(5, hashtext($1))', values: [domain] });
+      await database.write({ text: lockText('statusListNumber'), values: [domain] });
       const rows = await database.write<{ number: number }>({
         text: `select greatest(
             (select max(number) from status_lists where domain = $1),

@@ -7,6 +7,7 @@ import {
   type WaitingEvent,
 } from '@svc/service';
 import type { Database } from '../database.ts';
+import { lockText } from '../locks.ts';
 
 const select = `
   select s.subscription_id as "streamId", s.audience, s.description, array_remove(s.types, '${VERIFICATION}') as types, t.requested,
@@ -92,7 +93,7 @@ export function streamRepository(database: Database): StreamRepository {
   return {
     async countForUpdate(audience) {
       // A statement of its own: what is counted next must have a snapshot from after the lock.
-      await run('select pg_advisory_xact_lock(12, hashtext($1))', [audience]);
+      await run(lockText('audience'), [audience]);
       const text = `select count(*)::integer as value from event_subscriptions where audience = $1 and method != 'webhook'`;
       const [row] = await database.write<{ value: number }>({ text, values: [audience] });
       return row?.value ?? 0;

@@ -1,0 +1,37 @@
+/**
+ * The advisory locks of the service: the first key is a space of this register, the second says which one in it (the hash of a text, if
+ * not otherwise said). Functions in migrations write the numbers; a number that a release has used keeps its meaning, since nodes of two releases
+ * work side by side.
+ */
+export const LOCK_SPACES = {
+  /** DID of a Principal. Shared by commits, exclusive to whoever revokes or pauses. */
+  principal: 1,
+  /** Days since 1970. Shared by commits, exclusive to whoever closes the day or seals the ledger. */
+  day: 2,
+  /** 0: creating partitions. */
+  partitions: 3,
+  /** 0: migrating. Of the session. */
+  migration: 4,
+  /** Domain whose next status list number is taken. */
+  statusListNumber: 5,
+  /** Name of work that one node does at a time. Of the session. */
+  exclusiveWork: 6,
+  /** Id of the Receipt whose outcomes are reported. */
+  outcomes: 7,
+  /** Id of an org. Shared by commits of its checks, exclusive to those that draw on a cap, and to a push of its entitlement. */
+  entitlement: 8,
+  /** Id of a Grant. Exclusive to whoever moves its balances: commits and restores. */
+  balances: 9,
+  /** Subject whose API keys are counted, or `members ` and the id of the org whose members are. 0: the fence's beat. */
+  counts: 10,
+  /** 1: moving events into the log, 2: taking deliveries, 3: looking for verifiers of a Principal. */
+  events: 11,
+  /** Relying party whose access requests, or audience whose subscriptions, are counted. */
+  audience: 12,
+  /** DID of the Principal whose access requests are counted. */
+  accessRequests: 13,
+} as const;
+
+/** Waits for the lock of the text `$1`, until the transaction ends. */
+export const lockText = (space: keyof typeof LOCK_SPACES): string =>
+  `select pg_advisory_xact_lock(${LOCK_SPACES[space]}, hashtext($1))`;
