@@ -16,7 +16,7 @@ const layers = [
   ['create-svc-shop'],
 ];
 
-const tests = '[.]test[.]tsx?$|^[^/]+/[^/]+/(test|scripts)/|/testing/';
+const tests = '[.]test[.]tsx?$|^[^/]+/[^/]+/(test|scripts)/';
 const folderOf = (names) => `^packages/(${names.join('|')})/`;
 
 /** What each layer must not see: its own neighbours, everything further out, and every app. */

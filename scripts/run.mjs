@@ -27,7 +27,7 @@ const heartbeatMs = 10_000;
 const parentPollMs = 250;
 const fromSources = ['--conditions=svc-source', '--import', 'tsx'];
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const roots = ['packages', 'apps', 'bench', 'examples', 'kits', 'mutation', 'vectors'];
+const roots = ['packages', 'apps', 'bench', 'examples', 'kits', 'mutation', 'scripts', 'vectors'];
 const pinned = pinnedPnpm(root);
 const isWindows = process.platform === 'win32';
 const [command = '', ...parameters] = process.argv.slice(2);
@@ -218,7 +218,7 @@ function countTests(report) {
   };
 }
 
-/** Everything a change must satisfy. Goes on after a failure, to name them all. */
+/** Everything a change must satisfy; `--without-tests`, for whoever has run them. Goes on after a failure, to name them all. */
 async function check() {
   await install();
   const failed = [];
@@ -241,7 +241,7 @@ async function check() {
   await attempt('unused code', () => step('looking for unused code', ...tool('knip')));
   await attempt('API reference', () => step('writing the API reference', ...docsApi()));
   await attempt('size', () => step('measuring sizes', ...tool('size-limit')));
-  await attempt('tests', () => test([]));
+  if (!parameters.includes('--without-tests')) await attempt('tests', () => test([]));
   console.log(failed.length === 0 ? 'everything holds' : `does not hold: ${failed.join(', ')}`);
   return Math.min(failed.length, 1);
 }

@@ -54,8 +54,8 @@ export interface Api {
   readonly service: ServiceDeps;
   readonly packing: OpenedService['packing'];
   readonly registry: Registry;
-  /** Stops taking work, finishes what is under way, closes storage. Resolves within about 10 s. */
-  close(): Promise<void>;
+  /** Stops taking work, finishes what is under way for `drainMs` at most (10 s unless given), closes storage. */
+  close(drainMs?: number): Promise<void>;
 }
 
 export interface ApiDeps {
@@ -184,8 +184,8 @@ const listen = async (
   const adminAddress = await admin.listen(config.adminPort, config.adminHost);
   try {
     const address = await http.listen(config.port, config.host);
-    const close = async () => {
-      const down = http.shutdown();
+    const close = async (drainMs?: number) => {
+      const down = http.shutdown(drainMs);
       approvalWaits.end();
       streamWaits.end();
       const { connectionsCut } = await down;

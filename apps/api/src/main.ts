@@ -14,7 +14,7 @@ import {
   readParameters,
   startFailureCode,
 } from '@svc/process';
-import { answerPings, createMemberAdmin, tellListening } from './fleet/member.ts';
+import { answerSupervisor, createMemberAdmin, tellListening } from './fleet/member.ts';
 import { runFleet } from './fleet/run-fleet.ts';
 import { runApi } from './process/run-api.ts';
 
@@ -56,17 +56,20 @@ const runAlone = async (): Promise<void> => {
   );
 };
 
+/** Nobody waits for its end: the port is another one's already. */
+const HANDED_OVER_DRAIN_MS = 120_000;
+
 /** One of several: its supervisor has the admin port, hears SIGHUP, and says where they listen. */
 const runMember = async (): Promise<void> => {
   const logger = createLogger(logLevelOf(process.env), openLogOutput(), processFields());
   endOnCrash(logger);
-  answerPings();
+  const supervisor = answerSupervisor();
   const options = { ownsDataDir: false, createAdmin: createMemberAdmin };
   const starting = runApi(process.env, logger, options);
   closeOnSignal(
     async () => {
       const running = await starting.catch(() => null);
-      await running?.close();
+      await running?.close(supervisor.isHandedOver() ? HANDED_OVER_DRAIN_MS : undefined);
     },
     logger,
     () => {},

@@ -9,10 +9,11 @@ import {
 import { runSql } from '@svc/testkit/store/session';
 import { afterEach, describe, expect, it } from 'vitest';
 import { checkConnections, checkReplica, checkServer } from './check-server.ts';
-import { CONNECTIONS_OF_PROCESS, createStore } from './create-store.ts';
+import { createStore } from './create-store.ts';
 import { migrate } from './migrate.ts';
 import { readSchema } from './schema/check-schema.ts';
 import { claimDatabase } from './service-did.ts';
+import { CONNECTIONS_OF_PROCESS } from './store-limits.ts';
 
 const database = withDatabase();
 

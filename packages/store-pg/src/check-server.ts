@@ -1,9 +1,9 @@
 /** What no query can make up for: a server that does not write through, a pooler that changes sessions under the caller. */
 import { StoreError } from '@svc/service';
 import { openClient, type StoreClient } from './client.ts';
-import { CONNECTIONS_OF_PROCESS } from './create-store.ts';
 import { toUnavailable } from './errors.ts';
 import { serversOf } from './servers.ts';
+import { CONNECTIONS_OF_PROCESS } from './store-limits.ts';
 
 const CONNECT_MS = 5_000;
 /** A pooler hands out the server connection that was used last; another client may just have taken it. */

@@ -7,9 +7,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Semaphore, StoreError, withinMs } from '@svc/service';
 import pg from 'pg';
 import { clientConfig, StoreClient } from './client.ts';
-import type { Statement } from './database.ts';
 import { toUnavailable } from './errors.ts';
 import { SilentConnections } from './silent-connections.ts';
+import type { Statement } from './statement.ts';
 import { warmUp } from './warm-up.ts';
 
 export interface ConnectionsOptions {

@@ -4,13 +4,7 @@ import type pg from 'pg';
 import type { DeadlinePool, RunOptions } from './deadline-pool.ts';
 import { DURABLE_IF_NOTHING_WRITTEN } from './durable.ts';
 import { type AtStake, toStoreError } from './errors.ts';
-
-export interface Statement {
-  /** Prepared once per connection under this name. */
-  readonly name?: string;
-  readonly text: string;
-  readonly values: readonly unknown[];
-}
+import type { Statement } from './statement.ts';
 
 export interface Database {
   /** Runs a statement that changes nothing. */

@@ -4,7 +4,7 @@ export { type ClockRepair, type ClockState, readClockState, repairClock } from '
 export { readDayRows } from './cold/day-rows.ts';
 export { type UnpackDay, unpackDay } from './cold/unpack-day.ts';
 export { createRunStore, type RunStore, type RunStoreOptions } from './create-run-store.ts';
-export { createStore, type StoreDeadlines, type StoreOptions, type StorePoolSizes } from './create-store.ts';
+export { createStore, type StoreOptions } from './create-store.ts';
 export { grantRunner, grantService, type MigrateOptions, migrate } from './migrate.ts';
 export { listMigrations, type Migration, migrationOf } from './migrations.ts';
 export { ensureReceiptPartitions } from './partitions.ts';
@@ -19,4 +19,5 @@ export {
   listServiceDids,
   type ServiceDid,
 } from './service-did.ts';
+export type { StoreDeadlines, StorePoolSizes } from './store-limits.ts';
 export { factsText } from './verify/find-facts.ts';

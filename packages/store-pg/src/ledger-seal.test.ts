@@ -6,9 +6,9 @@ import { alterFunction, runSql, withSession } from '@svc/testkit/store/session';
 import { createWorld, denyCommit, type World } from '@svc/testkit/store/world';
 import type pg from 'pg';
 import { beforeAll, beforeEach, expect, it } from 'vitest';
-import type { Statement } from './database.ts';
 import { DAY_MS, lowestReceiptId } from './receipt-ids.ts';
 import { dayStatement, totalStatement } from './repositories/usage-statements.ts';
+import type { Statement } from './statement.ts';
 import { commitStatement } from './verify/commit-parameters.ts';
 
 const stores = withStores();

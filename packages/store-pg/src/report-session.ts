@@ -3,8 +3,9 @@
  * anew for its next statement. So a slow store of objects holds no session.
  */
 import type pg from 'pg';
-import { type Database, query, type Statement } from './database.ts';
+import { type Database, query } from './database.ts';
 import { toStoreError } from './errors.ts';
+import type { Statement } from './statement.ts';
 
 /** A session until `leave`; `over` rejects where it is taken away before. */
 export interface Held {

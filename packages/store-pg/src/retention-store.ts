@@ -5,7 +5,8 @@
  * Neither step waits for a commit. One that waits for a step waits for milliseconds.
  */
 import { type RetentionStore, StoreError, type Sweep } from '@svc/service';
-import type { Database, Statement } from './database.ts';
+import type { Database } from './database.ts';
+import type { Statement } from './statement.ts';
 
 /** Half a megabyte: some thousands of rows. */
 const PAGES = 64;

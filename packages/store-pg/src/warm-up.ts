@@ -5,8 +5,8 @@
  */
 import { withinMs } from '@svc/service';
 import type pg from 'pg';
-import type { Statement } from './database.ts';
 import { DeadlineError, isServerAnswer } from './errors.ts';
+import type { Statement } from './statement.ts';
 
 /** As for a connection to be opened: from then on the server counts as dead. */
 const WARM_UP_MS = 3_000;

@@ -88,6 +88,20 @@ it('one that dies while all are replaced in turn is replaced once', async () => 
   expect(logged('process.handed_over')).toMatchObject([{ processId: first }]);
 });
 
+it('one whose place another has taken knows it, and has time to finish; one that is stopped has not', async () => {
+  await start();
+  const [first, second] = [processId(0), processId(1)];
+  supervisor.kill('SIGHUP');
+  await until(() => logged('restarted').length === 1 && logged('process.ending').length === 2);
+  expect(logged('process.ending')).toMatchObject([
+    { processId: first, isHandedOver: true },
+    { processId: second, isHandedOver: true },
+  ]);
+  supervisor.kill('SIGTERM');
+  await until(() => supervisor.exitCode !== null && logged('process.ending').length === 4);
+  expect(logged('process.ending').slice(2)).toMatchObject([{ isHandedOver: false }, { isHandedOver: false }]);
+});
+
 it('one that hangs in its start is killed: those at work go on, and the next SIGHUP replaces them', async () => {
   await start();
   writeFileSync(standstill, '');

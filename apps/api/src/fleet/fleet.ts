@@ -16,6 +16,8 @@ import { createSupervisorMetrics, type SupervisorMetrics } from './supervisor-me
 const ANSWER_MS = 950;
 /** Above the drain deadline of a process (10 s) and the closing of its storage. */
 const CLOSE_MS = 15_000;
+/** Of one that another has replaced: exports that it has begun are finished. Above its drain deadline of two minutes. */
+const HAND_OVER_MS = 125_000;
 /** A process that has worked for so long has not failed by how it was started. */
 const SETTLED_MS = 10_000;
 const FIRST_PAUSE_MS = 500;
@@ -213,7 +215,7 @@ export class Fleet {
           break;
         }
         this.options.logger.info({ processId: old.pid, by: next.pid }, 'process.handed_over');
-        await old.close(CLOSE_MS);
+        await old.handOver(HAND_OVER_MS);
       }
     }
     this.#replace();

@@ -3,6 +3,9 @@ import type { Worker } from 'node:cluster';
 import { withinMs } from '@svc/service';
 import { type Answers, type Asked, isTold, type Told, type ToldMetric } from './messages.ts';
 
+/** One that does not answer is told to end all the same. */
+const HAND_OVER_ASK_MS = 1_000;
+
 /** `starting` until it listens; `closing` from the moment it was told to end. */
 export type MemberState = 'starting' | 'listening' | 'closing' | 'ended';
 
@@ -81,11 +84,18 @@ export class MemberProcess {
     return this.metrics;
   }
 
+  /** As `close`; it knows that another one has taken its place, and that it has time. */
+  async handOver(ms: number): Promise<void> {
+    await this.ask('handOver', HAND_OVER_ASK_MS);
+    await this.close(ms);
+  }
+
   /** It finishes what is under way, and is cut off where that takes longer than `ms`. */
   async close(ms: number): Promise<void> {
+    // A second signal would end it at once.
+    if (!this.wasTold) this.worker.process.kill('SIGTERM');
     this.wasTold = true;
     if (this.state !== 'ended') this.state = 'closing';
-    this.worker.process.kill('SIGTERM');
     const cutOff = setTimeout(() => this.worker.process.kill('SIGKILL'), ms);
     await this.ended;
     clearTimeout(cutOff);

@@ -17,21 +17,25 @@ const tell = (message: Told): Promise<void> =>
     else resolve();
   });
 
-/** From the first moment: a process that hangs in its start is found by it. */
-export const answerPings = (): void => {
+/** From the first moment: a process that hangs in its start is found by it. `isHandedOver`: another one has taken its place. */
+export const answerSupervisor = (): { isHandedOver(): boolean } => {
+  let isHandedOver = false;
   process.on('message', (message: unknown) => {
-    if (isQuestion(message) && message.ask === 'ping')
-      void tell({ tell: 'answer', id: message.id, value: null });
+    if (!isQuestion(message) || (message.ask !== 'ping' && message.ask !== 'handOver')) return;
+    isHandedOver ||= message.ask === 'handOver';
+    void tell({ tell: 'answer', id: message.id, value: null });
   });
+  return { isHandedOver: () => isHandedOver };
 };
 
 const toldMetrics = async (registry: Registry): Promise<readonly ToldMetric[]> =>
   (await registry.getMetricsAsJSON()) as unknown as readonly ToldMetric[];
 
-/** In the place of an admin port of its own, beside `answerPings`. Closing it tells the last counts. */
+/** In the place of an admin port of its own, beside `answerSupervisor`. Closing it tells the last counts. */
 export const createMemberAdmin = ({ registry, readiness, logger }: AdminDeps<Registry>): AdminService => {
   const answers: { readonly [A in Asked]: (() => Promise<Answers[A]>) | null } = {
     ping: null,
+    handOver: null,
     readiness,
     metrics: () => toldMetrics(registry),
   };

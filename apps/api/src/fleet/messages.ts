@@ -7,9 +7,13 @@ export interface ToldMetric extends MetricObject {
   values: MetricValue<string>[];
 }
 
-/** What a process is asked; `ping` is answered with nothing. */
+/**
+ * What a process is asked. Answered with nothing: `ping`, and `handOver`, by which it hears that another process has taken its place, and
+ * that it has longer than at a stop to finish what is under way.
+ */
 export interface Answers {
   readonly ping: null;
+  readonly handOver: null;
   readonly readiness: Readiness;
   readonly metrics: readonly ToldMetric[];
 }

@@ -212,6 +212,17 @@ describe('shutdown', () => {
     await lost;
     release();
   });
+
+  it('waits for as long as it is told to where somebody else has taken its place', async () => {
+    const { service, call, started, release } = await gated({ idleGraceMs: 1, shutdownDeadlineMs: 1 });
+    const answered = call('GET', '/healthz');
+    await started;
+    const down = service.shutdown(60_000);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    release();
+    expect((await answered).status).toBe(200);
+    expect(await down).toEqual({ connectionsCut: 0 });
+  });
 });
 
 describe('log and metrics', () => {

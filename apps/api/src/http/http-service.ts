@@ -19,9 +19,9 @@ export interface HttpService {
   isDraining(): boolean;
   /**
    * Stops accepting, finishes what is in flight, closes. Resolves when no connection is left, at the latest at the
-   * deadline; the number of connections cut there is in the result.
+   * deadline (ms; that of the limits unless given); the number of connections cut there is in the result.
    */
-  shutdown(): Promise<{ readonly connectionsCut: number }>;
+  shutdown(deadlineMs?: number): Promise<{ readonly connectionsCut: number }>;
 }
 
 export const createHttpService = (deps: HttpDeps): HttpService => {
@@ -104,9 +104,9 @@ export const createHttpService = (deps: HttpDeps): HttpService => {
   return {
     isDraining: () => draining,
     listen: (port, host) => listen(server, port, host),
-    shutdown: () => {
+    shutdown: (deadlineMs = limits.shutdownDeadlineMs) => {
       draining = true;
-      return shutDown(server, connections, limits);
+      return shutDown(server, connections, limits.idleGraceMs, deadlineMs);
     },
   };
 };
@@ -172,14 +172,15 @@ export const listen = (server: Server, port: number, host: string): Promise<Addr
 const shutDown = (
   server: Server,
   connections: Connections,
-  { idleGraceMs, shutdownDeadlineMs }: HttpDeps['limits'],
+  idleGraceMs: number,
+  deadlineMs: number,
 ): Promise<{ connectionsCut: number }> =>
   new Promise((resolve) => {
     let connectionsCut = 0;
     const grace = setTimeout(() => connections.closeIdle(), idleGraceMs);
     const deadline = setTimeout(() => {
       connectionsCut = connections.closeAll();
-    }, shutdownDeadlineMs);
+    }, deadlineMs);
     NetServer.prototype.close.call(server, () => {
       clearTimeout(grace);
       clearTimeout(deadline);

@@ -16,8 +16,8 @@ export interface RunningApi {
   readonly secrets: Secrets;
   /** What the person who started this should know, one sentence each; usually none. */
   readonly notes: readonly string[];
-  /** Listeners, then storage, then the embedded database, then the data folder. */
-  close(): Promise<void>;
+  /** Listeners, then storage, then the embedded database, then the data folder. `drainMs`: as that of `Api`. */
+  close(drainMs?: number): Promise<void>;
 }
 
 export interface RunOptions {
@@ -50,7 +50,7 @@ export const runApi = async (
       },
       claim.release,
     );
-    const close = () => running.close().finally(() => tracing.close());
+    const close = (drainMs?: number) => running.close(drainMs).finally(() => tracing.close());
     return { ...running, close };
   } catch (error) {
     claim.release();
@@ -64,8 +64,8 @@ const start = async (deps: Omit<ApiDeps, 'databaseUrl'>, release: () => void): P
   const databaseUrl = config.database.kind === 'external' ? config.database.url : (embedded?.url ?? '');
   try {
     const api = await startApi({ ...deps, databaseUrl });
-    const close = async () => {
-      await api.close();
+    const close = async (drainMs?: number) => {
+      await api.close(drainMs);
       await embedded?.stop();
       release();
     };

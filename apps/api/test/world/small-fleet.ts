@@ -10,13 +10,13 @@ import { RefusedPinError } from '@svc/service';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { Fleet } from '../../src/fleet/fleet.ts';
-import { answerPings, createMemberAdmin, tellListening } from '../../src/fleet/member.ts';
+import { answerSupervisor, createMemberAdmin, tellListening } from '../../src/fleet/member.ts';
 
 const LOOK_EVERY_MS = 20;
 const logger = pino();
 const [, , refusalFile = '', standstillFile = ''] = process.argv;
 /** Of a start: a loaded machine may take seconds for it. */
-const START_LOOKS = 500;
+const START_LOOKS = 300;
 
 const supervise = async (): Promise<void> => {
   const write = (lines: string) => void process.stdout.write(lines);
@@ -27,6 +27,7 @@ const supervise = async (): Promise<void> => {
     watchEveryMs: LOOK_EVERY_MS,
     startLooks: START_LOOKS,
   });
+  process.on('SIGTERM', () => void fleet.close().then(() => process.exit(0)));
   process.on('SIGHUP', () => void fleet.restart().then(() => logger.info('restarted')));
   await fleet.start();
   // Only so that this process stays.
@@ -36,7 +37,11 @@ const supervise = async (): Promise<void> => {
 
 const work = async (): Promise<void> => {
   logger.info({ processId: process.pid }, 'process.starting');
-  answerPings();
+  const { isHandedOver } = answerSupervisor();
+  process.on('SIGTERM', () => {
+    logger.info({ processId: process.pid, isHandedOver: isHandedOver() }, 'process.ending');
+    process.exit(0);
+  });
   if (existsSync(standstillFile)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
   if (existsSync(refusalFile)) throw new RefusedPinError('the token does not take the PIN');
   const readiness = async () => ({ ok: true, serves: true, checks: {} });

@@ -4,8 +4,8 @@
  */
 import { Conditions } from '../conditions.ts';
 import { dailySumsOf } from '../daily-sums.ts';
-import type { Statement } from '../database.ts';
 import { DAY_MS } from '../receipt-ids.ts';
+import type { Statement } from '../statement.ts';
 import type { Search } from './search.ts';
 
 export interface DayCount {

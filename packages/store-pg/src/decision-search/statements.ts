@@ -5,8 +5,8 @@
  */
 import { REASON_CODES, type ReceiptId } from '@svc/protocol';
 import { Conditions } from '../conditions.ts';
-import type { Statement } from '../database.ts';
 import { dayNumberOf, firstIdOfDay, partitionOfDay } from '../receipt-ids.ts';
+import type { Statement } from '../statement.ts';
 import type { Search } from './search.ts';
 import { MOST_DAYS, type Part, type Span } from './spans.ts';
 

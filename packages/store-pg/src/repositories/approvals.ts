@@ -2,7 +2,8 @@
 import { encodeUlid, jcs } from '@svc/protocol';
 import type { ApprovalAsk, ApprovalLoad, ApprovalRecord, ApprovalRepository } from '@svc/service';
 import { Conditions } from '../conditions.ts';
-import type { Database, Statement } from '../database.ts';
+import type { Database } from '../database.ts';
+import type { Statement } from '../statement.ts';
 
 const columns = `r.request_id as "requestId", r.relying_party as "relyingParty", r.principal, r.grant_id as "grantId", r.agent,
   r.action::json as action, r.state, r.requested_at as "requestedAtMs", r.expires_at as "expiresAtMs", r.decided_at as "decidedAtMs",

@@ -9,7 +9,8 @@ import type {
   RestoreRepository,
   WithheldGrant,
 } from '@svc/service';
-import type { Database, Statement } from '../database.ts';
+import type { Database } from '../database.ts';
+import type { Statement } from '../statement.ts';
 
 const columns = `epoch, lost_from as "lostFromMs", lost_until as "lostUntilMs",
   quarantined_until as "quarantinedUntilMs", reinstated_days::text[] as "reinstatedDays",

@@ -5,8 +5,9 @@
 import type { ApiKeyId } from '@svc/protocol';
 import type { Day, DayCount, DayKeyCount, DecisionFilter } from '@svc/service';
 import { Conditions } from '../conditions.ts';
-import type { Database, Statement } from '../database.ts';
+import type { Database } from '../database.ts';
 import { DAY_MS } from '../receipt-ids.ts';
+import type { Statement } from '../statement.ts';
 import { COUNTED_BY, type Counted, countsSql, type Sums } from './usage-statements.ts';
 
 /** See `UsageRepository.countByDayAndKey`. */

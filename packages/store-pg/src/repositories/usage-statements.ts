@@ -3,8 +3,8 @@ import type { ApartTenants, DecisionFilter, FigureFilter } from '@svc/service';
 import type { CountedColumn, CountedRows, MsRange } from '../cold/count-days.ts';
 import { Conditions } from '../conditions.ts';
 import { type DailySums, dailySumsOf } from '../daily-sums.ts';
-import type { Statement } from '../database.ts';
 import { DAY_MS, lowestReceiptId } from '../receipt-ids.ts';
+import type { Statement } from '../statement.ts';
 
 /** One row for each day and reason. */
 export function dayStatement(filter: DecisionFilter, counted: Counted): Statement {

@@ -12,8 +12,9 @@ import {
   type DecisionCommit,
   StoreError,
 } from '@svc/service';
-import { type Database, runTransaction, type Statement } from '../database.ts';
+import { type Database, runTransaction } from '../database.ts';
 import type { DeadlinePool } from '../deadline-pool.ts';
+import type { Statement } from '../statement.ts';
 import { isCausedByRows, isMissingPartition } from './commit-decisions.ts';
 import { commitStatement } from './commit-parameters.ts';
 import { findBudgets } from './find-budgets.ts';

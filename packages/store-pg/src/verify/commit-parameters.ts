@@ -1,6 +1,6 @@
 /** The call of `svc_commit_decisions` with a batch of decisions: an array of `svc_decision`, in PostgreSQL's text form. */
 import type { DecisionCommit } from '@svc/service';
-import type { Statement } from '../database.ts';
+import type { Statement } from '../statement.ts';
 import { type SvcDecision, svcDecisionFields } from './svc-decision.generated.ts';
 
 export const commitStatement = (decisions: readonly DecisionCommit[]): Statement => ({

@@ -1,7 +1,8 @@
 /** What a batch of evaluations wants to know, in one round trip: each Principal and each Grant once. */
 import type { AllocatedGrant, FactsQuery, FactsRecord, PrincipalRecord } from '@svc/service';
-import type { Database, Statement } from '../database.ts';
+import type { Database } from '../database.ts';
 import { principalColumns } from '../repositories/principals.ts';
+import type { Statement } from '../statement.ts';
 
 // The two arrays differ in length; unnest fills the shorter one with nulls.
 export const factsText = `

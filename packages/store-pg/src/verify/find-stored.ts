@@ -6,10 +6,10 @@
 import type { ReceiptId } from '@svc/protocol';
 import { withinMs } from '@svc/service';
 import type pg from 'pg';
-import type { Statement } from '../database.ts';
 import type { DeadlinePool } from '../deadline-pool.ts';
 import { DURABLE } from '../durable.ts';
 import { DeadlineError, toUnavailable } from '../errors.ts';
+import type { Statement } from '../statement.ts';
 
 export const storedStatement = (receiptIds: readonly ReceiptId[]): Statement => ({
   name: 'find_stored',

@@ -1,12 +1,13 @@
 /** The verify path: prepared statements only, one round trip each. */
 import type { ReceiptId, Sha256 } from '@svc/protocol';
 import type { RpCallerRecord, VerifyStore } from '@svc/service';
-import type { Database, Statement } from '../database.ts';
+import type { Database } from '../database.ts';
 import type { DeadlinePool } from '../deadline-pool.ts';
 import { DURABLE } from '../durable.ts';
 import { toStoreError } from '../errors.ts';
 import { entitlementJson } from '../repositories/entitlements.ts';
 import { isNewcomerSql } from '../repositories/newcomers.ts';
+import type { Statement } from '../statement.ts';
 import { type CommitContext, commitDecisions } from './commit-decisions.ts';
 import { type BudgetCommitContext, commitOnBudgets } from './commit-on-budgets.ts';
 import { commitStatement } from './commit-parameters.ts';
