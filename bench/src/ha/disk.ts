@@ -1,5 +1,5 @@
 /**
- * `npm run ha:disk [-- --fault NAME …] [--rate N]`: disks of the database that are full or turn read-only, under load. Ends with 1 when
+ * `npm run ha:disk [-- --fault NAME …] [--rounds N] [--seconds N] [--rate N]`: disks of the database that are full or turn read-only, under load. Ends with 1 when
  * anything was lost, when readiness did not say why nothing was decided, or when it did not go on.
  */
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
@@ -49,7 +49,6 @@ const FAULTS: Readonly<Record<string, DiskFault>> = {
 };
 
 const CALM_MS = 5_000;
-const FAULT_MS = 20_000;
 const LOOK_MS = 500;
 const READINESS_MS = 2_000;
 const NO_ANSWER = `no answer within ${READINESS_MS / 1_000} s`;
@@ -58,10 +57,15 @@ const { values } = parseArgs({
   args: process.argv.slice(2).filter((arg) => arg !== '--' && arg !== 'ha:disk'),
   options: {
     fault: { type: 'string', multiple: true, default: Object.keys(FAULTS) },
+    rounds: { type: 'string', default: '1' },
+    // Of each fault.
+    seconds: { type: 'string', default: '20' },
     rate: { type: 'string', default: '40' },
     keep: { type: 'boolean', default: false },
   },
 });
+
+const FAULT_MS = Number(values.seconds) * 1_000;
 
 /** What readiness says of storage; null where it is content. */
 async function complaintOf({ adminOrigin }: Node): Promise<string | null> {
@@ -138,7 +142,7 @@ try {
   for (const name of values.fault) {
     const fault = FAULTS[name];
     if (fault === undefined) throw new Error(`--fault is one of ${Object.keys(FAULTS).join(', ')}`);
-    await runFault(name, fault);
+    for (let round = 0; round < Number(values.rounds); round++) await runFault(name, fault);
   }
 } catch (problem) {
   console.error(problem);

@@ -1,18 +1,19 @@
 /** What was opened, closed in reverse order, once, whether the run ends well, badly or by a signal. */
 import { constants } from 'node:os';
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 type Close = () => Promise<unknown> | unknown;
 
 export class Cleanup {
   private readonly pending: Close[] = [];
   private running: Promise<void> | null = null;
 
+  private readonly onSignal = (signal: NodeJS.Signals): void =>
+    void this.run().finally(() => process.exit(128 + constants.signals[signal]));
+
   constructor() {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-      process.once(
-        signal,
-        () => void this.run().finally(() => process.exit(128 + constants.signals[signal])),
-      );
+    for (const signal of SIGNALS) process.once(signal, this.onSignal);
   }
 
   add(close: Close): void {
@@ -32,5 +33,6 @@ export class Cleanup {
         console.error(problem);
       }
     }
+    for (const signal of SIGNALS) process.off(signal, this.onSignal);
   }
 }
