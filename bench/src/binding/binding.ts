@@ -10,6 +10,7 @@ import { factsText } from '@svc/store-pg';
 import { Client } from 'pg';
 import { makeWorld, type World } from '../fixtures/world.ts';
 import { Cleanup } from '../harness/cleanup.ts';
+import { argumentsOf } from '../harness/command-line.ts';
 import { startApiNode } from '../harness/contestants.ts';
 import { startDatabase } from '../harness/database.ts';
 import { LoadProcess } from '../harness/load-process.ts';
@@ -26,7 +27,7 @@ const CALLS_PER_ROUND = 4_000;
 const BATCH = 8;
 const BAR = 0.01;
 
-const { rounds, seconds, api } = parseOptions(process.argv.slice(2).filter((arg) => arg !== 'binding'));
+const { rounds, seconds, api } = parseOptions(argumentsOf('binding'));
 const unboundText = factsText.replace('a.grant_hash', 'null');
 if (unboundText === factsText) throw new Error('the facts query does not look up what is bound');
 

@@ -6,6 +6,7 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Cleanup } from '../harness/cleanup.ts';
+import { argumentsOf } from '../harness/command-line.ts';
 import { parseOptions } from '../harness/options.ts';
 import { describeMachine } from '../harness/report.ts';
 import { median } from '../load/percentile.ts';
@@ -44,9 +45,7 @@ const RATIOS: readonly Ratio[] = [
   },
 ];
 
-const { rounds, seconds, api, agents, json } = parseOptions(
-  process.argv.slice(2).filter((arg) => arg !== 'budgets'),
-);
+const { rounds, seconds, api, agents, json } = parseOptions(argumentsOf('budgets'));
 if (process.platform !== 'linux') {
   console.error('The benchmark reads CPU times from /proc, so it runs on Linux only.');
   process.exit(2);

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { makeWorld } from '../fixtures/world.ts';
 import { Cleanup } from '../harness/cleanup.ts';
+import { argumentsOf } from '../harness/command-line.ts';
 import { startApiNode } from '../harness/contestants.ts';
 import { type Database, startDatabase } from '../harness/database.ts';
 import { LoadProcess } from '../harness/load-process.ts';
@@ -45,7 +46,7 @@ const figures: readonly (readonly [string, Read])[] = [
 ];
 
 const { values } = parseArgs({
-  args: process.argv.slice(2).filter((arg) => arg !== 'compare' && arg !== '--'),
+  args: argumentsOf('compare'),
   options: {
     api: {
       type: 'string',

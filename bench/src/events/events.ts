@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util';
 import { Client } from 'pg';
 import { makeWorld, type World } from '../fixtures/world.ts';
 import { Cleanup } from '../harness/cleanup.ts';
+import { argumentsOf } from '../harness/command-line.ts';
 import { startApiNode } from '../harness/contestants.ts';
 import { startDatabase } from '../harness/database.ts';
 import { LoadProcess } from '../harness/load-process.ts';
@@ -32,7 +33,7 @@ type State = (typeof STATES)[number];
 const BARS = { nobody: 1.01, one: 1.1, everything: null } as const;
 
 const { values } = parseArgs({
-  args: process.argv.slice(2).filter((arg) => arg !== 'events' && arg !== '--'),
+  args: argumentsOf('events'),
   options: {
     api: {
       type: 'string',

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Cleanup } from '../harness/cleanup.ts';
+import { argumentsOf, readCommandLine } from '../harness/command-line.ts';
 import { until } from './cluster.ts';
 import { describeVerdict, isClean, Ledger } from './ledger.ts';
 import { Load } from './load.ts';
@@ -53,17 +54,29 @@ const LOOK_MS = 500;
 const READINESS_MS = 2_000;
 const NO_ANSWER = `no answer within ${READINESS_MS / 1_000} s`;
 
-const { values } = parseArgs({
-  args: process.argv.slice(2).filter((arg) => arg !== '--' && arg !== 'ha:disk'),
-  options: {
-    fault: { type: 'string', multiple: true, default: Object.keys(FAULTS) },
-    rounds: { type: 'string', default: '1' },
-    // Of each fault.
-    seconds: { type: 'string', default: '20' },
-    rate: { type: 'string', default: '40' },
-    keep: { type: 'boolean', default: false },
-  },
-});
+const usage = `usage: npm run ha:disk [-- options]
+  --fault NAME   one of them alone, as often as given: data, wal, read-only
+  --rounds N     of each, default 1
+  --seconds N    each fault lasts, default 20
+  --rate N       verifications a second, default 40
+  --keep         leave the folder with the logs`;
+
+const values = readCommandLine(
+  argumentsOf('ha:disk'),
+  usage,
+  (args) =>
+    parseArgs({
+      args,
+      options: {
+        fault: { type: 'string', multiple: true, default: Object.keys(FAULTS) },
+        rounds: { type: 'string', default: '1' },
+        // Of each fault.
+        seconds: { type: 'string', default: '20' },
+        rate: { type: 'string', default: '40' },
+        keep: { type: 'boolean', default: false },
+      },
+    }).values,
+);
 
 const FAULT_MS = Number(values.seconds) * 1_000;
 

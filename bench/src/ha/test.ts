@@ -12,6 +12,7 @@ import { fillPanels } from '../dashboard/panels.ts';
 import { drawDashboard } from '../dashboard/picture.ts';
 import { startPrometheus } from '../dashboard/prometheus.ts';
 import { Cleanup } from '../harness/cleanup.ts';
+import { argumentsOf, readCommandLine } from '../harness/command-line.ts';
 import type { Place } from '../harness/contestants.ts';
 import { percentile } from '../load/percentile.ts';
 import { Cluster } from './cluster.ts';
@@ -44,21 +45,38 @@ const faultsOf = ({ isGood }: typeof patroni): string[] =>
 
 const patroni = lookAtPatroni();
 
-const { values } = parseArgs({
-  args: process.argv.slice(2).filter((arg) => arg !== '--' && arg !== 'ha:test'),
-  options: {
-    fault: { type: 'string', multiple: true, default: faultsOf(patroni) },
-    rounds: { type: 'string', default: '1' },
-    // Instead of rounds: one fault after the other, for so long.
-    minutes: { type: 'string' },
-    rate: { type: 'string', default: '100' },
-    'fence-age': { type: 'string', default: String(SHARED_FENCE_AGE_MS) },
-    'no-fence': { type: 'boolean', default: false },
-    apps: { type: 'string', default: OWN_APPS },
-    keep: { type: 'boolean', default: false },
-    picture: { type: 'string' },
-  },
-});
+const usage = `usage: npm run ha:test [-- options]
+  --fault NAME   one of them alone, as often as given: ${Object.keys(FAULTS).join(', ')}
+  --rounds N     of each, default 1
+  --minutes N    instead: one fault after the other for so long
+  --rate N       verifications a second, default 100
+  --fence-age MS what a node may be without its fence, default ${SHARED_FENCE_AGE_MS}
+  --no-fence     without one, to see what it is for
+  --apps FOLDER  of the built apps, default those of this clone
+  --picture FILE what the dashboard shows of the run, as a PNG; needs prometheus and chromium
+  --keep         leave the folder with the logs
+PATRONI=FILE takes another Patroni than the one that is installed.`;
+
+const values = readCommandLine(
+  argumentsOf('ha:test'),
+  usage,
+  (args) =>
+    parseArgs({
+      args,
+      options: {
+        fault: { type: 'string', multiple: true, default: faultsOf(patroni) },
+        rounds: { type: 'string', default: '1' },
+        // Instead of rounds: one fault after the other, for so long.
+        minutes: { type: 'string' },
+        rate: { type: 'string', default: '100' },
+        'fence-age': { type: 'string', default: String(SHARED_FENCE_AGE_MS) },
+        'no-fence': { type: 'boolean', default: false },
+        apps: { type: 'string', default: OWN_APPS },
+        keep: { type: 'boolean', default: false },
+        picture: { type: 'string' },
+      },
+    }).values,
+);
 
 const rates = { verifiesPerSecond: Number(values.rate), revocationsPerSecond: REVOCATIONS_PER_SECOND };
 const fenceMaxAgeMs = values['no-fence'] ? null : Number(values['fence-age']);

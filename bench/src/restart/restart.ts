@@ -10,6 +10,7 @@ import { createPrincipalClient, generatePrincipalKey, purchase, signerFromJwk } 
 import { agentFromJwk, generateAgentKey, signProof } from '@svc/sdk-principal/agent';
 import { createVerifier, SvcError } from '@svc/sdk-rp';
 import { Cleanup } from '../harness/cleanup.ts';
+import { argumentsOf } from '../harness/command-line.ts';
 import { type ApiNode, startApiNode } from '../harness/contestants.ts';
 import { startDatabase } from '../harness/database.ts';
 import { parseOptions } from '../harness/options.ts';
@@ -51,7 +52,7 @@ async function prepare({ origin, adminToken }: ApiNode): Promise<() => Promise<s
   };
 }
 
-const { api } = parseOptions(process.argv.slice(2).filter((arg) => arg !== 'restart'));
+const { api } = parseOptions(argumentsOf('restart'));
 const cleanup = new Cleanup();
 try {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-bench-'));

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { Cleanup } from '../harness/cleanup.ts';
+import { argumentsOf } from '../harness/command-line.ts';
 import { startApiNode } from '../harness/contestants.ts';
 import { startDatabase } from '../harness/database.ts';
 import { parseOptions } from '../harness/options.ts';
@@ -19,7 +20,7 @@ const HOSTILE_ORGS = 10;
 const REVOCATIONS = 110;
 const P99_BAR_MS = 1_000;
 
-const { rounds, api, json } = parseOptions(process.argv.slice(2).filter((arg) => arg !== 'revocations'));
+const { rounds, api, json } = parseOptions(argumentsOf('revocations'));
 const cleanup = new Cleanup();
 try {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-bench-'));

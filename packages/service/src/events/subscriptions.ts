@@ -60,7 +60,7 @@ export const createSubscription = (
       { subscriptionId, audience, url: endpoint, createdBy, ...wanted },
       rootOf(deps),
     );
-    await audit(deps, tx, caller, 'subscription.create', subscriptionId, requestId);
+    await auditSubscriber(deps, tx, caller, 'subscription.create', subscriptionId, requestId);
     return withSecret(deps, subscription);
   });
 };
@@ -212,11 +212,12 @@ const change = <Result>(
     await holdLiveKey(tx, caller);
     await findOwn(tx, caller, id);
     const result = await work(tx);
-    await audit(deps, tx, caller, action, id, requestId);
+    await auditSubscriber(deps, tx, caller, action, id, requestId);
     return result;
   });
 
-const audit = (
+/** In the transaction of what was done. */
+export const auditSubscriber = (
   deps: ServiceDeps,
   tx: Repositories,
   caller: Subscriber,
@@ -227,7 +228,7 @@ const audit = (
   tx.audit.insert(auditEvent(deps, caller, { action, target, requestId, orgId: orgOf(caller) }));
 
 /** The org whose member it is, if any. */
-export const orgOf = (caller: Subscriber): OrgId | null => {
+const orgOf = (caller: Subscriber): OrgId | null => {
   if (caller.class === 'org') return caller.subject;
   return caller.class === 'rp' ? caller.relyingParty.orgId : caller.orgId;
 };

@@ -1,10 +1,10 @@
 /** Streams of a caller's subject: to make, read, change, pause, disable, verify and delete (protocol §17). */
 import { encodeUlid } from '@svc/protocol';
 import { holdLiveKey } from '../access/live-key.ts';
-import { type AuditAction, auditEvent } from '../audit/audit-event.ts';
+import type { AuditAction } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, invalidRequest, notFound, rateLimited } from '../errors.ts';
-import { audienceOf, orgOf, type Subscriber } from '../events/subscriptions.ts';
+import { audienceOf, auditSubscriber, type Subscriber } from '../events/subscriptions.ts';
 import type { Repositories } from '../ports/store.ts';
 import type { StreamDelivery, StreamRecord, StreamStatus } from '../ports/streams.ts';
 import { type DeliveryRequest, deliveryOf } from './delivery.ts';
@@ -49,7 +49,7 @@ export const createStream = (
       );
     const wishes = wishesOf(deps, delivery, wanted);
     const stream = await tx.streams.insert({ streamId, audience, createdBy: caller.keyId, ...wishes });
-    await audit(deps, tx, caller, 'stream.create', streamId, requestId);
+    await auditSubscriber(deps, tx, caller, 'stream.create', streamId, requestId);
     return stream;
   });
 };
@@ -187,16 +187,6 @@ const change = <Result>(
   deps.store.transaction(async (tx) => {
     await holdLiveKey(tx, caller);
     const result = await work(tx, await findOwn(tx, caller, id));
-    await audit(deps, tx, caller, action, id, requestId);
+    await auditSubscriber(deps, tx, caller, action, id, requestId);
     return result;
   });
-
-const audit = (
-  deps: ServiceDeps,
-  tx: Repositories,
-  caller: Subscriber,
-  action: AuditAction,
-  target: string,
-  requestId: string,
-): Promise<void> =>
-  tx.audit.insert(auditEvent(deps, caller, { action, target, requestId, orgId: orgOf(caller) }));

@@ -41,7 +41,7 @@ const rpCallerSql = `
 const statusCredentialSql = `
   select credential, credential_hash as "credentialHash" from status_lists where url = $1`;
 
-// The age is the one after which \`svc_commit_decisions\` lets the key be used again.
+// The age is the one after which `svc_commit_decisions` lets the key be used again.
 const idempotencySql = `
   select body_hash as "bodyHash", receipt_id as "receiptId" from idempotency_keys
   where relying_party = $1 and key = $2 and created_at >= clock_timestamp() - interval '10 minutes'`;
