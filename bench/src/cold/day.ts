@@ -165,20 +165,24 @@ async function measureProving(filled: FilledDay, options: ColdOptions, rows: Row
   }
 }
 
-/** What stays in the database of a day that has left it, its signed manifest among it, and its objects. */
+/**
+ * The whole database without the tables of days, of which this one is the only one: its signed manifest, what was counted of it, and who is registered; and its objects.
+ */
 async function measureBytes({ databaseUrl, receipts, bytes }: FilledDay, { tables }: ColdDay): Promise<Row> {
   const objects = Object.values(tables)
     .flat()
     .reduce((sum, object) => sum + object.bytes, 0);
   const kept = await withSession(databaseUrl, async (session) => {
-    const names = ['cold_days', 'cold_verifications', 'attestations', 'consumption_events'];
-    const text =
-      'select name, pg_total_relation_size(name::regclass)::float8 as bytes from unnest($1::text[]) as name';
-    return (await session.query<{ name: string; bytes: number }>(text, [names])).rows;
+    const text = `select relname as name, pg_total_relation_size(oid)::float8 as bytes from pg_class
+      where relnamespace = 'public'::regnamespace and relkind = 'r' and relname !~ '^(detached_)?receipts_[0-9]{8}$' order by bytes desc`;
+    return (await session.query<{ name: string; bytes: number }>(text)).rows;
   });
   const each = (count: number) => (count / receipts).toFixed(0);
   const all = kept.reduce((sum, one) => sum + one.bytes, objects);
-  const parts = kept.map((one) => `${one.name} ${each(one.bytes)}`).join(', ');
+  const parts = kept
+    .filter((one) => one.bytes >= receipts)
+    .map((one) => `${one.name} ${each(one.bytes)}`)
+    .join(', ');
   return row(
     'bytes a Receipt, database and objects',
     each(all),
