@@ -14,7 +14,8 @@ export const migrateCommand: Command = {
     },
   },
   notes: [
-    'The service does that itself at start where it runs as that role; with another one this comes first.',
+    'Where the service runs as the owner it does that itself at its start. Roles are named once: later migrations keep their rights.',
+    'A table that somebody reads is waited for, ten minutes for each migration; decisions go on meanwhile.',
   ],
   run: async (values, env) => {
     const databaseUrl = databaseUrlFrom(env);

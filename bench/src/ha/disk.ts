@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Cleanup } from '../harness/cleanup.ts';
-import { argumentsOf, readCommandLine } from '../harness/command-line.ts';
+import { argumentsOf, readCommandLine, within } from '../harness/command-line.ts';
 import { until } from './cluster.ts';
 import { describeVerdict, isClean, Ledger } from './ledger.ts';
 import { Load } from './load.ts';
@@ -54,29 +54,35 @@ const LOOK_MS = 500;
 const READINESS_MS = 2_000;
 const NO_ANSWER = `no answer within ${READINESS_MS / 1_000} s`;
 
-const usage = `usage: npm run ha:disk [-- options]
+const usage = `One PostgreSQL on small disks of their own, two nodes under load, and a disk that is full or read-only: nothing may be lost,
+/readyz must say why, and all must be well afterwards. Takes root on Linux (it mounts), some 45 s a fault.
+
+usage: npm run ha:disk [-- options]
   --fault NAME   one of them alone, as often as given: data, wal, read-only
   --rounds N     of each, default 1
   --seconds N    each fault lasts, default 20
   --rate N       verifications a second, default 40
   --keep         leave the folder with the logs`;
 
-const values = readCommandLine(
-  argumentsOf('ha:disk'),
-  usage,
-  (args) =>
-    parseArgs({
-      args,
-      options: {
-        fault: { type: 'string', multiple: true, default: Object.keys(FAULTS) },
-        rounds: { type: 'string', default: '1' },
-        // Of each fault.
-        seconds: { type: 'string', default: '20' },
-        rate: { type: 'string', default: '40' },
-        keep: { type: 'boolean', default: false },
-      },
-    }).values,
-);
+const values = readCommandLine(argumentsOf('ha:disk'), usage, (args) => {
+  const { values } = parseArgs({
+    args,
+    options: {
+      fault: { type: 'string', multiple: true, default: Object.keys(FAULTS) },
+      rounds: { type: 'string', default: '1' },
+      // Of each fault.
+      seconds: { type: 'string', default: '20' },
+      rate: { type: 'string', default: '40' },
+      keep: { type: 'boolean', default: false },
+    },
+  });
+  for (const name of values.fault)
+    if (!Object.hasOwn(FAULTS, name)) throw new Error(`--fault ${name} is none`);
+  within(values.rounds, 1, 1_000);
+  within(values.seconds, 1, 3_600);
+  within(values.rate, 1, 10_000);
+  return values;
+});
 
 const FAULT_MS = Number(values.seconds) * 1_000;
 

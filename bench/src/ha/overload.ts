@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { makeWorld } from '../fixtures/world.ts';
 import { Cleanup } from '../harness/cleanup.ts';
-import { argumentsOf, readCommandLine } from '../harness/command-line.ts';
+import { argumentsOf, readCommandLine, within } from '../harness/command-line.ts';
 import { LoneServer } from './lone-server.ts';
 import { Offered } from './offered.ts';
 import { say } from './say.ts';
@@ -31,26 +31,30 @@ const MOST_REFUSAL_MS = 250;
 /** Of this process, before the nodes it shares the cores with: callers are elsewhere, and do not wait for a processor of the service. */
 const SENDER_NICE = -10;
 
-const usage = `usage: npm run ha:overload [-- options]
+const usage = `One PostgreSQL that is held to a share of one processor, two nodes: first what they carry, then several times as many
+verifications as that, then half of it. Takes root on Linux with the cpu controller of cgroup v1, some three minutes beside the overload.
+
+usage: npm run ha:overload [-- options]
   --seconds N    of overload, default 300
-  --times N      what is carried is offered so often, default 3
+  --times N      so many times what was carried is offered, default 3
   --share N      of one processor for PostgreSQL, per cent, default 15
   --keep         leave the folder with the logs`;
 
-const values = readCommandLine(
-  argumentsOf('ha:overload'),
-  usage,
-  (args) =>
-    parseArgs({
-      args,
-      options: {
-        seconds: { type: 'string', default: '300' },
-        times: { type: 'string', default: '3' },
-        share: { type: 'string', default: '15' },
-        keep: { type: 'boolean', default: false },
-      },
-    }).values,
-);
+const values = readCommandLine(argumentsOf('ha:overload'), usage, (args) => {
+  const { values } = parseArgs({
+    args,
+    options: {
+      seconds: { type: 'string', default: '300' },
+      times: { type: 'string', default: '3' },
+      share: { type: 'string', default: '15' },
+      keep: { type: 'boolean', default: false },
+    },
+  });
+  within(values.seconds, 1, 36_000);
+  within(values.times, 1, 100);
+  within(values.share, 1, 100);
+  return values;
+});
 
 const cleanup = new Cleanup();
 try {

@@ -12,7 +12,7 @@ import { fillPanels } from '../dashboard/panels.ts';
 import { drawDashboard } from '../dashboard/picture.ts';
 import { startPrometheus } from '../dashboard/prometheus.ts';
 import { Cleanup } from '../harness/cleanup.ts';
-import { argumentsOf, readCommandLine } from '../harness/command-line.ts';
+import { argumentsOf, readCommandLine, within } from '../harness/command-line.ts';
 import type { Place } from '../harness/contestants.ts';
 import { percentile } from '../load/percentile.ts';
 import { Cluster } from './cluster.ts';
@@ -45,7 +45,11 @@ const faultsOf = ({ isGood }: typeof patroni): string[] =>
 
 const patroni = lookAtPatroni();
 
-const usage = `usage: npm run ha:test [-- options]
+const usage = `Faults under load on the deployment of deploy/ha: two servers under Patroni, three members of etcd, HAProxy, two nodes, a worker.
+Each answer that a client got is looked for afterwards; ends with 1 where one is lost or a bar is missed (docs/availability.md says what each fault is and
+its bar). Takes Debian's patroni, etcd-server, haproxy, postgresql-15 and tini, and some 40 to 90 s a round.
+
+usage: npm run ha:test [-- options]
   --fault NAME   one of them alone, as often as given: ${Object.keys(FAULTS).join(', ')}
   --rounds N     of each, default 1
   --minutes N    instead: one fault after the other for so long
@@ -57,26 +61,29 @@ const usage = `usage: npm run ha:test [-- options]
   --keep         leave the folder with the logs
 PATRONI=FILE takes another Patroni than the one that is installed.`;
 
-const values = readCommandLine(
-  argumentsOf('ha:test'),
-  usage,
-  (args) =>
-    parseArgs({
-      args,
-      options: {
-        fault: { type: 'string', multiple: true, default: faultsOf(patroni) },
-        rounds: { type: 'string', default: '1' },
-        // Instead of rounds: one fault after the other, for so long.
-        minutes: { type: 'string' },
-        rate: { type: 'string', default: '100' },
-        'fence-age': { type: 'string', default: String(SHARED_FENCE_AGE_MS) },
-        'no-fence': { type: 'boolean', default: false },
-        apps: { type: 'string', default: OWN_APPS },
-        keep: { type: 'boolean', default: false },
-        picture: { type: 'string' },
-      },
-    }).values,
-);
+const values = readCommandLine(argumentsOf('ha:test'), usage, (args) => {
+  const { values } = parseArgs({
+    args,
+    options: {
+      fault: { type: 'string', multiple: true, default: faultsOf(patroni) },
+      rounds: { type: 'string', default: '1' },
+      // Instead of rounds: one fault after the other, for so long.
+      minutes: { type: 'string' },
+      rate: { type: 'string', default: '100' },
+      'fence-age': { type: 'string', default: String(SHARED_FENCE_AGE_MS) },
+      'no-fence': { type: 'boolean', default: false },
+      apps: { type: 'string', default: OWN_APPS },
+      keep: { type: 'boolean', default: false },
+      picture: { type: 'string' },
+    },
+  });
+  for (const name of values.fault)
+    if (!Object.hasOwn(FAULTS, name)) throw new Error(`--fault ${name} is none`);
+  within(values.rounds, 1, 10_000);
+  if (values.minutes !== undefined) within(values.minutes, 1, 100_000);
+  within(values.rate, 1, 10_000);
+  return values;
+});
 
 const rates = { verifiesPerSecond: Number(values.rate), revocationsPerSecond: REVOCATIONS_PER_SECOND };
 const fenceMaxAgeMs = values['no-fence'] ? null : Number(values['fence-age']);

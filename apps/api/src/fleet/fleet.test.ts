@@ -29,11 +29,12 @@ const until = (condition: () => unknown) =>
 const folder = mkdtempSync(join(tmpdir(), 'svc-fleet-'));
 const refusal = join(folder, 'refused');
 const standstill = join(folder, 'standstill');
+const unready = join(folder, 'unready');
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const launch = (): void => {
   log = [];
-  supervisor = spawn(process.execPath, [program(), refusal, standstill], {
+  supervisor = spawn(process.execPath, [program(), refusal, standstill, unready], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   if (supervisor.stdout !== null)
@@ -47,7 +48,7 @@ const start = async (): Promise<void> => {
   );
 };
 afterEach(() => {
-  for (const file of [refusal, standstill]) rmSync(file, { force: true });
+  for (const file of [refusal, standstill, unready]) rmSync(file, { force: true });
   for (const pid of [supervisor.pid, ...processIds()].filter((one) => one !== undefined))
     try {
       process.kill(pid, 'SIGKILL');
@@ -100,6 +101,17 @@ it('one whose place another has taken knows it, and has time to finish; one that
   supervisor.kill('SIGTERM');
   await until(() => supervisor.exitCode !== null && logged('process.ending').length === 4);
   expect(logged('process.ending').slice(2)).toMatchObject([{ isHandedOver: false }, { isHandedOver: false }]);
+});
+
+it('one that listens and does not decide takes nobody’s place until it does', async () => {
+  await start();
+  writeFileSync(unready, '');
+  supervisor.kill('SIGHUP');
+  await until(() => logged('process.unready').length >= 3);
+  expect([logged('process.handed_over'), logged('process.ending')]).toEqual([[], []]);
+  rmSync(unready);
+  await until(() => logged('restarted').length === 1);
+  expect(logged('process.handed_over')).toHaveLength(2);
 });
 
 it('one that hangs in its start is killed: those at work go on, and the next SIGHUP replaces them', async () => {

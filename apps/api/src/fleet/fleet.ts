@@ -3,6 +3,7 @@
  * connections, limits, fence and clock. The supervisor holds the port and hands connections round; it sees no request and holds no key.
  */
 import cluster from 'node:cluster';
+import { setTimeout as delay } from 'node:timers/promises';
 import { MUST_NOT_RESTART, type Readiness } from '@svc/process';
 import { RefusedPinError } from '@svc/service';
 import type { Logger } from 'pino';
@@ -18,6 +19,9 @@ const ANSWER_MS = 950;
 const CLOSE_MS = 15_000;
 /** Of one that another has replaced: exports that it has begun are finished. Above its drain deadline of two minutes. */
 const HAND_OVER_MS = 125_000;
+/** How often, and how many times, it is asked whether a process decides before the one that it replaces is told to end: for 30 s. */
+const READY_EVERY_MS = 250;
+const READY_LOOKS = 120;
 /** A process that has worked for so long has not failed by how it was started. */
 const SETTLED_MS = 10_000;
 const FIRST_PAUSE_MS = 500;
@@ -209,9 +213,10 @@ export class Fleet {
         // One that died meanwhile is replaced anyway.
         if (old.state !== 'listening') continue;
         const next = this.#fork();
-        if (!(await next.started)) {
+        if (!(await next.started) || !(await this.#isAsReady(next, old))) {
           // What was configured since is of no use: those at work go on.
           this.options.logger.error({ processId: old.pid }, 'process.not_replaced');
+          await next.close(CLOSE_MS);
           break;
         }
         this.options.logger.info({ processId: old.pid, by: next.pid }, 'process.handed_over');
@@ -219,6 +224,18 @@ export class Fleet {
       }
     }
     this.#replace();
+  }
+
+  /** Whether it decides, or the other one does not either: what keeps both from it would keep the restart waiting. */
+  async #isAsReady(next: MemberProcess, old: MemberProcess): Promise<boolean> {
+    for (let looks = 0; looks < READY_LOOKS && next.state === 'listening'; looks++) {
+      const [found, before] = await Promise.all(
+        [next, old].map((member) => member.ask('readiness', ANSWER_MS)),
+      );
+      if (found?.ok === true || (found !== null && before?.ok !== true)) return true;
+      await delay(READY_EVERY_MS);
+    }
+    return false;
   }
 
   #findStuck(everyMs: number): void {

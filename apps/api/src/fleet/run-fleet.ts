@@ -21,7 +21,12 @@ export const runFleet = async (env: NodeJS.ProcessEnv): Promise<void> => {
   const output = openLogOutput();
   const logger = createLogger(logLevelOf(env), output, processFields());
   endOnCrash(logger);
-  const fleet = new Fleet({ count: config.processes, logger, onOutput: (lines) => output.write(lines) });
+  const fleet = new Fleet({
+    count: config.processes,
+    // Without a process of its own: its lines are about others.
+    logger: createLogger(logLevelOf(env), output),
+    onOutput: (lines) => output.write(lines),
+  });
   const registry = { contentType: fleet.contentType, metrics: () => fleet.metrics() };
   const admin = createAdminService({ registry, logger, readiness: () => fleet.readiness() });
   const starting = startAll();

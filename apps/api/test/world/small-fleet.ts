@@ -1,7 +1,7 @@
 /**
  * A program: a fleet of two processes that do nothing but answer, and whose supervisor looks at them fifty times a second. While the file
  * that its first parameter names is there, no process can start, as where a token does not take its PIN; while that of the second is there, one that
- * starts stands still, as where a file system does not answer.
+ * starts stands still, as where a file system does not answer; while that of the third is there, one that has started under it does not decide.
  */
 import cluster from 'node:cluster';
 import { existsSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { answerSupervisor, createMemberAdmin, tellListening } from '../../src/fl
 
 const LOOK_EVERY_MS = 20;
 const logger = pino();
-const [, , refusalFile = '', standstillFile = ''] = process.argv;
+const [, , refusalFile = '', standstillFile = '', unreadyFile = ''] = process.argv;
 /** Of a start: a loaded machine may take seconds for it. */
 const START_LOOKS = 300;
 
@@ -44,7 +44,12 @@ const work = async (): Promise<void> => {
   });
   if (existsSync(standstillFile)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
   if (existsSync(refusalFile)) throw new RefusedPinError('the token does not take the PIN');
-  const readiness = async () => ({ ok: true, serves: true, checks: {} });
+  const mayBeUnready = existsSync(unreadyFile);
+  const readiness = async () => {
+    const ok = !(mayBeUnready && existsSync(unreadyFile));
+    if (!ok) logger.info({ processId: process.pid }, 'process.unready');
+    return { ok, serves: true, checks: {} };
+  };
   await createMemberAdmin({ registry: new Registry(), readiness, logger }).listen(0, '');
   logger.info({ processId: process.pid }, 'process.listening');
   await tellListening({ address: '', port: 0 });

@@ -62,6 +62,8 @@ const SETTLE_MS = 5_000;
 const KNOWN_SERVERS = 8;
 /** In a round. A store that lets nobody publish is not asked without end. */
 const LOOKS_AGAIN = 2;
+/** Nothing else is known to be wrong. */
+const NOT_BACK = 'the look that is under way has no answer yet';
 
 interface Pause {
   readonly pauseMs: number;
@@ -87,7 +89,7 @@ export class Fence {
   #headMs = Number.NEGATIVE_INFINITY;
   #confirmedAtMs = Number.NEGATIVE_INFINITY;
   #refusal: FenceProblem | null = null;
-  #failure = 'it has not been read yet';
+  #failure = NOT_BACK;
   #confirmedSeq: number | null = null;
   /** Servers that were confirmed, the last one at the end. */
   #servers: readonly string[] = [];
@@ -122,10 +124,11 @@ export class Fence {
   problem(): FenceProblem | null {
     if (this.#refusal !== null) return this.#refusal;
     const ageMs = performance.now() - this.#headMs;
-    if (ageMs <= this.options.maxAgeMs) return null;
+    const { maxAgeMs } = this.options;
+    if (ageMs <= maxAgeMs) return null;
     // A process that has never seen its fence knows nothing of its database; one that has, goes on with all but decisions.
     const isOfAll = !Number.isFinite(ageMs);
-    const age = isOfAll ? 'yet' : `for ${Math.round(ageMs)} ms`;
+    const age = isOfAll ? 'yet' : `for ${Math.round(ageMs)} ms, where SVC_FENCE_MAX_AGE_MS is ${maxAgeMs}`;
     return { kind: 'stale', reason: `the fence was not confirmed ${age}: ${this.#failure}`, isOfAll };
   }
 
@@ -260,6 +263,7 @@ export class Fence {
     this.deps.store.lineage.trust(server);
     this.#headMs = Math.max(this.#headMs, headMs);
     this.#confirmedAtMs = performance.now();
+    this.#failure = NOT_BACK;
     const reason = `a restore or a repair of the clock is settling: decisions begin in ${Math.ceil(quarantineMs / 1000)} s`;
     this.#refusal =
       quarantineMs > 0 ? { kind: 'quarantine', reason, isOfAll: false, isSettling: true } : null;
