@@ -4,7 +4,7 @@ import { findDayProblem } from './find-day-problem.ts';
 import type { ColdDay } from './manifest.ts';
 import { type PackedDay, packDay } from './pack-day.ts';
 import type { DayRows } from './pack-tables.ts';
-import { differenceOf, digestsOf, newPrints } from './prints.ts';
+import { differenceOf, digestReceipts } from './prints.ts';
 import { ColdDayReader } from './read-day.ts';
 import { clearActions, type ReceiptRow } from './schema.ts';
 import type { Sizes } from './write-table.ts';
@@ -55,13 +55,12 @@ export const dayWork = ({ objects, readDayRows, sizes }: DayWorkDeps): DayWork =
     readDayRows(
       manifest.day,
       async (rows) => {
-        const [kept, stored] = [newPrints(), newPrints()];
-        for await (const batch of rows.receipts()) for (const row of batch) kept.receipts.add(row);
-        const were = digestsOf(kept);
+        const were = await digestReceipts(rows.receipts());
         if (were.receipts.length === 0) return null;
-        for await (const batch of new ColdDayReader(objects, manifest).receipts(signal))
-          for (const row of batch) stored.receipts.add(row);
-        return differenceOf(were, digestsOf(stored));
+        return differenceOf(
+          were,
+          await digestReceipts(new ColdDayReader(objects, manifest).receipts(signal)),
+        );
       },
       'kept',
     ),

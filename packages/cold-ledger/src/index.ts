@@ -22,6 +22,7 @@ export {
   proveReceipts,
   type TableObject,
 } from './pack-tables.ts';
+export { differenceOf, digestReceipts } from './prints.ts';
 export { proveDay } from './prove-day.ts';
 export { ColdDayReader } from './read-day.ts';
 export {
@@ -41,6 +42,7 @@ export { exportedText } from './receipt-jws.ts';
 export {
   type AttestationRow,
   type ConsumptionRow,
+  clearActions,
   type ReceiptRow,
   SCHEMA_VERSION,
   type Stored,

@@ -1,6 +1,6 @@
 /** Two sequences of rows, compared in each column without holding either of them. */
 import { createHash, type Hash } from 'node:crypto';
-import { TABLES, type TableName } from './schema.ts';
+import { type ReceiptRow, TABLES, type TableName } from './schema.ts';
 
 export type Prints = Readonly<Record<TableName, Print>>;
 
@@ -68,6 +68,16 @@ export const digestsOf = ({ receipts, attestations, consumption_events }: Prints
   attestations: attestations.digests(),
   consumption_events: consumption_events.digests(),
 });
+
+/** Of Receipts, each in another form if `formOf` gives one. */
+export const digestReceipts = async (
+  batches: AsyncIterable<readonly ReceiptRow[]>,
+  formOf: (row: ReceiptRow) => ReceiptRow = (row) => row,
+): Promise<Digests> => {
+  const prints = newPrints();
+  for await (const rows of batches) for (const row of rows) prints.receipts.add(formOf(row));
+  return digestsOf(prints);
+};
 
 /** The table, and the receipt id, from which on they are not the same rows; null: they are. */
 export const differenceOf = (stored: Digests, found: Digests): string | null => {

@@ -1,8 +1,14 @@
-/** Days whose Receipts are not in the database: what rests on them is not compared. */
+/** Days whose Receipts are not in the database: what rests on them is compared with their objects, if at all (checks/cold-facts.ts). */
 import type { Query } from './query.ts';
 
 /** As a query, of one column. */
 export const COLD_DAYS = `select day from cold_days where state = 'cold'`;
+
+/** With the bounds of their receipt ids. To be materialized: each takes some microseconds to compute. */
+export const COLD_RANGES = `
+  select day, svc_lowest_receipt_id(day::timestamp at time zone 'UTC') as first,
+    svc_lowest_receipt_id((day + 1)::timestamp at time zone 'UTC') as behind
+  from (${COLD_DAYS}) as d`;
 
 /** `YYYY-MM-DD`. */
 export const listColdDays = async ({ query }: { readonly query: Query }): Promise<ReadonlySet<string>> => {

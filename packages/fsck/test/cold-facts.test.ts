@@ -3,35 +3,45 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { packDays } from '@svc/cold-ledger';
+import { ColdDayReader, packDays, parseColdDay } from '@svc/cold-ledger';
 import { openObjects } from '@svc/object-store';
 import { type ObjectStore, ObjectStoreError } from '@svc/service';
 import { tamper } from '@svc/testkit';
-import { createColdWorld, DUE, identity, packingOf } from '@svc/testkit/store/cold-world';
+import {
+  createColdWorld,
+  DAYS,
+  DUE,
+  identity,
+  PRINCIPALS,
+  packingOf,
+  RPS,
+} from '@svc/testkit/store/cold-world';
 import { withStores } from '@svc/testkit/store/open-store';
-import { runSql } from '@svc/testkit/store/session';
+import { runSql, withSession } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { CheckContext } from '../src/check.ts';
+import { ColdFacts } from '../src/checks/cold-facts.ts';
 import { checkDatabase } from '../src/index.ts';
+import { queryOn } from '../src/query.ts';
 
 const stores = withStores();
 const root = mkdtempSync(join(tmpdir(), 'svc-fsck-cold-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
-const [day = ''] = DUE;
+const [day = '', empty = ''] = DUE;
 let objects: ObjectStore;
-/** Its Receipts are signed by nobody, which is found of each. */
+/** Its Receipts are signed by nobody, its Grants and relying parties are unknown: which is found of each. */
 let before: readonly string[];
 
-const faultsOfDay = async (): Promise<string[]> => {
+const findFaults = async (): Promise<string[]> => {
   const faults: string[] = [];
   await checkDatabase({
     databaseUrl: stores.url,
     objects,
-    onFault: ({ check, where, problem }) => {
-      if (check === 'cold-days' && where === day) faults.push(problem);
-    },
+    onFault: ({ check, where, problem }) => faults.push(`${check}: ${where}: ${problem}`),
   });
-  return faults;
+  return faults.sort();
 };
+const findNew = async (): Promise<string[]> => (await findFaults()).filter((one) => !before.includes(one));
 
 beforeAll(async () => {
   await createColdWorld(stores.url, stores.first);
@@ -46,7 +56,7 @@ beforeAll(async () => {
       publicKeyMultibase,
     ]);
   await packDays(packingOf(stores.url, stores.first, objects), new AbortController().signal);
-  before = await faultsOfDay();
+  before = await findFaults();
 });
 
 const OF_DAY = `receipt_id >= svc_lowest_receipt_id('${day}') and receipt_id < svc_lowest_receipt_id('${day}'::date + 1)`;
@@ -56,8 +66,13 @@ const MONTHS = {
   usage_monthly_by_principal: 'principal, reason',
 };
 
+const ofCold = (faults: readonly string[]) => faults.filter((one) => one.startsWith('cold-days: '));
+
 it('all of it agrees', () => {
-  expect(before.filter((problem) => /attestation|event|the Grant|stored are/.test(problem))).toEqual([]);
+  expect(before.filter((one) => one.startsWith('outcomes: '))).toEqual([]);
+  expect(
+    ofCold(before).filter((one) => /attestation|oat_|event|the Grant|stored are|no Receipt drc_/.test(one)),
+  ).toEqual([]);
 });
 
 it('where the store does not hand over a manifest nothing is said of it: that cannot be told', async () => {
@@ -128,7 +143,7 @@ it.each(held)('finds %s', async (_, tables, change, problem) => {
   for (const table of tables)
     await tamper(stores.url, `create table kept_${table} as select * from ${table}`);
   await tamper(stores.url, change);
-  const found = (await faultsOfDay()).filter((one) => !before.includes(one));
+  const found = ofCold(await findNew());
   for (const table of tables)
     await tamper(
       stores.url,
@@ -136,8 +151,160 @@ it.each(held)('finds %s', async (_, tables, change, problem) => {
     );
   expect(found.length).toBeGreaterThan(0);
   for (const one of found) expect(one).toContain(problem);
-  expect(await faultsOfDay()).toEqual(before);
+  expect(await findNew()).toEqual([]);
   expect(
     await runSql(stores.url, `select count(*)::integer as n from cold_days where state = 'cold'`),
   ).toEqual([{ n: DUE.length }]);
+});
+
+it('finds of each ALLOW that its Grant was never allocated, and of each relying party that it is not registered', async () => {
+  const allows = await runSql<{ id: string }>(
+    stores.url,
+    `select receipt_id as id from ${LEDGER} where decision = 'ALLOW'`,
+  );
+  expect(allows.length).toBeGreaterThan(8);
+  expect(before).toEqual(
+    expect.arrayContaining(allows.map(({ id }) => `cold-days: ${id}: its Grant was never allocated`)),
+  );
+  const asked = await runSql<{ relyingParty: string; first: string; count: string }>(
+    stores.url,
+    `select relying_party as "relyingParty", min(receipt_id) as first, count(*) as count from ${LEDGER} group by 1`,
+  );
+  expect(before).toEqual(
+    expect.arrayContaining(
+      asked.map(
+        ({ relyingParty, first, count }) =>
+          `cold-days: ${first}: ${count} Receipts of ${relyingParty}, which is not registered`,
+      ),
+    ),
+  );
+});
+
+const LEDGER = `detached_receipts_${day.replaceAll('-', '')}`;
+const lowestId = (at: string) => `svc_lowest_receipt_id('${at}')`;
+/** Before, between and behind the Receipts of a day, and on one that has none. */
+const PLACES = [`${day}T00:00:00Z`, `${day}T12:00:00Z`, `${day}T23:59:59.999Z`, `${empty}T12:00:00Z`];
+const [hotDay = ''] = DAYS.slice(DUE.length);
+
+const reportLosses = (rows: string) =>
+  `insert into attestations (attestation_id, receipt_id, ordinal, relying_party, principal, evaluated_at, decision, type, occurred_at,
+     loss_amount, currency)
+   select 'oat_forged' || row_number() over (order by id), id, 9, rp, principal, at, decision, 'loss_reported', '2026-01-01T00:00:00Z', 100, 'EUR'
+   from (${rows}) as forged (id, rp, principal, at, decision)`;
+const lossesAt = (places: readonly (readonly [idAt: string, at: string])[]) =>
+  reportLosses(
+    places
+      .map(
+        ([idAt, at]) =>
+          `select ${lowestId(idAt)}, '${RPS[0]}', '${PRINCIPALS[0]}', timestamptz '${at}', 'ALLOW'`,
+      )
+      .join(' union all '),
+  );
+const COPIED = ['receipt_id', 'relying_party', 'principal', 'evaluated_at', 'decision'];
+/** Of a Receipt of the day, each with another value in one of these columns. */
+const lossesBut = (changes: Readonly<Record<string, string>>) =>
+  reportLosses(
+    Object.entries(changes)
+      .map(([changed, value]) => COPIED.map((column) => (column === changed ? value : column)))
+      .map(
+        (values, i) =>
+          `(select ${values.join()} from ${LEDGER} where decision = 'ALLOW' offset ${i} limit 1)`,
+      )
+      .join(' union all '),
+  );
+
+const FORGED_GRANT = 'urn:svc:grant:01K9FFFFFFFFFFFFFFFFFFFFFF';
+/** A budget that is what its log adds up to, and consumed by what nobody decided. */
+const consumeAt = (places: readonly (readonly [idAt: string, at: string])[]) =>
+  [
+    ...places.map(
+      ([idAt, at], i) =>
+        `insert into consumption_events (grant_id, version, key, delta_total, delta_period, delta_uses, cause, cause_id, receipt_id, recorded_at)
+         select '${FORGED_GRANT}', ${i + 1}, 'sha256:forged', 7, 0, 1, 'consume', id, id, '${at}' from ${lowestId(idAt)} as id`,
+    ),
+    `insert into consumption_balances (grant_id, key, spent_total, spent_in_period, uses_spent, limit_total, updated_at)
+     values ('${FORGED_GRANT}', 'sha256:forged', ${7 * places.length}, 0, ${places.length}, 1000, '${places.at(-1)?.[1]}')`,
+  ].join(';');
+const both = (at: string) => [at, at] as const;
+
+const noReceipt = (check: string, where: string) =>
+  expect.stringMatching(`^${check}: ${where}.*: there is no Receipt drc_`);
+const forged: [what: string, change: string, found: unknown[]][] = [
+  [
+    'attestations of Receipts that a cold day does not have',
+    lossesAt(PLACES.map(both)),
+    PLACES.map((_, i) => noReceipt('cold-days', `oat_forged${i + 1}`)),
+  ],
+  [
+    'attestations of cold Receipts, each with another relying party, Principal, time or decision than its Receipt has',
+    lossesBut({
+      relying_party: `'did:web:other.example'`,
+      principal: `'did:web:other.example'`,
+      evaluated_at: `evaluated_at + interval '1 microsecond'`,
+      decision: `'DENY'`,
+    }),
+    [1, 2, 3, 4].map((n) => `cold-days: oat_forged${n}: it is not what its Receipt says`),
+  ],
+  [
+    'an attestation that is dated into a cold day, of a Receipt that a hot day does not have',
+    lossesAt([[`${hotDay}T12:00:00Z`, `${day}T12:00:00Z`]]),
+    [noReceipt('outcomes', 'oat_forged1')],
+  ],
+  [
+    'consume events of Receipts that a cold day does not have',
+    consumeAt(PLACES.map(both)),
+    PLACES.map((_, i) => noReceipt('cold-days', `${FORGED_GRANT}: version ${i + 1}`)),
+  ],
+  [
+    'a consume event that is dated into a cold day, of a Receipt that a hot day does not have',
+    consumeAt([[`${hotDay}T12:00:00Z`, `${day}T12:00:00Z`]]),
+    [noReceipt('consumption', `${FORGED_GRANT}: version 1`)],
+  ],
+];
+
+it.each(forged)('finds %s', async (_, change, found) => {
+  await tamper(stores.url, change);
+  const faults = await findNew();
+  await tamper(
+    stores.url,
+    `delete from attestations where attestation_id like 'oat_forged%';
+     delete from consumption_events where grant_id = '${FORGED_GRANT}'; delete from consumption_balances where grant_id = '${FORGED_GRANT}'`,
+  );
+  expect(faults).toEqual(found);
+});
+
+it('finds them in batches of any size, each once', async () => {
+  await tamper(stores.url, lossesAt(PLACES.map(both)));
+  const [row] = await runSql<{ manifest: string }>(
+    stores.url,
+    'select manifest from cold_days where day = $1',
+    [day],
+  );
+  const manifest = parseColdDay(row?.manifest ?? '');
+  expect(manifest.tree_size).toBe(30);
+  const foundBy = (size: number) =>
+    withSession(stores.url, async (session) => {
+      const found: string[] = [];
+      const facts = new ColdFacts(
+        { query: queryOn(session), report: (where: string) => found.push(where) } as unknown as CheckContext,
+        ...([day, size] as const),
+      );
+      for await (const rows of new ColdDayReader(objects, manifest).receipts()) await facts.add(rows);
+      await facts.end();
+      return found.sort();
+    });
+  const sizes = [1, 7, 10, 30, 100];
+  const found = await Promise.all(sizes.map(foundBy));
+  await tamper(stores.url, `delete from attestations where attestation_id like 'oat_forged%'`);
+  expect(found[0]?.filter((where) => where.startsWith('oat_'))).toEqual(
+    PLACES.slice(0, 3).map((_, i) => `oat_forged${i + 1}`),
+  );
+  for (const others of found) expect(others).toEqual(found[0]);
+});
+
+it('an attestation that was reported after its day had left is no fault', async () => {
+  await tamper(stores.url, lossesBut({ none: '' }));
+  const faults = await findNew();
+  await tamper(stores.url, `delete from attestations where attestation_id = 'oat_forged1'`);
+  expect(faults).toEqual([]);
 });

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { type CheckSummary, checkDatabase, type Fault } from '@svc/fsck';
 import { type ServiceDeps, signRestoreStatement } from '@svc/service';
 import { daysAgo, insertReceipts, receiptIdsOf, tamper } from '@svc/testkit';
@@ -154,21 +155,21 @@ describe('it finds', () => {
   });
 });
 
-describe('svc-admin fsck', () => {
-  const run = (parameters: readonly string[], env: Record<string, string>) =>
-    new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
-      const program = programFile('apps/admin');
-      const child = spawn(process.execPath, [program, ...parameters], { env });
-      const text = { out: '', err: '' };
-      child.stdout.on('data', (chunk) => {
-        text.out += chunk;
-      });
-      child.stderr.on('data', (chunk) => {
-        text.err += chunk;
-      });
-      child.once('close', (code) => resolve({ code, ...text }));
+const run = (parameters: readonly string[], env: Record<string, string>) =>
+  new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
+    const program = programFile('apps/admin');
+    const child = spawn(process.execPath, [program, ...parameters], { env });
+    const text = { out: '', err: '' };
+    child.stdout.on('data', (chunk) => {
+      text.out += chunk;
     });
+    child.stderr.on('data', (chunk) => {
+      text.err += chunk;
+    });
+    child.once('close', (code) => resolve({ code, ...text }));
+  });
 
+describe('svc-admin fsck', () => {
   it('ends with 0 where all is well, with 1 and the faults where not, with 2 where it cannot tell', async () => {
     const env = { DATABASE_URL: deployment.databaseUrl };
     const well = await run(['fsck'], env);
@@ -186,5 +187,55 @@ describe('svc-admin fsck', () => {
     expect((await run(['fsck'], { DATABASE_URL: 'postgres://nobody:none@127.0.0.1:1/x' })).code).toBe(2);
     expect((await run(['fsck'], {})).err).toContain('DATABASE_URL');
     expect((await run(['mend'], env)).code).toBe(2);
+  });
+});
+
+describe('svc-admin fsck --cold, once the Receipts are in objects alone', () => {
+  const env = () => ({
+    ...{ DATABASE_URL: deployment.databaseUrl, SVC_BASE_URL: 'http://svc.test', SVC_DATA_DIR: dataDir },
+    ...{ SVC_COLD: pathToFileURL(join(dataDir, 'cold')).href, SVC_HOT_DAYS: '1' },
+  });
+  const faults = async (): Promise<string[]> => {
+    const { out } = await run(['fsck', '--cold', '--json'], env());
+    return JSON.parse(out).faults.map(
+      ({ check: name, where, problem }: Fault) => `${name}: ${where}: ${problem}`,
+    );
+  };
+
+  beforeAll(async () => {
+    // As once the day is over: all is counted and named, and no Proof is fresh any more.
+    await tamper(
+      deployment.databaseUrl,
+      `insert into content_checks (day, checked_at, is_intact) values ('${today}', now(), true);
+       update ledger_count set counted_before = svc_lowest_receipt_id('${daysAgo(-1)}T00:00:00Z');
+       update evidence_naming set named_before = svc_lowest_receipt_id('${daysAgo(-1)}T00:00:00Z');
+       delete from spent_proofs; delete from idempotency_keys`,
+    );
+    for (const parameters of [['pack', '--day', today], ['pack']]) {
+      const packed = await run(['ledger', ...parameters], env());
+      expect([packed.code, packed.err]).toEqual([0, '']);
+    }
+    const { rows } = await deployment.sql.query('select state from cold_days');
+    expect(rows).toEqual([{ state: 'cold' }]);
+  });
+
+  it('has no faults', async () => {
+    expect(await faults()).toEqual([]);
+  });
+
+  it.each([
+    ['grants with another Agent', 'cold-days'],
+    ['grants with an earlier revocation', 'cold-days'],
+    ['api_keys with another subject', 'cold-days'],
+    ['entitlements with a check forgotten', 'caps'],
+  ])('finds %s', async (what, name) => {
+    const { found, change, undo } = tamperings.find((one) => one.what === what) ?? expect.unreachable(what);
+    await tamper(deployment.databaseUrl, change);
+    try {
+      const where = found[1]({ allowId, grantId, consumedId, budgetId, orgId, today });
+      expect((await faults()).join('\n')).toContain(`${name}: ${where}`);
+    } finally {
+      await tamper(deployment.databaseUrl, undo);
+    }
   });
 });

@@ -171,6 +171,10 @@ export const tamperings: readonly Tampering[] = [
     'revocations',
     ({ allowId }) => allowId,
   ]),
+  row('api_keys', 'another subject', `subject = 'did:web:other.example'`, [
+    'callers',
+    ({ allowId }) => allowId,
+  ]),
   row('attestations', 'another relying party', `relying_party = 'did:web:other.example'`, [
     'outcomes',
     () => 'oat_',

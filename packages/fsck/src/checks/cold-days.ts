@@ -1,40 +1,36 @@
 /**
  * Every packed day: its manifest is signed by the service and of that day's checkpoint, each byte that it names is in the store as it
- * says, and the Receipts of a day that is read from there are as those in the database must be.
+ * says, and the Receipts of a day that is read from there are as those in the database must be. What is left there beside is a note, where a packer
+ * that was cut off can have left it.
  */
 import { createHash } from 'node:crypto';
 import { type ColdDay, ColdDayReader, findDayProblem, TABLES } from '@svc/cold-ledger';
-import type { ReceiptId, Sha256 } from '@svc/protocol';
+import type { ReceiptId } from '@svc/protocol';
 import type { ObjectStore } from '@svc/service';
 import type { Check, CheckContext } from '../check.ts';
 import { ColdFacts, comparePacked } from './cold-facts.ts';
-import { checkManifests } from './cold-manifests.ts';
+import { checkManifests, type RecordedDay } from './cold-manifests.ts';
 import { manifestReaderOf, textOfError } from './read-manifest.ts';
 import { checkReceipts, type ListedReceipt } from './receipts.ts';
 import { namesBelow } from './stored-names.ts';
 
-interface Row {
-  readonly day: string;
+interface Row extends RecordedDay {
   readonly isCold: boolean;
   readonly isCleared: boolean;
   readonly manifest: string;
-  readonly manifestHash: Sha256;
-  readonly hash: Sha256;
-  readonly root: Sha256;
-  readonly contentRoot: Sha256;
 }
 
 /** One after another: a manifest has some hundred thousand characters. */
 const PACKED = 'select day::text as day from cold_days where manifest is not null order by cold_days.day';
 const ROW = `
   select d.day::text as day, d.state = 'cold' as "isCold", d.cleared_at is not null as "isCleared", d.manifest, d.manifest_hash as "manifestHash", p.hash, p.root,
-    p.content_root as "contentRoot"
+    p.content_root as "contentRoot", (d.day + 1)::timestamp at time zone 'UTC' <= svc_actions_kept_since() as "isOld"
   from cold_days as d join checkpoints as p using (day) where d.manifest is not null and day = $1`;
 
 export const coldDayCheck = (objects: ObjectStore): Check => ({
   name: 'cold-days',
   promise:
-    'every packed day is in the store under a manifest signed by the service, leads to what was published, its Receipts are signed, unaltered and listed as what they say, and what the database holds of it agrees',
+    'every packed day is in the store under a manifest signed by the service, which no other one would be taken for, leads to what was published, its Receipts are signed, unaltered and listed as what they say, and what the database holds of it agrees',
   countSql: 'select count(*) from cold_days where manifest is not null',
   async run(context) {
     for (const { day } of await context.query<{ day: string }>(PACKED)) {
@@ -63,7 +59,7 @@ const checkDay = async (
   row: Row,
   manifest: ColdDay,
 ): Promise<void> => {
-  await checkManifests(context, objects, manifestReaderOf(context), manifest, row.manifestHash);
+  await checkManifests(context, objects, row, manifest);
   let withAction: string | null = null;
   const problem = await findDayProblem(objects, manifest, row, undefined, (receipt) => {
     if (ACTION_FIELDS.some((name) => receipt[name] !== null)) withAction ??= receipt.receipt_id;
@@ -89,7 +85,7 @@ const checkDay = async (
         false,
       );
     }
-  if (row.isCold) await facts.compareSums();
+  if (row.isCold) await facts.end();
   const unnamed = await countUnnamed(objects, manifest);
   if (unnamed > 0)
     context.note(

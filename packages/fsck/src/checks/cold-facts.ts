@@ -1,10 +1,13 @@
 /**
- * What the database still holds of a day that is read from its objects, against these: sums of usage, days of Grants, who verified what, and
- * the attestations and consumption events that were packed. What was reported after that is in the database alone.
+ * What the database still holds of a day that is read from its objects, against these: sums of usage, days of Grants, who verified what,
+ * revocations, relying parties and their keys, attestations and consumption events, be they packed or not. What was reported after a day was
+ * packed is in the database alone: it is of a Receipt that is there, and its relying party, Principal, time and decision are those.
  */
 import { type ColdDay, ColdDayReader, type ReceiptRow, TABLES, type TableName } from '@svc/cold-ledger';
 import type { ObjectStore } from '@svc/service';
 import type { CheckContext } from '../check.ts';
+import { isOfDay } from '../receipt-days.ts';
+import { attestationFaults, callerFaults, revocationFaults } from './rules.ts';
 
 type Counts = Map<string, number>;
 type What = 'decisions' | 'production checks';
@@ -21,59 +24,118 @@ const STORED_SUMS = `
   select 'production checks', json_build_array(relying_party, key_id, reason)::text, production_checks::float8
   from usage_by_key where day = $1 and production_checks <> 0`;
 
-const UNKNOWN_GRANTS = `
-  select distinct r.grant_id as "where"
-  from unnest($2::text[], $3::text[]) as r (grant_id, principal)
-  where not exists (
-    select from usage_by_grant as u
-    where u.grant_id = r.grant_id and u.principal is not distinct from r.principal and u.days @> $1::date)`;
+/** What is compared of a Receipt. */
+const COLUMNS = [
+  'receipt_id',
+  'relying_party',
+  'principal',
+  'grant_id',
+  'agent',
+  'decision',
+  'evaluated_at',
+] as const;
 
-const UNKNOWN_VERIFIERS = `
-  select distinct r.grant_id as "where"
-  from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as r (grant_id, principal, relying_party, receipt_id)
-  where r.principal is not null and not exists (
+/**
+ * A batch of Receipts against what the database has of them, and of those of the day that are not there: ids behind $1 up to $2 (null: to the
+ * end).
+ */
+const faultsOf = (day: string): string => {
+  const within = (table: string) =>
+    `(select * from ${table} where ${isOfDay(day)} and receipt_id > $1 and ($2::text is null or receipt_id <= $2))`;
+  return `
+  with batch as (
+    select receipt_id, relying_party, principal, grant_id, agent, decision, to_timestamp(0) + us * interval '1 microsecond' as evaluated_at
+    from unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[])
+      as r (receipt_id, relying_party, principal, grant_id, agent, decision, us)
+  )
+  select distinct '${day}' as "where", 'the Grant ' || r.grant_id || ' is named by its decisions, and is not kept as such' as problem
+  from batch as r
+  where r.grant_id is not null and not exists (
+    select from usage_by_grant as u
+    where u.grant_id = r.grant_id and u.principal is not distinct from r.principal and u.days @> date '${day}')
+  union all
+  select distinct '${day}', 'the Grant ' || r.grant_id || ' was verified, and by whom is not kept'
+  from batch as r
+  where r.grant_id is not null and r.principal is not null and not exists (
     select from cold_verifications as v
     where (v.grant_id, v.principal, v.relying_party) = (r.grant_id, r.principal, r.relying_party)
-      and v.latest_receipt_id >= r.receipt_id)`;
+      and v.latest_receipt_id >= r.receipt_id)
+  union all ${revocationFaults('batch')}
+  union all ${attestationFaults(within('attestations'), 'batch')}
+  union all
+  select e.grant_id, 'version ' || e.version || ': there is no Receipt ' || e.receipt_id
+  from ${within('consumption_events')} as e
+  where e.cause = 'consume' and not exists (select from batch as r where r.receipt_id = e.receipt_id)`;
+};
 
-/** Hears of every Receipt of one day, a batch at a time. */
+interface Asked {
+  readonly by: readonly [relyingParty: string, keyId: string | null];
+  /** Its first Receipt. */
+  readonly first: string;
+  count: number;
+}
+
+/** So many Receipts are asked about at once: a question takes some milliseconds, be it of one. */
+const BATCH = 512;
+
+/** Hears of every Receipt of one day in the order of their ids. */
 export class ColdFacts {
   readonly #sums: Readonly<Record<What, Counts>> = { decisions: new Map(), 'production checks': new Map() };
+  readonly #asked = new Map<string, Asked>();
+  /** Of Receipts that are not compared yet, `COLUMNS`. */
+  #batch: (readonly (string | null)[])[] = [];
+  /** The last id that was. */
+  #last = '';
 
   constructor(
     private readonly context: CheckContext,
     private readonly day: string,
+    private readonly size = BATCH,
   ) {}
 
   async add(receipts: readonly ReceiptRow[]): Promise<void> {
     for (const receipt of receipts) {
-      const { relying_party: relyingParty, principal, key_id: keyId, reason } = receipt;
+      const { receipt_id: id, relying_party: relyingParty, principal, key_id: keyId, reason } = receipt;
       add(this.#sums.decisions, [relyingParty, principal, keyId, reason]);
       if (receipt.production_check) add(this.#sums['production checks'], [relyingParty, keyId, reason]);
+      const by = [relyingParty, keyId] as const;
+      const asked = this.#asked.get(JSON.stringify(by)) ?? { by, first: id, count: 0 };
+      asked.count += 1;
+      this.#asked.set(JSON.stringify(by), asked);
+      this.#batch.push(COLUMNS.map((column) => textOf(receipt[column])));
+      if (this.#batch.length === this.size) await this.#compare(id);
     }
-    const named = receipts.filter((receipt) => receipt.grant_id !== null);
-    const [grants, principals, relyingParties, ids] = (
-      ['grant_id', 'principal', 'relying_party', 'receipt_id'] as const
-    ).map((column) => named.map((receipt) => receipt[column]));
-    await this.#reportAll(
-      UNKNOWN_GRANTS,
-      [this.day, grants, principals],
-      'is named by its decisions, and is not kept as such',
-    );
-    await this.#reportAll(
-      UNKNOWN_VERIFIERS,
-      [grants, principals, relyingParties, ids],
-      'was verified, and by whom is not kept',
-    );
-  }
-
-  async #reportAll(text: string, values: readonly unknown[], problem: string): Promise<void> {
-    for (const { where } of await this.context.query<{ where: string }>(text, values))
-      this.context.report(this.day, `the Grant ${where} ${problem}`);
   }
 
   /** Once all have been added. */
-  async compareSums(): Promise<void> {
+  async end(): Promise<void> {
+    await this.#compare(null);
+    const asked = [...this.#asked.values()];
+    await this.#reportAll(callerFaults('unnest($1::text[], $2::text[], $3::text[], $4::bigint[])'), [
+      asked.map(({ by }) => by[0]),
+      asked.map(({ by }) => by[1]),
+      asked.map(({ first }) => first),
+      asked.map(({ count }) => count),
+    ]);
+    await this.#compareSums();
+  }
+
+  async #compare(until: string | null): Promise<void> {
+    const columns = COLUMNS.map((_, i) => this.#batch.map((row) => row[i]));
+    await this.#reportAll(faultsOf(this.day), [this.#last, until, ...columns]);
+    this.#batch = [];
+    this.#last = until ?? this.#last;
+  }
+
+  async #reportAll(text: string, values: readonly unknown[]): Promise<void> {
+    for (const { where, problem } of await this.context.query<{ where: string; problem: string }>(
+      text,
+      values,
+    ))
+      this.context.report(where, problem);
+  }
+
+  async #compareSums(): Promise<void> {
     const { query, report } = this.context;
     const stored = await query<{ what: What; key: string; count: number }>(STORED_SUMS, [this.day]);
     const left = this.#sums;
@@ -90,23 +152,34 @@ export class ColdFacts {
   }
 }
 
+export type BesideReceipts = Exclude<TableName, 'receipts'>;
+export const BESIDE_RECEIPTS = ['attestations', 'consumption_events'] as const satisfies BesideReceipts[];
+
 /** What orders the rows of one Receipt. */
 const SECOND = { attestations: 'ordinal', consumption_events: 'version' } as const;
 
-/** Every packed row is in the database as it was packed. */
+type Values = Readonly<Record<string, unknown>>;
+const secondOf = (table: BesideReceipts, row: object): number => Number((row as Values)[SECOND[table]]);
+
+/** Which row of which Receipt. */
+export const placeOf = (table: BesideReceipts, row: { readonly receipt_id: string }): string =>
+  `${row.receipt_id} ${secondOf(table, row)}`;
+
+/** Every packed row is in the database as it was packed, and packed once. */
 export const comparePacked = async (
   { query, report }: CheckContext,
   objects: ObjectStore,
   manifest: ColdDay,
 ): Promise<void> => {
   const reader = new ColdDayReader(objects, manifest);
-  for (const table of ['attestations', 'consumption_events'] as const) {
+  for (const table of BESIDE_RECEIPTS) {
     const columns = Object.entries(TABLES[table] as Readonly<Record<string, string>>);
     const list = columns.map(([name, kind]) =>
       kind.startsWith('instant') ? `(extract(epoch from ${name}) * 1000000)::bigint::text` : `${name}::text`,
     );
     const text = `select receipt_id as id, ${SECOND[table]}::text as second, json_build_array(${list.join()})::text as row
       from ${table} where receipt_id = any ($1)`;
+    let last = { id: '', second: 0 };
     for await (const rows of reader.rows(table)) {
       const ids = [...new Set(rows.map((row) => row.receipt_id))];
       const found = await query<{ id: string; second: string; row: string }>(text, [ids]);
@@ -114,21 +187,21 @@ export const comparePacked = async (
         found.map(({ id, second, row }) => [`${id} ${second}`, JSON.stringify(JSON.parse(row))]),
       );
       for (const row of rows) {
-        const values = row as unknown as Readonly<Record<string, unknown>>;
-        const place = `${row.receipt_id} ${String(values[SECOND[table]])}`;
-        const packed = JSON.stringify(columns.map(([name]) => textOf(values[name])));
+        const place = placeOf(table, row);
+        const packed = JSON.stringify(columns.map(([name]) => textOf((row as unknown as Values)[name])));
         const kept = stored.get(place);
-        if (kept !== packed)
-          report(
-            manifest.day,
-            `${NAMES[table]} ${place} ${kept === undefined ? 'is not in the database' : 'was packed otherwise than the database has it'}`,
-          );
+        const say = (problem: string) => report(manifest.day, `${NAMES[table]} ${place} ${problem}`);
+        if (kept === undefined) say('is not in the database');
+        else if (kept !== packed) say('was packed otherwise than the database has it');
+        else if (row.receipt_id === last.id && secondOf(table, row) <= last.second)
+          say('was packed twice, or out of order');
+        last = { id: row.receipt_id, second: secondOf(table, row) };
       }
     }
   }
 };
 
-const NAMES: Readonly<Record<Exclude<TableName, 'receipts'>, string>> = {
+const NAMES: Readonly<Record<BesideReceipts, string>> = {
   attestations: 'the attestation',
   consumption_events: 'the consumption event',
 };

@@ -1,7 +1,8 @@
 /**
  * The budgets of every Grant with consumption events: the log has no gap and replays to the balances; each consume matches
  * its Receipt, which pins the balances before it; each restore matches its attestation and gives back exactly what was
- * consumed (protocol §11). The converse, that a Receipt which consumed has its event, is checked in receipts.ts.
+ * consumed (protocol §11). The converse, that a Receipt which consumed has its event, is checked in receipts.ts. Whether a cold
+ * Receipt is there is checked in cold-facts.ts; the balances that it pins are not compared any more.
  */
 import {
   applyConsumption,
@@ -17,6 +18,7 @@ import {
 } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { receiptTextOf } from '@svc/receipts';
+import { dayOfReceipt } from '@svc/transparency';
 import { type Check, type CheckContext, pages } from '../check.ts';
 import { listColdDays } from '../cold-days.ts';
 
@@ -74,7 +76,7 @@ const RECEIPTS = 'select receipt_id as "receiptId", jws from receipts where rece
 export const consumptionCheck: Check = {
   name: 'consumption',
   promise:
-    'every budget is what its log adds up to, and every movement in that has its Receipt or its attestation',
+    'every budget is what its log adds up to, and every movement in that has its Receipt, but for those of cold days, or its attestation',
   countSql: 'select count(*) from consumption_events',
   async run(context) {
     const cold = await listColdDays(context);
@@ -100,7 +102,8 @@ const checkGrant = async (
         return context.report(grantId, `its log has no version ${balances.version + 1}`);
       if (limits === undefined) return context.report(grantId, `there is no balance of ${event.key}`);
       const receipt = receipts.get(event.receiptId);
-      const isCold = receipt === undefined && event.cause === 'consume' && cold.has(dayOf(event));
+      const isConsume = event.cause === 'consume';
+      const isCold = isConsume && receipt === undefined && cold.has(dayOfReceipt(event.receiptId) ?? '');
       for (const problem of isCold ? [] : problemsOf(event, receipt, balances, limits))
         context.report(grantId, `version ${event.version}: ${problem}`);
       try {
@@ -116,9 +119,6 @@ const checkGrant = async (
     if (text !== textOf(balances, key))
       context.report(grantId, `the balance of ${key} is not what its log adds up to`);
 };
-
-/** A consume has the time of its Receipt. */
-const dayOf = ({ recordedAtMs }: StoredEvent): string => new Date(recordedAtMs).toISOString().slice(0, 10);
 
 /** The stored Receipts among those that consume events name. */
 const loadReceipts = async (

@@ -1,6 +1,6 @@
 /** Invariants between tables, each a query for the rows that violate it. */
 import type { Check } from '../check.ts';
-import { COLD_DAYS } from '../cold-days.ts';
+import { COLD_DAYS, COLD_RANGES } from '../cold-days.ts';
 
 export interface Rule {
   readonly name: string;
@@ -20,6 +20,37 @@ const ONLY_ROWS = [
   'retention',
 ];
 
+/** What no ALLOW may be, of the Receipts of a table. */
+export const revocationFaults = (receipts: string): string => `
+  select r.receipt_id as "where",
+    case when g.id is null then 'its Grant was never allocated'
+      when g.principal is distinct from r.principal then 'its Grant is of ' || g.principal
+      when g.agent is distinct from r.agent then 'its Grant is to ' || g.agent
+      else 'its Grant was revoked at ' || g.revoked_at end as problem
+  from ${receipts} as r left join grants g on g.id = r.grant_id
+  where r.decision = 'ALLOW'
+    and (g.id is null or g.principal is distinct from r.principal or g.agent is distinct from r.agent
+      or r.evaluated_at > g.revoked_at)`;
+
+/** `asked`: by whom and with which key, the first Receipt and how many there are. */
+export const callerFaults = (asked: string): string => `
+  select min(r.first) as "where", sum(r.count) || ' Receipts of ' || r.relying_party
+    || case when p.did is null then ', which is not registered' else ' with a key that is not its own' end as problem
+  from ${asked} as r (relying_party, key_id, first, count)
+  left join relying_parties p on p.did = r.relying_party
+  left join api_keys k on k.key_id = r.key_id
+  where p.did is null or (r.key_id is not null and (k.key_id is null or k.subject <> r.relying_party or k.role <> 'rp'))
+  group by r.relying_party, p.did`;
+
+/** Attestations of a table that are of none of the Receipts of another one, or say otherwise. */
+export const attestationFaults = (attestations: string, receipts: string): string => `
+  select a.attestation_id as "where",
+    case when r.receipt_id is null then 'there is no Receipt ' || a.receipt_id else 'it is not what its Receipt says' end
+      as problem
+  from ${attestations} as a left join ${receipts} as r on r.receipt_id = a.receipt_id
+  where (r.receipt_id is null or a.relying_party <> r.relying_party or a.principal is distinct from r.principal
+    or a.evaluated_at <> r.evaluated_at or a.decision <> r.decision)`;
+
 const RULES: readonly Rule[] = [
   {
     name: 'only rows',
@@ -35,16 +66,7 @@ const RULES: readonly Rule[] = [
     promise:
       'no ALLOW is dated after the revocation of its Grant, and every ALLOW is of a Grant of its Principal to its Agent',
     countSql: `select count(*) from receipts where decision = 'ALLOW'`,
-    faultSql: `
-      select r.receipt_id as "where",
-        case when g.id is null then 'its Grant was never allocated'
-          when g.principal is distinct from r.principal then 'its Grant is of ' || g.principal
-          when g.agent is distinct from r.agent then 'its Grant is to ' || g.agent
-          else 'its Grant was revoked at ' || g.revoked_at end as problem
-      from receipts r left join grants g on g.id = r.grant_id
-      where r.decision = 'ALLOW'
-        and (g.id is null or g.principal is distinct from r.principal or g.agent is distinct from r.agent
-          or r.evaluated_at > g.revoked_at)`,
+    faultSql: revocationFaults('receipts'),
   },
   {
     name: 'lists of Grants',
@@ -99,14 +121,9 @@ const RULES: readonly Rule[] = [
     name: 'callers',
     promise: 'every Receipt is of a relying party that is registered, and was asked for with a key of it',
     countSql: 'select count(*) from receipts',
-    faultSql: `
-      select min(r.receipt_id) as "where", count(*) || ' Receipts of ' || r.relying_party
-        || case when p.did is null then ', which is not registered' else ' with a key that is not its own' end as problem
-      from (select relying_party, key_id, receipt_id from receipts) r
-      left join relying_parties p on p.did = r.relying_party
-      left join api_keys k on k.key_id = r.key_id
-      where p.did is null or (r.key_id is not null and (k.key_id is null or k.subject <> r.relying_party or k.role <> 'rp'))
-      group by r.relying_party, p.did`,
+    faultSql: callerFaults(
+      '(select relying_party, key_id, min(receipt_id), count(*) from receipts group by relying_party, key_id)',
+    ),
   },
   {
     name: 'traces',
@@ -129,20 +146,20 @@ const RULES: readonly Rule[] = [
   {
     name: 'outcomes',
     promise:
-      'every attestation is of a stored Receipt and its relying party, and corrects only what may be corrected',
+      'every attestation is of a stored Receipt and its relying party, but for those of cold days, and corrects only what may be corrected',
     countSql: 'select count(*) from attestations',
     faultSql: `
-      select a.attestation_id as "where",
-        case when c.correction_of is not null then 'it corrects a correction'
-          when r.receipt_id is null then 'there is no Receipt ' || a.receipt_id
-          else 'it is not what its Receipt says' end as problem
-      from attestations a
-      left join receipts r on r.receipt_id = a.receipt_id
-      left join attestations c on c.attestation_id = a.correction_of
-      where c.correction_of is not null
-        or ((r.receipt_id is null or a.relying_party <> r.relying_party or a.principal is distinct from r.principal
-            or a.evaluated_at <> r.evaluated_at or a.decision <> r.decision)
-          and not (r.receipt_id is null and (a.evaluated_at at time zone 'UTC')::date in (${COLD_DAYS})))`,
+      with cold as materialized (${COLD_RANGES})
+      ${attestationFaults(
+        `(select a.*, cold.day is not null as is_cold from attestations a left join cold
+          on cold.day = (a.evaluated_at at time zone 'UTC')::date and a.receipt_id >= cold.first and a.receipt_id < cold.behind)`,
+        'receipts',
+      )}
+        and not (r.receipt_id is null and a.is_cold)
+      union all
+      select a.attestation_id, 'it corrects a correction'
+      from attestations a join attestations c on c.attestation_id = a.correction_of
+      where c.correction_of is not null`,
   },
   {
     name: 'restored budgets',
@@ -178,13 +195,19 @@ const RULES: readonly Rule[] = [
       'the production checks counted against the cap of an org are those of its relying parties since then',
     countSql: 'select count(*) from entitlements where check_cap is not null',
     faultSql: `
-      select e.org_id as "where", e.checks_since_cap || ' are counted, and there are ' || c.checks as problem
+      select e.org_id as "where", e.checks_since_cap || ' are counted, and there are ' || hot.checks + cold.checks as problem
       from entitlements e, lateral (
         select count(*) as checks from relying_parties rp join receipts r on r.relying_party = rp.did
         where rp.org_id = e.org_id and r.production_check and r.evaluated_at >= e.cap_since
-      ) c
-      where e.check_cap is not null and e.checks_since_cap <> c.checks
-        and not exists (select from (${COLD_DAYS}) as k where k.day >= (e.cap_since at time zone 'UTC')::date)`,
+      ) hot, lateral (
+        select coalesce(sum(u.production_checks), 0) as checks
+        from relying_parties rp join usage_by_key u on u.relying_party = rp.did
+        where rp.org_id = e.org_id and u.day >= e.cap_since at time zone 'UTC' and u.day in (${COLD_DAYS})
+      ) cold
+      where e.check_cap is not null and e.checks_since_cap <> hot.checks + cold.checks
+        and not exists (
+          select from (${COLD_DAYS}) as k where e.cap_since at time zone 'UTC' > k.day and e.cap_since at time zone 'UTC' < k.day + 1
+        )`,
   },
 ];
 

@@ -1,11 +1,13 @@
 /** docs/auditing.md as it stands, executed over packed days by DuckDB, and held against PostgreSQL before they were packed. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { packDays, packTables } from '@svc/cold-ledger';
-import { openObjects } from '@svc/object-store';
+import { manifestFolder, packDays, packTables, parseColdDay } from '@svc/cold-ledger';
+import { objectName, openObjects } from '@svc/object-store';
+import type { ObjectStore } from '@svc/service';
 import { tamper } from '@svc/testkit';
 import { createColdWorld, DUE, packingOf, type Receipt, RPS } from '@svc/testkit/store/cold-world';
 import { withStores } from '@svc/testkit/store/open-store';
@@ -65,6 +67,7 @@ beforeAll(async () => {
   const sizes = { rowsPerGroup: 4, rowsPerObject: 8 };
   await packing.readDayRows(first, (rows) => packTables(objects, first, rows, { sizes }));
   await packDays(packing, new AbortController().signal);
+  await leaveOthers(objects);
   const database = await DuckDBInstance.create(':memory:', { threads: '1' });
   const session = await database.connect();
   try {
@@ -77,6 +80,32 @@ beforeAll(async () => {
     database.closeSync();
   }
 }, 60_000);
+
+/** Manifests that are not to be taken, although each is the latest: by any of them the tables would be empty. */
+const leaveOthers = async (objects: ObjectStore): Promise<void> => {
+  const [first = '', , last = ''] = DUE;
+  const recorded = new Map(
+    (
+      await runSql<{ day: string; manifest: string }>(
+        stores.url,
+        'select day::text, manifest from cold_days where manifest is not null',
+      )
+    ).map(({ day, manifest }) => [day, parseColdDay(manifest)]),
+  );
+  const textOf = (day: string, laterS: number, change: object = {}): Buffer => {
+    const manifest = { ...recorded.get(day), ...change, iat: (recorded.get(day)?.iat ?? 0) + laterS };
+    return Buffer.from(`e30.${Buffer.from(JSON.stringify(manifest)).toString('base64url')}.AA`);
+  };
+  const put = async (folder: string, bytes: Buffer) => {
+    await objects.put(objectName(manifestFolder(folder), bytes, 'jws'), bytes);
+    return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+  };
+  const none = { tree_size: 0, tables: { receipts: [], attestations: [], consumption_events: [] } };
+  await put(first, textOf(last, 1_000, none));
+  const replaced = await put(first, textOf(first, 1_000, none));
+  await put(first, textOf(first, 1, { replaces: replaced }));
+  writeFileSync(join(root, manifestFolder(first), 'copy.jws'), textOf(first, 2_000, none));
+};
 
 /** In any order, numbers as numbers. */
 const plain = (rows: readonly Row[] | undefined) =>
@@ -100,7 +129,7 @@ it('there are ten, and the setup', () => {
   expect(page.match(/^## \d+\. /gm)).toHaveLength(10);
 });
 
-it('1: every day is there with as many Receipts as were published', () => {
+it('1: every day is there with as many Receipts as were published: no manifest is taken of another day, that is replaced, or under a name that is not its hash', () => {
   const counts = DUE.map((day) => [day, world.filter((one) => dayOf(one) === day).length]);
   expect(
     question(1).map(({ day, tree_size: size, receipts }) => [day, Number(size), Number(receipts)]),

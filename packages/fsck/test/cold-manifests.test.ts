@@ -1,0 +1,318 @@
+/** Manifests of a packed day in the store, by which whoever has no database goes. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import {
+  type AttestationRow,
+  type ColdDay,
+  ColdDayReader,
+  clearDays,
+  type DayRows,
+  manifestFolder,
+  type PackDaysDeps,
+  packDays,
+  packNamedDay,
+  packTables,
+  parseColdDay,
+  type ReceiptRow,
+  signColdDay,
+} from '@svc/cold-ledger';
+import { objectName, openObjects } from '@svc/object-store';
+import type { Sha256 } from '@svc/protocol';
+import type { ColdDayRepository, ObjectStore } from '@svc/service';
+import { unpackDay } from '@svc/store-pg';
+import { tamper } from '@svc/testkit';
+import { bringBack, createColdWorld, DUE, identity, packingOf } from '@svc/testkit/store/cold-world';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql } from '@svc/testkit/store/session';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { checkDatabase } from '../src/index.ts';
+
+const stores = withStores();
+const root = mkdtempSync(join(tmpdir(), 'svc-fsck-manifests-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+const [day = '', , other = ''] = DUE;
+const never = new AbortController().signal;
+const NEXT_S = 5;
+let folder = 0;
+let objects: ObjectStore;
+
+interface Recorded {
+  readonly manifest: string;
+  readonly hash: Sha256;
+}
+const recordedOf = async (of = day): Promise<Recorded> => {
+  const [row] = await runSql<Recorded>(
+    stores.url,
+    'select manifest, manifest_hash as hash from cold_days where day = $1',
+    [of],
+  );
+  if (row === undefined) throw new Error(`nothing is recorded of ${of}`);
+  return row;
+};
+
+/** Of the day as a whole: that its Receipts are signed by nobody is found of each. */
+const check = async (): Promise<{ faults: string[]; notes: readonly string[] }> => {
+  const faults: string[] = [];
+  const { notes } = await checkDatabase({
+    databaseUrl: stores.url,
+    objects,
+    onFault: ({ where, problem }) => {
+      if (where === day) faults.push(problem);
+    },
+  });
+  return { faults, notes: notes.filter((note) => note.startsWith(`${day}: ${manifestFolder(day)}`)) };
+};
+
+/** Some time later than what is recorded was packed, unless by a clock that is behind. */
+const packing = (change: Partial<ColdDayRepository> = {}, laterS = NEXT_S): PackDaysDeps => {
+  const packs = packingOf(stores.url, stores.first, objects);
+  const clock = { nowMs: () => Date.now() + laterS * 1_000, resync: async () => {} };
+  const coldDays = { ...packs.store.coldDays, ...change };
+  return { ...packs, clock: clock as PackDaysDeps['clock'], store: { ...packs.store, coldDays } };
+};
+const killed = () => Promise.reject(new Error('killed'));
+
+beforeAll(async () => {
+  await createColdWorld(stores.url, stores.first);
+  for (const { kid, publicKeyMultibase } of [
+    ...identity.receiptKeys.published,
+    ...identity.statusKeys.published,
+  ])
+    await tamper(stores.url, 'insert into service_keys (kid, public_key) values ($1, $2)', [
+      kid,
+      publicKeyMultibase,
+    ]);
+});
+
+const becomeOld = (isOld: boolean) =>
+  runSql(
+    stores.url,
+    `create or replace function svc_actions_kept_since() returns timestamptz language sql volatile as
+     $$ select clock_timestamp() - interval '${isOld ? '3 days' : '7 years'}' $$`,
+  );
+/** No day was ever packed. */
+const startOver = async () => {
+  await becomeOld(false);
+  await bringBack(stores.url);
+  objects = (await openObjects(pathToFileURL(join(root, `${folder++}`)).href, null)).objects;
+};
+const addAttestation = () =>
+  tamper(
+    stores.url,
+    `insert into attestations select 'oat_added', receipt_id, 99, relying_party, principal, evaluated_at, decision, type, occurred_at
+     from attestations where receipt_id >= svc_lowest_receipt_id('${day}') order by receipt_id limit 1`,
+  );
+const removeAttestation = () =>
+  tamper(stores.url, `delete from attestations where attestation_id = 'oat_added'`);
+const manifestNames = async () => (await objects.list(manifestFolder(day), null, 10)).names;
+
+const store = async (manifest: string) => {
+  const bytes = Buffer.from(manifest);
+  await objects.put(objectName(manifestFolder(day), bytes, 'jws'), bytes);
+};
+/** The service signs what nobody has packed. */
+const signed = async (change: (recorded: ColdDay) => Promise<Partial<ColdDay>> | Partial<ColdDay>) => {
+  const { manifest, hash } = await recordedOf();
+  const recorded = parseColdDay(manifest);
+  const later = { ...recorded, iat: recorded.iat + NEXT_S, replaces: hash };
+  await store(await signColdDay({ ...later, ...(await change(recorded)) }, identity.statusKeys.signer));
+};
+/** The objects of the day with other rows. */
+const packAnew = async (recorded: ColdDay, change: (rows: DayRows) => Partial<DayRows>) => {
+  const reader = new ColdDayReader(objects, recorded);
+  const rows: DayRows = {
+    receipts: () => reader.receipts(),
+    attestations: () => reader.rows('attestations'),
+    consumptionEvents: () => reader.rows('consumption_events'),
+  };
+  return packTables(objects, day, { ...rows, ...change(rows) });
+};
+async function* changed<Row>(
+  batches: AsyncIterable<readonly Row[]>,
+  change: (rows: readonly Row[]) => readonly Row[],
+): AsyncGenerator<readonly Row[]> {
+  for await (const rows of batches) yield change(rows);
+}
+const withReceipts = (recorded: ColdDay, change: (row: ReceiptRow) => ReceiptRow) =>
+  packAnew(recorded, ({ receipts }) => ({
+    receipts: () => changed(receipts(), (rows) => rows.map(change)),
+  }));
+const withAttestations = (
+  recorded: ColdDay,
+  change: (rows: readonly AttestationRow[]) => readonly AttestationRow[],
+) => packAnew(recorded, ({ attestations }) => ({ attestations: () => changed(attestations(), change) }));
+const CLEARED = { action_type: null, amount: null, currency: null, resource: null, method: null };
+
+const OTHER_HASH = `sha256:${'0'.repeat(64)}` as Sha256;
+const instead: [what: string, leave: () => Promise<void>, problem: string][] = [
+  [
+    'the manifest of another day',
+    async () => store((await recordedOf(other)).manifest),
+    `it is the manifest of ${other}`,
+  ],
+  [
+    'a newer one of another checkpoint of the day',
+    () => signed(() => ({ checkpoint_hash: OTHER_HASH })),
+    'it is of another checkpoint',
+  ],
+  [
+    'a newer one with another content root',
+    () => signed(() => ({ content_root: OTHER_HASH })),
+    'it is of another checkpoint',
+  ],
+  [
+    'a newer one that replaces another than the recorded one',
+    () => signed(() => ({ replaces: OTHER_HASH })),
+    'it replaces neither',
+  ],
+  [
+    'a newer one by which a Receipt is listed with another amount',
+    () =>
+      signed(async (recorded) => ({
+        tables: await withReceipts(recorded, (row) => ({ ...row, amount: 1n })),
+      })),
+    'its Receipts differ from the recorded ones',
+  ],
+  [
+    'an older one that says to replace the recorded one, by which a Receipt is listed with another amount',
+    () =>
+      signed(async (recorded) => ({
+        iat: recorded.iat - 1,
+        tables: await withReceipts(recorded, (row) => ({ ...row, amount: 1n })),
+      })),
+    'its Receipts differ from the recorded ones',
+  ],
+  [
+    'a newer one without action fields, of a day that is not seven years old',
+    () =>
+      signed(async (recorded) => ({
+        tables: await withReceipts(recorded, (row) => ({ ...row, ...CLEARED })),
+      })),
+    'its Receipts differ from the recorded ones',
+  ],
+  [
+    'a newer one of which an object is missing',
+    () =>
+      signed(async (recorded) => ({
+        tables: {
+          ...recorded.tables,
+          attestations: recorded.tables.attestations.map((entry) => ({
+            ...entry,
+            name: objectName(`${day}/attestations`, Buffer.from('nothing'), 'parquet'),
+          })),
+        },
+      })),
+    'nothing is stored under',
+  ],
+  [
+    'a newer one with an attestation that the database does not have',
+    async () => {
+      await addAttestation();
+      await signed(async (recorded) => ({
+        tables: {
+          ...(await packing().readDayRows(day, (rows) => packTables(objects, day, rows))),
+          receipts: recorded.tables.receipts,
+        },
+      }));
+      await removeAttestation();
+    },
+    'is not in the database',
+  ],
+  [
+    'a newer one that lacks an attestation of the recorded one',
+    () => signed(async (recorded) => ({ tables: await withAttestations(recorded, (rows) => rows.slice(1)) })),
+    'it lacks attestations',
+  ],
+  [
+    'a newer one with a loss twice',
+    () =>
+      signed(async (recorded) => ({
+        tables: await withAttestations(recorded, (rows) => rows.flatMap((row) => [row, row])),
+      })),
+    'was packed twice',
+  ],
+];
+
+describe('although the service has signed it', () => {
+  let own: readonly string[];
+  beforeAll(async () => {
+    await startOver();
+    await packDays(packingOf(stores.url, stores.first, objects), never);
+    own = await manifestNames();
+  });
+  afterEach(async () => {
+    for (const name of await manifestNames()) if (!own.includes(name)) await objects.delete(name);
+  });
+
+  it.each(instead)('finds in the folder of a day %s', async (_, leave, problem) => {
+    await leave();
+    expect(await check()).toEqual({ faults: [expect.stringContaining(problem)], notes: [] });
+  });
+});
+
+describe('has no fault with what a packer leaves, and names it where it would be taken for the recorded one:', () => {
+  beforeEach(startOver);
+  const pack = () => packDays(packing({}, 0), never);
+  const replacing = async () => {
+    const { hash } = await recordedOf();
+    const texts = await Promise.all((await manifestNames()).map((name) => objects.get(name)));
+    return texts.filter((text) => parseColdDay(Buffer.from(text).toString()).replaces === hash).length;
+  };
+  const named = { faults: [], notes: [expect.stringContaining('a packer left it')] };
+
+  it('killed before it recorded its manifest, and another one after it', async () => {
+    await expect(packDays(packing({ record: killed }, -NEXT_S), never)).rejects.toThrow('killed');
+    await tamper(stores.url, `update cold_days set again_at = now() - interval '1 second'`);
+    await pack();
+    expect(await manifestNames()).toHaveLength(2);
+    expect(await check()).toEqual({ faults: [], notes: [] });
+  });
+
+  it('overtaken by another one, while an attestation came', async () => {
+    const published = await stores.first.checkpoints.find(day);
+    await packNamedDay(packing({}, 0), day, never);
+    await addAttestation();
+    const overtaken = packing({
+      findToPack: async () => published,
+      findManifest: async () => null,
+      record: async () => false,
+    });
+    expect(await packNamedDay(overtaken, day, never)).toBe('packed');
+    const found = await check();
+    await removeAttestation();
+    expect(found).toEqual(named);
+  });
+
+  it('killed while it packed a day anew that was brought back', async () => {
+    await pack();
+    const open = (manifest: string) => new ColdDayReader(objects, parseColdDay(manifest));
+    await unpackDay({ databaseUrl: stores.url, day, open });
+    await expect(packNamedDay(packing({ record: killed }), day, never)).rejects.toThrow('killed');
+    expect(await replacing()).toBe(1);
+    expect(await check()).toEqual(named);
+  });
+
+  it('killed while it cleared a day that is seven years old', async () => {
+    await pack();
+    await becomeOld(true);
+    const sevenYears = 7 * 366 * 86_400;
+    const { notProven } = await clearDays(packing({ recordCleared: killed }, sevenYears), never);
+    expect(notProven).toContain(day);
+    expect(await replacing()).toBe(1);
+    expect(await check()).toEqual(named);
+  });
+
+  it('whose day was opened again by a repair of the clock', async () => {
+    await pack();
+    await tamper(
+      stores.url,
+      `insert into retracted_checkpoints (hash, day, kid, jws) values ('${OTHER_HASH}', '${day}', 'kid', 'jws')`,
+    );
+    await signed(() => ({ checkpoint_hash: OTHER_HASH, replaces: null }));
+    const found = await check();
+    await tamper(stores.url, 'delete from retracted_checkpoints');
+    expect(found).toEqual({ faults: [], notes: [expect.stringContaining('checkpoint that was retracted')] });
+  });
+});
