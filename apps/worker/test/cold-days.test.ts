@@ -101,38 +101,36 @@ beforeAll(() => {
     );
 }, 120_000);
 
+/** An API answers the leaves of the day, and reads them on a thread. */
+const expectLeaves = async (file: string, baseUrl = 'http://svc.test'): Promise<void> => {
+  const [port, adminPort] = await findFreePorts(2);
+  const api = startProgram(file, {
+    ...{ DATABASE_URL: database.url, SVC_BASE_URL: baseUrl, SVC_DATA_DIR: keysDir, SVC_COLD: place },
+    ...{ SVC_PORT: String(port), SVC_ADMIN_PORT: String(adminPort), NODE_OPTIONS: `--import=${SAYING}` },
+  });
+  try {
+    await api.line('"listening"');
+    const answer = await fetch(`http://127.0.0.1:${port}/checkpoints/${busy}/leaves`);
+    const [{ manifest }] = (await runSql<{ manifest: string }>(
+      database.url,
+      'select manifest from cold_days where day = $1',
+      [busy],
+    )) as [{ manifest: string }];
+    const leaves = (await answer.text()).trimEnd().split('\n');
+    expect(leaves).toHaveLength(parseColdDay(manifest).tree_size);
+    await api.line('thread of ');
+    expect(api.log.join('\n')).toMatch(/^thread of .*read-thread\.js$/m);
+  } finally {
+    await api.stop();
+  }
+};
+
 it.each([
   ['as it is built', () => programFile('apps/api')],
   ['as it is packed', () => packed('api')],
 ])(
   'the API, %s, reads what is cold on a thread of its own: leaves of a day that only objects have',
-  async (_, file) => {
-    const [port, adminPort] = await findFreePorts(2);
-    const api = startProgram(file(), {
-      ...{
-        DATABASE_URL: database.url,
-        SVC_BASE_URL: 'http://svc.test',
-        SVC_DATA_DIR: keysDir,
-        SVC_COLD: place,
-      },
-      ...{ SVC_PORT: String(port), SVC_ADMIN_PORT: String(adminPort), NODE_OPTIONS: `--import=${SAYING}` },
-    });
-    try {
-      await api.line('"listening"');
-      const answer = await fetch(`http://127.0.0.1:${port}/checkpoints/${busy}/leaves`);
-      const [{ manifest }] = (await runSql<{ manifest: string }>(
-        database.url,
-        'select manifest from cold_days where day = $1',
-        [busy],
-      )) as [{ manifest: string }];
-      const leaves = (await answer.text()).trimEnd().split('\n');
-      expect(leaves).toHaveLength(parseColdDay(manifest).tree_size);
-      await api.line('thread of ');
-      expect(api.log.join('\n')).toMatch(/^thread of .*read-thread\.js$/m);
-    } finally {
-      await api.stop();
-    }
-  },
+  (_, file) => expectLeaves(file()),
   60_000,
 );
 
@@ -275,9 +273,10 @@ describe('fsck --cold', () => {
 });
 
 describe('svc-admin ledger, as it is packed', () => {
+  let baseUrl = 'http://svc.test';
   const admin = async (...parameters: string[]) => {
     const env = {
-      ...{ DATABASE_URL: database.url, SVC_BASE_URL: 'http://svc.test', SVC_DATA_DIR: keysDir },
+      ...{ DATABASE_URL: database.url, SVC_BASE_URL: baseUrl, SVC_DATA_DIR: keysDir },
       ...{ SVC_COLD: place, SVC_HOT_DAYS: '1' },
     };
     const program = startProgram(packed('admin'), env, parameters);
@@ -333,6 +332,18 @@ describe('svc-admin ledger, as it is packed', () => {
     },
     120_000,
   );
+
+  it('and the API read, prove and bring back what was packed before the service got another DID', async () => {
+    expect(await admin('service-did', 'change', 'did:web:new.test', '--apply')).toMatchObject({ code: 0 });
+    baseUrl = 'http://new.test';
+    await expectLeaves(packed('api'), baseUrl);
+    const proven = [daysAgo(3), daysAgo(2)].map((day) => `${day}  ok`).join('\n');
+    expect(await admin('ledger', 'verify')).toEqual({ code: 0, text: proven });
+    expect(await admin('ledger', 'unpack', daysAgo(2))).toEqual({
+      code: 0,
+      text: `${daysAgo(2)} is in the ledger again, from its objects.`,
+    });
+  }, 120_000);
 });
 
 it('a day of the largest Receipts and outcomes there are is packed and proven on the thread, in the memory it has', async () => {

@@ -72,12 +72,13 @@ export const signColdDay = async (day: ColdDay, signer: Signer): Promise<string>
 };
 
 /**
- * What a key of the service has signed, or what is wrong. Never throws. `believesDate`: something else vouches for when it was signed, so a
- * key that has ended or was compromised since counts too.
+ * What a key of the service has signed, or what is wrong. Never throws. `keys`: under each DID that the service has or had; those of the
+ * manifest's own DID count. `believesDate`: something else vouches for when it was signed, so a key that has ended or was compromised since
+ * counts too.
  */
 export const verifyColdDay = (
   text: string,
-  keys: ServiceKeys,
+  keys: readonly ServiceKeys[],
   crypto: CryptoPort,
   { believesDate = false }: { readonly believesDate?: boolean } = {},
 ): { readonly ok: true; readonly day: ColdDay } | { readonly ok: false; readonly problem: string } => {
@@ -93,9 +94,11 @@ export const verifyColdDay = (
   const problem = findProblem(payload);
   if (problem !== null) return refuse(problem);
   const day = payload as unknown as ColdDay;
-  if (day.iss !== keys.did) return refuse(`it is of ${day.iss}, not of ${keys.did}`);
+  const own = keys.find(({ did }) => did === day.iss);
+  if (own === undefined)
+    return refuse(`it is of ${day.iss}, not of ${keys.map(({ did }) => did).join(' or ')}`);
   const signedAtMs = believesDate ? null : day.iat * 1000;
-  const wrong = keys.check('status', { ...jws, kid, signedAtMs }, crypto);
+  const wrong = own.check('status', { ...jws, kid, signedAtMs }, crypto);
   return wrong === null ? { ok: true, day } : refuse(wrong.message);
 };
 

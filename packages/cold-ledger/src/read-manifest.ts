@@ -1,26 +1,26 @@
 /** Recorded manifests, as far as the service itself has signed them: what the database says of a day is believed by nobody who reads it. */
 import type { CryptoPort } from '@svc/protocol';
-import { buildServiceDidDocument, type ServiceIdentity } from '@svc/service';
+import { buildServiceDidDocument, type PublishedIdentity, type ServiceIdentity } from '@svc/service';
 import { readServiceKeys, type ServiceKeys } from '@svc/transparency';
 import { type ColdDay, verifyColdDay } from './manifest.ts';
 
-type KeysOf = Pick<ServiceIdentity, 'did' | 'receiptKeys' | 'statusKeys'>;
+type KeysOf = Pick<ServiceIdentity, 'did' | 'receiptKeys' | 'statusKeys' | 'formers'>;
 
 /** Throws Error with what is wrong. */
 export type ReadManifest = (text: string) => ColdDay;
 
 /**
- * With every status key that the service has published by then. A key that was compromised after it had signed still counts: the manifest
- * was recorded before, and the Receipts have signatures of their own.
+ * With every status key that the service has published by then, under its present DID or a former one: a packed day keeps the manifest that
+ * it was packed with. A key that was compromised after it had signed still counts: the manifest was recorded before, and the Receipts have
+ * signatures of their own.
  */
 export const manifestReader = (identity: KeysOf, crypto: CryptoPort): ReadManifest => {
-  let known: (KeysOf & { readonly keys: ServiceKeys }) | null = null;
-  const keysNow = (): ServiceKeys => {
-    const { did, receiptKeys, statusKeys } = identity;
-    if (known?.receiptKeys !== receiptKeys || known.statusKeys !== statusKeys) {
-      const read = readServiceKeys(buildServiceDidDocument({ did, receiptKeys, statusKeys }));
-      if (!read.ok) throw new Error('the keys of the service cannot be read');
-      known = { did, receiptKeys, statusKeys, keys: read.keys };
+  let known: (Omit<KeysOf, 'did'> & { readonly keys: readonly ServiceKeys[] }) | null = null;
+  const keysNow = (): readonly ServiceKeys[] => {
+    const { did, receiptKeys, statusKeys, formers } = identity;
+    if (known?.receiptKeys !== receiptKeys || known.statusKeys !== statusKeys || known.formers !== formers) {
+      const keys = [{ did, receiptKeys, statusKeys }, ...formers].map(readKeys);
+      known = { receiptKeys, statusKeys, formers, keys };
     }
     return known.keys;
   };
@@ -29,4 +29,10 @@ export const manifestReader = (identity: KeysOf, crypto: CryptoPort): ReadManife
     if (!verified.ok) throw new Error(`its manifest: ${verified.problem}`);
     return verified.day;
   };
+};
+
+const readKeys = (identity: PublishedIdentity): ServiceKeys => {
+  const read = readServiceKeys(buildServiceDidDocument(identity));
+  if (!read.ok) throw new Error('the keys of the service cannot be read');
+  return read.keys;
 };

@@ -21,7 +21,7 @@ const read = readServiceKeys(serviceDocument);
 if (!read.ok) throw new Error('no keys');
 const { keys } = read;
 const signer = signerOf(2, `${SERVICE}#status-1`);
-const verify = (text: string) => verifyColdDay(text, keys, nativeCrypto);
+const verify = (text: string) => verifyColdDay(text, [keys], nativeCrypto);
 
 const [sample] = fc.sample(madeUpDay(14), { numRuns: 1, seed: 5 });
 if (sample === undefined) throw new Error('no sample');
@@ -61,6 +61,19 @@ it('is refused by another key, of another kind, of another service, or not in it
   ])
     expect(verify(text).ok).toBe(false);
   expect(verify(await signCompactJws(signer, { typ }, payload)).ok).toBe(true);
+});
+
+it('is believed under each DID that the service has or had, by the keys of that one alone', async () => {
+  const other = 'did:web:new.test';
+  const present = readServiceKeys(JSON.stringify(serviceDocument).replaceAll(SERVICE, other));
+  if (!present.ok) throw new Error('no keys');
+  const verifyRenamed = (text: string) => verifyColdDay(text, [present.keys, keys], nativeCrypto);
+  expect(verifyRenamed(signed)).toEqual({ ok: true, day });
+  expect(verifyRenamed(await signColdDay({ ...day, iss: other }, signer)).ok).toBe(false);
+  expect(verifyColdDay(signed, [present.keys], nativeCrypto)).toEqual({
+    ok: false,
+    problem: `it is of ${SERVICE}, not of ${other}`,
+  });
 });
 
 /** With the first object of a table changed. */
@@ -119,7 +132,12 @@ it('is read with keys that are built once for each set of them', async () => {
       return kids.map(publishedOf);
     },
   });
-  const identity = { did: SERVICE as DidWeb, receiptKeys: keySetOf(), statusKeys: keySetOf('status-1') };
+  const identity = {
+    did: SERVICE as DidWeb,
+    receiptKeys: keySetOf(),
+    statusKeys: keySetOf('status-1'),
+    formers: [],
+  };
   const readText = manifestReader(identity, nativeCrypto);
   for (let i = 0; i < 3; i++) expect(readText(signed)).toEqual(day);
   expect(built).toBe(2);

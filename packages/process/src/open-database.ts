@@ -1,5 +1,6 @@
 /** The database that a process is to work on, before it does: one that keeps what it is told, with the schema of this version. */
 import type { Config } from '@svc/config';
+import type { DidWeb } from '@svc/protocol';
 import { StoreError } from '@svc/service';
 import { checkReplica, checkServer, claimDatabase, migrate, readSchema, schemaFault } from '@svc/store-pg';
 import type { Logger } from 'pino';
@@ -16,21 +17,22 @@ export interface DatabasePlace {
 }
 
 /**
- * Migrates it, and makes it the database of this service alone. Throws `ConfigurationError`, without the password, if the configured database cannot be reached, `StoreError` if it
- * is of no use, has another schema than its migrations made (in production), or belongs to another service.
+ * Migrates it, and makes it the database of this service alone; answers the DIDs that the service had before. Throws `ConfigurationError`,
+ * without the password, if the configured database cannot be reached, `StoreError` if it is of no use, has another schema than its
+ * migrations made (in production), or belongs to another service.
  */
 export const openDatabase = async (
   databaseUrl: string,
   { env, isExternal, domain, mayPin }: DatabasePlace,
   logger: Logger,
-): Promise<void> => {
+): Promise<readonly DidWeb[]> => {
   try {
     await checkServer(databaseUrl, { mustBeDurable: env === 'production' });
     await migrate(databaseUrl, {
       onWait: (migration) => logger.warn({ migration }, 'migration.waits-for-locks'),
     });
     await checkSchema(databaseUrl, env, logger);
-    await claimDatabase(databaseUrl, { did: `did:web:${domain}`, mayPin });
+    return await claimDatabase(databaseUrl, { did: `did:web:${domain}`, mayPin });
   } catch (error) {
     if (!(error instanceof StoreError) || !isExternal) throw error;
     const place = databaseUrl.replace(/^[^:]+:\/\/([^@/?]*@)?/, '').replace(/\?.*/s, '');

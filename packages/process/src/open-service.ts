@@ -82,7 +82,7 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
   for (const note of secrets.notes) logger.warn({ note }, 'secrets');
   const isExternal = config.database.kind === 'external';
   const { env, domain } = config;
-  await openDatabase(databaseUrl, { env, isExternal, domain, mayPin: true }, logger);
+  const formerDids = await openDatabase(databaseUrl, { env, isExternal, domain, mayPin: true }, logger);
   if (databaseReadUrl !== null) await openReplica(databaseReadUrl, logger);
   // Of all connections that are lost at once.
   const lost = new FewLines((line, message) => logger.warn(line, message));
@@ -126,7 +126,7 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
   try {
     const holds = new Holds(log);
     const did = `did:web:${config.domain}`;
-    const keysFrom = { store, holds, log, did, load: () => secrets.loadAgain() };
+    const keysFrom = { store, holds, log, did, formerDids, load: () => secrets.loadAgain() };
     // Keys that are new are dated by the time.
     const clock = await patiently(() => DatabaseClock.start({ store, holds, log }));
     const keys = await patiently(() => KeyRing.start(keysFrom, secrets));
@@ -237,6 +237,9 @@ const identityOf = (config: ServiceConfig, keys: KeyRing): ServiceIdentity => ({
   },
   get statusKeys() {
     return keys.statusKeys;
+  },
+  get formers() {
+    return keys.formers;
   },
 });
 

@@ -8,13 +8,22 @@ import {
   clearDays,
   type DayWork,
   dayWork,
+  manifestReader,
   type PackDaysDeps,
   packDays,
   parseColdDay,
 } from '@svc/cold-ledger';
 import { openObjects } from '@svc/object-store';
 import type { ReceiptId } from '@svc/protocol';
-import { clearOldActions, type ObjectStore, ObjectStoreError } from '@svc/service';
+import { nativeCrypto } from '@svc/protocol/native';
+import {
+  clearOldActions,
+  listLeaves,
+  type ObjectStore,
+  ObjectStoreError,
+  type ServiceIdentity,
+  type Store,
+} from '@svc/service';
 import { tamper } from '@svc/testkit';
 import { BEHAVIOURS, startS3Server } from '@svc/testkit/s3-server';
 import { sampleOf } from '@svc/testkit/sampled';
@@ -25,6 +34,8 @@ import {
   DUE,
   packingOf,
   type Receipt,
+  renamed,
+  serviceOf,
 } from '@svc/testkit/store/cold-world';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
@@ -259,6 +270,56 @@ it('what a former manifest names that the service has not signed is not deleted'
   expect(await runSql(stores.url, 'select from cold_manifests where purged_at is null')).toEqual([]);
 });
 
+const PATIENT = { connectMs: 20_000, waitMs: 20_000, readMs: 20_000, ledgerReadMs: 20_000 };
+
+it('days packed under a former DID of the service are read, proven, cleared under its present one, and come back; those of another service do not', async () => {
+  const objects = await openFolder();
+  await round(objects);
+  const before = await recorded();
+  const as = async <T>(identity: ServiceIdentity, work: (store: Store) => Promise<T>): Promise<T> => {
+    const cold = { ...coldPlaceOf(objects), readManifest: manifestReader(identity, nativeCrypto) };
+    const store = createStore({ databaseUrl: stores.url, cold, deadlines: PATIENT });
+    return work(store).finally(() => store.close());
+  };
+  const old = world.find(({ at }) => new Date(at).toISOString().startsWith(busy));
+  const untilMs = Date.parse(busy) + 86_400_000;
+  const answered = await as(renamed, async (store) => {
+    const leaves: string[] = [];
+    for await (const part of (await listLeaves(serviceOf(store), busy)).text) leaves.push(String(part));
+    const { items } = await store.decisions.list({ relyingParties: null, untilMs }, 500);
+    return {
+      jws: (await store.receipts.find(old?.id as ReceiptId))?.jws,
+      leaves: leaves.join('').trimEnd().split('\n').length,
+      listed: items.length,
+    };
+  });
+  const listed = withReceipts.reduce((sum, day) => sum + published(day).length, 0);
+  expect(answered).toEqual({ jws: old?.jws, leaves: published(busy).length, listed });
+  const stranger = { ...renamed, formers: [] };
+  await expect(as(stranger, (store) => store.receipts.find(old?.id as ReceiptId))).rejects.toMatchObject({
+    name: 'StoreError',
+  });
+
+  await becomeOld(true);
+  const roundAs = (identity: ServiceIdentity) => packDays({ ...packingIn(objects), identity }, never);
+  await expect(roundAs(stranger)).rejects.toMatchObject({ name: 'NotProvenError' });
+  await retry();
+  expect(await roundAs(renamed)).toMatchObject({ cleared: withReceipts.length });
+  const after = await recorded();
+  expect(after.map(({ manifest }) => parseColdDay(manifest))).toMatchObject(
+    before.map(({ day, manifestHash }) =>
+      day === DUE[1] ? { iss: renamed.formers[0]?.did } : { iss: renamed.did, replaces: manifestHash },
+    ),
+  );
+  await endGrace();
+  expect(await roundAs(renamed)).toMatchObject({ dropped: DUE.length });
+  expect(await readWhole(objects)).toEqual([]);
+  const read = manifestReader(renamed, nativeCrypto);
+  const open = (manifest: string) => new ColdDayReader(objects, read(manifest));
+  for (const day of DUE) expect(await unpackDay({ databaseUrl: stores.url, day, open })).toBe('objects');
+  await bringBackFromLedger();
+}, 120_000);
+
 const setBack = (rows: readonly Row[]) =>
   Promise.all(
     rows.map(({ day, manifest, manifestHash, isCleared }) =>
@@ -291,8 +352,7 @@ it('a reader that has the former manifest is answered by the new one once the ob
       return objects.getRange(...args);
     },
   });
-  const patient = { connectMs: 20_000, waitMs: 20_000, readMs: 20_000, ledgerReadMs: 20_000 };
-  const reading = createStore({ databaseUrl: stores.url, cold: coldPlaceOf(meanwhile), deadlines: patient });
+  const reading = createStore({ databaseUrl: stores.url, cold: coldPlaceOf(meanwhile), deadlines: PATIENT });
   try {
     expect((await reading.receipts.find(old?.id as ReceiptId))?.jws).toBe(old?.jws);
     expect(isFirst).toBe(false);

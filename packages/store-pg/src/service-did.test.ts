@@ -86,7 +86,7 @@ describe('another name', () => {
     await claim(OURS);
     await changeServiceDid(database.url, 'did:web:new.example');
     expect(await dids()).toEqual([OURS, 'did:web:new.example']);
-    await claim('did:web:new.example');
+    expect(await claim('did:web:new.example')).toEqual([OURS]);
     await expect(claim(OURS)).rejects.toMatchObject(naming('new.example', OURS));
     const events = await runSql(database.url, 'select actor_kind, action, target, details from audit_events');
     const details = { from: OURS, to: 'did:web:new.example' };

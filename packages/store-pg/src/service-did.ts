@@ -4,7 +4,7 @@
  * SVC_DOMAIN stays for ever (docs/operations.md, "The name of the service").
  */
 import { randomBytes } from 'node:crypto';
-import { encodeUlid, parseCompactJws } from '@svc/protocol';
+import { type DidWeb, encodeUlid, parseCompactJws } from '@svc/protocol';
 import { StoreError } from '@svc/service';
 import type pg from 'pg';
 import { clientConfig, openClient } from './client.ts';
@@ -22,23 +22,28 @@ export interface ServiceDidOptions {
 }
 
 /**
- * Resolves when the database belongs to `did`, or to nobody yet and this caller does not pin. Rejects with `StoreError`
- * `refused`, which names both DIDs and the remedy. The schema must have been migrated.
+ * Resolves when the database belongs to `did`, or to nobody yet and this caller does not pin, with the DIDs that the service had
+ * before. Rejects with `StoreError` `refused`, which names both DIDs and the remedy. The schema must have been migrated.
  */
-export const claimDatabase = (databaseUrl: string, { did, mayPin }: ServiceDidOptions): Promise<void> =>
+export const claimDatabase = (
+  databaseUrl: string,
+  { did, mayPin }: ServiceDidOptions,
+): Promise<readonly DidWeb[]> =>
   withClient(databaseUrl, async (client) => {
-    const pinned = (await listDids(client)).at(-1)?.did ?? null;
-    if (pinned === did || (pinned === null && !mayPin)) return;
+    const dids = (await listDids(client)).map((one) => one.did);
+    const pinned = dids.at(-1) ?? null;
+    if (pinned === did || (pinned === null && !mayPin)) return dids.filter((one) => one !== did);
     if (pinned !== null) throw anotherService(pinned, did, 'this database is that of');
     await assertNotAnother(client, did);
     await client.query('insert into service_dids (number, did) values (1, $1) on conflict do nothing', [did]);
     // Of two that start together on a new database one has written the row, perhaps with another DID.
     const written = (await listDids(client))[0]?.did ?? '';
     if (written !== did) throw anotherService(written, did, 'this database is that of');
+    return [];
   });
 
 export interface ServiceDid {
-  readonly did: string;
+  readonly did: DidWeb;
   readonly sinceMs: number;
 }
 

@@ -12,7 +12,7 @@ export const manifestReaderOf =
   (text) => {
     const read = readServiceKeys(keys.documentOf(text));
     const verified = read.ok
-      ? verifyColdDay(text, read.keys, nativeCrypto)
+      ? verifyColdDay(text, [read.keys], nativeCrypto)
       : { ok: false as const, problem: 'no key of the service is known' };
     if (!verified.ok) throw new Error(verified.problem);
     return verified.day;

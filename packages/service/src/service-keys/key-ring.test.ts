@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
+import type { DidWeb } from '@svc/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Holds } from '../lib/holds.ts';
 import type { ServiceKeyRecord } from '../ports/service-keys.ts';
@@ -7,6 +8,7 @@ import { KeyRing, type KeyRingDeps, type ServiceKeySets } from './key-ring.ts';
 import { KeySetError, parseKeySet } from './key-set.ts';
 
 const DID = 'did:web:svc.example';
+const FORMER = 'did:web:former.example' as DidWeb;
 const NOW_MS = Date.parse('2026-11-20T10:00:00.400Z');
 
 type Record = { -readonly [K in keyof ServiceKeyRecord]: ServiceKeyRecord[K] };
@@ -75,7 +77,13 @@ beforeEach(() => {
 });
 afterEach(() => ring?.stop());
 
-const depsOf = () => ({ store: database.store, holds, log: { warn: log, error: log }, did: DID });
+const depsOf = () => ({
+  store: database.store,
+  holds,
+  log: { warn: log, error: log },
+  did: DID,
+  formerDids: [FORMER],
+});
 const start = async (sets = files): Promise<KeyRing> => {
   ring = await KeyRing.start({ ...depsOf(), load: async () => files }, sets);
   return ring;
@@ -124,6 +132,22 @@ describe('a key', () => {
   it('of another service in the same database is not ours to publish', async () => {
     await database.store.serviceKeys.remember('did:web:svc.example.org#receipt-1', 'z6Mk');
     expect(Object.keys(timesOf(await start()))).toEqual(['receipt-1']);
+  });
+
+  it('of a former DID of the service is kept under that one', async () => {
+    const [key] = setsOf([R1]).receiptKeys.published;
+    await database.store.serviceKeys.remember(`${FORMER}#status-1`, key?.publicKeyMultibase ?? '');
+    const keys = await start();
+    expect(keys.statusKeys.published.map(({ kid }) => kid)).toEqual([`${DID}#status-1`]);
+    expect(keys.formers).toEqual([
+      {
+        did: FORMER,
+        receiptKeys: { published: [] },
+        statusKeys: {
+          published: [expect.objectContaining({ kid: `${FORMER}#status-1`, publicKey: key?.publicKey })],
+        },
+      },
+    ]);
   });
 });
 

@@ -3,7 +3,7 @@
  * every key that was ever published and when it ended (protocol §8). A key that has ended signs nothing more, on any node,
  * within a second. Then the key files are read again: if they begin with a key in force by now, that one signs.
  */
-import { decodeMultikey } from '@svc/protocol';
+import { type DidWeb, decodeMultikey } from '@svc/protocol';
 import { findUntimely, type KeyTime } from '@svc/transparency';
 import { serviceUnavailable } from '../errors.ts';
 import type { Holds } from '../lib/holds.ts';
@@ -18,6 +18,7 @@ import {
   type ServiceSigner,
 } from './key-set.ts';
 import { rememberServiceKeys } from './remember-service-keys.ts';
+import type { PublishedIdentity } from './service-identity.ts';
 
 const READ_EVERY_MS = 1_000;
 
@@ -31,6 +32,8 @@ export interface KeyRingDeps {
   readonly holds: Pick<Holds, 'set' | 'list'>;
   readonly log: Pick<Log, 'warn' | 'error'>;
   readonly did: string;
+  /** Those that the service had before. */
+  readonly formerDids: readonly DidWeb[];
   /** Reads the key files again. Rejects with `KeySetError`. */
   readonly load: () => Promise<ServiceKeySets>;
 }
@@ -38,6 +41,7 @@ export interface KeyRingDeps {
 export class KeyRing implements ServiceKeySets {
   receiptKeys: KeySet;
   statusKeys: KeySet;
+  formers: readonly PublishedIdentity[] = [];
   private readonly timer: NodeJS.Timeout;
   private reading: Promise<void> | null = null;
   private ended: ReadonlyMap<string, string> = new Map();
@@ -115,6 +119,11 @@ export class KeyRing implements ServiceKeySets {
     this.sets = sets;
     this.receiptKeys = this.build(sets.receiptKeys, 'receipt', own);
     this.statusKeys = this.build(sets.statusKeys, 'status', own);
+    this.formers = this.deps.formerDids.map((did) => ({
+      did,
+      receiptKeys: { published: publishedUnder(did, 'receipt', records) },
+      statusKeys: { published: publishedUnder(did, 'status', records) },
+    }));
   }
 
   private build(
@@ -125,9 +134,9 @@ export class KeyRing implements ServiceKeySets {
     const byKid = new Map(records.map((record) => [record.kid, record]));
     const fromFile = published.map((key) => ({ ...key, time: timeOf(byKid.get(key.kid)) ?? key.time }));
     const listed = new Set(published.map(({ kid }) => kid));
-    const prefix = `${this.deps.did}#${purpose}-`;
-    const others = records.filter(({ kid }) => kid.startsWith(prefix) && !listed.has(kid));
-    return { signer: this.guard(signer), published: [...fromFile, ...others.flatMap(publishedOf)] };
+    const known = publishedUnder(this.deps.did, purpose, records);
+    const others = known.filter(({ kid }) => !listed.has(kid));
+    return { signer: this.guard(signer), published: [...fromFile, ...others] };
   }
 
   /** Nothing is signed by a key that has ended, whoever is about to. */
@@ -198,6 +207,13 @@ const timeOf = (record: ServiceKeyRecord | undefined): KeyTime | null => {
     isCompromised: compromisedAtMs !== null,
   };
 };
+
+/** As the database knows them. */
+const publishedUnder = (
+  did: string,
+  purpose: KeyPurpose,
+  records: readonly ServiceKeyRecord[],
+): PublishedKey[] => records.filter(({ kid }) => kid.startsWith(`${did}#${purpose}-`)).flatMap(publishedOf);
 
 const publishedOf = (record: ServiceKeyRecord): PublishedKey[] => {
   const { kid, publicKeyMultibase } = record;

@@ -4,8 +4,14 @@ import { type KeyTime, REVOKED, VALID_FROM, VALID_UNTIL } from '@svc/transparenc
 import { CONTEXTS, multikeyMethod } from '../principals/did-document.ts';
 import type { KeySet } from './key-set.ts';
 
-export interface ServiceIdentity {
+/** What the service publishes under one DID. */
+export interface PublishedIdentity {
   readonly did: DidWeb;
+  readonly receiptKeys: Pick<KeySet, 'published'>;
+  readonly statusKeys: Pick<KeySet, 'published'>;
+}
+
+export interface ServiceIdentity extends PublishedIdentity {
   /** As it stands in DIDs: a port is `%3A<port>`. */
   readonly domain: string;
   readonly env: 'development' | 'production';
@@ -16,17 +22,15 @@ export interface ServiceIdentity {
   readonly statusBaseUrl: string;
   readonly receiptKeys: KeySet;
   readonly statusKeys: KeySet;
+  /** As it was under each DID that it had before, with the keys that the database knows of it. */
+  readonly formers: readonly PublishedIdentity[];
 }
 
 /**
  * The service's own DID document: every receipt and status key that ever signed, for ever, each with its time. `svc:…` are
  * absolute IRIs, so JSON-LD processors take them as they stand, and `revoked` is a term of Multikey. RFC 8785 text.
  */
-export const buildServiceDidDocument = ({
-  did,
-  receiptKeys,
-  statusKeys,
-}: Pick<ServiceIdentity, 'did' | 'receiptKeys' | 'statusKeys'>): string => {
+export const buildServiceDidDocument = ({ did, receiptKeys, statusKeys }: PublishedIdentity): string => {
   const keys = [...receiptKeys.published, ...statusKeys.published];
   return jcs({
     '@context': [...CONTEXTS],
@@ -49,10 +53,7 @@ const presentTime = ({ fromMs, untilMs, isCompromised }: KeyTime): JsonObject =>
  * The same keys as a JWK Set (RFC 7517, RFC 8037 §2), for JOSE libraries, which take a key of a set whatever is signed under it. So
  * it lacks compromised keys; retired ones stay, with their time as `nbf` and `exp`, which no library looks at. RFC 8785 text.
  */
-export const buildServiceJwks = ({
-  receiptKeys,
-  statusKeys,
-}: Pick<ServiceIdentity, 'receiptKeys' | 'statusKeys'>): string => {
+export const buildServiceJwks = ({ receiptKeys, statusKeys }: Omit<PublishedIdentity, 'did'>): string => {
   const keys = [...receiptKeys.published, ...statusKeys.published];
   return jcs({
     keys: keys

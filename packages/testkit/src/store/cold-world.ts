@@ -133,13 +133,19 @@ export const createColdWorld = async (url: string, store: Store): Promise<readon
   return receipts;
 };
 
-const DID = 'did:web:svc.example';
-const keySet = (purpose: 'receipt' | 'status') => {
+const keySet = (did: DidWeb, purpose: 'receipt' | 'status') => {
   const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
-  return parseKeySet({ keys: [{ ...jwk, kid: `${purpose}-1` }] }, purpose, DID);
+  return parseKeySet({ keys: [{ ...jwk, kid: `${purpose}-1` }] }, purpose, did);
+};
+const identityOf = (domain: string, formers: ServiceIdentity['formers'] = []): ServiceIdentity => {
+  const did = `did:web:${domain}` as DidWeb;
+  const keys = { receiptKeys: keySet(did, 'receipt'), statusKeys: keySet(did, 'status') };
+  return { did, ...keys, formers } as unknown as ServiceIdentity;
 };
 /** Its keys, none of which a database knows by itself. */
-export const identity = { did: DID, receiptKeys: keySet('receipt'), statusKeys: keySet('status') };
+export const identity = identityOf('svc.example');
+/** The same service, which has another DID by now. */
+export const renamed = identityOf('new.example', [identity]);
 
 /** Of the service, as far as days need it. */
 export const serviceOf = (store: Store): ServiceDeps => {
@@ -158,7 +164,7 @@ export const serviceOf = (store: Store): ServiceDeps => {
 /** Objects with the keys of that service; pages that have all the time they need, unless it is said. */
 export const coldPlaceOf = (objects: ObjectStore, pageMs = 600_000) => ({
   ...{ objects, pageMs },
-  readManifest: manifestReader(identity as unknown as ServiceIdentity, nativeCrypto),
+  readManifest: manifestReader(identity, nativeCrypto),
 });
 
 export const packingOf = (url: string, store: Store, objects: ObjectStore): PackDaysDeps => ({
