@@ -7,7 +7,12 @@ import { verifyCheckpoint } from '@svc/transparency';
 import type { ServiceDeps } from '../deps.ts';
 import type { CheckpointRecord, Day } from '../ports/checkpoints.ts';
 import { ALWAYS } from '../service-keys/key-set.ts';
-import { buildServiceDidDocument, type ServiceIdentity } from '../service-keys/service-identity.ts';
+import {
+  buildServiceDidDocument,
+  identityOfKey,
+  type PublishedIdentity,
+} from '../service-keys/service-identity.ts';
+import { kidOf } from '../transparency/attest.ts';
 import type { Kept } from './kept.ts';
 
 type Deps = Pick<ServiceDeps, 'store' | 'identity' | 'crypto'>;
@@ -29,7 +34,7 @@ export const listLostCheckpoints = async (
  * The document without the times of its keys: it was published, whatever has become of its key since, and this database may
  * know a key of the lost span only from now on.
  */
-const documentOfAnyTime = ({ statusKeys, ...identity }: ServiceIdentity): string =>
+const documentOfAnyTime = ({ statusKeys, ...identity }: PublishedIdentity): string =>
   buildServiceDidDocument({
     ...identity,
     statusKeys: { ...statusKeys, published: statusKeys.published.map((key) => ({ ...key, time: ALWAYS })) },
@@ -44,7 +49,7 @@ const readCheckpoint = (
   const text = String(jws);
   const verified = verifyCheckpoint({
     checkpoint: text,
-    serviceDidDocument: documentOfAnyTime(identity),
+    serviceDidDocument: documentOfAnyTime(identityOfKey(identity, kidOf(text) ?? '')),
     crypto,
   });
   if (!verified.ok || verified.checkpoint.day !== day)

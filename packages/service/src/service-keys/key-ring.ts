@@ -163,7 +163,11 @@ export class KeyRing implements ServiceKeySets {
 }
 
 /** Why something dated `atMs` does not count under this key by its date; null where it does. */
-export const findUntimelyKey = (keys: KeySet, kid: string, atMs: number): string | null => {
+export const findUntimelyKey = (
+  keys: Pick<KeySet, 'published'>,
+  kid: string,
+  atMs: number,
+): string | null => {
   const key = keys.published.find((published) => published.kid === kid);
   return key === undefined ? 'is not published' : findUntimely(key.time, atMs);
 };

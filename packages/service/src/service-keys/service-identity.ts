@@ -26,6 +26,10 @@ export interface ServiceIdentity extends PublishedIdentity {
   readonly formers: readonly PublishedIdentity[];
 }
 
+/** As which of its DIDs the service signed with a key; of a DID that it never had, as the present one. */
+export const identityOfKey = (identity: ServiceIdentity, kid: string): PublishedIdentity =>
+  identity.formers.find(({ did }) => kid.startsWith(`${did}#`)) ?? identity;
+
 /**
  * The service's own DID document: every receipt and status key that ever signed, for ever, each with its time. `svc:…` are
  * absolute IRIs, so JSON-LD processors take them as they stand, and `revoked` is a term of Multikey. RFC 8785 text.

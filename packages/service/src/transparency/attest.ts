@@ -10,6 +10,7 @@ import { notFound } from '../errors.ts';
 import type { CheckpointRecord, Day } from '../ports/checkpoints.ts';
 import type { ReceiptRecord } from '../ports/decisions.ts';
 import { findUntimelyKey } from '../service-keys/key-ring.ts';
+import { identityOfKey } from '../service-keys/service-identity.ts';
 
 type Deps = Pick<ServiceDeps, 'identity' | 'clock' | 'crypto'>;
 type StoredReceipt = Pick<ReceiptRecord, 'receiptId' | 'jws'>;
@@ -42,9 +43,10 @@ export const attestWhereNeeded = async (
   receipt: StoredReceipt,
   checkpoint: CheckpointRecord,
 ): Promise<string | null> => {
-  const { receiptKeys, statusKeys } = deps.identity;
   const kid = kidOf(receipt.jws);
   if (kid === null) return null;
+  const { receiptKeys } = identityOfKey(deps.identity, kid);
+  const { statusKeys } = identityOfKey(deps.identity, checkpoint.kid);
   const isTimely =
     findUntimelyKey(receiptKeys, kid, evaluatedAt(receipt.receiptId)) === null &&
     findUntimelyKey(statusKeys, checkpoint.kid, closedAt(checkpoint)) === null;
@@ -74,7 +76,7 @@ const closedAt = ({ jws }: CheckpointRecord): number => {
 };
 
 /** Null for what is no JWS, to which nobody could attest. */
-const kidOf = (text: string): string | null => {
+export const kidOf = (text: string): string | null => {
   const jws = parseCompactJws(text, RECEIPT_JWS_MAX_CHARS);
   return jws.ok && typeof jws.header.kid === 'string' ? jws.header.kid : null;
 };

@@ -6,8 +6,8 @@ import type { ServiceDeps } from '../deps.ts';
 import { internal } from '../errors.ts';
 import type { Day } from '../ports/checkpoints.ts';
 import type { EvidenceRecord } from '../ports/evidence.ts';
-import { buildServiceDidDocument } from '../service-keys/service-identity.ts';
-import { attestWhereNeeded } from './attest.ts';
+import { buildServiceDidDocument, identityOfKey } from '../service-keys/service-identity.ts';
+import { attestWhereNeeded, kidOf } from './attest.ts';
 import { getInclusion, type InclusionAnswer } from './prove-inclusion.ts';
 
 export type BundleAnswer =
@@ -19,7 +19,7 @@ export type BundleAnswer =
       readonly inclusion: Extract<InclusionAnswer, { readonly kind: 'proven' }>;
       /** The compact JWS, where a key that signed is not in force any more. */
       readonly attestation: string | null;
-      /** The service's DID document as JSON text. */
+      /** The service's DID document as JSON text: of the DID that signed the Receipt. */
       readonly didDocument: string;
       readonly evidence: readonly EvidenceRecord[];
     };
@@ -37,7 +37,7 @@ export const getBundle = async (
   const hashes = evidenceOf(JSON.parse(receiptText) as ReceiptBody);
   const evidence = await Promise.all(hashes.map((hash) => getEvidence(deps, hash)));
   const attestation = await attestWhereNeeded(deps, { receiptId, jws }, inclusion.checkpoint);
-  const didDocument = buildServiceDidDocument(deps.identity);
+  const didDocument = buildServiceDidDocument(identityOfKey(deps.identity, kidOf(jws) ?? ''));
   return { kind: 'bundled', receiptText, inclusion, attestation, didDocument, evidence };
 };
 

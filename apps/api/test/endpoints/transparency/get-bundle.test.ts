@@ -54,6 +54,20 @@ it('waits for the day to be closed, then verifies alone, with a pinned DID docum
     expect(verified).toMatchObject({ ok: true, receipt, assumed: [] });
   }
 
+  // The service gets another DID: what was signed under the former one is checked under that.
+  const { identity } = deployment.process.service;
+  const former = { did: identity.did, receiptKeys: identity.receiptKeys, statusKeys: identity.statusKeys };
+  const present = Object.getOwnPropertyDescriptors(identity);
+  Object.defineProperties(identity, {
+    did: { value: 'did:web:new.example', configurable: true },
+    receiptKeys: { value: { ...former.receiptKeys, published: [] }, configurable: true },
+    formers: { value: [former], configurable: true },
+  });
+  const renamed = await bundleOf(allow);
+  Object.defineProperties(identity, present);
+  expect(verifyBundle(renamed.text, { serviceDidDocument })).toMatchObject({ ok: true });
+  expect(renamed.json).toMatchObject({ did_document: { id: former.did } });
+
   const { text, json } = await bundleOf(allow);
   const file = join(dataDir, 'bundle.json');
   writeFileSync(file, text);
