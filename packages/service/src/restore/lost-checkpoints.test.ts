@@ -18,16 +18,16 @@ const keysOf = (purpose: 'receipt' | 'status'): KeySet => {
 const receiptKeys = keysOf('receipt');
 const statusKeys = keysOf('status');
 
-/** As a restored database knows the status key; `kept` is what lies beside the fence. */
-const list = (published: KeySet['published'], kept: JsonObject) =>
-  listLostCheckpoints(
-    {
-      store: { checkpoints: { find: async () => null } },
-      identity: { did: DID, receiptKeys, statusKeys: { ...statusKeys, published } },
-      crypto: nativeCrypto,
-    } as unknown as ServiceDeps,
-    [{ name: DAY, kept }],
-  );
+/** As a restored database knows the status key, by the name that the service has now; `kept` is what lies beside the fence. */
+const list = (published: KeySet['published'], kept: JsonObject, did = DID) => {
+  const own = { did: DID, receiptKeys, statusKeys: { ...statusKeys, published } };
+  const identity =
+    did === DID
+      ? { ...own, formers: [] }
+      : { did, receiptKeys, statusKeys: keysOf('status'), formers: [own] };
+  const deps = { store: { checkpoints: { find: async () => null } }, identity, crypto: nativeCrypto };
+  return listLostCheckpoints(deps as unknown as ServiceDeps, [{ name: DAY, kept }]);
+};
 const keptCheckpoint = async (signer: KeySet['signer']): Promise<JsonObject> => {
   const checkpoint = buildCheckpoint({
     ...{ serviceDid: DID, day: DAY, treeSize: 0, root: emptyRoot(), previousRoot: null },
@@ -43,6 +43,11 @@ it.each([
 ])('a checkpoint is put back under a key that %s: the restore would otherwise never end', async (_, time) => {
   const published = statusKeys.published.map((key) => ({ ...key, time }));
   expect(await list(published, await keptCheckpoint(statusKeys.signer))).toMatchObject([{ day: DAY }]);
+});
+
+it('one that was signed before the service got another DID is put back too', async () => {
+  const kept = await keptCheckpoint(statusKeys.signer);
+  expect(await list(statusKeys.published, kept, 'did:web:new.example')).toMatchObject([{ day: DAY }]);
 });
 
 it('one that the service never signed is refused', async () => {
