@@ -19,7 +19,7 @@ export const KNOWN: Readonly<Record<string, readonly string[]>> = {
   dpkg: ['-x'],
   grep: ['-i'],
   head: [],
-  helm: ['install', '--values'],
+  helm: ['upgrade', '--install', '--timeout', '--values'],
   install: ['-D', '-d', '-m', '-o', '-g'],
   journalctl: ['-u', '-n', '--no-pager'],
   jq: ['-c', '-r', '-s'],
