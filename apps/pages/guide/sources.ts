@@ -100,17 +100,14 @@ function readable(file: string): boolean {
 
 function decisions(): readonly string[] {
   return readdirSync(new URL('docs/decisions/', ROOT))
-    .filter((name) => name.endsWith('.md'))
+    .filter((name) => /^\d{4}-.*\.md$/.test(name))
     .sort()
     .map((name) => `docs/decisions/${name}`);
 }
 
 /** `docs/decisions` as a page. */
 function decisionList(): Omit<Source, 'isListed'> {
-  const rows = decisions().map((file) => {
-    const [, title = ''] = /^# (.*)$/m.exec(readFileSync(new URL(file, ROOT), 'utf8')) ?? [];
-    return `- [${title}](${file.replace('docs/', '')})`;
-  });
-  const markdown = `# Decisions\n\nWhy it is built as it is, one page each.\n\n${rows.join('\n')}\n`;
+  const index = readFileSync(new URL('docs/decisions/README.md', ROOT), 'utf8');
+  const markdown = index.replaceAll(/\]\((?=\d{4}-)/g, '](decisions/');
   return { address: 'guide/decisions', section: 'Decisions', file: 'docs/decisions/', markdown };
 }

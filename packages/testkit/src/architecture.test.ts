@@ -1,5 +1,5 @@
 /** What `docs/architecture.md` shows is there. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
 const root = new URL('../../../', import.meta.url);
@@ -19,6 +19,36 @@ it('every file that it names exists', () => {
   const files = filesIn(text);
   expect(files.length).toBeGreaterThan(15);
   expect(files.filter((file) => !existsSync(new URL(file, root)))).toEqual([]);
+});
+
+it('every package is in the picture and in the table of CONTRIBUTING; what tests share, in the table alone', () => {
+  const packages = readdirSync(new URL('packages/', root)).filter((name) =>
+    existsSync(new URL(`packages/${name}/package.json`, root)),
+  );
+  expect(packages.length).toBeGreaterThan(20);
+  const drawn = new Set(
+    [...section('Packages').matchAll(/^ {2}(\S+) --> (\S+)$/gm)].flatMap(([, ...ends]) => ends),
+  );
+  expect(packages.filter((name) => !drawn.has(name))).toEqual(['testkit']);
+  const table = read('CONTRIBUTING.md');
+  expect(
+    packages.filter((name) => !table.includes(`\`packages/${name}\``) && !table.includes(`\`${name}\``)),
+  ).toEqual([]);
+});
+
+it('the list of decisions has each once, under its number and title', () => {
+  const index = read('docs/decisions/README.md');
+  const pages = readdirSync(new URL('docs/decisions/', root)).filter((name) => /^\d{4}-/.test(name));
+  const lines = pages.map((name) => {
+    const [, number, title] = /^# (\d+)\. (.*)$/m.exec(read(`docs/decisions/${name}`)) ?? [];
+    return `- [${number}](${name}) ${title}`;
+  });
+  expect(
+    index
+      .split('\n')
+      .filter((line) => line.startsWith('- '))
+      .sort(),
+  ).toEqual(lines.sort());
 });
 
 it('every arrow between packages is a dependency', () => {
