@@ -41,7 +41,7 @@ it('the list of decisions has each once, under its number and title', () => {
   const pages = readdirSync(new URL('docs/decisions/', root)).filter((name) => /^\d{4}-/.test(name));
   const lines = pages.map((name) => {
     const [, number, title] = /^# (\d+)\. (.*)$/m.exec(read(`docs/decisions/${name}`)) ?? [];
-    return `- [${number}](${name}) ${title}`;
+    return `- [${number}. ${title}](${name})`;
   });
   expect(
     index
