@@ -47,7 +47,9 @@ it.each([
 
 it('one that was signed before the service got another DID is put back too', async () => {
   const kept = await keptCheckpoint(statusKeys.signer);
-  expect(await list(statusKeys.published, kept, 'did:web:new.example' as DidWeb)).toMatchObject([{ day: DAY }]);
+  expect(await list(statusKeys.published, kept, 'did:web:new.example' as DidWeb)).toMatchObject([
+    { day: DAY },
+  ]);
 });
 
 it('one that the service never signed is refused', async () => {
