@@ -19,7 +19,6 @@ import { ensurePartitionsOn } from './partitions.ts';
 const CONNECT_MS = 5_000;
 /** Of what waits for nobody: a server that stands still is not waited for. A migration itself may take longer, and is not cut off. */
 const READ_MS = 10_000;
-/** No other module uses this space of locks. */
 const LOCK = {
   text: `select pg_try_advisory_lock(${LOCK_SPACES.migration}, 0) as "isHeld"`,
   query_timeout: READ_MS,
@@ -245,27 +244,34 @@ async function runWithin(
   }
 }
 
-// Whoever inserts Receipts is a role of the service; whoever is at conformance runs and is not is one of a runner.
+// A role of the service inserts Receipts; one of a runner may change columns of conformance runs, and is none of the service.
 const grantedSql = `
   with
-    granted as (
-      select c.oid::regclass::text as name, acl.grantee
-      from
-        pg_class as c
-        left join pg_attribute as a on a.attrelid = c.oid and a.attacl is not null,
-        aclexplode(coalesce(a.attacl, c.relacl)) as acl
+    service as (
+      select acl.grantee
+      from pg_class as c, aclexplode(c.relacl) as acl
       where
-        c.oid in (to_regclass('receipts'), to_regclass('conformance_runs'))
-        and acl.privilege_type in ('INSERT', 'UPDATE')
+        c.oid = to_regclass('receipts')
+        and acl.privilege_type = 'INSERT'
         and acl.grantee not in (0, c.relowner)
+    ),
+    runner as (
+      select acl.grantee
+      from pg_class as c join pg_attribute as a on a.attrelid = c.oid, aclexplode(a.attacl) as acl
+      where
+        c.oid = to_regclass('conformance_runs')
+        and acl.privilege_type = 'UPDATE'
+        and acl.grantee not in (0, c.relowner)
+      except
+      select grantee from service
     )
-  select pg_get_userbyid(grantee) as role, bool_or(name = 'receipts') as "isService"
-  from granted
-  group by grantee`;
+  select pg_get_userbyid(grantee) as role, true as "isService" from service
+  union all
+  select pg_get_userbyid(grantee), false from runner`;
 
 /**
- * The roles that had the rights of the service, or of a runner, have them of what a migration makes, in the moment in which it is there: nodes of the version before
- * commit through functions that it replaces.
+ * The roles of the service and of runners have their rights on what a migration makes from the moment in which it is there: nodes of the
+ * version before commit through functions that it replaces.
  */
 async function grantAgain(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ role: string; isService: boolean }>(grantedSql);

@@ -44,24 +44,31 @@ const rightsOnDays = (url: string) =>
 it('after any migration the roles of the service and of a runner have what they would be given then, without being given it again', async () => {
   const name = `granted_${process.pid}`;
   const runner = `${role}_runner`;
+  const reader = `${role}_reader`;
   await runSql(database.url, `create database ${name} template template0`);
   await runSql(database.url, `create role ${runner}`);
+  await runSql(database.url, `create role ${reader}`);
   const former = Object.assign(new URL(database.url), { pathname: `/${name}` }).href;
   /** Of each of both, on tables and columns. */
   const rights = () =>
-    runSql(
+    runSql<{ relname: string; attname: string | null; role: string; rights: string[] }>(
       former,
-      `select c.relname, a.attname, pg_get_userbyid(acl.grantee) as role, array_agg(acl.privilege_type order by acl.privilege_type) as rights
-       from pg_class as c
-         left join pg_attribute as a on a.attrelid = c.oid and a.attacl is not null
-         cross join lateral (select * from aclexplode(c.relacl) union select * from aclexplode(a.attacl)) as acl
-       where pg_get_userbyid(acl.grantee) in ('${role}', '${runner}') group by 1, 2, 3 order by 1, 2, 3`,
+      `select had.relname, had.attname, pg_get_userbyid(acl.grantee) as role, array_agg(acl.privilege_type::text order by acl.privilege_type) as rights
+       from (
+           select relname, null as attname, relacl as acl from pg_class
+           union all
+           select c.relname, a.attname, a.attacl from pg_attribute as a join pg_class as c on c.oid = a.attrelid
+         ) as had,
+         aclexplode(had.acl) as acl
+       where pg_get_userbyid(acl.grantee) in ('${role}', '${runner}', '${reader}') group by 1, 2, 3 order by 1, 2, 3`,
     );
   const migrations = listMigrations();
   try {
     await migrate(former, { migrations: migrations.filter((one) => one.name < '0010') });
     await grantService(former, role);
     await grantRunner(former, runner);
+    // A right of somebody else on a column changes nothing of that, and stays.
+    await runSql(former, `grant select (jws) on receipts to ${reader}`);
     const atFirst = await rights();
     for (const until of ['0011', '0019', '9999']) {
       await migrate(former, { migrations: migrations.filter((one) => one.name < until) });
@@ -70,10 +77,14 @@ it('after any migration the roles of the service and of a runner have what they 
       await grantRunner(former, runner);
       expect(kept).toEqual(await rights());
       expect(kept).not.toEqual(atFirst);
+      expect(kept.filter((one) => one.role === reader)).toEqual([
+        { relname: 'receipts', attname: 'jws', role: reader, rights: ['SELECT'] },
+      ]);
     }
   } finally {
     await runSql(database.url, `drop database ${name} with (force)`);
     await runSql(database.url, `drop role ${runner}`);
+    await runSql(database.url, `drop role ${reader}`);
   }
 });
 
