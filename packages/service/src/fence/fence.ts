@@ -187,19 +187,22 @@ export class Fence {
     await delay(ms, undefined, { signal, ref: false }).catch(() => {});
   }
 
-  /** `over`: the round has given it up. What it finds from then on is old, and counts no more: another server may have been confirmed since. */
+  /**
+   * `over`: the round has given it up. What it finds from then on says nothing of the server that counts, since another one may have been confirmed
+   * meanwhile; what changed is copied out all the same, however slow the store is.
+   */
   async #look(over: AbortSignal, again = LOOKS_AGAIN): Promise<void> {
     const { store, random, identity } = this.deps;
     const { outside } = this.options;
     const startedMs = performance.now();
     const found = await outside.find(HEAD_KEY);
-    if (over.aborted) return;
     const head = found === null ? null : parseHead(identity.did, found.text);
-    if (head !== null && 'problem' in head) return this.#refuse(head.problem);
+    if (head !== null && 'problem' in head) return over.aborted ? undefined : this.#refuse(head.problem);
     const nonce = Buffer.from(random.bytes(16)).toString('hex');
     const sentMs = performance.now();
     const beat = await store.lineage.beat(head, nonce);
-    if (over.aborted) return;
+    const isSound = beat.verdict === 'known' || beat.verdict === 'next';
+    if (over.aborted) return isSound ? this.#startKeeping() : undefined;
     if (this.#noticeReplaced(beat)) return this.#refuse(REPLACED, beat);
     if (beat.verdict !== 'known' && beat.verdict !== 'next') return this.#refuse(WHY[beat.verdict], beat);
     if (this.#mustSettle(beat, head)) return this.#refuse(WOKEN, beat);
@@ -208,12 +211,16 @@ export class Fence {
     const isPublished =
       !isKnown &&
       (await outside.put(HEAD_KEY, formatHead(identity.did, headOf(beat, nonce)), found?.tag ?? null));
-    if (over.aborted) return;
+    if (over.aborted) return this.#startKeeping();
     if (isKnown) this.#confirm(beat, Math.min(startedMs, sentMs - (beat.ageMs ?? 0)));
     else if (isPublished) this.#confirm(beat, sentMs);
     // Another process was first: what it published is looked at at once, so that nobody loses several rounds on end.
     else if (again > 0) return this.#look(over, again - 1);
     else this.#failure = 'another process was first each time';
+    this.#startKeeping();
+  }
+
+  #startKeeping(): void {
     this.#keeping ??= this.#keep();
   }
 
