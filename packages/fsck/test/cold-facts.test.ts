@@ -11,10 +11,10 @@ import {
   createColdWorld,
   DAYS,
   DUE,
-  identity,
   PRINCIPALS,
   packingOf,
   RPS,
+  recordKeys,
 } from '@svc/testkit/store/cold-world';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql, withSession } from '@svc/testkit/store/session';
@@ -47,14 +47,7 @@ beforeAll(async () => {
   await createColdWorld(stores.url, stores.first);
   const { objects: opened } = await openObjects(pathToFileURL(root).href, null);
   objects = opened;
-  for (const { kid, publicKeyMultibase } of [
-    ...identity.receiptKeys.published,
-    ...identity.statusKeys.published,
-  ])
-    await tamper(stores.url, 'insert into service_keys (kid, public_key) values ($1, $2)', [
-      kid,
-      publicKeyMultibase,
-    ]);
+  await recordKeys(stores.url);
   await packDays(packingOf(stores.url, stores.first, objects), new AbortController().signal);
   before = await findFaults();
 });

@@ -23,7 +23,14 @@ import type { Sha256 } from '@svc/protocol';
 import type { ColdDayRepository, ObjectStore } from '@svc/service';
 import { unpackDay } from '@svc/store-pg';
 import { tamper } from '@svc/testkit';
-import { bringBack, createColdWorld, DUE, identity, packingOf } from '@svc/testkit/store/cold-world';
+import {
+  bringBack,
+  createColdWorld,
+  DUE,
+  identity,
+  packingOf,
+  recordKeys,
+} from '@svc/testkit/store/cold-world';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -76,14 +83,7 @@ const killed = () => Promise.reject(new Error('killed'));
 
 beforeAll(async () => {
   await createColdWorld(stores.url, stores.first);
-  for (const { kid, publicKeyMultibase } of [
-    ...identity.receiptKeys.published,
-    ...identity.statusKeys.published,
-  ])
-    await tamper(stores.url, 'insert into service_keys (kid, public_key) values ($1, $2)', [
-      kid,
-      publicKeyMultibase,
-    ]);
+  await recordKeys(stores.url);
 });
 
 const becomeOld = (isOld: boolean) =>

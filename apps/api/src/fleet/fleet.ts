@@ -232,7 +232,8 @@ export class Fleet {
       const [found, before] = await Promise.all(
         [next, old].map((member) => member.ask('readiness', ANSWER_MS)),
       );
-      if (found?.ok === true || (found !== null && before?.ok !== true)) return true;
+      const isOldOut = old.state !== 'listening' || before?.ok === false;
+      if (found?.ok === true || (found !== null && isOldOut)) return true;
       await delay(READY_EVERY_MS);
     }
     return false;

@@ -193,3 +193,15 @@ export const bringBack = (url: string): Promise<void> =>
        delete from cold_days;
      end $$`,
   );
+
+/** `fsck` knows the keys of `identity` as those of the service. */
+export const recordKeys = async (url: string): Promise<void> => {
+  for (const { kid, publicKeyMultibase } of [
+    ...identity.receiptKeys.published,
+    ...identity.statusKeys.published,
+  ])
+    await tamper(url, 'insert into service_keys (kid, public_key) values ($1, $2)', [
+      kid,
+      publicKeyMultibase,
+    ]);
+};
