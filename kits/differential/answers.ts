@@ -99,8 +99,8 @@ const serviceOf = (document: string): unknown => {
 };
 
 /**
- * Null also where zlib refuses what fflate reads, as kits do: DEFLATE whose Huffman codes are no complete set (docs/divergences.md). What
- * both read is the same.
+ * Null also where zlib refuses what fflate reads, as kits do: DEFLATE whose Huffman codes are no complete set
+ * (docs/divergences.md). What both read is the same.
  */
 const bitsOf = (text: string): Uint8Array | null => {
   const bits = decodeBitstring(text);
@@ -283,8 +283,8 @@ export const ANSWERS = {
 } as const;
 
 /**
- * Whether a kit's answer is right: the same, or the name of something that is wrong. A Receipt, header or payload that is no strict JSON is
- * just that to a kit, where `verifyReceipt` reads on and names the member in it.
+ * Whether a kit's answer is right: the same, or the name of something that is wrong. A Receipt, header or payload that
+ * is no strict JSON is just that to a kit, where `verifyReceipt` reads on and names the member in it.
  */
 const NO_STRICT_JSON: readonly unknown[] = ['malformed-receipt', 'wrong-header', 'payload-not-canonical'];
 

@@ -1,6 +1,7 @@
 /**
- * `npm run kits`: each kit's own tests, which run every vector that concerns it; a conformance run against it; and random questions to it and
- * to the TypeScript libraries, until so many answers were the same. Then stock JOSE libraries verify by the JWK Set of a running API. What a kit needs is installed from Debian where it is missing.
+ * `npm run kits`: each kit's own tests, which run every vector that concerns it; a conformance run against it; and
+ * random questions to it and to the TypeScript libraries, until so many answers were the same. Then stock JOSE
+ * libraries verify by the JWK Set of a running API. What a kit needs is installed from Debian where it is missing.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

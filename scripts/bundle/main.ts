@@ -1,6 +1,7 @@
 /**
- * Bundles libraries and programs, each as its `tsup.config.ts` says, in one process: to start a bundler takes longer than to bundle most
- * of them. Parameters: folders of packages. None: all but the API, which has the pages beside itself and is bundled once they are built.
+ * Bundles libraries and programs, each as its `tsup.config.ts` says, in one process: to start a bundler takes longer
+ * than to bundle most of them. Parameters: folders of packages. None: all but the API, which has the pages beside
+ * itself and is bundled once they are built.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * `npm run docs:api [-- FOLDER]`: the reference of all published packages, one module for each of their entries. Ends with 1 where
- * something has no docstring, or a link in one leads nowhere.
+ * `npm run docs:api [-- FOLDER]`: the reference of all published packages, one module for each of their entries. Ends
+ * with 1 where something has no docstring, or a link in one leads nowhere.
  */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -1,6 +1,7 @@
 /**
- * `npm run pack:apps`: each program as a folder that runs by itself, with nothing but Node: its dependencies are in one file, and beside
- * it is what it reads. After `npm run build`. Options: `--out FOLDER` (packed), `--only NAME`, `--from FOLDER` (of one: its build).
+ * `npm run pack:apps`: each program as a folder that runs by itself, with nothing but Node: its dependencies are in one
+ * file, and beside it is what it reads. After `npm run build`. Options: `--out FOLDER` (packed), `--only NAME`, `--from
+ * FOLDER` (of one: its build).
  */
 import {
   cpSync,

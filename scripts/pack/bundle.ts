@@ -3,7 +3,10 @@ import { buildSync } from 'esbuild';
 
 /** Call PKCS#11 libraries and libsodium; they have a binary for each platform, so they stay packages. */
 const NATIVE = ['koffi', 'sodium-native'];
-/** What is CommonJS among the dependencies asks for the modules of Node by `require`, and for a file beside itself by `__dirname`. It names no global: what is bundled may have a variable `URL`. */
+/**
+ * What is CommonJS among the dependencies asks for the modules of Node by `require`, and for a file beside itself by
+ * `__dirname`. It names no global: what is bundled may have a variable `URL`.
+ */
 const BANNER = [
   `import { createRequire as requireOf } from 'node:module';`,
   'const require = requireOf(import.meta.url);',

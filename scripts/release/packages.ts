@@ -64,8 +64,8 @@ export const listPrograms = (): readonly Installed[] =>
   workspaces('apps').filter(({ manifest }) => manifest.name !== '@svc/pages');
 
 /**
- * These packages and all that they need in production, ours among them, by `name@version`; of what is optional, what ours name, but for
- * the embedded databases of development. Throws where something is not installed.
+ * These packages and all that they need in production, ours among them, by `name@version`; of what is optional, what
+ * ours name, but for the embedded databases of development. Throws where something is not installed.
  */
 export const listNeeded = (roots: readonly Installed[]): ReadonlyMap<string, Needed> => {
   const needed = new Map<string, Needed>();

@@ -7,7 +7,10 @@ export interface Command extends CommandText {
   run(values: Readonly<Record<string, unknown>>, env: Environment, operand: string): Promise<number>;
 }
 
-/** From the environment, or the file that it names; null where neither does. Throws `UsageError`, also where a start would refuse it. */
+/**
+ * From the environment, or the file that it names; null where neither does. Throws `UsageError`, also where a start
+ * would refuse it.
+ */
 export const findDatabaseUrl = (given: Environment): string | null => {
   const { env, faults } = readSecretFiles(given, ['DATABASE_URL']);
   if (faults.length > 0) throw new UsageError(faults.join('\n'));

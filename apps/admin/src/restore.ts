@@ -1,4 +1,7 @@
-/** `svc-admin restore`: makes a database that was restored to an earlier moment the one that decides again (docs/operations.md). */
+/**
+ * `svc-admin restore`: makes a database that was restored to an earlier moment the one that decides again
+ * (docs/operations.md).
+ */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import {

@@ -1,6 +1,6 @@
 /**
- * `svc-admin org|principal|relying-party create` and `org key`: what an operator registers, over the API and with the admin token, so
- * that every rule of the API holds and the audit log has it.
+ * `svc-admin org|principal|relying-party create` and `org key`: what an operator registers, over the API and with the
+ * admin token, so that every rule of the API holds and the audit log has it.
  */
 import { UsageError } from '@svc/cli/command-line';
 import { isProtected } from '@svc/cli/protected-address';

@@ -1,6 +1,6 @@
 /**
- * `npm start`: the whole service in development on the embedded database, maintenance and conformance runs included, its main job done once
- * for everybody to see, and then left running.
+ * `npm start`: the whole service in development on the embedded database, maintenance and conformance runs included,
+ * its main job done once for everybody to see, and then left running.
  */
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';

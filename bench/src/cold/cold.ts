@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- cold`: what a cold day takes, and what a year of them does to lists, exports and decisions. Ends with 1 when a bar is
- * missed.
+ * `npm run bench -- cold`: what a cold day takes, and what a year of them does to lists, exports and decisions. Ends
+ * with 1 when a bar is missed.
  */
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';

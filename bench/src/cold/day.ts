@@ -1,4 +1,7 @@
-/** One day: what it takes as objects and in the database, to pack and to prove it, and to find a Receipt in it through the API. */
+/**
+ * One day: what it takes as objects and in the database, to pack and to prove it, and to find a Receipt in it through
+ * the API.
+ */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -166,7 +169,8 @@ async function measureProving(filled: FilledDay, options: ColdOptions, rows: Row
 }
 
 /**
- * The whole database without the tables of days, of which this one is the only one: its signed manifest, what was counted of it, and who is registered; and its objects.
+ * The whole database without the tables of days, of which this one is the only one: its signed manifest, what was
+ * counted of it, and who is registered; and its objects.
  */
 async function measureBytes({ databaseUrl, receipts, bytes }: FilledDay, { tables }: ColdDay): Promise<Row> {
   const objects = Object.values(tables)

@@ -1,4 +1,7 @@
-/** A year of the ledger benchmark of which most days are cold: packed by the worker as it is built, read by the API as it is built. */
+/**
+ * A year of the ledger benchmark of which most days are cold: packed by the worker as it is built, read by the API as
+ * it is built.
+ */
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';

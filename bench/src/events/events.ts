@@ -1,8 +1,9 @@
 /**
- * `npm run bench -- events`: what events cost a decision, in CPU time of the API and of its PostgreSQL. Four states of one service take turns at
- * the same load: a commit that never looks whether anybody wants to hear, as it was before there were events; nobody subscribed; one
- * subscription, of the relying party, told of every decision; and all who may hear of a decision told of every one: the relying party,
- * the Principal, and the org of each. Nothing is delivered meanwhile: that is the worker's.
+ * `npm run bench -- events`: what events cost a decision, in CPU time of the API and of its PostgreSQL. Four states of
+ * one service take turns at the same load: a commit that never looks whether anybody wants to hear, as it was before
+ * there were events; nobody subscribed; one subscription, of the relying party, told of every decision; and all who may
+ * hear of a decision told of every one: the relying party, the Principal, and the org of each. Nothing is delivered
+ * meanwhile: that is the worker's.
  */
 import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -20,8 +20,8 @@ const ETCD_MEMBERS = 3;
 const START_MS = 180_000;
 const POLL_MS = 100;
 /**
- * Takes in each machine the place of systemd, which reaps an orphan as it ends. PID 1 of a container may take seconds, and until then
- * Patroni counts a postmaster that has ended as one that runs: a switchover took 1.1 s longer so.
+ * Takes in each machine the place of systemd, which reaps an orphan as it ends. PID 1 of a container may take seconds,
+ * and until then Patroni counts a postmaster that has ended as one that runs: a switchover took 1.1 s longer so.
  */
 const TINI = '/usr/bin/tini';
 const INIT = existsSync(TINI) ? [TINI, '-s', '--'] : [];

@@ -1,6 +1,7 @@
 /**
- * `npm run ha:disk [-- --fault NAME …] [--rounds N] [--seconds N] [--rate N]`: disks of the database that are full or turn read-only, under load. Ends with 1 when
- * anything was lost, when readiness did not say why nothing was decided, or when it did not go on.
+ * `npm run ha:disk [-- --fault NAME …] [--rounds N] [--seconds N] [--rate N]`: disks of the database that are full or
+ * turn read-only, under load. Ends with 1 when anything was lost, when readiness did not say why nothing was decided,
+ * or when it did not go on.
  */
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -26,7 +26,10 @@ const LAST_NETWORK = 63;
 let network: number | null = null;
 let lastSource = 0;
 
-/** The server sees each connection from an address that can be cut off by itself. Others on this host run faults at the same time. */
+/**
+ * The server sees each connection from an address that can be cut off by itself. Others on this host run faults at the
+ * same time.
+ */
 const nextSource = (): string => {
   network ??= takeNetwork();
   lastSource += 1;

@@ -1,7 +1,7 @@
 /**
- * The load beside a fault: verifications at a steady rate and revocations, over both nodes, by clients that repeat refused and
- * lost requests under their `Idempotency-Key` on the other node, as `@svc/sdk-rp` behind a proxy would. Among the verifications are Proofs
- * that were spent, Grants that were revoked, and Grants whose budget ends.
+ * The load beside a fault: verifications at a steady rate and revocations, over both nodes, by clients that repeat
+ * refused and lost requests under their `Idempotency-Key` on the other node, as `@svc/sdk-rp` behind a proxy would.
+ * Among the verifications are Proofs that were spent, Grants that were revoked, and Grants whose budget ends.
  */
 import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';

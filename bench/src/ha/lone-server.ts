@@ -1,6 +1,6 @@
 /**
- * One PostgreSQL without a standby, on two disks of its own and with a share of a processor: what is under test is what the service
- * does while one of them is short, and not who takes over. Takes root on Linux.
+ * One PostgreSQL without a standby, on two disks of its own and with a share of a processor: what is under test is what
+ * the service does while one of them is short, and not who takes over. Takes root on Linux.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -164,7 +164,10 @@ export class LoneServer implements Queryable {
     });
   }
 
-  /** From now on a server that ends is started again, a second later and as often as that takes: as by `Restart=always`, or by Patroni. */
+  /**
+   * From now on a server that ends is started again, a second later and as often as that takes: as by `Restart=always`,
+   * or by Patroni.
+   */
   supervise(): void {
     this.#isSupervised = true;
     const look = async () => {

@@ -8,7 +8,10 @@ import type { Node } from './services.ts';
 
 const GIVE_UP_MS = 4_000;
 const ADDRESSES = 8;
-/** Below the 512 that a node takes of an address, and more than can be under way within the deadline: nothing waits in the sender. */
+/**
+ * Below the 512 that a node takes of an address, and more than can be under way within the deadline: nothing waits in
+ * the sender.
+ */
 const CONNECTIONS_OF_EACH = 256;
 const SIGNED_AT_ONCE = 20;
 /** In one turn of the event loop. A sender that is behind would not hear its answers otherwise, and take them for late. */

@@ -1,7 +1,7 @@
 /**
- * `npm run ha:overload [-- --seconds N] [--times N] [--share PERCENT]`: more than is carried. First what two nodes carry, with a PostgreSQL
- * that has a share of one processor, and how half of that is answered; then so many times that, for so long; then half of it again. Ends
- * with 1 when a bar is missed.
+ * `npm run ha:overload [-- --seconds N] [--times N] [--share PERCENT]`: more than is carried. First what two nodes
+ * carry, with a PostgreSQL that has a share of one processor, and how half of that is answered; then so many times
+ * that, for so long; then half of it again. Ends with 1 when a bar is missed.
  */
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { setPriority, tmpdir } from 'node:os';
@@ -28,7 +28,10 @@ const CLIENTS = 48;
 const DISK_SIZES = { data: 8_192, wal: 4_096 };
 const LEAST_GOODPUT = 0.8;
 const MOST_REFUSAL_MS = 250;
-/** Of this process, before the nodes it shares the cores with: callers are elsewhere, and do not wait for a processor of the service. */
+/**
+ * Of this process, before the nodes it shares the cores with: callers are elsewhere, and do not wait for a processor of
+ * the service.
+ */
 const SENDER_NICE = -10;
 
 const usage = `One PostgreSQL that is held to a share of one processor, two nodes: first what they carry, then several times as many

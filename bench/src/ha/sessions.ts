@@ -1,4 +1,7 @@
-/** Sessions that a fault leaves behind on the server: those that no process has, which keep their place until the server notices. */
+/**
+ * Sessions that a fault leaves behind on the server: those that no process has, which keep their place until the server
+ * notices.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Queryable } from './ledger.ts';
 import type { Services } from './services.ts';

@@ -1,7 +1,8 @@
 /**
- * `npm run ha:test [-- --fault NAME …] [--rounds N] [--minutes N] [--fence-age MS] [--no-fence] [--picture FILE]`: faults under load on the reference
- * deployment of `deploy/ha/`, each round held against what clients were answered. Ends with 1 when anything was lost or a bar was
- * missed. `--picture`: what the dashboard of `deploy/observability/` shows of the run; needs Debian's prometheus and chromium.
+ * `npm run ha:test [-- --fault NAME …] [--rounds N] [--minutes N] [--fence-age MS] [--no-fence] [--picture FILE]`:
+ * faults under load on the reference deployment of `deploy/ha/`, each round held against what clients were answered.
+ * Ends with 1 when anything was lost or a bar was missed. `--picture`: what the dashboard of `deploy/observability/`
+ * shows of the run; needs Debian's prometheus and chromium.
  */
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';

@@ -34,7 +34,10 @@ export interface PrepareRequest {
   readonly progress: (line: string) => void;
 }
 
-/** A database is of one service for good: its DID, and the keys that have signed under it. In the folder of the database, as it is kept. */
+/**
+ * A database is of one service for good: its DID, and the keys that have signed under it. In the folder of the
+ * database, as it is kept.
+ */
 export const homeOf = (folder: string) => ({
   SVC_BASE_URL: 'http://localhost:8080',
   SVC_DATA_DIR: join(folder, 'data'),

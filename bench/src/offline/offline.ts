@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- offline`: what checking a Receipt offline takes beyond its signature, what a bundle and an audit take, in Node and
- * in Chromium, and how large the code is that a page loads for it. Ends with 1 when a bar is missed.
+ * `npm run bench -- offline`: what checking a Receipt offline takes beyond its signature, what a bundle and an audit
+ * take, in Node and in Chromium, and how large the code is that a page loads for it. Ends with 1 when a bar is missed.
  */
 import { existsSync } from 'node:fs';
 import { loadavg } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- pages`: how soon each page shows something on a slow line (50 KB/s, 300 ms), how much it loads, and what Lighthouse says of
- * it. Needs Debian's chromium; Lighthouse is fetched by npx, the first time over the network.
+ * `npm run bench -- pages`: how soon each page shows something on a slow line (50 KB/s, 300 ms), how much it loads, and
+ * what Lighthouse says of it. Needs Debian's chromium; Lighthouse is fetched by npx, the first time over the network.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** A JWT access token bound to the Agent's key, and a DPoP proof (RFC 9449): Ed25519 twice, by WebCrypto under keys that are kept. */
+/**
+ * A JWT access token bound to the Agent's key, and a DPoP proof (RFC 9449): Ed25519 twice, by WebCrypto under keys that
+ * are kept.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import {
   type CryptoKey,

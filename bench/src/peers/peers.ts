@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- peers`: one decision by this engine and by other libraries, in one process and one run, and over HTTP. Ends with
- * 1 when a bar is missed.
+ * `npm run bench -- peers`: one decision by this engine and by other libraries, in one process and one run, and over
+ * HTTP. Ends with 1 when a bar is missed.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';

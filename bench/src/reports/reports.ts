@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- reports`: what reports cost the primary, read there and read on a streaming replica, beside verifies at a steady
- * rate. Ends with 1 where a request failed, or no report was read on the replica.
+ * `npm run bench -- reports`: what reports cost the primary, read there and read on a streaming replica, beside
+ * verifies at a steady rate. Ends with 1 where a request failed, or no report was read on the replica.
  */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';

@@ -8,8 +8,8 @@ import type { Cleanup } from '../harness/cleanup.ts';
 import type { Database } from '../harness/database.ts';
 
 /**
- * Answers its URL, of the same database as the primary's. It lies beside the primary's data: where root starts the servers, a folder of
- * the benchmark is out of reach for the user they run as.
+ * Answers its URL, of the same database as the primary's. It lies beside the primary's data: where root starts the
+ * servers, a folder of the benchmark is out of reach for the user they run as.
  */
 export async function startStandby(primary: Database, cleanup: Cleanup): Promise<string> {
   const folder = `${primary.dataDir}-standby`;

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- restart`: 200 verifications of `@svc/sdk-rp` over the restart of the only API process, which is ended with SIGTERM
- * and started again a second later. Ends with 1 when one is lost.
+ * `npm run bench -- restart`: 200 verifications of `@svc/sdk-rp` over the restart of the only API process, which is
+ * ended with SIGTERM and started again a second later. Ends with 1 when one is lost.
  */
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- scale`: what more API processes bring here, what a decision costs the primary (CPU, log, pages, each function of the
- * commit), and what follows for one primary. docs/scale.md goes on from there.
+ * `npm run bench -- scale`: what more API processes bring here, what a decision costs the primary (CPU, log, pages,
+ * each function of the commit), and what follows for one primary. docs/scale.md goes on from there.
  */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';

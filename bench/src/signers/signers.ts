@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- signers`: what a signature of a Receipt costs with the private key in each place: alone, and 8 at once,
- * interleaved in rounds. The token is SoftHSM and KMS is a stub on this machine, so what they cost is this side's share: a real one adds its
- * own time and the way to it, and nothing more of this machine.
+ * `npm run bench -- signers`: what a signature of a Receipt costs with the private key in each place: alone, and 8 at
+ * once, interleaved in rounds. The token is SoftHSM and KMS is a stub on this machine, so what they cost is this side's
+ * share: a real one adds its own time and the way to it, and nothing more of this machine.
  */
 import { createPrivateKey, generateKeyPairSync, sign } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** A stranger's production: the blocks of the README's section, in one shell, as they stand there. Only the database's address is put in. */
+/**
+ * A stranger's production: the blocks of the README's section, in one shell, as they stand there. Only the database's
+ * address is put in.
+ */
 import { readFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';

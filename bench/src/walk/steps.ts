@@ -63,7 +63,10 @@ export class Steps {
     return { output: await until(ready), stop };
   }
 
-  /** A program that goes on; `until` answers everything that it has written once that has `text`. Ended with the walk, if not before. */
+  /**
+   * A program that goes on; `until` answers everything that it has written once that has `text`. Ended with the walk,
+   * if not before.
+   */
   open(line: string, cwd: string, env: Environment = {}): Open {
     const child = spawn('sh', ['-c', `exec ${line}`], {
       cwd,

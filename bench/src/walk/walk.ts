@@ -1,7 +1,8 @@
 /**
- * `npm run bench -- walk [-- --pictures FOLDER] [-- --path production]`: what a shop's developer, an auditor and an operator do in their first hour, by the READMEs
- * alone, from a clone of what is committed and from folders with nothing else in them, with empty caches of npm and pnpm; timed. `--pictures`: every page
- * as it is then, on a desk and on a phone, light and dark. `--path production`: in place of these the README's section on production, block by
+ * `npm run bench -- walk [-- --pictures FOLDER] [-- --path production]`: what a shop's developer, an auditor and an
+ * operator do in their first hour, by the READMEs alone, from a clone of what is committed and from folders with
+ * nothing else in them, with empty caches of npm and pnpm; timed. `--pictures`: every page as it is then, on a desk and
+ * on a phone, light and dark. `--path production`: in place of these the README's section on production, block by
  * block, and nothing else. Needs git, Debian's chromium and PostgreSQL 15 or later, and the package registry.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';

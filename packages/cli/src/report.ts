@@ -14,8 +14,8 @@ export const painter =
     colours ? `\u001b[${CODES[colour]}m${text}\u001b[0m` : text;
 
 /**
- * Escapes every control, format, surrogate and private character, line breaks included, and what is shown as nothing: in a run of variation
- * selectors whole sentences can be hidden from people and not from models.
+ * Escapes every control, format, surrogate and private character, line breaks included, and what is shown as nothing:
+ * in a run of variation selectors whole sentences can be hidden from people and not from models.
  */
 export const printable = (text: string): string =>
   text.replace(

@@ -1,7 +1,7 @@
 /**
- * Action fields of packed days, cleared once they are seven years old: the Receipts are written again without them, under a manifest that
- * replaces the one before (docs/decisions/0093-a-packed-day-is-cleared.md). Cut off anywhere, it leaves a day that is read as before, and
- * objects or a manifest that the next round finds.
+ * Action fields of packed days, cleared once they are seven years old: the Receipts are written again without them,
+ * under a manifest that replaces the one before (docs/decisions/0093-a-packed-day-is-cleared.md). Cut off anywhere, it
+ * leaves a day that is read as before, and objects or a manifest that the next round finds.
  */
 import { type JsonObject, jcs } from '@svc/protocol';
 import { type CheckpointRecord, type ColdManifest, type Day, ObjectStoreError } from '@svc/service';
@@ -17,11 +17,17 @@ const RECEIPTS_PER_STEP = 2_000;
 
 export interface ClearedDays {
   readonly cleared: number;
-  /** Days that could not be cleared, be it that their objects are not what was published: they stay as they are, and the others go on. */
+  /**
+   * Days that could not be cleared, be it that their objects are not what was published: they stay as they are, and the
+   * others go on.
+   */
   readonly notProven: readonly Day[];
 }
 
-/** A day that fails is noted with the reason, and tried again an hour later. Rejects where the store of objects or the database does not answer. */
+/**
+ * A day that fails is noted with the reason, and tried again an hour later. Rejects where the store of objects or the
+ * database does not answer.
+ */
 export const clearDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<ClearedDays> => {
   const { clock, log, store } = deps;
   const notProven: Day[] = [];
@@ -114,8 +120,9 @@ const isSame = (some: ColdDay['tables'], others: ColdDay['tables']): boolean => 
 const MOST_MANIFESTS = 1_000;
 
 /**
- * Manifests in the store that replace the one that is recorded, with the same other tables: of a packer that was cut off before it had recorded its own,
- * or of one that a database which was set back does not know. Then the objects of the recorded one may have been deleted.
+ * Manifests in the store that replace the one that is recorded, with the same other tables: of a packer that was cut
+ * off before it had recorded its own, or of one that a database which was set back does not know. Then the objects of
+ * the recorded one may have been deleted.
  */
 const findSuccessors = async (
   { objects }: LeaveDeps,
@@ -159,9 +166,9 @@ export const namesOf = (manifest: string): string[] =>
 const NOT_DELETED = 'what its former manifest names could not be deleted';
 
 /**
- * Deletes what only replaced manifests name that the service has signed, once the grace period since is over and the day was proven from its
- * objects again. Answers how many objects there were, and days that were not proven, of which nothing is deleted, or of which something could not
- * be deleted: these are tried again an hour later.
+ * Deletes what only replaced manifests name that the service has signed, once the grace period since is over and the
+ * day was proven from its objects again. Answers how many objects there were, and days that were not proven, of which
+ * nothing is deleted, or of which something could not be deleted: these are tried again an hour later.
  */
 export const deleteReplaced = async (
   deps: LeaveDeps,

@@ -18,11 +18,17 @@ export interface DayWork {
   clear(manifest: ColdDay, stop: AbortSignal): Promise<PackedDay>;
   /** `findDayProblem`. */
   findProblem(manifest: ColdDay, published: Published, stop: AbortSignal): Promise<string | null>;
-  /** Where the Receipts of its objects differ from those that are kept beside the ledger, in any column; null: nowhere, or none are kept. */
+  /**
+   * Where the Receipts of its objects differ from those that are kept beside the ledger, in any column; null: nowhere,
+   * or none are kept.
+   */
   findLoss(manifest: ColdDay, stop: AbortSignal): Promise<string | null>;
 }
 
-/** Runs `work` on the rows of a day, all of one moment: those of the ledger, or of what is kept beside it (no Receipts where nothing is). */
+/**
+ * Runs `work` on the rows of a day, all of one moment: those of the ledger, or of what is kept beside it (no Receipts
+ * where nothing is).
+ */
 export type ReadDayRows = <T>(
   day: Day,
   work: (rows: DayRows) => Promise<T>,

@@ -7,8 +7,9 @@ import type { ReceiptRow } from './schema.ts';
 import { assertWhole } from './whole-object.ts';
 
 /**
- * Reads every byte of the objects that a manifest names and compares it with the day's checkpoint. Answers what differs; null: nothing. `onRow` hears of
- * each Receipt. Rejects where that cannot be told: with an `ObjectStoreError` that says nothing of what is stored, or as `stop` was aborted.
+ * Reads every byte of the objects that a manifest names and compares it with the day's checkpoint. Answers what
+ * differs; null: nothing. `onRow` hears of each Receipt. Rejects where that cannot be told: with an `ObjectStoreError`
+ * that says nothing of what is stored, or as `stop` was aborted.
  */
 export const findDayProblem = async (
   objects: ObjectStore,

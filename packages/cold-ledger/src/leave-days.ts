@@ -1,6 +1,6 @@
 /**
- * Days that are packed leave the ledger: first their partition is detached, and they are read from their objects; what was detached is
- * removed after a time. Before each of the two the day is proven from the store again.
+ * Days that are packed leave the ledger: first their partition is detached, and they are read from their objects; what
+ * was detached is removed after a time. Before each of the two the day is proven from the store again.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Day, ObjectStoreError, type ServiceDeps, StoreError } from '@svc/service';
@@ -24,8 +24,8 @@ export const assertSure = async ({ clock, holds }: Pick<LeaveDeps, 'clock' | 'ho
 const WITNESSES = 3;
 
 /**
- * Rejects where none of what was recorded last is in the store: another folder or bucket than before, or one that is not mounted. What was
- * packed into it would be nowhere once the right one is back.
+ * Rejects where none of what was recorded last is in the store: another folder or bucket than before, or one that is
+ * not mounted. What was packed into it would be nowhere once the right one is back.
  */
 export const assertSameStore = async (
   { objects, store }: Pick<ProveDeps, 'objects' | 'store'>,
@@ -84,7 +84,10 @@ export const isProven = async (
   return problem === null && !stop.aborted;
 };
 
-/** Runs `work` on a day; where that alone fails the day stays as it is, is named with what could not be done, and the others go on. */
+/**
+ * Runs `work` on a day; where that alone fails the day stays as it is, is named with what could not be done, and the
+ * others go on.
+ */
 export const onDay = async <T>(
   deps: LeaveDeps,
   [day, what]: readonly [day: Day, what: string],

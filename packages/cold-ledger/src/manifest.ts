@@ -1,7 +1,7 @@
 /**
  * What a cold day consists of, as the service signs it: a compact JWS by a status key with exactly the header
- * `{"alg":"EdDSA","kid":"<iss>#status-<n>","typ":"svc-cold-day+jwt"}`, over the RFC 8785 form of its payload. Whatever is read of an
- * object hashes to what stands here.
+ * `{"alg":"EdDSA","kid":"<iss>#status-<n>","typ":"svc-cold-day+jwt"}`, over the RFC 8785 form of its payload. Whatever
+ * is read of an object hashes to what stands here.
  */
 import {
   type CryptoPort,
@@ -72,9 +72,9 @@ export const signColdDay = async (day: ColdDay, signer: Signer): Promise<string>
 };
 
 /**
- * What a key of the service has signed, or what is wrong. Never throws. `keys`: under each DID that the service has or had; those of the
- * manifest's own DID count. `believesDate`: something else vouches for when it was signed, so a key that has ended or was compromised since
- * counts too.
+ * What a key of the service has signed, or what is wrong. Never throws. `keys`: under each DID that the service has or
+ * had; those of the manifest's own DID count. `believesDate`: something else vouches for when it was signed, so a key
+ * that has ended or was compromised since counts too.
  */
 export const verifyColdDay = (
   text: string,

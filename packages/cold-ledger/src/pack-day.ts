@@ -1,6 +1,6 @@
 /**
- * A day into the store, and out of it again: nothing may rest on what was packed before it was read back and compared. The two are apart,
- * so that an object can be read back on another thread while the next one is made.
+ * A day into the store, and out of it again: nothing may rest on what was packed before it was read back and compared.
+ * The two are apart, so that an object can be read back on another thread while the next one is made.
  */
 import type { ObjectStore } from '@svc/service';
 import type { ColdDay, ObjectEntry } from './manifest.ts';
@@ -53,7 +53,10 @@ export const writeDay = async (
   return { tables: await packTables(store, day, source, options), stored: digestsOf(stored) };
 };
 
-/** Objects of a day in their order, table by table. Rejects with `ObjectStoreError` where the store does not give back what it was given. */
+/**
+ * Objects of a day in their order, table by table. Rejects with `ObjectStoreError` where the store does not give back
+ * what it was given.
+ */
 export const readBackDay = async (
   store: ObjectStore,
   objects: AsyncIterable<TableObject> | Iterable<TableObject>,

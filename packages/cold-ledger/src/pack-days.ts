@@ -1,6 +1,6 @@
 /**
- * The job that packs closed days (docs/decisions/0068-how-a-day-goes-cold.md). Cut off anywhere, it leaves objects that nobody names
- * and a day that is read from the database as before; the next round finds the objects and goes on.
+ * The job that packs closed days (docs/decisions/0068-how-a-day-goes-cold.md). Cut off anywhere, it leaves objects that
+ * nobody names and a day that is read from the database as before; the next round finds the objects and goes on.
  */
 import type { CheckpointRecord, Day } from '@svc/service';
 import { clearDays, deleteReplaced } from './clear-days.ts';
@@ -36,10 +36,11 @@ export interface PackedDays extends Omit<LeftDays, 'notProven'> {
 const AGAIN_HOURS = { failed: 3, broken: 24 };
 
 /**
- * Packs every day that is due, the oldest first, clears what is old enough in those that are packed, has them leave the ledger, removes
- * what left it long ago, deletes what nothing names any more, and proves some of what has no other copy. Begins nothing once `stop` is aborted,
- * nor while something holds decisions. A day that fails is noted and left to a later round, and the others go on; at the end this rejects with
- * what it failed with, or with `NotProvenError`. Rejects at once where the store or the database does not answer.
+ * Packs every day that is due, the oldest first, clears what is old enough in those that are packed, has them leave the
+ * ledger, removes what left it long ago, deletes what nothing names any more, and proves some of what has no other
+ * copy. Begins nothing once `stop` is aborted, nor while something holds decisions. A day that fails is noted and left
+ * to a later round, and the others go on; at the end this rejects with what it failed with, or with `NotProvenError`.
+ * Rejects at once where the store or the database does not answer.
  */
 export const packDays = async (deps: PackDaysDeps, stop: AbortSignal): Promise<PackedDays> => {
   const count = { packed: 0, broken: 0 };

@@ -24,8 +24,8 @@ const readOrProblem = (read: ReadManifest, text: string): ColdDay | string => {
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /**
- * Resolves where it is a day alone with which `error` came about, so that the others may go on: the store and the database answer. Rejects
- * with `error` otherwise, and once `stop` is aborted.
+ * Resolves where it is a day alone with which `error` came about, so that the others may go on: the store and the
+ * database answer. Rejects with `error` otherwise, and once `stop` is aborted.
  */
 export const assertOfDay = async (
   { objects, store }: Pick<ProveDeps, 'objects' | 'store'>,
@@ -40,8 +40,8 @@ export const assertOfDay = async (
 };
 
 /**
- * Runs `work` on a day, and once more where the store or the database failed it and both answer now: an outage that was short is nothing
- * that is said of a day.
+ * Runs `work` on a day, and once more where the store or the database failed it and both answer now: an outage that was
+ * short is nothing that is said of a day.
  */
 export const throughOutage = async <T>(
   deps: Pick<ProveDeps, 'objects' | 'store'>,
@@ -58,9 +58,10 @@ export const throughOutage = async <T>(
 };
 
 /**
- * Reads every byte that the manifest of a recorded day names, and compares it with the day's checkpoint; `isCopied`: every column of every
- * Receipt that is kept beside the ledger too, since what was published covers what is signed alone. Answers what differs, or why that could
- * not be told of this day, which is noted in the database and logged; null: nothing, or stopped. Rejects where the store or the database does not answer.
+ * Reads every byte that the manifest of a recorded day names, and compares it with the day's checkpoint; `isCopied`:
+ * every column of every Receipt that is kept beside the ledger too, since what was published covers what is signed
+ * alone. Answers what differs, or why that could not be told of this day, which is noted in the database and logged;
+ * null: nothing, or stopped. Rejects where the store or the database does not answer.
  */
 export const proveDay = async (
   deps: ProveDeps,
@@ -97,7 +98,10 @@ export const proveDay = async (
 const DAYS_A_ROUND = 8;
 const EVERY_DAYS = 30;
 
-/** Proves some of the days of which the objects are the only copy, once a month each. Answers how many, and those that were not proven. */
+/**
+ * Proves some of the days of which the objects are the only copy, once a month each. Answers how many, and those that
+ * were not proven.
+ */
 export const proveOnlyCopies = async (
   deps: ProveDeps,
   stop: AbortSignal,

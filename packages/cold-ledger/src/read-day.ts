@@ -52,7 +52,10 @@ export class ColdDayReader {
     return found ?? null;
   }
 
-  /** Some columns of those that are there, in the order of their ids, and of each its text in one form; a group that has any is read once. */
+  /**
+   * Some columns of those that are there, in the order of their ids, and of each its text in one form; a group that has
+   * any is read once.
+   */
   async findTexts<Name extends keyof ReceiptRow>(
     receiptIds: readonly string[],
     wanted: TextsWanted<Name>,

@@ -1,6 +1,6 @@
 /**
- * Rows of one row group, by their columns. What is asked for and what is found are plain data and the work has no other input, so a process
- * that answers others has it done on a thread of its own.
+ * Rows of one row group, by their columns. What is asked for and what is found are plain data and the work has no other
+ * input, so a process that answers others has it done on a thread of its own.
  */
 import { createHash } from 'node:crypto';
 import type { ExportedForm } from '@svc/service';
@@ -49,7 +49,10 @@ export interface Wanted {
   readonly from: string;
   readonly after: string;
   readonly before: string;
-  /** Of the rows for which all this holds, at most so many: the highest ids where they are descending, the lowest else. Null: all. */
+  /**
+   * Of the rows for which all this holds, at most so many: the highest ids where they are descending, the lowest else.
+   * Null: all.
+   */
   readonly most: number | null;
   readonly isDescending: boolean;
 }
@@ -57,7 +60,10 @@ export interface Wanted {
 /** Of a Receipt: its JWS; the SHA-256 of that, in hex. */
 export type ReceiptForm = 'whole' | 'hashed';
 
-/** Texts in UTF-8, one behind the other, in one piece of memory: as values of their own they are copied once more on their way to another thread. */
+/**
+ * Texts in UTF-8, one behind the other, in one piece of memory: as values of their own they are copied once more on
+ * their way to another thread.
+ */
 export interface Texts {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Where each ends. */
@@ -214,8 +220,8 @@ class OpenGroup {
   }
 
   /**
-   * Gives the memory of pages back, where Node can, before it is collected: some megabytes for each group, which the collector would otherwise run for
-   * every few of them. Nothing that was read may point there.
+   * Gives the memory of pages back, where Node can, before it is collected: some megabytes for each group, which the
+   * collector would otherwise run for every few of them. Nothing that was read may point there.
    */
   free(): void {
     for (const buffer of this.#memory) (buffer as Movable).transfer?.(0);

@@ -1,4 +1,7 @@
-/** Recorded manifests, as far as the service itself has signed them: what the database says of a day is believed by nobody who reads it. */
+/**
+ * Recorded manifests, as far as the service itself has signed them: what the database says of a day is believed by
+ * nobody who reads it.
+ */
 import type { CryptoPort } from '@svc/protocol';
 import { buildServiceDidDocument, type PublishedIdentity, type ServiceIdentity } from '@svc/service';
 import { readServiceKeys, type ServiceKeys } from '@svc/transparency';
@@ -10,9 +13,9 @@ type KeysOf = Pick<ServiceIdentity, 'did' | 'receiptKeys' | 'statusKeys' | 'form
 export type ReadManifest = (text: string) => ColdDay;
 
 /**
- * With every status key that the service has published by then, under its present DID or a former one: a packed day keeps the manifest that
- * it was packed with. A key that was compromised after it had signed still counts: the manifest was recorded before, and the Receipts have
- * signatures of their own.
+ * With every status key that the service has published by then, under its present DID or a former one: a packed day
+ * keeps the manifest that it was packed with. A key that was compromised after it had signed still counts: the manifest
+ * was recorded before, and the Receipts have signatures of their own.
  */
 export const manifestReader = (identity: KeysOf, crypto: CryptoPort): ReadManifest => {
   let known: (Omit<KeysOf, 'did'> & { readonly keys: readonly ServiceKeys[] }) | null = null;

@@ -1,4 +1,7 @@
-/** Rows out of one object, by parts of it that have been hashed: a look-up reads its tail, which is remembered, and one row group. */
+/**
+ * Rows out of one object, by parts of it that have been hashed: a look-up reads its tail, which is remembered, and one
+ * row group.
+ */
 import type { ExportedForm, ObjectRange, ObjectStore } from '@svc/service';
 import type { ObjectEntry } from './manifest.ts';
 import {
@@ -124,8 +127,8 @@ export class ObjectReader<T extends TableName> {
   }
 
   /**
-   * Some columns of the rows from `from` (inclusive) to `before` (exclusive) for which the conditions hold, group by group, in the order asked
-   * for. Of a table that has one row for each Receipt.
+   * Some columns of the rows from `from` (inclusive) to `before` (exclusive) for which the conditions hold, group by
+   * group, in the order asked for. Of a table that has one row for each Receipt.
    */
   async *scan<Name extends keyof ReadRow<T> & string>(
     { columns, where = [], from, after = '', before, isDescending, most, isHashed = false }: Scan<Name>,

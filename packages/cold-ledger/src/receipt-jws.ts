@@ -42,8 +42,8 @@ export const joinReceipt = ({ header, payload, signature, jws }: Parts): string 
 };
 
 /**
- * A Receipt in one of these forms, each byte of its UTF-8 form as a character, since what is only copied need not be decoded. Null for what is no
- * Receipt. Throws as `joinReceipt` does.
+ * A Receipt in one of these forms, each byte of its UTF-8 form as a character, since what is only copied need not be
+ * decoded. Null for what is no Receipt. Throws as `joinReceipt` does.
  */
 export const latin1Text = (parts: Parts, form: ExportedForm): string | null => {
   const { payload, jws: stored } = parts;

@@ -86,8 +86,8 @@ type ValueOf<K> = K extends `${infer Inner extends Kind}?`
     : never;
 
 /**
- * Text that is handled as its UTF-8 form, which lies outside the heap: as strings, the payloads of a row group were copied by the collector again
- * and again.
+ * Text that is handled as its UTF-8 form, which lies outside the heap: as strings, the payloads of a row group were
+ * copied by the collector again and again.
  */
 export const LONG_TEXT = 'payload';
 

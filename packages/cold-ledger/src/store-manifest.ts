@@ -12,7 +12,10 @@ export interface SignDeps extends Pick<ServiceDeps, 'clock' | 'crypto' | 'identi
   readonly objects: ObjectStore;
 }
 
-/** Rejects where the store does not give back what it was given, or the service's own published keys do not verify what was signed. */
+/**
+ * Rejects where the store does not give back what it was given, or the service's own published keys do not verify what
+ * was signed.
+ */
 export const storeManifest = async (
   deps: SignDeps,
   checkpoint: CheckpointRecord,

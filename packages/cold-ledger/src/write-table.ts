@@ -94,7 +94,10 @@ const charsOf = (row: object): number => {
 
 type Rows = readonly { readonly receipt_id: string }[];
 
-/** Ids are ASCII, so the order of UTF-16 is that of bytes. A Receipt is there once; what belongs to it may be there several times. */
+/**
+ * Ids are ASCII, so the order of UTF-16 is that of bytes. A Receipt is there once; what belongs to it may be there
+ * several times.
+ */
 const assertAscending = (table: TableName, rows: Rows, before: string): string => {
   let last = before;
   for (const { receipt_id: id } of rows) {

@@ -6,8 +6,8 @@ import zstd from '@bokuweb/zstd-wasm';
 const LEVEL = 1;
 
 /**
- * The library has one memory in a process, which each `init` replaces while calls may be under way: it is called once, however often
- * this module is loaded.
+ * The library has one memory in a process, which each `init` replaces while calls may be under way: it is called once,
+ * however often this module is loaded.
  */
 const LOADED = Symbol.for('svc.zstd.loaded');
 const library = zstd as typeof zstd & { [LOADED]?: Promise<void> | undefined };
@@ -28,7 +28,10 @@ export const compressors = { ZSTD: (bytes: Uint8Array): Uint8Array => zstd.compr
 const native = (zlib as { zstdDecompressSync?: (bytes: Uint8Array, options: zlib.ZlibOptions) => Uint8Array })
   .zstdDecompressSync;
 
-/** Into so many bytes, and room for one more: without that Node looks for more in a second piece of memory. Throws for what is not zstd, and, where Node does it, for what is longer. */
+/**
+ * Into so many bytes, and room for one more: without that Node looks for more in a second piece of memory. Throws for
+ * what is not zstd, and, where Node does it, for what is longer.
+ */
 export const decompress = (bytes: Uint8Array, length: number): Uint8Array =>
   native?.(bytes, { chunkSize: Math.max(length + 1, 64), maxOutputLength: Math.max(length, 1) }) ??
   zstd.decompress(bytes);

@@ -4,7 +4,10 @@ const SHAPE = /^postgres(?:ql)?:\/\/(?:[^@/?]*@)?([^@/?]*)[^?]*(?:\?(.*))?$/s;
 /** `allow` is no mode of the driver, which takes what it does not know for TLS; libpq would take plain text. */
 const ENCRYPTED = new Set(['prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']);
 
-/** The hosts, without ports, that are other machines and are reached in plain text. `pgHost`: `PGHOST`, which counts where the URL names none. */
+/**
+ * The hosts, without ports, that are other machines and are reached in plain text. `pgHost`: `PGHOST`, which counts
+ * where the URL names none.
+ */
 export const hostsWithoutTls = (databaseUrl: string, pgHost = ''): readonly string[] => {
   const [, authority = '', query = ''] = SHAPE.exec(databaseUrl) ?? [];
   // Of a parameter that is repeated the last one counts, as in the driver.
@@ -33,8 +36,8 @@ const isLocal = (host: string): boolean =>
   /^127(?:\.[0-9]{1,3}){3}$/.test(host);
 
 /**
- * Why a process of this environment must not use its `DATABASE_URL`, or the address of that name; null where it may, or has none. Shows hosts, and nothing else of it. An
- * `SVC_ENV` that is unknown is held to the rule of production.
+ * Why a process of this environment must not use its `DATABASE_URL`, or the address of that name; null where it may, or
+ * has none. Shows hosts, and nothing else of it. An `SVC_ENV` that is unknown is held to the rule of production.
  */
 export const databaseTlsFault = (
   env: Readonly<Record<string, string | undefined>>,

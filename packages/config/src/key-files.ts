@@ -125,8 +125,8 @@ export const orKeySetError = <T>(source: string, what: string, work: () => T): T
 export const newPrivateJwk = () => generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
 
 /**
- * A new file for whoever reads the set: with the set's owner and rights, where there is one. Otherwise a key that root makes could
- * not be read by the service. Throws what the file system throws, and nothing is left then.
+ * A new file for whoever reads the set: with the set's owner and rights, where there is one. Otherwise a key that root
+ * makes could not be read by the service. Throws what the file system throws, and nothing is left then.
  */
 const writeBeside = (setPath: string, path: string, text: string): void => {
   const set = statSync(setPath, { throwIfNoEntry: false });

@@ -1,7 +1,7 @@
 /**
- * How a key set in its file changes: keys are added behind the one that signs, moved in front, encrypted, and lose their private part.
- * The file is replaced whole, with its owner and rights. Everything here throws `KeySetError` where it cannot be done, and
- * has changed nothing then.
+ * How a key set in its file changes: keys are added behind the one that signs, moved in front, encrypted, and lose
+ * their private part. The file is replaced whole, with its owner and rights. Everything here throws `KeySetError` where
+ * it cannot be done, and has changed nothing then.
  */
 import { createPrivateKey } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';

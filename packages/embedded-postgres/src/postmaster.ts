@@ -158,7 +158,10 @@ function send(pid: number, signal: 'SIGINT' | 'SIGQUIT' | 'SIGKILL' | 'SIGCONT',
   }
 }
 
-/** Emptied at each start; appended to, since two starters may meet here. The folder is the server user's, so as root no link that it holds is followed. */
+/**
+ * Emptied at each start; appended to, since two starters may meet here. The folder is the server user's, so as root no
+ * link that it holds is followed.
+ */
 function openLog(logFile: string, user: ServerUser | null): number {
   const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NOFOLLOW } = constants;
   const log = openSync(logFile, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | (O_NOFOLLOW ?? 0), 0o600);

@@ -1,4 +1,7 @@
-/** Days whose Receipts are not in the database: what rests on them is compared with their objects, if at all (checks/cold-facts.ts). */
+/**
+ * Days whose Receipts are not in the database: what rests on them is compared with their objects, if at all
+ * (checks/cold-facts.ts).
+ */
 import type { Query } from './query.ts';
 
 /** As a query, of one column. */

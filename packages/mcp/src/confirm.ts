@@ -1,6 +1,6 @@
 /**
- * Nothing is issued or revoked that nobody confirmed: the client asks its user what exactly shall be done. Where it cannot, and the
- * server was started so, a second call with a token does.
+ * Nothing is issued or revoked that nobody confirmed: the client asks its user what exactly shall be done. Where it
+ * cannot, and the server was started so, a second call with a token does.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';

@@ -1,6 +1,7 @@
 /**
- * What the model is told. A Receipt, a list or an error holds text of others, who may have written it for the model to obey: so it
- * stands in JSON under `data`, apart from our own words, escaped and bounded. No secret leaves, wherever it came in.
+ * What the model is told. A Receipt, a list or an error holds text of others, who may have written it for the model to
+ * obey: so it stands in JSON under `data`, apart from our own words, escaped and bounded. No secret leaves, wherever it
+ * came in.
  */
 import { UsageError } from '@svc/cli/command-line';
 import { printable } from '@svc/cli/report';

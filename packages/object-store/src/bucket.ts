@@ -1,8 +1,8 @@
 /**
- * Objects in a bucket of S3 or whatever speaks its protocol. Credentials and region come from where the SDK always looks for
- * them. An object is created with `If-None-Match: *`. A server that answers that it knows no such condition is asked what is there,
- * and written to without; what it then holds is read back. One that ignores the condition in silence can be made to replace an
- * object by the same bytes alone, since the name is their hash.
+ * Objects in a bucket of S3 or whatever speaks its protocol. Credentials and region come from where the SDK always
+ * looks for them. An object is created with `If-None-Match: *`. A server that answers that it knows no such condition
+ * is asked what is there, and written to without; what it then holds is read back. One that ignores the condition in
+ * silence can be made to replace an object by the same bytes alone, since the name is their hash.
  */
 import { addAbortSignal, type Readable } from 'node:stream';
 import {

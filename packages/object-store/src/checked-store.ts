@@ -1,7 +1,7 @@
 /**
- * The port, on whatever driver: names are checked, what is read is hashed and compared, each attempt has a deadline, what failed
- * is tried again, and no more is under way than a few calls at a time. A call that does not end in time keeps its place until it does:
- * what hangs in a mount cannot be ended, and another one beside it would hang too.
+ * The port, on whatever driver: names are checked, what is read is hashed and compared, each attempt has a deadline,
+ * what failed is tried again, and no more is under way than a few calls at a time. A call that does not end in time
+ * keeps its place until it does: what hangs in a mount cannot be ended, and another one beside it would hang too.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import {

@@ -13,7 +13,10 @@ import { isFolder, isObjectName } from './names.ts';
 /** No folder of objects is called so. */
 const DRAFTS = '.drafts';
 const GONE = 'the folder of the objects is not there: is it mounted?';
-/** A call takes a thread of the four that a process has for its files, for names of hosts and more: a mount that does not answer keeps it. */
+/**
+ * A call takes a thread of the four that a process has for its files, for names of hosts and more: a mount that does
+ * not answer keeps it.
+ */
 const AT_ONCE = 2;
 /** Longer than anybody writes: what is older was left by a process that died. */
 const DRAFT_LIFE_MS = 3_600_000;

@@ -33,7 +33,10 @@ export const openObjects = async (
   return { objects: checkedStore(bucket, patience), close: bucket.close };
 };
 
-/** Rejects where the store does not answer. A listing is asked for: of an object alone S3 says the same whether that is not there or its bucket is not. */
+/**
+ * Rejects where the store does not answer. A listing is asked for: of an object alone S3 says the same whether that is
+ * not there or its bucket is not.
+ */
 export const assertAnswers = async (
   objects: Pick<ObjectStore, 'list'>,
   stop?: AbortSignal,

@@ -54,8 +54,8 @@ export const exchange = async (
 };
 
 /**
- * Ends the connection once it has brought more than any answer needs. What is read of a body is bounded elsewhere; this is for what comes
- * around it, as the extensions of a chunk, which without end would take all the time of this process.
+ * Ends the connection once it has brought more than any answer needs. What is read of a body is bounded elsewhere; this
+ * is for what comes around it, as the extensions of a chunk, which without end would take all the time of this process.
  */
 const boundBytes = (connection: Socket, { maxBytes, errorBytes }: Exchange): void => {
   const most = 2 * MAX_HEADER_BYTES + 2 * Math.max(maxBytes ?? 0, errorBytes);

@@ -6,9 +6,9 @@ import { parseDidWeb } from '@svc/protocol';
 import { type Refused, refused } from './answers.ts';
 
 /**
- * Names that are never the public DNS's: the IANA registry of special-use names (RFC 6761, 6762, 7686, 9476; `arpa`
- * as a whole), ICANN's reservation of `internal`, and the private namespaces of RFC 6762 appendix G with `localdomain`. `example` is
- * left out: RFC 6761 §6.5 has applications treat it like any name, and it leads nowhere.
+ * Names that are never the public DNS's: the IANA registry of special-use names (RFC 6761, 6762, 7686, 9476; `arpa` as
+ * a whole), ICANN's reservation of `internal`, and the private namespaces of RFC 6762 appendix G with `localdomain`.
+ * `example` is left out: RFC 6761 §6.5 has applications treat it like any name, and it leads nowhere.
  */
 const SPECIAL_TOP_LEVEL_NAMES: ReadonlySet<string> = new Set([
   ...['alt', 'arpa', 'invalid', 'local', 'localhost', 'onion', 'test'],

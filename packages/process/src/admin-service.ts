@@ -1,7 +1,7 @@
 /**
- * The admin port: liveness, readiness and Prometheus metrics (protocol §13). Unauthenticated, so it must not be reachable
- * from the public network. Live: the process answers. Ready: it can do all that it is there for. Serving: it answers at least what
- * is no decision (revocations, reads), which is what a proxy asks for that has no second choice.
+ * The admin port: liveness, readiness and Prometheus metrics (protocol §13). Unauthenticated, so it must not be
+ * reachable from the public network. Live: the process answers. Ready: it can do all that it is there for. Serving: it
+ * answers at least what is no decision (revocations, reads), which is what a proxy asks for that has no second choice.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

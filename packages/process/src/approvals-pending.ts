@@ -1,4 +1,7 @@
-/** How many people are being waited for: a gauge of requests for approval that are pending, in storage, whichever node took them. */
+/**
+ * How many people are being waited for: a gauge of requests for approval that are pending, in storage, whichever node
+ * took them.
+ */
 import { type ApprovalRepository, withinMs } from '@svc/service';
 import { Gauge, type Registry } from 'prom-client';
 import { HEALTH_ANSWER_MS } from './admin-service.ts';

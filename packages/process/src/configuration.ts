@@ -64,7 +64,10 @@ export const explainStartFailure = (error: unknown): string => {
 /** EX_CONFIG of sysexits.h: a supervisor must not start the process again before somebody has put something right. */
 export const MUST_NOT_RESTART = 78;
 
-/** What a process that could not start ends with: 1, or `MUST_NOT_RESTART` where each start brings a token nearer to locking itself. */
+/**
+ * What a process that could not start ends with: 1, or `MUST_NOT_RESTART` where each start brings a token nearer to
+ * locking itself.
+ */
 export const startFailureCode = (error: unknown): number => {
   for (let one = error; one instanceof Error; one = one.cause)
     if (one instanceof RefusedPinError) return MUST_NOT_RESTART;

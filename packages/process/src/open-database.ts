@@ -17,9 +17,9 @@ export interface DatabasePlace {
 }
 
 /**
- * Migrates it, and makes it the database of this service alone; answers the DIDs that the service had before. Throws `ConfigurationError`,
- * without the password, if the configured database cannot be reached, `StoreError` if it is of no use, has another schema than its
- * migrations made (in production), or belongs to another service.
+ * Migrates it, and makes it the database of this service alone; answers the DIDs that the service had before. Throws
+ * `ConfigurationError`, without the password, if the configured database cannot be reached, `StoreError` if it is of no
+ * use, has another schema than its migrations made (in production), or belongs to another service.
  */
 export const openDatabase = async (
   databaseUrl: string,

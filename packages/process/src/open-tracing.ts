@@ -102,9 +102,9 @@ const batchingOf = ({ OTEL_BSP_SCHEDULE_DELAY: text = '' }: Environment) => {
 const SAMPLERS = ['always_on', 'always_off', 'traceidratio'] as const;
 
 /**
- * `OTEL_TRACES_SAMPLER` and its `_ARG`; default `traceidratio` with 1. Callers are strangers: unless a name with `parentbased_` says
- * that they are to be followed, neither their `sampled` flag nor their trace id decides. So the ratio is drawn where a
- * trace comes in, and what is below follows that.
+ * `OTEL_TRACES_SAMPLER` and its `_ARG`; default `traceidratio` with 1. Callers are strangers: unless a name with
+ * `parentbased_` says that they are to be followed, neither their `sampled` flag nor their trace id decides. So the
+ * ratio is drawn where a trace comes in, and what is below follows that.
  */
 const samplerOf = (env: Environment, sdk: typeof import('@opentelemetry/sdk-trace')) => {
   const name = env.OTEL_TRACES_SAMPLER || 'traceidratio';

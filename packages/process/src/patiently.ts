@@ -10,8 +10,8 @@ const isPassing = (error: unknown): boolean =>
   error instanceof StoreError && (error.kind === 'unavailable' || error.kind === 'ambiguous');
 
 /**
- * Again while the database cannot be had: where many processes start at once no connection may be open within the 400 ms that a caller
- * would wait for one. Rejects at once with anything else.
+ * Again while the database cannot be had: where many processes start at once no connection may be open within the 400
+ * ms that a caller would wait for one. Rejects at once with anything else.
  */
 export async function patiently<T>(
   work: () => Promise<T>,

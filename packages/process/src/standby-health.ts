@@ -1,4 +1,7 @@
-/** The synchronous standby that a deployment promises (`SVC_SYNCHRONOUS_STANDBY`), where an operator looks: metrics and health. */
+/**
+ * The synchronous standby that a deployment promises (`SVC_SYNCHRONOUS_STANDBY`), where an operator looks: metrics and
+ * health.
+ */
 import { type Store, withinMs } from '@svc/service';
 import { Gauge, type Registry } from 'prom-client';
 import { HEALTH_ANSWER_MS } from './admin-service.ts';

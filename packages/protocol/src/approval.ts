@@ -1,6 +1,6 @@
 /**
- * Approving one Action that was denied (protocol §16): the Capability that a Principal is asked to sign for it, and whether a Grant is
- * that and nothing wider.
+ * Approving one Action that was denied (protocol §16): the Capability that a Principal is asked to sign for it, and
+ * whether a Grant is that and nothing wider.
  */
 import { type DidKey, type DidWeb, type JsonObject, jcs, normalizeHtu } from '@svc/codec';
 import { CHECK_IDS, type CheckId } from './checks/table.ts';
@@ -21,9 +21,10 @@ export interface ApprovalAsked {
 }
 
 /**
- * The Capability for this Action alone, once: its resource by name, its amount as the ceiling, one use. Null where no pattern stands for
- * the resource and for nothing else: it has an asterisk, is longer than a pattern may be, or is no URL in normal form (`api:call`), as one with
- * a query, which no pattern holds: a Grant for its path would allow every query.
+ * The Capability for this Action alone, once: its resource by name, its amount as the ceiling, one use. Null where no
+ * pattern stands for the resource and for nothing else: it has an asterisk, is longer than a pattern may be, or is no
+ * URL in normal form (`api:call`), as one with a query, which no pattern holds: a Grant for its path would allow every
+ * query.
  */
 export const capabilityForOnce = (action: Action): Capability | null => {
   const name = action.resource;
@@ -39,15 +40,16 @@ export const capabilityForOnce = (action: Action): Capability | null => {
 };
 
 /**
- * Not seen, or changes how its neighbours are read: control and format characters, other spaces, what has no glyph; spaces at an end; marks that
- * strike through or enclose what is before them, and so many on one letter that they cover what is around it.
+ * Not seen, or changes how its neighbours are read: control and format characters, other spaces, what has no glyph;
+ * spaces at an end; marks that strike through or enclose what is before them, and so many on one letter that they cover
+ * what is around it.
  */
 const UNREADABLE =
   /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Me}]|[\u0334-\u0338]|(?! )\p{Zs}| {2}|^ | $|\p{M}{4}/u;
 
 /**
- * Whether a person sees all of this text where it is shown from left to right (`<bdo dir="ltr">`: letters of some scripts turn the order of
- * digits and slashes beside them). Says nothing about letters that look alike.
+ * Whether a person sees all of this text where it is shown from left to right (`<bdo dir="ltr">`: letters of some
+ * scripts turn the order of digits and slashes beside them). Says nothing about letters that look alike.
  */
 export const isReadable = (text: string): boolean => !UNREADABLE.test(text);
 
@@ -75,7 +77,10 @@ export type ApprovalOutcomes = Readonly<Partial<Record<CheckId, CheckOutcome>>>;
 /** What a Capability allows: all that another Grant of the same Principal to the same Agent can change. */
 const APPROVABLE: ReadonlySet<CheckId> = /* @__PURE__ */ new Set(['P16', 'P17', 'P18', 'P19', 'P20']);
 
-/** Why a denial with these outcomes cannot be approved; null: it can. T5 is skipped in every one but of a Proof that was spent. */
+/**
+ * Why a denial with these outcomes cannot be approved; null: it can. T5 is skipped in every one but of a Proof that was
+ * spent.
+ */
 export const findUnapprovable = (outcomes: ApprovalOutcomes): string | null => {
   const wrong = CHECK_IDS.find(
     (id) => !APPROVABLE.has(id) && outcomes[id] !== (id === 'T5' ? 'skipped' : true),

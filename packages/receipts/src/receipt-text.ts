@@ -8,8 +8,8 @@ import { readPayload, splitReceiptJws } from './verify/receipt-jws.ts';
 const NEXT_MEMBER = ',"receipt_id":';
 
 /**
- * The response text, or null if `bodyText` is not that of a body. `jws` holds nothing that JSON would escape. What is joined is ASCII, so bytes of
- * UTF-8 that are given as Latin-1 come back as such.
+ * The response text, or null if `bodyText` is not that of a body. `jws` holds nothing that JSON would escape. What is
+ * joined is ASCII, so bytes of UTF-8 that are given as Latin-1 come back as such.
  */
 export const spliceReceipt = (bodyText: string, jws: string): string | null => {
   const at = bodyText.lastIndexOf(NEXT_MEMBER);

@@ -1,4 +1,7 @@
-/** Decisions whole, with their Receipts and outcomes, for archives and spreadsheets (interface §Decisions): never more than a piece held. */
+/**
+ * Decisions whole, with their Receipts and outcomes, for archives and spreadsheets (interface §Decisions): never more
+ * than a piece held.
+ */
 import { parseStrictJson } from '@svc/codec';
 import type { CallOptions } from './account.ts';
 import { decisionQuery, type NamedFilter } from './decision-pages.ts';

@@ -61,7 +61,10 @@ export interface SvcError extends Error {
   readonly requestId: string | null;
   /** From the answer's `Retry-After`; null without one. */
   readonly retryAfterSeconds: number | null;
-  /** The page of the service's guide about `code`, or else about `kind`, with its remedy; null where no service's address is known, or the service could not be reached. */
+  /**
+   * The page of the service's guide about `code`, or else about `kind`, with its remedy; null where no service's
+   * address is known, or the service could not be reached.
+   */
   readonly helpUrl: string | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The guide's pages about what the libraries answer and throw by themselves: one for each code, which types demand. Not part of any
- * library: the guide is made of it.
+ * The guide's pages about what the libraries answer and throw by themselves: one for each code, which types demand. Not
+ * part of any library: the guide is made of it.
  */
 import type { SvcErrorKind } from './errors.ts';
 import type { RefusalCode } from './refusal-codes.ts';

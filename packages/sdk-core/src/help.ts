@@ -1,6 +1,6 @@
 /**
- * Where the guide of the service says what to do: addresses of its service and a code, and no texts. Errors that a client throws are
- * given theirs as they leave it, wherever in it they were made.
+ * Where the guide of the service says what to do: addresses of its service and a code, and no texts. Errors that a
+ * client throws are given theirs as they leave it, wherever in it they were made.
  */
 import { SvcError } from './errors.ts';
 

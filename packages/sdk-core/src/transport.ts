@@ -71,8 +71,8 @@ export interface Transport {
 const MAX_BACKOFF_MS = 2_000;
 
 /**
- * Repeats of calls that were refused with 429 or 503, of all calls together: so many a second, a share of the calls beside, saved up
- * for ten seconds. Callers who all repeat would triple the load of a service that has too much of it.
+ * Repeats of calls that were refused with 429 or 503, of all calls together: so many a second, a share of the calls
+ * beside, saved up for ten seconds. Callers who all repeat would triple the load of a service that has too much of it.
  */
 const REPEATS_PER_SECOND = 10;
 const REPEATS_PER_CALL = 0.2;

@@ -63,7 +63,8 @@ const rules: Rules<WebhookOptions> = {
 };
 
 /**
- * The event that a request carries. An event may arrive more than once: handle each `id` once, and answer 204 within 15 seconds.
+ * The event that a request carries. An event may arrive more than once: handle each `id` once, and answer 204 within 15
+ * seconds.
  *
  * @example
  * declare const forget: (grantId: string) => Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * Calls of MCP tools that carry the Grant and a Proof made for this call alone. The client is that of `@modelcontextprotocol/sdk`, over
- * whatever transport; only its `callTool` is used.
+ * Calls of MCP tools that carry the Grant and a Proof made for this call alone. The client is that of
+ * `@modelcontextprotocol/sdk`, over whatever transport; only its `callTool` is used.
  */
 import type { Action } from '@svc/protocol';
 import {
@@ -60,7 +60,8 @@ const RULES: Rules<AgentToolsOptions<unknown[], unknown>> = {
 };
 
 /**
- * A `callTool` that carries authority. The Proof is good for one call with exactly these arguments; a repeated call signs another.
+ * A `callTool` that carries authority. The Proof is good for one call with exactly these arguments; a repeated call
+ * signs another.
  * @throws SvcError `invalid-argument`, also if the Grant is not for this Agent or this relying party
  * @example
  * const callTool = createToolCaller({ client: mcp, agent, grant, audience: 'did:web:shop.example', origin: 'https://shop.example' });

@@ -1,6 +1,7 @@
 /**
- * Approving one Action that was denied (protocol §16). What is signed is made here, of the request as the caller has seen it, once that has
- * been found to be what the Agent signed for and the service denied; of what the service says should be signed nothing is taken.
+ * Approving one Action that was denied (protocol §16). What is signed is made here, of the request as the caller has
+ * seen it, once that has been found to be what the Agent signed for and the service denied; of what the service says
+ * should be signed nothing is taken.
  */
 import { jcs, type Signer } from '@svc/codec';
 import { APPROVAL_MAX_VALIDITY_MS, type Capability, capabilityForOnce, parseAction } from '@svc/protocol';
@@ -65,16 +66,19 @@ export interface PrincipalApprovals {
    */
   terms(request: AccessRequest, lifetimeSeconds?: number): ApprovalTerms;
   /**
-   * Whether this Agent has signed for this Action and the service has denied it to this Principal: fetches the Receipt, and verifies it and
-   * the Agent's Proof here. What is shown to a person should have passed it. This Principal is the one whose key the client signs with;
-   * without a signer its `principal`, and without that the one that the service says the API key is of.
+   * Whether this Agent has signed for this Action and the service has denied it to this Principal: fetches the Receipt,
+   * and verifies it and the Agent's Proof here. What is shown to a person should have passed it. This Principal is the
+   * one whose key the client signs with; without a signer its `principal`, and without that the one that the service
+   * says the API key is of.
    * @throws SvcError `receipt-invalid`: the request is not what was denied
    */
   check(request: AccessRequest, options?: CallOptions): Promise<CheckedAccessRequest>;
   /**
-   * Checks it as `check` does, signs a Grant of exactly `terms(request)` and hands it to the relying party. Answers the request as it is
-   * then, `approved`. Where it is not (`CONFLICT`: decided or expired meanwhile; or nothing is heard of it) the Grant is revoked again.
-   * @throws SvcError before anything is signed: `receipt-invalid`, or `invalid-argument` where `request` is not pending. Its message says what became of the Grant where one was
+   * Checks it as `check` does, signs a Grant of exactly `terms(request)` and hands it to the relying party. Answers the
+   * request as it is then, `approved`. Where it is not (`CONFLICT`: decided or expired meanwhile; or nothing is heard
+   * of it) the Grant is revoked again.
+   * @throws SvcError before anything is signed: `receipt-invalid`, or `invalid-argument` where `request` is not
+   * pending. Its message says what became of the Grant where one was
    * @example
    * for await (const request of client.approvals.list({ status: 'pending' })) {
    *   const { audience, capabilities } = client.approvals.terms(request);
@@ -150,7 +154,10 @@ export function createApprovals(
       nowMs: now(),
     });
   };
-  /** Answers the request where it was approved by this Grant after all. Otherwise nobody shall use what is told to have failed. */
+  /**
+   * Answers the request where it was approved by this Grant after all. Otherwise nobody shall use what is told to have
+   * failed.
+   */
   const takeBack = async (
     requestId: string,
     { grantId, validUntil }: IssuedGrant,

@@ -1,6 +1,7 @@
 /**
- * Whether a request for approval is what the service says it is (protocol §16). Nothing of what is shown to whoever decides rests on the
- * service's description: it stands in the Proof that the Agent signed, and the Receipt of the denial names that Proof by its hash.
+ * Whether a request for approval is what the service says it is (protocol §16). Nothing of what is shown to whoever
+ * decides rests on the service's description: it stands in the Proof that the Agent signed, and the Receipt of the
+ * denial names that Proof by its hash.
  */
 import { portableCrypto, sha256Of } from '@svc/codec';
 import {
@@ -42,7 +43,8 @@ const OLDEST_PROOF_MS = 26 * 3_600_000;
 const CLOCKS_DIFFER_MS = 3_600_000;
 
 /**
- * Compares a request with what its Agent has signed and with the Receipt of the denial, both of which are verified here.
+ * Compares a request with what its Agent has signed and with the Receipt of the denial, both of which are verified
+ * here.
  * @throws SvcError `receipt-invalid`: it is not what was denied, or cannot be known to be; nobody should approve it
  * @example
  * for await (const asked of client.approvals.list()) console.log(checkAccessRequest(asked, { principal: 'did:web:acme.example', receipt, didDocument }).action);

@@ -54,15 +54,16 @@ export interface PrincipalClientOptions {
   /** `SVC_PRINCIPAL_KEY` of the environment unless given; read at the first call. */
   apiKey?: string;
   /**
-   * Whose decisions, approvals and record they are where `apiKey` is the key of an org: the did:web DID of a member. With a key of the
-   * Principal's own it is not needed.
+   * Whose decisions, approvals and record they are where `apiKey` is the key of an org: the did:web DID of a member.
+   * With a key of the Principal's own it is not needed.
    */
   principal?: string;
   /** Needed by `grants.issue` only. */
   signer?: Signer;
   /**
-   * The service's DID document, pinned: by its keys `approvals.check` tells a genuine Receipt. It is fetched from `baseUrl` unless given, and
-   * then proves no more than that the service agrees with itself and with what the Agent signed.
+   * The service's DID document, pinned: by its keys `approvals.check` tells a genuine Receipt. It is fetched from
+   * `baseUrl` unless given, and then proves no more than that the service agrees with itself and with what the Agent
+   * signed.
    */
   didDocument?: unknown;
   /** The `fetch` of the runtime unless given. */
@@ -92,8 +93,8 @@ export interface PrincipalClient {
   /** Notes and disables Agents. */
   readonly agents: Agents;
   /**
-   * Stops a Grant, an Agent or everything for a while, and goes on. An org's key, given as `apiKey`, does so for its members, and stops
-   * a member or the whole org.
+   * Stops a Grant, an Agent or everything for a while, and goes on. An org's key, given as `apiKey`, does so for its
+   * members, and stops a member or the whole org.
    * @example
    * await client.pauses.pause({ scope: 'agent', subject: agent.did }, { reason: 'It buys too much.' });
    * await client.pauses.resume({ scope: 'agent', subject: agent.did });
@@ -139,8 +140,8 @@ const OPTIONS: Rules<PrincipalClientOptions> = {
 };
 
 /**
- * The client of one Principal (interface §Principal lifecycle): Grants are signed here, and the private key stays here. Nothing is
- * sent before the first call.
+ * The client of one Principal (interface §Principal lifecycle): Grants are signed here, and the private key stays here.
+ * Nothing is sent before the first call.
  * @throws SvcError `configuration` for an option that is unknown, missing or of another type
  * @example
  * const client = createPrincipalClient({ baseUrl: 'https://svc.example', signer: signerFromJwk(privateJwk, kid) });

@@ -34,12 +34,13 @@ export interface OwnDecisionFilter {
 }
 
 /**
- * The decisions on this Principal's own Grants, as a list and as files; a Grant that somebody else signed in its name is not its own.
+ * The decisions on this Principal's own Grants, as a list and as files; a Grant that somebody else signed in its name
+ * is not its own.
  */
 export interface OwnDecisions extends DecisionPages<OwnDecisionFilter>, DecisionExports<OwnDecisionFilter> {
   /**
-   * One decision: its Receipt as it is stored (whether it is genuine, `verifyReceipt` of `@svc/receipts` tells) and what was reported
-   * about it later. An event names it by its `receipt_id`.
+   * One decision: its Receipt as it is stored (whether it is genuine, `verifyReceipt` of `@svc/receipts` tells) and
+   * what was reported about it later. An event names it by its `receipt_id`.
    * @throws SvcError `refused` (`NOT_FOUND`) for a decision that is not about a Grant of this Principal
    */
   get(receiptId: string, options?: CallOptions): Promise<Decision>;
@@ -49,8 +50,8 @@ export interface OwnDecisions extends DecisionPages<OwnDecisionFilter>, Decision
     options?: CallOptions,
   ): Promise<DecisionStats>;
   /**
-   * Which Agents acted, on which Grants, or at which relying parties: how often, why not, for how much, and when last. Of the newest 5,000
-   * decisions of the period; `complete` says whether these are all. Unless given: the last 30 days.
+   * Which Agents acted, on which Grants, or at which relying parties: how often, why not, for how much, and when last.
+   * Of the newest 5,000 decisions of the period; `complete` says whether these are all. Unless given: the last 30 days.
    */
   activity(
     filter: Pick<OwnDecisionFilter, 'since' | 'until' | 'rp'> & { by: 'agent' | 'grant' | 'rp' },

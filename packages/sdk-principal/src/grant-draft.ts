@@ -36,7 +36,10 @@ export interface GrantRequest {
   agent: string;
   /** 1–16; see `purchase` and `apiCall`. */
   capabilities: readonly Capability[];
-  /** Whole seconds. Unless given a second before the service allocated the Grant, if that is at most five minutes ago here; else now. */
+  /**
+   * Whole seconds. Unless given a second before the service allocated the Grant, if that is at most five minutes ago
+   * here; else now.
+   */
   validFrom?: Date | string;
   /** At most 90 days after `validFrom`; 30 days unless this or `lifetimeSeconds` is given. */
   validUntil?: Date | string;

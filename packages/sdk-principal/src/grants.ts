@@ -149,8 +149,8 @@ const MOST_AHEAD_MS = 300_000;
 const NODES_APART_MS = 1_000;
 
 /**
- * The present as every node of the service counts it, where that is earlier than here: they judge from when on a Grant holds. The id says when
- * it was allocated, by the clock of one of them.
+ * The present as every node of the service counts it, where that is earlier than here: they judge from when on a Grant
+ * holds. The id says when it was allocated, by the clock of one of them.
  */
 const presentOf = (grantId: string, nowMs: number): number => {
   const presentMs = (ulidTimeMs(ulidOf(grantId as GrantId)) ?? nowMs) - NODES_APART_MS;

@@ -44,8 +44,8 @@ const REQUEST: Rules<ProofRequest> = {
 };
 
 /**
- * A Proof (protocol §3) as a compact JWS, for the header `Svc-Proof` of this one request; good once, while the relying party's Proof
- * window lasts (60 s by default).
+ * A Proof (protocol §3) as a compact JWS, for the header `Svc-Proof` of this one request; good once, while the relying
+ * party's Proof window lasts (60 s by default).
  * @example
  * const proof = await signProof({ agent, grantId, audience: 'did:web:shop.example', method: 'POST', url, action });
  * @throws SvcError `invalid-argument`; rejects with what the signer rejects with.

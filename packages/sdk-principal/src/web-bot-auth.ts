@@ -1,6 +1,6 @@
 /**
- * HTTP Message Signatures by the key of an Agent (RFC 9421; draft-ietf-webbotauth-httpsig-protocol): for sites that know Agents by
- * these, and beside a Proof, which is not replaced by it.
+ * HTTP Message Signatures by the key of an Agent (RFC 9421; draft-ietf-webbotauth-httpsig-protocol): for sites that
+ * know Agents by these, and beside a Proof, which is not replaced by it.
  */
 import { encodeUtf8, parseDidKey } from '@svc/codec';
 import {
@@ -21,15 +21,18 @@ import { type Agent, anAgent } from './agent-key.ts';
 
 /** Signs requests with the key of the Agent that makes them. */
 export interface RequestSigner {
-  /** Adds `Signature`, `Signature-Input` and, where it is known, `Signature-Agent` to the request, whose other headers are complete. */
+  /**
+   * Adds `Signature`, `Signature-Input` and, where it is known, `Signature-Agent` to the request, whose other headers
+   * are complete.
+   */
   sign(request: Request, agent: Agent, nowMs: number): Promise<void>;
 }
 
 /** How requests are signed. */
 export interface RequestSignerOptions {
   /**
-   * The https origin at which `createKeyDirectory` answers, for whoever does not know the key yet; the draft demands one. Absent: whoever verifies
-   * must know the key, as a relying party that has the Proof does.
+   * The https origin at which `createKeyDirectory` answers, for whoever does not know the key yet; the draft demands
+   * one. Absent: whoever verifies must know the key, as a relying party that has the Proof does.
    */
   signatureAgent?: string;
   /** How long a signature holds, 1–86,400; 60 unless given. */
@@ -55,8 +58,8 @@ const SIGNER: Rules<RequestSignerOptions> = {
 };
 
 /**
- * For the option `signature` of `createAgentFetch`. Covered are the address, method, path, query, Grant, Proof and, where there is one,
- * `Content-Digest`; `keyid` is the RFC 7638 thumbprint of the Agent's key.
+ * For the option `signature` of `createAgentFetch`. Covered are the address, method, path, query, Grant, Proof and,
+ * where there is one, `Content-Digest`; `keyid` is the RFC 7638 thumbprint of the Agent's key.
  * @throws SvcError `invalid-argument`
  * @example
  * const signature = createRequestSigner({ signatureAgent: 'https://agent.example' });
@@ -139,7 +142,8 @@ const DIRECTORY: Rules<KeyDirectoryOptions> = {
 };
 
 /**
- * The handler of `KEY_DIRECTORY_PATH`: the keys as a JWK Set, signed by each of them for this origin, so that nobody else can serve it as theirs.
+ * The handler of `KEY_DIRECTORY_PATH`: the keys as a JWK Set, signed by each of them for this origin, so that nobody
+ * else can serve it as theirs.
  * @throws SvcError `invalid-argument`
  * @example
  * const directory = createKeyDirectory({ agents: [agent], origin: 'https://agent.example' });

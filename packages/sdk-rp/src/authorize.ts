@@ -41,7 +41,10 @@ interface CommonOptions<Req> {
   verifier: AskedVerifier;
   /** What the request would do, in this relying party's own words. What it throws goes to the framework. */
   action: (request: Req) => Action | Promise<Action>;
-  /** Demands that the request be signed by the key of its Proof: `sameKey()` of `@svc/sdk-rp/web-bot-auth`. Not demanded unless given. */
+  /**
+   * Demands that the request be signed by the key of its Proof: `sameKey()` of `@svc/sdk-rp/web-bot-auth`. Not demanded
+   * unless given.
+   */
   signature?: SignatureCheck;
   /**
    * Whether addresses may end in a slash. Many routers serve `/items/` by the route of `/items`, and a Grant for `/items/*` is one for
@@ -167,7 +170,10 @@ function logError(error: unknown, answer: 500 | 503): void {
   );
 }
 
-/** Rejects only with what `action`, `url` or `onError` throws. A refusal links to the page about it, where the service's address is known. */
+/**
+ * Rejects only with what `action`, `url` or `onError` throws. A refusal links to the page about it, where the service's
+ * address is known.
+ */
 export async function authorize<Req>(
   options: AuthorityOptions<Req>,
   presented: Presented<Req>,

@@ -85,7 +85,10 @@ export class UnreadableBodyError extends SyntaxError {
   }
 }
 
-/** Why `action` failed, where it found no body that it could read. Null where the error has another cause: the framework handles it. */
+/**
+ * Why `action` failed, where it found no body that it could read. Null where the error has another cause: the framework
+ * handles it.
+ */
 export function findBodyFault(error: unknown, { body, headers }: ParsedBody): BodyFault | null {
   if (error instanceof UnreadableBodyError) return error.fault;
   if (!(error instanceof TypeError) || body === NOT_READ) return null;

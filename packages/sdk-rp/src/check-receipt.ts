@@ -18,8 +18,8 @@ export interface ReceivedRequest {
 /** What a Receipt must be about to be believed. */
 export interface ReceiptExpectation {
   /**
-   * The service's DID document, or what `readServiceKeys` made of it, which saves reading it for each Receipt. Whoever supplies it
-   * decides which service is believed.
+   * The service's DID document, or what `readServiceKeys` made of it, which saves reading it for each Receipt. Whoever
+   * supplies it decides which service is believed.
    */
   didDocument: unknown;
   /** The DID that `didDocument` must be of; not compared unless given. */

@@ -10,7 +10,8 @@ export type RequestAuthorization = { ok: true; svc: SvcAuthority } | { ok: false
 
 /**
  * A function that says whether a request may go on, or answers it. `action` gets a copy whose body it may read until
- * `action` has answered: where it asks for `json()`, a body that is not JSON is answered 400, and one of more than 1 MiB 413. Rejects only with what else `action` or `url` throws.
+ * `action` has answered: where it asks for `json()`, a body that is not JSON is answered 400, and one of more than 1
+ * MiB 413. Rejects only with what else `action` or `url` throws.
  * @throws SvcError `configuration`
  * @example
  * const authorizeRequest = createAuthorizer({ verifier, origin: 'https://shop.example', action: () => action });

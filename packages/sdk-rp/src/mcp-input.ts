@@ -44,8 +44,8 @@ export interface CallChecks {
   /** To be asked where a handler is set: whether the McpServer itself sets it. Its answer may be asked for once a call comes. */
   isOwnHandler: () => () => boolean;
   /**
-   * Why the server would not run this call by what its tools were registered with; null where it would, and where this cannot be known: a
-   * handler of the shop's own knows alone what its tools take.
+   * Why the server would not run this call by what its tools were registered with; null where it would, and where this
+   * cannot be known: a handler of the shop's own knows alone what its tools take.
    * @throws what a schema itself throws
    */
   findFault: (call: CheckedCall) => Promise<string | null>;
@@ -88,7 +88,10 @@ export function createCallChecks(server: McpServer | Server): CallChecks {
   };
 }
 
-/** Over HTTP whoever knows the id of a task reads its result, unless a session binds it. Standard input and output have one caller. */
+/**
+ * Over HTTP whoever knows the id of a task reads its result, unless a session binds it. Standard input and output have
+ * one caller.
+ */
 export function hasNoSession(extra: object): boolean {
   const { requestInfo, sessionId } = extra as { requestInfo?: unknown; sessionId?: unknown };
   return requestInfo !== undefined && sessionId === undefined;

@@ -41,7 +41,10 @@ export type ToolRule =
 export interface GuardOptions {
   /** One that has its `publicUrl` has refusals name their page of the guide. */
   verifier: AskedVerifier;
-  /** Scheme, host and port under which Grants name the tools: `https://shop.example` for `https://shop.example/mcp/tools/refund/*`. */
+  /**
+   * Scheme, host and port under which Grants name the tools: `https://shop.example` for
+   * `https://shop.example/mcp/tools/refund/*`.
+   */
   origin: string;
   /** By the tool's name. What is not named is guarded. */
   tools?: Readonly<Record<string, ToolRule>>;
@@ -85,9 +88,11 @@ export function getToolAuthority(extra: object): SvcAuthority {
 }
 
 /**
- * Guards every tool of the server, those registered later too; call it before the first one is registered. A call carries its Grant and
- * Proof in `_meta`, its result carries the Receipt there. What is not allowed is a tool error that says why and what to do.
- * @throws SvcError `configuration`, also where the server has tools already or was made with the capability (the first tool adds it)
+ * Guards every tool of the server, those registered later too; call it before the first one is registered. A call
+ * carries its Grant and Proof in `_meta`, its result carries the Receipt there. What is not allowed is a tool error
+ * that says why and what to do.
+ * @throws SvcError `configuration`, also where the server has tools already or was made with the capability (the first
+ * tool adds it)
  * @example
  * const server = new McpServer({ name: 'shop', version: '1.0.0' });
  * guardTools(server, { verifier, origin: 'https://shop.example', tools: { search: 'free' } });

@@ -2,8 +2,8 @@
 import { helpBase } from '@svc/sdk-core';
 
 /**
- * `baseUrl` where it has the host of the service's did:web DID, which stands in every Receipt; else the https address of that host. Null
- * where neither is one.
+ * `baseUrl` where it has the host of the service's did:web DID, which stands in every Receipt; else the https address
+ * of that host. Null where neither is one.
  */
 export function publicUrlOf(baseUrl: string, did: unknown): string | null {
   const base = helpBase(baseUrl);

@@ -7,7 +7,10 @@ import type { ReceivedRequest } from './check-receipt.ts';
 
 /** A Proof for another HTTP request than the one received: the Agent's doing, or a wrong `url` here. */
 export class RequestMismatchError extends SvcError {
-  /** The service's genuine ALLOW of the other request. Null where it was not asked, as always when the Proof itself names another request. */
+  /**
+   * The service's genuine ALLOW of the other request. Null where it was not asked, as always when the Proof itself
+   * names another request.
+   */
   readonly receipt: Receipt | null;
   /** That of `receipt`. */
   readonly receiptId: string | null;
@@ -25,8 +28,9 @@ export class RequestMismatchError extends SvcError {
 }
 
 /**
- * What a Proof says of itself, before it is asked about: one for another request would be spent, and its budget drawn, for nothing.
- * Nothing is trusted for it: null where no difference is seen, and what passes is verified and compared all the same.
+ * What a Proof says of itself, before it is asked about: one for another request would be spent, and its budget drawn,
+ * for nothing. Nothing is trusted for it: null where no difference is seen, and what passes is verified and compared
+ * all the same.
  */
 export function mismatchBeforeVerify(proof: string, request: ReceivedRequest): RequestMismatchError | null {
   const [received, signedFor] = compared(proof, request);

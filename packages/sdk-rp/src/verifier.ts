@@ -43,8 +43,9 @@ import type { DryRunInput, VerifyInput } from './verify-input.ts';
  */
 export interface Verifier {
   /**
-   * Asks whether this Action is allowed for this HTTP request. A DENY is a value with its `reason`; what cannot be trusted or
-   * reached is an error, and never an ALLOW. An ALLOW spends the Proof. Amounts are in minor units of the currency.
+   * Asks whether this Action is allowed for this HTTP request. A DENY is a value with its `reason`; what cannot be
+   * trusted or reached is an error, and never an ALLOW. An ALLOW spends the Proof. Amounts are in minor units of the
+   * currency.
    * @example
    * const verdict = await verifier.verify({ grant, proof, action, request: { method: 'POST', url } });
    * if (!verdict.allowed) refuse(verdict.reason);
@@ -62,9 +63,10 @@ export interface Verifier {
    */
   dryRun(input: DryRunInput, options?: CallOptions): Promise<DryRun>;
   /**
-   * Asks the Principal to approve the Action of a denial, once: a DENY whose `reason` is about what its Grant allows (P16 to P20 of the
-   * checks), given by its verdict or its `receipt_id`. Answers the request, `pending`, or what has become of it: it is asked once,
-   * however often this is called. The profile of this relying party must be `svc-base-v2`.
+   * Asks the Principal to approve the Action of a denial, once: a DENY whose `reason` is about what its Grant allows
+   * (P16 to P20 of the checks), given by its verdict or its `receipt_id`. Answers the request, `pending`, or what has
+   * become of it: it is asked once, however often this is called. The profile of this relying party must be
+   * `svc-base-v2`.
    * @example
    * const verdict = await verifier.verify({ grant, proof, action, request });
    * if (verdict.reason === 'AMOUNT_EXCEEDS_AUTHORITY') {
@@ -79,8 +81,8 @@ export interface Verifier {
     options: RequestApprovalOptions,
   ): Promise<AccessRequest>;
   /**
-   * Resolves when the request is decided, with `task.status` `approved`, `denied`, `expired` or `cancelled`. When it is approved, `result.grant` is for the
-   * Agent; it allows nothing before a Proof under it has been verified.
+   * Resolves when the request is decided, with `task.status` `approved`, `denied`, `expired` or `cancelled`. When it is
+   * approved, `result.grant` is for the Agent; it allows nothing before a Proof under it has been verified.
    * @throws SvcError `timeout` while nobody has answered, 900,000 ms unless given
    */
   waitForApproval(requestId: string, options?: WaitForApprovalOptions): Promise<AccessRequest>;
@@ -123,8 +125,8 @@ export interface Verifier {
   /** Whose key this is. */
   me(options?: CallOptions): Promise<Me>;
   /**
-   * Where Agents find the service and its guide, for links in answers to them: `baseUrl` where it has the host of the service's DID,
-   * else the https address of that host. Null where that is unknown.
+   * Where Agents find the service and its guide, for links in answers to them: `baseUrl` where it has the host of the
+   * service's DID, else the https address of that host. Null where that is unknown.
    */
   readonly publicUrl: string | null;
 }

@@ -26,8 +26,8 @@ export interface VerifyInput {
 }
 
 /**
- * What a dry run is asked with: a verification's input. The request received may be left out, since no Receipt is bound to it; where it is
- * given, a Proof for another is refused as by `verify`.
+ * What a dry run is asked with: a verification's input. The request received may be left out, since no Receipt is bound
+ * to it; where it is given, a Proof for another is refused as by `verify`.
  */
 export type DryRunInput = Omit<VerifyInput, 'request'> & Partial<Pick<VerifyInput, 'request'>>;
 

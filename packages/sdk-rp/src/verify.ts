@@ -50,8 +50,8 @@ interface Denied extends Verified {
   /** An ALLOW alone has one. */
   authority: null;
   /**
-   * Why not: the code of the first check that failed, such as `AMOUNT_EXCEEDS_AUTHORITY`. `REASON_TEXTS[reason]` is a sentence for
-   * people; a program compares the code.
+   * Why not: the code of the first check that failed, such as `AMOUNT_EXCEEDS_AUTHORITY`. `REASON_TEXTS[reason]` is a
+   * sentence for people; a program compares the code.
    */
   reason: ReasonCode;
   /** The page of the service's guide about the reason, with its remedy; null where the service's public address is unknown. */

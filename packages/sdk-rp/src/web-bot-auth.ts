@@ -1,6 +1,6 @@
 /**
- * Demands that a request be signed (RFC 9421) by the same key as its Proof: what a site's bot management saw and what the service decided
- * about are then one Agent.
+ * Demands that a request be signed (RFC 9421) by the same key as its Proof: what a site's bot management saw and what
+ * the service decided about are then one Agent.
  */
 import { type CryptoPort, portableCrypto } from '@svc/codec';
 import { parseProof } from '@svc/protocol';
@@ -33,8 +33,9 @@ const MAX_FIELD_CHARS = 8_192;
 const MAX_SIGNATURES = 4;
 
 /**
- * For the option `signature` of the middlewares. There must be a signature with the tag `web-bot-auth` and the thumbprint of the Proof's key as
- * `keyid`, over `@authority` and `svc-proof` at least, which is therefore about this request and good once, as the Proof is.
+ * For the option `signature` of the middlewares. There must be a signature with the tag `web-bot-auth` and the
+ * thumbprint of the Proof's key as `keyid`, over `@authority` and `svc-proof` at least, which is therefore about this
+ * request and good once, as the Proof is.
  * @throws SvcError `configuration`
  * @example
  * const options = { verifier, origin: 'https://shop.example', action: () => action, signature: sameKey() };

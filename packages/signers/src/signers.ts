@@ -1,4 +1,7 @@
-/** Opens private keys where their URIs say, and makes new ones there. One of a process: what it has opened, it shares and closes. */
+/**
+ * Opens private keys where their URIs say, and makes new ones there. One of a process: what it has opened, it shares
+ * and closes.
+ */
 import { KeySetError, type PublishedKey, type ServiceSigner } from '@svc/service';
 import { KMS_MAX_BYTES, makeKmsKey, openKms } from './aws-kms.ts';
 import { type Ed25519, nodeEd25519 } from './ed25519.ts';

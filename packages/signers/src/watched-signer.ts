@@ -21,7 +21,10 @@ const START_MS = 10_000;
 const LOOK_EVERY_MS = 1_000;
 /** Without a signature for so long, one is made to see whether it still can be. */
 const IDLE_MS = 10_000;
-/** One failure may be a single request's; so many in a row, with nothing signed for as long as a signature may take, are the signer's. */
+/**
+ * One failure may be a single request's; so many in a row, with nothing signed for as long as a signature may take, are
+ * the signer's.
+ */
 const FAILURES = 3;
 
 export interface WatchedSigner extends ServiceSigner {

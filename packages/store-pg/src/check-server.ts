@@ -58,7 +58,10 @@ export interface Fleet {
   readonly processes: number;
 }
 
-/** Rejects with `StoreError` `refused`, in a sentence for the operator, where the server takes fewer connections than the fleet may open. */
+/**
+ * Rejects with `StoreError` `refused`, in a sentence for the operator, where the server takes fewer connections than
+ * the fleet may open.
+ */
 export async function checkConnections(databaseUrl: string, { name, processes }: Fleet): Promise<void> {
   const client = await openClient({
     ...{ databaseUrl, connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS },

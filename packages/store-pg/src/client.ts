@@ -18,9 +18,9 @@ export interface StoreClientConfig extends pg.ClientConfig {
 const PREPARE_MS = 2_000;
 
 /**
- * `off` and `local` would acknowledge what the loss of one machine takes away, whoever configured them for the role, the
- * database or the server. That the wait for the standby was cut off is told by a warning and by nothing else, so warnings are not hidden. Set
- * for the session, so a later change of the configuration does not reach it.
+ * `off` and `local` would acknowledge what the loss of one machine takes away, whoever configured them for the role,
+ * the database or the server. That the wait for the standby was cut off is told by a warning and by nothing else, so
+ * warnings are not hidden. Set for the session, so a later change of the configuration does not reach it.
  */
 const prepareSql = `
   select set_config('synchronous_commit',

@@ -15,7 +15,10 @@ export interface ClockState {
   /** Null: no decision was ever stored. */
   readonly lastReceiptMs: number | null;
   readonly sealedUntilMs: number;
-  /** Before then nothing is decided, and the seal is no lower, after a restore, a reset of the fence, or a repair; null: it is over. */
+  /**
+   * Before then nothing is decided, and the seal is no lower, after a restore, a reset of the fence, or a repair; null:
+   * it is over.
+   */
   readonly quarantinedUntilMs: number | null;
   /** Closed although they are not over, ascending. */
   readonly closedEarly: readonly string[];
@@ -58,7 +61,10 @@ const repairSql = `
 export const readClockState = (databaseUrl: string): Promise<ClockState> =>
   askOne<ClockState>(databaseUrl, stateSql);
 
-/** Rejects where the role does not own the tables, and where the database's clock and `nowMs`, of the machine that the operator is at, differ by more than 5 s. */
+/**
+ * Rejects where the role does not own the tables, and where the database's clock and `nowMs`, of the machine that the
+ * operator is at, differ by more than 5 s.
+ */
 export const repairClock = async (databaseUrl: string, nowMs: number): Promise<ClockRepair> => {
   const { owner, role, isOwner } = await askOne<Owner>(databaseUrl, ownerSql);
   if (!isOwner)

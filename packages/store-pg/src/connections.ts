@@ -47,7 +47,10 @@ interface Waiting {
 const IDLE_MS = 60_000;
 const CLOSE_MS = 2_000;
 const OPEN_MS = 3_000;
-/** Before one that is to be kept open is tried again, at first and at most; half of it and more, so that processes do not do it together. */
+/**
+ * Before one that is to be kept open is tried again, at first and at most; half of it and more, so that processes do
+ * not do it together.
+ */
 const KEEP_PAUSE_MS = 500;
 const MOST_KEEP_PAUSE_MS = 5_000;
 /** Opened at once: a server that comes back, or is short of time, is not asked for all of them together. */
@@ -111,7 +114,10 @@ export class Connections {
     this.#pool.on('connect', (client) => client.on('error', () => {}));
   }
 
-  /** Resolves when all that are kept were open, or none is any more. One that is lost later is opened again without anybody having asked for it. */
+  /**
+   * Resolves when all that are kept were open, or none is any more. One that is lost later is opened again without
+   * anybody having asked for it.
+   */
   async openKept(): Promise<void> {
     if (this.#options.isKept !== true) return;
     this.#filling ??= this.#fill().finally(() => {
@@ -210,8 +216,8 @@ export class Connections {
   }
 
   /**
-   * Its caller has given up while the server is at work. It keeps its place for as long as that waits for a standby, and is used again
-   * when it is answered before it is closed.
+   * Its caller has given up while the server is at work. It keeps its place for as long as that waits for a standby,
+   * and is used again when it is answered before it is closed.
    */
   abandon(client: pg.PoolClient, isAnswered: Promise<boolean>): void {
     if (client instanceof StoreClient && !this.#isClosing)

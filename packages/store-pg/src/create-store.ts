@@ -39,7 +39,10 @@ export interface StoreOptions {
   readonly onReplicaChange?: (state: ReplicaState) => void;
   readonly deadlines?: Partial<StoreDeadlines>;
   readonly poolSizes?: Partial<StorePoolSizes>;
-  /** What decisions and revocations need is opened at once and kept: for a process that decides. Default: all is opened as it is needed. */
+  /**
+   * What decisions and revocations need is opened at once and kept: for a process that decides. Default: all is opened
+   * as it is needed.
+   */
   readonly opensAhead?: boolean;
   /** Hears of faults that no caller waits for: idle connections that break, partitions not created ahead. */
   readonly onError?: (error: Error) => void;
@@ -50,8 +53,8 @@ const MAX_VIEWS = 1_000;
 /** Callers in line for a connection, per pool; the next one is turned away at once. */
 const MAX_WAITING = 8_192;
 /**
- * Counting by key over a year makes 150,000 sums: on disk that takes twice as long. And rows that lie apart are not dear: what a search
- * looks for is mostly recent, or on a disk that does not turn.
+ * Counting by key over a year makes 150,000 sums: on disk that takes twice as long. And rows that lie apart are not
+ * dear: what a search looks for is mostly recent, or on a disk that does not turn.
  */
 const LEDGER_SETTINGS = { work_mem: '32MB', random_page_cost: '1.1' };
 /** Whoever holds what an urgent transaction needs is at its own node's turn, or at long work: both are not waited for. */

@@ -1,8 +1,9 @@
 /**
- * A connection pool in which nothing waits for ever: not for a connection, not in line for one, not for an
- * answer. The line is fair: connections go round the tenants that wait. A connection that broke, was left inside a
- * transaction, or missed a deadline and is at work still, is destroyed, never handed on; the next caller opens a new one, so the pool is
- * well again as soon as the server is. Only one that waits for a standby keeps its place until that wait is over (silent-connections.ts).
+ * A connection pool in which nothing waits for ever: not for a connection, not in line for one, not for an answer. The
+ * line is fair: connections go round the tenants that wait. A connection that broke, was left inside a transaction, or
+ * missed a deadline and is at work still, is destroyed, never handed on; the next caller opens a new one, so the pool
+ * is well again as soon as the server is. Only one that waits for a standby keeps its place until that wait is over
+ * (silent-connections.ts).
  */
 import { type Entrant, FairQueue, type PoolState, withinMs } from '@svc/service';
 import type pg from 'pg';

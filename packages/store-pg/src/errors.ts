@@ -5,7 +5,10 @@
 import { StoreError } from '@svc/service';
 import pg from 'pg';
 
-/** An operation outlived its client-side deadline. Nobody waits for it any more; its connection is closed unless it still answers. */
+/**
+ * An operation outlived its client-side deadline. Nobody waits for it any more; its connection is closed unless it
+ * still answers.
+ */
 export class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
 }

@@ -1,7 +1,7 @@
 /**
- * The advisory locks of the service: the first key is a space of this register, the second says which one in it (the hash of a text, if
- * not otherwise said). Functions in migrations write the numbers; a number that a release has used keeps its meaning, since nodes of two releases
- * work side by side.
+ * The advisory locks of the service: the first key is a space of this register, the second says which one in it (the
+ * hash of a text, if not otherwise said). Functions in migrations write the numbers; a number that a release has used
+ * keeps its meaning, since nodes of two releases work side by side.
  */
 export const LOCK_SPACES = {
   /** DID of a Principal. Shared by commits, exclusive to whoever revokes or pauses. */

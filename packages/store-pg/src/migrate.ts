@@ -1,7 +1,8 @@
 /**
- * Brings a database to the newest schema. A session advisory lock keeps two migrators apart, and nobody else waits for it: where nothing is
- * missing a process starts beside a migration of a later version. Each migration runs in one
- * transaction with the row that records it, and waits for no lock long: what it waits for, all decisions behind it wait for.
+ * Brings a database to the newest schema. A session advisory lock keeps two migrators apart, and nobody else waits for
+ * it: where nothing is missing a process starts beside a migration of a later version. Each migration runs in one
+ * transaction with the row that records it, and waits for no lock long: what it waits for, all decisions behind it wait
+ * for.
  *
  * A database may be ahead of this version, as it is while a fleet is upgraded or after an upgrade was taken back: each
  * migration names the oldest one that a version must have to run beside it (`-- runs-from: NAME`, docs/operations.md).
@@ -17,7 +18,10 @@ import { listMigrations, type Migration } from './migrations.ts';
 import { ensurePartitionsOn } from './partitions.ts';
 
 const CONNECT_MS = 5_000;
-/** Of what waits for nobody: a server that stands still is not waited for. A migration itself may take longer, and is not cut off. */
+/**
+ * Of what waits for nobody: a server that stands still is not waited for. A migration itself may take longer, and is
+ * not cut off.
+ */
 const READ_MS = 10_000;
 const LOCK = {
   text: `select pg_try_advisory_lock(${LOCK_SPACES.migration}, 0) as "isHeld"`,
@@ -41,9 +45,10 @@ export interface MigrateOptions {
 }
 
 /**
- * Safe to run from several processes at once, where each has a session of its own (`checkServer`); each returns when the schema is up to date, with the names of what it ran.
- * Rejects with `StoreError` `unavailable` when the database cannot be reached, `refused` when another version made it that
- * this one does not run beside, or when it is not whole, `lock_timeout` when its locks were not to be had for ten minutes, or when another process was at it for `lockMs`.
+ * Safe to run from several processes at once, where each has a session of its own (`checkServer`); each returns when
+ * the schema is up to date, with the names of what it ran. Rejects with `StoreError` `unavailable` when the database
+ * cannot be reached, `refused` when another version made it that this one does not run beside, or when it is not whole,
+ * `lock_timeout` when its locks were not to be had for ten minutes, or when another process was at it for `lockMs`.
  */
 export async function migrate(
   databaseUrl: string,
@@ -177,8 +182,9 @@ async function assertWhole(client: pg.Client): Promise<void> {
 }
 
 /**
- * Gives a role what the running service needs. By the owner of the schema; a role that has it keeps it through migrations. Rejects with `StoreError`
- * `refused` where there is no such role, or where it may act as an owner: no rule of the schema would hold against it.
+ * Gives a role what the running service needs. By the owner of the schema; a role that has it keeps it through
+ * migrations. Rejects with `StoreError` `refused` where there is no such role, or where it may act as an owner: no rule
+ * of the schema would hold against it.
  */
 export const grantService = (databaseUrl: string, role: string): Promise<void> =>
   grant(databaseUrl, 'select svc_grant_service($1)', role);
@@ -270,8 +276,8 @@ const grantedSql = `
   select pg_get_userbyid(grantee), false from runner`;
 
 /**
- * The roles of the service and of runners have their rights on what a migration makes from the moment in which it is there: nodes of the
- * version before commit through functions that it replaces.
+ * The roles of the service and of runners have their rights on what a migration makes from the moment in which it is
+ * there: nodes of the version before commit through functions that it replaces.
  */
 async function grantAgain(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ role: string; isService: boolean }>(grantedSql);

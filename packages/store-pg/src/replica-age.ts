@@ -15,8 +15,9 @@ export interface Found {
 }
 
 /**
- * Whether all that was committed at the position is seen there. A position of the log alone says nothing about another cluster, a timeline that
- * was left, or a standby that was promoted; only who has followed this server can show its mark.
+ * Whether all that was committed at the position is seen there. A position of the log alone says nothing about another
+ * cluster, a timeline that was left, or a standby that was promoted; only who has followed this server can show its
+ * mark.
  */
 export const covers = ({ isStandby, lsn, marks }: Found, position: Position): boolean =>
   isStandby && lsn !== null && lsn >= position.lsn && position.mark !== null && marks.includes(position.mark);

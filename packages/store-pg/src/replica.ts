@@ -203,8 +203,9 @@ export class Replica {
 }
 
 /**
- * What the server refuses, as one that is in the way of what it replays, says nothing about the next. Neither does a report that took too
- * long, or for which there was no turn: a server that does not answer is told by the next look at it.
+ * What the server refuses, as one that is in the way of what it replays, says nothing about the next. Neither does a
+ * report that took too long, or for which there was no turn: a server that does not answer is told by the next look at
+ * it.
  */
 const isOfServer = (error: StoreError): boolean =>
   error.kind === 'unavailable' &&

@@ -1,6 +1,6 @@
 /**
- * What a report on a replica runs its statements on: a session that it has from its beginning, gives back while it reads objects, and has
- * anew for its next statement. So a slow store of objects holds no session.
+ * What a report on a replica runs its statements on: a session that it has from its beginning, gives back while it
+ * reads objects, and has anew for its next statement. So a slow store of objects holds no session.
  */
 import type pg from 'pg';
 import { type Database, query } from './database.ts';

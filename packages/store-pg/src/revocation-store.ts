@@ -10,9 +10,9 @@ import { toStoreError } from './errors.ts';
 import { grantRepository } from './repositories/grants.ts';
 
 /**
- * The first phase has connections on which nothing waits for commits. The deadline of `barriers` exceeds the lock's own time-out in
- * `svc_stamp_revoked`, which answers in the ordinary case. A Principal's barriers go one after another: only one of them
- * stands at the lock, with one connection.
+ * The first phase has connections on which nothing waits for commits. The deadline of `barriers` exceeds the lock's own
+ * time-out in `svc_stamp_revoked`, which answers in the ordinary case. A Principal's barriers go one after another:
+ * only one of them stands at the lock, with one connection.
  */
 export function revocationStore(
   urgent: DeadlinePool,

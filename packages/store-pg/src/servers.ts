@@ -1,7 +1,7 @@
 /**
  * The servers that a `DATABASE_URL` names: one, or several of which one is the primary, as libpq has them
- * (`postgres://user@one:5432,two:5432/svc?target_session_attrs=read-write`). Connections go to the server that worked last; one that
- * cannot be reached or takes no writes hands on to the next.
+ * (`postgres://user@one:5432,two:5432/svc?target_session_attrs=read-write`). Connections go to the server that worked
+ * last; one that cannot be reached or takes no writes hands on to the next.
  */
 import { StoreError } from '@svc/service';
 
@@ -20,8 +20,8 @@ const ALLOWED: { readonly [role in Role]: readonly string[] } = {
 export class Servers {
   readonly #urls: readonly string[];
   /**
-   * Whether a server that takes no writes is passed by: always, among several, unless `any` is asked for. Of replicas one that takes
-   * them is.
+   * Whether a server that takes no writes is passed by: always, among several, unless `any` is asked for. Of replicas
+   * one that takes them is.
    */
   readonly mustTakeWrites: boolean;
   readonly mustTakeNone: boolean;

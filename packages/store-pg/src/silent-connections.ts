@@ -1,15 +1,18 @@
 /**
- * Connections that do not answer, of all pools of a store. There are three reasons for it, which only the server can tell apart, asked
- * over a session that is opened for that and kept for as long as there is something to ask, and after that for a second, or for a minute where nothing was lost:
+ * Connections that do not answer, of all pools of a store. There are three reasons for it, which only the server can
+ * tell apart, asked over a session that is opened for that and kept for as long as there is something to ask, and after
+ * that for a second, or for a minute where nothing was lost:
  *
- * - A commit waits for a standby. The server cannot take it back and does not notice that its client is gone, so a connection
- *   opened in place of each would leave one more session behind every second. It keeps its place until the server says that the wait is over.
- * - The server is short of time, and late with new sessions above all. What answers before the question does is used again, and so
- *   is what the server is at work on, until it answers or two seconds have passed: its own limits end that soon, and closing a
- *   connection would end nothing, but cost a new session.
- * - The connection is lost without a word, and others may be with it, in every pool. So whenever one is silent all idle ones are asked
- *   too. Opening a session takes a server far longer than a word on one that is open: an idle connection that was asked
- *   before and is silent still is lost, however slow the server is. It is closed before somebody waits for it in vain.
+ * - A commit waits for a standby. The server cannot take it back and does not notice that its client is gone, so a
+ *   connection opened in place of each would leave one more session behind every second. It keeps its place until the
+ *   server says that the wait is over.
+ * - The server is short of time, and late with new sessions above all. What answers before the question does is used
+ *   again, and so is what the server is at work on, until it answers or two seconds have passed: its own limits end
+ *   that soon, and closing a connection would end nothing, but cost a new session.
+ * - The connection is lost without a word, and others may be with it, in every pool. So whenever one is silent all idle
+ *   ones are asked too. Opening a session takes a server far longer than a word on one that is open: an idle connection
+ *   that was asked before and is silent still is lost, however slow the server is. It is closed before somebody waits
+ *   for it in vain.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { withinMs } from '@svc/service';
@@ -23,7 +26,10 @@ const PAUSE_MS = 250;
 /** The pause after a question that was not answered: a server that is short of time is not asked for session after session. */
 const LONG_PAUSE_MS = 1_000;
 const SESSION_KEPT_MS = 1_000;
-/** Where nothing was lost the server is slow, and sessions are what it is slowest with: what is late next is asked about over this one. */
+/**
+ * Where nothing was lost the server is slow, and sessions are what it is slowest with: what is late next is asked about
+ * over this one.
+ */
 const SLOW_KEPT_MS = 60_000;
 const AT_WORK_MS = 2_000;
 

@@ -1,7 +1,8 @@
 /**
- * Which server the sessions of a store may be with. After a failover there are two for a while: the one that was promoted, and
- * the one that was replaced, whose open sessions answer again when it wakes. The fence tells which one counts (protocol §10); here that is
- * asked of memory, for each session before it is used and once more before what it answered is.
+ * Which server the sessions of a store may be with. After a failover there are two for a while: the one that was
+ * promoted, and the one that was replaced, whose open sessions answer again when it wakes. The fence tells which one
+ * counts (protocol §10); here that is asked of memory, for each session before it is used and once more before what it
+ * answered is.
  */
 import { withinMs } from '@svc/service';
 
@@ -47,9 +48,9 @@ export class Standing {
   }
 
   /**
-   * Whether a session that was just opened may be used. One with a server of which nothing is known waits, for half a second at most, until
-   * the fence was asked: after a failover what is opened first is used as soon as that server is trusted. Where another one is, this one is doubted,
-   * so that nobody asks about it again.
+   * Whether a session that was just opened may be used. One with a server of which nothing is known waits, for half a
+   * second at most, until the fence was asked: after a failover what is opened first is used as soon as that server is
+   * trusted. Where another one is, this one is doubted, so that nobody asks about it again.
    */
   async settles(server: string): Promise<boolean> {
     const isUnknown = !this.counts(server) && !this.isDoubted(server);

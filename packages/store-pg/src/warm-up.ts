@@ -1,7 +1,8 @@
 /**
- * What a session does for the first time takes the server some twenty times as long as the second time: it reads the catalog, compiles functions and
- * plans their statements. A server that is short of time does not get there within the deadline of a decision, which cuts it off, so that the
- * next one finds it where it was. So a session does its work once before anybody has it, with nothing in it, and takes that back.
+ * What a session does for the first time takes the server some twenty times as long as the second time: it reads the
+ * catalog, compiles functions and plans their statements. A server that is short of time does not get there within the
+ * deadline of a decision, which cuts it off, so that the next one finds it where it was. So a session does its work
+ * once before anybody has it, with nothing in it, and takes that back.
  */
 import { withinMs } from '@svc/service';
 import type pg from 'pg';

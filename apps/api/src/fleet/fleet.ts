@@ -1,6 +1,7 @@
 /**
  * Several API processes behind one port, one for each core (`SVC_PROCESSES`). Each is a node in every sense: its own
- * connections, limits, fence and clock. The supervisor holds the port and hands connections round; it sees no request and holds no key.
+ * connections, limits, fence and clock. The supervisor holds the port and hands connections round; it sees no request
+ * and holds no key.
  */
 import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -19,7 +20,10 @@ const ANSWER_MS = 950;
 const CLOSE_MS = 15_000;
 /** Of one that another has replaced: exports that it has begun are finished. Above its drain deadline of two minutes. */
 const HAND_OVER_MS = 125_000;
-/** How often, and how many times, it is asked whether a process decides before the one that it replaces is told to end: for 30 s. */
+/**
+ * How often, and how many times, it is asked whether a process decides before the one that it replaces is told to end:
+ * for 30 s.
+ */
 const READY_EVERY_MS = 250;
 const READY_LOOKS = 120;
 /** A process that has worked for so long has not failed by how it was started. */

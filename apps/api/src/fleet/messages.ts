@@ -8,8 +8,8 @@ export interface ToldMetric extends MetricObject {
 }
 
 /**
- * What a process is asked. Answered with nothing: `ping`, and `handOver`, by which it hears that another process has taken its place, and
- * that it has longer than at a stop to finish what is under way.
+ * What a process is asked. Answered with nothing: `ping`, and `handOver`, by which it hears that another process has
+ * taken its place, and that it has longer than at a stop to finish what is under way.
  */
 export interface Answers {
   readonly ping: null;

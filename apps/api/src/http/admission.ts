@@ -1,23 +1,25 @@
 /**
- * How many verifications may be under way at once, so that what is taken in is answered in good time. A service that takes in
- * more than it can do answers everything late: callers give up, what is done for them is wasted, and it stays so after the
- * load has gone. What comes beyond the limit is refused at once, before anything is done for it.
+ * How many verifications may be under way at once, so that what is taken in is answered in good time. A service that
+ * takes in more than it can do answers everything late: callers give up, what is done for them is wasted, and it stays
+ * so after the load has gone. What comes beyond the limit is refused at once, before anything is done for it.
  *
- * The limit is found by trying. When answers come late it becomes what was answered in the time that an answer may take (Little's
- * law), at the best rate of the last seconds, or what was carried on at best within the last minute: at half load the rate is what was
- * asked, and no capacity, and after a moment of standstill the best is that at which what had waited was answered. Answers come in batches,
- * so the best of a moment may be more than can be carried on: where what came in just after a cut is late as well, cuts become deeper, and
- * again less deep while few answers are late, or at once where next to nothing is refused for a second. A commit that is held up makes all
- * its answers late and is no queue: most answers of the last half second must be. While answers come in half the time and the limit is
- * used up it grows by a quarter in each round. Where even the quickest answer is slow with few under way, a disk is, and no queue: taking in
- * less would make none quicker, so late is then later.
+ * The limit is found by trying. When answers come late it becomes what was answered in the time that an answer may take
+ * (Little's law), at the best rate of the last seconds, or what was carried on at best within the last minute: at half
+ * load the rate is what was asked, and no capacity, and after a moment of standstill the best is that at which what had
+ * waited was answered. Answers come in batches, so the best of a moment may be more than can be carried on: where what
+ * came in just after a cut is late as well, cuts become deeper, and again less deep while few answers are late, or at
+ * once where next to nothing is refused for a second. A commit that is held up makes all its answers late and is no
+ * queue: most answers of the last half second must be. While answers come in half the time and the limit is used up it
+ * grows by a quarter in each round. Where even the quickest answer is slow with few under way, a disk is, and no queue:
+ * taking in less would make none quicker, so late is then later.
  *
- * How much can be carried is not known of a service that has just been idle, or started: its connections are not open and its code is not
- * compiled. Once many are under way, nothing is concluded from what comes in within the first one and a half seconds.
+ * How much can be carried is not known of a service that has just been idle, or started: its connections are not open
+ * and its code is not compiled. Once many are under way, nothing is concluded from what comes in within the first one
+ * and a half seconds.
  *
- * What a caller itself makes last is not learned from, or anybody could lower the limit for all: a body that comes slowly, a batch,
- * which is many answers one after another, and what waited for a host of somebody else. How quick an answer can be is
- * learned from decisions that were stored alone.
+ * What a caller itself makes last is not learned from, or anybody could lower the limit for all: a body that comes
+ * slowly, a batch, which is many answers one after another, and what waited for a host of somebody else. How quick an
+ * answer can be is learned from decisions that were stored alone.
  */
 import type { Tenant } from '@svc/service';
 import { ApiError } from './api-error.ts';
@@ -30,7 +32,10 @@ const QUICKEST_WINDOW_MS = 3_000;
 /** While requests are refused, what was learned of the quickest is believed for so long. */
 const QUICKEST_COUNTS_MS = 12_000;
 const BEST_RATE_WINDOW_MS = 5_000;
-/** What was carried on for so long, and for how long the best of that is remembered: at half load nothing else tells what is carried. */
+/**
+ * What was carried on for so long, and for how long the best of that is remembered: at half load nothing else tells
+ * what is carried.
+ */
 const CARRIED_MS = 1_500;
 const CARRIED_WINDOW_MS = 60_000;
 const RATE_WINDOW_MS = 250;
@@ -40,7 +45,10 @@ const LEAST_RATE_WINDOW_MS = 150;
 const CUT_SHOWS_MS = 1_000;
 const CUT_DEEPER = 0.6;
 const DEEPEST_CUT = 0.15;
-/** And so much less deep it becomes with each window in which few were late, since commits of few cost nearly what those of many do. */
+/**
+ * And so much less deep it becomes with each window in which few were late, since commits of few cost nearly what those
+ * of many do.
+ */
 const SHALLOWER = 1.02;
 /** A deep one quickly, where none was late: a standstill of a second has made several cuts. */
 const SHALLOW = 0.5;
@@ -57,8 +65,8 @@ const MOST = 2_048;
 /** Of the limit, for one org, or for all newcomers: another always finds a place. */
 const SHARE = 0.75;
 /**
- * Many under way, so recently, are of one crowd: as long as the best rate is remembered, so that who floods in bursts is known. And for how
- * long nothing is concluded from a new one.
+ * Many under way, so recently, are of one crowd: as long as the best rate is remembered, so that who floods in bursts
+ * is known. And for how long nothing is concluded from a new one.
  */
 const SAME_CROWD_MS = 5_000;
 const SETTLES_MS = 1_500;
@@ -203,8 +211,8 @@ export class Admission {
   #learn({ beganAtMs, leftAtMs, place, wasUsedUp, hasStored }: Sample): void {
     const tookMs = leftAtMs - beganAtMs;
     const isSettled = beganAtMs - this.#crowdedSinceMs >= SETTLES_MS;
-    // What comes in behind many tells how many they are, and that an answer can be as quick as it was itself; those before it take their
-    // time in any case.
+    // What comes in behind many tells how many they are, and that an answer can be as quick as it was itself; those
+    // before it take their time in any case.
     if (hasStored && place <= LEAST) {
       const perMs = isSettled ? this.#perMs.at(leftAtMs) : 0;
       const ownMs = perMs === 0 ? tookMs : Math.max(0, tookMs - (place - 1) / perMs);

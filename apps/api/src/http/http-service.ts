@@ -150,8 +150,8 @@ const finish = (exchange: Exchange, metrics: HttpMetrics, accessLog: Logger): vo
 };
 
 /**
- * Connections that the system keeps for the server until it takes them, `net.core.somaxconn` at most. Beyond these it drops or breaks them, and of
- * Node's 511 a rush of new clients is more.
+ * Connections that the system keeps for the server until it takes them, `net.core.somaxconn` at most. Beyond these it
+ * drops or breaks them, and of Node's 511 a rush of new clients is more.
  */
 const BACKLOG = 4_096;
 

@@ -1,6 +1,6 @@
 /**
- * What there is at which path: the contract's routes, the OpenAPI document, the pages, and what answers everything else. 404, 405,
- * `Allow` and OPTIONS are read off the contract.
+ * What there is at which path: the contract's routes, the OpenAPI document, the pages, and what answers everything
+ * else. 404, 405, `Allow` and OPTIONS are read off the contract.
  */
 import { type Route, type RouteId, routes } from '@svc/contract';
 import { ApiError } from './api-error.ts';

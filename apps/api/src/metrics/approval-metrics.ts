@@ -1,4 +1,7 @@
-/** What came of calls about approvals, for the operator: how much people are asked, what they answer, and whom the limits stop. */
+/**
+ * What came of calls about approvals, for the operator: how much people are asked, what they answer, and whom the
+ * limits stop.
+ */
 import { ServiceError } from '@svc/service';
 import { Counter, Gauge, type Registry } from 'prom-client';
 

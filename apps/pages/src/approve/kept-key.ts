@@ -1,4 +1,7 @@
-/** Where the browser keeps the signing key: one record, of this origin alone. What lies there is encrypted, or a key that cannot be read out. */
+/**
+ * Where the browser keeps the signing key: one record, of this origin alone. What lies there is encrypted, or a key
+ * that cannot be read out.
+ */
 
 interface Kept {
   /** The DID URL under which the public key is published. */

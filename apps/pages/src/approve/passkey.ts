@@ -1,4 +1,7 @@
-/** Passkeys (WebAuthn), asked for nothing but whether their user is there; with PRF they also give a secret that only then comes out. */
+/**
+ * Passkeys (WebAuthn), asked for nothing but whether their user is there; with PRF they also give a secret that only
+ * then comes out.
+ */
 
 export interface Passkey {
   readonly credentialId: ArrayBuffer;

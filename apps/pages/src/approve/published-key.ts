@@ -1,4 +1,7 @@
-/** Whether a key is the Principal's, before anything is signed with it: what another signs is refused only once a Grant was reserved for it. */
+/**
+ * Whether a key is the Principal's, before anything is signed with it: what another signs is refused only once a Grant
+ * was reserved for it.
+ */
 import { type DidWeb, encodeBase64url, parseDidDocument } from '@svc/protocol';
 import type { CheckedAccessRequest } from '@svc/sdk-principal';
 import type { Act } from './act.ts';
@@ -7,9 +10,9 @@ import type { BroughtKey } from './vault.ts';
 type Receipt = CheckedAccessRequest['receipt'];
 
 /**
- * Compares a key with what is published as its kid: the service names the kids that sign now, and the document by which the Receipt's Grant
- * was verified holds the keys. One that came after that document is left to the service, which checks all that is signed.
- * Throws what is wrong.
+ * Compares a key with what is published as its kid: the service names the kids that sign now, and the document by which
+ * the Receipt's Grant was verified holds the keys. One that came after that document is left to the service, which
+ * checks all that is signed. Throws what is wrong.
  */
 export const checkPublished = async ({ jwk, kid }: BroughtKey, act: Act, receipt: Receipt): Promise<void> => {
   const { keys = [] } = await act().me();

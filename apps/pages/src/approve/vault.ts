@@ -1,6 +1,6 @@
 /**
- * The Principal's signing key in this browser: brought once, kept so that it is not used without its owner, and nowhere else. The text
- * that was brought is not kept.
+ * The Principal's signing key in this browser: brought once, kept so that it is not used without its owner, and nowhere
+ * else. The text that was brought is not kept.
  */
 import { isJsonObject, parseStrictJson, type Signer } from '@svc/protocol';
 import { type Ed25519PrivateJwk, signerFromJwk } from '@svc/sdk-principal';

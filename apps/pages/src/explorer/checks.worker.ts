@@ -1,4 +1,7 @@
-/** Every check of this page, in a thread of its own: where a signature takes a tenth of a second, the page goes on being usable. */
+/**
+ * Every check of this page, in a thread of its own: where a signature takes a tenth of a second, the page goes on being
+ * usable.
+ */
 import { checkDay, readService, type Service } from './check-day.ts';
 import { checkInclusion } from './check-inclusion.ts';
 import { checkRestore } from './check-restore.ts';

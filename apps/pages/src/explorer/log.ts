@@ -1,4 +1,7 @@
-/** The transparency log that is shown: that of the service, or the example, which is a true one of a service that does not exist. */
+/**
+ * The transparency log that is shown: that of the service, or the example, which is a true one of a service that does
+ * not exist.
+ */
 import { ApiProblem, callApi } from '../shared/api.ts';
 import type {
   Checkpoint,

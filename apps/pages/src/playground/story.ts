@@ -1,6 +1,6 @@
 /**
- * A purchase above the limit, from its denial over the Principal's approval to the Grant that is used up. Each step is a call to the real
- * engine, and shows what came back.
+ * A purchase above the limit, from its denial over the Principal's approval to the Grant that is used up. Each step is
+ * a call to the real engine, and shows what came back.
  */
 import { REASON_TEXTS, type ReasonCode } from '@svc/protocol';
 import type { Receipt } from '@svc/receipts';
@@ -20,7 +20,10 @@ export interface Told {
 /** Above what the Grant allows. */
 export const storyAmount = (info: DemoInfo | null): number => Math.round(limitOf(info).maxAmount * 1.8);
 
-/** Of P19 two things are asked: the amount of one purchase, and what is left of the budget. `isWithinAmount`: the first is known to hold. */
+/**
+ * Of P19 two things are asked: the amount of one purchase, and what is left of the budget. `isWithinAmount`: the first
+ * is known to hold.
+ */
 export const whyDenied = (reason: ReasonCode, isWithinAmount: boolean): string => {
   if (reason !== 'AMOUNT_EXCEEDS_AUTHORITY') return REASON_TEXTS[reason];
   return isWithinAmount

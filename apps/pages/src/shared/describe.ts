@@ -2,8 +2,8 @@
 import type { Capability } from '@svc/protocol';
 
 /**
- * Minor units of ISO 4217 where they are not hundredths. Not those of `Intl`, which are the decimals that people write: engines differ in
- * them, and for some currencies they are fewer.
+ * Minor units of ISO 4217 where they are not hundredths. Not those of `Intl`, which are the decimals that people write:
+ * engines differ in them, and for some currencies they are fewer.
  */
 const MINOR_UNIT_DIGITS: Readonly<Record<string, number>> = Object.fromEntries([
   ...['BIF', 'CLP', 'DJF', 'GNF', 'ISK', 'JPY', 'KMF', 'KRW', 'PYG', 'RWF', 'UGX', 'UYI'].map((of) => [

@@ -1,4 +1,7 @@
-/** What `--fetch` and an address get over the network: from the host that is named, bounded, without redirects and credentials. */
+/**
+ * What `--fetch` and an address get over the network: from the host that is named, bounded, without redirects and
+ * credentials.
+ */
 import { parseDidWeb } from '@svc/protocol';
 import { SourceError } from '@svc/transparency/monitor';
 import { UsageError } from '../command-line.ts';

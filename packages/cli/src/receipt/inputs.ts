@@ -34,7 +34,10 @@ export const readGiven = async (path: string): Promise<string> => {
   return text;
 };
 
-/** Some editors begin a file with a byte order mark, which is none of the text. Evidence keeps it: its hash is over every byte. */
+/**
+ * Some editors begin a file with a byte order mark, which is none of the text. Evidence keeps it: its hash is over
+ * every byte.
+ */
 const withoutMark = (text: string): string => text.replace(/^\uFEFF/, '');
 
 const placeOf = (path: string): string => (path === '-' ? 'standard input' : path);

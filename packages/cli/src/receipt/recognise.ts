@@ -54,7 +54,10 @@ export const recognise = (text: string): Given => {
 
 const OF_A_BUNDLE = ['receipt', 'inclusion', 'checkpoint', 'did_document', 'evidence', 'status'];
 
-/** What is said to be a bundle is judged as one if it has anything of it. Throws UsageError for what `recognise` does not know either. */
+/**
+ * What is said to be a bundle is judged as one if it has anything of it. Throws UsageError for what `recognise` does
+ * not know either.
+ */
 export const recogniseBundle = (text: string): Extract<Given, { kind: 'bundle' }> => {
   const value = readJson(text);
   const bundle = isJsonObject(value) ? value : {};
@@ -62,7 +65,10 @@ export const recogniseBundle = (text: string): Extract<Given, { kind: 'bundle' }
   return { kind: 'bundle', text, bundle };
 };
 
-/** Not only strict JSON: a member that stands twice makes a Receipt a wrong one, not something else. Undefined where it is no JSON. */
+/**
+ * Not only strict JSON: a member that stands twice makes a Receipt a wrong one, not something else. Undefined where it
+ * is no JSON.
+ */
 const readJson = (text: string): JsonValue | undefined => {
   try {
     return JSON.parse(text);
@@ -79,7 +85,10 @@ const unrecognised = (found: string): UsageError =>
 /** The form of a JWS, whatever is in its parts: no header is shorter. */
 const JWS_SHAPE = /^[\w-]{20,}\.[\w-]*\.[\w-]*$/;
 
-/** As JSON text where it is one of a Receipt, else as it is. Throws UsageError for the JWS of something else, and for what is none. */
+/**
+ * As JSON text where it is one of a Receipt, else as it is. Throws UsageError for the JWS of something else, and for
+ * what is none.
+ */
 const getReceiptOfJws = (text: string): string => {
   const receipt = receiptTextOf(text);
   if (receipt !== null) return receipt;

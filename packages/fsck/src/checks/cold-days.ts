@@ -1,7 +1,7 @@
 /**
- * Every packed day: its manifest is signed by the service and of that day's checkpoint, each byte that it names is in the store as it
- * says, and the Receipts of a day that is read from there are as those in the database must be. What is left there beside is a note, where a packer
- * that was cut off can have left it.
+ * Every packed day: its manifest is signed by the service and of that day's checkpoint, each byte that it names is in
+ * the store as it says, and the Receipts of a day that is read from there are as those in the database must be. What is
+ * left there beside is a note, where a packer that was cut off can have left it.
  */
 import { createHash } from 'node:crypto';
 import { type ColdDay, ColdDayReader, findDayProblem, TABLES } from '@svc/cold-ledger';

@@ -1,7 +1,8 @@
 /**
- * What the database still holds of a day that is read from its objects, against these: sums of usage, days of Grants, who verified what,
- * revocations, relying parties and their keys, attestations and consumption events, be they packed or not. What was reported after a day was
- * packed is in the database alone: it is of a Receipt that is there, and its relying party, Principal, time and decision are those.
+ * What the database still holds of a day that is read from its objects, against these: sums of usage, days of Grants,
+ * who verified what, revocations, relying parties and their keys, attestations and consumption events, be they packed
+ * or not. What was reported after a day was packed is in the database alone: it is of a Receipt that is there, and its
+ * relying party, Principal, time and decision are those.
  */
 import { type ColdDay, ColdDayReader, type ReceiptRow, TABLES, type TableName } from '@svc/cold-ledger';
 import type { ObjectStore } from '@svc/service';
@@ -36,8 +37,8 @@ const COLUMNS = [
 ] as const;
 
 /**
- * A batch of Receipts against what the database has of them, and of those of the day that are not there: ids behind $1 up to $2 (null: to the
- * end).
+ * A batch of Receipts against what the database has of them, and of those of the day that are not there: ids behind $1
+ * up to $2 (null: to the end).
  */
 const faultsOf = (day: string): string => {
   const within = (table: string) =>

@@ -1,9 +1,10 @@
 /**
- * Manifests of a packed day in the store: whoever reads its objects without the database goes by them (docs/ledger-format.md). The one that is
- * recorded is there, none that the service has not signed, none of another day, and none that would be taken instead of the recorded one, but
- * what a packer leaves that was cut off or overtaken: it is of the same checkpoint, takes the place of the recorded one or the same place as that,
- * and has the same Receipts, cleared where they are old enough; it has the attestations and consumption events of the recorded one, and others of
- * the database. Rejects where the store does not answer, which is no fault of what is in it.
+ * Manifests of a packed day in the store: whoever reads its objects without the database goes by them
+ * (docs/ledger-format.md). The one that is recorded is there, none that the service has not signed, none of another
+ * day, and none that would be taken instead of the recorded one, but what a packer leaves that was cut off or
+ * overtaken: it is of the same checkpoint, takes the place of the recorded one or the same place as that, and has the
+ * same Receipts, cleared where they are old enough; it has the attestations and consumption events of the recorded one,
+ * and others of the database. Rejects where the store does not answer, which is no fault of what is in it.
  */
 import {
   type ColdDay,

@@ -54,8 +54,8 @@ const findFault = ({ agent, audience = [] }: IssueAsked): string | null => {
 };
 
 /**
- * On a line of its own, however wide the window is: spaces in a row could push what follows out of sight. Outside ASCII there are characters that
- * show as nothing, and some that look like others.
+ * On a line of its own, however wide the window is: spaces in a row could push what follows out of sight. Outside ASCII
+ * there are characters that show as nothing, and some that look like others.
  */
 export const quoted = (text: string): string => printable(text).replace(/ (?= )|[^\x20-\x7e]/gu, escaped);
 const escaped = (character: string): string => `\\u{${character.codePointAt(0)?.toString(16)}}`;

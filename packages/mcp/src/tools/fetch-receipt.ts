@@ -1,4 +1,7 @@
-/** The Receipt of a decision by its id, from the service, with the key that the server was started with. What comes is verified as any other. */
+/**
+ * The Receipt of a decision by its id, from the service, with the key that the server was started with. What comes is
+ * verified as any other.
+ */
 import { isReceiptId } from '@svc/protocol';
 import { createPrincipalClient, SvcError } from '@svc/sdk-principal';
 import type { Settings } from '../settings.ts';
@@ -16,8 +19,8 @@ export interface Found {
 export type Finder = (given: string) => Promise<Found>;
 
 /**
- * A relying party's key reads its own decisions, a Principal's those about its Grants; with both the first that has it. A relying party's
- * key that is not taken, as a revoked one, leaves it to the Principal's.
+ * A relying party's key reads its own decisions, a Principal's those about its Grants; with both the first that has it.
+ * A relying party's key that is not taken, as a revoked one, leaves it to the Principal's.
  * @throws SvcError `configuration` without a key, `refused` where no key may read it
  */
 export const createFinder =

@@ -94,8 +94,8 @@ export const createVerify = (trust: Trust, document: () => Promise<string>, { te
 };
 
 /**
- * What the failed checks demand, beside the reason and its remedy. An unverified Receipt is not explained. `hasBudgets`: there is the
- * tool that tells what is left of them.
+ * What the failed checks demand, beside the reason and its remedy. An unverified Receipt is not explained.
+ * `hasBudgets`: there is the tool that tells what is left of them.
  */
 export const createExplain = (
   trust: Trust,

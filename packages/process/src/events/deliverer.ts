@@ -1,13 +1,13 @@
 /**
- * Delivers events until stopped: sends what is due, beside that moves the outbox into the log and opens deliveries for those
- * who are behind, and beside both looks for those who have verified what was revoked.
- * Any number of processes may do so at once: a delivery is taken by one of them, and by another once its lease has lapsed.
+ * Delivers events until stopped: sends what is due, beside that moves the outbox into the log and opens deliveries for
+ * those who are behind, and beside both looks for those who have verified what was revoked. Any number of processes may
+ * do so at once: a delivery is taken by one of them, and by another once its lease has lapsed.
  *
- * Nobody can hold all places. A tenant is an org with its members, or a subject outside every org. Those in turn get one place each
- * before any gets a second, and an endpoint that fails has one at most and is asked ever more rarely. Newcomers together have half of
- * the places, the others what newcomers have not; within each of these, a tenant may have 32 under way while half of it is
- * free, 8 while a quarter is, and one of the last quarter. So whoever has nothing under way waits for a place where 38 other tenants
- * of its kind hold all of theirs, and not for fewer.
+ * Nobody can hold all places. A tenant is an org with its members, or a subject outside every org. Those in turn get
+ * one place each before any gets a second, and an endpoint that fails has one at most and is asked ever more rarely.
+ * Newcomers together have half of the places, the others what newcomers have not; within each of these, a tenant may
+ * have 32 under way while half of it is free, 8 while a quarter is, and one of the last quarter. So whoever has nothing
+ * under way waits for a place where 38 other tenants of its kind hold all of theirs, and not for fewer.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import {
@@ -46,7 +46,10 @@ const TOLD_FOR_MS = 300;
 const WINDOW = 1_000;
 /** Under way of a tenant, all its endpoints together; a quarter of it and one as places run out (0034-fair-shares). */
 const AT_ONCE = 32;
-/** Receivers that are told at a time that their stream was paused; of endpoints that have failed so many are disabled at a time. */
+/**
+ * Receivers that are told at a time that their stream was paused; of endpoints that have failed so many are disabled at
+ * a time.
+ */
 const TOLD_AT_ONCE = 16;
 /** Above what an endpoint has, and storage after it. */
 const LEASE_SECONDS = 60;

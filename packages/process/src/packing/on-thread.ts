@@ -1,6 +1,6 @@
 /**
- * The long work of a day on a thread of its own, one for each piece: what it held is given back with it. A day is packed by two, one of
- * which reads back what the other one stores.
+ * The long work of a day on a thread of its own, one for each piece: what it held is given back with it. A day is
+ * packed by two, one of which reads back what the other one stores.
  */
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { type DayWork, type PackedDay, packedOf, type ReadBackDay, type WrittenDay } from '@svc/cold-ledger';
@@ -15,15 +15,18 @@ import {
 import type { PackOutcome, PackPlaces, PackTask } from './pack-thread.ts';
 
 /**
- * Of one thread. A row group, its rows and what they are made of take some tens; buffers come beside them. With twice as much for what is young packing
- * took a tenth less of the time, and on Node 24 more memory than it may.
+ * Of one thread. A row group, its rows and what they are made of take some tens; buffers come beside them. With twice
+ * as much for what is young packing took a tenth less of the time, and on Node 24 more memory than it may.
  */
 const LIMITS = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 24 };
 
 /** A thread that waits for a mount ends when that answers. */
 const END_MS = 5_000;
 
-/** `program`: the file that runs `runPackThread` where it finds itself on a thread. A day that does not fit into the limits rejects. */
+/**
+ * `program`: the file that runs `runPackThread` where it finds itself on a thread. A day that does not fit into the
+ * limits rejects.
+ */
 export const workOnThread = (program: URL, places: PackPlaces): DayWork => {
   /** Threads that were told to end and have not. */
   const ending = new Set<Worker>();

@@ -1,6 +1,7 @@
 /**
- * The thread that packs and proves days. Its heap is bounded: unbounded, its garbage grew to half a gigabyte for a day of 10^6 Receipts. And
- * encoding a row group holds a thread for some tens of milliseconds, which in one process with the API would be those of answers.
+ * The thread that packs and proves days. Its heap is bounded: unbounded, its garbage grew to half a gigabyte for a day
+ * of 10^6 Receipts. And encoding a row group holds a thread for some tens of milliseconds, which in one process with
+ * the API would be those of answers.
  */
 import { on } from 'node:events';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
@@ -23,7 +24,10 @@ export interface PackPlaces {
   readonly endpoint: string | null;
 }
 
-/** One of `DayWork`, with what it is given; packing is two, of which the second is told by the port what the first has stored, and at last null. */
+/**
+ * One of `DayWork`, with what it is given; packing is two, of which the second is told by the port what the first has
+ * stored, and at last null.
+ */
 export type PackTask =
   | { readonly what: 'write'; readonly day: string; readonly objects: MessagePort }
   | { readonly what: 'readBack'; readonly objects: MessagePort }

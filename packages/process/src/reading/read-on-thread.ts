@@ -7,8 +7,8 @@ import { ObjectStoreError } from '@svc/service';
 import type { ReadOutcome, ReadTask } from './read-thread.ts';
 
 /**
- * A row group, its rows, what is made of them, and what is remembered of objects. Buffers come beside it. `--max-old-space-size` in
- * NODE_OPTIONS takes its place.
+ * A row group, its rows, what is made of them, and what is remembered of objects. Buffers come beside it.
+ * `--max-old-space-size` in NODE_OPTIONS takes its place.
  */
 const LIMITS = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 32 };
 
@@ -26,12 +26,18 @@ export interface ReadingOptions {
 }
 
 export interface ReadingThread {
-  /** Rejects with `ObjectStoreError` where there is no thread, or it ends, or does not answer; a later group is read on a new one. */
+  /**
+   * Rejects with `ObjectStoreError` where there is no thread, or it ends, or does not answer; a later group is read on
+   * a new one.
+   */
   readonly read: ReadElsewhere;
   close(): Promise<void>;
 }
 
-/** `program`: the file that runs `runReadThread`. The thread is started at once, so that the first to ask does not wait for it. */
+/**
+ * `program`: the file that runs `runReadThread`. The thread is started at once, so that the first to ask does not wait
+ * for it.
+ */
 export const readOnThread = (
   program: URL,
   { answerMs = ANSWER_MS, restMs = REST_MS, onEnd = () => {} }: ReadingOptions = {},

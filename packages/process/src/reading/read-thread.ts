@@ -1,6 +1,6 @@
 /**
- * The thread that reads row groups for a process that answers others. It loads what decodes them and nothing else, so it is started in
- * tens of milliseconds.
+ * The thread that reads row groups for a process that answers others. It loads what decodes them and nothing else, so
+ * it is started in tens of milliseconds.
  */
 import { serialize } from 'node:v8';
 import { parentPort } from 'node:worker_threads';
@@ -12,7 +12,10 @@ export interface ReadTask {
   readonly wanted: Wanted;
 }
 
-/** `found`: `FoundColumns` but for the texts, serialized, so that whoever waits for them decides when his thread makes objects of it. */
+/**
+ * `found`: `FoundColumns` but for the texts, serialized, so that whoever waits for them decides when his thread makes
+ * objects of it.
+ */
 export type ReadOutcome =
   | { readonly id: number; readonly found: Uint8Array; readonly texts: Texts | null }
   | { readonly id: number; readonly problem: string };

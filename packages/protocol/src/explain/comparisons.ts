@@ -50,7 +50,10 @@ const one = (what: string, found: unknown, expected: unknown): Comparison[] => [
   { what, found: shown(found), expected: shown(expected) },
 ];
 
-/** `problem`: a rule that was not kept, "X must be Y", behind it after "; " what there was instead if that is known; or else a fault. */
+/**
+ * `problem`: a rule that was not kept, "X must be Y", behind it after "; " what there was instead if that is known; or
+ * else a fault.
+ */
 const form = (what: string, problem: string): Comparison[] => {
   const [rule = '', instead = 'something else'] = problem.split('; ');
   return rule.includes(' must ') ? one(what, instead, rule) : one(what, problem, 'no such fault');

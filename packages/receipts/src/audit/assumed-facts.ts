@@ -109,8 +109,8 @@ const assumeAllocation = (body: ReceiptBody, grant: Grant, assume: Assume): Answ
 };
 
 /**
- * Not used if the Receipt pins the balances; otherwise see assumed-budgets.ts. Where the service decided without them, as it may where
- * another check denied, those that the auditor knows say nothing of its decision.
+ * Not used if the Receipt pins the balances; otherwise see assumed-budgets.ts. Where the service decided without them,
+ * as it may where another check denied, those that the auditor knows say nothing of its decision.
  */
 const assumeBalances = (
   body: ReceiptBody,

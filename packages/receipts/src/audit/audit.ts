@@ -43,8 +43,9 @@ export type AuditFailureCode =
   | OtherRequestFailure['code'];
 
 /**
- * A Receipt, and what its decision is computed from once more. With `inclusion` the Receipt is verified as `verifyIncludedReceipt` does: one
- * whose key has leaked, or was not in force at its date, verifies in no other way, and takes `attestation`.
+ * A Receipt, and what its decision is computed from once more. With `inclusion` the Receipt is verified as
+ * `verifyIncludedReceipt` does: one whose key has leaked, or was not in force at its date, verifies in no other way,
+ * and takes `attestation`.
  */
 export interface AuditInput
   extends Partial<Pick<IncludedToVerify, 'inclusion' | 'checkpoint' | 'attestation'>> {

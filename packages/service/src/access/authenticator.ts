@@ -27,7 +27,10 @@ export interface AuthenticatorOptions {
 
 /** Settings of a relying party count on every node within 2 s of the answer to their change (interface §RelyingParty). */
 const RP_KEY_REMEMBERED_MS = 1_500;
-/** From then on a key in use is read again beside the call, so that calls do not wait for storage each time it would be forgotten. */
+/**
+ * From then on a key in use is read again beside the call, so that calls do not wait for storage each time it would be
+ * forgotten.
+ */
 const RP_KEY_RENEWED_MS = 700;
 const RP_KEYS_REMEMBERED = 10_000;
 

@@ -37,9 +37,10 @@ export const usageScope = async (deps: Deps, caller: Caller, asked: Asked): Prom
 };
 
 /**
- * What was decided about the Principal's own Grants, wherever; `rp` narrows it. For the Principal and its org. A row of the ledger
- * names it where P3 is true and nowhere else, so a Grant that was forged under its name is none of its own. P3 is true of what the keys
- * in the document of a domain have signed: whoever holds a hosted DID without having proven that domain may be somebody else.
+ * What was decided about the Principal's own Grants, wherever; `rp` narrows it. For the Principal and its org. A row of
+ * the ledger names it where P3 is true and nowhere else, so a Grant that was forged under its name is none of its own.
+ * P3 is true of what the keys in the document of a domain have signed: whoever holds a hosted DID without having proven
+ * that domain may be somebody else.
  */
 export const principalScope = async (
   { store }: Deps,

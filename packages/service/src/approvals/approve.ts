@@ -1,7 +1,7 @@
 /**
- * A Principal approves by signing an ordinary Grant (protocol §16). The service can sign none: it checks that this one is what was asked
- * for and no more, and that it would hold now, keeps it until it expires, and hands it to the relying party. Whether it holds when it is used is
- * decided then, by all checks.
+ * A Principal approves by signing an ordinary Grant (protocol §16). The service can sign none: it checks that this one
+ * is what was asked for and no more, and that it would hold now, keeps it until it expires, and hands it to the relying
+ * party. Whether it holds when it is used is decided then, by all checks.
  */
 import {
   type CheckId,
@@ -33,8 +33,8 @@ const OF_THE_GRANT: readonly CheckId[] = [
 ];
 
 /**
- * Idempotent for one Grant. `INVALID_REQUEST`: the Grant is not what was asked for; `CONFLICT`: it would be denied, or the request is
- * decided.
+ * Idempotent for one Grant. `INVALID_REQUEST`: the Grant is not what was asked for; `CONFLICT`: it would be denied, or
+ * the request is decided.
  */
 export const approveRequest = async (
   deps: ServiceDeps,

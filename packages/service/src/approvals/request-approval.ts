@@ -1,6 +1,7 @@
 /**
- * Asking a Principal to approve one Action that was denied (protocol §16). What is asked for comes from the stored Receipt and the Proof whose
- * hash it has: the caller names it. Nothing is decided here, and no decision reads what is stored.
+ * Asking a Principal to approve one Action that was denied (protocol §16). What is asked for comes from the stored
+ * Receipt and the Proof whose hash it has: the caller names it. Nothing is decided here, and no decision reads what is
+ * stored.
  */
 import {
   type Action,
@@ -37,8 +38,8 @@ export interface ApprovalOrder {
   readonly expiresInSeconds: number;
   readonly requestId: string;
   /**
-   * Of the sandbox: to this Principal about this Agent, and to nobody else. The limits are of what a person is asked, and none is asked here:
-   * they do not count, so that no visitor stands in another's way.
+   * Of the sandbox: to this Principal about this Agent, and to nobody else. The limits are of what a person is asked,
+   * and none is asked here: they do not count, so that no visitor stands in another's way.
    */
   readonly playedBy?: Pick<ApprovalAsk, 'principal' | 'agent'>;
 }
@@ -83,8 +84,8 @@ const LIMITS: readonly {
 ];
 
 /**
- * Answers the one request that stands for this denial, made now or before. `NOT_FOUND`: no decision of the caller; `CONFLICT`: not one that
- * can be approved; `RATE_LIMITED`: too much is asked already.
+ * Answers the one request that stands for this denial, made now or before. `NOT_FOUND`: no decision of the caller;
+ * `CONFLICT`: not one that can be approved; `RATE_LIMITED`: too much is asked already.
  */
 export const requestApproval = async (
   deps: ServiceDeps,

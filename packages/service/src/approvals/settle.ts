@@ -77,7 +77,10 @@ export const settle = async (
   throw alreadyDecided(settled);
 };
 
-/** What a repeat is answered with: the request as it is found in a transaction, whose commit is answered once what it found lasts. */
+/**
+ * What a repeat is answered with: the request as it is found in a transaction, whose commit is answered once what it
+ * found lasts.
+ */
 export const answerStored = async (
   { store }: Pick<ServiceDeps, 'store'>,
   found: ApprovalRecord,

@@ -1,7 +1,8 @@
 /**
- * The operator gives a DID to another org, with all its history: after a domain has changed hands, or to settle whose it is.
- * Every API key of it is revoked, so nobody acts for it but the keys that its new org issues, and what it was asked to approve expires. A hosted Principal proves its
- * domain anew, by another token; until then its Grants are denied, as of a revocation (protocol §9).
+ * The operator gives a DID to another org, with all its history: after a domain has changed hands, or to settle whose
+ * it is. Every API key of it is revoked, so nobody acts for it but the keys that its new org issues, and what it was
+ * asked to approve expires. A hosted Principal proves its domain anew, by another token; until then its Grants are
+ * denied, as of a revocation (protocol §9).
  */
 import { type DidWeb, encodeBase64url, type OrgId } from '@svc/protocol';
 import type { AdminCaller } from '../access/caller.ts';

@@ -14,8 +14,8 @@ export const serviceHostsOf = ({ baseUrl, statusBaseUrl, domain }: Identity): re
 ];
 
 /**
- * The URL in its normal form. `member`: what the message names. `mappedHosts`: names (or `name:port`) that development leads to loopback; they alone may
- * be http. Throws 400.
+ * The URL in its normal form. `member`: what the message names. `mappedHosts`: names (or `name:port`) that development
+ * leads to loopback; they alone may be http. Throws 400.
  */
 export const parseEndpoint = (
   text: string,

@@ -34,7 +34,10 @@ export interface DecisionQuery {
   readonly cursor?: string | undefined;
 }
 
-/** One page of what `list` finds, by descending receipt id; with fewer rows than there are, none even, where its time was over. */
+/**
+ * One page of what `list` finds, by descending receipt id; with fewer rows than there are, none even, where its time
+ * was over.
+ */
 export const findPage = async <Item>(
   deps: Deps,
   caller: Caller,

@@ -1,6 +1,6 @@
 /**
- * What was decided about a Principal's own Grants, for it and its org (protocol §13): as relying parties read theirs, without what is
- * between a relying party and its own books: which of its keys asked, and the words of its reports.
+ * What was decided about a Principal's own Grants, for it and its org (protocol §13): as relying parties read theirs,
+ * without what is between a relying party and its own books: which of its keys asked, and the words of its reports.
  */
 import { type DidWeb, isJsonObject, parseStrictJson, type ReceiptId } from '@svc/protocol';
 import { receiptTextOf } from '@svc/receipts';

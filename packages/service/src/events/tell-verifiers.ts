@@ -1,6 +1,6 @@
 /**
- * Relying parties that have verified a Grant hear of its revocation (protocol §15). Who they are is looked up in short steps, and Principals take
- * turns: one whose relying parties take long to find keeps those of no other.
+ * Relying parties that have verified a Grant hear of its revocation (protocol §15). Who they are is looked up in short
+ * steps, and Principals take turns: one whose relying parties take long to find keeps those of no other.
  */
 import type { EventRepository } from '../ports/events.ts';
 
@@ -17,7 +17,10 @@ export class VerifierTurns {
     return this.whose;
   }
 
-  /** One step of whoever is next. False: nobody is, or somebody else is at it. Where it rejects, its turn has passed all the same. */
+  /**
+   * One step of whoever is next. False: nobody is, or somebody else is at it. Where it rejects, its turn has passed all
+   * the same.
+   */
   async tellNext(): Promise<boolean> {
     this.whose = await this.events.nextToTell(this.whose);
     return this.whose !== null && (await this.events.tellVerifiers(this.whose, STEP_MS));

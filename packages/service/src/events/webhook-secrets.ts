@@ -1,6 +1,7 @@
 /**
- * Secrets of webhook endpoints. None is stored: each is derived from a root that the processes are given (SVC_WEBHOOK_KEYS), so a copy of
- * the database holds nothing to sign with. The first root makes new secrets; those of another go on as long as it is there.
+ * Secrets of webhook endpoints. None is stored: each is derived from a root that the processes are given
+ * (SVC_WEBHOOK_KEYS), so a copy of the database holds nothing to sign with. The first root makes new secrets; those of
+ * another go on as long as it is there.
  */
 import { createHash, hkdfSync } from 'node:crypto';
 import type { EventSecretRecord } from '../ports/events.ts';

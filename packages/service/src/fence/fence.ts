@@ -1,11 +1,12 @@
 /**
- * The fence as one process keeps it (protocol §10). In rounds it reads the head outside, holds it against the database's lineage, and publishes the
- * next beat: a quarter of a second apart or as long as the last one took, and sooner when a server is met that nobody knows. What is asked on the path
- * of a decision is memory alone: whether the head that was last confirmed is young enough.
+ * The fence as one process keeps it (protocol §10). In rounds it reads the head outside, holds it against the
+ * database's lineage, and publishes the next beat: a quarter of a second apart or as long as the last one took, and
+ * sooner when a server is met that nobody knows. What is asked on the path of a decision is memory alone: whether the
+ * head that was last confirmed is young enough.
  *
  * A round proves that the database in hand had the head outside when the round began. So a process decides only on the
- * database that the fence stands for, and at most `maxAgeMs` after it could last tell; a database that was set back, or a
- * replaced one that woke up, lacks the head and is refused. Two that both go on are told apart by the nonces: of two
+ * database that the fence stands for, and at most `maxAgeMs` after it could last tell; a database that was set back, or
+ * a replaced one that woke up, lacks the head and is refused. Two that both go on are told apart by the nonces: of two
  * beats on one head, compare-and-set lets one out.
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -22,7 +23,10 @@ export interface FenceOptions {
 }
 
 export interface FenceProblem {
-  /** `stale`: it could not be told lately. `behind`: the database is not the one. `quarantine`: a restore, or a repair of the clock, is settling. */
+  /**
+   * `stale`: it could not be told lately. `behind`: the database is not the one. `quarantine`: a restore, or a repair
+   * of the clock, is settling.
+   */
   readonly kind: 'stale' | 'behind' | 'quarantine';
   readonly reason: string;
   /** Beyond decisions: the database may not be the one, so nothing that it says or takes counts. */
@@ -72,8 +76,8 @@ interface Pause {
 }
 
 /**
- * Between two rounds: as long as the last one took, if it confirmed the head, so that a slow server is asked half of the time at most, also
- * where rounds are asked for. What failed is tried again soon: the head grows old meanwhile.
+ * Between two rounds: as long as the last one took, if it confirmed the head, so that a slow server is asked half of
+ * the time at most, also where rounds are asked for. What failed is tried again soon: the head grows old meanwhile.
  */
 export const pauseAfter = (round: { tookMs: number; isConfirmed: boolean; maxAgeMs: number }): Pause => {
   if (!round.isConfirmed) return SHORTEST;
@@ -188,8 +192,8 @@ export class Fence {
   }
 
   /**
-   * `over`: the round has given it up. What it finds from then on says nothing of the server that counts, since another one may have been confirmed
-   * meanwhile; what changed is copied out all the same, however slow the store is.
+   * `over`: the round has given it up. What it finds from then on says nothing of the server that counts, since another
+   * one may have been confirmed meanwhile; what changed is copied out all the same, however slow the store is.
    */
   async #look(over: AbortSignal, again = LOOKS_AGAIN): Promise<void> {
     const { store, random, identity } = this.deps;

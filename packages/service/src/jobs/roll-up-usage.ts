@@ -8,7 +8,10 @@ import { StoreError } from '../ports/store.ts';
 
 /** A transaction of a fraction of a second, also where every decision is of another Principal, on a server that has time. */
 const MOST = 2_000;
-/** One that is short of time takes fewer in the same time; what it does not end in time is undone, and would be begun again without end. */
+/**
+ * One that is short of time takes fewer in the same time; what it does not end in time is undone, and would be begun
+ * again without end.
+ */
 const FIRST = 250;
 const LEAST = 25;
 

@@ -14,8 +14,8 @@ export const giveToOwnerOf = async (folder: string, made: FileHandle): Promise<v
 };
 
 /**
- * Makes what is missing of a folder, for the owner of what is there. One after another: where a file system takes no folders, as `/proc`
- * does, a recursive `mkdir` of Node.js never ends.
+ * Makes what is missing of a folder, for the owner of what is there. One after another: where a file system takes no
+ * folders, as `/proc` does, a recursive `mkdir` of Node.js never ends.
  */
 export const makeFolders = async (path: string): Promise<void> => {
   const missing: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * Calls that wait until something is so: a request decided (protocol §16), a stream not empty (§17). They hold no connection: a node asks
- * storage for all of them together, twice a second, and for as long as anybody waits.
+ * Calls that wait until something is so: a request decided (protocol §16), a stream not empty (§17). They hold no
+ * connection: a node asks storage for all of them together, twice a second, and for as long as anybody waits.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { rateLimited } from '../errors.ts';

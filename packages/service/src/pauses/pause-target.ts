@@ -1,4 +1,7 @@
-/** Each pause has its owner, and nobody else sets or lifts it (protocol §9). That of the whole service is the operator's command. */
+/**
+ * Each pause has its owner, and nobody else sets or lifts it (protocol §9). That of the whole service is the operator's
+ * command.
+ */
 import { type DidWeb, isGrantId, parseDidKey } from '@svc/protocol';
 import { actingPrincipal } from '../access/acting.ts';
 import type { Caller } from '../access/caller.ts';

@@ -1,7 +1,7 @@
 /**
- * A pause, and its end (protocol §9), in the two phases of a revocation. The first moves the versions of whatever it concerns, in the
- * transaction that records it: whatever was evaluated before is evaluated again, on every node. The second waits for the
- * decisions under way. Nothing is signed, and nobody outside is asked.
+ * A pause, and its end (protocol §9), in the two phases of a revocation. The first moves the versions of whatever it
+ * concerns, in the transaction that records it: whatever was evaluated before is evaluated again, on every node. The
+ * second waits for the decisions under way. Nothing is signed, and nobody outside is asked.
  */
 import type { DidWeb, JsonObject } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
@@ -32,8 +32,8 @@ export interface SetPause {
 }
 
 /**
- * Idempotent: a repeat changes neither who nor why nor when. `SERVICE_UNAVAILABLE`: recorded perhaps, not yet known to be visible;
- * repeat the call.
+ * Idempotent: a repeat changes neither who nor why nor when. `SERVICE_UNAVAILABLE`: recorded perhaps, not yet known to
+ * be visible; repeat the call.
  */
 export const setPause = async (deps: ServiceDeps, order: PauseOrder): Promise<SetPause> => {
   const { target } = order;
@@ -109,8 +109,8 @@ const noOwner = ({ scope, owner }: PauseTarget) => notFound(`No ${scope.replace(
 const RESTORE = 'svc-admin-restore';
 
 /**
- * The latest change that was kept beside the fence or logged, whether it paused or resumed, where it is later than what a restored
- * database has. Of an owner that is registered here as it was then.
+ * The latest change that was kept beside the fence or logged, whether it paused or resumed, where it is later than what
+ * a restored database has. Of an owner that is registered here as it was then.
  */
 export const pauseAgain = async (deps: ServiceDeps, kept: JsonObject): Promise<boolean> => {
   if (typeof kept.is_paused !== 'boolean') return false;

@@ -106,6 +106,9 @@ export interface ApprovalRepository {
   countPending(): Promise<number>;
   /** Records what has expired; answers how many, `limit` at most. */
   expire(limit: number): Promise<number>;
-  /** Forgets the texts of Grants that have expired, and requests that are older than `days`; answers how many, `limit` of each at most. */
+  /**
+   * Forgets the texts of Grants that have expired, and requests that are older than `days`; answers how many, `limit`
+   * of each at most.
+   */
   forget(limit: number, days: number): Promise<{ readonly texts: number; readonly requests: number }>;
 }

@@ -66,7 +66,10 @@ export interface CheckpointRepository {
    */
   listLeavesAgain(day: Day, start: LeafStart, limit: number): Promise<LeafRun>;
   listLeaves(day: Day, start: LeafStart, limit: number): Promise<LeafRun>;
-  /** Their ids alone. Behind a Receipt there may be fewer than `limit` and more to follow: whoever is answered with none has them all. */
+  /**
+   * Their ids alone. Behind a Receipt there may be fewer than `limit` and more to follow: whoever is answered with none
+   * has them all.
+   */
   listReceiptIds(day: Day, start: LeafStart, limit: number): Promise<readonly ReceiptId[]>;
   /**
    * Publishes a checkpoint with its tiles, all or nothing. False, and nothing changed, when the day has one already.

@@ -50,7 +50,10 @@ export interface ColdDayRepository {
   record(day: Day, manifest: ColdManifest): Promise<boolean>;
   /** Records why a day is not packed, and that it is not due for so long; unless a manifest of it is recorded. */
   markBroken(day: BrokenDay, hours: number): Promise<void>;
-  /** Notes that a packed day was read from its objects as it was packed (null), or what differed: then no list below has it for an hour. */
+  /**
+   * Notes that a packed day was read from its objects as it was packed (null), or what differed: then no list below has
+   * it for an hour.
+   */
   noteProof(day: Day, problem: string | null): Promise<void>;
   /** How many days are read from their objects. */
   countCold(): Promise<number>;
@@ -58,7 +61,10 @@ export interface ColdDayRepository {
   listBroken(): Promise<BrokenDay[]>;
   /** A closed day that is not packed, or was brought back, and that can be packed whatever its age; null: this one is none. */
   findToPack(day: Day): Promise<CheckpointRecord | null>;
-  /** Days of which the objects are the only copy, last proven `days` ago or more: those without a problem and the longest ago first. */
+  /**
+   * Days of which the objects are the only copy, last proven `days` ago or more: those without a problem and the
+   * longest ago first.
+   */
   listToProve(days: number, limit: number): Promise<Day[]>;
   /** When that day was proven, or removed, whose only copy was proven the longest ago; null: there is no such day. */
   oldestProofMs(): Promise<number | null>;
@@ -69,13 +75,16 @@ export interface ColdDayRepository {
   /** Reads about `limit` further Receipts of a recorded day for what stays in the database of them. True: all are read. */
   keepVerifiers(day: Day, limit: number): Promise<boolean>;
   /**
-   * From then on the day is read from its objects. False, and nothing changed, where it is not recorded, is not kept, or something
-   * reads it again. `lock_timeout` where lists and commits did not let it in for a moment.
+   * From then on the day is read from its objects. False, and nothing changed, where it is not recorded, is not kept,
+   * or something reads it again. `lock_timeout` where lists and commits did not let it in for a moment.
    */
   detach(day: Day): Promise<boolean>;
   /** Who holds locks of the ledger that keep a day in it, one text each: what it is, which lock, for how long. */
   listHolders(day: Day): Promise<string[]>;
-  /** Days that were detached `graceDays` ago by no later time than `nowMs`, and are still kept, ascending; none whose fields are to be cleared first. */
+  /**
+   * Days that were detached `graceDays` ago by no later time than `nowMs`, and are still kept, ascending; none whose
+   * fields are to be cleared first.
+   */
   listToDrop(graceDays: number, nowMs: number, limit: number): Promise<Day[]>;
   /** Whether this role removes what was kept; the role of a service that does not own the schema does not. */
   mayDrop(): Promise<boolean>;
@@ -84,16 +93,20 @@ export interface ColdDayRepository {
   /** Packed days that are seven years old by no later time than `nowMs`, and whose objects may have action fields; ascending. */
   listToClear(nowMs: number, limit: number): Promise<Day[]>;
   /**
-   * Clears up to `limit` (2 or more) further Receipts of such a day in its table, in the ledger or beside it. True: all are, or it is none of
-   * these days.
+   * Clears up to `limit` (2 or more) further Receipts of such a day in its table, in the ledger or beside it. True: all
+   * are, or it is none of these days.
    */
   clearTable(day: Day, limit: number, nowMs: number): Promise<boolean>;
   /**
-   * Records that the objects of a day have no action fields any more: those of this manifest, which replaces the one that is recorded, or is that
-   * one. False, and nothing changed, where it is not time, its table is not cleared, or another was faster.
+   * Records that the objects of a day have no action fields any more: those of this manifest, which replaces the one
+   * that is recorded, or is that one. False, and nothing changed, where it is not time, its table is not cleared, or
+   * another was faster.
    */
   recordCleared(day: Day, manifest: ColdManifest, nowMs: number): Promise<boolean>;
-  /** Manifests that were replaced `graceDays` ago by no later time than `nowMs`, and whose objects have not been deleted; the oldest first. */
+  /**
+   * Manifests that were replaced `graceDays` ago by no later time than `nowMs`, and whose objects have not been
+   * deleted; the oldest first.
+   */
   listToPurge(graceDays: number, nowMs: number, limit: number): Promise<HashedManifest[]>;
   /** What names objects of a day: its manifest, and those that were replaced and whose objects have not been deleted. */
   listManifests(day: Day): Promise<NamedManifest[]>;

@@ -59,8 +59,8 @@ export interface DecisionPage<Item> {
   /** By descending id. */
   readonly items: readonly Item[];
   /**
-   * Null: there are as many as were asked for, or no more. Else the time that a page has in cold days was over, and what has an id below this
-   * one was not looked at: there may be none.
+   * Null: there are as many as were asked for, or no more. Else the time that a page has in cold days was over, and
+   * what has an id below this one was not looked at: there may be none.
    */
   readonly unreadBefore: ReceiptId | null;
 }
@@ -79,7 +79,10 @@ export interface DecisionRepository {
   listIds(filter: DecisionListFilter, limit: number): Promise<DecisionPage<ReceiptId>>;
   /** Whether there is such a decision, in whatever day. Of cold days no object is read for it. */
   hasVerified(verified: Verified): Promise<boolean>;
-  /** Ids of descending order in pieces for `listForExport`, each of what is read at once: some rows of the database, or what a row group of a cold day has. */
+  /**
+   * Ids of descending order in pieces for `listForExport`, each of what is read at once: some rows of the database, or
+   * what a row group of a cold day has.
+   */
   cutForExport(ids: readonly ReceiptId[]): Promise<readonly (readonly ReceiptId[])[]>;
   /** By descending id; some 4 KB each. Few ids at a time: days are searched one by one. */
   listForExport(ids: readonly ReceiptId[], form: ExportedForm): Promise<DecisionExportRecord[]>;

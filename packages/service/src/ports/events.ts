@@ -199,13 +199,14 @@ export interface EventRepository {
   /** Moves what no earlier event can come before any more into the log, in order. Answers how many. */
   sequence(limit: number): Promise<number>;
   /**
-   * Of the Principals with revocations of which not all are told that have verified the Grant, the one behind `after` in the order of
-   * names, from the first again; null: there is none.
+   * Of the Principals with revocations of which not all are told that have verified the Grant, the one behind `after`
+   * in the order of names, from the first again; null: there is none.
    */
   nextToTell(after: string | null): Promise<string | null>;
   /**
-   * Looks for relying parties that have verified what the Principal has revoked, and writes what they are told: one at least, and further ones for
-   * `forMs`; the next call goes on from there. False: nothing is left, or somebody else is at it.
+   * Looks for relying parties that have verified what the Principal has revoked, and writes what they are told: one at
+   * least, and further ones for `forMs`; the next call goes on from there. False: nothing is left, or somebody else is
+   * at it.
    */
   tellVerifiers(principal: string, forMs: number): Promise<boolean>;
   /** Subscriptions for which the log has something new. */
@@ -221,21 +222,21 @@ export interface EventRepository {
     disableAfterDays: number,
   ): Promise<DisabledBecause | null>;
   /**
-   * Disables so many at the most of those that have failed for so long, on three of these days at least (protocol §15), and answers which.
-   * `pushes`: streams that are pushed too, not webhooks alone.
+   * Disables so many at the most of those that have failed for so long, on three of these days at least (protocol §15),
+   * and answers which. `pushes`: streams that are pushed too, not webhooks alone.
    */
   disableFailing(
     limit: number,
     of: { readonly afterDays: number; readonly pushes: boolean; readonly nowMs: number },
   ): Promise<readonly FailedEndpoint[]>;
   /**
-   * Nothing was attempted: it waits, and its subscription is put off for so long. False if that was put off already, as by another
-   * delivery of it.
+   * Nothing was attempted: it waits, and its subscription is put off for so long. False if that was put off already, as
+   * by another delivery of it.
    */
   release(delivery: Pick<TakenDelivery, 'subscriptionId' | 'position'>, inSeconds: number): Promise<boolean>;
   /**
-   * Forgets so many events of the log that are older than `keptDays`, with their deliveries, and as many of what was deleted. Answers of
-   * which it was the most.
+   * Forgets so many events of the log that are older than `keptDays`, with their deliveries, and as many of what was
+   * deleted. Answers of which it was the most.
    */
   forget(limit: number, keptDays: number, nowMs: number): Promise<number>;
 }

@@ -75,7 +75,10 @@ export interface LineageStore {
   trust(server: string): void;
   /** The same for sessions with this one, until it is trusted again; where there are several, the next beat asks another. */
   doubt(server: string): void;
-  /** `ask` is called when a session was opened with a server that is neither; it waits for what the next beat finds. One listener. */
+  /**
+   * `ask` is called when a session was opened with a server that is neither; it waits for what the next beat finds. One
+   * listener.
+   */
   onUnknown(ask: () => void): void;
   /** What waits to be copied. */
   describeNotes(): Promise<WaitingNotes>;

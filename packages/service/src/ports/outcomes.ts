@@ -49,9 +49,9 @@ export interface OutcomeRepository {
   /** Locks the ledger of a Receipt until the end of the transaction, and answers it, the oldest first. */
   listForUpdate(receiptId: ReceiptId): Promise<AttestationRecord[]>;
   /**
-   * Appends to the ledger of a stored Receipt, dated now; the reporter is the Receipt's relying party. Conflict when the
-   * ordinal is taken or what it corrects has been corrected. Null when there is no such Receipt. `receipt`: as it was found before the
-   * transaction, taken where its day is cold; no object is read here, with locks in hand.
+   * Appends to the ledger of a stored Receipt, dated now; the reporter is the Receipt's relying party. Conflict when
+   * the ordinal is taken or what it corrects has been corrected. Null when there is no such Receipt. `receipt`: as it
+   * was found before the transaction, taken where its day is cold; no object is read here, with locks in hand.
    */
   insert(attestation: NewAttestation, receipt: ReportedReceipt | null): Promise<AttestationRecord | null>;
   /**

@@ -44,14 +44,15 @@ export interface PauseFilter {
 
 export interface PauseRepository {
   /**
-   * The first phase of a pause or of its end: from its commit on no decision is stored that was evaluated before it. False: it was so
-   * already, and who paused first stands. Null: there is no such owner. The owner stays locked until the end of the transaction.
+   * The first phase of a pause or of its end: from its commit on no decision is stored that was evaluated before it.
+   * False: it was so already, and who paused first stands. Null: there is no such owner. The owner stays locked until
+   * the end of the transaction.
    */
   set(change: PauseChange): Promise<boolean | null>;
   find(target: PauseTarget): Promise<PauseRecord | null>;
   /**
-   * Notes when no decision was under way any more that had not seen it, and answers the first such instant that was noted. Null: it has
-   * changed since `changedAtMs`.
+   * Notes when no decision was under way any more that had not seen it, and answers the first such instant that was
+   * noted. Null: it has changed since `changedAtMs`.
    */
   setVisible(
     pause: Pick<PauseRecord, keyof PauseTarget | 'changedAtMs'>,

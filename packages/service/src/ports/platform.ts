@@ -15,7 +15,10 @@ export interface Random {
   bytes(length: number): Uint8Array;
 }
 
-/** Where the service says what went wrong, and what must be found there afterwards. Fields never hold a key, a Grant or a Proof. */
+/**
+ * Where the service says what went wrong, and what must be found there afterwards. Fields never hold a key, a Grant or
+ * a Proof.
+ */
 export interface Log {
   info(event: string, fields: Readonly<Record<string, unknown>>): void;
   warn(event: string, fields: Readonly<Record<string, unknown>>): void;

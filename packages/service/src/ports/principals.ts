@@ -68,7 +68,10 @@ export interface PrincipalRepository {
   /** Conflict when the DID is taken. A principal inserted as verified is verified since now. */
   insert(principal: NewPrincipal): Promise<PrincipalRecord>;
   find(did: string): Promise<PrincipalRecord | null>;
-  /** Since when its present holder has the DID: since it was registered, or transferred. `Infinity` for one that is not registered. */
+  /**
+   * Since when its present holder has the DID: since it was registered, or transferred. `Infinity` for one that is not
+   * registered.
+   */
   findHeldSince(did: DidWeb): Promise<number>;
   /** The same; until the end of the transaction nobody transfers it. */
   holdHeldSince(did: DidWeb): Promise<number>;
@@ -100,8 +103,9 @@ export interface PrincipalRepository {
     result: { readonly state: VerificationState; readonly proven: boolean },
   ): Promise<void>;
   /**
-   * Puts a document (already stored as evidence) in force, resolved now, and remembers keys never seen before as
-   * active since now. Of a hosted Principal, those that it does not list are withdrawn since now. Bumps the version when the document is another one than before.
+   * Puts a document (already stored as evidence) in force, resolved now, and remembers keys never seen before as active
+   * since now. Of a hosted Principal, those that it does not list are withdrawn since now. Bumps the version when the
+   * document is another one than before.
    */
   putDocument(
     did: DidWeb,

@@ -68,8 +68,8 @@ export interface RestoreRepository {
   /** No claim expires before that: which of them were proven in the lost span is not known. */
   extendClaims(untilMs: number): Promise<void>;
   /**
-   * Looks at so many Grants behind `afterId` ('' for the first). Nothing is allowed by those in force that would bind their id or draw on
-   * a budget, until they are released. The restore of this number need not be stored yet.
+   * Looks at so many Grants behind `afterId` ('' for the first). Nothing is allowed by those in force that would bind
+   * their id or draw on a budget, until they are released. The restore of this number need not be stored yet.
    */
   withholdGrants(epoch: number, afterId: string, limit: number): Promise<GrantPage>;
   /** The same of every Grant that is not withheld by this restore: quick where that are few. */

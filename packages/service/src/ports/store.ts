@@ -54,7 +54,10 @@ export class StoreError extends Error {
   }
 }
 
-/** So many counts are not made of a part of a day that is in the store of objects; of whole days there are sums. The message is for the caller. */
+/**
+ * So many counts are not made of a part of a day that is in the store of objects; of whole days there are sums. The
+ * message is for the caller.
+ */
 export class TooManyCountsError extends StoreError {
   constructor(most: number) {
     super(
@@ -74,13 +77,15 @@ export interface Store extends Repositories {
   /** Runs `work` in one READ COMMITTED transaction. Rolls back when `work` throws; the commit tag is checked. */
   transaction<T>(work: (tx: Repositories) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /**
-   * Runs `work`, which reads much and decides nothing, where it is in nobody's way: on a replica that has all that was committed when the
-   * call began, where there is one, else where lists and counts are read on the primary. It is run there again where the replica fails it.
+   * Runs `work`, which reads much and decides nothing, where it is in nobody's way: on a replica that has all that was
+   * committed when the call began, where there is one, else where lists and counts are read on the primary. It is run
+   * there again where the replica fails it.
    */
   report<T>(work: (from: Reports) => Promise<T>): Promise<T>;
   /**
-   * Stores the push, on the connections of `urgent`, unless one with a later `asOfMs` is stored; answers whether it did. A cap that
-   * begins, or begins elsewhere, counts the ledger. After this returns no decision is stored that went by the former row.
+   * Stores the push, on the connections of `urgent`, unless one with a later `asOfMs` is stored; answers whether it
+   * did. A cap that begins, or begins elsewhere, counts the ledger. After this returns no decision is stored that went
+   * by the former row.
    */
   putEntitlement(orgId: OrgId, push: EntitlementPush): Promise<boolean>;
   readonly verify: VerifyStore;

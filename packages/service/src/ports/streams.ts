@@ -70,7 +70,10 @@ export interface StreamRepository {
   delete(streamId: string): Promise<void>;
   /** Writes a verification event. Null: done; else for how many seconds there is none. */
   verify(streamId: string, state: string | null, everySeconds: number): Promise<number | null>;
-  /** These events are taken, those are refused. What does not wait is left as it is, and so is all of a stream that is not polled. */
+  /**
+   * These events are taken, those are refused. What does not wait is left as it is, and so is all of a stream that is
+   * not polled.
+   */
   settle(
     streamId: string,
     taken: readonly string[],

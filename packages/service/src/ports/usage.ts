@@ -89,9 +89,9 @@ export interface UsageRepository {
   /** Whether any decision for it is stored. */
   hasDecided(relyingParty: DidWeb): Promise<boolean>;
   /**
-   * Moves the seal up to shortly before now by the database's clock, but no later than `nowMs`: no decision can be stored below it any more, and every one that ever will
-   * be is visible. `lock_timeout` when decisions under way are not over within a moment. False: there was more to seal
-   * than one step takes.
+   * Moves the seal up to shortly before now by the database's clock, but no later than `nowMs`: no decision can be
+   * stored below it any more, and every one that ever will be is visible. `lock_timeout` when decisions under way are
+   * not over within a moment. False: there was more to seal than one step takes.
    */
   seal(nowMs: number): Promise<boolean>;
   /**

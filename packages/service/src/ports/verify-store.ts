@@ -100,12 +100,12 @@ export interface DecisionCommit {
 
 /**
  * `STORED`: committed. `REPLAY`: the Proof is spent; nothing stored. `STALE`: something the evaluation used has
- * changed, another Grant is bound to the id, or the day is closed; nothing stored. `KEY_REVOKED`: the API key is no longer live. `IDEMPOTENCY_TAKEN`:
- * that key already has a Receipt. `CLOCK`: `evaluatedAt` is ahead of the database's clock, over 2 s behind, or below the
- * ledger's seal.
- * `PLAN_REQUIRED`: the org's entitlement does not cover it, its cap is reached; nothing stored, its Proof unspent.
- * `OVERTAKEN`: the balances that it rests on are not the present ones, or are just being moved; nothing stored.
- * `LOCKED`: a lock was not had in time. `REFUSED`: the database refused this row; its neighbours are unaffected.
+ * changed, another Grant is bound to the id, or the day is closed; nothing stored. `KEY_REVOKED`: the API key is no
+ * longer live. `IDEMPOTENCY_TAKEN`: that key already has a Receipt. `CLOCK`: `evaluatedAt` is ahead of the database's
+ * clock, over 2 s behind, or below the ledger's seal. `PLAN_REQUIRED`: the org's entitlement does not cover it, its cap
+ * is reached; nothing stored, its Proof unspent. `OVERTAKEN`: the balances that it rests on are not the present ones,
+ * or are just being moved; nothing stored. `LOCKED`: a lock was not had in time. `REFUSED`: the database refused this
+ * row; its neighbours are unaffected.
  */
 export type CommitOutcome =
   | 'STORED'

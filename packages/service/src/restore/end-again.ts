@@ -1,4 +1,7 @@
-/** Ends again what a restore has begun again, by what was kept beside the fence: keys, Agents, entitlements, pauses, service keys. */
+/**
+ * Ends again what a restore has begun again, by what was kept beside the fence: keys, Agents, entitlements, pauses,
+ * service keys.
+ */
 import type { DidKey, DidWeb, JsonObject, OrgId } from '@svc/protocol';
 import { disableAgent } from '../agents/disable-agent.ts';
 import { SYSTEM } from '../audit/audit-event.ts';
@@ -48,8 +51,8 @@ export const endAgain = async (
 };
 
 /**
- * What is paused or resumed again is dated now, so only the latest change of each subject may be. Of those that are dated alike, and of those
- * without a date, a pause counts.
+ * What is paused or resumed again is dated now, so only the latest change of each subject may be. Of those that are
+ * dated alike, and of those without a date, a pause counts.
  */
 export const withoutOlderPauses = (revoked: readonly Kept[]): readonly Kept[] => {
   const latest = new Map<string, Kept>();

@@ -1,6 +1,7 @@
 /**
- * The end of what a restore withholds (protocol §10): the operator vouches for the Grants, in the audit log. They are released in steps, each with
- * its own audit event in its own transaction: whatever a release that is cut off has done is told, and the same one goes on with the rest.
+ * The end of what a restore withholds (protocol §10): the operator vouches for the Grants, in the audit log. They are
+ * released in steps, each with its own audit event in its own transaction: whatever a release that is cut off has done
+ * is told, and the same one goes on with the rest.
  */
 import { auditEvent, SYSTEM } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';

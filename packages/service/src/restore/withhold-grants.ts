@@ -1,6 +1,7 @@
 /**
- * Grants in force when a database is restored are withheld (protocol §10; decision 103). They may be millions, so that they are marked in steps, each its
- * own transaction, before the one that makes the database decide again: it finds all of them marked, or marks the rest.
+ * Grants in force when a database is restored are withheld (protocol §10; decision 103). They may be millions, so that
+ * they are marked in steps, each its own transaction, before the one that makes the database decide again: it finds all
+ * of them marked, or marks the rest.
  */
 import type { ServiceDeps } from '../deps.ts';
 import type { WithheldGrant } from '../ports/restores.ts';

@@ -1,6 +1,6 @@
 /**
- * Asking and approving in the sandbox (protocol §16). The service can sign an approval here alone, because this Principal is its own: the
- * request, the Grant and what is checked of it are those of any other Principal.
+ * Asking and approving in the sandbox (protocol §16). The service can sign an approval here alone, because this
+ * Principal is its own: the request, the Grant and what is checked of it are those of any other Principal.
  */
 import { type Action, capabilityForOnce, type ReceiptId } from '@svc/protocol';
 import type { RpCaller } from '../access/caller.ts';
@@ -31,7 +31,10 @@ export interface DemoApproval {
   readonly purchase: { readonly grant: string; readonly proof: string; readonly action: Action } | null;
 }
 
-/** Idempotent but for the Proof. `CONFLICT`: the request or its Grant has expired, or the denial is not one that can be approved. */
+/**
+ * Idempotent but for the Proof. `CONFLICT`: the request or its Grant has expired, or the denial is not one that can be
+ * approved.
+ */
 export const approveDemo = async (
   deps: ServiceDeps,
   sandbox: Sandbox,

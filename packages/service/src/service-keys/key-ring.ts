@@ -57,8 +57,8 @@ export class KeyRing implements ServiceKeySets {
   }
 
   /**
-   * Remembers the keys of the files. Rejects with `KeySetError` where a kid was another key before, where one is new while the time
-   * is in doubt, or where the key that is to sign has ended.
+   * Remembers the keys of the files. Rejects with `KeySetError` where a kid was another key before, where one is new
+   * while the time is in doubt, or where the key that is to sign has ended.
    */
   static async start(deps: KeyRingDeps, sets: ServiceKeySets): Promise<KeyRing> {
     await remember(deps, sets);

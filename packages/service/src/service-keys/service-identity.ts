@@ -54,8 +54,9 @@ const presentTime = ({ fromMs, untilMs, isCompromised }: KeyTime): JsonObject =>
 });
 
 /**
- * The same keys as a JWK Set (RFC 7517, RFC 8037 §2), for JOSE libraries, which take a key of a set whatever is signed under it. So
- * it lacks compromised keys; retired ones stay, with their time as `nbf` and `exp`, which no library looks at. RFC 8785 text.
+ * The same keys as a JWK Set (RFC 7517, RFC 8037 §2), for JOSE libraries, which take a key of a set whatever is signed
+ * under it. So it lacks compromised keys; retired ones stay, with their time as `nbf` and `exp`, which no library looks
+ * at. RFC 8785 text.
  */
 export const buildServiceJwks = ({ receiptKeys, statusKeys }: Omit<PublishedIdentity, 'did'>): string => {
   const keys = [...receiptKeys.published, ...statusKeys.published];

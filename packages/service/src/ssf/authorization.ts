@@ -1,7 +1,7 @@
 /**
- * What the receiver of a pushed stream wants to see as `Authorization` (SSF 1.0, `authorization_header`). It is stored sealed: AES-256-GCM under a key
- * that is derived from a root of SVC_WEBHOOK_KEYS, which the database does not have, and for one stream and one URL: a row that was altered
- * leads it nowhere else.
+ * What the receiver of a pushed stream wants to see as `Authorization` (SSF 1.0, `authorization_header`). It is stored
+ * sealed: AES-256-GCM under a key that is derived from a root of SVC_WEBHOOK_KEYS, which the database does not have,
+ * and for one stream and one URL: a row that was altered leads it nowhere else.
  */
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 import type { WebhookSecrets } from '../events/webhook-secrets.ts';

@@ -20,8 +20,9 @@ export type DeliveryRequest =
 type Deps = Pick<ServiceDeps, 'identity' | 'mappedHosts' | 'findUrlRefusal' | 'webhookSecrets' | 'random'>;
 
 /**
- * `sent` undefined: it is polled. `now`: what is kept of if the URL stays, namely the header, which the receiver cannot read and so need
- * not send again; null: nothing is. Throws 400 for a URL that would not be asked, or another than this service has for polls.
+ * `sent` undefined: it is polled. `now`: what is kept of if the URL stays, namely the header, which the receiver cannot
+ * read and so need not send again; null: nothing is. Throws 400 for a URL that would not be asked, or another than this
+ * service has for polls.
  */
 export const deliveryOf = (
   deps: Deps,

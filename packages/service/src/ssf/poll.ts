@@ -37,8 +37,8 @@ export interface Polling {
 }
 
 /**
- * `gone`: nobody waits for the answer any more. `RATE_LIMITED`: too many wait on this node. `UNAUTHORIZED`: the key was revoked while it
- * waited.
+ * `gone`: nobody waits for the answer any more. `RATE_LIMITED`: too many wait on this node. `UNAUTHORIZED`: the key was
+ * revoked while it waited.
  */
 export const pollStream = async (
   deps: ServiceDeps,

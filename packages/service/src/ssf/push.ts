@@ -91,7 +91,10 @@ const withoutSecret = (text: string, authorization: string): string =>
 
 const LEAST_SECRET_CHARS = 8;
 
-/** The service has paused the stream by itself, and says so on it: a stream-updated event (SSF 1.0 §8.1.5). Sent once: who does not hear it reads the status. */
+/**
+ * The service has paused the stream by itself, and says so on it: a stream-updated event (SSF 1.0 §8.1.5). Sent once:
+ * who does not hear it reads the status.
+ */
 export const tellPaused = async (
   deps: PushDeps & { readonly webhooks: WebhookPort; readonly clock: { nowMs(): number } },
   delivery: PushDelivery,

@@ -1,6 +1,7 @@
 /**
- * Signing what a poll gives (protocol §17). What signs may be slow and serve few at once, and status lists wait for the same key: a node
- * signs one SET at a time for all polls together, tenants in turn, and a poll has what was signed in time.
+ * Signing what a poll gives (protocol §17). What signs may be slow and serve few at once, and status lists wait for the
+ * same key: a node signs one SET at a time for all polls together, tenants in turn, and a poll has what was signed in
+ * time.
  */
 import { LRUCache } from 'lru-cache';
 import type { ServiceDeps } from '../deps.ts';
@@ -30,7 +31,10 @@ export class SetSigner {
 
   constructor(private readonly deps: Deps) {}
 
-  /** By `jti`, as many of these from the first on as are signed in time. `SERVICE_UNAVAILABLE`: there are some, and not one was. */
+  /**
+   * By `jti`, as many of these from the first on as are signed in time. `SERVICE_UNAVAILABLE`: there are some, and not
+   * one was.
+   */
   async sign(
     events: readonly WaitingEvent[],
     stream: StreamRecord,

@@ -66,7 +66,10 @@ export const findStream = (
   id: string,
 ): Promise<StreamRecord> => findOwn(store, caller, id);
 
-/** What is not named stays (`isWhole` false), or is taken back. `INVALID_REQUEST` where what only the service says is said otherwise. */
+/**
+ * What is not named stays (`isWhole` false), or is taken back. `INVALID_REQUEST` where what only the service says is
+ * said otherwise.
+ */
 export const changeStream = (
   deps: ServiceDeps,
   caller: Subscriber,

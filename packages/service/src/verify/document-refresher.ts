@@ -2,8 +2,8 @@
  * Keeps the DID documents of hosted Principals fresh while they are verified against (protocol §13): one that is older
  * than the cache time is fetched again before it is used. What slow or dead hosts can cost is bounded: one fetch a
  * Principal at a time, a few for one org and over all, orgs in turn, a pause after a failure, and nobody waits for one
- * longer than `WAIT_MS` after it was asked for. The document in force then serves until the engine refuses it for its age; a fetch that comes late is still
- * stored, for those who ask next.
+ * longer than `WAIT_MS` after it was asked for. The document in force then serves until the engine refuses it for its
+ * age; a fetch that comes late is still stored, for those who ask next.
  *
  * Principals who never proved their domain are not fetched for: their Grants end at T2 whatever the document says.
  */

@@ -1,6 +1,7 @@
 /**
- * What a verification would come to (protocol §7): the same gate, facts and checks, and nothing after them. Nothing is signed,
- * spent or stored, and nothing keeps what was read from changing at once, so the answer is no decision and does not look like one.
+ * What a verification would come to (protocol §7): the same gate, facts and checks, and nothing after them. Nothing is
+ * signed, spent or stored, and nothing keeps what was read from changing at once, so the answer is no decision and does
+ * not look like one.
  */
 import type {
   CheckId,

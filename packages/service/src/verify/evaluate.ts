@@ -63,9 +63,9 @@ export const evaluateAt = (
 const ON_BALANCES: ReadonlySet<CheckId> = new Set(['P19', 'P20', 'T5']);
 
 /**
- * What is decided without balances, or the Grant whose balances decide. They are asked for where every other check holds and
- * nowhere else: else anybody could sign a Grant of their own under the id of another, take its lock with decisions that are denied
- * anyway, and read at P19 whether an amount is left of the other's budget (protocol §7).
+ * What is decided without balances, or the Grant whose balances decide. They are asked for where every other check
+ * holds and nowhere else: else anybody could sign a Grant of their own under the id of another, take its lock with
+ * decisions that are denied anyway, and read at P19 whether an amount is left of the other's budget (protocol §7).
  */
 export const evaluateBeforeBalances = (
   nowMs: number,
@@ -85,7 +85,10 @@ export const evaluateBeforeBalances = (
 export const unanswered = ({ lookups }: Undecided): Error =>
   internal(`unanswered look-ups: ${lookups.map(({ fact }) => fact).join(', ')}`);
 
-/** For whoever is paused no status list is consulted: P6 stays open, and nothing is said against a Grant that holds (protocol §9). */
+/**
+ * For whoever is paused no status list is consulted: P6 stays open, and nothing is said against a Grant that holds
+ * (protocol §9).
+ */
 const factsFor = ({ admission, loaded: { facts } }: Grounds): Facts =>
   admission.caller.isPaused ? { ...facts, status: unavailable } : facts;
 

@@ -36,7 +36,10 @@ export type { DryRun, Idempotency, VerifyAnswer };
 
 /** The first evaluation and at most three more. */
 const MAX_EVALUATIONS = 4;
-/** Of a verification, authentication and the reading of its body included: below the two seconds within which a caller must hear 503. */
+/**
+ * Of a verification, authentication and the reading of its body included: below the two seconds within which a caller
+ * must hear 503.
+ */
 export const VERIFY_DEADLINE_MS = 1_700;
 
 export interface VerifyOptions {
@@ -86,8 +89,8 @@ export class Verifier {
 
   /**
    * Decides one request. Rejects with `SERVICE_UNAVAILABLE` when nothing could be decided, also because something holds
-   * decisions, or when it is not known whether the decision is stored, `CONFLICT` for an idempotency key with another body, `PLAN_REQUIRED` when no plan covers it,
-   * `UNAUTHORIZED` when the key has been revoked meanwhile.
+   * decisions, or when it is not known whether the decision is stored, `CONFLICT` for an idempotency key with another
+   * body, `PLAN_REQUIRED` when no plan covers it, `UNAUTHORIZED` when the key has been revoked meanwhile.
    */
   async verify(
     caller: RpCaller,

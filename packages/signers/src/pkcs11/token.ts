@@ -24,9 +24,10 @@ const DEADLINE_MS = 500;
 const MAX_WAITING = 1_000;
 const MAX_CALLS = 16;
 /**
- * Pauses before a token that was not found, or failed before it was given the PIN, is looked for again by whoever has never been in it. SoftHSM writes
- * its state at each login, and other processes that look meanwhile find no token; so nodes that start together would end each other. In sum longer
- * than a library that others use is kept as it is (`Library.renew`).
+ * Pauses before a token that was not found, or failed before it was given the PIN, is looked for again by whoever has
+ * never been in it. SoftHSM writes its state at each login, and other processes that look meanwhile find no token; so
+ * nodes that start together would end each other. In sum longer than a library that others use is kept as it is
+ * (`Library.renew`).
  */
 const LOOKED_FOR_AGAIN_MS = [50, 100, 200, 400, 800, 1_600, 2_400] as const;
 /** Threads that file access, DNS and compression have of libuv's for themselves, whatever becomes of the token. */
@@ -37,8 +38,8 @@ const REFUSED_PIN = new Set<number>([
 ]);
 
 /**
- * Calls to tokens at once: each takes a thread of libuv's pool while it lasts. A process has one pool, so its tokens share `line`; a
- * key leaves one of the calls to the others, lest a token that hangs take them all.
+ * Calls to tokens at once: each takes a thread of libuv's pool while it lasts. A process has one pool, so its tokens
+ * share `line`; a key leaves one of the calls to the others, lest a token that hangs take them all.
  */
 export interface TokenCalls {
   readonly line: Semaphore;
@@ -65,8 +66,8 @@ interface Session {
 }
 
 /**
- * Of a process: a PIN that a token has refused is not given to it again, for whatever key. Tokens count wrong PINs, and lock themselves. So a token
- * is given its PIN by one at a time.
+ * Of a process: a PIN that a token has refused is not given to it again, for whatever key. Tokens count wrong PINs, and
+ * lock themselves. So a token is given its PIN by one at a time.
  */
 export class RefusedPins {
   readonly #refused: { readonly token: string; readonly pin: Buffer; readonly error: RefusedPinError }[] = [];

@@ -50,8 +50,8 @@ const PAGE_MS = 150;
 
 export class ColdReader {
   /**
-   * `place` null: this process was not told where cold days are, so it cannot answer for them. `tenant`: on whose account it reads, null: the
-   * service's own.
+   * `place` null: this process was not told where cold days are, so it cannot answer for them. `tenant`: on whose
+   * account it reads, null: the service's own.
    */
   constructor(
     private readonly place: ColdPlace | null,
@@ -108,8 +108,8 @@ const UNDEFINED_TABLE = '42P01';
 const ATTEMPTS = 4;
 
 /**
- * What names the partition of a day, or the manifest of one, is made anew where it is found to have moved. Not for what is part of a
- * transaction, which has failed by then.
+ * What names the partition of a day, or the manifest of one, is made anew where it is found to have moved. Not for what
+ * is part of a transaction, which has failed by then.
  */
 export const againIfMoved = async <T>(
   ledger: Ledger,

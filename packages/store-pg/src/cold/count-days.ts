@@ -47,9 +47,10 @@ const isSame = (a: ReadonlyMap<Day, Sha256>, b: ReadonlyMap<Day, Sha256>): boole
   a.size === b.size && [...a].every(([day, hash]) => b.get(day) === hash);
 
 /**
- * Runs `work`, which counts in the database, with the counts of those days among the ranges that are cold: each is counted here or
- * there. Rejects with what `againIfMoved` repeats where one has moved meanwhile, and with `TooManyCountsError` where too many are asked
- * for apart. Days are some two, at the ends of what is asked for; of their rows no more than a group is held at a time.
+ * Runs `work`, which counts in the database, with the counts of those days among the ranges that are cold: each is
+ * counted here or there. Rejects with what `againIfMoved` repeats where one has moved meanwhile, and with
+ * `TooManyCountsError` where too many are asked for apart. Days are some two, at the ends of what is asked for; of
+ * their rows no more than a group is held at a time.
  */
 export const withColdCounts = async <T>(
   question: Question,

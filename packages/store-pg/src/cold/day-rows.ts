@@ -17,9 +17,8 @@ const SECOND = { receipts: null, attestations: 'ordinal', consumption_events: 'v
 const PARTS = new Set(['header', 'payload', 'signature']);
 
 /**
- * Runs `work` on the rows of a day, all of one moment, on a connection of its own: its Receipts in the ledger, or those that are kept beside it.
- * Rejects with `StoreError` where the database fails,
- * else as `work` does.
+ * Runs `work` on the rows of a day, all of one moment, on a connection of its own: its Receipts in the ledger, or those
+ * that are kept beside it. Rejects with `StoreError` where the database fails, else as `work` does.
  */
 export const readDayRows = async <T>(
   databaseUrl: string,
@@ -40,7 +39,8 @@ export const readDayRows = async <T>(
   try {
     await ask(client, 'begin isolation level repeatable read read only');
     const done = await work(rowsOf(client, day, from === 'kept' ? await findKept(client, day) : 'receipts'));
-    // A session holds its locks until the server notices that the client is gone, which may take a while on a busy machine: the day is to leave next.
+    // A session holds its locks until the server notices that the client is gone, which may take a while on a busy
+    // machine: the day is to leave next.
     await ask(client, 'commit');
     return done;
   } finally {

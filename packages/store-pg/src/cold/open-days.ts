@@ -1,7 +1,7 @@
 /**
- * Cold days that are opened, for all tenants. A manifest is some hundred thousand characters for a day of a million Receipts, and to believe
- * it takes tens of milliseconds of the thread: it is read once for all who ask for it meanwhile, believed in the turn of cold reads, and its
- * signature checked once.
+ * Cold days that are opened, for all tenants. A manifest is some hundred thousand characters for a day of a million
+ * Receipts, and to believe it takes tens of milliseconds of the thread: it is read once for all who ask for it
+ * meanwhile, believed in the turn of cold reads, and its signature checked once.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -156,7 +156,10 @@ class OpenReaders {
   }
 }
 
-/** The manifest as the service signed it, of that day as it was published: a row of the database alone says nothing of what a day held. */
+/**
+ * The manifest as the service signed it, of that day as it was published: a row of the database alone says nothing of
+ * what a day held.
+ */
 const believedOf = (
   readManifest: ReadManifest,
   { day, manifest, checkpointHash }: RecordedDay,

@@ -1,8 +1,9 @@
 /**
- * Reads of cold days for a process that also decides. Row groups are decoded elsewhere, on a thread of its own; what is found there is taken over one
- * by one, and after each this thread is left to everything else for as long as that took. So it is after a Receipt that is looked up by its id, which
- * is decoded here: a page of each column takes less time than to have another thread do it. What is in memory for all that is bounded, and who waits
- * to read takes turns with other tenants, since the leaves of a day are read by whoever likes.
+ * Reads of cold days for a process that also decides. Row groups are decoded elsewhere, on a thread of its own; what is
+ * found there is taken over one by one, and after each this thread is left to everything else for as long as that took.
+ * So it is after a Receipt that is looked up by its id, which is decoded here: a page of each column takes less time
+ * than to have another thread do it. What is in memory for all that is bounded, and who waits to read takes turns with
+ * other tenants, since the leaves of a day are read by whoever likes.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
@@ -23,7 +24,10 @@ import {
 } from '@svc/service';
 import { SharedWork } from './shared-work.ts';
 
-/** Row groups that are in memory and not decoded yet, be they half a megabyte or several: whoever wants more of them waits before they are fetched. */
+/**
+ * Row groups that are in memory and not decoded yet, be they half a megabyte or several: whoever wants more of them
+ * waits before they are fetched.
+ */
 const FETCHED_AT_ONCE = 8;
 const FETCHED_PER_ORG = 4;
 /** One is decoded while what was found in another is taken over. */
@@ -50,8 +54,8 @@ const REAL: Pace = { nowMs: () => performance.now(), nextTurn: () => nextTurn(),
 /** A tail that is being read is read for all who ask for it meanwhile. */
 export interface ReadQueue extends GroupSource {
   /**
-   * Does in turn what takes this thread, once for all who want it under that key meanwhile. Afterwards the thread is left to everything else for
-   * as long as that took.
+   * Does in turn what takes this thread, once for all who want it under that key meanwhile. Afterwards the thread is
+   * left to everything else for as long as that took.
    */
   inTurn<T>(key: string, work: () => T, stop?: AbortSignal): Promise<T>;
 }

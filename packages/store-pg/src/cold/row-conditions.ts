@@ -1,4 +1,7 @@
-/** What is asked of decisions, as conditions on the columns of a cold day; but for the range of ids. In PostgreSQL: `decision-search/statements.ts`. */
+/**
+ * What is asked of decisions, as conditions on the columns of a cold day; but for the range of ids. In PostgreSQL:
+ * `decision-search/statements.ts`.
+ */
 import type { Condition } from '@svc/cold-ledger';
 import { REASON_CODES } from '@svc/protocol';
 import type { Search } from '../decision-search/search.ts';

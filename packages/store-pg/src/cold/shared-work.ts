@@ -1,6 +1,6 @@
 /**
- * Work that several wait for and that is done once. Each of them stands in line on his own account until it is begun, in the first turn
- * that comes to one of them: nobody waits in another's place, or is refused with him.
+ * Work that several wait for and that is done once. Each of them stands in line on his own account until it is begun,
+ * in the first turn that comes to one of them: nobody waits in another's place, or is refused with him.
  */
 import { type FairQueue, type Tenant, untilAborted } from '@svc/service';
 

@@ -1,4 +1,7 @@
-/** A cold day back into the ledger, by the owner of the schema. All of it is one transaction: cut off anywhere, the day is cold as before. */
+/**
+ * A cold day back into the ledger, by the owner of the schema. All of it is one transaction: cut off anywhere, the day
+ * is cold as before.
+ */
 import { createHash } from 'node:crypto';
 import { type ColdDayReader, type ReceiptRow, TABLES } from '@svc/cold-ledger';
 import { CompactRange, formatHash, hashLeaf } from '@svc/merkle';
@@ -21,9 +24,9 @@ export interface UnpackDay {
 }
 
 /**
- * What the day came back from: `ledger` (it had not left yet), `kept` (what was kept beside the ledger), or `objects`. What is in the
- * ledger then leads to the day's roots. Rejects where it does not, where the day is not packed, and with `StoreError` where the database
- * fails or this role may not; nothing is changed then.
+ * What the day came back from: `ledger` (it had not left yet), `kept` (what was kept beside the ledger), or `objects`.
+ * What is in the ledger then leads to the day's roots. Rejects where it does not, where the day is not packed, and with
+ * `StoreError` where the database fails or this role may not; nothing is changed then.
  */
 export const unpackDay = async ({
   databaseUrl,

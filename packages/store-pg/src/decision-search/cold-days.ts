@@ -21,7 +21,10 @@ export type ColdRow = Pick<Stored<'receipts'>, (typeof SHOWN)[number] | 'receipt
 /** What a search has found in a part of the ledger. */
 export interface FoundRows<Row> {
   readonly rows: readonly Row[];
-  /** The time of the page was over: what has a lower id was not looked at. Null: all of the part was, or there are enough rows. */
+  /**
+   * The time of the page was over: what has a lower id was not looked at. Null: all of the part was, or there are
+   * enough rows.
+   */
   readonly readFrom: string | null;
 }
 
@@ -33,7 +36,10 @@ export interface Shape<Row> {
   readonly rowOf: (row: ColdRow) => Row;
 }
 
-/** At most `limit` of what is looked for in a part of one cold day, the newest first. Reads a group at least, whatever the time. */
+/**
+ * At most `limit` of what is looked for in a part of one cold day, the newest first. Reads a group at least, whatever
+ * the time.
+ */
 export const searchColdDay = async <Row>(
   question: Question,
   search: Search,

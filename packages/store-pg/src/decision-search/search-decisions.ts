@@ -7,13 +7,14 @@
  * and never all: one over every partition would lock them all, and locks are shared with the commits.
  *
  * Spans are read one after the other and need no common snapshot. Below `counted_before` (see
- * migrations/0001-foundation/07-usage.sql) no receipt is ever stored any more and the sums are complete. It is read first,
- * so it may be too low by the time the rest is read, and never too high; what is above it is read next, so whatever was
- * stored when the search began is found.
+ * migrations/0001-foundation/07-usage.sql) no receipt is ever stored any more and the sums are complete. It is read
+ * first, so it may be too low by the time the rest is read, and never too high; what is above it is read next, so
+ * whatever was stored when the search began is found.
  *
- * Cold days are all counted (`svc_detach_day`), and their partitions are named by no statement. Where one has moved since the
- * search began, a statement fails by a name that is gone, or the day's manifest is not found, and the search begins anew. They have
- * no index but that of ids, so what is rare may take long to find in them: a page ends where its time is over, and the next one goes on there.
+ * Cold days are all counted (`svc_detach_day`), and their partitions are named by no statement. Where one has moved
+ * since the search began, a statement fails by a name that is gone, or the day's manifest is not found, and the search
+ * begins anew. They have no index but that of ids, so what is rare may take long to find in them: a page ends where its
+ * time is over, and the next one goes on there.
  */
 import type { DidWeb, GrantId, ReceiptId } from '@svc/protocol';
 import { type DecisionListFilter, type DecisionPage, StoreError } from '@svc/service';
@@ -37,7 +38,10 @@ export const searchHotDays = async <Row extends Found>(
   limit: number,
 ): Promise<readonly Row[]> => (await search(ledger, filter, shape, limit, 'hot days')).rows;
 
-/** The newest `limit` rows of all days, but a page ends where its time in cold days is over: it has fewer rows then, and says where the next one begins. */
+/**
+ * The newest `limit` rows of all days, but a page ends where its time in cold days is over: it has fewer rows then, and
+ * says where the next one begins.
+ */
 export const searchPage = async <Row extends Found>(
   ledger: Ledger,
   filter: DecisionListFilter,
@@ -95,7 +99,10 @@ async function searchOnce<Row extends Found>(
   return { rows: [...newest, ...rows.slice(0, missing)], readFrom };
 }
 
-/** Each is in order by itself, and no receipt is in two of them. Below where one of them has ended the others may have what it has not. */
+/**
+ * Each is in order by itself, and no receipt is in two of them. Below where one of them has ended the others may have
+ * what it has not.
+ */
 const merge = <Row extends Found>(all: readonly FoundRows<Row>[]): FoundRows<Row> => {
   const ends = all.flatMap(({ readFrom }) => (readFrom === null ? [] : [readFrom]));
   const readFrom = ends.length === 0 ? null : ends.reduce(higherId);
@@ -112,7 +119,10 @@ type ReadSpan<Row> = (search: Search, span: Span, limit: number) => Promise<Foun
 /** Most pages are full after these; of what takes longer, two spans are read at a time. */
 const SPANS_ONE_BY_ONE = 2;
 
-/** Rows of the spans in their order, at most `limit`. `spans` may ask how many are still lacking. Begins no cold one once `time` is over. */
+/**
+ * Rows of the spans in their order, at most `limit`. `spans` may ask how many are still lacking. Begins no cold one
+ * once `time` is over.
+ */
 async function readSpans<Row>(
   read: ReadSpan<Row>,
   search: Search,

@@ -188,7 +188,10 @@ async function listReceiptIds(
   return row.cold === null ? idsOf(row) : listColdIds(question, { day, hash: row.cold }, run);
 }
 
-/** Of each row group the ids alone are decoded. Behind a Receipt whole groups are listed as far as they fit, so that the next run begins with one. */
+/**
+ * Of each row group the ids alone are decoded. Behind a Receipt whole groups are listed as far as they fit, so that the
+ * next run begins with one.
+ */
 const listColdIds = (question: Question, named: NamedDay, run: Run): Promise<ReceiptId[]> =>
   question.cold.read(question, named, async (day, signal) => {
     const found: ReceiptId[] = [];

@@ -1,6 +1,6 @@
 /**
- * Subscriptions, the log of events and their deliveries (0010-events, 0023-pushed-streams, 0034-fair-shares, 0036-disabled-in-steps,
- * 0039-told-in-turn).
+ * Subscriptions, the log of events and their deliveries (0010-events, 0023-pushed-streams, 0034-fair-shares,
+ * 0036-disabled-in-steps, 0039-told-in-turn).
  */
 import type {
   DisabledBecause,

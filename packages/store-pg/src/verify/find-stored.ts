@@ -1,7 +1,7 @@
 /**
- * Looks receipts up after an ambiguous commit, over a connection of a pool that has nothing else to do: that of commits may hold nothing
- * but connections that share the fault. One that is not open in time is opened to its end and kept for the next: a server that
- * is late with commits is late with new sessions above all.
+ * Looks receipts up after an ambiguous commit, over a connection of a pool that has nothing else to do: that of commits
+ * may hold nothing but connections that share the fault. One that is not open in time is opened to its end and kept for
+ * the next: a server that is late with commits is late with new sessions above all.
  */
 import type { ReceiptId } from '@svc/protocol';
 import { withinMs } from '@svc/service';

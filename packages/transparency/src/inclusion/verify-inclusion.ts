@@ -68,7 +68,8 @@ export type VerifiedInclusion =
   | { readonly ok: false; readonly failures: readonly Failure<InclusionFailureCode>[] };
 
 /**
- * Verifies the proof. Never throws: all faults are in `failures`, with JSON pointers into the proof, those of the attestation `/attestation`.
+ * Verifies the proof. Never throws: all faults are in `failures`, with JSON pointers into the proof, those of the
+ * attestation `/attestation`.
  * @example
  * const receiptId = 'drc_01M7VZGC008Q2R7V9X1C4E6H8K';
  * const verified = verifyReceiptInclusion({ receiptId, inclusion, serviceDidDocument: didDocument });

@@ -1,6 +1,6 @@
 /**
- * `POST /access/v1/evaluations`: each item is one evaluation with a Receipt and a deadline of its own. A failure of one is told in its
- * place and denies it alone, because others may be decided and their Proofs spent.
+ * `POST /access/v1/evaluations`: each item is one evaluation with a Receipt and a deadline of its own. A failure of one
+ * is told in its place and denies it alone, because others may be decided and their Proofs spent.
  */
 import { type Body, describeProblems, ERROR_STATUS, PLACES, type Routes, routes } from '@svc/contract';
 import { isJsonObject } from '@svc/protocol';
