@@ -1,4 +1,5 @@
 /** Real processes under a real supervisor, which looks at them every 20 ms; thirty looks without an answer, and one is stuck. */
+
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,6 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { withSourceProgram } from '@svc/testkit/process/source-program';
+import { isDeep } from '@svc/testkit/sampled';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 
 /** The time of many more looks than a process may leave unanswered. */
@@ -114,20 +116,23 @@ it('one that listens and does not decide takes nobody’s place until it does', 
   expect(logged('process.handed_over')).toHaveLength(2);
 });
 
-it('one that hangs in its start is killed: those at work go on, and the next SIGHUP replaces them', async () => {
-  await start();
-  writeFileSync(standstill, '');
-  supervisor.kill('SIGHUP');
-  await until(() => logged('process.starting').length === 3);
-  await until(() => logged('restarted').length === 1);
-  const stuck = Number(logged('process.starting')[2]?.processId);
-  expect(logged('process.stuck')).toMatchObject([{ processId: stuck }]);
-  expect(logged('process.not_replaced')).toHaveLength(1);
-  expect(processIds()).toHaveLength(2);
-  rmSync(standstill);
-  supervisor.kill('SIGHUP');
-  await until(() => logged('restarted').length === 2 && processIds().length === 4);
-});
+it.runIf(isDeep)(
+  'one that hangs in its start is killed: those at work go on, and the next SIGHUP replaces them',
+  async () => {
+    await start();
+    writeFileSync(standstill, '');
+    supervisor.kill('SIGHUP');
+    await until(() => logged('process.starting').length === 3);
+    await until(() => logged('restarted').length === 1);
+    const stuck = Number(logged('process.starting')[2]?.processId);
+    expect(logged('process.stuck')).toMatchObject([{ processId: stuck }]);
+    expect(logged('process.not_replaced')).toHaveLength(1);
+    expect(processIds()).toHaveLength(2);
+    rmSync(standstill);
+    supervisor.kill('SIGHUP');
+    await until(() => logged('restarted').length === 2 && processIds().length === 4);
+  },
+);
 
 describe('where a token does not take its PIN', () => {
   it('one process alone tries it at the start, and the supervisor ends with 78, after which none is started again', async () => {
@@ -137,18 +142,21 @@ describe('where a token does not take its PIN', () => {
     expect(logged('process.starting')).toHaveLength(1);
   });
 
-  it('a process that was lost is replaced no more once one was refused, until SIGHUP says that it was put right', async () => {
-    await start();
-    const [first, second] = [processId(0), processId(1)];
-    writeFileSync(refusal, '');
-    process.kill(first, 'SIGKILL');
-    await until(() => logged('process.must_not_restart').length === 1);
-    process.kill(second, 'SIGKILL');
-    await until(() => logged('process.lost').length === 3);
-    expect(logged('process.starting')).toHaveLength(3);
-    rmSync(refusal);
-    supervisor.kill('SIGHUP');
-    await until(() => logged('process.replaced').length === 2);
-    expect(logged('process.starting')).toHaveLength(5);
-  });
+  it.runIf(isDeep)(
+    'a process that was lost is replaced no more once one was refused, until SIGHUP says that it was put right',
+    async () => {
+      await start();
+      const [first, second] = [processId(0), processId(1)];
+      writeFileSync(refusal, '');
+      process.kill(first, 'SIGKILL');
+      await until(() => logged('process.must_not_restart').length === 1);
+      process.kill(second, 'SIGKILL');
+      await until(() => logged('process.lost').length === 3);
+      expect(logged('process.starting')).toHaveLength(3);
+      rmSync(refusal);
+      supervisor.kill('SIGHUP');
+      await until(() => logged('process.replaced').length === 2);
+      expect(logged('process.starting')).toHaveLength(5);
+    },
+  );
 });

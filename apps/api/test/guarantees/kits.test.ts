@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { isDeep } from '@svc/testkit/sampled';
 import { describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
 import { withDeployment } from '../world/deployment.ts';
@@ -139,7 +140,7 @@ describe.each(KITS)('the kit for $name', ({ name, folder, probe, programs, comma
     180_000,
   );
 
-  it.skipIf(!isInstalled)(
+  it.skipIf(!isInstalled || (name === 'go' && !isDeep))(
     'subscribes to events, pings, rotates, disables, enables, replays and deletes',
     async () => {
       const output = await run(programs.events, await register());

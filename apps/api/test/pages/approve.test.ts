@@ -6,7 +6,7 @@ import {
   type PrincipalKey,
   signerFromJwk,
 } from '@svc/sdk-principal';
-import { sampleOf } from '@svc/testkit/sampled';
+import { isDeep, sampleOf } from '@svc/testkit/sampled';
 import type { CDPSession, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ask, DEAR, insertDue, read, reject, verifyAction } from '../world/approvals.ts';
@@ -166,40 +166,46 @@ describe.skipIf(!hasBrowser)('the approval page', () => {
     },
   );
 
-  it('keeps the key under a passphrase, which another does not open; nothing that it keeps has the key in it', async () => {
-    const { id } = await askNew();
-    const { page } = await open(id);
-    await bring(page, 'passphrase');
-    const kept = await page.evaluate(KEPT);
-    expect(kept).toContain('passphrase');
-    expect(kept).not.toContain(tenants.principalJwk.d);
-    expect(await page.getByRole('textbox', { name: /JWK/ }).count()).toBe(0);
-    await page.getByLabel('Passphrase').fill('another passphrase');
-    await approve(page);
-    await page.getByText('This is not the passphrase. Nothing was signed.').waitFor();
-    await page.reload();
-    await page.getByLabel('Passphrase').fill('correct horse battery');
-    await approve(page);
-    await page.getByRole('heading', { name: 'Approved' }).waitFor();
-  });
+  it.runIf(isDeep)(
+    'keeps the key under a passphrase, which another does not open; nothing that it keeps has the key in it',
+    async () => {
+      const { id } = await askNew();
+      const { page } = await open(id);
+      await bring(page, 'passphrase');
+      const kept = await page.evaluate(KEPT);
+      expect(kept).toContain('passphrase');
+      expect(kept).not.toContain(tenants.principalJwk.d);
+      expect(await page.getByRole('textbox', { name: /JWK/ }).count()).toBe(0);
+      await page.getByLabel('Passphrase').fill('another passphrase');
+      await approve(page);
+      await page.getByText('This is not the passphrase. Nothing was signed.').waitFor();
+      await page.reload();
+      await page.getByLabel('Passphrase').fill('correct horse battery');
+      await approve(page);
+      await page.getByRole('heading', { name: 'Approved' }).waitFor();
+    },
+  );
 
-  it('says what went wrong at the button that failed, in view of a phone, and no longer once the key is removed', async () => {
-    const { id } = await askNew();
-    const { page } = await open(id);
-    await page.setViewportSize(NARROW);
-    await bring(page, 'passphrase');
-    const wrong = 'This is not the passphrase. Nothing was signed.';
-    await page.getByLabel('Passphrase').fill('another passphrase');
-    await approve(page);
-    await page.getByText(wrong).waitFor();
-    expect(await isInView(page, wrong)).toBe(true);
-    await inspect(page, 'approve-wrong');
-    await page.getByRole('button', { name: 'Remove the signing key' }).click();
-    await page.getByRole('heading', { name: 'Bring your signing key' }).waitFor();
-    expect(await page.getByText(wrong).count()).toBe(0);
-    await bring(page, 'passphrase');
-    await approveWith(page, 'correct horse battery');
-  });
+  it.runIf(isDeep)(
+    'says what went wrong at the button that failed, in view of a phone, and no longer once the key is removed',
+    async () => {
+      const { id } = await askNew();
+      const { page } = await open(id);
+      await page.setViewportSize(NARROW);
+      await bring(page, 'passphrase');
+      const wrong = 'This is not the passphrase. Nothing was signed.';
+      await page.getByLabel('Passphrase').fill('another passphrase');
+      await approve(page);
+      await page.getByText(wrong).waitFor();
+      expect(await isInView(page, wrong)).toBe(true);
+      await inspect(page, 'approve-wrong');
+      await page.getByRole('button', { name: 'Remove the signing key' }).click();
+      await page.getByRole('heading', { name: 'Bring your signing key' }).waitFor();
+      expect(await page.getByText(wrong).count()).toBe(0);
+      await bring(page, 'passphrase');
+      await approveWith(page, 'correct horse battery');
+    },
+  );
 
   it('keeps no key but the one that is published under its name: no Grant is reserved for another', async () => {
     const { id } = await askNew();
@@ -224,7 +230,7 @@ describe.skipIf(!hasBrowser)('the approval page', () => {
     await approveWith(page, 'correct horse battery');
   });
 
-  it('an address that names no request is told so, with all that waits', async () => {
+  it.runIf(isDeep)('an address that names no request is told so, with all that waits', async () => {
     const origin = originOf();
     const { page, expectQuiet } = await visit(origin);
     await page.goto(`${origin}/approve#arq_01KAGT`);
@@ -296,7 +302,7 @@ describe.skipIf(!hasBrowser)('the approval page', () => {
     });
   });
 
-  it('says what is over, what is unknown, and which keys are not those', async () => {
+  it.runIf(isDeep)('says what is over, what is unknown, and which keys are not those', async () => {
     const { id } = await askNew();
     const due = await insertDue(deployment, id);
     const { page } = await open(due);
@@ -325,19 +331,22 @@ describe.skipIf(!hasBrowser)('the approval page', () => {
     await page.getByText('The key of a Principal is needed').waitFor();
   });
 
-  it('is decided meanwhile: the page says so, in view of a phone, and no Grant is left in force', async () => {
-    const { id } = await askNew();
-    const { page } = await open(id);
-    await page.setViewportSize(NARROW);
-    await bring(page, 'passphrase');
-    await reject(deployment, tenants, id);
-    await page.getByLabel('Passphrase').fill('correct horse battery');
-    await approve(page);
-    await page.getByText(/is denied already.*is revoked/).waitFor();
-    await page.getByRole('heading', { name: 'Rejected' }).waitFor();
-    // The card with the button is gone: it stands above, and is brought into view.
-    await expect.poll(() => isInView(page, /is denied already/)).toBe(true);
-  });
+  it.runIf(isDeep)(
+    'is decided meanwhile: the page says so, in view of a phone, and no Grant is left in force',
+    async () => {
+      const { id } = await askNew();
+      const { page } = await open(id);
+      await page.setViewportSize(NARROW);
+      await bring(page, 'passphrase');
+      await reject(deployment, tenants, id);
+      await page.getByLabel('Passphrase').fill('correct horse battery');
+      await approve(page);
+      await page.getByText(/is denied already.*is revoked/).waitFor();
+      await page.getByRole('heading', { name: 'Rejected' }).waitFor();
+      // The card with the button is gone: it stands above, and is brought into view.
+      await expect.poll(() => isInView(page, /is denied already/)).toBe(true);
+    },
+  );
 });
 
 interface Lie {

@@ -1,5 +1,7 @@
 /** `/dashboard` of a Principal: who acted under its Grants, what is left of each, and what stops it; and the switches of others. */
+
 import { type Body, type Routes, routes } from '@svc/contract';
+import { isDeep } from '@svc/testkit/sampled';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/http/api-error.ts';
@@ -53,7 +55,7 @@ describe.skipIf(!hasBrowser)('a Principal', () => {
     expectQuiet();
   });
 
-  it('pauses a Grant and lets it go on, by keyboard alone', async () => {
+  it.runIf(isDeep)('pauses a Grant and lets it go on, by keyboard alone', async () => {
     const { page, changes, expectQuiet } = await open('grants');
     const row = rowOf(page, GRANTS[0] ?? '');
     await row.getByRole('button', { name: 'Pause this Grant' }).focus();
@@ -97,25 +99,28 @@ describe.skipIf(!hasBrowser)('a Principal', () => {
     expectQuiet();
   });
 
-  it('is told in the service’s words where a pause or a revocation is not known to hold, and may try again', async () => {
-    const { page, changes } = await open('grants');
-    const row = rowOf(page, GRANTS[0] ?? '');
-    const busy = () => new ApiError('SERVICE_UNAVAILABLE', 'Recorded but not yet visible everywhere.');
-    changes.failWith = busy();
-    await row.getByRole('button', { name: 'Pause this Grant' }).click();
-    await row.getByRole('alert').getByText('Recorded but not yet visible').waitFor();
-    await row.getByText('active', { exact: true }).waitFor();
-    changes.failWith = busy();
-    await row.getByRole('button', { name: 'Revoke … this Grant' }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByRole('button', { name: 'Revoke for good' }).click();
-    await dialog.getByRole('alert').getByText('Recorded but not yet visible').waitFor();
-    await dialog.getByRole('button', { name: 'Try again' }).click();
-    await dialog.waitFor({ state: 'hidden' });
-    await expect.poll(() => page.getByRole('row').count()).toBe(GRANTS.length);
-  });
+  it.runIf(isDeep)(
+    'is told in the service’s words where a pause or a revocation is not known to hold, and may try again',
+    async () => {
+      const { page, changes } = await open('grants');
+      const row = rowOf(page, GRANTS[0] ?? '');
+      const busy = () => new ApiError('SERVICE_UNAVAILABLE', 'Recorded but not yet visible everywhere.');
+      changes.failWith = busy();
+      await row.getByRole('button', { name: 'Pause this Grant' }).click();
+      await row.getByRole('alert').getByText('Recorded but not yet visible').waitFor();
+      await row.getByText('active', { exact: true }).waitFor();
+      changes.failWith = busy();
+      await row.getByRole('button', { name: 'Revoke … this Grant' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('button', { name: 'Revoke for good' }).click();
+      await dialog.getByRole('alert').getByText('Recorded but not yet visible').waitFor();
+      await dialog.getByRole('button', { name: 'Try again' }).click();
+      await dialog.waitFor({ state: 'hidden' });
+      await expect.poll(() => page.getByRole('row').count()).toBe(GRANTS.length);
+    },
+  );
 
-  it('sees its Agents, pauses one, and takes back all its Grants', async () => {
+  it.runIf(isDeep)('sees its Agents, pauses one, and takes back all its Grants', async () => {
     const { page, changes, expectQuiet } = await open('agents');
     const row = rowOf(page, AGENTS[0]);
     await row.getByText('3 Grants not revoked').waitFor();
@@ -134,7 +139,7 @@ describe.skipIf(!hasBrowser)('a Principal', () => {
     expectQuiet();
   });
 
-  it('sees at which relying parties its Agents were, and when last', async () => {
+  it.runIf(isDeep)('sees at which relying parties its Agents were, and when last', async () => {
     const { page, expectQuiet } = await open('parties');
     await page.getByText('3 asked in 30 days').waitFor();
     await page.getByText('290 ALLOW').waitFor();
@@ -167,29 +172,32 @@ describe.skipIf(!hasBrowser)('a Principal', () => {
 });
 
 describe.skipIf(!hasBrowser)('the head of a Principal’s dashboard', () => {
-  it('says in every view that requests wait for its answer, with the page where it answers', async () => {
-    const { handlers } = principalHandlers();
-    const { example } = routes.listApprovals.responses[200].schema.meta() as { example: ApprovalList };
-    const [request] = example.requests;
-    const asked: unknown[] = [];
-    const listApprovals: NonNullable<(typeof handlers)['listApprovals']> = async ({ params, query }) => {
-      asked.push([params.did, query.status]);
-      return { status: 200, body: { requests: [request, request], next_cursor: null } as ApprovalList };
-    };
-    const { page, expectQuiet } = await openDashboard(visit, {
-      ...{ token: 'principal', me: ME.principal, view: 'grants' },
-      handlers: { ...handlers, listApprovals },
-    });
-    const link = page.getByRole('link', { name: '2 requests wait for your answer' });
-    await link.waitFor();
-    await inspect(page, 'dashboard-waiting');
-    await page.getByRole('link', { name: 'Agents' }).click();
-    await rowOf(page, AGENTS[0]).waitFor();
-    expect([await link.getAttribute('href'), asked]).toEqual(['approve#all', [[DID, 'pending']]]);
-    expectQuiet();
-  });
+  it.runIf(isDeep)(
+    'says in every view that requests wait for its answer, with the page where it answers',
+    async () => {
+      const { handlers } = principalHandlers();
+      const { example } = routes.listApprovals.responses[200].schema.meta() as { example: ApprovalList };
+      const [request] = example.requests;
+      const asked: unknown[] = [];
+      const listApprovals: NonNullable<(typeof handlers)['listApprovals']> = async ({ params, query }) => {
+        asked.push([params.did, query.status]);
+        return { status: 200, body: { requests: [request, request], next_cursor: null } as ApprovalList };
+      };
+      const { page, expectQuiet } = await openDashboard(visit, {
+        ...{ token: 'principal', me: ME.principal, view: 'grants' },
+        handlers: { ...handlers, listApprovals },
+      });
+      const link = page.getByRole('link', { name: '2 requests wait for your answer' });
+      await link.waitFor();
+      await inspect(page, 'dashboard-waiting');
+      await page.getByRole('link', { name: 'Agents' }).click();
+      await rowOf(page, AGENTS[0]).waitFor();
+      expect([await link.getAttribute('href'), asked]).toEqual(['approve#all', [[DID, 'pending']]]);
+      expectQuiet();
+    },
+  );
 
-  it('breaks a long name on a narrow screen', async () => {
+  it.runIf(isDeep)('breaks a long name on a narrow screen', async () => {
     const subject = 'did:web:localhost%3A23816:org:a-company-with-a-rather-long-name';
     const { page, expectQuiet } = await openDashboard(visit, {
       ...{ token: 'principal', me: { ...ME.principal, subject } as typeof ME.principal, view: 'grants' },
@@ -219,7 +227,7 @@ describe.skipIf(!hasBrowser)('what is not known', () => {
 });
 
 describe.skipIf(!hasBrowser)('others', () => {
-  it('a relying party has a switch of its own', async () => {
+  it.runIf(isDeep)('a relying party has a switch of its own', async () => {
     const { handlers, changes } = principalHandlers();
     const { listPauses, pause, resume } = handlers;
     const own = { ...(listPauses && { listPauses }), ...(pause && { pause }), ...(resume && { resume }) };
@@ -230,33 +238,36 @@ describe.skipIf(!hasBrowser)('others', () => {
     expect(changes.asked).toEqual([{ pause: 'relying_party', subject: ME.rp.subject }]);
   });
 
-  it('an org that may act has one for itself and one for each member; one that only reads has none', async () => {
-    const members = [
-      { did: 'did:web:acme.example', kind: 'principal' },
-      { did: 'did:web:shop.example', kind: 'relying_party' },
-    ] as never;
-    const { handlers, changes } = principalHandlers();
-    const me = { ...ME.org, role: 'org:admin', members } as const;
-    const { page, expectQuiet } = await openDashboard(visit, {
-      ...{ token: 'orgAdmin', me: me as never, handlers, view: 'members' },
-    });
-    await page.getByRole('button', { name: 'Pause did:web:shop.example' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Pause', exact: true }).click();
-    await page.getByRole('dialog').waitFor({ state: 'hidden' });
-    await page
-      .getByRole('row')
-      .filter({ hasText: 'shop.example' })
-      .getByText('paused', { exact: true })
-      .waitFor();
-    await page.getByRole('button', { name: 'Pause this org' }).waitFor();
-    await inspect(page, 'dashboard-members');
-    expect(changes.asked).toEqual([{ pause: 'relying_party', subject: 'did:web:shop.example' }]);
-    expectQuiet();
+  it.runIf(isDeep)(
+    'an org that may act has one for itself and one for each member; one that only reads has none',
+    async () => {
+      const members = [
+        { did: 'did:web:acme.example', kind: 'principal' },
+        { did: 'did:web:shop.example', kind: 'relying_party' },
+      ] as never;
+      const { handlers, changes } = principalHandlers();
+      const me = { ...ME.org, role: 'org:admin', members } as const;
+      const { page, expectQuiet } = await openDashboard(visit, {
+        ...{ token: 'orgAdmin', me: me as never, handlers, view: 'members' },
+      });
+      await page.getByRole('button', { name: 'Pause did:web:shop.example' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Pause', exact: true }).click();
+      await page.getByRole('dialog').waitFor({ state: 'hidden' });
+      await page
+        .getByRole('row')
+        .filter({ hasText: 'shop.example' })
+        .getByText('paused', { exact: true })
+        .waitFor();
+      await page.getByRole('button', { name: 'Pause this org' }).waitFor();
+      await inspect(page, 'dashboard-members');
+      expect(changes.asked).toEqual([{ pause: 'relying_party', subject: 'did:web:shop.example' }]);
+      expectQuiet();
 
-    const reader = await openDashboard(visit, {
-      ...{ token: 'orgRead', me: { ...ME.org, members } as never, handlers, view: 'members' },
-    });
-    await reader.page.getByRole('row').filter({ hasText: 'shop.example' }).waitFor();
-    expect(await reader.page.getByRole('button', { name: /^(Pause|Resume)/ }).count()).toBe(0);
-  });
+      const reader = await openDashboard(visit, {
+        ...{ token: 'orgRead', me: { ...ME.org, members } as never, handlers, view: 'members' },
+      });
+      await reader.page.getByRole('row').filter({ hasText: 'shop.example' }).waitFor();
+      expect(await reader.page.getByRole('button', { name: /^(Pause|Resume)/ }).count()).toBe(0);
+    },
+  );
 });

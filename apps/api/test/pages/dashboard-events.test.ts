@@ -1,4 +1,5 @@
 /** `/dashboard`, events: who is told of what; the secret is shown once; what was answered; and each thing that can be done. */
+import { isDeep } from '@svc/testkit/sampled';
 import { describe, expect, it } from 'vitest';
 import { withOwnDeployment } from '../world/deployment.ts';
 import { hasBrowser, inspect, withBrowser } from './browser.ts';
@@ -53,7 +54,7 @@ describe.skipIf(!hasBrowser)('event subscriptions', () => {
     });
   });
 
-  it('shows which work and which fail, and what each was sent and answered', async () => {
+  it.runIf(isDeep)('shows which work and which fail, and what each was sent and answered', async () => {
     const { page, card, expectQuiet } = await open();
     await card(2).getByText('12 waiting.').waitFor();
     await card(1).getByText('Deliveries').click();
@@ -64,7 +65,7 @@ describe.skipIf(!hasBrowser)('event subscriptions', () => {
     expectQuiet();
   });
 
-  it('sends a test and shows its answer; disables and enables', async () => {
+  it.runIf(isDeep)('sends a test and shows its answer; disables and enables', async () => {
     const { card, asked, expectQuiet } = await open();
     await card(1).getByRole('button', { name: 'Send a test' }).click();
     await card(1).getByRole('rowheader', { name: /^ping/ }).waitFor();
@@ -76,48 +77,54 @@ describe.skipIf(!hasBrowser)('event subscriptions', () => {
     expectQuiet();
   });
 
-  it('says of the latest delivery what came of it, and when the next attempt is or was due', async () => {
-    const deliveries = [
-      { dueInMs: 3_600_000, attempts: 2, says: 'the latest failed, and is tried again', when: 'next' },
-      { dueInMs: -60_000, attempts: 0, says: 'the latest waits to be sent', when: 'due since' },
-    ];
-    for (const { dueInMs, attempts, says, when } of deliveries) {
-      const due = new Date(Date.now() + dueInMs).toISOString();
+  it.runIf(isDeep)(
+    'says of the latest delivery what came of it, and when the next attempt is or was due',
+    async () => {
+      const deliveries = [
+        { dueInMs: 3_600_000, attempts: 2, says: 'the latest failed, and is tried again', when: 'next' },
+        { dueInMs: -60_000, attempts: 0, says: 'the latest waits to be sent', when: 'due since' },
+      ];
+      for (const { dueInMs, attempts, says, when } of deliveries) {
+        const due = new Date(Date.now() + dueInMs).toISOString();
+        const { handlers } = eventHandlers(SUBSCRIPTIONS);
+        const waiting = waitingDelivery(attempts, due);
+        const listEventDeliveries: NonNullable<(typeof handlers)['listEventDeliveries']> = async () => ({
+          status: 200,
+          body: { deliveries: [waiting], next_cursor: null },
+        });
+        const { card } = await open(SUBSCRIPTIONS, { handlers: { ...handlers, listEventDeliveries } });
+        await card(1).getByText(`Deliveries: ${says}`).click();
+        await card(1)
+          .getByText(`${when} ${due.slice(0, 10)} ${due.slice(11, 19)} UTC`)
+          .waitFor();
+      }
+    },
+  );
+
+  it.runIf(isDeep)(
+    'says after a test that it looks again by itself, until the answer stands there',
+    async () => {
       const { handlers } = eventHandlers(SUBSCRIPTIONS);
-      const waiting = waitingDelivery(attempts, due);
-      const listEventDeliveries: NonNullable<(typeof handlers)['listEventDeliveries']> = async () => ({
-        status: 200,
-        body: { deliveries: [waiting], next_cursor: null },
+      const { listEventDeliveries: list } = handlers;
+      let isAnswered = false;
+      const listEventDeliveries: typeof list = async (input) =>
+        isAnswered && list ? list(input) : { status: 200, body: { deliveries: [], next_cursor: null } };
+      const { card, expectQuiet } = await open(SUBSCRIPTIONS, {
+        handlers: { ...handlers, listEventDeliveries },
       });
-      const { card } = await open(SUBSCRIPTIONS, { handlers: { ...handlers, listEventDeliveries } });
-      await card(1).getByText(`Deliveries: ${says}`).click();
-      await card(1)
-        .getByText(`${when} ${due.slice(0, 10)} ${due.slice(11, 19)} UTC`)
-        .waitFor();
-    }
-  });
+      await card(1).getByText('Deliveries').click();
+      await card(1).getByText('Nothing has been sent yet').waitFor();
+      await card(1).getByRole('button', { name: 'Send a test' }).click();
+      await card(1).getByText('This looks again by itself').waitFor();
+      expect(await card(1).getByText('Nothing has been sent yet').count()).toBe(0);
+      isAnswered = true;
+      await card(1).getByRole('rowheader', { name: /^ping/ }).waitFor();
+      await card(1).getByText('This looks again by itself').waitFor({ state: 'detached' });
+      expectQuiet();
+    },
+  );
 
-  it('says after a test that it looks again by itself, until the answer stands there', async () => {
-    const { handlers } = eventHandlers(SUBSCRIPTIONS);
-    const { listEventDeliveries: list } = handlers;
-    let isAnswered = false;
-    const listEventDeliveries: typeof list = async (input) =>
-      isAnswered && list ? list(input) : { status: 200, body: { deliveries: [], next_cursor: null } };
-    const { card, expectQuiet } = await open(SUBSCRIPTIONS, {
-      handlers: { ...handlers, listEventDeliveries },
-    });
-    await card(1).getByText('Deliveries').click();
-    await card(1).getByText('Nothing has been sent yet').waitFor();
-    await card(1).getByRole('button', { name: 'Send a test' }).click();
-    await card(1).getByText('This looks again by itself').waitFor();
-    expect(await card(1).getByText('Nothing has been sent yet').count()).toBe(0);
-    isAnswered = true;
-    await card(1).getByRole('rowheader', { name: /^ping/ }).waitFor();
-    await card(1).getByText('This looks again by itself').waitFor({ state: 'detached' });
-    expectQuiet();
-  });
-
-  it('rotates the secret, replays from a time, and deletes after it was asked', async () => {
+  it.runIf(isDeep)('rotates the secret, replays from a time, and deletes after it was asked', async () => {
     const { page, card, dialog, asked, expectQuiet } = await open();
     await card(1).getByRole('button', { name: 'Rotate the secret …' }).click();
     await dialog.getByRole('button', { name: 'Rotate', exact: true }).click();

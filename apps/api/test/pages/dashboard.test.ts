@@ -56,27 +56,30 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
     expectQuiet();
   });
 
-  it('follows pages that end before they have a decision, and where that takes long says that older ones have not been looked through', async () => {
-    // As where decisions are old: a page in vain, and the cursor goes on.
-    const inVain = (pages: number): NonNullable<NonNullable<Served['handlers']>['listDecisions']> => {
-      let asked = 0;
-      return async ({ query }) => {
-        asked += 1;
-        const body =
-          asked > pages
-            ? listDecisions({ ...query, cursor: undefined })
-            : { decisions: [], next_cursor: `${asked}` };
-        return { status: 200, body };
+  it.runIf(isDeep)(
+    'follows pages that end before they have a decision, and where that takes long says that older ones have not been looked through',
+    async () => {
+      // As where decisions are old: a page in vain, and the cursor goes on.
+      const inVain = (pages: number): NonNullable<NonNullable<Served['handlers']>['listDecisions']> => {
+        let asked = 0;
+        return async ({ query }) => {
+          asked += 1;
+          const body =
+            asked > pages
+              ? listDecisions({ ...query, cursor: undefined })
+              : { decisions: [], next_cursor: `${asked}` };
+          return { status: 200, body };
+        };
       };
-    };
-    const few = await open('rp', 'rp', { listDecisions: inVain(3) });
-    await expect.poll(() => rows(few.page).count()).toBe(20);
-    const many = await open('rp', 'rp', { listDecisions: inVain(15) });
-    await many.page.getByText('None found so far').waitFor();
-    expect(await many.page.getByText('No decision fits').count()).toBe(0);
-    await many.page.getByRole('button', { name: 'Older' }).click();
-    await expect.poll(() => rows(many.page).count()).toBe(20);
-  });
+      const few = await open('rp', 'rp', { listDecisions: inVain(3) });
+      await expect.poll(() => rows(few.page).count()).toBe(20);
+      const many = await open('rp', 'rp', { listDecisions: inVain(15) });
+      await many.page.getByText('None found so far').waitFor();
+      expect(await many.page.getByText('No decision fits').count()).toBe(0);
+      await many.page.getByRole('button', { name: 'Older' }).click();
+      await expect.poll(() => rows(many.page).count()).toBe(20);
+    },
+  );
 
   it('opens a decision, whose Receipt is verified in the tab, with its outcome ledger, and closes it by Escape', async () => {
     const { page, expectQuiet } = await open('rp', 'rp');
@@ -110,7 +113,7 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
     },
   );
 
-  it('reports what became of a decision', async () => {
+  it.runIf(isDeep)('reports what became of a decision', async () => {
     const reported: unknown[] = [];
     const { page, expectQuiet } = await open('rp', 'rp', {
       reportOutcome: async ({ body }) => {
@@ -181,45 +184,48 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
 });
 
 describe.skipIf(!hasBrowser)('others', () => {
-  it('a Principal sees what was decided about its own Grants, by whoever was asked, and asks for nothing else', async () => {
-    const asked: unknown[] = [];
-    const { page, expectQuiet } = await open('principal', 'principal', {
-      getDecisionStats: async () => Promise.reject(new Error('of relying parties')),
-      listDecisions: async () => Promise.reject(new Error('of relying parties')),
-      getPrincipalDecisionStats: async ({ query }) => ({
-        status: 200,
-        body: statsFor(query.since, query.until),
-      }),
-      listPrincipalDecisions: async ({ params, query }) => {
-        asked.push([params.did, query.rp]);
-        return { status: 200, body: listDecisions(query) };
-      },
-      getPrincipalDecision: async () => ({
-        status: 200,
-        body: { receipt: receipt as never, outcomes: attestations },
-      }),
-    });
-    await expect.poll(() => rows(page).count()).toBe(20);
-    await page.getByText('ALLOW with an outcome').waitFor();
-    await rows(page)
-      .first()
-      .getByText(DECISIONS[0]?.rp ?? '')
-      .waitFor();
-    await page.getByRole('textbox', { name: 'Relying party' }).fill('did:web:svc.test:rp:shop');
-    await page.keyboard.press('Enter');
-    const did = ME.principal.subject;
-    await expect
-      .poll(() => asked)
-      .toEqual([
-        [did, undefined],
-        [did, 'did:web:svc.test:rp:shop'],
-      ]);
-    await rows(page).first().click();
-    const drawer = page.getByRole('dialog');
-    await drawer.getByText('checked in this tab: valid').waitFor();
-    expect(await drawer.getByText('Report what became of it').count()).toBe(0);
-    expectQuiet();
-  });
+  it.runIf(isDeep)(
+    'a Principal sees what was decided about its own Grants, by whoever was asked, and asks for nothing else',
+    async () => {
+      const asked: unknown[] = [];
+      const { page, expectQuiet } = await open('principal', 'principal', {
+        getDecisionStats: async () => Promise.reject(new Error('of relying parties')),
+        listDecisions: async () => Promise.reject(new Error('of relying parties')),
+        getPrincipalDecisionStats: async ({ query }) => ({
+          status: 200,
+          body: statsFor(query.since, query.until),
+        }),
+        listPrincipalDecisions: async ({ params, query }) => {
+          asked.push([params.did, query.rp]);
+          return { status: 200, body: listDecisions(query) };
+        },
+        getPrincipalDecision: async () => ({
+          status: 200,
+          body: { receipt: receipt as never, outcomes: attestations },
+        }),
+      });
+      await expect.poll(() => rows(page).count()).toBe(20);
+      await page.getByText('ALLOW with an outcome').waitFor();
+      await rows(page)
+        .first()
+        .getByText(DECISIONS[0]?.rp ?? '')
+        .waitFor();
+      await page.getByRole('textbox', { name: 'Relying party' }).fill('did:web:svc.test:rp:shop');
+      await page.keyboard.press('Enter');
+      const did = ME.principal.subject;
+      await expect
+        .poll(() => asked)
+        .toEqual([
+          [did, undefined],
+          [did, 'did:web:svc.test:rp:shop'],
+        ]);
+      await rows(page).first().click();
+      const drawer = page.getByRole('dialog');
+      await drawer.getByText('checked in this tab: valid').waitFor();
+      expect(await drawer.getByText('Report what became of it').count()).toBe(0);
+      expectQuiet();
+    },
+  );
 
   it.runIf(isDeep)(
     'a service that cannot be reached costs nobody the key: a later reload shows everything again',
@@ -261,7 +267,7 @@ describe.skipIf(!hasBrowser)('others', () => {
     expectQuiet();
   });
 
-  it('an unknown key is told so', async () => {
+  it.runIf(isDeep)('an unknown key is told so', async () => {
     const base = await servePages({ didDocument: serviceDocument });
     const { page } = await visit(base);
     await page.goto(`${base}/dashboard`);

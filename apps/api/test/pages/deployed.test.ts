@@ -39,7 +39,7 @@ describe.skipIf(!hasBrowser)('the built program', () => {
     expectQuiet();
   });
 
-  it('serves a dashboard on which its own decision stands, and opens', async () => {
+  it.runIf(isDeep)('serves a dashboard on which its own decision stands, and opens', async () => {
     const receipt = await decide();
     const { baseUrl } = deployment.process;
     const { page, expectQuiet } = await visit(baseUrl);
@@ -126,7 +126,7 @@ describe.skipIf(!hasBrowser)('the built program', () => {
     },
   );
 
-  it('serves an explorer on which its chain holds and a Receipt of it is proven', async () => {
+  it.runIf(isDeep)('serves an explorer on which its chain holds and a Receipt of it is proven', async () => {
     const { baseUrl } = deployment.process;
     const { page, expectQuiet } = await visit(baseUrl);
     await page.goto(`${baseUrl}/transparency#receipt=${receiptIds[2]?.[257]}`);

@@ -166,34 +166,39 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     expectQuiet();
   });
 
-  it('says to a screen reader what was found; Enter opens the first, arrows go through them, Escape closes', async () => {
-    const base = await serve();
-    const { page, expectQuiet } = await visit(base, { viewport: NARROW });
-    await page.goto(`${base}/guide`);
-    const input = page.getByRole('searchbox', { name: 'Search the guide' });
-    const [status, links] = [page.getByRole('status'), page.locator('.found a')];
-    const focused = () => page.evaluate('document.activeElement?.textContent');
-    await input.fill('revocation');
-    await expect.poll(() => status.textContent()).toMatch(/^[0-9]+ places, the nearest first\. Enter opens/);
-    const [first, second] = await links.allTextContents();
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('ArrowDown');
-    expect(await focused()).toBe(second);
-    await page.keyboard.press('ArrowUp');
-    expect(await focused()).toBe(first);
-    await page.keyboard.press('ArrowUp');
-    expect(await page.evaluate('document.activeElement?.id')).toBe('find');
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('Escape');
-    expect(await page.locator('.found').isHidden()).toBe(true);
-    expect(await page.evaluate('document.activeElement?.id')).toBe('find');
-    await page.keyboard.press('ArrowDown');
-    await expect.poll(() => page.locator('.found').isHidden()).toBe(false);
-    await input.fill('grant expired');
-    await page.keyboard.press('Enter');
-    await page.waitForURL(/GRANT_EXPIRED/);
-    expectQuiet();
-  });
+  it.runIf(isDeep)(
+    'says to a screen reader what was found; Enter opens the first, arrows go through them, Escape closes',
+    async () => {
+      const base = await serve();
+      const { page, expectQuiet } = await visit(base, { viewport: NARROW });
+      await page.goto(`${base}/guide`);
+      const input = page.getByRole('searchbox', { name: 'Search the guide' });
+      const [status, links] = [page.getByRole('status'), page.locator('.found a')];
+      const focused = () => page.evaluate('document.activeElement?.textContent');
+      await input.fill('revocation');
+      await expect
+        .poll(() => status.textContent())
+        .toMatch(/^[0-9]+ places, the nearest first\. Enter opens/);
+      const [first, second] = await links.allTextContents();
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('ArrowDown');
+      expect(await focused()).toBe(second);
+      await page.keyboard.press('ArrowUp');
+      expect(await focused()).toBe(first);
+      await page.keyboard.press('ArrowUp');
+      expect(await page.evaluate('document.activeElement?.id')).toBe('find');
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Escape');
+      expect(await page.locator('.found').isHidden()).toBe(true);
+      expect(await page.evaluate('document.activeElement?.id')).toBe('find');
+      await page.keyboard.press('ArrowDown');
+      await expect.poll(() => page.locator('.found').isHidden()).toBe(false);
+      await input.fill('grant expired');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/GRANT_EXPIRED/);
+      expectQuiet();
+    },
+  );
 
   it.each(['guide/errors', 'guide/reasons', 'guide/kinds'])(
     '/%s fits a narrow telephone',
@@ -210,41 +215,47 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     },
   );
 
-  it('a table that is wider than the telephone has a shadow where it goes on, and none at its end', async () => {
-    const base = await serve();
-    const { page } = await visit(base, { viewport: { width: 360, height: 800 } });
-    await page.goto(`${base}/guide/agent-protocols`);
-    const table = "document.querySelector('.wide')";
-    // Only the shadow is left to see.
-    await page.evaluate(`${table}.firstElementChild.style.visibility = 'hidden'`);
-    await page.evaluate(`${table}.scrollIntoView()`);
-    const { x = 0, y = 0, width = 0 } = (await page.locator('.wide').first().boundingBox()) ?? {};
-    const look = () => page.screenshot({ clip: { x: x + width - 10, y: y + 5, width: 10, height: 5 } });
-    const goesOn = await look();
-    await page.evaluate(`${table}.scrollLeft = ${table}.scrollWidth`);
-    const atEnd = await look();
-    expect(goesOn.equals(atEnd)).toBe(false);
-    await page.evaluate(`${table}.style.background = 'none'`);
-    expect((await look()).equals(atEnd)).toBe(true);
-  });
+  it.runIf(isDeep)(
+    'a table that is wider than the telephone has a shadow where it goes on, and none at its end',
+    async () => {
+      const base = await serve();
+      const { page } = await visit(base, { viewport: { width: 360, height: 800 } });
+      await page.goto(`${base}/guide/agent-protocols`);
+      const table = "document.querySelector('.wide')";
+      // Only the shadow is left to see.
+      await page.evaluate(`${table}.firstElementChild.style.visibility = 'hidden'`);
+      await page.evaluate(`${table}.scrollIntoView()`);
+      const { x = 0, y = 0, width = 0 } = (await page.locator('.wide').first().boundingBox()) ?? {};
+      const look = () => page.screenshot({ clip: { x: x + width - 10, y: y + 5, width: 10, height: 5 } });
+      const goesOn = await look();
+      await page.evaluate(`${table}.scrollLeft = ${table}.scrollWidth`);
+      const atEnd = await look();
+      expect(goesOn.equals(atEnd)).toBe(false);
+      await page.evaluate(`${table}.style.background = 'none'`);
+      expect((await look()).equals(atEnd)).toBe(true);
+    },
+  );
 
-  it('is walked by keyboard alone: past the head to the text, and from page to page', async () => {
-    const base = await serve();
-    const { page, expectQuiet } = await visit(base, { viewport: NARROW });
-    await page.goto(`${base}/guide`);
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Enter');
-    expect(await page.evaluate('document.activeElement?.id')).toBe('content');
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Enter');
-    await page.keyboard.press('Tab');
-    expect(await page.evaluate("document.activeElement?.closest('nav')?.id")).toBe('contents');
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Enter');
-    await page.waitForURL(/\/guide\/start\/relying-party$/);
-    expectQuiet();
-  });
+  it.runIf(isDeep)(
+    'is walked by keyboard alone: past the head to the text, and from page to page',
+    async () => {
+      const base = await serve();
+      const { page, expectQuiet } = await visit(base, { viewport: NARROW });
+      await page.goto(`${base}/guide`);
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      expect(await page.evaluate('document.activeElement?.id')).toBe('content');
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate("document.activeElement?.closest('nav')?.id")).toBe('contents');
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/\/guide\/start\/relying-party$/);
+      expectQuiet();
+    },
+  );
 
   it.runIf(isDeep)('is read without scripts', async () => {
     const base = await serve();

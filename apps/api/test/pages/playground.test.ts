@@ -65,35 +65,38 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     expectQuiet();
   });
 
-  it('tells of an approval step by step: DENY, asked, approved, ALLOW, used up; the focus stays on the button', async () => {
-    const { page, expectQuiet } = await open();
-    const story = page.getByRole('region', { name: 'Or ask first' });
-    await story.getByRole('button', { name: 'Buy above the limit' }).focus();
-    const steps = [
-      ['The Agent buys above the limit', 'DENY'],
-      ['The shop asks the Principal', 'pending'],
-      ['You approve as the Principal', 'approved'],
-      ['The Agent comes with the new Grant', 'ALLOW'],
-      ['The Agent comes once more', 'DENY'],
-    ] as const;
-    for (const [i, [title, word]] of steps.entries()) {
-      await page.keyboard.press('Enter');
-      const step = story.getByRole('listitem').nth(i);
-      await step.getByRole('heading', { name: title }).waitFor();
-      expect(await step.locator('.badge').textContent()).toBe(word);
-      expect(await page.evaluate('document.activeElement?.className')).toContain('button-main');
-    }
-    expect(await story.getByRole('link', { name: 'the page for approvals' }).getAttribute('href')).toBe(
-      'approve',
-    );
-    const approved = story.getByRole('listitem').nth(2);
-    await approved.getByText('See the answer').click();
-    await approved.getByText('"maxUses": 1').waitFor();
-    await inspect(page, 'playground-approval');
-    await story.getByRole('link', { name: 'Verify this Receipt' }).nth(1).click();
-    await page.getByText('ALLOW').first().waitFor();
-    expectQuiet();
-  });
+  it.runIf(isDeep)(
+    'tells of an approval step by step: DENY, asked, approved, ALLOW, used up; the focus stays on the button',
+    async () => {
+      const { page, expectQuiet } = await open();
+      const story = page.getByRole('region', { name: 'Or ask first' });
+      await story.getByRole('button', { name: 'Buy above the limit' }).focus();
+      const steps = [
+        ['The Agent buys above the limit', 'DENY'],
+        ['The shop asks the Principal', 'pending'],
+        ['You approve as the Principal', 'approved'],
+        ['The Agent comes with the new Grant', 'ALLOW'],
+        ['The Agent comes once more', 'DENY'],
+      ] as const;
+      for (const [i, [title, word]] of steps.entries()) {
+        await page.keyboard.press('Enter');
+        const step = story.getByRole('listitem').nth(i);
+        await step.getByRole('heading', { name: title }).waitFor();
+        expect(await step.locator('.badge').textContent()).toBe(word);
+        expect(await page.evaluate('document.activeElement?.className')).toContain('button-main');
+      }
+      expect(await story.getByRole('link', { name: 'the page for approvals' }).getAttribute('href')).toBe(
+        'approve',
+      );
+      const approved = story.getByRole('listitem').nth(2);
+      await approved.getByText('See the answer').click();
+      await approved.getByText('"maxUses": 1').waitFor();
+      await inspect(page, 'playground-approval');
+      await story.getByRole('link', { name: 'Verify this Receipt' }).nth(1).click();
+      await page.getByText('ALLOW').first().waitFor();
+      expectQuiet();
+    },
+  );
 
   it.runIf(isDeep)('denies an honest request above the limit too', async () => {
     const { page } = await open();
@@ -111,30 +114,33 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     expectQuiet();
   });
 
-  it('its decisions open in the dashboard at a click, without a key, and the focus stays where it was', async () => {
-    const { page, expectQuiet } = await open();
-    await page.getByRole('button', { name: 'Replay' }).focus();
-    await page.keyboard.press('Enter');
-    await page.locator('.decided').getByText('PROOF_REPLAYED').waitFor();
-    expect(await page.evaluate('document.activeElement?.textContent')).toContain('Replay');
-    let release = () => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    await page.route(/\/overview-/, async (route) => {
-      await held;
-      await route.continue();
-    });
-    const asked = page.waitForRequest(/\/overview-/);
-    await page.getByRole('link', { name: 'See it in the dashboard' }).click();
-    await asked;
-    expect(await page.getByLabel(/^Key of/).isVisible()).toBe(false);
-    release();
-    await page.getByRole('heading', { name: 'What you tried in the playground' }).waitFor();
-    await page.locator('.decision').first().click();
-    await page.getByRole('dialog').getByText('checked in this tab: valid').waitFor();
-    expectQuiet();
-  });
+  it.runIf(isDeep)(
+    'its decisions open in the dashboard at a click, without a key, and the focus stays where it was',
+    async () => {
+      const { page, expectQuiet } = await open();
+      await page.getByRole('button', { name: 'Replay' }).focus();
+      await page.keyboard.press('Enter');
+      await page.locator('.decided').getByText('PROOF_REPLAYED').waitFor();
+      expect(await page.evaluate('document.activeElement?.textContent')).toContain('Replay');
+      let release = () => {};
+      const held = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      await page.route(/\/overview-/, async (route) => {
+        await held;
+        await route.continue();
+      });
+      const asked = page.waitForRequest(/\/overview-/);
+      await page.getByRole('link', { name: 'See it in the dashboard' }).click();
+      await asked;
+      expect(await page.getByLabel(/^Key of/).isVisible()).toBe(false);
+      release();
+      await page.getByRole('heading', { name: 'What you tried in the playground' }).waitFor();
+      await page.locator('.decision').first().click();
+      await page.getByRole('dialog').getByText('checked in this tab: valid').waitFor();
+      expectQuiet();
+    },
+  );
 
   it.runIf(isDeep)('copies the run as curl and as TypeScript', async () => {
     const { page, base } = await open();

@@ -1,6 +1,6 @@
 /** The reference: the OpenAPI document that is served, and the page that shows it, in a real browser. */
 import { readFileSync } from 'node:fs';
-import { isDeep, sampleOf } from '@svc/testkit/sampled';
+import { isDeep } from '@svc/testkit/sampled';
 import { describe, expect, it } from 'vitest';
 import { DOMAIN } from '../world/api-node.ts';
 import { withProcesses } from '../world/deployment.ts';
@@ -48,30 +48,33 @@ describe.skipIf(!hasBrowser)('/docs', () => {
     return visited;
   };
 
-  it('shows every operation, with a sample for a shell, TypeScript and Python, and a way back', async () => {
-    const { page, expectQuiet } = await open();
-    const text = (await page.locator('body').textContent()) ?? '';
-    const { paths } = (await deployment.call('GET', '/openapi.json')).json as {
-      paths: Record<string, Record<string, { summary: string }>>;
-    };
-    const summaries = Object.values(paths).flatMap((methods) =>
-      Object.values(methods).map(({ summary }) => summary),
-    );
-    expect(summaries.length).toBeGreaterThan(10);
-    expect(summaries.filter((summary) => !text.includes(summary))).toEqual([]);
-    for (const label of ['curl', 'TypeScript', 'Python'])
-      expect(await page.getByRole('tab', { name: label, exact: true }).count()).toBe(summaries.length);
-    expectQuiet();
-    await page.getByRole('link', { name: 'svc start page' }).click();
-    await page.getByRole('heading', { name: 'Where to go' }).waitFor();
-    expectQuiet();
-  });
+  it.runIf(isDeep)(
+    'shows every operation, with a sample for a shell, TypeScript and Python, and a way back',
+    async () => {
+      const { page, expectQuiet } = await open();
+      const text = (await page.locator('body').textContent()) ?? '';
+      const { paths } = (await deployment.call('GET', '/openapi.json')).json as {
+        paths: Record<string, Record<string, { summary: string }>>;
+      };
+      const summaries = Object.values(paths).flatMap((methods) =>
+        Object.values(methods).map(({ summary }) => summary),
+      );
+      expect(summaries.length).toBeGreaterThan(10);
+      expect(summaries.filter((summary) => !text.includes(summary))).toEqual([]);
+      for (const label of ['curl', 'TypeScript', 'Python'])
+        expect(await page.getByRole('tab', { name: label, exact: true }).count()).toBe(summaries.length);
+      expectQuiet();
+      await page.getByRole('link', { name: 'svc start page' }).click();
+      await page.getByRole('heading', { name: 'Where to go' }).waitFor();
+      expectQuiet();
+    },
+  );
 
   const screens: [string, number][] = [
     ['a phone', 390],
     ['a desk', 1_400],
   ];
-  it.each(sampleOf(screens, 1))(
+  it.runIf(isDeep).each(screens)(
     'keeps the way to the other pages in view, on %s, however far somebody reads, and covers no heading',
     async (_, width) => {
       const { baseUrl } = deployment.process;

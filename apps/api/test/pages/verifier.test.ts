@@ -42,7 +42,7 @@ describe.skipIf(!hasBrowser)('served', () => {
     expectQuiet();
   });
 
-  it('a DENY is valid too, and says which checks failed and why', async () => {
+  it.runIf(isDeep)('a DENY is valid too, and says which checks failed and why', async () => {
     const { page, expectQuiet } = await open(`#jws=${deny.receipt}`);
     await verdict(page).getByRole('heading', { name: 'Valid', exact: true }).waitFor();
     await page.getByText('The Grant cannot be read').waitFor();
@@ -223,7 +223,7 @@ describe.skipIf(!hasBrowser)('as one file from disk', () => {
     url = `file://${fileOf('verify-receipt-offline.html')}`;
   });
 
-  it('decides once it is given the document, and asks for nothing', async () => {
+  it.runIf(isDeep)('decides once it is given the document, and asks for nothing', async () => {
     const { page, expectQuiet } = await visit(url);
     await page.goto(url);
     await receiptBox(page).fill(JSON.stringify(allow));
