@@ -21,11 +21,11 @@ import {
   totalOf,
   usesOf,
 } from '../world/budgets.ts';
-import { withProcesses } from '../world/deployment.ts';
+import { withSeparateNodes } from '../world/deployment.ts';
 import { type Answer, callUntilSettled, type HeldGrant, receiptOf, type Tenants } from '../world/tenants.ts';
 
 const AT_ONCE = 64;
-const deployment = withProcesses({}, 2);
+const deployment = withSeparateNodes({}, 2);
 const urlOf = (i: number) => deployment.processes[i % 2]?.baseUrl ?? '';
 
 const V2 = { profile: 'svc-base-v2', verify_rate_limit_per_minute: 1_000_000 };

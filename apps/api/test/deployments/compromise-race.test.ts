@@ -11,8 +11,8 @@ import { sampled, sampleOf } from '@svc/testkit/sampled';
 import { alterFunction } from '@svc/testkit/store/session';
 import { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN_TOKEN } from '../world/api-node.ts';
-import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
+import { ADMIN_TOKEN, type ApiNodes } from '../world/api-node.ts';
+import { startSeparateNodes } from '../world/api-process.ts';
 import {
   call,
   callJson,
@@ -38,7 +38,7 @@ const STREAMS_PER_PROCESS = 2;
 const GRANTS_PER_AGENT = 3;
 
 const database = withDatabase();
-let api: ApiProcesses;
+let api: ApiNodes;
 let sql: Pool;
 
 beforeAll(async () => {
@@ -47,7 +47,7 @@ beforeAll(async () => {
   sql.on('error', () => {});
   sql.on('connect', (client) => client.on('error', () => {}));
   // Sessions notice an altered function at their next call of it.
-  api = await startApiProcesses(2, database.url);
+  api = await startSeparateNodes(2, database.url);
 });
 afterAll(async () => {
   await api?.stop();

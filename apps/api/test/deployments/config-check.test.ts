@@ -5,7 +5,7 @@ import { withDatabase } from '@svc/testkit';
 import { runSql } from '@svc/testkit/store/session';
 import { expect, it } from 'vitest';
 import { nodeEnv } from '../world/api-node.ts';
-import { startApiProcess } from '../world/api-process.ts';
+import { startSeparateNodes } from '../world/api-process.ts';
 import { productionEnv } from '../world/production.ts';
 import { runProgram } from '../world/run-program.ts';
 import { call } from '../world/tenants.ts';
@@ -57,7 +57,7 @@ it('warns of a replica that is away and of a store that is not there, and says t
 });
 
 it('names what became of the schema since the start, and /healthz of the node stays 200', async () => {
-  const node = await startApiProcess(database.url, {});
+  const nodes = await startSeparateNodes(1, database.url);
   const check = () => configCheck(nodeEnv(database.url, {}));
   const [trigger] = await runSql<{ definition: string }>(
     database.url,
@@ -66,10 +66,10 @@ it('names what became of the schema since the start, and /healthz of the node st
   );
   await runSql(database.url, 'drop trigger refuse_change on audit_events');
   const without = check();
-  const health = await call(node.baseUrl, 'GET', '/healthz');
+  const health = await call(nodes.processes[0]?.baseUrl ?? '', 'GET', '/healthz');
   await runSql(database.url, trigger?.definition ?? '');
   const restored = check();
-  await node.stop();
+  await nodes.stop();
   expect(without).toMatchObject({
     status: 1,
     out: expect.stringContaining('trigger audit_events.refuse_change is missing'),

@@ -6,7 +6,7 @@ import { checkServer, migrate } from '@svc/store-pg';
 import { createAuthority } from '@svc/testkit/outbound/certificates';
 import { runSql } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApiProcess } from '../world/api-process.ts';
+import { startSeparateNodes } from '../world/api-process.ts';
 import { type DebianPostgres, debianVersions, startDebianPostgres } from '../world/debian-postgres.ts';
 import { call, createTenants, issueGrant, receiptOf, verifyBody } from '../world/tenants.ts';
 
@@ -42,16 +42,17 @@ describe.skipIf(oldest === undefined)('a database that takes TLS', () => {
   it('is spoken to in TLS by the whole service, with the certificate and the name checked', async () => {
     const encrypted = asked('localhost', `sslmode=verify-full&sslrootcert=${ours}`);
     await migrate(encrypted);
-    const node = await startApiProcess(encrypted);
-    const tenants = await createTenants(node.baseUrl);
+    const nodes = await startSeparateNodes(1, encrypted);
+    const baseUrl = nodes.processes[0]?.baseUrl ?? '';
+    const tenants = await createTenants(baseUrl);
     const body = await verifyBody(tenants, await issueGrant(tenants));
-    const decided = receiptOf(await call(node.baseUrl, 'POST', '/verify', { key: tenants.rpKey, body }));
+    const decided = receiptOf(await call(baseUrl, 'POST', '/verify', { key: tenants.rpKey, body }));
     const [sessions] = await runSql<{ plain: string }>(
       url.href,
       `select count(*) as plain from pg_stat_ssl join pg_stat_activity using (pid)
        where datname = 'encrypted' and not ssl and pid <> pg_backend_pid()`,
     );
-    await node.stop();
+    await nodes.stop();
     expect([decided.decision, sessions?.plain]).toEqual(['ALLOW', '0']);
   });
 

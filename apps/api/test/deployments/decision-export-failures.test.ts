@@ -7,7 +7,8 @@ import { type IncomingMessage, request } from 'node:http';
 import { withDatabase } from '@svc/testkit';
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
+import type { ApiNodes } from '../world/api-node.ts';
+import { startSeparateNodes } from '../world/api-process.ts';
 import { type CuttingProxy, startCuttingProxy } from '../world/cutting-proxy.ts';
 import { insertDecisionRows, newDecisionRow } from '../world/decision-rows.ts';
 import { call, createTenants, issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
@@ -19,13 +20,13 @@ const STORED = ROWS - 1;
 
 const database = withDatabase();
 let proxy: CuttingProxy;
-let api: ApiProcesses;
+let api: ApiNodes;
 let sql: Client;
 let shop: Tenants;
 
 beforeAll(async () => {
   proxy = await startCuttingProxy(database.url, READS_ROWS);
-  api = await startApiProcesses(1, proxy.url);
+  api = await startSeparateNodes(1, proxy.url);
   sql = new Client({ connectionString: database.url });
   await sql.connect();
   shop = await createTenants(baseUrl());

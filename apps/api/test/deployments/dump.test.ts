@@ -8,7 +8,8 @@ import { databaseUrl, execute } from '@svc/testkit/database';
 import { programFile } from '@svc/testkit/process/program-file';
 import { isDeep } from '@svc/testkit/sampled';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { type ApiProcess, startApiProcess } from '../world/api-process.ts';
+import type { ApiNode, ApiNodes } from '../world/api-node.ts';
+import { startSeparateNodes } from '../world/api-process.ts';
 import {
   type DebianPostgres,
   debianVersions,
@@ -40,34 +41,35 @@ else if (upgradePath.from === upgradePath.to)
 
 describe.skipIf(oldest === undefined)('a database that was carried to another server', () => {
   let server: DebianPostgres;
-  const running: ApiProcess[] = [];
+  const running: ApiNodes[] = [];
   beforeEach(async () => {
     server = await startDebianPostgres(oldest);
   });
   afterEach(async () => {
-    await Promise.all(running.splice(0).map((node) => node.stop()));
+    await stopAll();
     server?.stop();
   });
 
-  const start = async (url: string): Promise<ApiProcess> => {
+  const start = async (url: string): Promise<ApiNode> => {
     // As the owner: what roles may do is not carried.
-    const node = await startApiProcess(url, { DATABASE_URL: url });
-    running.push(node);
-    return node;
+    const nodes = await startSeparateNodes(1, url, { DATABASE_URL: url });
+    running.push(nodes);
+    return nodes.processes[0] ?? expect.unreachable();
   };
+  const stopAll = () => Promise.all(running.splice(0).map((nodes) => nodes.stop()));
 
   /** `carry` answers the URL of the database afterwards. */
   const decidesAsBefore = async (from: string, carry: () => Promise<string>): Promise<void> => {
     const first = await start(from);
     const tenants = await createTenants(first.baseUrl);
-    const decide = async ({ baseUrl }: ApiProcess, body: unknown) =>
+    const decide = async ({ baseUrl }: ApiNode, body: unknown) =>
       receiptOf(await callUntilSettled(baseUrl, 'POST', '/verify', { key: tenants.rpKey, body }));
     const [grant, revoked] = [await issueGrant(tenants), await issueGrant(tenants)];
     const spent = await verifyBody(tenants, grant);
     const stored = await decide(first, spent);
     expect(stored.decision).toBe('ALLOW');
     await tenants.principal.grants.revoke(revoked.grantId);
-    await first.stop();
+    await stopAll();
 
     const to = await carry();
     const second = await start(to);
@@ -78,7 +80,7 @@ describe.skipIf(oldest === undefined)('a database that was carried to another se
     const found = JSON.parse((await call(second.baseUrl, 'GET', path, { key: tenants.rpKey })).text);
     expect(found.receipt.receipt).toBe(stored.receipt);
     expect(second.log.filter((line) => line.includes('schema.differs'))).toEqual([]);
-    await second.stop();
+    await stopAll();
 
     const fsck = spawnSync(process.execPath, [programFile('apps/admin'), 'fsck'], {
       encoding: 'utf8',

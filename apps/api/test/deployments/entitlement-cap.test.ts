@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { sampleOf } from '@svc/testkit/sampled';
 import { alterFunction } from '@svc/testkit/store/session';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { withProcesses } from '../world/deployment.ts';
+import { withSeparateNodes } from '../world/deployment.ts';
 import {
   type Answer,
   call,
@@ -22,7 +22,7 @@ const PROVISION_KEY = 'provision-key-0123456789-0123456789';
 const AT_ONCE = 64;
 const CAPS = [1, 1, 2, 5, 13, 32, 63];
 
-const deployment = withProcesses({ SVC_ENTITLEMENTS: 'enforce', SVC_PROVISION_KEYS: PROVISION_KEY }, 2);
+const deployment = withSeparateNodes({ SVC_ENTITLEMENTS: 'enforce', SVC_PROVISION_KEYS: PROVISION_KEY }, 2);
 const urlOf = (i: number) => deployment.processes[i % 2]?.baseUrl ?? '';
 
 const CAP_SINCE = new Date(Date.now() - 60_000).toISOString();

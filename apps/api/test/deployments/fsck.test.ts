@@ -1,25 +1,26 @@
 /** What is stored is proven to be what was signed; whatever is changed behind the service's back is found and named. */
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { loadSecrets } from '@svc/config';
 import { type CheckSummary, checkDatabase, type Fault } from '@svc/fsck';
-import { type ServiceDeps, signRestoreStatement } from '@svc/service';
+import { createLogger, type OpenedService, openService, readConfig } from '@svc/process';
+import { type ObjectStore, type ServiceDeps, signRestoreStatement } from '@svc/service';
 import { daysAgo, insertReceipts, receiptIdsOf, tamper } from '@svc/testkit';
-import { programFile } from '@svc/testkit/process/program-file';
-import { sampleOf } from '@svc/testkit/sampled';
+import { isDeep, sampleOf } from '@svc/testkit/sampled';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN_TOKEN } from '../world/api-node.ts';
+import { ADMIN_TOKEN, DOMAIN } from '../world/api-node.ts';
 import { bodyFor, CALL, issueBudget, usesOf } from '../world/budgets.ts';
 import { closeToday } from '../world/close-today.ts';
-import { withProcesses } from '../world/deployment.ts';
+import { withSeparateNodes } from '../world/deployment.ts';
+import { runProgramBeside } from '../world/run-program.ts';
 import { tamperings } from '../world/tamperings.ts';
 import { issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'svc-fsck-test-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
-const deployment = withProcesses({ SVC_DATA_DIR: dataDir });
+const deployment = withSeparateNodes({ SVC_DATA_DIR: dataDir });
 
 /** A span that was lost, as its statement has it. */
 const statedRestore = async (service: ServiceDeps) => {
@@ -109,10 +110,10 @@ const pushCap = (id: string) =>
     },
   });
 
-const check = async (): Promise<{ summary: CheckSummary; faults: Fault[] }> => {
+const check = async (objects?: ObjectStore): Promise<{ summary: CheckSummary; faults: Fault[] }> => {
   const faults: Fault[] = [];
   const summary = await checkDatabase({
-    databaseUrl: deployment.databaseUrl,
+    ...{ databaseUrl: deployment.databaseUrl, ...(objects && { objects }) },
     onFault: (fault) => faults.push(fault),
   });
   return { summary, faults };
@@ -156,37 +157,32 @@ describe('it finds', () => {
 });
 
 const run = (parameters: readonly string[], env: Record<string, string>) =>
-  new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
-    const program = programFile('apps/admin');
-    const child = spawn(process.execPath, [program, ...parameters], { env });
-    const text = { out: '', err: '' };
-    child.stdout.on('data', (chunk) => {
-      text.out += chunk;
-    });
-    child.stderr.on('data', (chunk) => {
-      text.err += chunk;
-    });
-    child.once('close', (code) => resolve({ code, ...text }));
-  });
+  runProgramBeside('apps/admin', parameters, env);
 
 describe('svc-admin fsck', () => {
+  const ONE_MORE = 'update entitlements set checks_since_cap = checks_since_cap + 1';
+  const ONE_LESS = 'update entitlements set checks_since_cap = checks_since_cap - 1';
+  const env = () => ({ DATABASE_URL: deployment.databaseUrl });
+
   it('ends with 0 where all is well, with 1 and the faults where not, with 2 where it cannot tell', async () => {
-    const env = { DATABASE_URL: deployment.databaseUrl };
-    const well = await run(['fsck'], env);
-    expect([well.code, well.err]).toEqual([0, '']);
+    const nowhere = { DATABASE_URL: 'postgres://nobody:none@127.0.0.1:1/x' };
+    const [well, away] = await Promise.all([run(['fsck'], env()), run(['fsck'], nowhere)]);
+    expect([well.status, well.err, away.status]).toEqual([0, '', 2]);
     expect(well.out).toContain('No faults.');
-    await tamper(deployment.databaseUrl, 'update entitlements set checks_since_cap = checks_since_cap + 1');
-    const faulty = await run(['fsck'], env);
-    const json = await run(['fsck', '--json'], env);
-    await tamper(deployment.databaseUrl, 'update entitlements set checks_since_cap = checks_since_cap - 1');
-    expect([faulty.code, faulty.err.trim()]).toEqual([1, `caps: ${orgId}: 5 are counted, and there are 4`]);
-    expect([json.code, JSON.parse(json.out).faults]).toEqual([
+    await tamper(deployment.databaseUrl, ONE_MORE);
+    const faulty = await run(['fsck'], env()).finally(() => tamper(deployment.databaseUrl, ONE_LESS));
+    expect([faulty.status, faulty.err.trim()]).toEqual([1, `caps: ${orgId}: 5 are counted, and there are 4`]);
+  });
+
+  it.runIf(isDeep)('says the same as JSON, and what it was not told', async () => {
+    await tamper(deployment.databaseUrl, ONE_MORE);
+    const json = await run(['fsck', '--json'], env()).finally(() => tamper(deployment.databaseUrl, ONE_LESS));
+    expect([json.status, JSON.parse(json.out).faults]).toEqual([
       1,
       [{ check: 'caps', where: orgId, problem: '5 are counted, and there are 4' }],
     ]);
-    expect((await run(['fsck'], { DATABASE_URL: 'postgres://nobody:none@127.0.0.1:1/x' })).code).toBe(2);
     expect((await run(['fsck'], {})).err).toContain('DATABASE_URL');
-    expect((await run(['mend'], env)).code).toBe(2);
+    expect((await run(['mend'], env())).status).toBe(2);
   });
 });
 
@@ -195,12 +191,11 @@ describe('svc-admin fsck --cold, once the Receipts are in objects alone', () => 
     ...{ DATABASE_URL: deployment.databaseUrl, SVC_BASE_URL: 'http://svc.test', SVC_DATA_DIR: dataDir },
     ...{ SVC_COLD: pathToFileURL(join(dataDir, 'cold')).href, SVC_HOT_DAYS: '1' },
   });
-  const faults = async (): Promise<string[]> => {
-    const { out } = await run(['fsck', '--cold', '--json'], env());
-    return JSON.parse(out).faults.map(
-      ({ check: name, where, problem }: Fault) => `${name}: ${where}: ${problem}`,
+  let opened: OpenedService;
+  const faults = async (): Promise<string[]> =>
+    (await check(opened.packing?.objects)).faults.map(
+      ({ check: name, where, problem }) => `${name}: ${where}: ${problem}`,
     );
-  };
 
   beforeAll(async () => {
     // As once the day is over: all is counted and named, and no Proof is fresh any more.
@@ -213,14 +208,21 @@ describe('svc-admin fsck --cold, once the Receipts are in objects alone', () => 
     );
     for (const parameters of [['pack', '--day', today], ['pack']]) {
       const packed = await run(['ledger', ...parameters], env());
-      expect([packed.code, packed.err]).toEqual([0, '']);
+      expect([packed.status, packed.err]).toEqual([0, '']);
     }
     const { rows } = await deployment.sql.query('select state from cold_days');
     expect(rows).toEqual([{ state: 'cold' }]);
+    const config = readConfig({ ...env(), SVC_ADMIN_TOKEN: ADMIN_TOKEN, SVC_DOMAIN: DOMAIN });
+    const secrets = await loadSecrets(config);
+    const { databaseUrl } = deployment;
+    opened = await openService({ config, secrets, databaseUrl, logger: createLogger('error') });
+    expect(opened.packing).not.toBeNull();
   });
+  afterAll(() => opened?.close());
 
   it('has no faults', async () => {
-    expect(await faults()).toEqual([]);
+    const { status, out } = await run(['fsck', '--cold', '--json'], env());
+    expect([status, JSON.parse(out).faults]).toEqual([0, []]);
   });
 
   it.each([

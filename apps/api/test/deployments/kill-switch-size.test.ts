@@ -3,12 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { encodeUlid } from '@svc/protocol';
 import { sampled } from '@svc/testkit/sampled';
 import { beforeAll, expect, it } from 'vitest';
-import { withProcesses } from '../world/deployment.ts';
+import { withSeparateNodes } from '../world/deployment.ts';
 import { issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
 const GRANTS = sampled({ quick: 5_000, deep: 100_000 });
 
-const deployment = withProcesses();
+const deployment = withSeparateNodes();
 let tenants: Tenants;
 let stored: string[];
 

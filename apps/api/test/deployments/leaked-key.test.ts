@@ -18,12 +18,12 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { DOMAIN, nodeEnv } from '../world/api-node.ts';
 import { closeToday } from '../world/close-today.ts';
 import { contractCall, contractFetch } from '../world/contract-call.ts';
-import { withProcesses } from '../world/deployment.ts';
+import { withSeparateNodes } from '../world/deployment.ts';
 import { ACTION, issueGrant, type Receipt, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'svc-leaked-key-test-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
-const deployment = withProcesses({ SVC_DATA_DIR: dataDir }, 2);
+const deployment = withSeparateNodes({ SVC_DATA_DIR: dataDir }, 2);
 const SERVICE = `did:web:${DOMAIN}`;
 const receiptFile = join(dataDir, 'receipt-keys.json');
 const statusFile = join(dataDir, 'status-keys.json');

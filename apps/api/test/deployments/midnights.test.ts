@@ -9,7 +9,8 @@ import { sampled } from '@svc/testkit/sampled';
 import { alterFunction, untilWaiting } from '@svc/testkit/store/session';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
+import { type ApiNodes, startApiNodes } from '../world/api-node.ts';
+import { startApiProcesses } from '../world/api-process.ts';
 import { call, createTenants, issueGrant, verifyBody } from '../world/tenants.ts';
 
 const DAY_MS = 15;
@@ -52,11 +53,12 @@ const listReceipts = async (sql: pg.Client, epochMs: number, day: number): Promi
 };
 
 const databases = { locked: withDatabase(), unlocked: withDatabase() };
-const apis: ApiProcesses[] = [];
+const apis: ApiNodes[] = [];
 const sessions: pg.Client[] = [];
 
 beforeAll(async () => {
-  for (const { url } of Object.values(databases)) apis.push(await startApiProcesses(2, url));
+  // The second is raced by nobody: its commit waits at a gate.
+  apis.push(await startApiProcesses(2, databases.locked.url), await startApiNodes(1, databases.unlocked.url));
 });
 afterAll(async () => {
   await Promise.all(sessions.map((session) => session.end()));
@@ -74,7 +76,7 @@ const connect = async (url: string): Promise<pg.Client> => {
  * Closes `midnights` days while verifications go on, and answers what was named too early or never. It goes on until more Receipts
  * were named than that: a slow machine stores few of them a day, and none in the first.
  */
-const crossMidnights = async (url: string, api: ApiProcesses, midnights: number) => {
+const crossMidnights = async (url: string, api: ApiNodes, midnights: number) => {
   const [sql, ...closers] = await Promise.all([connect(url), connect(url), connect(url)]);
   const tenants = await createTenants(api.processes[0]?.baseUrl ?? '', { proof_window_seconds: 300 });
   const grant = await issueGrant(tenants);
@@ -127,7 +129,7 @@ const crossMidnights = async (url: string, api: ApiProcesses, midnights: number)
  * Closes the day of a decision while its commit waits at the gate. Answers the Receipt, and what was named for its day; asks again
  * while the commit gives up waiting, or is late and of a day that is not over.
  */
-const closeBesideCommit = async (url: string, api: ApiProcesses) => {
+const closeBesideCommit = async (url: string, api: ApiNodes) => {
   const [sql, gate] = await Promise.all([connect(url), connect(url)]);
   const baseUrl = api.processes[0]?.baseUrl ?? '';
   const tenants = await createTenants(baseUrl);
@@ -156,7 +158,7 @@ describe('midnights', () => {
   it(`${MIDNIGHTS} of them, crossed by verifications on two nodes and closed by two closers: every Receipt is in one day, and no day changes`, async () => {
     const { missing, stored, closings } = await crossMidnights(
       databases.locked.url,
-      apis[0] as ApiProcesses,
+      apis[0] as ApiNodes,
       MIDNIGHTS,
     );
     expect(missing).toEqual([]);
@@ -182,10 +184,7 @@ describe('midnights', () => {
       '(2, svc_day_number(d.evaluated_at_ms), false),',
       '',
     );
-    const { receipt_id, receiptIds } = await closeBesideCommit(
-      databases.unlocked.url,
-      apis[1] as ApiProcesses,
-    );
+    const { receipt_id, receiptIds } = await closeBesideCommit(databases.unlocked.url, apis[1] as ApiNodes);
     expect(receiptIds).not.toContain(receipt_id);
   }, 180_000);
 });

@@ -7,7 +7,8 @@ import { sampled } from '@svc/testkit/sampled';
 import { alterFunction } from '@svc/testkit/store/session';
 import { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
+import type { ApiNodes } from '../world/api-node.ts';
+import { startSeparateNodes } from '../world/api-process.ts';
 import {
   addRaces,
   DAWDLE,
@@ -34,7 +35,7 @@ const MOST_RACES = 200;
 const RACES_PER_PRINCIPAL = 15;
 
 const database = withDatabase();
-let api: ApiProcesses;
+let api: ApiNodes;
 let sql: Pool;
 
 beforeAll(async () => {
@@ -42,7 +43,7 @@ beforeAll(async () => {
   // Its database is dropped under it in the end; an idle connection then breaks.
   sql.on('error', () => {});
   sql.on('connect', (client) => client.on('error', () => {}));
-  api = await startApiProcesses(2, database.url);
+  api = await startSeparateNodes(2, database.url);
 });
 afterAll(async () => {
   await api?.stop();

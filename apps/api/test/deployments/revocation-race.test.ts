@@ -8,7 +8,8 @@ import { sampled } from '@svc/testkit/sampled';
 import { alterFunction } from '@svc/testkit/store/session';
 import { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
+import type { ApiNodes } from '../world/api-node.ts';
+import { startSeparateNodes } from '../world/api-process.ts';
 import {
   addRaces,
   DAWDLE,
@@ -29,7 +30,7 @@ const RACES_AT_ONCE = 10;
 const RACES_PER_PRINCIPAL = 50;
 
 const database = withDatabase();
-let api: ApiProcesses;
+let api: ApiNodes;
 let sql: Pool;
 
 beforeAll(async () => {
@@ -38,7 +39,7 @@ beforeAll(async () => {
   sql.on('error', () => {});
   sql.on('connect', (client) => client.on('error', () => {}));
   // Sessions notice an altered function at their next call of it.
-  api = await startApiProcesses(2, database.url);
+  api = await startSeparateNodes(2, database.url);
 });
 afterAll(async () => {
   await api?.stop();

@@ -1,6 +1,7 @@
 /** `svc-admin pause`, `pause show` and `resume` (protocol §9): the operator's switch, on the database alone. */
 import { spawnSync } from 'node:child_process';
 import { programFile } from '@svc/testkit/process/program-file';
+import { isDeep } from '@svc/testkit/sampled';
 import { expect, it } from 'vitest';
 import { ADMIN_TOKEN, nodeEnv } from '../world/api-node.ts';
 import { dataFolder } from '../world/data-folder.ts';
@@ -34,16 +35,19 @@ const reasonsOf = async (tenants: Tenants) => {
 it('from what svc-admin pause prints until svc-admin resume nothing is allowed, on no node, of whoever is registered when', async () => {
   const before = await deployment.createTenants();
   expect(await reasonsOf(before)).toEqual([null, null]);
-  expect(admin('pause', 'show')).toMatchObject({ status: 0, out: 'The service is not paused.\n' });
-  expect(admin('resume')).toMatchObject({ status: 0, out: 'It was never paused.\n' });
+  if (isDeep) {
+    expect(admin('pause', 'show')).toMatchObject({ status: 0, out: 'The service is not paused.\n' });
+    expect(admin('resume')).toMatchObject({ status: 0, out: 'It was never paused.\n' });
+  }
   expect(admin('pause', '--reason', 'a leak')).toMatchObject({
     status: 0,
     out: expect.stringMatching(/^Paused since .*Z: no ALLOW is dated later\.\n$/),
   });
-  expect(admin('pause', '--reason', 'another')).toMatchObject({
-    status: 0,
-    out: expect.stringMatching(/later\.\nIt was paused already, and stays so with its reason: a leak\.\n$/),
-  });
+  if (isDeep)
+    expect(admin('pause', '--reason', 'another')).toMatchObject({
+      status: 0,
+      out: expect.stringMatching(/later\.\nIt was paused already, and stays so with its reason: a leak\.\n$/),
+    });
   const meanwhile = await deployment.createTenants();
   for (const tenants of [before, meanwhile])
     expect(await reasonsOf(tenants)).toEqual(Array(2).fill('SERVICE_UNAVAILABLE'));

@@ -3,7 +3,8 @@ import { asService } from '@svc/testkit';
 import { findFreePorts } from '@svc/testkit/process/free-ports';
 import { programFile } from '@svc/testkit/process/program-file';
 import { type Program, startProgram } from '@svc/testkit/process/start-program';
-import { type ApiNode, type ApiNodes, nodeEnv } from './api-node.ts';
+import { isDeep } from '@svc/testkit/sampled';
+import { type ApiNode, type ApiNodes, nodeEnv, startApiNodes } from './api-node.ts';
 import { closeIdleConnections } from './tenants.ts';
 
 const START_DEADLINE_MS = 45_000;
@@ -34,6 +35,16 @@ export const startApiProcesses = async (
     throw one.reason;
   }
   return { processes, stop };
+};
+
+/** For what shares nothing but the database and the keys: processes in a deep run; a sample, whose nodes do so too, starts none. */
+export const startSeparateNodes: (...parameters: Parameters<typeof startApiProcesses>) => Promise<ApiNodes> =
+  isDeep ? startApiProcesses : startApiNodes;
+
+/** Ends one at once: it waits for nobody's idle connection. */
+export const stopAtOnce = (node: Program): Promise<number | null> => {
+  closeIdleConnections();
+  return node.stop();
 };
 
 /** One. The caller ends it. */

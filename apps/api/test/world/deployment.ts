@@ -5,6 +5,7 @@ import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc
 import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
 import { type ApiKeyRole, issueApiKey, parseApiKey } from '@svc/service';
 import { type OwnCluster, startOwnCluster, withDatabase } from '@svc/testkit';
+import { isDeep } from '@svc/testkit/sampled';
 import { Client } from 'pg';
 import { afterAll, beforeAll } from 'vitest';
 import type { HttpLimits } from '../../src/http/index.ts';
@@ -72,6 +73,10 @@ export const withOwnDeployment = (
 /** The same of real processes, for what one process could hide: races, logs, what a program finds beside it. */
 export const withProcesses = (env: Environment = {}, count = 1): Deployment<ApiProcess> =>
   declareOwn(env, (databaseUrl) => startApiProcesses(count, databaseUrl, { SVC_TRUST_PROXY: '1', ...env }));
+
+/** What shares nothing but the database and the keys: processes in a deep run; a sample, whose nodes do so too, starts none. */
+export const withSeparateNodes = (env: Environment = {}, count = 1): Deployment =>
+  isDeep ? withProcesses(env, count) : withOwnDeployment(env, count);
 
 type Environment = Readonly<Record<string, string>>;
 

@@ -18,6 +18,9 @@ import {
 } from './principal-host.ts';
 import { createTenants, type HeldGrant, receiptOf, type Tenants, verifyBody } from './tenants.ts';
 
+/** Of a group: hosts are started for so many. */
+const MOST_TESTS = 12;
+
 export interface Hosted extends Tenants {
   readonly registered: Readonly<Record<string, unknown>>;
   readonly token: string;
@@ -35,31 +38,49 @@ export const withHostedPrincipal = () => {
   afterAll(() => sql?.end());
 
   let host: PrincipalHost;
+  let shared: ApiNodes;
   let api: ApiNodes;
   let name: string;
   let did: string;
 
-  /** Each test has its own host, name and nodes, so that nothing is remembered of another's. */
+  /**
+   * The tests of a group share its nodes, which are told of all hosts at their start. Each test has its own host and name, so that
+   * nothing is remembered of another's.
+   */
   const withNodes = (
     count: number,
     start: (...parameters: Parameters<typeof startApiNodes>) => Promise<ApiNodes> = startApiNodes,
   ): void => {
-    beforeEach(async () => {
-      host = await startPrincipalHost();
-      name = `${randomSlug('host')}.example`;
+    const free: [string, PrincipalHost][] = [];
+    const hosts: PrincipalHost[] = [];
+    beforeAll(async () => {
+      for (let i = 0; i < MOST_TESTS; i++) {
+        hosts.push(await startPrincipalHost());
+        free.push([`${randomSlug('host')}.example`, hosts[i] as PrincipalHost]);
+      }
+      const map = Object.fromEntries(free.map(([of, { url }]) => [of, url]));
+      shared = await start(count, database.url, envOf(map));
+    });
+    beforeEach(() => {
+      [name, host] = free.pop() ?? expect.unreachable('MOST_TESTS is too small');
       did = `did:web:${name}`;
-      api = await start(count, database.url, mapEnv());
+      api = shared;
     });
     afterEach(async () => {
-      await api?.stop();
-      await host?.close();
+      if (api !== shared) await api.stop();
+    });
+    afterAll(async () => {
+      await shared?.stop();
+      await Promise.all(hosts.map((one) => one.close()));
     });
   };
 
-  const mapEnv = (txt: Readonly<Record<string, readonly string[]>> = {}) => ({
+  const envOf = (map: Readonly<Record<string, unknown>>) => ({
     SVC_TRUST_PROXY: '1',
-    SVC_OUTBOUND_MAP: JSON.stringify({ [name]: host.url, ...txt }),
+    SVC_OUTBOUND_MAP: JSON.stringify(map),
   });
+  const mapEnv = (txt: Readonly<Record<string, readonly string[]>> = {}) =>
+    envOf({ [name]: host.url, ...txt });
   const baseUrl = (node = 0): string => api.processes[node]?.baseUrl ?? '';
 
   /** Registers it; its host serves the document of one key before that, unless told otherwise. */
@@ -108,9 +129,9 @@ export const withHostedPrincipal = () => {
     const { decision, reason } = await ask(tenants, grant, node);
     return reason ?? decision;
   };
-  /** A new node: nothing of before is remembered. */
+  /** A new node, until the end of the test: nothing of before is remembered. */
   const restart = async (env = mapEnv()) => {
-    await api.stop();
+    if (api !== shared) await api.stop();
     api = await startApiNodes(1, database.url, env);
   };
   const age = (column: 'document_resolved_at' | 'last_proven_at', interval: string) =>

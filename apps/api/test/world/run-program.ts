@@ -1,16 +1,27 @@
 /** A command of ours that ends by itself, with nothing of this process's environment but PATH. */
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { programFile } from '@svc/testkit/process/program-file';
 
-export const runProgram = (
-  app: string,
-  parameters: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-) => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [programFile(app), ...parameters], {
-    encoding: 'utf8',
-    timeout: 30_000,
-    env: { PATH: process.env.PATH, ...env },
-  });
+type Environment = Readonly<Record<string, string>>;
+const optionsOf = (env: Environment) =>
+  ({ encoding: 'utf8', timeout: 30_000, env: { PATH: process.env.PATH, ...env } }) as const;
+
+export const runProgram = (app: string, parameters: readonly string[], env: Environment = {}) => {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [programFile(app), ...parameters],
+    optionsOf(env),
+  );
   return { status, out: stdout, err: stderr };
 };
+
+/** The same while this process does something else, as to answer it. */
+export const runProgramBeside = (app: string, parameters: readonly string[], env: Environment = {}) =>
+  new Promise<ReturnType<typeof runProgram>>((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [programFile(app), ...parameters],
+      optionsOf(env),
+      (_, out, err) => resolve({ status: child.exitCode, out, err }),
+    );
+  });

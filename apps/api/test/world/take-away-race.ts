@@ -4,7 +4,7 @@
  */
 import type { Pool } from 'pg';
 import { expect } from 'vitest';
-import type { ApiProcesses } from './api-process.ts';
+import type { ApiNodes } from './api-node.ts';
 import {
   call,
   callUntilSettled,
@@ -48,7 +48,7 @@ export interface TakeAway {
 const VERIFIES_PER_RACE = 6;
 
 export const raceAgainst = async (
-  { processes }: ApiProcesses,
+  { processes }: ApiNodes,
   sql: Pool,
   tenants: Tenants,
   takeAwayOf: (grant: HeldGrant) => TakeAway,
