@@ -6,7 +6,8 @@ import { type OwnCluster, startOwnCluster } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
+import type { ApiNodes } from '../world/api-node.ts';
+import { startSeparateNodes } from '../world/api-process.ts';
 import { randomSlug } from '../world/deployment.ts';
 import { type Answer, call } from '../world/tenants.ts';
 
@@ -19,12 +20,12 @@ const CONTESTED = sampled({ quick: 12, deep: 25 });
 const KILLED_AFTER = sampled({ quick: 10, deep: 20 });
 
 let cluster: OwnCluster;
-let api: ApiProcesses;
+let api: ApiNodes;
 let sql: Client;
 beforeAll(async () => {
   cluster = await startOwnCluster({ durable: true });
   const env = { SVC_PROVISION_KEYS: PROVISION_KEY, SVC_SELF_SERVE: '1', ...UNLIMITED };
-  api = await startApiProcesses(2, cluster.url, env);
+  api = await startSeparateNodes(2, cluster.url, env);
 }, 60_000);
 afterAll(async () => {
   await sql?.end();

@@ -4,6 +4,7 @@ import { appendFileSync, chmodSync, mkdtempSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type OwnCluster, SERVICE_ROLE, startOwnCluster } from '@svc/testkit';
+import { isDeep } from '@svc/testkit/sampled';
 import { endSessions, runSql } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
@@ -57,8 +58,16 @@ const readyz = async () => {
   return { status, storage: JSON.parse(text).checks.storage as string };
 };
 
-/** Alters the database for sessions that begin from here on, and ends the others. */
+/**
+ * Alters the database for sessions that begin from here on, and ends the others; in a sample the server for all of them, which then
+ * need not be opened again.
+ */
 const alter = async (change: string) => {
+  if (!isDeep) {
+    await runSql(cluster.adminUrl, `alter system ${change}`);
+    await runSql(cluster.adminUrl, 'select pg_reload_conf()');
+    return;
+  }
   await runSql(cluster.adminUrl, `alter database svc ${change}`);
   await endSessions(cluster.adminUrl, `select pid from pg_stat_activity where datname = 'svc'`);
 };
