@@ -3,9 +3,8 @@
  * stays spent, what was revoked stays revoked, every Receipt is there, fsck finds nothing, and no object of the schema differs, which
  * production would refuse. Without a fence, which would hold a restored database until `svc-admin restore`.
  */
-import { spawnSync } from 'node:child_process';
+import { checkDatabase, type Fault } from '@svc/fsck';
 import { databaseUrl, execute } from '@svc/testkit/database';
-import { programFile } from '@svc/testkit/process/program-file';
 import { isDeep } from '@svc/testkit/sampled';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { ApiNode, ApiNodes } from '../world/api-node.ts';
@@ -82,12 +81,9 @@ describe.skipIf(oldest === undefined)('a database that was carried to another se
     expect(second.log.filter((line) => line.includes('schema.differs'))).toEqual([]);
     await stopAll();
 
-    const fsck = spawnSync(process.execPath, [programFile('apps/admin'), 'fsck'], {
-      encoding: 'utf8',
-      timeout: 30_000,
-      env: { PATH: process.env.PATH, DATABASE_URL: to },
-    });
-    expect([fsck.status, fsck.stderr]).toEqual([0, '']);
+    const faults: Fault[] = [];
+    await checkDatabase({ databaseUrl: to, onFault: (fault) => faults.push(fault) });
+    expect(faults).toEqual([]);
   };
 
   it(

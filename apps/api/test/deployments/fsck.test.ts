@@ -225,16 +225,18 @@ describe('svc-admin fsck --cold, once the Receipts are in objects alone', () => 
     expect([status, JSON.parse(out).faults]).toEqual([0, []]);
   });
 
-  it.each([
+  const found: [string, string][] = [
     ['grants with another Agent', 'cold-days'],
     ['grants with an earlier revocation', 'cold-days'],
     ['api_keys with another subject', 'cold-days'],
     ['entitlements with a check forgotten', 'caps'],
-  ])('finds %s', async (what, name) => {
-    const { found, change, undo } = tamperings.find((one) => one.what === what) ?? expect.unreachable(what);
+  ];
+  it.each(sampleOf(found, 2))('finds %s', async (what, name) => {
+    const tampering = tamperings.find((one) => one.what === what) ?? expect.unreachable(what);
+    const { change, undo } = tampering;
     await tamper(deployment.databaseUrl, change);
     try {
-      const where = found[1]({ allowId, grantId, consumedId, budgetId, orgId, today });
+      const where = tampering.found[1]({ allowId, grantId, consumedId, budgetId, orgId, today });
       expect((await faults()).join('\n')).toContain(`${name}: ${where}`);
     } finally {
       await tamper(deployment.databaseUrl, undo);

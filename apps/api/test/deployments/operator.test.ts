@@ -211,16 +211,15 @@ describe('svc-admin on a running service', () => {
   it('keys check holds the files against the database', async () => {
     const place = { SVC_DOMAIN: 'keys.test', SVC_BASE_URL: 'https://keys.test' };
     const env = nodeEnv(unclaimed.url, { ...production, ...place });
-    const well = run('apps/admin', ['keys', 'check'], env);
-    expect(well).toMatchObject({
-      status: 0,
-      out: expect.stringMatching(/ok {5}did:web:keys\.test#receipt-1/),
-    });
+    const ok = expect.stringMatching(/ok {5}did:web:keys\.test#receipt-1/);
+    if (isDeep) expect(run('apps/admin', ['keys', 'check'], env)).toMatchObject({ status: 0, out: ok });
     const keys = 'insert into service_keys (kid, public_key) values ($1, $2) on conflict do nothing';
     await runSql(unclaimed.url, keys, ['did:web:keys.test#receipt-1', 'z6Mkother']);
     expect(run('apps/admin', ['keys', 'check'], env)).toMatchObject({
       status: 1,
-      out: expect.stringMatching(/FAULT {2}did:web:keys\.test#receipt-1 {2}it was z6Mk/),
+      out: expect.stringMatching(
+        /FAULT {2}did:web:keys\.test#receipt-1 {2}it was z6Mk[\s\S]*ok {5}did:web:keys\.test#status-1/,
+      ),
     });
   });
 

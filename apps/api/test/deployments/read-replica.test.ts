@@ -18,15 +18,17 @@ import {
   verifyBody,
 } from '../world/tenants.ts';
 
-/** Two nodes, of which the second one reads reports on the replica. */
-const startNodes = async (databaseUrl: string, replicaUrl: string) => {
-  const nodes: ApiNodes<InnerNode>[] = [await startApiNodes(1, databaseUrl)];
-  nodes.push(await startApiNodes(1, databaseUrl, { DATABASE_READ_URL: replicaUrl }));
-  const [plain, reporting] = nodes.map(({ processes }) => processes[0] as InnerNode) as [
-    InnerNode,
-    InnerNode,
-  ];
-  return { plain, reporting, stop: () => Promise.all(nodes.map((one) => one.stop())) };
+/** Two nodes, of which the second one reads reports on the replica; the first may be one that runs already. */
+const startNodes = async (databaseUrl: string, replicaUrl: string, running?: InnerNode) => {
+  const started: ApiNodes<InnerNode>[] = [];
+  const startOne = async (env: Readonly<Record<string, string>>) => {
+    const nodes = await startApiNodes(1, databaseUrl, env);
+    started.push(nodes);
+    return nodes.processes[0] as InnerNode;
+  };
+  const plain = running ?? (await startOne({}));
+  const reporting = await startOne({ DATABASE_READ_URL: replicaUrl });
+  return { plain, reporting, stop: () => Promise.all(started.map((one) => one.stop())) };
 };
 type Nodes = Awaited<ReturnType<typeof startNodes>>;
 
@@ -133,7 +135,7 @@ describe('with a standby', () => {
 
   it('a process starts where the replica cannot be reached, and reads on the primary', async () => {
     const url = new URL(standby.url);
-    const away = await startNodes(primary.url, standby.url.replace(url.host, '127.0.0.1:1'));
+    const away = await startNodes(primary.url, standby.url.replace(url.host, '127.0.0.1:1'), nodes.plain);
     try {
       await decideAndFind(away, tenants, decided);
       expect(away.reporting.log.join()).toContain('"replica.not_reached"');
@@ -147,7 +149,7 @@ describe('with a standby', () => {
     await runSql(primary.adminUrl, `create role reports login password 'reports'`);
     await runSql(primary.adminUrl, 'grant pg_read_all_data to reports');
     const url = Object.assign(new URL(standby.url), { username: 'reports', password: 'reports' });
-    const other = await startNodes(primary.url, url.href);
+    const other = await startNodes(primary.url, url.href, nodes.plain);
     try {
       await untilInStep(other.reporting);
       await decideAndFind(other, tenants, decided);

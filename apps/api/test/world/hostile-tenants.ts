@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { Agent as HttpAgent, request } from 'node:http';
 import { encodeUlid } from '@svc/protocol';
+import { sampled } from '@svc/testkit/sampled';
 import type { Client } from 'pg';
 import type { Deployment } from './deployment.ts';
 import type { Tenants } from './tenants.ts';
@@ -13,7 +14,7 @@ const PRINCIPALS_OF_ORG = 2;
 /** As many as one may have. */
 const KEYS_OF_PRINCIPAL = 20;
 /** More than their limits let them revoke while a test runs. */
-const GRANTS_OF_PRINCIPAL = 1_500;
+const GRANTS_OF_PRINCIPAL = sampled({ quick: 300, deep: 1_500 });
 const CONNECTIONS_OF_ORG = 16;
 
 export interface HostileTenants {

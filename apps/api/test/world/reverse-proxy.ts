@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { findFreePort } from '@svc/testkit/process/free-ports';
+import { isDeep } from '@svc/testkit/sampled';
 
 const FOLDER = new URL('../../../../deploy/proxy/', import.meta.url);
 const START_DEADLINE_MS = 15_000;
@@ -47,7 +48,7 @@ export interface RunningProxy {
   stop(): Promise<void>;
 }
 
-/** In front of two nodes; the second port of each is that of its health. */
+/** In front of two nodes; the second port of each is that of its health, which a sample has HAProxy look at more often. */
 export const startProxy = async (
   kind: ProxyKind,
   nodes: readonly { readonly port: number; readonly adminPort: number }[],
@@ -56,7 +57,8 @@ export const startProxy = async (
   const port = await findFreePort();
   const [first, second] = nodes;
   const certificate = createCertificate(folder);
-  const given = readFileSync(new URL(kind.file, FOLDER), 'utf8');
+  const written = readFileSync(new URL(kind.file, FOLDER), 'utf8');
+  const given = isDeep ? written : written.replace('check inter 1s', 'check inter 200ms');
   const addresses = {
     SVC_BIND: `127.0.0.1:${port}`,
     SVC_CERTIFICATE: join(folder, 'svc.pem'),
