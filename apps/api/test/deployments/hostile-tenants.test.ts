@@ -11,7 +11,7 @@ import { call, issueGrant, receiptOf, verifyBody } from '../world/tenants.ts';
 
 const ORGS = 10;
 /** Below the 120 calls a minute of one key, allocations included. */
-const REVOKES = sampled({ quick: 6, deep: 55 });
+const REVOKES = sampled({ quick: 4, deep: 55 });
 /** As long as the Principal's client library waits. */
 const DEADLINE_MS = 10_000;
 

@@ -1,7 +1,7 @@
 /**
  * Days of 15 ms: the day lock keeps every Receipt in the day that is published for it (protocol §12). The commit is the
  * real one with its day length replaced and time put between its look at the closed days and what it stores, so that
- * fast machines cross midnights there too; the verifications are real ones, by two API processes; two closers at once
+ * fast machines cross midnights there too; the verifications are real ones, by two API nodes; two closers at once
  * close each day as soon as it is over.
  */
 import { withDatabase } from '@svc/testkit';
@@ -10,7 +10,7 @@ import { alterFunction, untilWaiting } from '@svc/testkit/store/session';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiNodes, startApiNodes } from '../world/api-node.ts';
-import { startApiProcesses } from '../world/api-process.ts';
+import { startSeparateNodes } from '../world/api-process.ts';
 import { call, createTenants, issueGrant, verifyBody } from '../world/tenants.ts';
 
 const DAY_MS = 15;
@@ -58,7 +58,10 @@ const sessions: pg.Client[] = [];
 
 beforeAll(async () => {
   // The second is raced by nobody: its commit waits at a gate.
-  apis.push(await startApiProcesses(2, databases.locked.url), await startApiNodes(1, databases.unlocked.url));
+  apis.push(
+    await startSeparateNodes(2, databases.locked.url),
+    await startApiNodes(1, databases.unlocked.url),
+  );
 });
 afterAll(async () => {
   await Promise.all(sessions.map((session) => session.end()));

@@ -58,7 +58,7 @@ const startSlowProxy = async (databaseUrl: string, marker: string, delayMs: numb
   return { url, delayed: () => delayed, close: () => server.close() };
 };
 
-it.each(sampleOf(['apps/api', 'apps/admin'], 1))('%s says its version', (app) => {
+it.each(sampleOf(['apps/admin', 'apps/api'], 1))('%s says its version', (app) => {
   expect(run(app, ['--version'])).toMatchObject({
     status: 0,
     out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
@@ -270,15 +270,13 @@ describe('svc-admin on a running service', () => {
 
   it('bash completes commands, their second words and options', () => {
     const { out } = run('apps/admin', ['completion', 'bash']);
-    const complete = (...words: string[]) => {
-      const script = `${out}\nCOMP_WORDS=(svc-admin ${words.join(' ')}); COMP_CWORD=${words.length}
-_svc_admin; printf '%s\\n' "\${COMPREPLY[@]}"`;
-      return spawnSync('bash', ['-c', script], { encoding: 'utf8' }).stdout.trim().split('\n');
-    };
-    expect(complete('fs')).toEqual(['fsck']);
-    expect(complete('keys', 'ro')).toEqual(['rotate']);
-    expect(complete('keys', 'rotate', '--n')).toEqual(['--now']);
-    expect(complete('fsck', '--a')).toEqual(['--all']);
+    const lines = [['fs'], ['keys', 'ro'], ['keys', 'rotate', '--n'], ['fsck', '--a']];
+    const asked = lines.map(
+      (words) => `COMP_WORDS=(svc-admin ${words.join(' ')}); COMP_CWORD=${words.length}
+_svc_admin; printf '%s ' "\${COMPREPLY[@]}"; echo`,
+    );
+    const { stdout } = spawnSync('bash', ['-c', [out, ...asked].join('\n')], { encoding: 'utf8' });
+    expect(stdout.trim().split(/ *\n/)).toEqual(['fsck', 'rotate', '--now', '--all']);
   });
 });
 

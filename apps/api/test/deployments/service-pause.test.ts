@@ -51,7 +51,8 @@ it('from what svc-admin pause prints until svc-admin resume nothing is allowed, 
   const meanwhile = await deployment.createTenants();
   for (const tenants of [before, meanwhile])
     expect(await reasonsOf(tenants)).toEqual(Array(2).fill('SERVICE_UNAVAILABLE'));
-  expect(admin('pause', 'show')).toMatchObject({ status: 1, out: expect.stringMatching(/Z: a leak\n$/) });
+  if (isDeep)
+    expect(admin('pause', 'show')).toMatchObject({ status: 1, out: expect.stringMatching(/Z: a leak\n$/) });
   const shown = await deployment.call('GET', '/pauses', { key: before.rpKey });
   expect(shown.json.pauses).toMatchObject([
     { scope: 'service', reason: 'a leak', paused_by: { kind: 'admin' } },
