@@ -19,6 +19,7 @@ import {
   parseStatusListCredential,
   setBit,
 } from '@svc/status-list';
+import { isDeep, sampleOf } from '@svc/testkit/sampled';
 import { compactVerify, importJWK } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { RECEIPT_TYP, signReceipt } from '../src/evaluate-vectors.ts';
@@ -87,21 +88,22 @@ describe('the set', () => {
 });
 
 describe.each([
-  ['portable', portableCrypto],
-  ['native', nativeCrypto],
-])('evaluate with %s cryptography', (_, crypto) => {
-  it.each(vectors.map((vector) => [vector.id, vector] as const))('%s', async (_id, { input, expected }) => {
+  ['portable', portableCrypto, sampleOf(vectors, 80), true],
+  ['native', nativeCrypto, vectors, isDeep],
+])('evaluate with %s cryptography', (_, crypto, some, signs) => {
+  it.each(some.map((vector) => [vector.id, vector] as const))('%s', async (_id, { input, expected }) => {
     const body = evaluateJson(input, crypto);
     expect(body).toEqual(expected.body);
     expect([body.decision, body.reason]).toEqual([expected.decision, expected.reason]);
     expect(JSON.stringify(body)).toBe(jcs(body as unknown as JsonObject));
-    expect(await signReceipt(body)).toBe(expected.receipt);
+    // The same body is signed the same: above, file for file.
+    if (signs) expect(await signReceipt(body)).toBe(expected.receipt);
   });
 });
 
 describe('jose agrees', () => {
   it('that every Receipt is signed by the receipt key over the JCS form of its body', async () => {
-    for (const { expected } of vectors) {
+    for (const { expected } of sampleOf(vectors, 200)) {
       const { payload, protectedHeader } = await verifyWithJose(expected.receipt, KEYS.receipt);
       expect(payload).toBe(jcs(expected.body as unknown as JsonObject));
       expect(protectedHeader).toEqual({ alg: 'EdDSA', kid: RECEIPT_KID, typ: RECEIPT_TYP });

@@ -16,14 +16,8 @@ export interface RunnerOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Killed at the end of the test. */
-export const startRunner = ({
-  databaseUrl,
-  hosts = {},
-  parameters = [],
-  env = {},
-}: RunnerOptions): RunnerProcess => {
-  const runner = startProgram(
+const start = ({ databaseUrl, hosts = {}, parameters = [], env = {} }: RunnerOptions): RunnerProcess =>
+  startProgram(
     programFile('apps/conformance-runner'),
     {
       DATABASE_URL: databaseUrl,
@@ -34,6 +28,10 @@ export const startRunner = ({
     },
     parameters,
   );
+
+/** Killed at the end of the test. */
+export const startRunner = (options: RunnerOptions): RunnerProcess => {
+  const runner = start(options);
   onTestFinished(async () => {
     runner.signal('SIGKILL');
     await runner.ended;
@@ -43,7 +41,7 @@ export const startRunner = ({
 
 /** All that is waiting; its log is in the message when it failed. */
 export const runOnce = async (options: Omit<RunnerOptions, 'parameters'>): Promise<void> => {
-  const runner = startRunner({ ...options, parameters: ['--once'] });
+  const runner = start({ ...options, parameters: ['--once'] });
   const code = await runner.ended;
   if (code !== 0) throw new Error(`exit ${code}:\n${runner.log.join('\n')}`);
 };

@@ -74,47 +74,12 @@ const startSilent = async () => {
   return { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 };
 
-describe('an engine', () => {
-  it('ours, and the independent one, pass every vector in at most 50 requests', async () => {
-    const engines = { 'independent.example': originOf(independent.url), 'own.example': await serve() };
-    // Whether ours passes, a sample is told by @svc/cli.
-    const hosts = Object.fromEntries(sampleOf(Object.entries(engines), 1));
-    const ids: string[] = [];
-    for (const name of Object.keys(hosts)) ids.push(await insertRun(store, `https://${name}/`));
-    await runOnce(options(hosts));
-    for (const id of ids) {
-      const run = await readRun(store, id);
-      expect(run).toMatchObject({
-        status: 'passed',
-        error: null,
-        vectors: { sha256: published.sha256, conformanceVersion: published.conformanceVersion },
-        report: { totals: { cases: published.cases.length, passed: published.cases.length } },
-      });
-      expect(run.requests).toBeGreaterThan(1);
-      expect(run.requests).toBeLessThanOrEqual(50);
-      expect(run.report?.requests).toBe(run.requests);
-    }
-  });
-
-  it('with one fault fails, and the report names the case and the difference', async () => {
-    const right = createOwnEngine();
-    const faulty = published.cases.find(({ op, expected }) => op === 'isJti' && expected === true);
-    if (faulty === undefined) throw new Error('no such vector');
-    const isJti: NonNullable<typeof right.ops.isJti> = (input) =>
-      input === faulty.input ? false : (right.ops.isJti?.(input) ?? null);
-    const url = await serve({ ...right, ops: { ...right.ops, isJti } });
-    const id = await insertRun(store, ENDPOINT);
-    await runOnce(options({ 'engine.example': url }));
-    const { status, report } = await readRun(store, id);
-    expect(status).toBe('failed');
-    const failed = report?.sets.flatMap(({ cases }) => cases.filter(({ outcome }) => outcome !== 'passed'));
-    expect(failed).toMatchObject([
-      { id: faulty.id, outcome: 'failed', difference: { pointer: '', expected: 'true', got: 'false' } },
-    ]);
-  });
-});
-
-it('an endpoint that the guard refuses is an error that says why', async () => {
+/** Asked for by one runner, one after another or at once as it likes. */
+describe('of what a runner is asked for', () => {
+  const engines = ['independent.example', 'own.example'];
+  // Whether ours passes, a sample is told by @svc/cli.
+  const right = sampleOf(engines, 1);
+  const faulty = published.cases.find(({ op, expected }) => op === 'isJti' && expected === true);
   const refused = {
     'https://127.0.0.1/': 'not a host name',
     'https://[::1]/': 'not a host name',
@@ -127,15 +92,58 @@ it('an endpoint that the guard refuses is an error that says why', async () => {
     'https://status.svc.example/': 'a host of the service itself',
     'https://svc.example../': 'not a host name',
   };
-  const ids = await Promise.all(Object.keys(refused).map((endpoint) => insertRun(store, endpoint)));
-  await runOnce(options());
-  const errors = await Promise.all(ids.map(async (id) => readRun(store, id)));
-  expect(errors.map(({ status, requests }) => [status, requests])).toEqual(ids.map(() => ['error', 0]));
-  for (const [i, why] of Object.values(refused).entries())
-    expect([errors[i]?.endpoint, errors[i]?.error]).toEqual([
-      errors[i]?.endpoint,
-      expect.stringMatching(`^describe: .*(${why}|without a dot)`),
+  const FAULTY = 'https://faulty.example/';
+  const ids = new Map<string, string>();
+  beforeAll(async () => {
+    const own = createOwnEngine();
+    const isJti: NonNullable<typeof own.ops.isJti> = (input) =>
+      input === faulty?.input ? false : (own.ops.isJti?.(input) ?? null);
+    const [server, wrong] = await Promise.all([
+      serveConformance(own),
+      serveConformance({ ...own, ops: { ...own.ops, isJti } }),
     ]);
+    try {
+      for (const endpoint of [...right.map((name) => `https://${name}/`), FAULTY, ...Object.keys(refused)])
+        ids.set(endpoint, await insertRun(store, endpoint));
+      const hosts = {
+        ...{ 'independent.example': originOf(independent.url), 'own.example': originOf(server.url) },
+        'faulty.example': originOf(wrong.url),
+      };
+      await runOnce(options(hosts));
+    } finally {
+      await Promise.all([server.close(), wrong.close()]);
+    }
+  }, 60_000);
+  const ended = (endpoint: string) => readRun(store, ids.get(endpoint) ?? '');
+
+  it.each(right)('%s passes every vector in at most 50 requests', async (name) => {
+    const run = await ended(`https://${name}/`);
+    expect(run).toMatchObject({
+      status: 'passed',
+      error: null,
+      vectors: { sha256: published.sha256, conformanceVersion: published.conformanceVersion },
+      report: { totals: { cases: published.cases.length, passed: published.cases.length } },
+    });
+    expect(run.requests).toBeGreaterThan(1);
+    expect(run.requests).toBeLessThanOrEqual(50);
+    expect(run.report?.requests).toBe(run.requests);
+  });
+
+  it('an engine with one fault fails, and the report names the case and the difference', async () => {
+    expect(faulty).toBeDefined();
+    const { status, report } = await ended(FAULTY);
+    expect(status).toBe('failed');
+    const failed = report?.sets.flatMap(({ cases }) => cases.filter(({ outcome }) => outcome !== 'passed'));
+    expect(failed).toMatchObject([
+      { id: faulty?.id, outcome: 'failed', difference: { pointer: '', expected: 'true', got: 'false' } },
+    ]);
+  });
+
+  it.each(Object.entries(refused))('%s is an error that says why: %s', async (endpoint, why) => {
+    const run = await ended(endpoint);
+    expect([run.status, run.requests, run.endpoint]).toEqual(['error', 0, endpoint]);
+    expect(run.error).toMatch(new RegExp(`^describe: .*(${why}|without a dot)`));
+  });
 });
 
 describe('of a run under way', () => {

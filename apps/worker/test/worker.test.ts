@@ -55,30 +55,104 @@ const audited = async (did: DidWeb) =>
     ({ actor, details }) => [actor.kind, details.from, details.to, details.outcome],
   );
 
-describe('re-verification', () => {
-  it('records what is found, audits what changes, and leaves alone what is not due', async () => {
-    const [proven, lost, early] = (await insertMany(3)) as [Hosted, Hosted, Hosted];
-    hosts.proofs.set(proven.name, { did: proven.did, token: proven.token });
-    await setChecked([lost.did], '24 hours 1 second');
-    await setChecked([early.did], '23 hours 59 minutes');
-    await runOnce(optionsFor([proven, lost, early]));
-    expect(hosts.asked.toSorted()).toEqual(namesOf([proven, lost]));
-    expect(await Promise.all([proven, lost, early].map(({ did }) => stateOf(did)))).toEqual([
-      'verified',
-      'unverified',
-      'verified',
-    ]);
+describe('a round, and the next one', () => {
+  /** Three whose host answers, three whose host does not. */
+  let answering: [Hosted, Hosted, Hosted];
+  let away: [Hosted, Hosted, Hosted];
+  let grants: readonly string[];
+  let asked: readonly string[];
+  let partitions: number;
+  const countPartitions = async () =>
+    (
+      await sql.query<{ n: number }>(
+        `select count(*)::int as n from pg_inherits where inhparent = 'receipts'::regclass`,
+      )
+    ).rows[0]?.n ?? 0;
+  const stampsOf = () => Promise.all(grants.map(async (id) => (await store.grants.find(id))?.revokedAtMs));
+  const checksOf = (principals: readonly Hosted[]) =>
+    Promise.all(principals.map(async ({ did }) => (await store.principals.find(did))?.lastCheckedMs ?? 0));
+  const statesOf = (principals: readonly Hosted[]) => Promise.all(principals.map(({ did }) => stateOf(did)));
+  const ofFirst = { stamps: [] as unknown[], checks: [] as number[] };
+
+  beforeAll(async () => {
+    await sql.query(`update principals set last_checked_at = now(), last_proven_at = now()`);
+    const serving = await startHosts();
+    try {
+      answering = (await insertMany(3)) as typeof answering;
+      away = (await insertMany(3)) as typeof away;
+      const [proven, lost, early] = answering;
+      serving.proofs.set(proven.name, { did: proven.did, token: proven.token });
+      await setChecked([lost.did], '24 hours 1 second');
+      await setChecked([early.did], '23 hours 50 minutes');
+      const [retried, waiting, over] = away;
+      await setChecked([retried.did], '61 minutes', '30 hours');
+      await setChecked([waiting.did], '50 minutes', '30 hours');
+      await setChecked([over.did], '1 minute', '72 hours 1 minute');
+      const { did } = await insertHosted(store);
+      await sql.query('update principals set last_checked_at = now() where did = $1', [did]);
+      grants = await insertGrants(store, did, 3);
+      await sql.query(
+        `update grants set revocation_recorded_at = now() - case id when $1 then interval '11 seconds' else '0' end
+         where id in ($1, $2)`,
+        [grants[0], grants[1]],
+      );
+      partitions = await countPartitions();
+      const { rows } = await sql.query<{ name: string }>(
+        `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'receipts'::regclass
+         order by 1 desc limit 1`,
+      );
+      await sql.query(`drop table ${rows[0]?.name}`);
+      const options = {
+        databaseUrl: database.url,
+        hosts: Object.fromEntries([
+          ...answering.map(({ name }) => [name, serving.url]),
+          ...away.map(({ name }) => [name, 'http://127.0.0.1:1']),
+        ]),
+      };
+      await runOnce(options);
+      ofFirst.stamps = await stampsOf();
+      ofFirst.checks = await checksOf([...answering, ...away]);
+      await sql.query(`update grants set revocation_recorded_at = now() where id = $1`, [grants[1]]);
+      await runOnce(options);
+      asked = [...serving.asked];
+    } finally {
+      await serving.close();
+    }
+  }, 60_000);
+
+  it('records what is found, audits what changes, and leaves alone what is not due; the next one asks none', async () => {
+    const [proven, lost, early] = answering;
+    expect(asked.toSorted()).toEqual(namesOf([proven, lost]));
+    expect(await statesOf(answering)).toEqual(['verified', 'unverified', 'verified']);
     expect(await audited(proven.did)).toEqual([['system', 'unverified', 'verified', 'proven']]);
     expect(await audited(lost.did)).toEqual([['system', 'verified', 'unverified', 'absent']]);
     expect(await audited(early.did)).toEqual([]);
   });
 
-  it('two workers at once ask each domain that is due once; the next round asks none', async () => {
+  it('a domain that cannot be asked is asked again within the hour, and at the latest when its 72 h are over', async () => {
+    const isRecent = (ms: number) => Date.now() - ms < 10 * 60_000;
+    expect(ofFirst.checks.slice(3).map(isRecent)).toEqual([true, false, true]);
+    expect(await statesOf(away)).toEqual(['verified', 'verified', 'unverified']);
+  });
+
+  it('stamps revocations that were cut off between their phases once nobody can be at them any more; others are left alone', async () => {
+    const [cutOff, underWay, active] = ofFirst.stamps;
+    expect(cutOff).toBeGreaterThan(Date.now() - 10 * 60_000);
+    expect([underWay, active]).toEqual([null, null]);
+    expect((await stampsOf())[0]).toBe(cutOff);
+  });
+
+  it('makes the partitions of the days to come', async () => {
+    expect(await countPartitions()).toBe(partitions);
+  });
+});
+
+describe('re-verification', () => {
+  it('two workers at once ask each domain that is due once', async () => {
     const due = await insertMany(30);
     await Promise.all([runOnce(optionsFor(due)), runOnce(optionsFor(due))]);
     expect(hosts.asked.toSorted()).toEqual(namesOf(due));
-    await runOnce(optionsFor(due));
-    expect(hosts.asked).toHaveLength(due.length);
+    for (const { did } of due) expect((await store.principals.find(did))?.lastCheckedMs).not.toBeNull();
   });
 
   it.runIf(isDeep)(
@@ -92,24 +166,6 @@ describe('re-verification', () => {
       expect(place(0)).toBeLessThan(place(19));
     },
   );
-
-  it('a domain that cannot be asked is asked again within the hour, and at the latest when its 72 h are over', async () => {
-    const [retried, waiting, over] = (await insertMany(3)) as [Hosted, Hosted, Hosted];
-    await setChecked([retried.did], '61 minutes', '30 hours');
-    await setChecked([waiting.did], '59 minutes', '30 hours');
-    await setChecked([over.did], '1 minute', '72 hours 1 minute');
-    // No host answers: the map leads to a closed port.
-    await hosts.close();
-    await runOnce(optionsFor([retried, waiting, over]));
-    const checkedNow = async ({ did }: Hosted) =>
-      Date.now() - ((await store.principals.find(did))?.lastCheckedMs ?? 0) < 50_000;
-    expect(await Promise.all([retried, waiting, over].map(checkedNow))).toEqual([true, false, true]);
-    expect(await Promise.all([retried, waiting, over].map(({ did }) => stateOf(did)))).toEqual([
-      'verified',
-      'verified',
-      'unverified',
-    ]);
-  });
 
   it('SIGTERM amid a round: what is under way is recorded, the exit code is 0, the rest is done by the next', async () => {
     const due = await insertMany(40);
@@ -164,24 +220,6 @@ describe('re-verification', () => {
 });
 
 describe('revocations cut off between their phases', () => {
-  it('are stamped once nobody can be at them any more; others are left alone', async () => {
-    const { did } = await insertHosted(store);
-    const [cutOff, underWay, active] = await insertGrants(store, did, 3);
-    await sql.query(
-      `update grants set revocation_recorded_at = now() - case id when $1 then interval '11 seconds' else '0' end
-       where id in ($1, $2)`,
-      [cutOff, underWay],
-    );
-    await runOnce(optionsFor([]));
-    const revokedAt = async (id = '') => (await store.grants.find(id))?.revokedAtMs;
-    expect(await revokedAt(cutOff)).toBeGreaterThan(Date.now() - 60_000);
-    expect(await revokedAt(underWay)).toBeNull();
-    expect(await revokedAt(active)).toBeNull();
-    const first = await revokedAt(cutOff);
-    await runOnce(optionsFor([]));
-    expect(await revokedAt(cutOff)).toBe(first);
-  });
-
   it.runIf(isDeep)('a Principal whose barrier is held up does not hold up the others', async () => {
     const [held, free] = (await insertMany(2)) as [Hosted, Hosted];
     const [heldGrant] = await insertGrants(store, held.did, 1);
@@ -238,16 +276,4 @@ it('the admin port tells that the worker lives, is ready, and what its jobs did'
   ]);
   worker.signal('SIGTERM');
   expect(await worker.ended).toBe(0);
-});
-
-it('partitions of the days to come are made ahead', async () => {
-  const countPartitions = `select count(*)::int as n from pg_inherits where inhparent = 'receipts'::regclass`;
-  const before = (await sql.query<{ n: number }>(countPartitions)).rows[0]?.n ?? 0;
-  const { rows } = await sql.query<{ name: string }>(
-    `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'receipts'::regclass
-     order by 1 desc limit 1`,
-  );
-  await sql.query(`drop table ${rows[0]?.name}`);
-  await runOnce(optionsFor([]));
-  expect((await sql.query<{ n: number }>(countPartitions)).rows[0]?.n).toBe(before);
 });

@@ -1,12 +1,12 @@
 /** What the database still holds of days that are read from their objects, against these. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { ColdDayReader, packDays, parseColdDay } from '@svc/cold-ledger';
 import { openObjects } from '@svc/object-store';
 import { type ObjectStore, ObjectStoreError } from '@svc/service';
 import { tamper } from '@svc/testkit';
+import { makeMemoryFolder } from '@svc/testkit/cluster-folder';
+import { isDeep } from '@svc/testkit/sampled';
 import {
   createColdWorld,
   DAYS,
@@ -25,7 +25,7 @@ import { checkDatabase } from '../src/index.ts';
 import { queryOn } from '../src/query.ts';
 
 const stores = withStores();
-const root = mkdtempSync(join(tmpdir(), 'svc-fsck-cold-'));
+const root = makeMemoryFolder();
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 const [day = '', empty = ''] = DUE;
 let objects: ObjectStore;
@@ -144,7 +144,7 @@ it.each(held)('finds %s', async (_, tables, change, problem) => {
     );
   expect(found.length).toBeGreaterThan(0);
   for (const one of found) expect(one).toContain(problem);
-  expect(await findNew()).toEqual([]);
+  if (isDeep) expect(await findNew()).toEqual([]);
   expect(
     await runSql(stores.url, `select count(*)::integer as n from cold_days where state = 'cold'`),
   ).toEqual([{ n: DUE.length }]);

@@ -19,6 +19,7 @@ import {
   settle,
 } from '@svc/service';
 import { type OwnCluster, startOwnCluster } from '@svc/testkit';
+import { sampled } from '@svc/testkit/sampled';
 import { endSessions, runSql, untilRow, withSession } from '@svc/testkit/store/session';
 import {
   allowCommit,
@@ -138,12 +139,15 @@ describe('while the standby does not answer', () => {
     while (grants.length <= GIVEN_UP) grants.push(await insertGrant(world));
     const [last, ...givenUp] = grants as [GrantRecord, ...GrantRecord[]];
     await setStandby('nobody');
-    for (const grant of givenUp) {
-      const decision = allowCommit(world, grant);
-      await expect(store.verify.commitDecisions([decision])).rejects.toMatchObject({
-        kind: expect.stringMatching('ambiguous|unavailable'),
-      });
-    }
+    const atOnce = sampled({ quick: COMMITS, deep: 1 });
+    for (let from = 0; from < givenUp.length; from += atOnce)
+      await Promise.all(
+        givenUp.slice(from, from + atOnce).map((grant) =>
+          expect(store.verify.commitDecisions([allowCommit(world, grant)])).rejects.toMatchObject({
+            kind: expect.stringMatching('ambiguous|unavailable'),
+          }),
+        ),
+      );
     expect(await countWaiting()).toBe(COMMITS);
     await setStandby('');
     await withSession(cluster.adminUrl, (session) =>
@@ -161,77 +165,93 @@ describe('while the standby does not answer', () => {
     while (!(await isStored()));
   });
 
-  it('a transaction that finds everything done already is not answered as done', async () => {
-    const find = () => store.transaction((tx) => tx.principals.find(world.principal.did));
-    expect(await find()).not.toBeNull();
-    await setStandby('nobody');
-    await expect(find()).rejects.toMatchObject({ kind: 'ambiguous' });
-    await setStandby('');
-    expect(await find()).not.toBeNull();
-  });
-
-  describe('a request for approval that is visible is not answered as settled or made', () => {
-    const ACTION = { type: 'commerce:purchase', resource: 'order/7', amount: 900, currency: 'USD' } as const;
-    const stored = async (): Promise<ApprovalRecord> => {
-      const receiptId = `drc_${encodeUlid(Date.now(), randomBytes(10))}` as ReceiptId;
-      const request = await store.approvals.insert({
-        requestId: `arq_${encodeUlid(Date.now(), randomBytes(10))}`,
-        ...{ relyingParty: world.relyingParty.did, principal: world.principal.did },
-        ...{ grantId: newGrantId(), agent: newAgent(), action: ACTION, actionHash: hashOf(receiptId) },
-        ...{ expiresInSeconds: 900, receiptId, proof: 'a.b.c' },
-      });
-      await store.approvals.addReceipt(request.requestId, receiptId, 100);
-      return request;
-    };
-    const DENIED = { state: 'denied', reason: null } as const;
-    const CANCELLED = { state: 'cancelled' } as const;
-    const deps = () => ({ store, clock: { nowMs: Date.now }, random: { bytes: randomBytes } }) as never;
-    const principal = () => ({ class: 'principal', subject: world.principal.did }) as Caller;
-    const relyingParty = () => ({ class: 'rp', subject: world.relyingParty.did }) as RpCaller;
-
-    it.each<[string, ApprovalDecision | null, (request: ApprovalRecord) => Promise<ApprovalRecord>]>([
-      [
-        'by who rejects it again',
-        DENIED,
-        ({ requestId: id, principal: did }) =>
-          rejectApproval(deps(), principal(), { did, id, requestId: 'req_2' }, null),
-      ],
-      [
-        'by who cancels it again',
-        CANCELLED,
-        ({ requestId }) => cancelApproval(deps(), relyingParty(), requestId, 'req_2'),
-      ],
-      [
-        'by who settles it as another has in the meantime',
-        DENIED,
-        (request) => settle(deps(), SYSTEM, request, DENIED, 'req_2'),
-      ],
-      [
-        'by who asks again',
-        null,
-        ({ receiptId, proof }) =>
-          requestApproval(deps(), relyingParty(), {
-            ...{ receiptId: receiptId as ReceiptId, proof: proof ?? '' },
-            ...{ expiresInSeconds: 900, requestId: 'req_2' },
-          }),
-      ],
-    ])('%s', async (_, decision, repeat) => {
-      const request = await stored();
-      if (decision !== null) await store.approvals.decide(request.requestId, decision);
-      onTestFinished(() => setStandby(''));
-      await setStandby('nobody');
-      await expect(repeat(request)).rejects.toMatchObject({ kind: 'ambiguous' });
-      await setStandby('');
-      expect(await repeat(request)).toMatchObject({ state: decision?.state ?? 'pending' });
+  const ACTION = { type: 'commerce:purchase', resource: 'order/7', amount: 900, currency: 'USD' } as const;
+  const stored = async (decision: ApprovalDecision | null): Promise<ApprovalRecord> => {
+    const receiptId = `drc_${encodeUlid(Date.now(), randomBytes(10))}` as ReceiptId;
+    const request = await store.approvals.insert({
+      requestId: `arq_${encodeUlid(Date.now(), randomBytes(10))}`,
+      ...{ relyingParty: world.relyingParty.did, principal: world.principal.did },
+      ...{ grantId: newGrantId(), agent: newAgent(), action: ACTION, actionHash: hashOf(receiptId) },
+      ...{ expiresInSeconds: 900, receiptId, proof: 'a.b.c' },
     });
-  });
+    await store.approvals.addReceipt(request.requestId, receiptId, 100);
+    if (decision !== null) await store.approvals.decide(request.requestId, decision);
+    return request;
+  };
+  const DENIED = { state: 'denied', reason: null } as const;
+  const CANCELLED = { state: 'cancelled' } as const;
+  const depsOf = (own: Store) =>
+    ({ store: own, clock: { nowMs: Date.now }, random: { bytes: randomBytes } }) as never;
+  const principal = () => ({ class: 'principal', subject: world.principal.did }) as Caller;
+  const relyingParty = () => ({ class: 'rp', subject: world.relyingParty.did }) as RpCaller;
+  const repeating =
+    (
+      decision: ApprovalDecision | null,
+      repeat: (request: ApprovalRecord, deps: never) => Promise<ApprovalRecord>,
+    ) =>
+    async (own: Store) => {
+      const request = await stored(decision);
+      return () => repeat(request, depsOf(own));
+    };
+  const artifact = { hash: hashOf('x'), contentType: 'text/plain', body: Buffer.from('x') };
 
-  it('no write of any kind is answered, whatever synchronous_commit the server is configured with', async () => {
+  /** What is made ready while the standby answers, and then asked; what it comes to once the standby answers again. */
+  const asked: [what: string, prepare: (own: Store) => Promise<() => Promise<unknown>>, once?: object][] = [
+    [
+      'a transaction that finds everything done already is not answered as done',
+      async (own) => () => own.transaction((tx) => tx.principals.find(world.principal.did)),
+      {},
+    ],
+    [
+      'a request for approval that is visible is not answered as settled or made by who rejects it again',
+      repeating(DENIED, ({ requestId: id, principal: did }, deps) =>
+        rejectApproval(deps, principal(), { did, id, requestId: 'req_2' }, null),
+      ),
+      { state: 'denied' },
+    ],
+    [
+      'nor by who cancels it again',
+      repeating(CANCELLED, ({ requestId }, deps) => cancelApproval(deps, relyingParty(), requestId, 'req_2')),
+      { state: 'cancelled' },
+    ],
+    [
+      'nor by who settles it as another has in the meantime',
+      repeating(DENIED, (request, deps) => settle(deps, SYSTEM, request, DENIED, 'req_2')),
+      { state: 'denied' },
+    ],
+    [
+      'nor by who asks again',
+      repeating(null, ({ receiptId, proof }, deps) =>
+        requestApproval(deps, relyingParty(), {
+          ...{ receiptId: receiptId as ReceiptId, proof: proof ?? '' },
+          ...{ expiresInSeconds: 900, requestId: 'req_2' },
+        }),
+      ),
+      { state: 'pending' },
+    ],
+    [
+      'no write of any kind is answered, whatever synchronous_commit the server is configured with',
+      async (own) => () => own.transaction((tx) => tx.evidence.insert(artifact)),
+    ],
+  ];
+  const answers = new Map<string, { readonly meanwhile: object | undefined; readonly once: unknown }>();
+  // All at once, each at a node of its own: each takes its whole deadline.
+  beforeAll(async () => {
+    const nodes = asked.map(() => createStore({ databaseUrl: cluster.url }));
+    const asking: (readonly [string, () => Promise<unknown>])[] = [];
+    for (const [i, [what, prepare]] of asked.entries()) asking.push([what, await prepare(nodes[i] as Store)]);
     await setStandby('nobody');
-    const artifact = { hash: hashOf('x'), contentType: 'text/plain', body: Buffer.from('x') };
-    const write = store.transaction((tx) => tx.evidence.insert(artifact));
-    await expect(write).rejects.toMatchObject({ kind: 'ambiguous' });
+    const settled = await Promise.allSettled(asking.map(([, ask]) => ask()));
     await setStandby('');
+    for (const [i, [what, ask]] of asking.entries())
+      answers.set(what, { meanwhile: settled[i], once: await ask() });
+    await Promise.all(nodes.map((node) => node.close()));
+  }, 60_000);
+
+  it.each(asked.map(([what, , once]) => [what, once] as const))('%s', (what, once) => {
+    const found = answers.get(what);
+    expect(found?.meanwhile).toMatchObject({ status: 'rejected', reason: { kind: 'ambiguous' } });
+    if (once !== undefined) expect(found?.once).toMatchObject(once);
   });
 });
 

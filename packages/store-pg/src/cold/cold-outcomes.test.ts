@@ -1,8 +1,6 @@
 /** Outcomes of cold Receipts: whatever reads objects is done before the transaction, which holds locks that decisions wait for. */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { packDays } from '@svc/cold-ledger';
 import { openObjects } from '@svc/object-store';
@@ -14,6 +12,7 @@ import {
   reportOutcome,
   type Store,
 } from '@svc/service';
+import { makeMemoryFolder } from '@svc/testkit/cluster-folder';
 import {
   bringBack,
   coldPlaceOf,
@@ -30,7 +29,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createStore } from '../create-store.ts';
 
 const stores = withStores();
-const root = mkdtempSync(join(tmpdir(), 'svc-cold-'));
+const root = makeMemoryFolder();
 let objects: ObjectStore;
 let world: readonly Receipt[];
 beforeAll(async () => {

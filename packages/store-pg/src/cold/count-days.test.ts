@@ -1,11 +1,10 @@
 /** Counts of parts of cold days have the columns that are asked for and no others, and are bounded. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { packDays } from '@svc/cold-ledger';
 import { openObjects } from '@svc/object-store';
 import { TooManyCountsError } from '@svc/service';
+import { makeMemoryFolder } from '@svc/testkit/cluster-folder';
 import {
   coldPlaceOf,
   createColdWorld,
@@ -31,7 +30,7 @@ const RANGES = [
 ] as const;
 
 const stores = withStores();
-const root = mkdtempSync(join(tmpdir(), 'svc-cold-'));
+const root = makeMemoryFolder();
 let world: readonly Receipt[];
 let cold: ColdReader;
 beforeAll(async () => {

@@ -1,14 +1,13 @@
 /** What is recorded of a day is not believed for being recorded: whoever could write to the database alone makes nothing lost, and no answer wrong. */
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { dropDays, type PackDaysDeps, packDays } from '@svc/cold-ledger';
 import { openObjects } from '@svc/object-store';
 import type { ReceiptId } from '@svc/protocol';
 import type { ObjectStore, Store } from '@svc/service';
 import { tamper } from '@svc/testkit';
+import { makeMemoryFolder } from '@svc/testkit/cluster-folder';
 import {
   bringBack,
   coldPlaceOf,
@@ -24,7 +23,7 @@ import { createStore } from '../create-store.ts';
 import { unpackDay } from './unpack-day.ts';
 
 const stores = withStores();
-const root = mkdtempSync(join(tmpdir(), 'svc-made-up-'));
+const root = makeMemoryFolder();
 const [day = ''] = DUE;
 const never = new AbortController().signal;
 let objects: ObjectStore;

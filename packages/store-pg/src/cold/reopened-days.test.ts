@@ -1,12 +1,11 @@
 /** A repair of the clock where days that are not over have been packed: here `today` is a day of the past. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { ColdDayReader, dropDays, packDays, parseColdDay } from '@svc/cold-ledger';
 import { openObjects } from '@svc/object-store';
 import { checkContent, closeDays, type ObjectStore } from '@svc/service';
 import { tamper } from '@svc/testkit';
+import { makeMemoryFolder } from '@svc/testkit/cluster-folder';
 import { bringBack, createColdWorld, DAYS, DUE, packingOf, serviceOf } from '@svc/testkit/store/cold-world';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
@@ -14,7 +13,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { unpackDay } from './unpack-day.ts';
 
 const stores = withStores();
-const root = mkdtempSync(join(tmpdir(), 'svc-reopen-'));
+const root = makeMemoryFolder();
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const [first = '', today = '', last = ''] = DUE;

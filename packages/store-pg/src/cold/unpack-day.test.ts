@@ -1,12 +1,11 @@
 /** Packed days come back as they were, and what has no other copy is proven now and again. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { ColdDayReader, dropDays, packDays, packNamedDay, parseColdDay } from '@svc/cold-ledger';
 import { openObjects } from '@svc/object-store';
 import { type ObjectStore, ObjectStoreError } from '@svc/service';
 import { tamper } from '@svc/testkit';
+import { makeMemoryFolder } from '@svc/testkit/cluster-folder';
 import { bringBack, createColdWorld, DUE, packingOf } from '@svc/testkit/store/cold-world';
 import { withStores } from '@svc/testkit/store/open-store';
 import { endSessions, runSql } from '@svc/testkit/store/session';
@@ -14,7 +13,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { unpackDay } from './unpack-day.ts';
 
 const stores = withStores();
-const root = mkdtempSync(join(tmpdir(), 'svc-unpack-'));
+const root = makeMemoryFolder();
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const [day = '', , busy = ''] = DUE;
