@@ -176,7 +176,7 @@ describe('fsck --cold', () => {
   };
   const onlyFault = (problem: string) => [expect.stringContaining(`cold-days: ${busy}: ${problem}`)];
 
-  it.each(sampleOf([0, 0.25, 0.5, 0.99], 2))('finds a flipped byte at %d of an object', (part) =>
+  it.each(sampleOf([0, 0.25, 0.5, 0.99], 1))('finds a flipped byte at %d of an object', (part) =>
     restoring(async (file) => {
       const bytes = readFileSync(file);
       const at = Math.floor(bytes.length * part);
@@ -214,25 +214,29 @@ describe('fsck --cold', () => {
       expect((await check()).faults).toEqual(onlyFault('nothing is stored under'));
     }));
 
-  it('finds an object that is newer than its manifest: the same day, written anew with another action, under the name of the former one', () =>
-    restoring(async (file) => {
-      const folder = mkdtempSync(join(tmpdir(), 'svc-newer-'));
-      const { objects } = await openObjects(place, null);
-      const newer = await openObjects(pathToFileURL(folder).href, null);
-      const reader = new ColdDayReader(objects, parseColdDay(manifest));
-      const rows = {
-        async *receipts() {
-          for await (const batch of reader.receipts())
-            yield batch.map((row) => ({ ...row, resource: 'order/9' }));
-        },
-        attestations: () => reader.rows('attestations'),
-        consumptionEvents: () => reader.rows('consumption_events'),
-      };
-      const tables = await packTables(newer.objects, busy, rows);
-      copyFileSync(join(folder, tables.receipts[0]?.name ?? ''), file);
-      rmSync(folder, { recursive: true });
-      expect((await check()).faults).toEqual(onlyFault('what is stored under'));
-    }));
+  // To its bytes it is one with a byte that is another.
+  it.runIf(isDeep)(
+    'finds an object that is newer than its manifest: the same day, written anew with another action, under the name of the former one',
+    () =>
+      restoring(async (file) => {
+        const folder = mkdtempSync(join(tmpdir(), 'svc-newer-'));
+        const { objects } = await openObjects(place, null);
+        const newer = await openObjects(pathToFileURL(folder).href, null);
+        const reader = new ColdDayReader(objects, parseColdDay(manifest));
+        const rows = {
+          async *receipts() {
+            for await (const batch of reader.receipts())
+              yield batch.map((row) => ({ ...row, resource: 'order/9' }));
+          },
+          attestations: () => reader.rows('attestations'),
+          consumptionEvents: () => reader.rows('consumption_events'),
+        };
+        const tables = await packTables(newer.objects, busy, rows);
+        copyFileSync(join(folder, tables.receipts[0]?.name ?? ''), file);
+        rmSync(folder, { recursive: true });
+        expect((await check()).faults).toEqual(onlyFault('what is stored under'));
+      }),
+  );
 
   it('finds a manifest of another day, and one that nobody has signed; an object that no manifest names is told', async () => {
     const [row] = await runSql<{ manifest: string; hash: string }>(

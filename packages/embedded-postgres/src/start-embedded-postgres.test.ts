@@ -114,7 +114,8 @@ describe('startEmbeddedPostgres', () => {
     expect(isAlive(pid)).toBe(false);
   });
 
-  it('starts again after the server was killed, on the same port', async () => {
+  // Of a test's own cluster: replica.test.ts and outage.test.ts of store-pg.
+  it.runIf(isDeep)('starts again after the server was killed, on the same port', async () => {
     const dataDir = copyOfMade();
     const first = await start({ dataDir });
     await query(first.url, 'CREATE TABLE kept AS SELECT 1 AS one');
@@ -185,7 +186,8 @@ const asRoot = isRoot ? describe : describe.skip;
 if (!isRoot) console.warn('not root: the tests of running as another user are skipped');
 
 asRoot('startEmbeddedPostgres, as root', () => {
-  it('runs the server as an ordinary user, nobody where nobody else is known', async () => {
+  // As root PostgreSQL refuses to start: every test with a database shows that another user runs it.
+  it.runIf(isDeep)('runs the server as an ordinary user, nobody where nobody else is known', async () => {
     expect(findServerUser(['no-such-user', 'nobody'])?.name).toBe('nobody');
     expect(() => findServerUser(['no-such-user'])).toThrow(/no user called no-such-user/);
     const users = ['no-such-user', 'nobody'];

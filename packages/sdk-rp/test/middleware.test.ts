@@ -277,7 +277,7 @@ describe.each([
     const errors: unknown[] = [];
     await using service = await startServer(script);
     await using shop = await start({
-      verifier: verifierOf(service.baseUrl, 300),
+      verifier: verifierOf(service.baseUrl, 150),
       onError: (error) => errors.push(error),
     });
     const answer = await post(shop, await presented());

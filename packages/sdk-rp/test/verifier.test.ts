@@ -118,7 +118,7 @@ describe('the page of the guide', () => {
   );
 
   it('is named by what any call throws, at the address that was given', async () => {
-    const unreachable = verifierOf('http://127.0.0.1:1', { timeoutMs: 1_000 });
+    const unreachable = verifierOf('http://127.0.0.1:1', { timeoutMs: 250 });
     const one = await input();
     const helpOf = async (work: Promise<unknown>) => (await failure(work)).helpUrl;
     const at = 'http://127.0.0.1:1/guide/kinds';
@@ -187,7 +187,7 @@ describe('trying again', () => {
     ],
   ])('says that the outcome is unknown when %s', async (_, replies) => {
     await using server = await startServer(replies);
-    const error = await failure(verifierOf(server.baseUrl, { timeoutMs: 400 }).verify(await input()));
+    const error = await failure(verifierOf(server.baseUrl, { timeoutMs: 250 }).verify(await input()));
     expect(error).toMatchObject({ kind: 'outcome-unknown', message: expect.stringMatching(/lost/) });
   });
 

@@ -7,6 +7,7 @@ import {
   type RetentionStore,
 } from '@svc/service';
 import { tamper } from '@svc/testkit';
+import { sampled } from '@svc/testkit/sampled';
 import { machineClock } from '@svc/testkit/store/movable-clock';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql, withSession } from '@svc/testkit/store/session';
@@ -62,14 +63,15 @@ describe('spent Proofs', () => {
   beforeEach(() => runSql(stores.url, 'truncate spent_proofs'));
 
   it('are forgotten an hour after they expired and never before, however many, by two nodes at once', async () => {
-    await insertSpent(50_000, `now() - interval '2 hours'`);
+    const old = sampled({ quick: 15_000, deep: 50_000 });
+    await insertSpent(old, `now() - interval '2 hours'`);
     await insertSpent(7_200, `now() - interval '58 minutes' + n * interval '1 second'`);
     await insertSpent(10_000, `now() - interval '61 minutes'`);
     const rounds = await Promise.all([
       forgetSpentProofs({ store: stores.first, clock: machineClock }, unstopped()),
       forgetSpentProofs({ store: stores.second, clock: machineClock }, unstopped()),
     ]);
-    expect(rounds[0].removed + rounds[1].removed).toBe(60_000);
+    expect(rounds[0].removed + rounds[1].removed).toBe(old + 10_000);
     expect(await count('spent_proofs')).toBe(7_200);
     expect(await count(`spent_proofs where expires_at < now() - interval '1 hour'`)).toBe(0);
   });
@@ -230,7 +232,8 @@ describe('action fields of Receipts', () => {
            order by receipt_id), 'UTF8')), 'hex') as rest from receipts r`,
       );
     // Three days, and a quarter of an hour around the edge, one a second.
-    await insertReceipts(9_000, `timestamptz '2011-03-01 00:00:00Z'`, 28);
+    const long = sampled({ quick: 3_000, deep: 9_000 });
+    await insertReceipts(long, `timestamptz '2011-03-01 00:00:00Z'`, (3 * 86_400) / long);
     await insertReceipts(900, `${SEVEN_YEARS_AGO} - interval '10 minutes'`, 1);
     const before = await rest();
     const { deps, signal } = endingAfterOneStep();
@@ -244,11 +247,11 @@ describe('action fields of Receipts', () => {
     expect(await count(`${old} and action_type is null and amount is null and resource is null`)).toBe(
       cleared,
     );
-    expect(cleared).toBeGreaterThanOrEqual(9_000 + 599);
+    expect(cleared).toBeGreaterThanOrEqual(long + 599);
     expect(await count(`${old} and action_type is null and evaluated_at > ${SEVEN_YEARS_AGO}`)).toBe(0);
     expect(
       await count(`${old} and action_type is not null and amount is not null and resource is not null`),
-    ).toBe(9_900 - cleared);
+    ).toBe(long + 900 - cleared);
     expect(await rest()).toEqual(before);
     // The seconds go on: what has come of age since is cleared, and no more.
     const { cleared: later } = await clearOldActions(
@@ -288,8 +291,10 @@ describe('action fields of Receipts', () => {
       refusals.push(`update receipts set ${cleared.join(', ')}, ${name} = ${other} ${row}`);
     }
     for (const name of ACTION_COLUMNS) refusals.push(`update receipts set ${name} = null ${row}`);
-    for (const refused of refusals)
-      await expect(runSql(stores.url, refused), refused).rejects.toThrow('append-only');
+    await withSession(stores.url, async (session) => {
+      for (const refused of refusals)
+        await expect(session.query(refused), refused).rejects.toThrow('append-only');
+    });
     await runSql(stores.url, `update receipts set ${ACTION} ${row}`);
     expect(await count(`receipts ${row} and action_type is null`)).toBe(1);
     await expect(runSql(stores.url, `update receipts set ${ACTION} ${row}`)).rejects.toThrow('append-only');

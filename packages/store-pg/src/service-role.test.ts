@@ -4,6 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { tamper, withDatabase } from '@svc/testkit';
+import { sampled } from '@svc/testkit/sampled';
 import { openStore } from '@svc/testkit/store/open-store';
 import { changePause } from '@svc/testkit/store/pause-races';
 import { runSql, withSession } from '@svc/testkit/store/session';
@@ -70,7 +71,7 @@ it('after any migration the roles of the service and of a runner have what they 
     // A right of somebody else on a column changes nothing of that, and stays.
     await runSql(former, `grant select (jws) on receipts to ${reader}`);
     const atFirst = await rights();
-    for (const until of ['0011', '0019', '9999']) {
+    for (const until of sampled({ quick: ['9999'], deep: ['0011', '0019', '9999'] })) {
       await migrate(former, { migrations: migrations.filter((one) => one.name < until) });
       const kept = await rights();
       await grantService(former, role);
@@ -200,16 +201,19 @@ describe('the role of the service', () => {
        from information_schema.triggers where trigger_name = 'refuse_change' group by 1`,
     );
     expect(tables.length).toBeGreaterThan(8);
-    for (const { name, events } of tables)
-      for (const event of events) {
-        const [column] = await runSql<{ name: string }>(
-          database.url,
-          `select attname as name from pg_attribute where attrelid = '${name}'::regclass and attnum = 1`,
-        );
-        const sql =
-          event === 'DELETE' ? `delete from ${name}` : `update ${name} set ${column?.name} = ${column?.name}`;
-        await expect(asRole(sql), sql).rejects.toMatchObject(DENIED);
-      }
+    const columns = await runSql<{ table: string; name: string }>(
+      database.url,
+      `select attrelid::regclass::text as table, attname as name from pg_attribute where attnum = 1`,
+    );
+    const first = new Map(columns.map(({ table, name }) => [table, name]));
+    await withSession(roleUrl(), async (session) => {
+      for (const { name, events } of tables)
+        for (const event of events) {
+          const column = first.get(name);
+          const sql = event === 'DELETE' ? `delete from ${name}` : `update ${name} set ${column} = ${column}`;
+          await expect(session.query(sql), sql).rejects.toMatchObject(DENIED);
+        }
+    });
   });
 });
 

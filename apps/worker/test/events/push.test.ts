@@ -305,7 +305,7 @@ describe('an endpoint that answers', () => {
   });
 
   it('not at all fails at the deadline, and meanwhile all that is for others arrives', async () => {
-    const { received, answers, deps } = await start(2_000);
+    const { received, answers, deps } = await start(1_000);
     const silent = await openStream('silent');
     const healthy = await openStream('healthy');
     answers.set('silent.hooks.example', () => {});

@@ -20,7 +20,7 @@ import {
 } from '@svc/service';
 import { tamper } from '@svc/testkit';
 import { makeMemoryFolder } from '@svc/testkit/cluster-folder';
-import { sampled, sampleOf } from '@svc/testkit/sampled';
+import { sampled } from '@svc/testkit/sampled';
 import {
   bringBack,
   coldPlaceOf,
@@ -148,7 +148,7 @@ const ask = async (
   }
   answers.push(anyOrder(await store.usage.countAll({ orgs: [], subjects: [] })));
   for (const [i, { id }] of world.entries()) {
-    if (i % 3 !== 0) continue;
+    if (i % sampled({ quick: 9, deep: 3 }) !== 0) continue;
     answers.push(await store.receipts.find(id), await store.outcomes.listOfReceipts([id]));
     answers.push(await getInclusion(deps, id));
   }
@@ -178,7 +178,7 @@ it('lists with any filter and cursor, exports, counts, Receipts, proofs and leav
   await bringBack(stores.url);
   const hot = await ask(stores.first, lists, counts);
   expect(hot.length).toBeGreaterThan(100);
-  expect(hot.join('').length).toBeGreaterThan(sampled({ quick: 20_000, deep: 50_000 }));
+  expect(hot.join('').length).toBeGreaterThan(sampled({ quick: 10_000, deep: 50_000 }));
   const subsets = [
     DUE,
     ...fc.sample(fc.subarray([...DUE], { minLength: 1 }), {
@@ -239,7 +239,7 @@ it('days that leave or come back between any two statements of a list, an export
     await bringBack(stores.url);
     const { value: hot, statements } = await whileMoving(0, async () => {}, work);
     const moments = Array.from({ length: statements }, (_, i) => i + 1);
-    for (const n of sampleOf(moments, 3)) {
+    for (const n of sampled({ quick: moments.slice(0, 2), deep: moments })) {
       expect((await whileMoving(n, () => makeCold(DUE), work)).value).toEqual(hot);
       expect((await whileMoving(n, () => bringBack(stores.url), work)).value).toEqual(hot);
     }
@@ -500,10 +500,10 @@ it('a page whose time is over at once ends where it is: the pages together are t
     deadlines: { connectMs: 20_000, waitMs: 20_000, readMs: 20_000, ledgerReadMs: 20_000 },
   });
   try {
-    const filters = fc.sample(listFilter, { numRuns: sampled({ quick: 5, deep: 200 }), seed: 6 });
+    const filters = fc.sample(listFilter, { numRuns: sampled({ quick: 3, deep: 200 }), seed: 6 });
     let unfinished = 0;
     for (const filter of [{ relyingParties: null }, ...filters])
-      for (const limit of [2, 50]) {
+      for (const limit of [sampled({ quick: 5, deep: 2 }), 50]) {
         const found: unknown[] = [];
         let next: DecisionListFilter | null = filter;
         while (next !== null) {
@@ -524,7 +524,7 @@ it('a page whose time is over at once ends where it is: the pages together are t
         }
         expect(found).toEqual((await reading.decisions.list(filter, 500)).items);
       }
-    expect(unfinished).toBeGreaterThan(sampled({ quick: 10, deep: 20 }));
+    expect(unfinished).toBeGreaterThan(sampled({ quick: 5, deep: 20 }));
   } finally {
     await hurried.close();
   }
