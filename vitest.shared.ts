@@ -50,7 +50,8 @@ export const project = (
       exclude: [...configDefaults.exclude, ...left, ...exclude],
       isolate: false,
       testTimeout: 30_000,
-      maxWorkers: 2,
+      // One more than the cores of a small machine: tests wait for servers a quarter of their time.
+      maxWorkers: 3,
       globalSetup: [
         ...(projectsWithDatabase.has(name) ? [testkit('vitest-database-setup.ts')] : []),
         ...(projectsWithPrograms.has(name) ? [testkit('process/programs.ts')] : []),
