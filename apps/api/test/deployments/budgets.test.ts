@@ -1,6 +1,6 @@
 /**
  * A budget of n allows exactly n, whoever asks where (interface §Consumable Grants): 64 verifications at once, each with a
- * Proof of its own, through two processes. The same races against a commit that reads and then writes must overdraw, or
+ * Proof of its own, through two nodes. The same races against a commit that reads and then writes must overdraw, or
  * they would prove nothing.
  */
 import { randomBytes } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
  * The 200 of a compromise and of the kill switch is the promise of a revocation: no ALLOW that it takes back is
- * committed after it (protocol §9, §10). Raced under load over real sockets at two processes; the same races against a
+ * committed after it (protocol §9, §10). Raced under load over real sockets at two nodes; the same races against a
  * commit without its lock must break the promise, or they would prove nothing.
  */
 import { randomBytes } from 'node:crypto';
@@ -221,7 +221,7 @@ const RACED = [
   ['compromises of a key', keysToCompromise],
   ['kill switches of an Agent', agentsToDisable],
 ] as const;
-describe.each(sampleOf(RACED, 1))('%s against verifies at two processes', (_what, targets) => {
+describe.each(sampleOf(RACED, 1))('%s against verifies at two nodes', (_what, targets) => {
   it(`${RACES} races: no ALLOW after the 200, none dated after the instant it names`, async () => {
     const { late, postdated, allowed, denied } = await runRaces(targets(RACES));
     expect({ late, postdated }).toEqual({ late: 0, postdated: 0 });

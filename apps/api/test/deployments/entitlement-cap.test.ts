@@ -1,6 +1,6 @@
 /**
  * A cap of n covers exactly n checks, whoever asks where (interface §Entitlement): 64 verifications at once, each with a
- * Proof of its own, through two processes. Who is refused keeps the Proof, and it allows once there is room. The same
+ * Proof of its own, through two nodes. Who is refused keeps the Proof, and it allows once there is room. The same
  * races against a commit whose batches share the org's lock must pass the cap, or they would prove nothing.
  */
 import { randomUUID } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
  * The 200 of a pause means what that of a revocation means, and its end is as exact (protocol §9). Raced over real sockets at two
- * processes; the same races against commits that are not waited for must break the promise. Six scopes at the store: pause-races.
+ * nodes; the same races against commits that are not waited for must break the promise. Six scopes at the store: pause-races.
  */
 import { withDatabase } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
@@ -117,7 +117,7 @@ const alter = async (...[name, part, replacement]: Change): Promise<void> => {
   originals.push(await alterFunction(database.url, name, part, replacement));
 };
 
-describe('pauses and their ends against verifies at two processes', () => {
+describe('pauses and their ends against verifies at two nodes', () => {
   afterEach(async () => {
     for (const source of originals.splice(0).reverse()) await sql.query(source);
   });

@@ -1,6 +1,6 @@
 /**
  * A revocation's 200 is a promise: no ALLOW of that Grant is committed after it, and none is dated after
- * `revoked_at` (protocol §9, §10). Raced over real sockets at two processes; the same races against a commit without
+ * `revoked_at` (protocol §9, §10). Raced over real sockets at two nodes; the same races against a commit without
  * its lock must break the promise, or they would prove nothing.
  */
 import { withDatabase } from '@svc/testkit';
@@ -76,7 +76,7 @@ const alter = async (name: string, part: string, replacement: string): Promise<v
 const slowDown = () => alter(...DAWDLE(GAP_S));
 const takeNoPrincipalLock = () => alter(...NO_PRINCIPAL_LOCK);
 
-describe('revocations against verifies at two processes', () => {
+describe('revocations against verifies at two nodes', () => {
   afterEach(async () => {
     for (const source of originals.splice(0).reverse()) await sql.query(source);
   });
