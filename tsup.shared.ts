@@ -48,8 +48,8 @@ const NOT_OF_THE_VECTORS =
   /[\\/]vectors[\\/](?:node_modules|src|test|third-party|package\.json|[\w.-]+\.(?:ts|md))$/;
 
 /**
- * A published library, which runs everywhere: its entries as modules of both kinds, `declared` of them with declarations. All that
- * it uses is inside, of ours and of others (docs/decisions/0042-packages-that-need-no-other.md).
+ * A published library, which runs everywhere: its entries as modules of both kinds, `declared` of them with
+ * declarations. All that it uses is inside, of ours and of others (docs/decisions/0042-packages-that-need-no-other.md).
  */
 export const library = (
   entry: readonly string[],

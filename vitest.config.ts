@@ -2,8 +2,8 @@ import { defineConfig } from 'vitest/config';
 import { project } from './vitest.shared.ts';
 
 /**
- * Every package but the API in one project, so that they share workers, and what was transformed and loaded. The API's tests leave
- * nodes running in their workers, which must meet nobody's fake timers.
+ * Every package but the API in one project, so that they share workers, and what was transformed and loaded. The API's
+ * tests leave nodes running in their workers, which must meet nobody's fake timers.
  */
 const together = project('svc', {
   testTimeout: 60_000,

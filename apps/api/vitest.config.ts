@@ -10,8 +10,8 @@ export const shared = {
 };
 
 /**
- * Run one at a time, after all others: what floods or exhausts, must answer in time or lives by the millisecond. Of the deployments
- * these do none of that, and run with the others: what they race or kill is their own.
+ * Run one at a time, after all others: what floods or exhausts, must answer in time or lives by the millisecond. Of the
+ * deployments these do none of that, and run with the others: what they race or kill is their own.
  */
 const calm = [
   'admin-clock',

@@ -1,6 +1,6 @@
 /**
- * The guide, by Eleventy: each page beside its Markdown in `dist/guide/`, what they load in `dist/pages/` under names that hold their
- * hash, and llms.txt. `--to FOLDER` writes it elsewhere, where it is a site of its own.
+ * The guide, by Eleventy: each page beside its Markdown in `dist/guide/`, what they load in `dist/pages/` under names
+ * that hold their hash, and llms.txt. `--to FOLDER` writes it elsewhere, where it is a site of its own.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * What the guide says about each failure of a Receipt and of what goes with it: one text for each code, which types demand of those of
- * `@svc/receipts`. The others are of the libraries that ask a service, and of the kits.
+ * What the guide says about each failure of a Receipt and of what goes with it: one text for each code, which types
+ * demand of those of `@svc/receipts`. The others are of the libraries that ask a service, and of the kits.
  */
 import type { AuditFailureCode } from '@svc/receipts/audit';
 import type { BundleFailureCode } from '@svc/receipts/bundle';

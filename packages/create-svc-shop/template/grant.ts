@@ -1,7 +1,7 @@
 /**
- * `npm run grant CENTS`: the Principal lets the Agent buy what it likes at the shop for a day, for so many cents at most each time; add
- * `maxTotalMinor` to bound them all together, where the shop is registered with the profile `svc-base-v2`. Keys that are not
- * in `.env` yet are made and put there, and so is the Grant.
+ * `npm run grant CENTS`: the Principal lets the Agent buy what it likes at the shop for a day, for so many cents at
+ * most each time; add `maxTotalMinor` to bound them all together, where the shop is registered with the profile
+ * `svc-base-v2`. Keys that are not in `.env` yet are made and put there, and so is the Grant.
  */
 import { createPrincipalClient, generatePrincipalKey, purchase, signerFromJwk } from '@svc/sdk-principal';
 import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';

@@ -30,7 +30,10 @@ const cleanUp = async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 };
 
-/** A cluster that was made and stopped. Making one takes most of a test's time, so that those about something else begin with a copy. */
+/**
+ * A cluster that was made and stopped. Making one takes most of a test's time, so that those about something else begin
+ * with a copy.
+ */
 let made: EmbeddedPostgres;
 beforeAll(async () => {
   made = await startEmbeddedPostgres({ dataDir: join(makeFolder(), 'data'), durable: false });

@@ -1,4 +1,7 @@
-/** Requests for approval in the database: decided once, never after they have expired, told in the transaction that records them. */
+/**
+ * Requests for approval in the database: decided once, never after they have expired, told in the transaction that
+ * records them.
+ */
 import { randomBytes } from 'node:crypto';
 import type { Action, DidWeb, GrantId, ReceiptId } from '@svc/protocol';
 import { encodeUlid } from '@svc/protocol';

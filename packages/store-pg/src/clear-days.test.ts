@@ -1,4 +1,7 @@
-/** Action fields of packed days are cleared in new objects once they are seven years old: whatever fails, no Receipt is lost, and nothing early. */
+/**
+ * Action fields of packed days are cleared in new objects once they are seven years old: whatever fails, no Receipt is
+ * lost, and nothing early.
+ */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -121,7 +124,10 @@ const published = (day: string) =>
     .map(({ id, jws }) => `${id} ${jws}`)
     .sort();
 
-/** Every Receipt of every packed day is in its objects to the byte. Answers the days whose action fields are there; a day has all or none. */
+/**
+ * Every Receipt of every packed day is in its objects to the byte. Answers the days whose action fields are there; a
+ * day has all or none.
+ */
 const readWhole = async (objects: ObjectStore): Promise<readonly string[]> => {
   const uncleared: string[] = [];
   for (const { day, manifest, isCleared } of await recorded()) {

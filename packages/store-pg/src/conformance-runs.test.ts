@@ -1,4 +1,7 @@
-/** The queue of conformance runs: one running per account, each taken once, none that stays running (interface §Conformance run). */
+/**
+ * The queue of conformance runs: one running per account, each taken once, none that stays running (interface
+ * §Conformance run).
+ */
 import { randomBytes } from 'node:crypto';
 import { encodeUlid, type Sha256 } from '@svc/protocol';
 import { withStores } from '@svc/testkit/store/open-store';

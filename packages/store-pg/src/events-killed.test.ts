@@ -1,7 +1,8 @@
 /**
- * Servers killed (SIGKILL to a session, upon which all end and the server recovers) while decisions are committed, Grants paused and
- * revoked, events move into the log, and those are told who have verified what is revoked: each decision, pause, end of one and revocation
- * that is stored has its event, each event its fact, once. A server of the suite's own.
+ * Servers killed (SIGKILL to a session, upon which all end and the server recovers) while decisions are committed,
+ * Grants paused and revoked, events move into the log, and those are told who have verified what is revoked: each
+ * decision, pause, end of one and revocation that is stored has its event, each event its fact, once. A server of the
+ * suite's own.
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';

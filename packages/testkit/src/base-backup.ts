@@ -1,4 +1,5 @@
-// A copy of a cluster that works meanwhile, with what every PostgreSQL has (pg_backup_start): the embedded one comes without pg_basebackup.
+// A copy of a cluster that works meanwhile, with what every PostgreSQL has (pg_backup_start): the embedded one comes
+// without pg_basebackup.
 import { spawnSync } from 'node:child_process';
 import { chownSync, cpSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -30,7 +30,10 @@ const hasRoom = (): boolean => {
 export const makeClusterFolder = (near = chooseHome()): string =>
   mkdtempSync(join(near, `${prefix}${process.pid}-`));
 
-/** For what a test itself writes and flushes again and again: on a disk most of its time is that of the disk. The caller removes it. */
+/**
+ * For what a test itself writes and flushes again and again: on a disk most of its time is that of the disk. The caller
+ * removes it.
+ */
 export const makeMemoryFolder = (): string => makeClusterFolder();
 
 /** A cluster that is not running, into an empty folder; owners and modes, which Node's own copying loses, are kept. */

@@ -1,7 +1,7 @@
 /**
- * A key management service that speaks as much of AWS KMS as a signer asks of it, as its API reference has it: JSON 1.1, Signature
- * Version 4 checked, `Sign`, `GetPublicKey` and `CreateKey` of Ed25519 keys, their limits and errors. It can be made to
- * throttle, to hang, to fail, and to be slow.
+ * A key management service that speaks as much of AWS KMS as a signer asks of it, as its API reference has it: JSON
+ * 1.1, Signature Version 4 checked, `Sign`, `GetPublicKey` and `CreateKey` of Ed25519 keys, their limits and errors. It
+ * can be made to throttle, to hang, to fail, and to be slow.
  */
 import { createHash, createHmac, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { once } from 'node:events';

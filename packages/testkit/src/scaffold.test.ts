@@ -85,7 +85,8 @@ describe('npm run new', () => {
   it.runIf(isDeep)(
     'compiles',
     () => {
-      // Where packages find what they use: links to the root's packages, which are the clone's, and to each other, which are the copy's.
+      // Where packages find what they use: links to the root's packages, which are the clone's, and to each other,
+      // which are the copy's.
       symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
       for (const name of new Set(tracked().map((file) => join(dirname(file), 'node_modules'))))
         if (name !== 'node_modules' && existsSync(join(ROOT, name)))

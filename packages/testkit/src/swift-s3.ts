@@ -1,6 +1,7 @@
 /**
- * A real S3 server: OpenStack Swift with its s3api, on loopback, with its objects in a folder of the test. On Debian it comes with
- * `apt-get install swift-proxy swift-account swift-container swift-object`. It knows no conditional PUT: it answers 501.
+ * A real S3 server: OpenStack Swift with its s3api, on loopback, with its objects in a folder of the test. On Debian it
+ * comes with `apt-get install swift-proxy swift-account swift-container swift-object`. It knows no conditional PUT: it
+ * answers 501.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

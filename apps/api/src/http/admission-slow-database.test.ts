@@ -8,9 +8,10 @@ import { Admission, type Leaving } from './admission.ts';
 const ONE: Tenant = { crowd: 'tenants', org: 'one', subject: 'one' };
 
 /**
- * Two nodes of one org on a database with a tenth of a processor: 2 ms of every 20, shared by all that is under way, with which something else is
- * busy for up to 100 ms every two seconds. A node reads for what has come in gathered, then commits it, two of each at once. Answers which
- * requests were not answered 200, by the second in which they were told so, and how many were.
+ * Two nodes of one org on a database with a tenth of a processor: 2 ms of every 20, shared by all that is under way,
+ * with which something else is busy for up to 100 ms every two seconds. A node reads for what has come in gathered,
+ * then commits it, two of each at once. Answers which requests were not answered 200, by the second in which they were
+ * told so, and how many were.
  */
 describe('a database with a tenth of a processor', () => {
   type Leave = (nowMs: number, leaving?: Leaving) => void;

@@ -74,10 +74,10 @@ describe('three times what the service can do, for a minute', () => {
 });
 
 /**
- * A service that commits what has come in gathered, up to 64 at once, as quickly as it can at the time: its pace changes five times a
- * second. Who has waited 400 ms for a turn is told so. Answers the shares of what it could have carried, and of the
- * refusals that came late, both without the seconds in which nothing is concluded yet; and what the middle one of the answers of the
- * second half took.
+ * A service that commits what has come in gathered, up to 64 at once, as quickly as it can at the time: its pace
+ * changes five times a second. Who has waited 400 ms for a turn is told so. Answers the shares of what it could have
+ * carried, and of the refusals that came late, both without the seconds in which nothing is concluded yet; and what the
+ * middle one of the answers of the second half took.
  */
 const FIRST_MS = 3_000;
 const gathered = (capacity: number, times: number, orgs: number, spread: number) => {
@@ -153,7 +153,10 @@ it.each([100, 200])(
 );
 
 describe('a service whose commits cost much each and little for each decision, and are held up now and then', () => {
-  /** Answers a second, of the second of two minutes, where `refill` lets in as many as it would; told how many are under way, and the time. */
+  /**
+   * Answers a second, of the second of two minutes, where `refill` lets in as many as it would; told how many are under
+   * way, and the time.
+   */
   const answered = (
     refill: (underWay: number, nowMs: number) => readonly ((nowMs: number) => void)[],
     standstillEveryMs = Number.POSITIVE_INFINITY,
@@ -234,7 +237,10 @@ describe('a moment in which nothing is answered, at half of what the service can
 });
 
 describe('a service that was idle and is asked by 64 at once', () => {
-  /** 64 that each ask again when they have their answer, of one org; answers come one after another, so many a second at each time. */
+  /**
+   * 64 that each ask again when they have their answer, of one org; answers come one after another, so many a second at
+   * each time.
+   */
   const refusals = (paceAt: (nowMs: number) => number) => {
     const admission = new Admission();
     admission.enter(tenant('one'), 0)(40);

@@ -1,7 +1,8 @@
 /**
- * A database that was carried to another server, by `pg_dump` or `pg_upgrade`, belongs to a service that decides: what was spent
- * stays spent, what was revoked stays revoked, every Receipt is there, fsck finds nothing, and no object of the schema differs, which
- * production would refuse. Without a fence, which would hold a restored database until `svc-admin restore`.
+ * A database that was carried to another server, by `pg_dump` or `pg_upgrade`, belongs to a service that decides: what
+ * was spent stays spent, what was revoked stays revoked, every Receipt is there, fsck finds nothing, and no object of
+ * the schema differs, which production would refuse. Without a fence, which would hold a restored database until
+ * `svc-admin restore`.
  */
 import { checkDatabase, type Fault } from '@svc/fsck';
 import { databaseUrl, execute } from '@svc/testkit/database';

@@ -76,8 +76,8 @@ const connect = async (url: string): Promise<pg.Client> => {
 };
 
 /**
- * Closes `midnights` days while verifications go on, and answers what was named too early or never. It goes on until more Receipts
- * were named than that: a slow machine stores few of them a day, and none in the first.
+ * Closes `midnights` days while verifications go on, and answers what was named too early or never. It goes on until
+ * more Receipts were named than that: a slow machine stores few of them a day, and none in the first.
  */
 const crossMidnights = async (url: string, api: ApiNodes, midnights: number) => {
   const [sql, ...closers] = await Promise.all([connect(url), connect(url), connect(url)]);
@@ -129,8 +129,8 @@ const crossMidnights = async (url: string, api: ApiNodes, midnights: number) => 
 };
 
 /**
- * Closes the day of a decision while its commit waits at the gate. Answers the Receipt, and what was named for its day; asks again
- * while the commit gives up waiting, or is late and of a day that is not over.
+ * Closes the day of a decision while its commit waits at the gate. Answers the Receipt, and what was named for its day;
+ * asks again while the commit gives up waiting, or is late and of a day that is not over.
  */
 const closeBesideCommit = async (url: string, api: ApiNodes) => {
   const [sql, gate] = await Promise.all([connect(url), connect(url)]);

@@ -68,7 +68,10 @@ const pauseOf = (
   reason: scope === 'relying_party' ? 'SERVICE_UNAVAILABLE' : 'AUTHORITY_REVOKED',
 });
 
-/** After the race the pause is ended, with verifications under way; what is decided after the 200 of the end is no DENY for it. */
+/**
+ * After the race the pause is ended, with verifications under way; what is decided after the 200 of the end is no DENY
+ * for it.
+ */
 const race = async (tenants: Tenants, scope: Scope): Promise<Race> => {
   let held: HeldGrant | undefined;
   const raced = await raceAgainst(api, sql, tenants, (grant) => {

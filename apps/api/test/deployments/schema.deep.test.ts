@@ -1,4 +1,7 @@
-/** A schema that is not as migrated: production does not start on it, fsck names each object, and says what was never migrated. */
+/**
+ * A schema that is not as migrated: production does not start on it, fsck names each object, and says what was never
+ * migrated.
+ */
 import { spawnSync } from 'node:child_process';
 import { grantService } from '@svc/store-pg';
 import { type OwnCluster, startOwnCluster } from '@svc/testkit';

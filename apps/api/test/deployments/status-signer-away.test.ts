@@ -1,6 +1,7 @@
 /**
- * What signs status lists is away: whoever can bring that about keeps no revocation from taking effect (protocol §9, decision 52).
- * Two nodes; their signers are taken away in the process, as a token is that was pulled out. A pause, which signs nothing, takes effect as ever.
+ * What signs status lists is away: whoever can bring that about keeps no revocation from taking effect (protocol §9,
+ * decision 52). Two nodes; their signers are taken away in the process, as a token is that was pulled out. A pause,
+ * which signs nothing, takes effect as ever.
  */
 import { checkDatabase, type Fault } from '@svc/fsck';
 import { completeRevocations, serviceUnavailable } from '@svc/service';

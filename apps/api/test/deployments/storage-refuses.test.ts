@@ -59,8 +59,8 @@ const readyz = async () => {
 };
 
 /**
- * Alters the database for sessions that begin from here on, and ends the others; in a sample the server for all of them, which then
- * need not be opened again.
+ * Alters the database for sessions that begin from here on, and ends the others; in a sample the server for all of
+ * them, which then need not be opened again.
  */
 const alter = async (change: string) => {
   if (!isDeep) {

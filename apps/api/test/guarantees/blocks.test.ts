@@ -1,7 +1,7 @@
 /**
- * Every fenced block of the guide is executed by a test, or held here against what it speaks of: commands and options against the
- * manuals of our programs, scripts and paths against the repository, settings against the configuration, SQL against the schema. A block
- * that nobody knows fails.
+ * Every fenced block of the guide is executed by a test, or held here against what it speaks of: commands and options
+ * against the manuals of our programs, scripts and paths against the repository, settings against the configuration,
+ * SQL against the schema. A block that nobody knows fails.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -135,7 +135,8 @@ describe('SQL', () => {
   it.each([...ofKind('sql'), ...inCommands].map(({ page, code }) => [page, code] as const))(
     'of %s is understood by a database of this schema: %s',
     async (_, code) => {
-      // Roles are of the whole server, where other tests have theirs. A database cannot be made within the transaction that is rolled back.
+      // Roles are of the whole server, where other tests have theirs. A database cannot be made within the transaction
+      // that is rolled back.
       const statements = (code.includes('create role') ? code.replaceAll(/\b(svc\w*)/g, '$1_of_guide') : code)
         .split(/;\s*(?:\n|$)/)
         .filter((one) => one.trim() !== '' && !/^(?:begin|commit|create database)\b/.test(one));

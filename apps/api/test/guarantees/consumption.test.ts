@@ -1,4 +1,7 @@
-/** Consumable Grants over HTTP (interface §Consumable Grants): what is used up, what comes back, and what an auditor makes of it. */
+/**
+ * Consumable Grants over HTTP (interface §Consumable Grants): what is used up, what comes back, and what an auditor
+ * makes of it.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

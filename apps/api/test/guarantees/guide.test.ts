@@ -1,6 +1,6 @@
 /**
- * Each page of docs/guide works for somebody who has a clone and nothing else: its blocks, pasted in order, do what the page says and print
- * what it says.
+ * Each page of docs/guide works for somebody who has a clone and nothing else: its blocks, pasted in order, do what the
+ * page says and print what it says.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';

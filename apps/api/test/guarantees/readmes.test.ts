@@ -1,4 +1,7 @@
-/** What the READMEs of the packages show is executed as it stands; those of the client libraries meet in readmes-together.test.ts. */
+/**
+ * What the READMEs of the packages show is executed as it stands; those of the client libraries meet in
+ * readmes-together.test.ts.
+ */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import * as conformance from '@svc/conformance';

@@ -148,7 +148,10 @@ const signUp = async ({ apiKeys, issued, others }: Secrets) => {
   await call('POST', '/orgs/self-serve', { key: PROVISION_KEY, body: request });
 };
 
-/** Secrets in every place of a request where they do not belong; a sample has a third of the places for each, others for the next. */
+/**
+ * Secrets in every place of a request where they do not belong; a sample has a third of the places for each, others for
+ * the next.
+ */
 const misplace = async ({ apiKeys, others }: Secrets) => {
   const orgId = await deployment.createOrg();
   for (const [i, secret] of [...apiKeys, ...others, ADMIN_TOKEN, PROVISION_KEY].entries()) {

@@ -1,4 +1,7 @@
-/** What `npm create svc-shop` writes, as its README says: shop, Principal and Agent as programs of their own, against a service. */
+/**
+ * What `npm create svc-shop` writes, as its README says: shop, Principal and Agent as programs of their own, against a
+ * service.
+ */
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** What both moves of a signing key have in common: who may make them, and that none is ever taken back (interface §Key states). */
+/**
+ * What both moves of a signing key have in common: who may make them, and that none is ever taken back (interface §Key
+ * states).
+ */
 
 import { sampled } from '@svc/testkit/sampled';
 import fc from 'fast-check';

@@ -1,7 +1,8 @@
 /**
- * What OpenID SSF 1.0, CAEP 1.0 and RFC 8417, 8935 and 8936 ask of a transmitter, condition by condition, as a receiver sees it from outside: the ground that a
- * conformance suite covers. Each title names its source, and in brackets the modules of the OpenID Foundation's transmitter plan (OIDSSFTransmitterTestPlan, without
- * what their names begin with) that ask the same. It certifies nothing; what differs is in docs/divergences.md.
+ * What OpenID SSF 1.0, CAEP 1.0 and RFC 8417, 8935 and 8936 ask of a transmitter, condition by condition, as a receiver
+ * sees it from outside: the ground that a conformance suite covers. Each title names its source, and in brackets the
+ * modules of the OpenID Foundation's transmitter plan (OIDSSFTransmitterTestPlan, without what their names begin with)
+ * that ask the same. It certifies nothing; what differs is in docs/divergences.md.
  */
 import { decodeProtectedHeader, type JWTPayload } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';

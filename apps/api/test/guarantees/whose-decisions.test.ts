@@ -1,6 +1,6 @@
 /**
- * Nobody reads decisions as its own that were about somebody else's Grants (protocol §13, decision 74), nor is told of them (§15): not who
- * has a DID after another, and not who registers a domain that is not theirs.
+ * Nobody reads decisions as its own that were about somebody else's Grants (protocol §13, decision 74), nor is told of
+ * them (§15): not who has a DID after another, and not who registers a domain that is not theirs.
  */
 import type { Receipt } from '@svc/receipts';
 import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc/sdk-principal';
@@ -30,7 +30,10 @@ const decide = async (tenants: Tenants, held: HeldGrant): Promise<Receipt> => {
   return receiptOf(await deployment.call('POST', '/verify', { key: tenants.rpKey, body }));
 };
 
-/** What `key` reads of the DID: the ids that it lists, those that it exports, how many it counts, and whether it may open each. */
+/**
+ * What `key` reads of the DID: the ids that it lists, those that it exports, how many it counts, and whether it may
+ * open each.
+ */
 const readAll = async (did: string, key: string, ids: readonly string[]) => {
   const path = `/principals/${encodeURIComponent(did)}/decisions`;
   const get = (part: string) => deployment.call('GET', `${path}${part}`, { key });

@@ -1,4 +1,7 @@
-/** What the public MCP conformance suite asks of a server, with the guard where MCP_GUARD is set: all of its tools are free then. */
+/**
+ * What the public MCP conformance suite asks of a server, with the guard where MCP_GUARD is set: all of its tools are
+ * free then.
+ */
 import { completable } from '@modelcontextprotocol/sdk/server/completable.js';
 import { McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js';
 import {

@@ -1,8 +1,9 @@
 /**
- * `npm run mcp:conformance`: the public conformance suite of MCP against one server with the guard and without, where nothing is
- * guarded: what the revision of MCP that the SDK speaks requires of a server, frozen at its release. Ends with 0 where both have the same
- * result, check by check, and all that is required passes. The suite is fetched by npx, with the Node that it needs.
- * `-- --record` writes what it prints to `conformance-scores.txt`, which docs/mcp.md shows.
+ * `npm run mcp:conformance`: the public conformance suite of MCP against one server with the guard and without, where
+ * nothing is guarded: what the revision of MCP that the SDK speaks requires of a server, frozen at its release. Ends
+ * with 0 where both have the same result, check by check, and all that is required passes. The suite is fetched by npx,
+ * with the Node that it needs. `-- --record` writes what it prints to `conformance-scores.txt`, which docs/mcp.md
+ * shows.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,7 @@
-/** The MCP guard of @svc/sdk-rp and the caller of @svc/sdk-principal: client and server in two processes, asking a running API. */
+/**
+ * The MCP guard of @svc/sdk-rp and the caller of @svc/sdk-principal: client and server in two processes, asking a
+ * running API.
+ */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';

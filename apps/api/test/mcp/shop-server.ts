@@ -1,4 +1,7 @@
-/** An MCP server with guarded tools, in a process of its own: over stdio, and over streamable HTTP at the port that it names on stderr. */
+/**
+ * An MCP server with guarded tools, in a process of its own: over stdio, and over streamable HTTP at the port that it
+ * names on stderr.
+ */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';

@@ -1,4 +1,7 @@
-/** `/dashboard` of a Principal: who acted under its Grants, what is left of each, and what stops it; and the switches of others. */
+/**
+ * `/dashboard` of a Principal: who acted under its Grants, what is left of each, and what stops it; and the switches of
+ * others.
+ */
 
 import { type Body, type Routes, routes } from '@svc/contract';
 import { isDeep } from '@svc/testkit/sampled';

@@ -1,4 +1,7 @@
-/** What the service answers the dashboard of a Principal: four Grants to two Agents, at three shops; pauses and revocations that hold. */
+/**
+ * What the service answers the dashboard of a Principal: four Grants to two Agents, at three shops; pauses and
+ * revocations that hold.
+ */
 import type { Body, Routes } from '@svc/contract';
 import type { ApiError } from '../../src/http/api-error.ts';
 import type { Served } from './serve.ts';

@@ -37,7 +37,10 @@ export const startApiProcesses = async (
   return { processes, stop };
 };
 
-/** For what shares nothing but the database and the keys: processes in a deep run; a sample, whose nodes do so too, starts none. */
+/**
+ * For what shares nothing but the database and the keys: processes in a deep run; a sample, whose nodes do so too,
+ * starts none.
+ */
 export const startSeparateNodes: (...parameters: Parameters<typeof startApiProcesses>) => Promise<ApiNodes> =
   isDeep ? startApiProcesses : startApiNodes;
 

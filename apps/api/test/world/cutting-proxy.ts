@@ -3,8 +3,9 @@ import { connect, createServer, type Socket } from 'node:net';
 
 /**
  * `pass`: forwards. `cut-before`: the next commit is not forwarded, its connection breaks. `cut-after`: the next commit
- * is forwarded, its answer is thrown away and the connection breaks. `cut-after-and-block`: the same, every other connection breaks
- * too, and nothing connects any more. `cut-all`: as `cut-before`, every commit from now on. `block`: nothing connects.
+ * is forwarded, its answer is thrown away and the connection breaks. `cut-after-and-block`: the same, every other
+ * connection breaks too, and nothing connects any more. `cut-all`: as `cut-before`, every commit from now on. `block`:
+ * nothing connects.
  */
 export type ProxyMode = 'pass' | 'cut-before' | 'cut-after' | 'cut-after-and-block' | 'cut-all' | 'block';
 

@@ -17,7 +17,10 @@ export const debianVersions: readonly number[] = versions
   .filter((version) => has(version, 'initdb', 'pg_ctl', 'pg_dump', 'psql'))
   .sort((left, right) => left - right);
 
-/** From the oldest to the newest server; the same version twice where there is one, which pg_upgrade takes. Null: no pg_upgrade. */
+/**
+ * From the oldest to the newest server; the same version twice where there is one, which pg_upgrade takes. Null: no
+ * pg_upgrade.
+ */
 export const upgradePath: { readonly from: number; readonly to: number } | null = (() => {
   const from = debianVersions[0];
   const to = debianVersions.findLast((version) => has(version, 'pg_upgrade'));

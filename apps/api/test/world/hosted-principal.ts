@@ -1,6 +1,6 @@
 /**
- * A hosted Principal over real HTTP: its own web server on loopback, API nodes, PostgreSQL. Time is what the database says it is, so
- * ages are set there instead of waited for.
+ * A hosted Principal over real HTTP: its own web server on loopback, API nodes, PostgreSQL. Time is what the database
+ * says it is, so ages are set there instead of waited for.
  */
 import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc/sdk-principal';
 import { withDatabase } from '@svc/testkit';
@@ -27,7 +27,10 @@ export interface Hosted extends Tenants {
   readonly publicKeyMultibase: string;
 }
 
-/** Declares the database of a test file; `withNodes` declares the nodes of its tests, each of which has a Principal of its own. */
+/**
+ * Declares the database of a test file; `withNodes` declares the nodes of its tests, each of which has a Principal of
+ * its own.
+ */
 export const withHostedPrincipal = () => {
   const database = withDatabase();
   let sql: Client;
@@ -44,8 +47,8 @@ export const withHostedPrincipal = () => {
   let did: string;
 
   /**
-   * The tests of a group share its nodes, which are told of all hosts at their start. Each test has its own host and name, so that
-   * nothing is remembered of another's.
+   * The tests of a group share its nodes, which are told of all hosts at their start. Each test has its own host and
+   * name, so that nothing is remembered of another's.
    */
   const withNodes = (
     count: number,

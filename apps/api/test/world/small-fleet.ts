@@ -1,7 +1,8 @@
 /**
- * A program: a fleet of two processes that do nothing but answer, and whose supervisor looks at them fifty times a second. While the file
- * that its first parameter names is there, no process can start, as where a token does not take its PIN; while that of the second is there, one that
- * starts stands still, as where a file system does not answer; while that of the third is there, one that has started under it does not decide.
+ * A program: a fleet of two processes that do nothing but answer, and whose supervisor looks at them fifty times a
+ * second. While the file that its first parameter names is there, no process can start, as where a token does not take
+ * its PIN; while that of the second is there, one that starts stands still, as where a file system does not answer;
+ * while that of the third is there, one that has started under it does not decide.
  */
 import cluster from 'node:cluster';
 import { existsSync } from 'node:fs';

@@ -1,11 +1,13 @@
 /**
- * A page of the guide, followed by somebody who has a clone and nothing else: its blocks are pasted one by one into a shell in an empty
- * folder, beside `npm start`. A block is known by what stands behind its fence:
+ * A page of the guide, followed by somebody who has a clone and nothing else: its blocks are pasted one by one into a
+ * shell in an empty folder, beside `npm start`. A block is known by what stands behind its fence:
  *
  * - `sh`: pasted into the terminal;
  * - `sh terminal`: into another terminal in the same folder, where it goes on running;
- * - `sh clone`: in the clone, to pack the packages and start the service: `startClone` stands for it, with what any page sets of `SETTINGS`;
- * - `text`: what the block before prints, on both streams. `…` stands for the rest of a line, or alone in a line for any lines.
+ * - `sh clone`: in the clone, to pack the packages and start the service: `startClone` stands for it, with what any
+ *   page sets of `SETTINGS`;
+ * - `text`: what the block before prints, on both streams. `…` stands for the rest of a line, or alone in a line for
+ *   any lines.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,7 +31,10 @@ const SETTINGS = {
 const TO_CLONE = ['', 'SVC_SSF=1 ', `SVC_OUTBOUND_MAP='${SETTINGS.SVC_OUTBOUND_MAP}' `].map(
   (setting) => `npm run pack && ${setting}npm start`,
 );
-/** Ports that the pages name: of shops, and what the service and its operations have where nobody says otherwise. Another program may have them here. */
+/**
+ * Ports that the pages name: of shops, and what the service and its operations have where nobody says otherwise.
+ * Another program may have them here.
+ */
 const SHOP_PORT = '3000';
 const { port: API_PORT, adminPort: ADMIN_PORT } = readConfig({});
 /** What Debian installs is found before what a version manager of this machine stands in front of it. */

@@ -1,6 +1,7 @@
 /**
- * Verifications through two nodes over real sockets, against a call whose 200 takes their authority away: a revocation or a pause.
- * Counts what breaks the promise of protocol §9: an ALLOW committed after the 200, or dated after the instant that it names.
+ * Verifications through two nodes over real sockets, against a call whose 200 takes their authority away: a revocation
+ * or a pause. Counts what breaks the promise of protocol §9: an ALLOW committed after the 200, or dated after the
+ * instant that it names.
  */
 import type { Pool } from 'pg';
 import { expect } from 'vitest';

@@ -1,4 +1,7 @@
-/** Events reach their endpoints: signed as Standard Webhooks has it, in order, again where they were not taken, and nowhere else. */
+/**
+ * Events reach their endpoints: signed as Standard Webhooks has it, in order, again where they were not taken, and
+ * nowhere else.
+ */
 import { createPublicKey, verify } from 'node:crypto';
 import { startEventDeliverer } from '@svc/process';
 import { encodeUlid } from '@svc/protocol';

@@ -1,4 +1,7 @@
-/** SETs reach the endpoints of streams that are pushed (RFC 8935): each in its form, in order, again where it was not accepted, and nowhere else. */
+/**
+ * SETs reach the endpoints of streams that are pushed (RFC 8935): each in its form, in order, again where it was not
+ * accepted, and nowhere else.
+ */
 import { createPublicKey, randomBytes, verify } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { startEventDeliverer } from '@svc/process';

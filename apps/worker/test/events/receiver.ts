@@ -1,4 +1,7 @@
-/** Endpoints of subscribers on loopback, over TLS and behind names of the tests', and a deliverer that reaches them through the guard. */
+/**
+ * Endpoints of subscribers on loopback, over TLS and behind names of the tests', and a deliverer that reaches them
+ * through the guard.
+ */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';

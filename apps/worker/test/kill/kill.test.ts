@@ -2,8 +2,9 @@
  * A worker that is killed (SIGKILL) at any statement of any job, alone or with a second one beside it, leaves nothing
  * that the next round does not put right: in the end the database is that of an undisturbed run, and has no fault.
  *
- * Each statement is met twice (in a sample, one of the two): the process dies before it reaches the server, and after it was executed
- * but before its answer arrives. A part of the statements is tried, evenly spread; SVC_KILL_AT=all tries every one (up to half an hour).
+ * Each statement is met twice (in a sample, one of the two): the process dies before it reaches the server, and after
+ * it was executed but before its answer arrives. A part of the statements is tried, evenly spread; SVC_KILL_AT=all
+ * tries every one (up to half an hour).
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

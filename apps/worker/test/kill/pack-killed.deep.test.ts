@@ -1,6 +1,7 @@
 /**
- * A worker that is killed (SIGKILL) at any request to the store while it packs, proves and lets days go leaves nothing that the next
- * round does not put right: every day is cold and whole, no Receipt is lost, none is there twice, and none is counted twice.
+ * A worker that is killed (SIGKILL) at any request to the store while it packs, proves and lets days go leaves nothing
+ * that the next round does not put right: every day is cold and whole, no Receipt is lost, none is there twice, and
+ * none is counted twice.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

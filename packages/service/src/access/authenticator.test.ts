@@ -54,7 +54,10 @@ it('a key that is absent or revoked by now reads as nobody', async () => {
   }
 });
 
-/** A new key, and what its bearer is called; `answered` is what the look-up finds that the call waits for, null where it waits for none. */
+/**
+ * A new key, and what its bearer is called; `answered` is what the look-up finds that the call waits for, null where it
+ * waits for none.
+ */
 const bearer = async ({ authenticator, waiting }: ReturnType<typeof slowStore>) => {
   const apiKeys = { findById: async () => null, insert: async () => ({}) };
   const random = { bytes: (length: number) => new Uint8Array(length) };

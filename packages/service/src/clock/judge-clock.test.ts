@@ -91,7 +91,10 @@ describe('a process at work', () => {
     }
   });
 
-  /** Readings each 5 s, of a database's clock that gains so much between two of them; by how much it was followed, and when it was doubted. */
+  /**
+   * Readings each 5 s, of a database's clock that gains so much between two of them; by how much it was followed, and
+   * when it was doubted.
+   */
   const drift = (gainMs: number, readings: number, nodeGainMs = 0) => {
     const { at, pass, see, ...work } = atWork();
     let { reference } = work;

@@ -1,4 +1,7 @@
-/** Outcomes of cold Receipts: whatever reads objects is done before the transaction, which holds locks that decisions wait for. */
+/**
+ * Outcomes of cold Receipts: whatever reads objects is done before the transaction, which holds locks that decisions
+ * wait for.
+ */
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';

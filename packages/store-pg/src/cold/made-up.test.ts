@@ -1,4 +1,7 @@
-/** What is recorded of a day is not believed for being recorded: whoever could write to the database alone makes nothing lost, and no answer wrong. */
+/**
+ * What is recorded of a day is not believed for being recorded: whoever could write to the database alone makes nothing
+ * lost, and no answer wrong.
+ */
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';

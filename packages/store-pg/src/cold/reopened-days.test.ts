@@ -28,7 +28,8 @@ beforeAll(async () => {
 const packing = () => packingOf(stores.url, stores.first, objects);
 beforeEach(async () => {
   await bringBack(stores.url);
-  // A day that is closed twice within one second has the same checkpoint, which cannot be retracted twice: no repair is as quick as a test.
+  // A day that is closed twice within one second has the same checkpoint, which cannot be retracted twice: no repair is
+  // as quick as a test.
   await tamper(stores.url, 'delete from retracted_checkpoints');
   await closeDays(serviceOf(stores.first), never);
   await checkContent(serviceOf(stores.first), never);

@@ -38,7 +38,10 @@ const checks = async (count: number): Promise<DecisionCommit[]> => {
   const current = await productionCheck(stores.first, orgId);
   return Array.from({ length: count }, () => allowCommit(world, grant, { productionCheck: current }));
 };
-/** Again where its lock was not had in the 400 ms of a commit: on a slow disk 64 of them take longer, and nothing is stored of those. */
+/**
+ * Again where its lock was not had in the 400 ms of a commit: on a slow disk 64 of them take longer, and nothing is
+ * stored of those.
+ */
 const commitInTurn = async (one: DecisionCommit, store: Store): Promise<CommitOutcome> => {
   for (;;) {
     const [outcome] = await commit([one], store);

@@ -1,6 +1,7 @@
 /**
- * Ports for servers that must be told theirs before they start. They lie below those that systems give to outgoing connections, since one of these
- * could take a port after it was found and before its server listens; and no two workers of a test run take the same.
+ * Ports for servers that must be told theirs before they start. They lie below those that systems give to outgoing
+ * connections, since one of these could take a port after it was found and before its server listens; and no two
+ * workers of a test run take the same.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:net';

@@ -1,4 +1,7 @@
-/** A package registry on this machine with what the lock file has installed, so that `npm install` runs in full without a network. */
+/**
+ * A package registry on this machine with what the lock file has installed, so that `npm install` runs in full without
+ * a network.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * What an editor shows of a published package: every export has a docstring, and so has every method of what is exported; names of
- * parameters that say something; examples that compile.
+ * What an editor shows of a published package: every export has a docstring, and so has every method of what is
+ * exported; names of parameters that say something; examples that compile.
  */
 import { join } from 'node:path';
 import ts from 'typescript';

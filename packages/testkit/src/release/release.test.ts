@@ -1,4 +1,7 @@
-/** What goes to the registry: what packed packages hold, under which licences their dependencies are, and what they are made of. */
+/**
+ * What goes to the registry: what packed packages hold, under which licences their dependencies are, and what they are
+ * made of.
+ */
 import { readFileSync } from 'node:fs';
 import { Spec, Validation } from '@cyclonedx/cyclonedx-library';
 import { sampleOf } from '@svc/testkit/sampled';

@@ -55,8 +55,8 @@ export const listTold = async (url: string, audience: string): Promise<Told[]> =
 };
 
 /**
- * Until all is in the log, and all who have verified what is revoked are told: a transaction that is under way anywhere on the server may still keep
- * it back.
+ * Until all is in the log, and all who have verified what is revoked are told: a transaction that is under way anywhere
+ * on the server may still keep it back.
  */
 export const sequenceAll = async (url: string, { events }: Store): Promise<void> => {
   const turns = new VerifierTurns(events);

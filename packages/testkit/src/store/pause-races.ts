@@ -1,7 +1,7 @@
 /**
- * Races pauses, and their ends, against a stream of commits through two stores, and reports every breach of the promise of protocol
- * §9: no ALLOW committed after the pause was acknowledged, none dated after it, and no DENY for it committed after its end was.
- * What is streamed was evaluated before, as on a node that has not heard of it.
+ * Races pauses, and their ends, against a stream of commits through two stores, and reports every breach of the promise
+ * of protocol §9: no ALLOW committed after the pause was acknowledged, none dated after it, and no DENY for it
+ * committed after its end was. What is streamed was evaluated before, as on a node that has not heard of it.
  */
 import { randomBytes } from 'node:crypto';
 import type { DidWeb } from '@svc/protocol';

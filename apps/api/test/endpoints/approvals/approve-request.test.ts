@@ -1,4 +1,7 @@
-/** `POST /principals/{did}/access-requests/{request_id}/approve`: only by the Grant that was asked for, which then allows once. */
+/**
+ * `POST /principals/{did}/access-requests/{request_id}/approve`: only by the Grant that was asked for, which then
+ * allows once.
+ */
 import { type Capability, parseGrant } from '@svc/protocol';
 import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
 import { sampled } from '@svc/testkit/sampled';

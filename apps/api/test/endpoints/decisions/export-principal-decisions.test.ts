@@ -1,4 +1,7 @@
-/** `GET /principals/{did}/decisions/export` (protocol §13): a Principal reads what was decided about its own Grants. Who may call: access matrix. */
+/**
+ * `GET /principals/{did}/decisions/export` (protocol §13): a Principal reads what was decided about its own Grants. Who
+ * may call: access matrix.
+ */
 import { expect, it } from 'vitest';
 import { withOwnDecisions } from '../../world/own-decisions.ts';
 

@@ -1,4 +1,7 @@
-/** `GET /principals/{did}/decisions/activity` (protocol §13): who acted on a Principal's own Grants. Who may call: access matrix. */
+/**
+ * `GET /principals/{did}/decisions/activity` (protocol §13): who acted on a Principal's own Grants. Who may call:
+ * access matrix.
+ */
 import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
 import { expect, it } from 'vitest';
 import { withOwnDecisions } from '../../world/own-decisions.ts';

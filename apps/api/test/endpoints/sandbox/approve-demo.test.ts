@@ -1,4 +1,7 @@
-/** `POST /demo/approval` (protocol §13, §16): what is denied in the sandbox, approved by its Principal, on either of two nodes. */
+/**
+ * `POST /demo/approval` (protocol §13, §16): what is denied in the sandbox, approved by its Principal, on either of two
+ * nodes.
+ */
 import { randomBytes } from 'node:crypto';
 import { encodeUlid, parseGrant } from '@svc/protocol';
 import { signProof } from '@svc/sdk-principal/agent';
