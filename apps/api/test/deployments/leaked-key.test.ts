@@ -2,7 +2,6 @@
  * The drill of docs/operations.md, “A key has leaked”, on two nodes at work: what the service does, what relying parties see,
  * and what whoever has the key can still do with it.
  */
-import { spawnSync } from 'node:child_process';
 import { createPrivateKey, sign } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,13 +12,13 @@ import { verifyBundle } from '@svc/receipts/bundle';
 import { verifyIncludedReceipt } from '@svc/receipts/inclusion';
 import { createVerifier } from '@svc/sdk-rp';
 import { findFreePorts } from '@svc/testkit/process/free-ports';
-import { programFile } from '@svc/testkit/process/program-file';
 import { isDeep } from '@svc/testkit/sampled';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { DOMAIN, nodeEnv } from '../world/api-node.ts';
 import { closeToday } from '../world/close-today.ts';
 import { contractCall, contractFetch } from '../world/contract-call.ts';
 import { withSeparateNodes } from '../world/deployment.ts';
+import { runProgram } from '../world/run-program.ts';
 import { ACTION, issueGrant, type Receipt, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'svc-leaked-key-test-'));
@@ -42,7 +41,7 @@ const operatorEnv = () => {
   const { DATABASE_URL: url, ...env } = nodeEnv(deployment.databaseUrl, { SVC_DATA_DIR: dataDir });
   const path = join(dataDir, 'database-url');
   writeFileSync(path, `${url}\n`, { mode: 0o600 });
-  return { ...process.env, ...env, DATABASE_URL_FILE: path };
+  return { ...env, DATABASE_URL_FILE: path };
 };
 
 /** Nothing lies in it: whoever keeps the fence of the database would begin one. */
@@ -50,11 +49,7 @@ const fenceFolder = join(dataDir, 'fence');
 
 /** As the operator runs it, in the environment of the API. */
 const admin = (...parameters: string[]) =>
-  spawnSync(process.execPath, [programFile('apps/admin'), ...parameters], {
-    encoding: 'utf8',
-    env: { ...operatorEnv(), SVC_FENCE: pathToFileURL(fenceFolder).href },
-    timeout: 30_000,
-  });
+  runProgram('apps/admin', parameters, { ...operatorEnv(), SVC_FENCE: pathToFileURL(fenceFolder).href });
 
 const onEachNode = <T>(ask: (baseUrl: string) => Promise<T>): Promise<T[]> =>
   Promise.all(deployment.processes.map(({ baseUrl }) => ask(baseUrl)));
@@ -108,7 +103,7 @@ const allowedOnEveryNode = async (kid: string) => {
         ['ALLOW', kid],
       ]);
     },
-    { timeout: 20_000, interval: 50 },
+    { timeout: 20_000, interval: 250 },
   );
 };
 
@@ -117,16 +112,16 @@ describe('a Receipt key has leaked', () => {
 
   it('and one command takes it out of its file, with a new key in front and the same rights', () => {
     leaked = readKeys(receiptFile)[0] ?? {};
-    const { status, stdout, stderr } = admin('keys', 'compromise', 'receipt-1');
-    expect([status, stderr]).toEqual([0, '']);
-    expect(stdout).toContain('receipt-2 signs, receipt-1 has no private part any more');
-    expect(stdout).not.toContain(leaked.d);
+    const { status, out, err } = admin('keys', 'compromise', 'receipt-1');
+    expect([status, err]).toEqual([0, '']);
+    expect(out).toContain('receipt-2 signs, receipt-1 has no private part any more');
+    expect(out).not.toContain(leaked.d);
     expect(readKeys(receiptFile).map(({ kid, d }) => [kid, d !== undefined])).toEqual([
       ['receipt-2', true],
       ['receipt-1', false],
     ]);
     expect(statSync(receiptFile).mode & 0o777).toBe(0o600);
-    expect(stdout).toContain('started anew: systemctl restart svc-api svc-worker');
+    expect(out).toContain('started anew: systemctl restart svc-api svc-worker');
   });
 
   it('which leaves the fence to the nodes', () => {
@@ -167,13 +162,10 @@ describe('a Receipt key has leaked', () => {
     const current = readFileSync(receiptFile, 'utf8');
     writeFileSync(receiptFile, JSON.stringify({ keys: [leaked] }));
     try {
-      const started = spawnSync(process.execPath, [programFile('apps/api')], {
-        encoding: 'utf8',
-        timeout: 30_000,
-        env: { ...operatorEnv(), SVC_PORT: String(port), SVC_ADMIN_PORT: String(adminPort) },
-      });
+      const ports = { SVC_PORT: String(port), SVC_ADMIN_PORT: String(adminPort) };
+      const started = runProgram('apps/api', [], { ...operatorEnv(), ...ports });
       expect(started.status).toBe(1);
-      expect(started.stderr).toMatch(/#receipt-1 is compromised since .* put a new key first/);
+      expect(started.err).toMatch(/#receipt-1 is compromised since .* put a new key first/);
     } finally {
       writeFileSync(receiptFile, current);
     }
@@ -185,14 +177,14 @@ describe('a Receipt key has leaked', () => {
   });
 
   it.runIf(isDeep)('is listed as compromised, as the command that lists all keys says', () => {
-    expect(admin('keys').stdout).toMatch(
+    expect(admin('keys').out).toMatch(
       /#receipt-1 {2}published .*, compromised .*\n.*#receipt-2 {2}published [^,]*\n/,
     );
   });
 
   it.runIf(isDeep)('of no key that there never was', () => {
-    const { status, stderr } = admin('keys', 'compromise', 'status-9');
-    expect([status, stderr]).toEqual([2, expect.stringContaining('has no key status-9')]);
+    const { status, err } = admin('keys', 'compromise', 'status-9');
+    expect([status, err]).toEqual([2, expect.stringContaining('has no key status-9')]);
   });
 
   it('and a status key too: the same command has every list signed anew, on which decisions go on', async () => {
@@ -201,15 +193,15 @@ describe('a Receipt key has leaked', () => {
       return rows.map(({ credential }) => headerOf(String(credential)).kid);
     };
     expect(new Set(await signers())).toEqual(new Set([`${SERVICE}#status-1`]));
-    const { status, stdout } = admin('keys', 'compromise', 'status-1');
-    expect([status, stdout]).toEqual([0, expect.stringContaining('status lists are signed anew.')]);
+    const { status, out } = admin('keys', 'compromise', 'status-1');
+    expect([status, out]).toEqual([0, expect.stringContaining('status lists are signed anew.')]);
     expect(new Set(await signers())).toEqual(new Set([`${SERVICE}#status-2`]));
     await vi.waitFor(
       async () => {
         for (const { text } of await onEachNode((url) => contractCall(url, 'GET', '/.well-known/did.json')))
           expect(methodsOf(text).find(({ id }) => id === `${SERVICE}#status-1`)?.revoked).toBeDefined();
       },
-      { timeout: 20_000, interval: 50 },
+      { timeout: 20_000, interval: 250 },
     );
     await allowedOnEveryNode(`${SERVICE}#receipt-2`);
     expect(readKeys(statusFile).map(({ kid }) => kid)).toEqual(['status-2', 'status-1']);
@@ -252,7 +244,7 @@ describe('a Receipt key has leaked', () => {
         const given = { receipt: before, inclusion, attestation, serviceDidDocument };
         expect(verifyIncludedReceipt(given)).toMatchObject({ ok: true });
       },
-      { timeout: 20_000, interval: 50 },
+      { timeout: 20_000, interval: 250 },
     );
   });
 });

@@ -1,26 +1,17 @@
 /** `svc-admin pause`, `pause show` and `resume` (protocol §9): the operator's switch, on the database alone. */
-import { spawnSync } from 'node:child_process';
-import { programFile } from '@svc/testkit/process/program-file';
 import { isDeep } from '@svc/testkit/sampled';
 import { expect, it } from 'vitest';
 import { ADMIN_TOKEN, nodeEnv } from '../world/api-node.ts';
 import { dataFolder } from '../world/data-folder.ts';
 import { withOwnDeployment } from '../world/deployment.ts';
+import { runProgram } from '../world/run-program.ts';
 import { callUntilSettled, issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
 const dataDir = dataFolder();
 const deployment = withOwnDeployment({ SVC_DATA_DIR: dataDir }, 2);
 
-const admin = (...parameters: string[]) => {
-  const env = nodeEnv(deployment.databaseUrl, { SVC_DATA_DIR: dataDir });
-  const options = { encoding: 'utf8', env: { ...process.env, ...env }, timeout: 30_000 } as const;
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [programFile('apps/admin'), ...parameters],
-    options,
-  );
-  return { status, out: stdout, err: stderr };
-};
+const admin = (...parameters: string[]) =>
+  runProgram('apps/admin', parameters, nodeEnv(deployment.databaseUrl, { SVC_DATA_DIR: dataDir }));
 
 const reasonsOf = async (tenants: Tenants) => {
   const held = await issueGrant(tenants);
