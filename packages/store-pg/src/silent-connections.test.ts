@@ -7,7 +7,7 @@ import { sampled } from '@svc/testkit/sampled';
 import { startHoldingProxy } from '@svc/testkit/store/holding-proxy';
 import { createWorld, denyCommit, hashOf } from '@svc/testkit/store/world';
 import type pg from 'pg';
-import { describe, expect, it, onTestFinished, type TestContext } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { createStore } from './create-store.ts';
 import { DeadlinePool } from './deadline-pool.ts';
 import { DeadlineError } from './errors.ts';
@@ -20,7 +20,7 @@ const MISSED_MS = 200;
 /** Connections for reads. */
 const READS = 6;
 
-const startPool = async (onTestFinished: TestContext['onTestFinished']) => {
+const startPool = async () => {
   const proxy = await startHoldingProxy(database.url);
   proxy.admit();
   const pool = new DeadlinePool({
@@ -94,104 +94,83 @@ it('after one call met a lost connection none is left in any pool, and every oth
   await Promise.all(others());
 });
 
-// Each has a pool and a proxy of its own, and waits most of its time.
-describe.concurrent('of two connections', () => {
-  it('who is handed a connection in doubt waits for what the server says of it, and is given another one', async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const { proxy, pool } = await startPool(onTestFinished);
-    const lost = await twoIdle(pool);
-    proxy.hold();
-    proxy.lose();
-    await expect(pool.run(backendPid, { deadlineMs: 100 })).rejects.toBeInstanceOf(DeadlineError);
-    const next = pool.run(backendPid);
-    await expect.poll(() => proxy.held).toBeGreaterThan(0);
-    proxy.admit();
-    expect(lost).not.toContain(await next);
-  });
+it('who is handed a connection in doubt waits for what the server says of it, and is given another one', async () => {
+  const { proxy, pool } = await startPool();
+  const lost = await twoIdle(pool);
+  proxy.hold();
+  proxy.lose();
+  await expect(pool.run(backendPid, { deadlineMs: 100 })).rejects.toBeInstanceOf(DeadlineError);
+  const next = pool.run(backendPid);
+  await expect.poll(() => proxy.held).toBeGreaterThan(0);
+  proxy.admit();
+  expect(lost).not.toContain(await next);
+});
 
-  it('an idle connection that answers is kept, whatever becomes of the one that missed its deadline', async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const { proxy, pool } = await startPool(onTestFinished);
-    const [first, second] = await twoIdle(pool);
-    const late = pool.run((client) => client.query('select pg_sleep(60)'), { deadlineMs: 100 });
+it('an idle connection that answers is kept, whatever becomes of the one that missed its deadline', async () => {
+  const { proxy, pool } = await startPool();
+  const [first, second] = await twoIdle(pool);
+  const late = pool.run((client) => client.query('select pg_sleep(60)'), { deadlineMs: 100 });
+  await expect(late).rejects.toBeInstanceOf(DeadlineError);
+  // The question has been answered once the connection of the one that was late is closed.
+  await expect.poll(() => pool.state, { timeout: PATIENT_MS }).toMatchObject({ busy: 0, idle: 1 });
+  expect([first, second]).toContain(await pool.run(backendPid));
+  expect(proxy.lost).toBe(0);
+});
+
+it('a server that neither answers nor takes new sessions keeps its connections, and they are used when it goes on', async () => {
+  const { proxy, pool } = await startPool();
+  const [first, second] = await twoIdle(pool);
+  proxy.hold();
+  const late = pool.run((client) => client.query('select pg_sleep(1)'), { deadlineMs: 50 });
+  await expect(late).rejects.toBeInstanceOf(DeadlineError);
+  const pids = (await Promise.all([begin(pool), begin(pool)])).map(({ pid, end }) => {
+    end();
+    return pid;
+  });
+  expect(new Set(pids)).toEqual(new Set([first, second]));
+});
+
+it('a server that answers late, again and again, is asked over one session, and its connections are used again', async () => {
+  const { proxy, pool } = await startPool();
+  const pids = await twoIdle(pool);
+  const before = proxy.accepted;
+  for (let i = 0; i < sampled({ quick: 3, deep: 5 }); i++) {
+    const late = pool.run((client) => client.query('select pg_sleep(0.6)'), { deadlineMs: 50 });
     await expect(late).rejects.toBeInstanceOf(DeadlineError);
-    // The question has been answered once the connection of the one that was late is closed.
-    await expect.poll(() => pool.state, { timeout: PATIENT_MS }).toMatchObject({ busy: 0, idle: 1 });
-    expect([first, second]).toContain(await pool.run(backendPid));
-    expect(proxy.lost).toBe(0);
-  });
-
-  it('a server that neither answers nor takes new sessions keeps its connections, and they are used when it goes on', async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const { proxy, pool } = await startPool(onTestFinished);
-    const [first, second] = await twoIdle(pool);
-    proxy.hold();
-    const late = pool.run((client) => client.query('select pg_sleep(1)'), { deadlineMs: 50 });
-    await expect(late).rejects.toBeInstanceOf(DeadlineError);
-    const pids = (await Promise.all([begin(pool), begin(pool)])).map(({ pid, end }) => {
-      end();
-      return pid;
-    });
-    expect(new Set(pids)).toEqual(new Set([first, second]));
-  });
-
-  it('a server that answers late, again and again, is asked over one session, and its connections are used again', async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const { proxy, pool } = await startPool(onTestFinished);
-    const pids = await twoIdle(pool);
-    const before = proxy.accepted;
-    for (let i = 0; i < sampled({ quick: 3, deep: 5 }); i++) {
-      const late = pool.run((client) => client.query('select pg_sleep(0.6)'), { deadlineMs: 50 });
-      await expect(late).rejects.toBeInstanceOf(DeadlineError);
-      // It is answered after it was asked about.
-      await expect.poll(() => pool.state, { timeout: PATIENT_MS }).toMatchObject({ busy: 0, idle: 2 });
-    }
-    expect(proxy.accepted - before).toBeLessThanOrEqual(1);
-    for (const { pid, end } of [await begin(pool), await begin(pool)]) {
-      expect(pids).toContain(pid);
-      end();
-    }
-  });
-
-  it('a server that is slow with sessions is asked over the first that it opens, and answers what is late meanwhile', async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const { proxy, pool } = await startPool(onTestFinished);
-    const pids = await twoIdle(pool);
-    const before = proxy.accepted;
-    proxy.hold();
-    const late = pool.run((client) => client.query('select pg_sleep(2.5)'), { deadlineMs: 50 });
-    await expect(late).rejects.toBeInstanceOf(DeadlineError);
-    // It has been asked for a session for longer than a question may take, and more than once.
+    // It is answered after it was asked about.
     await expect.poll(() => pool.state, { timeout: PATIENT_MS }).toMatchObject({ busy: 0, idle: 2 });
-    expect(proxy.accepted - before).toBe(1);
-    for (const { pid, end } of [await begin(pool), await begin(pool)]) {
-      expect(pids).toContain(pid);
-      end();
-    }
-  });
+  }
+  expect(proxy.accepted - before).toBeLessThanOrEqual(1);
+  for (const { pid, end } of [await begin(pool), await begin(pool)]) {
+    expect(pids).toContain(pid);
+    end();
+  }
+});
 
-  it('what is lost while the session for questions is open is found over a new one', async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const { proxy, pool } = await startPool(onTestFinished);
-    const pids = await twoIdle(pool);
-    const late = pool.run((client) => client.query('select pg_sleep(0.4)'), { deadlineMs: 50 });
-    await expect(late).rejects.toBeInstanceOf(DeadlineError);
-    await expect.poll(() => pool.state, { timeout: PATIENT_MS }).toMatchObject({ busy: 0, idle: 2 });
-    proxy.lose();
-    await expect(pool.run(backendPid, { deadlineMs: 100 })).rejects.toBeInstanceOf(DeadlineError);
-    await expect.poll(() => proxy.lost, { timeout: PATIENT_MS }).toBe(0);
-    expect(pids).not.toContain(await pool.run(backendPid));
-  });
+it('a server that is slow with sessions is asked over the first that it opens, and answers what is late meanwhile', async () => {
+  const { proxy, pool } = await startPool();
+  const pids = await twoIdle(pool);
+  const before = proxy.accepted;
+  proxy.hold();
+  const late = pool.run((client) => client.query('select pg_sleep(2.5)'), { deadlineMs: 50 });
+  await expect(late).rejects.toBeInstanceOf(DeadlineError);
+  // It has been asked for a session for longer than a question may take, and more than once.
+  await expect.poll(() => pool.state, { timeout: PATIENT_MS }).toMatchObject({ busy: 0, idle: 2 });
+  expect(proxy.accepted - before).toBe(1);
+  for (const { pid, end } of [await begin(pool), await begin(pool)]) {
+    expect(pids).toContain(pid);
+    end();
+  }
+});
+
+it('what is lost while the session for questions is open is found over a new one', async () => {
+  const { proxy, pool } = await startPool();
+  const pids = await twoIdle(pool);
+  const late = pool.run((client) => client.query('select pg_sleep(0.4)'), { deadlineMs: 50 });
+  await expect(late).rejects.toBeInstanceOf(DeadlineError);
+  await expect.poll(() => pool.state, { timeout: PATIENT_MS }).toMatchObject({ busy: 0, idle: 2 });
+  proxy.lose();
+  await expect(pool.run(backendPid, { deadlineMs: 100 })).rejects.toBeInstanceOf(DeadlineError);
+  await expect.poll(() => proxy.lost, { timeout: PATIENT_MS }).toBe(0);
+  expect(pids).not.toContain(await pool.run(backendPid));
 });
