@@ -91,8 +91,9 @@ describe('a round, and the next one', () => {
       const { did } = await insertHosted(store);
       await sql.query('update principals set last_checked_at = now() where did = $1', [did]);
       grants = await insertGrants(store, did, 3);
+      // The second one so late that it is under way however long the worker takes to start.
       await sql.query(
-        `update grants set revocation_recorded_at = now() - case id when $1 then interval '11 seconds' else '0' end
+        `update grants set revocation_recorded_at = now() - case id when $1 then interval '11 seconds' else '-1 minute' end
          where id in ($1, $2)`,
         [grants[0], grants[1]],
       );

@@ -215,11 +215,16 @@ describe('a server that is slow to accept', () => {
     return { proxy, own };
   };
   const unavailable = { kind: 'unavailable', message: /^no connection was open within 100 ms$/ };
-  /** A loaded machine may open a connection later than a caller waits. */
-  const served = async <T>(own: DeadlinePool, work: (client: pg.ClientBase) => Promise<T>): Promise<T> =>
+  /** A loaded machine may open a connection later than a caller waits. A pool that is closed meanwhile serves nobody. */
+  const served = async <T>(
+    own: DeadlinePool,
+    work: (client: pg.ClientBase) => Promise<T>,
+    triesLeft = 300,
+  ): Promise<T> =>
     own.run(work).catch((error) => {
       expect(error.kind).toBe('unavailable');
-      return served(own, work);
+      if (triesLeft === 0) throw error;
+      return served(own, work, triesLeft - 1);
     });
 
   it('keeps nobody longer than it may, and what was opened for one who gave up serves the next', async () => {
