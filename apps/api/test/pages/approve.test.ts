@@ -8,7 +8,7 @@ import {
 } from '@svc/sdk-principal';
 import { isDeep, sampleOf } from '@svc/testkit/sampled';
 import type { CDPSession, Page } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ask, DEAR, insertDue, read, reject, verifyAction } from '../world/approvals.ts';
 import { freshAddress } from '../world/contract-call.ts';
 import { randomSlug, withProcesses } from '../world/deployment.ts';
@@ -40,10 +40,18 @@ beforeAll(async () => {
 });
 
 let orders = 0;
-const askNew = () => {
+const askedIds: string[] = [];
+const askNew = async () => {
   orders += 1;
-  return ask(deployment, tenants, held, { ...DEAR, resource: `order/p${orders}` });
+  const asked = await ask(deployment, tenants, held, { ...DEAR, resource: `order/p${orders}` });
+  askedIds.push(asked.id);
+  return asked;
 };
+// A few of an Agent may wait. What is decided by now stays decided.
+afterEach(async () => {
+  for (const id of askedIds.splice(0))
+    await deployment.call('POST', `/access/v1/requests/${id}/cancel`, { key: tenants.rpKey });
+});
 
 /** A passkey is of a name and not of an address. */
 const originOf = () => deployment.process.baseUrl.replace('127.0.0.1', 'localhost');

@@ -110,6 +110,7 @@ describe.skipIf(!hasBrowser)('/docs', () => {
         expect(await axeFindings(page, 'color-contrast')).toEqual([]);
       }
     },
+    240_000,
   );
 
   it('lists every operation where its script does not arrive, and says that more is missing', async () => {
