@@ -29,7 +29,7 @@ import {
 import { tamper } from '@svc/testkit';
 import { makeMemoryFolder } from '@svc/testkit/cluster-folder';
 import { BEHAVIOURS, startS3Server } from '@svc/testkit/s3-server';
-import { sampleOf } from '@svc/testkit/sampled';
+import { sampled, sampleOf } from '@svc/testkit/sampled';
 import {
   bringBack,
   coldPlaceOf,
@@ -450,60 +450,64 @@ it('a day that cannot be cleared, or whose former objects cannot be deleted, is 
 });
 
 describe('killed', () => {
-  it('before or after any statement and any request of clearing and deleting: every Receipt is there, and the next round ends', async () => {
-    /** Days that are packed, and old by now. */
-    const prepare = async (): Promise<ObjectStore> => {
-      await becomeOld(false);
-      await bringBack(stores.url);
-      await tamper(
-        stores.url,
-        `update receipts as r set (${ACTION}) = (select ${ACTION.map((name) => `w.${name}`)} from whole as w where w.receipt_id = r.receipt_id)`,
-      );
-      const objects = await openFolder();
-      await round(objects);
-      await becomeOld(true);
-      return objects;
-    };
-    /** Clears, and deletes what was replaced once its time is over. */
-    const clearAll = async (deps: PackDaysDeps): Promise<void> => {
-      await packDays(deps, never);
-      await tamper(stores.url, `update cold_manifests set replaced_at = now() - interval '2 days'`);
-      await packDays(deps, never);
-    };
-    const steps: string[] = [];
-    await clearAll(
-      through(packingIn(await prepare()), (what, work) => {
-        steps.push(what);
-        return work();
-      }),
-    );
-    for (const kind of ['clearTable', 'recordCleared', 'listManifests', 'notePurged'])
-      expect(steps).toContain(`store ${kind}`);
-    expect(steps).toContain('objects delete');
-    const cuts = steps.flatMap((_, step) => [
-      { step, when: 'before' },
-      { step, when: 'after' },
-    ]);
-    for (const { step, when } of sampleOf(cuts, 3)) {
-      const objects = await prepare();
-      let count = -1;
-      const killed = clearAll(
-        through(packingIn(objects), async (_, work) => {
-          count += 1;
-          if (count > step || (count === step && when === 'before')) throw new Killed();
-          const done = await work();
-          if (count === step) throw new Killed();
-          return done;
+  it(
+    'before or after any statement and any request of clearing and deleting: every Receipt is there, and the next round ends',
+    async () => {
+      /** Days that are packed, and old by now. */
+      const prepare = async (): Promise<ObjectStore> => {
+        await becomeOld(false);
+        await bringBack(stores.url);
+        await tamper(
+          stores.url,
+          `update receipts as r set (${ACTION}) = (select ${ACTION.map((name) => `w.${name}`)} from whole as w where w.receipt_id = r.receipt_id)`,
+        );
+        const objects = await openFolder();
+        await round(objects);
+        await becomeOld(true);
+        return objects;
+      };
+      /** Clears, and deletes what was replaced once its time is over. */
+      const clearAll = async (deps: PackDaysDeps): Promise<void> => {
+        await packDays(deps, never);
+        await tamper(stores.url, `update cold_manifests set replaced_at = now() - interval '2 days'`);
+        await packDays(deps, never);
+      };
+      const steps: string[] = [];
+      await clearAll(
+        through(packingIn(await prepare()), (what, work) => {
+          steps.push(what);
+          return work();
         }),
       );
-      await expect(killed).rejects.toThrow(Killed);
-      await readWhole(objects);
-      await clearAll(packingIn(objects));
-      expect(await readWhole(objects)).toEqual([]);
-      expect((await recorded()).filter(({ isCleared }) => isCleared).length).toBe(withReceipts.length);
-      expect(await runSql(stores.url, 'select from cold_manifests where purged_at is null')).toEqual([]);
-    }
-  }, 180_000);
+      for (const kind of ['clearTable', 'recordCleared', 'listManifests', 'notePurged'])
+        expect(steps).toContain(`store ${kind}`);
+      expect(steps).toContain('objects delete');
+      const cuts = steps.flatMap((_, step) => [
+        { step, when: 'before' },
+        { step, when: 'after' },
+      ]);
+      for (const { step, when } of sampleOf(cuts, 3)) {
+        const objects = await prepare();
+        let count = -1;
+        const killed = clearAll(
+          through(packingIn(objects), async (_, work) => {
+            count += 1;
+            if (count > step || (count === step && when === 'before')) throw new Killed();
+            const done = await work();
+            if (count === step) throw new Killed();
+            return done;
+          }),
+        );
+        await expect(killed).rejects.toThrow(Killed);
+        await readWhole(objects);
+        await clearAll(packingIn(objects));
+        expect(await readWhole(objects)).toEqual([]);
+        expect((await recorded()).filter(({ isCleared }) => isCleared).length).toBe(withReceipts.length);
+        expect(await runSql(stores.url, 'select from cold_manifests where purged_at is null')).toEqual([]);
+      }
+    },
+    sampled({ quick: 180_000, deep: 1_200_000 }),
+  );
 });
 
 describe('a store that', () => {
@@ -550,7 +554,7 @@ describe('a store that', () => {
         await server.stop();
       }
     },
-    60_000,
+    sampled({ quick: 60_000, deep: 300_000 }),
   );
 
   it('keeps other bytes: whoever took its word for it, and did not read them back, would lose a day', async () => {

@@ -18,7 +18,7 @@ import { type ObjectStore, ObjectStoreError, StoreError } from '@svc/service';
 import { tamper } from '@svc/testkit';
 import { makeMemoryFolder } from '@svc/testkit/cluster-folder';
 import { BEHAVIOURS, startS3Server } from '@svc/testkit/s3-server';
-import { sampleOf } from '@svc/testkit/sampled';
+import { sampled, sampleOf } from '@svc/testkit/sampled';
 import {
   bringBack,
   coldPlaceOf,
@@ -466,57 +466,61 @@ const readSteps = async (): Promise<string[]> => {
 };
 
 describe('killed', () => {
-  it('before or after any statement and any request of packing and leaving: no day is recorded that is not whole, and the next round ends', async () => {
-    const steps = await stepsOfRound();
-    const kinds = [
-      'listLatestManifests',
-      'listDue',
-      'record',
-      'listToClear',
-      'listToDetach',
-      'findManifest',
-      'find',
-      'noteProof',
-      'keepVerifiers',
-      'detach',
-      'listToDrop',
-      'listToPurge',
-      'listToProve',
-    ];
-    expect(new Set(steps)).toEqual(
-      new Set([
-        'rows',
-        'objects put',
-        'objects getRange',
-        'objects get',
-        'objects head',
-        ...kinds.map((kind) => `store ${kind}`),
-      ]),
-    );
-    const cuts = steps.flatMap((_, step) => [
-      { step, when: 'before' },
-      { step, when: 'after' },
-    ]);
-    for (const { step, when } of sampleOf(cuts, 4)) {
-      const objects = await openFolder();
-      let count = -1;
-      const killed = packDays(
-        through(packingOf(stores.url, stores.first, objects), async (_, work) => {
-          count += 1;
-          if (count > step || (count === step && when === 'before')) throw new Killed();
-          const done = await work();
-          if (count === step) throw new Killed();
-          return done;
-        }),
-        never,
+  it(
+    'before or after any statement and any request of packing and leaving: no day is recorded that is not whole, and the next round ends',
+    async () => {
+      const steps = await stepsOfRound();
+      const kinds = [
+        'listLatestManifests',
+        'listDue',
+        'record',
+        'listToClear',
+        'listToDetach',
+        'findManifest',
+        'find',
+        'noteProof',
+        'keepVerifiers',
+        'detach',
+        'listToDrop',
+        'listToPurge',
+        'listToProve',
+      ];
+      expect(new Set(steps)).toEqual(
+        new Set([
+          'rows',
+          'objects put',
+          'objects getRange',
+          'objects get',
+          'objects head',
+          ...kinds.map((kind) => `store ${kind}`),
+        ]),
       );
-      await expect(killed).rejects.toThrow(Killed);
-      const days = await expectWhole(objects);
-      expect(await pack(objects)).toMatchObject({ packed: DUE.length - days.length, broken: 0 });
-      await expectCold(objects);
-      await bringBack(stores.url);
-    }
-  }, 120_000);
+      const cuts = steps.flatMap((_, step) => [
+        { step, when: 'before' },
+        { step, when: 'after' },
+      ]);
+      for (const { step, when } of sampleOf(cuts, 4)) {
+        const objects = await openFolder();
+        let count = -1;
+        const killed = packDays(
+          through(packingOf(stores.url, stores.first, objects), async (_, work) => {
+            count += 1;
+            if (count > step || (count === step && when === 'before')) throw new Killed();
+            const done = await work();
+            if (count === step) throw new Killed();
+            return done;
+          }),
+          never,
+        );
+        await expect(killed).rejects.toThrow(Killed);
+        const days = await expectWhole(objects);
+        expect(await pack(objects)).toMatchObject({ packed: DUE.length - days.length, broken: 0 });
+        await expectCold(objects);
+        await bringBack(stores.url);
+      }
+    },
+    sampled({ quick: 120_000, deep: 1_200_000 }),
+  );
 });
 
 describe('killed', () => {
@@ -603,7 +607,7 @@ describe('a store that', () => {
         await server.stop();
       }
     },
-    60_000,
+    sampled({ quick: 60_000, deep: 300_000 }),
   );
 
   it('keeps other bytes: a packer that took its word for it, and did not read them back, would lose a day', async () => {
