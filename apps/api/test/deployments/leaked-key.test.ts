@@ -182,7 +182,7 @@ describe('a Receipt key has leaked', () => {
     );
   });
 
-  it.runIf(isDeep)('of no key that there never was', () => {
+  it.runIf(isDeep)('is not said of a key that there never was', () => {
     const { status, err } = admin('keys', 'compromise', 'status-9');
     expect([status, err]).toEqual([2, expect.stringContaining('has no key status-9')]);
   });
