@@ -71,20 +71,21 @@ export const checkedStore = (driver: Driver, patience: Patience = DEFAULT_PATIEN
   const head = (name: ObjectName, stop?: AbortSignal): Promise<number | null> =>
     ask(`asking for ${name}`, 0, (signal) => driver.size(name, signal), stop);
 
-  /** `most`: how many bytes may come, by which the deadline is set. */
+  /** `most`: how many bytes may come, by which the deadline is set; `absent`: what it is if none do. */
   const read = (
     name: ObjectName,
     range: ByteRange | null,
     sha256: string,
     most: number,
     stop?: AbortSignal,
+    absent: 'missing' | 'wrong-bytes' = 'missing',
   ) =>
     ask(
       `reading ${name}`,
       most,
       async (signal) => {
         const bytes = await driver.read(name, range, signal);
-        if (bytes === null) throw failure('missing', `nothing is stored under ${name}`);
+        if (bytes === null) throw failure(absent, `nothing is stored under ${name}`);
         if ((range !== null && bytes.length !== range.length) || sha256Hex(bytes) !== sha256)
           throw failure('wrong-bytes', `what is stored under ${name} is not what it must be${where(range)}`);
         return bytes;
@@ -98,12 +99,19 @@ export const checkedStore = (driver: Driver, patience: Patience = DEFAULT_PATIEN
     return read(name, null, sha256, Math.min(size ?? 0, MAX_OBJECT_BYTES), stop);
   };
 
+  /**
+   * Reads what was put. A store that knows no condition can say of an object that another writer replaces just then that it is
+   * not there, so that is asked again as wrong bytes are.
+   */
+  const readBack = (name: ObjectName, length: number, stop?: AbortSignal) =>
+    read(name, null, assertHashOf(name), length, stop, 'wrong-bytes');
+
   /** False: what stands there is not what its name says, whoever has put it there. */
   const isThere = async (name: ObjectName, length: number, stop?: AbortSignal): Promise<boolean> => {
     const size = await head(name, stop);
     if (size !== null && size !== length) return false;
     try {
-      await read(name, null, assertHashOf(name), length, stop);
+      await readBack(name, length, stop);
       return true;
     } catch (error) {
       if (error instanceof ObjectStoreError && error.kind === 'wrong-bytes') return false;
@@ -124,7 +132,7 @@ export const checkedStore = (driver: Driver, patience: Patience = DEFAULT_PATIEN
       );
       if (written === 'created' || (await isThere(name, bytes.length, stop))) return written !== 'there';
       await ask(`storing ${name} anew`, bytes.length, (signal) => driver.replace(name, bytes, signal), stop);
-      await readWhole(name, stop);
+      await readBack(name, bytes.length, stop);
       return true;
     },
     get: readWhole,

@@ -150,6 +150,21 @@ describe('a bucket of a server that', () => {
     expect(Buffer.compare(await objects.get(another), text)).toBe(0);
   });
 
+  it('says of what is put by many at once that it is not there, while it replaces it: it is looked at again, and put again if it stays away', async () => {
+    const [another, text] = named(newFolder(), 'replaced');
+    await objects.put(another, text);
+    const put = 1;
+    const looks = 2;
+    server.behave('absent', put + looks);
+    expect(await objects.put(another, text)).toBe(false);
+    server.behave('absent', put + 1 + ATTEMPTS);
+    expect(await objects.put(another, text)).toBe(true);
+    server.behave('absent');
+    await expect(objects.put(another, text)).rejects.toMatchObject({ kind: 'wrong-bytes' });
+    server.behave('well');
+    expect(Buffer.compare(await objects.get(another), text)).toBe(0);
+  });
+
   it('answers a put that it forgets: the reader is told that it is missing', async () => {
     const [another, text] = named(newFolder(), 'forgotten');
     server.behave('forget');

@@ -22,6 +22,7 @@ export const BEHAVIOURS = {
   'lose-answer': 'puts, and closes the connection instead of answering',
   forget: 'answers a put that it does not make',
   halve: 'keeps half of what is put',
+  absent: 'says of what is there that it is not',
   stale: 'lists a key that is gone, and not the latest',
   circle: 'begins each listing anew',
   astray: 'lists keys of another prefix',
@@ -97,7 +98,7 @@ const answer = async (scene: Scene, request: IncomingMessage, response: ServerRe
     return void response.writeHead(204).end();
   }
   const stored = scene.objects.get(key);
-  if (stored === undefined) return fail(response, 404, 'NoSuchKey');
+  if (stored === undefined || scene.how === 'absent') return fail(response, 404, 'NoSuchKey');
   get(scene.how, stored, request, response);
 };
 
