@@ -607,7 +607,7 @@ describe('a store that', () => {
         await server.stop();
       }
     },
-    sampled({ quick: 60_000, deep: 300_000 }),
+    sampled({ quick: 60_000, deep: 900_000 }),
   );
 
   it('keeps other bytes: a packer that took its word for it, and did not read them back, would lose a day', async () => {
