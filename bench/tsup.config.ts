@@ -5,7 +5,7 @@ import { program } from '../tsup.shared.ts';
 export default defineConfig(
   program({
     bench: 'src/bench.ts',
-    load: 'src/load/load.ts', 'tmp-alone': 'src/tmp-alone.ts',
+    load: 'src/load/load.ts',
     floor: 'src/floor/floor.ts',
     plain: 'src/plain/plain.ts',
     'lone-commit': 'src/floor/lone-commit.ts',

@@ -3561,7 +3561,14 @@ begin
       -- Nobody registers meanwhile (svc_register_beside_pause).
       perform from ledger_seal for update;
     when 'org' then
+      -- The row of the org comes first: nobody joins meanwhile (svc_pause_with_org).
       perform from orgs where org_id = p_owner for update;
+      if not found then
+        return false;
+      end if;
+      perform from principals where org_id = p_owner order by did for no key update;
+      perform from relying_parties where org_id = p_owner order by did for no key update;
+      return true;
     when 'relying_party' then
       perform from relying_parties where did = p_owner for no key update;
     else

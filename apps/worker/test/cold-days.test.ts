@@ -76,7 +76,7 @@ it('packs and detaches days that are old enough, counts none twice, and the rest
   });
   expect(faults).toEqual([]);
   expect(notes.join()).toContain('2 days are cold');
-}, 60_000);
+}, 240_000);
 
 const busy = daysAgo(3);
 const place = pathToFileURL(coldDir).href;

@@ -1,11 +1,13 @@
 /** What a pause meets in the database, and how pauses are listed. Races with decisions: pause-races.test.ts. */
 import type { DidWeb } from '@svc/protocol';
 import { completePauses, type PauseTarget } from '@svc/service';
+import { tamper } from '@svc/testkit';
 import { withStores } from '@svc/testkit/store/open-store';
 import { changePause, pauseDeps } from '@svc/testkit/store/pause-races';
 import { runSql, untilWaiting, withSession } from '@svc/testkit/store/session';
-import { createWorld, insertGrant, insertOrg } from '@svc/testkit/store/world';
+import { createWorld, insertGrant, insertOrg, type World } from '@svc/testkit/store/world';
 import { expect, it } from 'vitest';
+import { migrate } from './migrate.ts';
 
 const stores = withStores();
 
@@ -36,6 +38,73 @@ it('a relying party that registers while the service is being paused has its new
   for (const { did, version } of [relyingParty, registered])
     expect((await stores.first.relyingParties.find(did))?.version).toBeGreaterThan(version);
   await change(SERVICE, false);
+});
+
+/** Whether each flag that decisions go by is what the pauses come to. */
+const FLAGS = `
+  select p.has_pauses = svc_principal_has_pauses(p.did, p.org_id) as principal,
+    r.is_paused = svc_relying_party_is_paused(r.did, r.org_id) as "relyingParty"
+  from principals as p, relying_parties as r where p.did = $1 and r.did = $2`;
+
+const both = [true, false];
+const besideTheirOrg = (['grant', 'agent', 'principal', 'relying_party'] as const).flatMap((scope) =>
+  both.flatMap((pauses) =>
+    both.flatMap((orgPauses) => both.map((isFirst) => ({ scope, pauses, orgPauses, isFirst }))),
+  ),
+);
+
+it.each(besideTheirOrg)(
+  'a change of a member’s pauses beside one of its org’s is lost to neither: $scope paused: $pauses, org paused: $orgPauses, the member first: $isFirst',
+  async ({ scope, pauses, orgPauses, isFirst }) => {
+    const orgId = await insertOrg(stores.first);
+    const world = await createWorld(stores.first, orgId);
+    const { id, agent } = await insertGrant(world);
+    const [principal, relyingParty] = [world.principal.did, world.relyingParty.did];
+    await runSql(stores.url, 'update principals set org_id = $1 where did = $2', [orgId, principal]);
+    const owner = scope === 'relying_party' ? relyingParty : principal;
+    const subject = scope === 'grant' ? id : scope === 'agent' ? agent : owner;
+    const ofMember = { target: { scope, owner, subject }, isPaused: pauses };
+    const ofOrg = { target: { scope: 'org' as const, owner: orgId, subject: orgId }, isPaused: orgPauses };
+    for (const { target, isPaused } of [ofMember, ofOrg]) await change(target, !isPaused);
+    const [one, other] = isFirst ? [ofMember, ofOrg] : [ofOrg, ofMember];
+    const set = `select svc_set_pause($1, $2, $3, $4, null, '{"kind": "system"}')`;
+    const valuesOf = ({ target, isPaused }: typeof one) => [
+      ...[target.scope, target.owner, target.subject],
+      isPaused,
+    ];
+    await withSession(stores.url, async (first) => {
+      await first.query('begin');
+      await first.query(set, valuesOf(one));
+      const second = runSql(stores.url, set, valuesOf(other));
+      await withSession(stores.url, (session) => untilWaiting(session));
+      await first.query('commit');
+      await second;
+    });
+    await runSql(stores.url, 'update pauses set visible_at = changed_at where visible_at is null');
+    expect(await runSql(stores.url, FLAGS, [principal, relyingParty])).toEqual([
+      { principal: true, relyingParty: true },
+    ]);
+  },
+);
+
+it('what was lost before that is set again by the migration, under new versions; the rest keeps its own', async () => {
+  const orgId = await insertOrg(stores.first);
+  const [member, other] = [await createWorld(stores.first, orgId), await createWorld(stores.first)];
+  await runSql(stores.url, 'update principals set org_id = $1 where did = $2', [orgId, member.principal.did]);
+  await change({ scope: 'org', owner: orgId, subject: orgId }, true);
+  const versionsOf = async ({ principal, relyingParty }: World) => [
+    (await stores.first.principals.find(principal.did))?.version ?? 0,
+    (await stores.first.relyingParties.find(relyingParty.did))?.version ?? 0,
+  ];
+  await tamper(stores.url, 'update principals set has_pauses = false where org_id = $1', [orgId]);
+  await tamper(stores.url, 'update relying_parties set is_paused = false where org_id = $1', [orgId]);
+  const [before, beforeOther] = [await versionsOf(member), await versionsOf(other)];
+  await runSql(stores.url, `delete from migrations where name = '0044-pauses-of-members'`);
+  await migrate(stores.url);
+  const dids = [member.principal.did, member.relyingParty.did];
+  expect(await runSql(stores.url, FLAGS, dids)).toEqual([{ principal: true, relyingParty: true }]);
+  expect(await versionsOf(member)).toEqual(before.map((version) => version + 1));
+  expect(await versionsOf(other)).toEqual(beforeOther);
 });
 
 it('what is paused again is the newest of the list', async () => {

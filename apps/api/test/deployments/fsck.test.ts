@@ -15,7 +15,7 @@ import { bodyFor, CALL, issueBudget, usesOf } from '../world/budgets.ts';
 import { closeToday } from '../world/close-today.ts';
 import { withSeparateNodes } from '../world/deployment.ts';
 import { runProgramBeside } from '../world/run-program.ts';
-import { tamperings } from '../world/tamperings.ts';
+import { type Known, tamperings } from '../world/tamperings.ts';
 import { issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'svc-fsck-test-'));
@@ -37,6 +37,10 @@ let consumedId: string;
 let budgetId: string;
 let orgId: string;
 const today = daysAgo(0);
+const known = (): Known => ({
+  ...{ allowId, grantId, consumedId, budgetId, orgId, today },
+  ...{ principal: tenants.principalDid, relyingParty: tenants.rpDid },
+});
 
 beforeAll(async () => {
   orgId = await deployment.createOrg();
@@ -133,7 +137,7 @@ describe('it finds', () => {
     try {
       const { faults } = await check();
       expect(faults.map((fault) => `${fault.check}: ${fault.where}`).join('\n')).toContain(
-        `${name}: ${where({ allowId, grantId, consumedId, budgetId, orgId, today })}`,
+        `${name}: ${where(known())}`,
       );
     } finally {
       await tamper(deployment.databaseUrl, at(undo));
@@ -236,7 +240,7 @@ describe('svc-admin fsck --cold, once the Receipts are in objects alone', () => 
     const { change, undo } = tampering;
     await tamper(deployment.databaseUrl, change);
     try {
-      const where = tampering.found[1]({ allowId, grantId, consumedId, budgetId, orgId, today });
+      const where = tampering.found[1](known());
       expect((await faults()).join('\n')).toContain(`${name}: ${where}`);
     } finally {
       await tamper(deployment.databaseUrl, undo);

@@ -175,6 +175,7 @@ describe('the last release', () => {
         );
       await Promise.all(fleet.map(stop));
     },
+    240_000,
   );
 
   it.runIf(isDeep)(

@@ -8,6 +8,8 @@ export interface Known {
   readonly consumedId: string;
   readonly budgetId: string;
   readonly orgId: string;
+  readonly principal: string;
+  readonly relyingParty: string;
   readonly today: string;
 }
 
@@ -213,6 +215,21 @@ export const tamperings: readonly Tampering[] = [
   ]),
   row('usage_by_grant', 'other days', `days = '{}'`, ['days of Grants', ({ grantId }) => grantId]),
   gone('usage_by_grant', 'days of Grants', ({ grantId }) => grantId),
+  ...(
+    [
+      ['principals', 'has_pauses', ({ principal }) => principal],
+      ['relying_parties', 'is_paused', ({ relyingParty }) => relyingParty],
+      ['ledger_seal', 'is_paused', () => 'service'],
+    ] as const satisfies readonly (readonly [string, string, (known: Known) => string])[]
+  ).map(([table, flag, where]): Tampering => {
+    const flip = `update ${table} set ${flag} = not ${flag}`;
+    return {
+      what: `${table} paused otherwise than is listed`,
+      found: ['pauses', where],
+      change: flip,
+      undo: flip,
+    };
+  }),
   row('entitlements', 'a check forgotten', 'checks_since_cap = checks_since_cap - 1', [
     'caps',
     ({ orgId }) => orgId,

@@ -69,6 +69,25 @@ const RULES: readonly Rule[] = [
     faultSql: revocationFaults('receipts'),
   },
   {
+    name: 'pauses',
+    promise: 'every Principal and relying party, and the service, is paused or not as its pauses say',
+    countSql:
+      'select (select count(*) from principals) + (select count(*) from relying_parties) + 1 as count',
+    faultSql: `
+      select did as "where", case when has_pauses then 'it has pauses for decisions, and none is listed'
+          else 'a pause is listed, and decisions do not see it' end as problem
+      from principals where has_pauses <> svc_principal_has_pauses(did, org_id)
+      union all
+      select did, case when is_paused then 'it is paused for decisions, and no pause is listed'
+          else 'a pause is listed, and decisions do not see it' end
+      from relying_parties where is_paused <> svc_relying_party_is_paused(did, org_id)
+      union all
+      select 'service', case when is_paused then 'it is paused for decisions, and no pause is listed'
+          else 'a pause is listed, and decisions do not see it' end
+      from ledger_seal
+      where is_paused <> exists (select from pauses where owner = 'service' and scope = 'service' and is_paused)`,
+  },
+  {
     name: 'lists of Grants',
     promise: 'every Grant is in a status list that is there',
     countSql: 'select count(*) from grants',

@@ -740,7 +740,7 @@ export const expectedSchema: Readonly<Record<string, string>> = {
   'function svc_kept_text(p_kind text, p_name text, p_version bigint)': '6dfb54c9edea3cff',
   'function svc_lock_approvals(p_principal text, p_relying_party text)': 'eae8d0d127291a09',
   'function svc_lock_balances(p_grant_ids text[], p_wait interval)': 'c755400bdb33a1d9',
-  'function svc_lock_pause_owner(p_scope text, p_owner text)': '0b2b28d6c584a080',
+  'function svc_lock_pause_owner(p_scope text, p_owner text)': '50c5d1a2ba1a624b',
   'function svc_lock_revocations(p_principal text, p_grant_ids text[])': '8f0c80af1a46873a',
   'function svc_log_consumption(p_decisions svc_decision[], p_outcomes text': 'dcb54d40799e5565',
   'function svc_lowest_receipt_id(instant timestamp with time zone)': '5ff9817f3bcd8632',

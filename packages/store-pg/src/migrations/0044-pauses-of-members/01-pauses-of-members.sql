@@ -1,0 +1,64 @@
+-- runs-from: 0005-roles
+-- A pause of a member, or its end, beside that of its org could be without effect for good: the statement that set the flags of all members read
+-- `pauses` as it was when it began, and wrote over the flag of a member that another transaction had set meanwhile. Now whatever concerns an
+-- org has all its members first, in statements of their own, so that the flags are set by a statement that begins afterwards.
+create or replace function svc_lock_pause_owner(p_scope text, p_owner text)
+returns boolean
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+begin
+  case p_scope
+    when 'service' then
+      -- Nobody registers meanwhile (svc_register_beside_pause).
+      perform from ledger_seal for update;
+    when 'org' then
+      -- The row of the org comes first: nobody joins meanwhile (svc_pause_with_org).
+      perform from orgs where org_id = p_owner for update;
+      if not found then
+        return false;
+      end if;
+      perform from principals where org_id = p_owner order by did for no key update;
+      perform from relying_parties where org_id = p_owner order by did for no key update;
+      return true;
+    when 'relying_party' then
+      perform from relying_parties where did = p_owner for no key update;
+    else
+      perform from principals where did = p_owner for no key update;
+  end case;
+  return found;
+end;
+$$;
+
+-- Flags that were lost are set again, and the versions with them, so that nodes read them and commits refuse what rests on them. Orgs are
+-- held meanwhile, and each member, for the same reason.
+do $$
+declare
+  v_did text;
+begin
+  perform from orgs order by org_id for no key update;
+  for v_did in select did from principals order by did loop
+    continue when not exists (
+      select from principals where did = v_did and has_pauses != svc_principal_has_pauses(did, org_id)
+    );
+    perform from principals where did = v_did for no key update;
+    update principals
+    set
+      has_pauses = svc_principal_has_pauses(did, org_id),
+      version = version + 1
+    where did = v_did and has_pauses != svc_principal_has_pauses(did, org_id);
+  end loop;
+  for v_did in select did from relying_parties order by did loop
+    continue when not exists (
+      select from relying_parties where did = v_did and is_paused != svc_relying_party_is_paused(did, org_id)
+    );
+    perform from relying_parties where did = v_did for no key update;
+    update relying_parties
+    set
+      is_paused = svc_relying_party_is_paused(did, org_id),
+      version = version + 1
+    where did = v_did and is_paused != svc_relying_party_is_paused(did, org_id);
+  end loop;
+end;
+$$;
