@@ -62,7 +62,11 @@ const CALM_SHARE = 20;
 /** Few enough to be answered in good time by a service that makes 60 decisions a second. */
 const LEAST = 16;
 const MOST = 2_048;
-/** Of the limit, for one org, or for all newcomers: another always finds a place. */
+/**
+ * Of the limit, what orgs, and all newcomers together as one of them, divide among themselves: whoever has an equal part of it
+ * already gets none of the other places. They are for those who have less, so that no flood, of however many, keeps
+ * everybody else out.
+ */
 const SHARE = 0.75;
 /**
  * Many under way, so recently, are of one crowd: as long as the best rate is remembered, so that who floods in bursts
@@ -187,9 +191,11 @@ export class Admission {
   enter({ crowd, org }: Tenant, nowMs: number): (nowMs: number, leaving?: Leaving) => void {
     const share = crowd === 'tenants' ? org : crowd;
     const ofShare = this.#byShare.get(share) ?? 0;
-    const isFull = this.#underWay >= this.limit || ofShare >= Math.ceil(this.limit * SHARE);
-    if (isFull) this.#refuse(nowMs);
-    const wasUsedUp = (ofShare + 1) * 2 >= this.limit * SHARE || (this.#underWay + 1) * 2 >= this.limit;
+    const shares = this.#byShare.size + (ofShare === 0 ? 1 : 0);
+    const shared = Math.ceil(this.limit * SHARE);
+    const isOver = this.#underWay >= shared && ofShare >= Math.max(1, Math.floor(shared / shares));
+    if (isOver || this.#underWay >= this.limit) this.#refuse(nowMs);
+    const wasUsedUp = (this.#underWay + 1) * 2 >= shared;
     this.#underWay += 1;
     const place = this.#underWay;
     if (place >= LEAST) {
