@@ -167,7 +167,8 @@ export function createStore(options: StoreOptions): Store {
       primary: pooledDatabase(reads, pools.reports),
       pools: {
         replicaReads: openPool(sizes.replicaReads, deadlines.replicaReadMs, { ...ledger, ...change }),
-        replicaLooks: openPool(1, deadlines.replicaLookMs, change),
+        // One waits for positions, the other one looks.
+        replicaLooks: openPool(2, deadlines.replicaLookMs, change),
       },
       catchUpMs: deadlines.catchUpMs,
       lateMs: deadlines.replicaLateMs,

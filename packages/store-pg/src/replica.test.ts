@@ -203,7 +203,7 @@ it('what the replica is about to have is waited for, and the report is read afte
   decided.push(receiptId);
   const before = readsOf(node);
   const listed = idsIn(node);
-  // One session waits to be able to report, the other one looks.
+  // One session waits for what is asked for, the other one looks.
   const waiting = `select from pg_stat_activity where query like '%pg_last_wal_replay_lsn%' and pid <> pg_backend_pid()
     having count(*) = 2`;
   await withSession(standby.adminUrl, (session) => untilRow(session, waiting));
@@ -289,6 +289,46 @@ it('whoever asks while the primary is being asked for its position has it asked 
   (answer as ((lsn: number) => void) | null)?.(20);
   expect([await first, await second]).toMatchObject([{ value: 'read' }, null]);
   await replica.close();
+});
+
+it('a report that waits for what the replica lacks holds no session of reports meanwhile', async () => {
+  let [lsn, looks, taken] = [10, 0, 0];
+  const client = {
+    async query() {
+      looks += 1;
+      return { rows: [{ isStandby: true, lsn, marks: ['m'] }] };
+    },
+  };
+  const pool = { run: async (work: (session: unknown) => unknown) => work(client), close: async () => {} };
+  const reads = {
+    ...pool,
+    run: async (work: (session: unknown) => unknown) => {
+      taken += 1;
+      return work(client);
+    },
+  };
+  const position = { lsn: 10, mark: 'm', isDue: false };
+  const replica = new Replica({
+    url: standby.url,
+    primary: { read: async () => [{ ...position }] as never, write: async () => [] },
+    pools: { replicaReads: reads, replicaLooks: pool } as never,
+    catchUpMs: 20_000,
+    lateMs: 60_000,
+    onChange: () => {},
+  });
+  try {
+    await until(() => replica.state.fault === null);
+    position.lsn = 20;
+    const reports = Array.from({ length: 10 }, () => replica.report(async () => 'read', null));
+    const before = looks;
+    await until(() => looks > before + 2);
+    expect(taken).toBe(0);
+    lsn = 20;
+    expect(await Promise.all(reports)).toEqual(reports.map(() => ({ value: 'read' })));
+    expect(taken).toBe(10);
+  } finally {
+    await replica.close();
+  }
 });
 
 it('a report that waits for objects holds no session of the replica, and has one in step again for its next statement', async () => {

@@ -67,6 +67,15 @@ export class Replica {
     },
     { maxBatch: MAX_WAITING, maxInFlight: 1, maxWaiting: MAX_WAITING },
   );
+  /** Waits for what the replica is about to have, for all who need it, before any of them holds a session of reports. */
+  readonly #arrivals = new Batcher<Position, null>(
+    async (positions) => {
+      const latest = positions[positions.length - 1] as Position;
+      await this.pools.replicaLooks.run((client) => this.#catchUp(client, latest));
+      return positions.map(() => null);
+    },
+    { maxBatch: MAX_WAITING, maxInFlight: 1, maxWaiting: MAX_WAITING },
+  );
   #isChecked = false;
   #fault: string | null = 'it has not been met yet';
   #isReported: boolean | null = null;
@@ -129,7 +138,8 @@ export class Replica {
   }
 
   /** A session that has come to the position. */
-  #take(position: Position, tenant: Tenant | null): Promise<Held> {
+  async #take(position: Position, tenant: Tenant | null): Promise<Held> {
+    await this.#arrivals.submit(position);
     return new Promise((resolve, reject) => {
       const over = this.pools.replicaReads.run(
         async (client) => {
