@@ -62,6 +62,17 @@ it('every arrow between packages is a dependency', () => {
   expect(wrong.map(([arrow]) => arrow)).toEqual([]);
 });
 
+it('the commit is told by the functions that it calls, in their order', () => {
+  const told = [...section('The commit, in the database').matchAll(/^\| (`svc_.*?) \|/gm)].flatMap(
+    ([, names = '']) => [...names.matchAll(/svc_\w+/g)],
+  );
+  const [, body = ''] = read('packages/store-pg/schema.sql').split('FUNCTION public.svc_commit_decisions(');
+  const called = body
+    .slice(0, body.indexOf('end;\n$function$'))
+    .matchAll(/\b(svc_\w+)\(p_decisions|\b(svc_prepare_commit)\(/g);
+  expect(told.map(([name]) => name)).toEqual([...called].map(([, name, first]) => name ?? first));
+});
+
 describe('the way of POST /verify', () => {
   const [way = '', onBudgets = ''] = section('`POST /verify`').split('A decision on balances');
 

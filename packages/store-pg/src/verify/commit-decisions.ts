@@ -1,6 +1,7 @@
 /**
- * Commits a batch of decisions (protocol §10). One statement carries the whole batch; only when the server
- * refuses it because of a row is it halved until that row stands alone.
+ * Commits a batch of decisions (protocol §10). One statement carries the whole batch; only when the server refuses it because
+ * of a row is it halved until that row stands alone. docs/architecture.md, “The commit, in the database”, says what that
+ * statement does.
  */
 import { type CommitOutcome, type DecisionCommit, StoreError } from '@svc/service';
 import type { DeadlinePool } from '../deadline-pool.ts';
