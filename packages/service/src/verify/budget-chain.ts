@@ -129,8 +129,8 @@ const findRival = (
   return ofProof === undefined ? null : { rival: ofProof, loses: 'REPLAY' };
 };
 
-const idempotencyKeyOf = ({ grounds: { asked, admission } }: Contender): string | null =>
-  asked.idempotency === null ? null : `${admission.caller.subject} ${asked.idempotency.key}`;
+const idempotencyKeyOf = ({ grounds: { asked, entitled } }: Contender): string | null =>
+  asked.idempotency === null ? null : `${entitled.caller.subject} ${asked.idempotency.key}`;
 
 /** What became of the contenders of a chain, once its links have these outcomes. `OVERTAKEN`: nothing is settled. */
 export const concludeChain = (

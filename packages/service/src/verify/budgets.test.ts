@@ -33,8 +33,8 @@ const groundsWith = (
     version: 1,
   };
   const caller = { subject: relyingParty.did, relyingParty, key: { keyHash: '', keyId: '' } };
-  const admission = { caller, productionCheck: null, uncovered: null };
-  return { asked, admission, loaded: { facts: {}, usedPrincipal: null } } as unknown as Grounds;
+  const entitled = { caller, productionCheck: null, uncovered: null };
+  return { asked, entitled, loaded: { facts: {}, usedPrincipal: null } } as unknown as Grounds;
 };
 
 type Decide = (facts: readonly (BudgetFacts | null)[]) => Promise<readonly DecisionCommit[]>;

@@ -47,7 +47,7 @@ export const dryRunOn = async (
   { store, clock }: Pick<ServiceDeps, 'store' | 'clock'>,
   grounds: Grounds,
 ): Promise<{ readonly dryRun: DryRun; readonly decided: Decided }> => {
-  const { asked, loaded, admission } = grounds;
+  const { asked, loaded, entitled } = grounds;
   const { presented, tenant } = asked;
   const { grant, proof } = presented;
   const query = grant.ok ? { grantId: grant.value.id, jti: proof.ok ? proof.value.jti : null } : null;
@@ -72,7 +72,7 @@ export const dryRunOn = async (
     reason,
     remedy: reason === null ? null : remedyOf(reason, explanation),
     evaluatedAtMs: nowMs,
-    relyingParty: admission.caller.relyingParty.did,
+    relyingParty: entitled.caller.relyingParty.did,
     principal: evidence.P3?.grant.issuer ?? null,
     grantId: evidence.P3?.grant.id ?? null,
     agent: evidence.P9?.proof.agent ?? null,

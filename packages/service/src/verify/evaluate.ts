@@ -18,7 +18,7 @@ import { internal } from '../errors.ts';
 import type { Tenant } from '../ports/tenant.ts';
 import type { Idempotency } from './answer.ts';
 import type { LoadedFacts } from './facts.ts';
-import type { Admission } from './gate.ts';
+import type { EntitledCaller } from './gate.ts';
 
 /** One request as it came in. */
 export interface Asked {
@@ -38,12 +38,12 @@ export interface Asked {
 /** What a decision rests on, one member from each stage before it. */
 export interface Grounds {
   readonly asked: Asked;
-  readonly admission: Admission;
+  readonly entitled: EntitledCaller;
   readonly loaded: LoadedFacts;
 }
 
-export const contextOf = ({ asked, admission }: Grounds, nowMs: number): EvaluationContext => {
-  const { did, profile, proofWindowSeconds } = admission.caller.relyingParty;
+export const contextOf = ({ asked, entitled }: Grounds, nowMs: number): EvaluationContext => {
+  const { did, profile, proofWindowSeconds } = entitled.caller.relyingParty;
   return { relyingParty: { did, profile, proofWindowSeconds }, nowMs, crypto: asked.crypto };
 };
 
@@ -89,8 +89,8 @@ export const unanswered = ({ lookups }: Undecided): Error =>
  * For whoever is paused no status list is consulted: P6 stays open, and nothing is said against a Grant that holds
  * (protocol §9).
  */
-const factsFor = ({ admission, loaded: { facts } }: Grounds): Facts =>
-  admission.caller.isPaused ? { ...facts, status: unavailable } : facts;
+const factsFor = ({ entitled, loaded: { facts } }: Grounds): Facts =>
+  entitled.caller.isPaused ? { ...facts, status: unavailable } : facts;
 
 /**
  * The clock may have been set back since the facts were read: no Receipt shows evidence from after its evaluation, which

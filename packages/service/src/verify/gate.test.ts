@@ -59,9 +59,9 @@ it('counts the checks of a comp org without enforcing anything', () => {
 it('counts every stored check that no plan covers, and logs one a minute for each org', () => {
   const { gate, time, logged, counted } = gateAt(false);
   const store = (orgId: OrgId) => {
-    const admission = gate.guess(caller(orgId), acme);
-    if (admission === null) throw new Error('refused');
-    gate.noteStored(admission);
+    const entitled = gate.guess(caller(orgId), acme);
+    if (entitled === null) throw new Error('refused');
+    gate.noteStored(entitled);
   };
   for (const nowMs of [0, 1, 59_999]) {
     time.nowMs = nowMs;

@@ -17,8 +17,8 @@ import type { ProductionCheck } from '../ports/verify-store.ts';
 /** A production check that no plan covers: refused, or stored all the same and only logged. */
 export type WithoutPlan = 'refused' | 'logged';
 
-/** Leave to evaluate, as the caller stands now. */
-export interface Admission {
+/** A caller as it stands now, and what its plan covers of the check that it asks for. */
+export interface EntitledCaller {
   readonly caller: RpCaller;
   /** Null: not subject to a plan. Never enforced where the Grant names the sandbox. */
   readonly productionCheck: ProductionCheck | null;
@@ -48,26 +48,26 @@ export class EntitlementGate {
   ) {}
 
   /** Of a caller as remembered. Null: it would be refused as it is, and must be read again first. */
-  guess(caller: RpCaller, presented: Presented): Admission | null {
+  guess(caller: RpCaller, presented: Presented): EntitledCaller | null {
     if (isUnproven(caller)) return null;
-    const admission = this.judge(caller, presented);
-    return mustRefuse(admission) ? null : admission;
+    const entitled = this.judge(caller, presented);
+    return mustRefuse(entitled) ? null : entitled;
   }
 
   /** Of a caller as just read. Throws `PLAN_REQUIRED`, or `UNAUTHORIZED` for one whose DID is claimed and not proven. */
-  admit(caller: RpCaller, presented: Presented): Admission {
+  admit(caller: RpCaller, presented: Presented): EntitledCaller {
     if (isUnproven(caller)) throw unproven(caller);
-    const admission = this.judge(caller, presented);
-    if (!mustRefuse(admission)) return admission;
+    const entitled = this.judge(caller, presented);
+    if (!mustRefuse(entitled)) return entitled;
     this.onWithoutPlan('refused');
-    throw planRequired(admission.uncovered ?? '');
+    throw planRequired(entitled.uncovered ?? '');
   }
 
   /**
    * Tells of a decision that no plan covers: at most one line a minute for each org. Of Grants that name the sandbox nothing
    * is told: most of them are the sandbox's.
    */
-  noteStored({ productionCheck, namesSandbox, uncovered }: Admission): void {
+  noteStored({ productionCheck, namesSandbox, uncovered }: EntitledCaller): void {
     if (productionCheck === null || namesSandbox || uncovered === null) return;
     this.onWithoutPlan('logged');
     const { orgId } = productionCheck;
@@ -81,7 +81,7 @@ export class EntitlementGate {
     this.deps.log.warn('entitlement.not_covered', { orgId, uncovered, unmentioned: silence?.checks ?? 0 });
   }
 
-  private judge(caller: RpCaller, { grant }: Presented): Admission {
+  private judge(caller: RpCaller, { grant }: Presented): EntitledCaller {
     const { clock, entitlements, identity } = this.deps;
     const { entitlement, relyingParty } = caller;
     const { orgId } = relyingParty;
@@ -107,5 +107,5 @@ const unproven = ({ subject }: RpCaller) =>
       'what to publish, POST /relying-parties/{did}/verify has it checked.',
   );
 
-const mustRefuse = ({ productionCheck, uncovered }: Admission): boolean =>
+const mustRefuse = ({ productionCheck, uncovered }: EntitledCaller): boolean =>
   productionCheck?.isEnforced === true && uncovered !== null;

@@ -31,7 +31,7 @@ const commitOf = (
   };
   const grounds = {
     asked: { idempotency: null },
-    admission: { caller, productionCheck: null },
+    entitled: { caller, productionCheck: null },
     loaded: { usedPrincipal: null, facts: { allocation: found({ grantHash: bound }) } },
   };
   return buildDecisionCommit(grounds as unknown as Grounds, decided as unknown as Decided, {

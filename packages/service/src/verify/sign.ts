@@ -21,7 +21,7 @@ import { invalidRequest } from '../errors.ts';
 import type { DecisionCommit, Spend } from '../ports/verify-store.ts';
 import type { VerifyAnswer } from './answer.ts';
 import { contextOf, type Grounds } from './evaluate.ts';
-import type { Admission } from './gate.ts';
+import type { EntitledCaller } from './gate.ts';
 
 /** The widest proof window a relying party can have: a Proof is remembered that long whatever the window is now. */
 const MAX_PROOF_WINDOW_SECONDS = 300;
@@ -88,7 +88,7 @@ export const signDraft = async (
     }),
     answer: {
       ...{ text, receiptId, decision: decided.decision, reason: decided.reason },
-      ...{ replayed: false, isAskerPaused: grounds.admission.caller.isPaused },
+      ...{ replayed: false, isAskerPaused: grounds.entitled.caller.isPaused },
     },
   };
 };
@@ -102,13 +102,13 @@ export const signDecision = async (
 ): Promise<SignedDecision> => signDraft(deps, draftDecision(deps, grounds, decided, nowMs));
 
 export const buildDecisionCommit = (
-  { asked, admission, loaded: { usedPrincipal, facts } }: Grounds,
+  { asked, entitled, loaded: { usedPrincipal, facts } }: Grounds,
   decided: Decided,
   signed: Pick<DecisionCommit, 'receiptId' | 'jws' | 'evaluatedAtMs'> & { readonly grantHash: Sha256 },
 ): DecisionCommit => {
   const { P3, P9, P15 } = decided.evidence;
   const { balances } = decided.consulted;
-  const { caller } = admission;
+  const { caller } = entitled;
   const authenticated = AUTHENTICATION.every((id) => decided.outcomes[id] === true);
   return {
     receiptId: signed.receiptId,
@@ -128,7 +128,7 @@ export const buildDecisionCommit = (
     spend: spendOf(decided),
     bindsGrantHash: decided.decision === 'ALLOW' && !isBound(facts) ? signed.grantHash : null,
     idempotency: asked.idempotency,
-    productionCheck: isSandboxProven(admission, decided) ? null : admission.productionCheck,
+    productionCheck: isSandboxProven(entitled, decided) ? null : entitled.productionCheck,
     budget: balances === undefined ? null : { balances, consumption: decided.consumption },
   };
 };
@@ -138,7 +138,7 @@ export const isBound = ({ allocation }: Facts): boolean =>
   allocation?.answer === 'found' && allocation.value.grantHash !== null;
 
 /** Only a Grant that the sandbox's Principal has signed is the sandbox's; naming it is not enough. */
-const isSandboxProven = ({ namesSandbox }: Admission, { evidence: { P3 } }: Decided): boolean =>
+const isSandboxProven = ({ namesSandbox }: EntitledCaller, { evidence: { P3 } }: Decided): boolean =>
   namesSandbox && P3 !== undefined;
 
 const actionColumns = (action: Action): NonNullable<DecisionCommit['action']> =>

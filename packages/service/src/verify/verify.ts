@@ -1,7 +1,7 @@
 /**
  * `POST /verify` from parsed envelope to stored Receipt (interface §Verify, protocol §7 and §10), stage by stage:
  *
- *   gate       may this relying party ask at all?            `Admission`
+ *   gate       may this relying party ask at all?            `EntitledCaller`
  *   facts      what storage knows of Grant and Principal     `LoadedFacts`
  *   evaluate   the engine's verdict on both                  `Decided`
  *   sign       its Receipt, and the row to be stored         `SignedDecision`
@@ -28,7 +28,7 @@ import { Committer } from './commit.ts';
 import { type DryRun, dryRunOn } from './dry-run.ts';
 import { type Asked, evaluateBeforeBalances, type Grounds } from './evaluate.ts';
 import { FactLoader } from './facts.ts';
-import { type Admission, EntitlementGate, type WithoutPlan } from './gate.ts';
+import { type EntitledCaller, EntitlementGate, type WithoutPlan } from './gate.ts';
 import { isBound, signDecision } from './sign.ts';
 import { GrantMemo } from './signatures.ts';
 
@@ -115,8 +115,8 @@ export class Verifier {
     return this.inTime(caller, request, { idempotency: null, ...options }, async (asked) => {
       const { presented } = asked;
       this.facts.forget(presented);
-      const admission = await this.admitAgain(caller, presented);
-      const grounds = { asked, admission, loaded: await this.facts.load(asked, false) };
+      const entitled = await this.admitAgain(caller, presented);
+      const grounds = { asked, entitled, loaded: await this.facts.load(asked, false) };
       const { dryRun, decided } = await dryRunOn(this.deps, grounds);
       if (grounds.loaded.isWithheld) refuseWithheld(grounds, decided);
       return dryRun;
@@ -170,17 +170,17 @@ export class Verifier {
 
   private async decide(first: RpCaller, asked: Asked): Promise<VerifyAnswer> {
     const { presented } = asked;
-    let admission =
+    let entitled =
       traced('gate', () => this.gate.guess(first, presented)) ?? (await this.admitAgain(first, presented));
     let isProofSpent = false;
     for (let evaluation = 1; evaluation <= MAX_EVALUATIONS; evaluation++) {
       if (performance.now() >= asked.answerByMs) throw serviceUnavailable('verify: too late to decide');
       const loaded = await traced('facts', () => this.facts.load(asked, isProofSpent));
-      const { outcome, answer } = await this.decideOn({ asked, admission, loaded });
+      const { outcome, answer } = await this.decideOn({ asked, entitled, loaded });
       switch (outcome) {
         case 'STORED':
           if (answer === null) throw internal('stored without having been evaluated');
-          this.gate.noteStored(admission);
+          this.gate.noteStored(entitled);
           if (answer.decision === 'ALLOW') this.facts.noteAllowed(presented, asked.crypto);
           return answer;
         case 'REPLAY':
@@ -190,10 +190,10 @@ export class Verifier {
         case 'KEY_REVOKED':
         case 'PLAN_REQUIRED':
           if (outcome !== 'PLAN_REQUIRED') this.facts.forget(presented);
-          admission = await this.admitAgain(admission.caller, presented);
+          entitled = await this.admitAgain(entitled.caller, presented);
           break;
         case 'IDEMPOTENCY_TAKEN': {
-          const prior = await this.findStored(admission.caller, asked);
+          const prior = await this.findStored(entitled.caller, asked);
           if (prior !== null) return prior;
           // The request that held the key has let go of it: its Proof was spent. Now it is free.
           break;
@@ -224,7 +224,7 @@ export class Verifier {
     return { outcome: await this.committer.commit(commit, grounds.asked.tenant), answer };
   }
 
-  private admitAgain(caller: RpCaller, presented: Presented): Promise<Admission> {
+  private admitAgain(caller: RpCaller, presented: Presented): Promise<EntitledCaller> {
     return traced('gate', async () => this.gate.admit(await this.readAgain(caller), presented));
   }
 
