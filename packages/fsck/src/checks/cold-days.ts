@@ -4,10 +4,11 @@
  * left there beside is a note, where a packer that was cut off can have left it.
  */
 import { createHash } from 'node:crypto';
-import { type ColdDay, ColdDayReader, findDayProblem, TABLES } from '@svc/cold-ledger';
+import { type ColdDay, ColdDayReader, findDayProblem, type ReceiptRow, TABLES } from '@svc/cold-ledger';
 import type { ReceiptId } from '@svc/protocol';
 import type { ObjectStore } from '@svc/service';
 import type { Check, CheckContext } from '../check.ts';
+import { BegunCaps } from './caps.ts';
 import { ColdFacts, comparePacked } from './cold-facts.ts';
 import { checkManifests, type RecordedDay } from './cold-manifests.ts';
 import { manifestReaderOf, textOfError } from './read-manifest.ts';
@@ -68,24 +69,7 @@ const checkDay = async (
   if (row.isCleared && withAction !== null)
     context.report(row.day, `its action fields were cleared, and ${withAction} has some`);
   await comparePacked(context, objects, manifest);
-  const facts = new ColdFacts(context, row.day);
-  if (row.isCold)
-    for await (const receipts of new ColdDayReader(objects, manifest).receipts()) {
-      await facts.add(receipts);
-      await checkReceipts(
-        context,
-        await withFacts(
-          context,
-          receipts.map(({ receipt_id: id, relying_party: relyingParty, grant_id: grantId, ...receipt }) => ({
-            ...{ receiptId: id as ReceiptId, relyingParty, grantId, agent: receipt.agent, jws: receipt.jws },
-            ...{ principal: receipt.principal, decision: receipt.decision, reason: receipt.reason },
-            evaluatedAtMs: String(receipt.evaluated_at / 1_000n),
-          })),
-        ),
-        false,
-      );
-    }
-  if (row.isCold) await facts.end();
+  if (row.isCold) await checkColdReceipts(context, new ColdDayReader(objects, manifest), row.day);
   const unnamed = await countUnnamed(objects, manifest);
   if (unnamed > 0)
     context.note(
@@ -93,9 +77,38 @@ const checkDay = async (
     );
 };
 
+/** Reads them once. */
+const checkColdReceipts = async (
+  context: CheckContext,
+  reader: ColdDayReader,
+  day: string,
+): Promise<void> => {
+  const facts = new ColdFacts(context, day);
+  const caps = await BegunCaps.of(context, day);
+  for await (const receipts of reader.receipts()) {
+    await facts.add(receipts);
+    caps.add(receipts);
+    await checkReceipts(context, await withFacts(context, receipts.map(ofObject)), false);
+  }
+  await facts.end();
+  await caps.end();
+};
+
 const ACTION_FIELDS = ['action_type', 'amount', 'currency', 'resource', 'method'] as const;
 
 type OfObject = Omit<ListedReceipt, 'contentHash' | 'allowedGrantHash' | 'consumed'>;
+
+const ofObject = ({
+  receipt_id: id,
+  relying_party: relyingParty,
+  grant_id: grantId,
+  evaluated_at: evaluatedAtUs,
+  ...receipt
+}: ReceiptRow): OfObject => ({
+  ...{ receiptId: id as ReceiptId, relyingParty, grantId, agent: receipt.agent, jws: receipt.jws },
+  ...{ principal: receipt.principal, decision: receipt.decision, reason: receipt.reason },
+  evaluatedAtMs: String(evaluatedAtUs / 1_000n),
+});
 
 const FACTS = `
   select (select a.grant_hash from allowed_grants a where a.grant_id = r.grant_id and r.decision = 'ALLOW') as "allowedGrantHash",

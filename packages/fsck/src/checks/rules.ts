@@ -1,6 +1,7 @@
 /** Invariants between tables, each a query for the rows that violate it. */
 import type { Check } from '../check.ts';
-import { COLD_DAYS, COLD_RANGES } from '../cold-days.ts';
+import { COLD_RANGES } from '../cold-days.ts';
+import { CAP_FAULTS } from './caps.ts';
 
 export interface Rule {
   readonly name: string;
@@ -211,22 +212,9 @@ const RULES: readonly Rule[] = [
   {
     name: 'caps',
     promise:
-      'the production checks counted against the cap of an org are those of its relying parties since then',
+      'the production checks counted against the cap of an org are those of its relying parties since then, but for caps that began within a cold day',
     countSql: 'select count(*) from entitlements where check_cap is not null',
-    faultSql: `
-      select e.org_id as "where", e.checks_since_cap || ' are counted, and there are ' || hot.checks + cold.checks as problem
-      from entitlements e, lateral (
-        select count(*) as checks from relying_parties rp join receipts r on r.relying_party = rp.did
-        where rp.org_id = e.org_id and r.production_check and r.evaluated_at >= e.cap_since
-      ) hot, lateral (
-        select coalesce(sum(u.production_checks), 0) as checks
-        from relying_parties rp join usage_by_key u on u.relying_party = rp.did
-        where rp.org_id = e.org_id and u.day >= e.cap_since at time zone 'UTC' and u.day in (${COLD_DAYS})
-      ) cold
-      where e.check_cap is not null and e.checks_since_cap <> hot.checks + cold.checks
-        and not exists (
-          select from (${COLD_DAYS}) as k where e.cap_since at time zone 'UTC' > k.day and e.cap_since at time zone 'UTC' < k.day + 1
-        )`,
+    faultSql: CAP_FAULTS,
   },
 ];
 
