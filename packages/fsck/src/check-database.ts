@@ -10,6 +10,7 @@ import { coldDayCheck } from './checks/cold-days.ts';
 import { consumptionCheck } from './checks/consumption.ts';
 import { dayChecks } from './checks/days.ts';
 import { evidenceCheck } from './checks/evidence.ts';
+import { PinSums } from './checks/pin-sums.ts';
 import { publishedListCheck } from './checks/published-lists.ts';
 import { receiptCheck } from './checks/receipts.ts';
 import { restoreCheck } from './checks/restores.ts';
@@ -20,17 +21,22 @@ import { usageChecks } from './checks/usage.ts';
 import { queryOn } from './query.ts';
 import { loadServiceKeys, type ServiceKeys } from './service-keys.ts';
 
-const CHECKS: readonly Check[] = [
-  receiptCheck,
-  ...dayChecks,
-  restoreCheck,
-  statusListCheck,
-  publishedListCheck,
-  evidenceCheck,
-  consumptionCheck,
-  ...ruleChecks,
-  ...usageChecks,
-];
+const checksOf = (objects: ObjectStore | undefined): readonly Check[] => {
+  const pins = objects === undefined ? null : new PinSums();
+  return [
+    receiptCheck,
+    ...dayChecks,
+    restoreCheck,
+    statusListCheck,
+    publishedListCheck,
+    evidenceCheck,
+    consumptionCheck(pins),
+    ...ruleChecks,
+    ...usageChecks,
+    // Behind the logs: it compares with what they come to.
+    ...(objects === undefined || pins === null ? [] : [coldDayCheck(objects, pins)]),
+  ];
+};
 
 export interface CheckDatabaseOptions {
   readonly databaseUrl: string;
@@ -124,9 +130,7 @@ const runChecks = async (client: pg.Client, options: CheckDatabaseOptions): Prom
   const checks = [await run(schemaCheck, NO_KEYS)];
   await refuseScarceLocks(client);
   const keys = await loadServiceKeys(query);
-  const { objects } = options;
-  const all = objects === undefined ? CHECKS : [...CHECKS, coldDayCheck(objects)];
-  for (const check of all) checks.push(await run(check, keys));
+  for (const check of checksOf(options.objects)) checks.push(await run(check, keys));
   return { serviceDid: keys.serviceDid, notes, checks };
 };
 

@@ -11,6 +11,9 @@ import type { Check, CheckContext } from '../check.ts';
 import { BegunCaps } from './caps.ts';
 import { ColdFacts, comparePacked } from './cold-facts.ts';
 import { checkManifests, type RecordedDay } from './cold-manifests.ts';
+import { namePins } from './cold-pins.ts';
+import type { PinSums } from './pin-sums.ts';
+import { pinOfReceipt } from './pins.ts';
 import { manifestReaderOf, textOfError } from './read-manifest.ts';
 import { checkReceipts, type ListedReceipt } from './receipts.ts';
 import { namesBelow } from './stored-names.ts';
@@ -28,16 +31,17 @@ const ROW = `
     p.content_root as "contentRoot", (d.day + 1)::timestamp at time zone 'UTC' <= svc_actions_kept_since() as "isOld"
   from cold_days as d join checkpoints as p using (day) where d.manifest is not null and day = $1`;
 
-export const coldDayCheck = (objects: ObjectStore): Check => ({
+/** `pins`: what Receipts of cold days must pin, as the replayed logs have it. */
+export const coldDayCheck = (objects: ObjectStore, pins: PinSums): Check => ({
   name: 'cold-days',
   promise:
-    'every packed day is in the store under a manifest signed by the service, which no other one would be taken for, leads to what was published, its Receipts are signed, unaltered and listed as what they say, and what the database holds of it agrees',
+    'every packed day is in the store under a manifest signed by the service, which no other one would be taken for, leads to what was published, its Receipts are signed, unaltered and listed as what they say and pin what the logs of their budgets come to, and what the database holds of it agrees',
   countSql: 'select count(*) from cold_days where manifest is not null',
   async run(context) {
     for (const { day } of await context.query<{ day: string }>(PACKED)) {
       const [row] = await context.query<Row>(ROW, [day]);
       const manifest = row === undefined ? null : readManifest(context, row);
-      if (row !== undefined && manifest !== null) await checkDay(context, objects, row, manifest);
+      if (row !== undefined && manifest !== null) await checkDay(context, objects, pins, row, manifest);
       context.advance(1);
     }
   },
@@ -57,6 +61,7 @@ const readManifest = (context: CheckContext, { day, manifest, manifestHash }: Ro
 const checkDay = async (
   context: CheckContext,
   objects: ObjectStore,
+  pins: PinSums,
   row: Row,
   manifest: ColdDay,
 ): Promise<void> => {
@@ -69,7 +74,7 @@ const checkDay = async (
   if (row.isCleared && withAction !== null)
     context.report(row.day, `its action fields were cleared, and ${withAction} has some`);
   await comparePacked(context, objects, manifest);
-  if (row.isCold) await checkColdReceipts(context, new ColdDayReader(objects, manifest), row.day);
+  if (row.isCold) await checkColdReceipts(context, new ColdDayReader(objects, manifest), pins, row.day);
   const unnamed = await countUnnamed(objects, manifest);
   if (unnamed > 0)
     context.note(
@@ -77,10 +82,11 @@ const checkDay = async (
     );
 };
 
-/** Reads them once. */
+/** Reads them once, and again where what they pin differs. */
 const checkColdReceipts = async (
   context: CheckContext,
   reader: ColdDayReader,
+  pins: PinSums,
   day: string,
 ): Promise<void> => {
   const facts = new ColdFacts(context, day);
@@ -88,10 +94,14 @@ const checkColdReceipts = async (
   for await (const receipts of reader.receipts()) {
     await facts.add(receipts);
     caps.add(receipts);
-    await checkReceipts(context, await withFacts(context, receipts.map(ofObject)), false);
+    await checkReceipts(context, await withFacts(context, receipts.map(ofObject)), (receipt) => {
+      const pin = pinOfReceipt(receipt);
+      if (pin !== null) pins.subtract(day, pin);
+    });
   }
   await facts.end();
   await caps.end();
+  await namePins(context, reader, pins, day);
 };
 
 const ACTION_FIELDS = ['action_type', 'amount', 'currency', 'resource', 'method'] as const;

@@ -43,40 +43,49 @@ export const receiptCheck: Check = {
   countSql: 'select count(*) from receipts',
   async run(context) {
     for (const day of await listReceiptDays(context))
-      for await (const rows of pages<ListedReceipt>(context, SQL(day), ({ receiptId }) => receiptId))
+      for await (const rows of pages<ListedReceipt>(context, SQL(day), ({ receiptId }) => receiptId)) {
         await checkReceipts(context, rows);
+        context.advance(rows.length);
+      }
   },
 };
 
-/** `counts`: they are what the check is about, one by one. */
+/** `onReceipt` hears of each that the service has signed. */
 export const checkReceipts = async (
   context: CheckContext,
   rows: readonly ListedReceipt[],
-  counts = true,
+  onReceipt: (receipt: ReceiptBody) => void = () => {},
 ): Promise<void> => {
   const named = new Map<string, ReceiptId>();
-  for (const row of rows)
-    for (const problem of problemsOf(context, row, named)) context.report(row.receiptId, problem);
+  for (const row of rows) {
+    const hear = (receipt: ReceiptBody) => {
+      for (const hash of evidenceOf(receipt)) named.set(hash, row.receiptId);
+      onReceipt(receipt);
+    };
+    for (const problem of problemsOf(context, row, hear)) context.report(row.receiptId, problem);
+  }
   await checkEvidence(context, named);
-  if (counts) context.advance(rows.length);
 };
 
-/** Adds the hashes of the evidence that the Receipt names to `named`. */
+/** A Receipt as far as the service has signed it, or what is wrong with its bytes. */
+export const readSigned = ({ keys }: CheckContext, jws: string): ReceiptBody | string => {
+  const text = receiptTextOf(jws);
+  if (text === null) return 'it is no Receipt';
+  const verified = verifyReceipt(text, keys.documentOf(jws), { crypto: nativeCrypto });
+  return verified.ok ? verified.receipt : verified.failures.map(({ message }) => message).join('; ');
+};
+
 function* problemsOf(
-  { keys }: CheckContext,
+  context: CheckContext,
   row: ListedReceipt,
-  named: Map<string, ReceiptId>,
+  hear: (receipt: ReceiptBody) => void,
 ): Generator<string> {
   if (!createHash('sha256').update(row.jws).digest().equals(row.contentHash))
     yield 'its bytes do not have the hash that was stored with them';
-  const text = receiptTextOf(row.jws);
-  if (text === null) return yield 'it is no Receipt';
-  const verified = verifyReceipt(text, keys.documentOf(row.jws), { crypto: nativeCrypto });
-  if (verified.ok) {
-    for (const hash of evidenceOf(verified.receipt)) named.set(hash, row.receiptId);
-    return yield* differencesOf(row, verified.receipt);
-  }
-  yield verified.failures.map(({ message }) => message).join('; ');
+  const signed = readSigned(context, row.jws);
+  if (typeof signed === 'string') return yield signed;
+  hear(signed);
+  yield* differencesOf(row, signed);
 }
 
 const checkEvidence = async (

@@ -1,0 +1,156 @@
+/** What Receipts that are in objects alone pin of their budgets. */
+import { rmSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { ColdDayReader, packDays, parseColdDay } from '@svc/cold-ledger';
+import { openObjects } from '@svc/object-store';
+import type { GrantId, Sha256 } from '@svc/protocol';
+import type { ObjectStore } from '@svc/service';
+import { daysAgo, tamper } from '@svc/testkit';
+import { makeMemoryFolder } from '@svc/testkit/cluster-folder';
+import { HOT_DAYS, packingOf, recordKeys } from '@svc/testkit/store/cold-world';
+import { withStores } from '@svc/testkit/store/open-store';
+import { runSql, withSession } from '@svc/testkit/store/session';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { CheckContext } from '../src/check.ts';
+import { namePins } from '../src/checks/cold-pins.ts';
+import { PinSums } from '../src/checks/pin-sums.ts';
+import type { Pin } from '../src/checks/pins.ts';
+import { checkDatabase } from '../src/index.ts';
+import { queryOn } from '../src/query.ts';
+import { loadServiceKeys } from '../src/service-keys.ts';
+import { createConsumingWorld, GRANTS, USES } from './consuming-world.ts';
+
+const stores = withStores();
+const root = makeMemoryFolder();
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+const day = daysAgo(HOT_DAYS + 1);
+const [one, another, faulty] = GRANTS as [GrantId, GrantId, GrantId];
+const OTHER_HASH = `sha256:${'0'.repeat(64)}` as Sha256;
+/** The Receipt that the service has signed for balances that never were. */
+const FAULTY_VERSION = 5;
+let objects: ObjectStore;
+
+beforeAll(async () => {
+  await createConsumingWorld(stores.url, stores.first, day, (grantId, version) =>
+    grantId === faulty && version === FAULTY_VERSION - 1 ? OTHER_HASH : null,
+  );
+  objects = (await openObjects(pathToFileURL(root).href, null)).objects;
+  await recordKeys(stores.url);
+  await packDays(packingOf(stores.url, stores.first, objects), new AbortController().signal);
+  expect(await runSql(stores.url, 'select state from cold_days where day = $1', [day])).toEqual([
+    { state: 'cold' },
+  ]);
+});
+
+/** The world has no Grants, relying parties or evidence, which is found of each Receipt. */
+const NOT_THERE = /never allocated|the Grant of its id|is not kept|not registered/;
+const findFaults = async (place: ObjectStore | null = objects): Promise<string[]> => {
+  const faults: string[] = [];
+  await checkDatabase({
+    databaseUrl: stores.url,
+    ...(place && { objects: place }),
+    onFault: ({ check, where, problem }) => {
+      if (!NOT_THERE.test(problem)) faults.push(`${check}: ${where}: ${problem}`);
+    },
+  });
+  return faults;
+};
+const differs = (grantId: string, version: number, problem: string) =>
+  expect.stringMatching(`^cold-days: ${grantId}: version ${version}: drc_\\w+ ${problem}$`);
+const OTHER_LIMITS = 'was given other limits';
+const OTHER_BALANCES = 'pins other balances than those before it';
+const found = [differs(faulty, FAULTY_VERSION, OTHER_BALANCES)];
+
+it('finds a cold Receipt that pins the hash of other balances than its log comes to, and no other one', async () => {
+  expect(await findFaults()).toEqual(found);
+});
+
+const raisingLimits = async <T>(where: string, work: () => Promise<T>): Promise<T> => {
+  const move = (by: string) =>
+    tamper(stores.url, `update consumption_balances set limit_total = limit_total ${by} where ${where}`);
+  await move('+ 1');
+  return work().finally(() => move('- 1'));
+};
+
+it('finds a limit that was raised in a budget of which all Receipts are cold, which nothing else tells', async () => {
+  const raised = await raisingLimits(`grant_id = '${one}'`, async () => [
+    await findFaults(),
+    await findFaults(null),
+  ]);
+  const versions = Array.from({ length: USES }, (_, i) => i + 1);
+  const expected = versions.flatMap((version) => [
+    differs(one, version, OTHER_LIMITS),
+    ...(version === 1 ? [] : [differs(one, version, OTHER_BALANCES)]),
+  ]);
+  expect(raised[0]).toHaveLength(expected.length + found.length);
+  expect(raised[0]).toEqual(expect.arrayContaining([...expected, ...found]));
+  expect(raised[1]).toEqual([]);
+});
+
+it('names twenty Receipts of a day, and says how many more there are', async () => {
+  const faults = await raisingLimits('true', findFaults);
+  expect(faults.filter((fault) => fault.endsWith(OTHER_LIMITS))).toHaveLength(20);
+  expect(faults.at(-1)).toBe(
+    `cold-days: ${day}: ${GRANTS.length * USES - 20} more of its Receipts differ from the logs of their budgets`,
+  );
+});
+
+it('finds it however few Receipts are looked into at once', async () => {
+  const [row] = await runSql<{ manifest: string }>(
+    stores.url,
+    'select manifest from cold_days where day = $1',
+    [day],
+  );
+  const reader = new ColdDayReader(objects, parseColdDay(row?.manifest ?? ''));
+  for (const atOnce of [1, 3, USES, 100])
+    await withSession(stores.url, async (session) => {
+      const query = queryOn(session);
+      const faults: string[] = [];
+      const report = (where: string, problem: string) => faults.push(`cold-days: ${where}: ${problem}`);
+      const context = { query, report, keys: await loadServiceKeys(query) } as unknown as CheckContext;
+      const sums = new PinSums();
+      sums.add(day, pinOf({ grantId: faulty }));
+      await namePins(context, reader, sums, day, atOnce);
+      expect(faults).toEqual(found);
+      expect(sums.differ(day)).toBe(false);
+    });
+});
+
+const pinOf = (change: Partial<Pin>): Pin => ({
+  ...{ receiptId: 'drc_1', grantId: another, key: OTHER_HASH, version: 3, snapshotHash: OTHER_HASH },
+  ...{ limits: { total: 7, perPeriod: null, uses: null }, atMs: 1_000, ...change },
+});
+
+it('sums of the same pins are the same in any order, each day for itself, and of others they are not', () => {
+  const sums = new PinSums();
+  const pins = Array.from({ length: 300 }, (_, i) =>
+    pinOf({ receiptId: `drc_${i}`, version: i, grantId: GRANTS[i % 3] as never }),
+  );
+  for (const pin of pins) sums.add(day, pin);
+  for (const pin of pins) sums.add('2020-01-01', pin);
+  expect(GRANTS.map((grantId) => sums.mayDiffer(day, grantId))).toEqual([true, true, true]);
+  for (const pin of pins.toReversed()) sums.subtract(day, pin);
+  expect([sums.differ(day), sums.differ('2020-01-01'), sums.differ('2020-01-02')]).toEqual([
+    false,
+    true,
+    false,
+  ]);
+  const changes: Partial<Pin>[] = [
+    { receiptId: 'drc_2' },
+    { key: `sha256:${'1'.repeat(64)}` as Sha256 },
+    { version: 4 },
+    { snapshotHash: `sha256:${'1'.repeat(64)}` as Sha256 },
+    { limits: { total: 8, perPeriod: null, uses: null } },
+    { limits: { total: null, perPeriod: 7, uses: null } },
+    { limits: null },
+    { atMs: 1_001 },
+  ];
+  for (const change of changes) {
+    sums.add(day, pinOf({}));
+    sums.subtract(day, pinOf(change));
+    expect(sums.mayDiffer(day, another)).toBe(true);
+    sums.subtract(day, pinOf({}));
+    sums.add(day, pinOf(change));
+    expect(sums.differ(day)).toBe(false);
+  }
+});
