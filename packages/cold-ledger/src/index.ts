@@ -49,4 +49,4 @@ export {
   TABLES,
   type TableName,
 } from './schema.ts';
-export { manifestFolder, manifestName } from './store-manifest.ts';
+export { hashOfManifest, manifestFolder, manifestName } from './store-manifest.ts';

@@ -9,6 +9,7 @@ import type { Check, Fault } from './check.ts';
 import { coldDayCheck } from './checks/cold-days.ts';
 import { consumptionCheck } from './checks/consumption.ts';
 import { dayChecks } from './checks/days.ts';
+import { daysNotPackedCheck } from './checks/days-not-packed.ts';
 import { evidenceCheck } from './checks/evidence.ts';
 import { PinSums } from './checks/pin-sums.ts';
 import { publishedListCheck } from './checks/published-lists.ts';
@@ -34,7 +35,9 @@ const checksOf = (objects: ObjectStore | undefined): readonly Check[] => {
     ...ruleChecks,
     ...usageChecks,
     // Behind the logs: it compares with what they come to.
-    ...(objects === undefined || pins === null ? [] : [coldDayCheck(objects, pins)]),
+    ...(objects === undefined || pins === null
+      ? []
+      : [coldDayCheck(objects, pins), daysNotPackedCheck(objects)]),
   ];
 };
 

@@ -234,6 +234,7 @@ describe('svc-admin fsck --cold, once the Receipts are in objects alone', () => 
     ['grants with an earlier revocation', 'cold-days'],
     ['api_keys with another subject', 'cold-days'],
     ['entitlements with a check forgotten', 'caps'],
+    ['consumption_balances with another limit', 'cold-days'],
   ];
   it.each(sampleOf(found, 2))('finds %s', async (what, name) => {
     const tampering = tamperings.find((one) => one.what === what) ?? expect.unreachable(what);

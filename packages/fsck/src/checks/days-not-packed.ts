@@ -1,0 +1,168 @@
+/**
+ * Days without a recorded manifest: whoever reads objects without the database would take one that is in the folder of
+ * such a day (docs/ledger-format.md). None is there that the service has not signed, none of another day or checkpoint,
+ * and none that says otherwise than the database, but for what a packer leaves that was cut off: it is of the day's
+ * checkpoint, all that it names is in the store and leads to the published roots. One that is replaced by another in
+ * the folder is taken by nobody, and one of a retracted checkpoint by nobody who has the published ones. A day that was
+ * brought back keeps its manifest, and is checked with those that are packed (cold-days.ts). Rejects where the store
+ * does not answer.
+ */
+import {
+  type ColdDay,
+  findDayProblem,
+  hashOfManifest,
+  isOfWhatIsStored,
+  manifestFolder,
+} from '@svc/cold-ledger';
+import type { Sha256 } from '@svc/protocol';
+import { type CheckpointRecord, type ObjectStore, ObjectStoreError } from '@svc/service';
+import type { Check, CheckContext } from '../check.ts';
+import { comparePacked } from './cold-facts.ts';
+import { compareListed } from './listed-receipts.ts';
+import { manifestReaderOf, textOfError } from './read-manifest.ts';
+import { namesBelow } from './stored-names.ts';
+
+/** A clock that was ahead may have had days packed that are still to come. */
+const DAYS = `
+  select d::date as day
+  from deployment, generate_series(first_day::timestamp, greatest(svc_now() at time zone 'UTC',
+    (select max(day) from checkpoints)::timestamp, (select max(day) from retracted_checkpoints)::timestamp), interval '1 day') as d
+  where not exists (select from cold_days as c where c.day = d::date and c.manifest is not null)`;
+
+export const daysNotPackedCheck = (objects: ObjectStore): Check => ({
+  name: 'days not packed',
+  promise: 'in the store no day that is not packed has a manifest, but what a packer leaves that was cut off',
+  countSql: `select count(*) from (${DAYS}) as d`,
+  async run(context) {
+    const days = await context.query<{ day: string }>(`select day::text from (${DAYS}) as d order by d.day`);
+    for (const { day } of days) {
+      await checkFolder(context, objects, day);
+      context.advance(1);
+    }
+  },
+});
+
+/** What is kept of a manifest while those beside it are read. */
+interface Left extends Pick<ColdDay, 'checkpoint_hash' | 'replaces'> {
+  readonly name: string;
+  readonly hash: Sha256;
+}
+
+const checkFolder = async (context: CheckContext, objects: ObjectStore, day: string): Promise<void> => {
+  const all: Left[] = [];
+  for await (const name of namesBelow(objects, manifestFolder(day)))
+    await onManifest(context, day, name, async () => {
+      const { hash, manifest } = await read(context, objects, day, name);
+      all.push({ name, hash, checkpoint_hash: manifest.checkpoint_hash, replaces: manifest.replaces });
+    });
+  if (all.length === 0) return;
+  const published = await publishedOf(context, day);
+  const current = all.filter((left) => left.checkpoint_hash === published.hash);
+  const replaced = new Set(current.map(({ replaces }) => replaces));
+  for (const left of all)
+    await onManifest(context, day, left.name, async () => {
+      const reason = replaced.has(left.hash)
+        ? 'another one there replaces it'
+        : await reasonOf(context, objects, published, left);
+      context.note(
+        `${day}: ${left.name} is signed by the service, and no manifest of the day is recorded: ${reason}`,
+      );
+    });
+};
+
+/** Reports what is wrong with the manifest, or with what it names. */
+const onManifest = async (
+  { report }: CheckContext,
+  day: string,
+  name: string,
+  work: () => Promise<void>,
+): Promise<void> => {
+  try {
+    await work();
+  } catch (error) {
+    const isFault =
+      error instanceof FaultError || (error instanceof ObjectStoreError && isOfWhatIsStored(error));
+    if (!isFault) throw error;
+    report(day, `the manifest ${name} in the store: ${error.message}`);
+  }
+};
+
+class FaultError extends Error {
+  override readonly name = 'FaultError';
+}
+
+const read = async (
+  context: CheckContext,
+  objects: ObjectStore,
+  day: string,
+  name: string,
+): Promise<{ readonly hash: Sha256; readonly manifest: ColdDay }> => {
+  const bytes = await objects.get(name);
+  const manifest = verified(context, Buffer.from(bytes).toString());
+  if (manifest.day !== day) throw new FaultError(`it is the manifest of ${manifest.day}`);
+  return { hash: hashOfManifest(bytes), manifest };
+};
+
+const verified = (context: CheckContext, text: string): ColdDay => {
+  try {
+    return manifestReaderOf(context)(text);
+  } catch (error) {
+    throw new FaultError(textOfError(error));
+  }
+};
+
+interface Published extends Pick<CheckpointRecord, 'day' | 'root' | 'contentRoot' | 'treeSize'> {
+  /** Null: the day has no checkpoint. */
+  readonly hash: Sha256 | null;
+  readonly retracted: readonly Sha256[];
+  /** Its action fields are to be cleared, or are. */
+  readonly isOld: boolean;
+}
+
+const PUBLISHED = `
+  select d.day::text as day, hash, root, content_root as "contentRoot", tree_size::float8 as "treeSize",
+    array(select r.hash from retracted_checkpoints as r where r.day = d.day) as retracted,
+    (d.day + 1)::timestamp at time zone 'UTC' <= svc_actions_kept_since() as "isOld"
+  from (select $1::date as day) as d left join checkpoints using (day)`;
+
+const publishedOf = async ({ query }: CheckContext, day: string): Promise<Published> => {
+  const [row] = await query<Published>(PUBLISHED, [day]);
+  if (row === undefined) throw new Error(`nothing was answered about ${day}`);
+  return row;
+};
+
+/** Why it may be there. Rejects with `FaultError` where it may not. */
+const reasonOf = async (
+  context: CheckContext,
+  objects: ObjectStore,
+  published: Published,
+  { name, checkpoint_hash: hash }: Left,
+): Promise<string> => {
+  if (published.retracted.includes(hash)) return 'it is of a checkpoint that was retracted';
+  const { manifest } = await read(context, objects, published.day, name);
+  const problem = await findProblem(context, objects, published, manifest);
+  if (problem !== null) throw new FaultError(problem);
+  return 'a packer left it that was cut off';
+};
+
+const findProblem = async (
+  context: CheckContext,
+  objects: ObjectStore,
+  published: Published,
+  manifest: ColdDay,
+): Promise<string | null> => {
+  const { hash, root, contentRoot, treeSize } = published;
+  if (hash === null) return 'the day has no checkpoint';
+  const { checkpoint_hash: of, tree_size: size, root: ids, content_root: contents } = manifest;
+  if (of !== hash || size !== treeSize || ids !== root || contents !== contentRoot)
+    return 'it is of another checkpoint';
+  const problem = await findDayProblem(objects, manifest, { ...published, hash });
+  if (problem !== null) return problem;
+  let first: string | null = null;
+  const report = (_: string, differs: string) => {
+    first ??= differs;
+  };
+  await compareListed({ ...context, report }, objects, manifest, published.isOld);
+  if (first === null) await comparePacked({ ...context, report }, objects, manifest);
+  return first;
+};

@@ -1,0 +1,275 @@
+/** Manifests in the store of days of which none is recorded. */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import {
+  type ColdDay,
+  ColdDayReader,
+  type DayRows,
+  hashOfManifest,
+  manifestFolder,
+  packNamedDay,
+  packTables,
+  parseColdDay,
+  type ReceiptRow,
+  signColdDay,
+} from '@svc/cold-ledger';
+import { objectName, openObjects } from '@svc/object-store';
+import type { Sha256 } from '@svc/protocol';
+import { type ObjectStore, ObjectStoreError } from '@svc/service';
+import { unpackDay } from '@svc/store-pg';
+import { daysAgo, tamper } from '@svc/testkit';
+import { makeMemoryFolder } from '@svc/testkit/cluster-folder';
+import { sampleOf } from '@svc/testkit/sampled';
+import {
+  bringBack,
+  createColdWorld,
+  DUE,
+  identity,
+  packingOf,
+  recordKeys,
+} from '@svc/testkit/store/cold-world';
+import { withStores } from '@svc/testkit/store/open-store';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { checkDatabase } from '../src/index.ts';
+
+const stores = withStores();
+const root = makeMemoryFolder();
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+const [day = '', , other = ''] = DUE;
+const today = daysAgo(0);
+const never = new AbortController().signal;
+const OTHER_HASH = `sha256:${'0'.repeat(64)}` as Sha256;
+let folder = 0;
+let objects: ObjectStore;
+
+beforeAll(async () => {
+  await createColdWorld(stores.url, stores.first);
+  await recordKeys(stores.url);
+});
+
+const openFolder = async () => {
+  objects = (await openObjects(pathToFileURL(join(root, `${folder++}`)).href, null)).objects;
+};
+const check = async (place = objects): Promise<{ faults: string[]; notes: string[] }> => {
+  const faults: string[] = [];
+  const { notes } = await checkDatabase({
+    databaseUrl: stores.url,
+    objects: place,
+    onFault: ({ check: name, where, problem }) => {
+      if (name === 'days not packed') faults.push(`${where}: ${problem}`);
+    },
+  });
+  return { faults, notes: notes.filter((note) => note.includes('no manifest of the day is recorded')) };
+};
+
+/** A packer that is killed before it has recorded what it packed. */
+const packCutOff = async (of = day): Promise<void> => {
+  const packs = packingOf(stores.url, stores.first, objects);
+  const record = () => Promise.reject(new Error('killed'));
+  const store = { ...packs.store, coldDays: { ...packs.store.coldDays, record } };
+  await expect(packNamedDay({ ...packs, store }, of, never)).rejects.toThrow('killed');
+};
+const manifestsOf = async (of = day): Promise<string[]> => {
+  const { names } = await objects.list(manifestFolder(of), null, 10);
+  return Promise.all(names.map(async (name) => Buffer.from(await objects.get(name)).toString()));
+};
+const leftOf = async (of = day): Promise<string> => {
+  const [left] = await manifestsOf(of);
+  return left ?? expect.unreachable('nothing is left');
+};
+const store = async (manifest: string, of = day): Promise<Sha256> => {
+  const bytes = Buffer.from(manifest);
+  await objects.put(objectName(manifestFolder(of), bytes, 'jws'), bytes);
+  return hashOfManifest(bytes);
+};
+const signed = async (manifest: ColdDay, of = day) =>
+  store(await signColdDay(manifest, identity.statusKeys.signer), of);
+/** In place of what the packer left. */
+const signedInstead = async (change: (left: ColdDay) => Promise<Partial<ColdDay>> | Partial<ColdDay>) => {
+  const left = parseColdDay(await leftOf());
+  const changed = await change(left);
+  for (const name of (await objects.list(manifestFolder(day), null, 10)).names) await objects.delete(name);
+  await signed({ ...left, ...changed });
+};
+/** The objects of the day with other Receipts. */
+const withReceipts = (left: ColdDay, change: (row: ReceiptRow) => ReceiptRow) => {
+  const reader = new ColdDayReader(objects, left);
+  const rows: DayRows = {
+    async *receipts() {
+      for await (const batch of reader.receipts()) yield batch.map(change);
+    },
+    attestations: () => reader.rows('attestations'),
+    consumptionEvents: () => reader.rows('consumption_events'),
+  };
+  return packTables(objects, day, rows);
+};
+
+const instead: [what: string, leave: () => Promise<unknown>, problem: string, of?: string][] = [
+  [
+    'a manifest that nobody has signed',
+    async () => store((await leftOf()).replace(/[^.]+$/, 'A'.repeat(86))),
+    'the manifest ',
+  ],
+  [
+    'the manifest of another day',
+    async () => {
+      await packCutOff(other);
+      const left = await leftOf(other);
+      for (const name of (await objects.list(manifestFolder(other), null, 10)).names)
+        await objects.delete(name);
+      await store(left);
+    },
+    `it is the manifest of ${other}`,
+  ],
+  [
+    'one of another checkpoint of the day',
+    () => signedInstead(() => ({ checkpoint_hash: OTHER_HASH })),
+    'it is of another checkpoint',
+  ],
+  [
+    'one with another content root',
+    () => signedInstead(() => ({ content_root: OTHER_HASH })),
+    'it is of another checkpoint',
+  ],
+  [
+    'one of a day that has not been closed',
+    () =>
+      signedInstead(() => ({})).then(async () => {
+        const left = parseColdDay(await leftOf());
+        const tables = { receipts: [], attestations: [], consumption_events: [] };
+        await signed({ ...left, day: today, tree_size: 0, tables }, today);
+      }),
+    'the day has no checkpoint',
+    today,
+  ],
+  [
+    'one of which an object is missing',
+    async () => {
+      const left = parseColdDay(await leftOf());
+      await objects.delete(left.tables.attestations[0]?.name ?? '');
+    },
+    'nothing is stored under',
+  ],
+  [
+    'one whose Receipts do not lead to the published roots',
+    () =>
+      signedInstead(async (left) => ({
+        tables: await withReceipts(left, (row) => ({ ...row, jws: `${row.jws}A` })),
+      })),
+    'its objects do not lead to its roots',
+  ],
+  [
+    'one by which a Receipt is listed with another amount',
+    () =>
+      signedInstead(async (left) => ({
+        tables: await withReceipts(left, (row) => ({ ...row, amount: 1n })),
+      })),
+    'is listed otherwise than in the ledger',
+  ],
+  [
+    'one with an attestation that the database does not have',
+    () =>
+      tamper(
+        stores.url,
+        `create table kept_attestations as select * from attestations; delete from attestations where ordinal = 2`,
+      ),
+    'is not in the database',
+  ],
+];
+
+describe('finds in the folder of a day that is not packed', () => {
+  beforeEach(async () => {
+    await openFolder();
+    await packCutOff();
+  });
+  afterEach(() =>
+    tamper(
+      stores.url,
+      `do $$ begin
+         if to_regclass('kept_attestations') is not null then
+           delete from attestations; insert into attestations select * from kept_attestations; drop table kept_attestations;
+         end if;
+       end $$`,
+    ),
+  );
+
+  it.each(sampleOf(instead, 5))('%s', async (_, leave, problem, of = day) => {
+    await leave();
+    const { faults } = await check();
+    expect(faults).toEqual([expect.stringContaining(problem)]);
+    expect(faults[0]).toMatch(new RegExp(`^${of}: the manifest ${of}/manifests/\\w+\\.jws in the store: `));
+  });
+});
+
+describe('has no fault with, and notes,', () => {
+  beforeEach(async () => {
+    await bringBack(stores.url);
+    await openFolder();
+  });
+  const noted = (...reasons: string[]) => ({
+    faults: [],
+    notes: reasons.map((reason) => expect.stringContaining(reason)),
+  });
+  const CUT_OFF = 'a packer left it that was cut off';
+
+  it('what a packer leaves that was cut off, and nothing where none was', async () => {
+    expect(await check()).toEqual(noted());
+    await packCutOff();
+    expect(await check()).toEqual(noted(CUT_OFF));
+  });
+
+  it('a manifest that another one in the folder replaces, although its objects are gone', async () => {
+    await packCutOff();
+    const left = await leftOf();
+    const { tables, ...day } = parseColdDay(left);
+    const [gone] = tables.receipts;
+    await signed({
+      ...day,
+      replaces: hashOfManifest(Buffer.from(left)),
+      tables: await withReceipts({ ...day, tables }, (row) => ({ ...row })),
+    });
+    await objects.delete(gone?.name ?? '');
+    const found = await check();
+    const { notes } = noted('another one there replaces it', CUT_OFF);
+    expect(found).toEqual({ faults: [], notes: expect.arrayContaining(notes) });
+    expect(found.notes).toHaveLength(notes.length);
+  });
+
+  it('one of a checkpoint that a repair of the clock has retracted, of a day that is still to come', async () => {
+    await packCutOff();
+    const ahead = daysAgo(-2);
+    const tables = { receipts: [], attestations: [], consumption_events: [] };
+    const left = parseColdDay(await leftOf());
+    await signed({ ...left, day: ahead, checkpoint_hash: OTHER_HASH, tree_size: 0, tables }, ahead);
+    await tamper(
+      stores.url,
+      `insert into retracted_checkpoints (hash, day, kid, jws) values ('${OTHER_HASH}', '${ahead}', 'kid', 'jws')`,
+    );
+    const found = await check();
+    await tamper(stores.url, 'delete from retracted_checkpoints');
+    expect(found).toEqual(noted(CUT_OFF, 'it is of a checkpoint that was retracted'));
+    expect(found.notes[1]).toContain(ahead);
+  });
+});
+
+it('a day that was brought back keeps its manifest: it is no day that is not packed', async () => {
+  await bringBack(stores.url);
+  await openFolder();
+  expect(await packNamedDay(packingOf(stores.url, stores.first, objects), day, never)).toBe('packed');
+  const open = (manifest: string) => new ColdDayReader(objects, parseColdDay(manifest));
+  await unpackDay({ databaseUrl: stores.url, day, open });
+  expect(await check()).toEqual({ faults: [], notes: [] });
+  expect(await manifestsOf()).toHaveLength(1);
+});
+
+it('where the store does not list a folder, or hand over what is in it, nothing is said of it: that cannot be told', async () => {
+  await bringBack(stores.url);
+  await openFolder();
+  await packCutOff();
+  const away = () => Promise.reject(new ObjectStoreError('unavailable', 'no answer'));
+  for (const change of [{ list: away }, { get: away }]) {
+    const place: ObjectStore = Object.assign(Object.create(objects), change);
+    await expect(check(place)).rejects.toMatchObject({ kind: 'unavailable' });
+  }
+});
