@@ -13,8 +13,10 @@ import { runSql, withSession } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { CheckContext } from '../src/check.ts';
 import { namePins } from '../src/checks/cold-pins.ts';
+import { consumptionCheck } from '../src/checks/consumption.ts';
 import { PinSums } from '../src/checks/pin-sums.ts';
-import type { Pin } from '../src/checks/pins.ts';
+import { type Pin, pinOfReceipt } from '../src/checks/pins.ts';
+import { readSigned } from '../src/checks/receipts.ts';
 import { checkDatabase } from '../src/index.ts';
 import { queryOn } from '../src/query.ts';
 import { loadServiceKeys } from '../src/service-keys.ts';
@@ -95,19 +97,42 @@ it('names twenty Receipts of a day, and says how many more there are', async () 
   );
 });
 
-it('finds it however few Receipts are looked into at once', async () => {
+const readerOfDay = async (): Promise<ColdDayReader> => {
   const [row] = await runSql<{ manifest: string }>(
     stores.url,
     'select manifest from cold_days where day = $1',
     [day],
   );
-  const reader = new ColdDayReader(objects, parseColdDay(row?.manifest ?? ''));
+  return new ColdDayReader(objects, parseColdDay(row?.manifest ?? ''));
+};
+const withContext = (work: (context: CheckContext, faults: string[]) => Promise<void>): Promise<void> =>
+  withSession(stores.url, async (session) => {
+    const query = queryOn(session);
+    const faults: string[] = [];
+    const report = (where: string, problem: string) => faults.push(`cold-days: ${where}: ${problem}`);
+    const keys = await loadServiceKeys(query);
+    await work({ query, report, keys, advance: () => {} } as unknown as CheckContext, faults);
+  });
+
+it('what the logs come to and what the Receipts pin cancel out, but for the Grant in which they differ', () =>
+  withContext(async (context, faults) => {
+    const sums = new PinSums();
+    await consumptionCheck(sums).run(context);
+    expect(GRANTS.map((grantId) => sums.mayDiffer(day, grantId))).toEqual([true, true, true]);
+    for await (const rows of (await readerOfDay()).receipts())
+      for (const { jws } of rows) {
+        const receipt = readSigned(context, jws);
+        const pin = typeof receipt === 'string' ? null : pinOfReceipt(receipt);
+        sums.subtract(day, pin ?? expect.unreachable(`${receipt} pins nothing`));
+      }
+    expect(GRANTS.map((grantId) => sums.mayDiffer(day, grantId))).toEqual([false, false, true]);
+    expect(faults).toEqual([]);
+  }));
+
+it('finds it however few Receipts are looked into at once', async () => {
+  const reader = await readerOfDay();
   for (const atOnce of [1, 3, USES, 100])
-    await withSession(stores.url, async (session) => {
-      const query = queryOn(session);
-      const faults: string[] = [];
-      const report = (where: string, problem: string) => faults.push(`cold-days: ${where}: ${problem}`);
-      const context = { query, report, keys: await loadServiceKeys(query) } as unknown as CheckContext;
+    await withContext(async (context, faults) => {
       const sums = new PinSums();
       sums.add(day, pinOf({ grantId: faulty }));
       await namePins(context, reader, sums, day, atOnce);
