@@ -83,7 +83,7 @@ export const accessRequestId = text(
   'must be an access request id: arq_ and a ULID',
 ).meta({ example: 'arq_01M7VZGC008Q2R7V9X1C4E6H8S' });
 
-/** Of a decision that of its Receipt behind `evt_`, else random. */
+/** A decision's event has `evt_` and the ULID of its Receipt; every other one is random. */
 export const eventId = text(
   /^evt_([0-9A-HJKMNP-TV-Z]{26}|[0-9a-f]{32})$/,
   'must be an event id: evt_ and 26 or 32 characters',

@@ -3,17 +3,17 @@
  *
  * An object is a folder, each state of it a file named by its number; the highest counts. The next state is written aside,
  * flushed, and linked under its number, which succeeds once: that is the comparison and the setting in one. The latest
- * states stay, so that their numbers stay taken. A writer so late that the number it takes was free again finds itself
- * further behind than anybody can get who was in time.
+ * states stay, so that their numbers stay taken. A writer that was delayed for so long that its number has become free again
+ * finds more than `OVERTAKEN_BY` newer states, and fails.
  */
 import { randomBytes } from 'node:crypto';
 import { link, open, readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { giveToOwnerOf, makeFolders, type OutsideObject, type OutsideStore } from '@svc/service';
 
-/** So many states of an object stay. */
+/** Number of states of an object that stay. */
 const KEPT_STATES = 20;
-/** By so many states a write that was in time may be overtaken until it looks. */
+/** A successful write finds at most this many newer states when it looks; with more it has used a number that was free again. */
 const OVERTAKEN_BY = 10;
 
 export const openFolder = (root: string): OutsideStore => {

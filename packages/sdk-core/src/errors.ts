@@ -74,7 +74,7 @@ export interface SvcErrorConstructor {
   readonly prototype: SvcError;
 }
 
-/** What an error is, is asked by this mark: so it is told from another realm, or by a copy of another version, too. */
+/** `isSvcError` tests for this mark and not for the class, so it knows errors of another realm or of another copy of the package. */
 const MARK = Symbol.for('@svc/SvcError');
 
 /** Where the class is that all copies of this file share; the number goes up with its shape. */

@@ -55,8 +55,9 @@ export type ReplayFrom =
 /** The subscriptions of the caller's own subject, ten at most. */
 export interface EventSubscriptions {
   /**
-   * `secret` is shown only here: `verifyWebhook` takes it. What happens from now on is told.
-   * @throws SvcError Never sent twice: after `outcome-unknown` or a 503 one that nobody has the secret of may be in the list.
+   * `secret` is shown only here: `verifyWebhook` takes it. Events from now on are sent.
+   * @throws SvcError The call is never repeated. After `outcome-unknown` or a 503 a subscription may have been made whose secret was
+   * lost: list the subscriptions and delete it.
    */
   create(request: NewEventSubscription, options?: CallOptions): Promise<EventSubscriptionCreated>;
   /** Newest first, with what is wrong with each; never a secret. */

@@ -45,7 +45,7 @@ const WAIT_MS = 900_000;
 /** What the service waits at most, and what an answer may take beyond it. */
 const ASK_SECONDS = 20;
 const ANSWER_MS = 10_000;
-/** Of the caller's own time, what an answer that nobody has decided may take: it is to be heard before that time is over. */
+/** Part of the caller's time that is kept for the last answer, “pending”, to arrive. */
 const SPARE_MS = 1_000;
 /** Between two answers that it is pending: whatever answers early is not asked without pause. */
 const LEAST_MS = 1_000;

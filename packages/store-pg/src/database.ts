@@ -11,7 +11,7 @@ export interface Database {
   read<Row extends pg.QueryResultRow>(statement: Statement): Promise<Row[]>;
   /** Runs a statement that may change something. */
   write<Row extends pg.QueryResultRow>(statement: Statement): Promise<Row[]>;
-  /** Whoever goes on to wait for something else gives back what it holds between statements; of most there is nothing. */
+  /** Gives back the session that is held between statements, before the caller waits for something else. Most hold none. */
   rest?(): void;
 }
 

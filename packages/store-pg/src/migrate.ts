@@ -18,10 +18,7 @@ import { listMigrations, type Migration } from './migrations.ts';
 import { ensurePartitionsOn } from './partitions.ts';
 
 const CONNECT_MS = 5_000;
-/**
- * Of what waits for nobody: a server that stands still is not waited for. A migration itself may take longer, and is
- * not cut off.
- */
+/** For statements that need no lock: a server that hangs is reported. A migration itself may take longer, and is not cut off. */
 const READ_MS = 10_000;
 const LOCK = {
   text: `select pg_try_advisory_lock(${LOCK_SPACES.migration}, 0) as "isHeld"`,

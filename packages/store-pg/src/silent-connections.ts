@@ -6,9 +6,9 @@
  * - A commit waits for a standby. The server cannot take it back and does not notice that its client is gone, so a
  *   connection opened in place of each would leave one more session behind every second. It keeps its place until the
  *   server says that the wait is over.
- * - The server is short of time, and late with new sessions above all. What answers before the question does is used
- *   again, and so is what the server is at work on, until it answers or two seconds have passed: its own limits end
- *   that soon, and closing a connection would end nothing, but cost a new session.
+ * - The server is short of time, and late with new sessions above all. A connection that answers before the question does
+ *   is used again. So is one that the server is at work for, until it answers or two seconds have passed: the limits of the
+ *   server end its statement by then, and closing the connection would end nothing and cost a new session.
  * - The connection is lost without a word, and others may be with it, in every pool. So whenever one is silent all idle
  *   ones are asked too. Opening a session takes a server far longer than a word on one that is open: an idle connection
  *   that was asked before and is silent still is lost, however slow the server is. It is closed before somebody waits

@@ -21,7 +21,7 @@ const BEGIN = `
   set local statement_timeout = ${WARM_UP_MS};
   set local idle_in_transaction_session_timeout = ${2 * WARM_UP_MS}`;
 
-/** Rejects where the connection was lost. What the server refuses is told to whoever asks for it in earnest. */
+/** Rejects where the connection was lost. Errors of the server are ignored here; the first statement of a caller reports them. */
 export async function warmUp(client: pg.ClientBase, statements: readonly Statement[]): Promise<void> {
   const work = async () => {
     await client.query(BEGIN);

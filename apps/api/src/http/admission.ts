@@ -39,7 +39,7 @@ const BEST_RATE_WINDOW_MS = 5_000;
 const CARRIED_MS = 1_500;
 const CARRIED_WINDOW_MS = 60_000;
 const RATE_WINDOW_MS = 250;
-/** Of a window that goes on; shorter ones tell how answers come in batches. */
+/** A running window counts once it is this long; shorter ones show how answers come in batches. */
 const LEAST_RATE_WINDOW_MS = 150;
 /** What came in so soon after a cut and is late says that the cut was not deep enough. */
 const CUT_SHOWS_MS = 1_000;
@@ -50,7 +50,7 @@ const DEEPEST_CUT = 0.15;
  * of many do.
  */
 const SHALLOWER = 1.02;
-/** A deep one quickly, where none was late: a standstill of a second has made several cuts. */
+/** Below this depth, and where no answer was late, cuts become shallow more quickly: one standstill of a second causes several cuts. */
 const SHALLOW = 0.5;
 const SOON_SHALLOW = 1.1;
 const FEW_SHARE = 0.1;
@@ -80,7 +80,7 @@ const MOST_RETRY_AFTER_SECONDS = 8;
 
 /** What there is to learn from a request that is over. */
 export interface Leaving {
-  /** So many decisions were made for it; none where the service failed. */
+  /** Number of decisions that were made for it; 0 where the service failed. */
   readonly decisions: number;
   /** How long it took says something about this service. */
   readonly isSample: boolean;
@@ -217,8 +217,7 @@ export class Admission {
   #learn({ beganAtMs, leftAtMs, place, wasUsedUp, hasStored }: Sample): void {
     const tookMs = leftAtMs - beganAtMs;
     const isSettled = beganAtMs - this.#crowdedSinceMs >= SETTLES_MS;
-    // What comes in behind many tells how many they are, and that an answer can be as quick as it was itself; those
-    // before it take their time in any case.
+    // A request's own time is what it took less the time that those before it need at the present rate.
     if (hasStored && place <= LEAST) {
       const perMs = isSettled ? this.#perMs.at(leftAtMs) : 0;
       const ownMs = perMs === 0 ? tookMs : Math.max(0, tookMs - (place - 1) / perMs);

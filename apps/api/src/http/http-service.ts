@@ -111,7 +111,7 @@ export const createHttpService = (deps: HttpDeps): HttpService => {
   };
 };
 
-/** RFC 9112 §3.2. Of two hosts a proxy may have gone by the one, and we by the other. */
+/** RFC 9112 §3.2. With two Host headers a proxy and this server could route by different ones. */
 const findHostProblem = ({ rawHeaders, httpVersion }: IncomingMessage): string | null => {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === 'host') hosts += 1;

@@ -1,6 +1,6 @@
 /**
- * How many requests of one subject, and of one org, may be under way at once. What comes beyond is refused at once, so
- * whoever floods fills no line, and hears of it before anybody else waits. An org has room beside one of its members.
+ * How many requests of one subject, and of one org, may be under way at once. Requests beyond
+ * that are refused at once, so a flood cannot fill the lines in which others wait. An org has room beside one of its members.
  */
 import type { Tenant } from '@svc/service';
 import { ApiError } from './api-error.ts';

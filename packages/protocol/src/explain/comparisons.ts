@@ -1,6 +1,6 @@
 /**
- * What each check held against what, where it failed (protocol §7). Facts about others are told in words: of an id that was
- * allocated to somebody else nobody hears to whom.
+ * What each check held against what, where it failed (protocol §7). Facts about others are not shown: an id
+ * that was allocated to somebody else is said to be so, and not to whom.
  */
 import { formatTimestamp, normalizeHtu, sha256Of } from '@svc/codec';
 import type { CheckContext } from '../checks/check.ts';
@@ -103,7 +103,7 @@ const allocationComparisons = (grant: Grant, { facts, crypto }: CheckContext): C
   const { allocation, status } = facts;
   if (allocation?.answer !== 'found') return one('id', grant.id, 'an id that holds at this service');
   const { issuer, agent, statusListCredential, statusListIndex, grantHash } = allocation.value;
-  // Of what is another's nothing more is told: not what is equal, and not whether it is paused.
+  // A Grant of another Principal is compared no further: neither what is equal nor whether it is paused is shown.
   if (issuer !== grant.issuer) return one('issuer', grant.issuer, 'as the service allocated it');
   if (isPaused(grant, facts)) return one('state of the Grant', 'paused', 'active');
   const pairs = [

@@ -1,4 +1,4 @@
-/** Ending a request: once, by whoever comes first. Of all others each hears what it has come to. */
+/** Ends a request. The first caller decides how; every later one gets the stored result. */
 import type { DidWeb } from '@svc/protocol';
 import type { Caller, RpCaller } from '../access/caller.ts';
 import { holdLiveKey } from '../access/live-key.ts';

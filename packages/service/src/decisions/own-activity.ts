@@ -1,7 +1,7 @@
 /**
  * Who acted on a Principal's own Grants (protocol §13): its decisions of a period by Agent, by Grant or by relying
- * party. Nothing is summed by these beforehand, so that a decision costs what it cost: the newest are read as a list
- * reads them, cold days too.
+ * party. There are no stored sums by these, which would make each decision dearer: the newest decisions are
+ * read as a list reads them, cold days too.
  */
 import type { DidKey, DidWeb } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';

@@ -104,7 +104,7 @@ export class NoteKeeper {
   }
 }
 
-/** What of two versions of a list counts is the later one, whoever comes last. */
+/** The later version of a list wins, in whatever order the two are written. */
 const keep = async (outside: OutsideStore, key: string, note: FenceNote): Promise<void> => {
   const text = `{"name":${JSON.stringify(note.name)},"kept":${note.text ?? 'null'}}`;
   for (;;) {

@@ -1,7 +1,7 @@
 /**
- * The re-check of hosted Principals' domains (interface §Limits: every 24 hours). What is due is told by when each was
- * last checked, so time that nobody worked is caught up with, and a domain that somebody else has checked meanwhile is
- * left alone: running twice at once checks nothing twice, but for what both had asked already.
+ * The re-check of hosted Principals' domains (interface §Limits: every 24 hours). Due domains are found by the time of
+ * their last check, so the job catches up after an outage. It skips a domain that another worker has checked meanwhile:
+ * two runs at once repeat only the checks that both had begun.
  */
 import { SYSTEM } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';

@@ -1,4 +1,4 @@
-/** Of what many things write at once while one is wrong: a few lines in each second, the next with how many were left out. */
+/** Limits how often a fault is logged that many callers meet at once: a few lines a second; the next line says how many were left out. */
 const LINES_PER_SECOND = 5;
 
 export class FewLines {

@@ -196,11 +196,11 @@ export interface EventRepository {
   hasSubscribers(): Promise<boolean>;
   /** `pushes`: with streams that are pushed. */
   describeQueue(pushes: boolean): Promise<EventQueue>;
-  /** Moves what no earlier event can come before any more into the log, in order. Answers how many. */
+  /** Moves events that no earlier one can precede any more into the log, in order. Answers how many. */
   sequence(limit: number): Promise<number>;
   /**
-   * Of the Principals with revocations of which not all are told that have verified the Grant, the one behind `after`
-   * in the order of names, from the first again; null: there is none.
+   * The next Principal after `after`, by name and beginning again at the first, with a revocation that was not yet sent to every
+   * relying party that has verified the Grant; null: there is none.
    */
   nextToTell(after: string | null): Promise<string | null>;
   /**

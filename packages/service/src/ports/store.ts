@@ -55,8 +55,8 @@ export class StoreError extends Error {
 }
 
 /**
- * So many counts are not made of a part of a day that is in the store of objects; of whole days there are sums. The
- * message is for the caller.
+ * A count over part of a cold day would need more groups than are made for it. Whole days have stored sums. The message is
+ * for the caller.
  */
 export class TooManyCountsError extends StoreError {
   constructor(most: number) {

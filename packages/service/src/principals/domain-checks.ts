@@ -19,7 +19,7 @@ export class DomainChecks {
   /** See `verifyPrincipal`. */
   verify(deps: ServiceDeps, caller: Caller, did: string, requestId: string): Promise<PrincipalRecord> {
     const tenant = tenantOf(caller);
-    // Whoever names a Principal of others waits for nobody but itself, and takes nobody's turn.
+    // The turn is of caller and DID: checks that an org asks for of others' Principals delay nobody else.
     const turn = `${tenant.org} ${did}`;
     return this.places.run({ tenant, turn }, () => verifyPrincipal(deps, caller, did, requestId));
   }

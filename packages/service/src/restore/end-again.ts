@@ -51,8 +51,8 @@ export const endAgain = async (
 };
 
 /**
- * What is paused or resumed again is dated now, so only the latest change of each subject may be. Of those that are
- * dated alike, and of those without a date, a pause counts.
+ * What is paused or resumed again is dated now, so only the latest change of each subject may be. Where dates
+ * are equal or missing, a pause wins over a resumption.
  */
 export const withoutOlderPauses = (revoked: readonly Kept[]): readonly Kept[] => {
   const latest = new Map<string, Kept>();

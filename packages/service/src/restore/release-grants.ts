@@ -21,7 +21,7 @@ export interface ReleaseOptions {
 export interface Release {
   /** How many were withheld, and are not any more. */
   readonly released: number;
-  /** Of those that were named one by one, those that were not withheld. */
+  /** Ids that the caller named and that were not withheld. */
   readonly missed: readonly string[];
 }
 

@@ -27,7 +27,7 @@ export const eventUriOf = (type: EventType, issuer: string): string =>
 export const eventUris = (issuer: string): readonly string[] =>
   EVENT_TYPES.map((type) => eventUriOf(type, issuer));
 
-/** What there is of the URIs that a receiver names; those that nobody knows are none. */
+/** Types of the URIs that a receiver names; URIs that are unknown are left out. */
 export const typesOf = (uris: readonly string[], issuer: string): readonly EventType[] =>
   EVENT_TYPES.filter((type) => uris.includes(eventUriOf(type, issuer)));
 

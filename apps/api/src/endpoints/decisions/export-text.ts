@@ -20,10 +20,10 @@ export async function* exportCsv(batches: Batches): AsyncGenerator<Uint8Array> {
   for await (const batch of batches) yield bytesOf(batch.map(csvLine));
 }
 
-/** What stands before a Receipt, it byte for byte, and what stands behind it. */
+/** A line in three parts: the text before the Receipt, its bytes, and the text behind it. */
 type Line = readonly [before: string, receipt: Uint8Array, behind: string];
 
-/** As one text of half a megabyte they would be copied once more, and that text once more where it is sent. */
+/** Bytes and not a string: a string of half a megabyte would be copied here and again where it is sent. */
 const bytesOf = (lines: readonly Line[]): Uint8Array => {
   const lengthOf = ([before, receipt, behind]: Line) =>
     Buffer.byteLength(before) + receipt.length + Buffer.byteLength(behind);
