@@ -135,7 +135,7 @@ const checkDatabaseOf = async (
 };
 
 const checkCold = async ({ place, endpoint }: NonNullable<Config['cold']>): Promise<void> => {
-  const { objects, close } = await openObjects(place, endpoint, { mayMake: false });
+  const { objects, close } = await openObjects(place, endpoint, { isCopy: true });
   try {
     await assertAnswers(objects);
   } catch (error) {

@@ -41,7 +41,7 @@ const withObjects = async (
 ): Promise<number> => {
   if (!place || place === 'none')
     throw new UsageError('--cold needs SVC_COLD: where packed days are, as the worker has it');
-  const { objects, close } = await openObjects(place, endpoint || null, { mayMake: false });
+  const { objects, close } = await openObjects(place, endpoint || null, { isCopy: true });
   try {
     return await work(objects);
   } finally {

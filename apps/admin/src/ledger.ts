@@ -1,6 +1,7 @@
 /** `svc-admin ledger …`: closed days between the database and the store of cold days (docs/operations.md, "Cold days"). */
 import { UsageError } from '@svc/cli/command-line';
 import {
+  assertSameStore,
   ColdDayReader,
   dropDays,
   manifestReader,
@@ -11,7 +12,8 @@ import {
   proveDay,
 } from '@svc/cold-ledger';
 import type { Environment } from '@svc/config';
-import { assertAnswers } from '@svc/object-store';
+import { assertAnswers, openObjects } from '@svc/object-store';
+import { readConfig } from '@svc/process';
 import type { Day, DayState } from '@svc/service';
 import { unpackDay } from '@svc/store-pg';
 import { isDay } from '@svc/transparency';
@@ -56,6 +58,7 @@ export const ledgerPackCommand: Command = {
   run: ({ day }, env) =>
     withPacking(env, async (packing) => {
       const stop = new AbortController().signal;
+      await makeFirstFolder(packing, env);
       if (day === undefined) {
         const done = Object.entries(await packDays(packing, stop));
         console.log(done.map(([what, count]) => `${count} ${what}`).join(', '));
@@ -107,6 +110,8 @@ export const ledgerVerifyCommand: Command = {
       const packed = states.filter(({ state }) => !['hot', 'broken'].includes(state)).map((one) => one.day);
       const asked = day === undefined ? packed : [dayOf(day)];
       if (asked.some((one) => !packed.includes(one))) throw new UsageError(`${day} is not packed`);
+      // What was not found in another store would be noted of each day.
+      await assertSameStore(packing, stop);
       let differing = 0;
       for (const one of asked) {
         const problem = await proveDay(packing, one, stop);
@@ -130,7 +135,9 @@ environment of the API, with the SVC_COLD and SVC_COLD_GRACE_DAYS of the worker.
     withPacking(env, async (packing) => {
       if (!(await packing.store.coldDays.mayDrop()))
         throw new UsageError('this role may remove no day: DATABASE_URL must name the owner of the tables');
-      const { dropped, notProven } = await dropDays(packing, new AbortController().signal);
+      const stop = new AbortController().signal;
+      await assertSameStore(packing, stop);
+      const { dropped, notProven } = await dropDays(packing, stop);
       console.log(`${dropped} ${dropped === 1 ? 'day was' : 'days were'} removed from the database.`);
       for (const day of notProven) console.log(`${day} is kept: its objects are not what was published.`);
       return notProven.length === 0 ? 0 : 1;
@@ -145,6 +152,13 @@ const withPacking = (env: Environment, work: (packing: PackDaysDeps) => Promise<
       );
     return work(packing);
   });
+
+/** Where a day was packed before, the folder is one that was mistyped or is not mounted. */
+const makeFirstFolder = async ({ store }: PackDaysDeps, env: Environment): Promise<void> => {
+  const { cold } = readConfig(env);
+  if (cold === null || (await store.coldDays.listLatestManifests(1)).length > 0) return;
+  (await openObjects(cold.place, cold.endpoint)).close();
+};
 
 const storeProblem = ({ objects }: PackDaysDeps): Promise<string | null> =>
   assertAnswers(objects).then(

@@ -4,6 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import {
   appendFileSync,
   copyFileSync,
+  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -281,10 +282,11 @@ describe('fsck --cold', () => {
 
 describe('svc-admin ledger, as it is packed', () => {
   let baseUrl = 'http://svc.test';
-  const admin = async (...parameters: string[]) => {
+  const admin = (...parameters: string[]) => adminOn(place, parameters);
+  const adminOn = async (cold: string, parameters: string[]) => {
     const env = {
       ...{ DATABASE_URL: database.url, SVC_BASE_URL: baseUrl, SVC_DATA_DIR: keysDir },
-      ...{ SVC_COLD: place, SVC_HOT_DAYS: '1' },
+      ...{ SVC_COLD: cold, SVC_HOT_DAYS: '1' },
     };
     const program = startProgram(packed('admin'), env, parameters);
     const code = await program.ended;
@@ -319,6 +321,24 @@ describe('svc-admin ledger, as it is packed', () => {
     ]);
     expect(await state(busy)).toBe('cold');
   }, 120_000);
+
+  it('verify in a shell that names another folder says so, notes nothing of any day, and makes none', async () => {
+    const typo = join(keysDir, 'typo');
+    expect(await adminOn(pathToFileURL(typo).href, ['ledger', 'verify'])).toMatchObject({
+      code: 2,
+      text: expect.stringContaining('is it mounted?'),
+    });
+    const other = mkdtempSync(join(tmpdir(), 'svc-other-'));
+    await openObjects(pathToFileURL(other).href, null);
+    const refused = await adminOn(pathToFileURL(other).href, ['ledger', 'verify']);
+    rmSync(other, { recursive: true });
+    expect(refused).toMatchObject({
+      code: 2,
+      text: expect.stringContaining('SVC_COLD must name the store'),
+    });
+    expect(existsSync(typo)).toBe(false);
+    expect(await runSql(database.url, 'select from cold_days where problem is not null')).toEqual([]);
+  }, 60_000);
 
   it.runIf(isDeep)(
     'names what is not in the store any more, until it is',
@@ -356,6 +376,16 @@ describe('svc-admin ledger, as it is packed', () => {
     },
     120_000,
   );
+});
+
+it('a thread packs into no folder that is not there, and makes none', async () => {
+  const gone = join(keysDir, 'gone');
+  const program = pathToFileURL(programFile('apps/worker'));
+  const places = { databaseUrl: database.url, place: pathToFileURL(gone).href, endpoint: null };
+  await expect(
+    workOnThread(program, places).pack(daysAgo(1), new AbortController().signal),
+  ).rejects.toMatchObject({ kind: 'unavailable', message: expect.stringContaining('is it mounted?') });
+  expect(existsSync(gone)).toBe(false);
 });
 
 it('a day of the largest Receipts and outcomes there are is packed and proven on the thread, in the memory it has', async () => {

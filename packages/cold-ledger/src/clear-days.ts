@@ -10,6 +10,7 @@ import { assertSure, isProven, type LeaveDeps, MOST_DAYS, onDay } from './leave-
 import { type ColdDay, parseColdDay } from './manifest.ts';
 import { workOf } from './prove-day.ts';
 import { manifestReader, type ReadManifest } from './read-manifest.ts';
+import { isSureOfStore } from './same-store.ts';
 import { hashOfManifest, manifestFolder, problemOf, storeManifest } from './store-manifest.ts';
 
 /** Each of them is written; steps of a fraction of a second. */
@@ -40,6 +41,7 @@ export const clearDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<Cle
     if (outcome === null) continue;
     if (typeof outcome === 'boolean') cleared += Number(outcome);
     else {
+      if (!(await isSureOfStore(deps, stop))) break;
       log.error('cold.not_proven', { day, ...outcome });
       await store.coldDays.noteProof(day, outcome.problem);
       notProven.push(day);
@@ -74,8 +76,10 @@ const clearDay = async (
     if (stop.aborted) return false;
     throw error;
   }
+  if (!(await isSureOfStore(deps, stop))) return false;
   while (!stop.aborted && !(await store.coldDays.clearTable(day, RECEIPTS_PER_STEP, clock.nowMs())));
-  if (stop.aborted || !(await store.coldDays.recordCleared(day, next, clock.nowMs()))) return false;
+  if (!(await isSureOfStore(deps, stop)) || !(await store.coldDays.recordCleared(day, next, clock.nowMs())))
+    return false;
   log.info('cold.cleared', { day, receipts: published.treeSize, manifestHash: next.manifestHash });
   return true;
 };
@@ -192,6 +196,7 @@ export const deleteReplaced = async (
       if (former === undefined) return 0;
       const names = readOrNull(read, former.manifest) === null ? [] : namesOf(former.manifest);
       const unnamed = names.filter((name) => !named.has(name));
+      if (!(await isSureOfStore(deps, stop))) return 0;
       try {
         for (const name of unnamed) await objects.delete(name, stop);
       } catch (error) {

@@ -39,6 +39,7 @@ export {
 export { manifestReader, type ReadManifest } from './read-manifest.ts';
 export type { GroupSource, RowWithText, Scan } from './read-object.ts';
 export { exportedText } from './receipt-jws.ts';
+export { assertSameStore } from './same-store.ts';
 export {
   type AttestationRow,
   type ConsumptionRow,

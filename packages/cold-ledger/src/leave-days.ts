@@ -3,9 +3,9 @@
  * was detached is removed after a time. Before each of the two the day is proven from the store again.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Day, ObjectStoreError, type ServiceDeps, StoreError } from '@svc/service';
+import { type Day, type ServiceDeps, StoreError } from '@svc/service';
 import { assertOfDay, messageOf, type ProveDeps, proveDay } from './prove-day.ts';
-import { manifestName } from './store-manifest.ts';
+import { isSureOfStore } from './same-store.ts';
 
 export interface LeaveDeps extends ProveDeps, Pick<ServiceDeps, 'clock' | 'holds'> {
   /** How long a day is kept beside the ledger once it has left. */
@@ -18,28 +18,6 @@ export interface LeaveDeps extends ProveDeps, Pick<ServiceDeps, 'clock' | 'holds
 export const assertSure = async ({ clock, holds }: Pick<LeaveDeps, 'clock' | 'holds'>): Promise<void> => {
   await clock.resync();
   holds.assertNone();
-};
-
-/** Of the manifests recorded last; one of them may be gone for a reason of its own. */
-const WITNESSES = 3;
-
-/**
- * Rejects where none of what was recorded last is in the store: another folder or bucket than before, or one that is
- * not mounted. What was packed into it would be nowhere once the right one is back.
- */
-export const assertSameStore = async (
-  { objects, store }: Pick<ProveDeps, 'objects' | 'store'>,
-  stop: AbortSignal,
-): Promise<void> => {
-  const latest = await store.coldDays.listLatestManifests(WITNESSES);
-  for (const { day, manifestHash } of latest)
-    if ((await objects.head(manifestName(day, manifestHash), stop)) !== null) return;
-  const [first] = latest;
-  if (first !== undefined)
-    throw new ObjectStoreError(
-      'missing',
-      `the store has no manifest of ${first.day}, which was packed last: SVC_COLD must name the store that it was packed into, and that be mounted`,
-    );
 };
 
 /** In one round. */
@@ -118,7 +96,7 @@ const detachDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<Omit<Left
     if (!(await isProven(deps, day, notProven, stop))) continue;
     const outcome = await onDay(deps, [day, NOT_LEFT], notProven, stop, async () => {
       while (!stop.aborted && !(await coldDays.keepVerifiers(day, RECEIPTS_PER_STEP)));
-      return stop.aborted ? false : detach(deps, day);
+      return (await isSureOfStore(deps, stop)) ? detach(deps, day) : false;
     });
     // Whatever holds the lock holds it for the next day too.
     if (outcome === 'locked') break;
@@ -142,7 +120,8 @@ export const dropDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<Omit
   for (const day of days) {
     if (stop.aborted) break;
     if (!(await isProven(deps, day, notProven, stop, { isCopied: true }))) continue;
-    const drop = () => store.coldDays.drop(day, graceDays, nowMs);
+    const drop = async () =>
+      (await isSureOfStore(deps, stop)) && (await store.coldDays.drop(day, graceDays, nowMs));
     if (await onDay(deps, [day, NOT_LEFT], notProven, stop, drop)) dropped += 1;
   }
   return { dropped, notProven };

@@ -4,16 +4,10 @@
  */
 import type { CheckpointRecord, Day } from '@svc/service';
 import { clearDays, deleteReplaced } from './clear-days.ts';
-import {
-  assertSameStore,
-  assertSure,
-  type LeaveDeps,
-  type LeftDays,
-  leaveDays,
-  NotProvenError,
-} from './leave-days.ts';
+import { assertSure, type LeaveDeps, type LeftDays, leaveDays, NotProvenError } from './leave-days.ts';
 import type { PackedDay } from './pack-day.ts';
 import { assertOfDay, messageOf, proveOnlyCopies, throughOutage, workOf } from './prove-day.ts';
+import { assertSameStore, isSureOfStore } from './same-store.ts';
 import { problemOf, storeManifest } from './store-manifest.ts';
 
 export interface PackDaysDeps extends LeaveDeps {
@@ -40,7 +34,7 @@ const AGAIN_HOURS = { failed: 3, broken: 24 };
  * ledger, removes what left it long ago, deletes what nothing names any more, and proves some of what has no other
  * copy. Begins nothing once `stop` is aborted, nor while something holds decisions. A day that fails is noted and left
  * to a later round, and the others go on; at the end this rejects with what it failed with, or with `NotProvenError`.
- * Rejects at once where the store or the database does not answer.
+ * Rejects at once where the store or the database does not answer, or the store is not the one that was packed into before.
  */
 export const packDays = async (deps: PackDaysDeps, stop: AbortSignal): Promise<PackedDays> => {
   const count = { packed: 0, broken: 0 };
@@ -105,6 +99,7 @@ const packOne = async (
   }
   const problem = problemOf(packed, checkpoint);
   if (problem !== null) {
+    if (!(await isSureOfStore(deps, stop))) return 'stopped';
     log.error('cold.broken', { day, problem });
     await store.coldDays.markBroken({ day, problem }, AGAIN_HOURS.broken);
     return 'broken';
@@ -112,6 +107,7 @@ const packOne = async (
   const former = await store.coldDays.findManifest(day);
   const replaces = former?.manifestHash ?? null;
   const manifest = await storeManifest(deps, checkpoint, { tables: packed.tables, replaces }, stop);
+  if (!(await isSureOfStore(deps, stop))) return 'stopped';
   // False: another node was faster. Both have named the same rows.
   if (await store.coldDays.record(day, manifest))
     log.info('cold.packed', { day, receipts: packed.treeSize, manifestHash: manifest.manifestHash });

@@ -4,6 +4,7 @@ import { type Day, ObjectStoreError, type ServiceDeps, StoreError } from '@svc/s
 import { type DayWork, type DayWorkDeps, dayWork } from './day-work.ts';
 import type { ColdDay } from './manifest.ts';
 import { manifestReader, type ReadManifest } from './read-manifest.ts';
+import { assertSameStore, isSureOfStore } from './same-store.ts';
 
 export interface ProveDeps extends DayWorkDeps, Pick<ServiceDeps, 'crypto' | 'identity' | 'log'> {
   readonly store: Pick<ServiceDeps['store'], 'coldDays' | 'checkpoints'>;
@@ -25,7 +26,8 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
 
 /**
  * Resolves where it is a day alone with which `error` came about, so that the others may go on: the store and the
- * database answer. Rejects with `error` otherwise, and once `stop` is aborted.
+ * database answer. Rejects with `error` otherwise, and once `stop` is aborted; as `assertSameStore` does where another
+ * store answers.
  */
 export const assertOfDay = async (
   { objects, store }: Pick<ProveDeps, 'objects' | 'store'>,
@@ -37,6 +39,7 @@ export const assertOfDay = async (
     () => true,
   );
   if (isAway || stop.aborted) throw error;
+  await assertSameStore({ objects, store }, stop);
 };
 
 /**
@@ -61,7 +64,7 @@ export const throughOutage = async <T>(
  * Reads every byte that the manifest of a recorded day names, and compares it with the day's checkpoint; `isCopied`:
  * every column of every Receipt that is kept beside the ledger too, since what was published covers what is signed
  * alone. Answers what differs, or why that could not be told of this day, which is noted in the database and logged;
- * null: nothing, or stopped. Rejects where the store or the database does not answer.
+ * null: nothing, or stopped. Rejects where the store or the database does not answer, or the store is another one.
  */
 export const proveDay = async (
   deps: ProveDeps,
@@ -88,7 +91,7 @@ export const proveDay = async (
     await assertOfDay(deps, error, stop);
     return `it could not be proven: ${messageOf(error)}`;
   });
-  if (stop.aborted) return null;
+  if (!(await isSureOfStore(deps, stop))) return null;
   if (problem !== null) log.error('cold.not_proven', { day, problem });
   await store.coldDays.noteProof(day, problem);
   return problem;

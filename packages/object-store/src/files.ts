@@ -21,15 +21,22 @@ const AT_ONCE = 2;
 /** Longer than anybody writes: what is older was left by a process that died. */
 const DRAFT_LIFE_MS = 3_600_000;
 
-/** `mayMake`: a folder that is not there yet is made; otherwise every call rejects until it is there. */
-export const openFiles = async (root: string, mayMake = true): Promise<Driver> => {
+export interface FolderOptions {
+  /** A folder that is not there yet is made; otherwise every call rejects until it is there. */
+  readonly mayMake?: boolean;
+  /** It is only read, and may be a copy of the objects, or new: what the store keeps beside them is not asked for. Makes nothing. */
+  readonly isCopy?: boolean;
+}
+
+export const openFiles = async (root: string, options: FolderOptions = {}): Promise<Driver> => {
+  const { isCopy = false, mayMake = !isCopy } = options;
   if (mayMake) {
     await makeFolders(join(root, DRAFTS));
     await removeOldDrafts(join(root, DRAFTS));
   }
   const home = await (mayMake ? realpath(root) : realpath(root).catch(() => resolve(root)));
-  /** Below a mount point that has nothing mounted there is none. A copy of the objects, which is only read, may lack it. */
-  const assertThere = () => assertFolder(mayMake ? join(home, DRAFTS) : home);
+  /** Below a mount point that has nothing mounted there are no drafts. */
+  const assertThere = () => assertFolder(isCopy ? home : join(home, DRAFTS));
   /** What `reading` finds; null where the folder is there and lacks it. */
   const unlessGone = async <T>(reading: () => Promise<T | null>): Promise<T | null> => {
     const found = await reading();
@@ -47,7 +54,10 @@ export const openFiles = async (root: string, mayMake = true): Promise<Driver> =
     const draft = join(home, DRAFTS, randomBytes(16).toString('hex'));
     try {
       // First: where the folder is not mounted any more nothing is made in its place.
-      await writeFlushed(home, draft, bytes);
+      await writeFlushed(home, draft, bytes).catch(async (error: unknown) => {
+        await assertThere();
+        throw error;
+      });
       await makeFoldersBelow(home, dirname(name));
       signal.throwIfAborted();
       return await place(draft, path);

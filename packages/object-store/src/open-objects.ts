@@ -2,34 +2,32 @@
 import { fileURLToPath } from 'node:url';
 import type { ObjectStore } from '@svc/service';
 import { checkedStore, type Patience } from './checked-store.ts';
-import { openFiles } from './files.ts';
+import { type FolderOptions, openFiles } from './files.ts';
 
 export interface OpenedObjects {
   readonly objects: ObjectStore;
   close(): void;
 }
 
-interface OpenOptions {
+interface OpenOptions extends FolderOptions {
   readonly patience?: Patience;
-  /** False: a folder that is not there is not made, and every call is refused until it is. */
-  readonly mayMake?: boolean;
 }
 
 /** `file:///folder`, or `s3://bucket/prefix` at `endpoint` (null: Amazon's). The SDK is loaded only where it is needed. */
 export const openObjects = async (
   place: string,
   endpoint: string | null,
-  { patience, mayMake = true }: OpenOptions = {},
+  { patience, ...folder }: OpenOptions = {},
 ): Promise<OpenedObjects> => {
   const url = new URL(place);
   if (url.protocol === 'file:')
     return {
-      objects: checkedStore(await openFiles(fileURLToPath(url), mayMake), patience),
+      objects: checkedStore(await openFiles(fileURLToPath(url), folder), patience),
       close: () => {},
     };
   const { openBucket } = await import('./bucket.ts');
-  const folder = decodeURIComponent(url.pathname).replace(/^\/+|\/+$/g, '');
-  const bucket = openBucket({ bucket: url.host, prefix: folder === '' ? '' : `${folder}/`, endpoint });
+  const prefix = decodeURIComponent(url.pathname).replace(/^\/+|\/+$/g, '');
+  const bucket = openBucket({ bucket: url.host, prefix: prefix === '' ? '' : `${prefix}/`, endpoint });
   return { objects: checkedStore(bucket, patience), close: bucket.close };
 };
 

@@ -57,7 +57,7 @@ it('a link in the place of a folder or an object is not followed', async () => {
   await expect(objects.get(linked)).rejects.toMatchObject({ kind: 'unavailable' });
 });
 
-it('a folder that is gone answers nothing of an object, and nothing is made in its place; where it is only read none is made either', async () => {
+it('a folder that is gone answers nothing of an object, and nothing is made in its place, also by whoever opens it then and may make none', async () => {
   const mount = join(folder, 'mount');
   const away = join(folder, 'away');
   const mounted = await open(mount);
@@ -66,9 +66,9 @@ it('a folder that is gone answers nothing of an object, and nothing is made in i
   renameSync(mount, away);
   // As a mount point without what was mounted.
   mkdirSync(mount);
-  const read = (await openObjects(pathToFileURL(join(folder, 'typo')).href, null, { mayMake: false }))
-    .objects;
-  for (const gone of [mounted, read])
+  const find = async (path: string) =>
+    (await openObjects(pathToFileURL(path).href, null, { mayMake: false })).objects;
+  for (const gone of [mounted, await find(mount), await find(join(folder, 'typo'))])
     for (const call of [
       () => gone.get(name),
       () => gone.head(name),
@@ -79,7 +79,19 @@ it('a folder that is gone answers nothing of an object, and nothing is made in i
   expect([readdirSync(mount), existsSync(join(folder, 'typo'))]).toEqual([[], false]);
   rmSync(mount, { recursive: true });
   renameSync(away, mount);
-  expect(Buffer.from(await mounted.get(name)).toString()).toBe('kept');
+  for (const there of [mounted, await find(mount)])
+    expect(Buffer.from(await there.get(name)).toString()).toBe('kept');
+});
+
+it('a copy of the objects alone is read, and nothing is made beside them', async () => {
+  const copy = join(folder, 'copy');
+  const [name, bytes] = named('a/b', 'copied');
+  mkdirSync(join(copy, 'a/b'), { recursive: true });
+  writeFileSync(join(copy, name), bytes);
+  const { objects: copied } = await openObjects(pathToFileURL(copy).href, null, { isCopy: true });
+  expect(Buffer.from(await copied.get(name)).toString()).toBe('copied');
+  expect(await copied.head(named('a/b', 'other')[0])).toBeNull();
+  expect(readdirSync(copy)).toEqual(['a']);
 });
 
 it('a place that takes no folders is refused, and not tried for ever', async () => {

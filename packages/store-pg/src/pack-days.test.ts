@@ -1,6 +1,6 @@
 /** A day is recorded as packed only when its objects are there, are read back and are what was published: whatever fails. */
 import { createHash } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url';
 import {
   type DayWork,
   dayWork,
+  manifestName,
   type PackDaysDeps,
   packDays,
   parseColdDay,
@@ -236,8 +237,9 @@ it('one day that cannot be proven stays and is named, and the days after it leav
   await packOnly(objects);
   const [first = '', ...others] = DUE;
   const damaged: ObjectStore = Object.assign(Object.create(objects), {
+    head: async (name: string) => (name.startsWith(first) ? null : objects.head(name)),
     ...Object.fromEntries(
-      (['get', 'getRange', 'head'] as const).map((name) => [
+      (['get', 'getRange'] as const).map((name) => [
         name,
         (...args: [string, never]) =>
           args[0].startsWith(first)
@@ -379,6 +381,89 @@ it('another store than that into which days were packed takes none: a folder tha
   await tamper(stores.url, 'update cold_days set detached_at = now()');
   expect(await recorded()).toEqual(before);
   expect(await pack(objects)).toEqual(NOTHING);
+});
+
+describe('a folder that is taken away during a round, an empty one being in its place', () => {
+  /** The piece of work before or after which it goes, and the states of the days then. */
+  const moments = [
+    ['before the second day is packed', 'pack', 'before', ['recorded']],
+    ['once the second day is packed', 'pack', 'after', ['recorded']],
+    ['before the second day is proven to leave', 'findProblem', 'before', ['cold', 'recorded', 'recorded']],
+    ['once the second day is proven to leave', 'findProblem', 'after', ['cold', 'recorded', 'recorded']],
+  ] as const;
+  const taken = async (change: (work: DayWork, take: () => Promise<void>) => DayWork) => {
+    const place = join(root, `${folder++}`);
+    const kept = `${place}-kept`;
+    const open = async () => (await openObjects(pathToFileURL(place).href, null)).objects;
+    const objects = await open();
+    const readRows: PackDaysDeps['readDayRows'] = (day, use, from) => readDayRows(stores.url, day, use, from);
+    const take = async () => {
+      renameSync(place, kept);
+      mkdirSync(place);
+      // A process that is started meanwhile takes it for a new store.
+      await open();
+    };
+    const giveBack = () => {
+      rmSync(place, { recursive: true });
+      renameSync(kept, place);
+    };
+    const work = change(dayWork({ objects, readDayRows: readRows }), take);
+    return { objects, work, giveBack };
+  };
+
+  it.each(moments)(
+    '%s, takes no day: none is recorded or detached, none is called broken, and the next round goes on once it is back',
+    async (_, what, when, states) => {
+      let count = 0;
+      const { objects, work, giveBack } = await taken((whole, take) => ({
+        ...whole,
+        [what]: async (...args: never[]) => {
+          count += 1;
+          if (count === 2 && when === 'before') await take();
+          const done = await (whole[what] as (...given: never[]) => Promise<unknown>)(...args);
+          if (count === 2 && when === 'after') await take();
+          return done;
+        },
+      }));
+      await expect(pack(objects, { work })).rejects.toThrow('SVC_COLD must name the store');
+      expect((await recorded()).map(({ state }) => state)).toEqual(states);
+      expect(await stores.first.coldDays.listBroken()).toEqual([]);
+      giveBack();
+      await pack(objects);
+      await expectCold(objects);
+    },
+  );
+
+  it('once a day was compared to be removed, has it kept', async () => {
+    const { objects, work, giveBack } = await taken((whole, take) => ({
+      ...whole,
+      findLoss: async (...args) => {
+        const loss = await whole.findLoss(...args);
+        await take();
+        return loss;
+      },
+    }));
+    await pack(objects);
+    await onceOver(async () => {
+      await expect(pack(objects, { work })).rejects.toThrow('SVC_COLD must name the store');
+      expect(await runSql(stores.url, `select from cold_days where dropped_at is not null`)).toEqual([]);
+      expect(await stores.first.coldDays.listBroken()).toEqual([]);
+      giveBack();
+      expect(await pack(objects)).toEqual({ ...NOTHING, dropped: 1 });
+    });
+  });
+
+  it('has one lost manifest of three be no reason to stop, and two be one', async () => {
+    const objects = await openFolder();
+    await packOnly(objects);
+    const names = (await stores.first.coldDays.listLatestManifests(3)).map(({ day, manifestHash }) =>
+      manifestName(day, manifestHash),
+    );
+    await objects.delete(names[0] ?? '');
+    expect(await pack(objects)).toEqual({ ...NOTHING, detached: DUE.length });
+    await objects.delete(names[1] ?? '');
+    await expect(pack(objects)).rejects.toThrow('SVC_COLD must name the store');
+  });
 });
 
 it('where the bucket is gone nothing is said of any day: S3 says of an object alone that it is not there', async () => {

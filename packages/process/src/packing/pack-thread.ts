@@ -50,9 +50,13 @@ export const runPackThread = async (): Promise<void> => {
   const { databaseUrl, place, endpoint, task } = workerData as PackPlaces & { readonly task: PackTask };
   let outcome: PackOutcome;
   try {
-    const { objects, close } = await withinMs(OPEN_MS, openObjects(place, endpoint), () => {
-      throw new ObjectStoreError('unavailable', `${place} was not opened within ${OPEN_MS} ms`);
-    });
+    const { objects, close } = await withinMs(
+      OPEN_MS,
+      openObjects(place, endpoint, { mayMake: false }),
+      () => {
+        throw new ObjectStoreError('unavailable', `${place} was not opened within ${OPEN_MS} ms`);
+      },
+    );
     try {
       outcome = { ok: true, value: await run(objects, databaseUrl, task) };
     } finally {
