@@ -1,11 +1,16 @@
 /** A worker has old days leave the database, and what is left of it is proven as before. */
 import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
+import { lookup } from 'node:dns/promises';
 import {
   appendFileSync,
+  closeSync,
+  constants,
   copyFileSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -20,6 +25,7 @@ import { checkDatabase } from '@svc/fsck';
 import { openObjects } from '@svc/object-store';
 import { workOnThread } from '@svc/process';
 import { encodeBase64urlText, encodeUlid } from '@svc/protocol';
+import { withinMs } from '@svc/service';
 import { daysAgo, tamper, withDatabase } from '@svc/testkit';
 import { makeMemoryFolder } from '@svc/testkit/cluster-folder';
 import { findFreePorts } from '@svc/testkit/process/free-ports';
@@ -27,7 +33,7 @@ import { programFile } from '@svc/testkit/process/program-file';
 import { startProgram } from '@svc/testkit/process/start-program';
 import { isDeep, sampled, sampleOf } from '@svc/testkit/sampled';
 import { runSql, withSession } from '@svc/testkit/store/session';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startWorker } from './harness.ts';
 import { makeWorkForEveryJob } from './kill/work-for-every-job.ts';
 
@@ -387,6 +393,37 @@ it('a thread packs into no folder that is not there, and makes none', async () =
   ).rejects.toMatchObject({ kind: 'unavailable', message: expect.stringContaining('is it mounted?') });
   expect(existsSync(gone)).toBe(false);
 });
+
+it('a mount that hangs for two threads takes the two places of the process, and names of hosts are looked up', async () => {
+  const [row] = await runSql<{ manifest: string }>(
+    database.url,
+    'select manifest from cold_days where day = $1',
+    [busy],
+  );
+  const manifest = parseColdDay(row?.manifest ?? '');
+  const published = { day: busy, hash: manifest.checkpoint_hash, root: manifest.root, contentRoot: '' };
+  const hanging = mkdtempSync(join(tmpdir(), 'svc-hanging-'));
+  const { objects } = await openObjects(pathToFileURL(hanging).href, null);
+  const pipe = manifest.tables.receipts[0]?.name ?? '';
+  mkdirSync(dirname(join(hanging, pipe)), { recursive: true });
+  execFileSync('mkfifo', [join(hanging, pipe)]);
+  const places = { databaseUrl: database.url, place: pathToFileURL(hanging).href, endpoint: null };
+  const program = pathToFileURL(programFile('apps/worker'));
+  const work = workOnThread(program, places);
+  const stop = new AbortController().signal;
+  try {
+    const proven = [0, 1].map(() => work.findProblem(manifest, published as never, stop));
+    for (const { status } of await Promise.allSettled(proven)) expect(status).toBe('rejected');
+    await expect(objects.head(pipe)).rejects.toThrow('2 calls have not ended');
+    const late = () => Promise.reject(new Error('no name is looked up any more'));
+    expect(await withinMs(5_000, lookup('localhost'), late)).toMatchObject({ address: expect.any(String) });
+  } finally {
+    closeSync(openSync(join(hanging, pipe), constants.O_RDWR | constants.O_NONBLOCK));
+  }
+  // Its threads end, and give back what they kept.
+  await vi.waitFor(() => objects.list('nothing', null, 1), { timeout: 10_000 });
+  rmSync(hanging, { recursive: true });
+}, 60_000);
 
 it('a day of the largest Receipts and outcomes there are is packed and proven on the thread, in the memory it has', async () => {
   const startMs = Date.parse(daysAgo(9));

@@ -19,6 +19,7 @@ import {
 import { ObjectStoreError } from '@svc/service';
 import { type ByteRange, type Driver, FinalError, MAX_OBJECT_BYTES } from './driver.ts';
 import { assertHashOf } from './names.ts';
+import { Places } from './places.ts';
 
 export interface BucketPlace {
   readonly bucket: string;
@@ -72,7 +73,7 @@ export const openBucket = ({ bucket: Bucket, prefix, endpoint }: BucketPlace): D
       throw new FinalError('it cannot store objects');
   };
   return {
-    ...{ attempts: ATTEMPTS, atOnce: AT_ONCE },
+    ...{ attempts: ATTEMPTS, places: Places.of(AT_ONCE) },
     async create(name, bytes, abortSignal) {
       const answer = await put(name, bytes, { IfNoneMatch: '*' }, abortSignal);
       if (typeof answer !== 'number') return 'created';

@@ -15,6 +15,7 @@ import {
 } from '@svc/service';
 import { type ByteRange, type Driver, FinalError, MAX_OBJECT_BYTES } from './driver.ts';
 import { assertHashOf, isFolder, isObjectName, sha256Hex } from './names.ts';
+import type { Places } from './places.ts';
 
 export interface Patience {
   /** Of an attempt, before its bytes: each MiB takes a second more at most. */
@@ -28,17 +29,17 @@ export const DEFAULT_PATIENCE: Patience = { attemptMs: 5_000, pauseMs: 100 };
 const MAX_WAITING = 1_000;
 /** For a place, in attempts. */
 const WAIT_ATTEMPTS = 4;
+/** Until a place is looked for again that another thread or store of the process may have freed. */
+const LOOK_MS = 2;
 const MAX_PAGE = 1_000;
 const MIB = 1024 * 1024;
 
 export const checkedStore = (driver: Driver, patience: Patience = DEFAULT_PATIENCE): ObjectStore => {
   const gate = new Semaphore({
-    ...{ atOnce: driver.atOnce, maxWaiting: MAX_WAITING },
+    ...{ atOnce: driver.places.count, maxWaiting: MAX_WAITING },
     full: () => failure('unavailable', `${MAX_WAITING} calls wait for the store already`),
   });
   const waitMs = WAIT_ATTEMPTS * patience.attemptMs;
-  /** Places of calls that did not end in time, and for which nobody waits any more. */
-  let overdue = 0;
 
   /** Makes the call until it succeeds, in its turn. */
   const ask = <T>(
@@ -47,24 +48,23 @@ export const checkedStore = (driver: Driver, patience: Patience = DEFAULT_PATIEN
     call: (signal: AbortSignal) => Promise<T>,
     stop?: AbortSignal,
   ): Promise<T> => {
-    if (overdue === driver.atOnce)
-      return Promise.reject(failure('unavailable', `${what}: ${overdue} calls have not ended`));
+    const { places } = driver;
+    if (places.areOverdue) return Promise.reject(overdue(what, places));
     const waited = AbortSignal.timeout(waitMs);
+    const given = stop === undefined ? waited : AbortSignal.any([waited, stop]);
     return new Promise((resolve, reject) => {
       const inTurn = async () => {
+        const place = await takePlace(places, what, given);
         const left: Promise<unknown>[] = [];
         await attempt(driver.attempts, patience, what, bytes, call, left, stop).then(resolve, reject);
-        if (left.length === 0) return;
-        overdue += 1;
+        if (left.length > 0) places.setOverdue(place);
         await Promise.allSettled(left);
-        overdue -= 1;
+        places.free(place);
       };
-      gate
-        .run(inTurn, stop === undefined ? waited : AbortSignal.any([waited, stop]))
-        .catch((error: unknown) => {
-          const isLate = error === waited.reason;
-          reject(isLate ? failure('unavailable', `${what}: no turn within ${waitMs} ms`) : error);
-        });
+      gate.run(inTurn, given).catch((error: unknown) => {
+        const isLate = error === waited.reason;
+        reject(isLate ? failure('unavailable', `${what}: no turn within ${waitMs} ms`) : error);
+      });
     });
   };
 
@@ -173,6 +173,20 @@ export const checkedStore = (driver: Driver, patience: Patience = DEFAULT_PATIEN
 
 const failure = (kind: ObjectStoreErrorKind, message: string): ObjectStoreError =>
   new ObjectStoreError(kind, message);
+
+const overdue = (what: string, { count }: Places): ObjectStoreError =>
+  failure('unavailable', `${what}: ${count} calls have not ended`);
+
+/** Rejects once all places are overdue, and with the reason of `given` once that is aborted. */
+const takePlace = async (places: Places, what: string, given: AbortSignal): Promise<number> => {
+  for (;;) {
+    const place = places.take();
+    if (place !== null) return place;
+    if (places.areOverdue) throw overdue(what, places);
+    given.throwIfAborted();
+    await pause(LOOK_MS);
+  }
+};
 
 /** Of an SDK's error this alone goes further: it holds the request too, with what authorised it. */
 const textOf = (error: unknown): string =>

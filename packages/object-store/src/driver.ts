@@ -1,5 +1,6 @@
 /** What a place of objects must be able to do. It may fail, lie and be slow: `checked-store.ts` makes the port of it. */
 import type { ObjectName } from '@svc/service';
+import type { Places } from './places.ts';
 
 /** More than a driver stores or reads at once. */
 export const MAX_OBJECT_BYTES = 256 * 1024 * 1024;
@@ -23,8 +24,8 @@ export interface RawPage {
 export interface Driver {
   /** How often a call that fails is made in all. */
   readonly attempts: number;
-  /** How many calls are under way. */
-  readonly atOnce: number;
+  /** For the calls that are under way. */
+  readonly places: Places;
   create(name: ObjectName, bytes: Uint8Array, signal: AbortSignal): Promise<Written>;
   /** Has these bytes be under the name whatever is there. */
   replace(name: ObjectName, bytes: Uint8Array, signal: AbortSignal): Promise<void>;

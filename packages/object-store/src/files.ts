@@ -9,15 +9,16 @@ import { dirname, join, resolve } from 'node:path';
 import { giveToOwnerOf, makeFolders, ObjectStoreError } from '@svc/service';
 import { type ByteRange, type Driver, FinalError, MAX_OBJECT_BYTES } from './driver.ts';
 import { isFolder, isObjectName } from './names.ts';
+import { Places } from './places.ts';
 
 /** No folder of objects is called so. */
 const DRAFTS = '.drafts';
 const GONE = 'the folder of the objects is not there: is it mounted?';
 /**
- * A call takes a thread of the four that a process has for its files, for names of hosts and more: a mount that does
- * not answer keeps it.
+ * Of all stores of this process: a call takes a thread of the four that a process has for its files, for names of hosts and
+ * more, and a mount that does not answer keeps it. Another thread that opens a store is given the memory of these.
  */
-const AT_ONCE = 2;
+export const FILE_PLACES = Places.of(2);
 /** Longer than anybody writes: what is older was left by a process that died. */
 const DRAFT_LIFE_MS = 3_600_000;
 
@@ -26,15 +27,41 @@ export interface FolderOptions {
   readonly mayMake?: boolean;
   /** It is only read, and may be a copy of the objects, or new: what the store keeps beside them is not asked for. Makes nothing. */
   readonly isCopy?: boolean;
+  /** Those of the process unless given. */
+  readonly places?: Places;
 }
 
+/** Where it may not make the folder, nothing is asked of that before the first call, which may hang. */
 export const openFiles = async (root: string, options: FolderOptions = {}): Promise<Driver> => {
-  const { isCopy = false, mayMake = !isCopy } = options;
+  const { isCopy = false, mayMake = !isCopy, places = FILE_PLACES } = options;
+  let found: Calls | null = null;
+  /** Nothing below a folder that is not there yet is found, and the next call looks for it again. */
+  const find = async (): Promise<Calls> => {
+    const home = await orNull(() => realpath(root));
+    if (home === null) return callsBelow(resolve(root), isCopy);
+    found = callsBelow(home, isCopy);
+    return found;
+  };
+  const calls = async (): Promise<Calls> => found ?? find();
   if (mayMake) {
     await makeFolders(join(root, DRAFTS));
     await removeOldDrafts(join(root, DRAFTS));
+    await find();
   }
-  const home = await (mayMake ? realpath(root) : realpath(root).catch(() => resolve(root)));
+  return {
+    ...{ attempts: 1, places },
+    create: async (...args) => (await calls()).create(...args),
+    replace: async (...args) => (await calls()).replace(...args),
+    read: async (...args) => (await calls()).read(...args),
+    size: async (...args) => (await calls()).size(...args),
+    list: async (...args) => (await calls()).list(...args),
+    remove: async (...args) => (await calls()).remove(...args),
+  };
+};
+
+type Calls = Omit<Driver, 'attempts' | 'places'>;
+
+const callsBelow = (home: string, isCopy: boolean): Calls => {
   /** Below a mount point that has nothing mounted there are no drafts. */
   const assertThere = () => assertFolder(isCopy ? home : join(home, DRAFTS));
   /** What `reading` finds; null where the folder is there and lacks it. */
@@ -68,7 +95,6 @@ export const openFiles = async (root: string, options: FolderOptions = {}): Prom
     }
   };
   return {
-    ...{ attempts: 1, atOnce: AT_ONCE },
     create: (name, bytes, signal) =>
       write(name, bytes, signal, async (draft, path) =>
         (await unlessThere(() => link(draft, path))) ? 'created' : 'there',

@@ -1,3 +1,9 @@
 /** Immutable objects named by their content, in a folder or a bucket (docs/decisions/0065-objects-named-by-their-content.md). */
 export { objectName } from './names.ts';
-export { assertAnswers, type OpenedObjects, openObjects } from './open-objects.ts';
+export {
+  assertAnswers,
+  filePlaces,
+  freeFilePlacesOf,
+  type OpenedObjects,
+  openObjects,
+} from './open-objects.ts';

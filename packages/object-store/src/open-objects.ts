@@ -2,29 +2,41 @@
 import { fileURLToPath } from 'node:url';
 import type { ObjectStore } from '@svc/service';
 import { checkedStore, type Patience } from './checked-store.ts';
-import { type FolderOptions, openFiles } from './files.ts';
+import { FILE_PLACES, type FolderOptions, openFiles } from './files.ts';
+import { Places } from './places.ts';
 
 export interface OpenedObjects {
   readonly objects: ObjectStore;
   close(): void;
 }
 
-interface OpenOptions extends FolderOptions {
+interface OpenOptions extends Omit<FolderOptions, 'places'> {
   readonly patience?: Patience;
+  /** On another thread than the first of the process: `filePlaces` of that. */
+  readonly places?: SharedArrayBuffer;
 }
+
+/**
+ * Where calls into folders are counted, for a thread that has a store of its own: at most two of the process are under
+ * way.
+ */
+export const filePlaces = (): SharedArrayBuffer => FILE_PLACES.memory;
+
+/** Frees what a thread kept that has ended. */
+export const freeFilePlacesOf = (thread: number): void => FILE_PLACES.freeAllOf(thread);
 
 /** `file:///folder`, or `s3://bucket/prefix` at `endpoint` (null: Amazon's). The SDK is loaded only where it is needed. */
 export const openObjects = async (
   place: string,
   endpoint: string | null,
-  { patience, ...folder }: OpenOptions = {},
+  { patience, places, ...folder }: OpenOptions = {},
 ): Promise<OpenedObjects> => {
   const url = new URL(place);
-  if (url.protocol === 'file:')
-    return {
-      objects: checkedStore(await openFiles(fileURLToPath(url), folder), patience),
-      close: () => {},
-    };
+  if (url.protocol === 'file:') {
+    const shared = places === undefined ? {} : { places: new Places(places) };
+    const files = await openFiles(fileURLToPath(url), { ...folder, ...shared });
+    return { objects: checkedStore(files, patience), close: () => {} };
+  }
   const { openBucket } = await import('./bucket.ts');
   const prefix = decodeURIComponent(url.pathname).replace(/^\/+|\/+$/g, '');
   const bucket = openBucket({ bucket: url.host, prefix: prefix === '' ? '' : `${prefix}/`, endpoint });

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { lookup } from 'node:dns/promises';
 import {
   chownSync,
   closeSync,
@@ -18,8 +19,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { threadId } from 'node:worker_threads';
+import { withinMs } from '@svc/service';
 import { afterAll, expect, it, vi } from 'vitest';
 import { openObjects } from '../src/index.ts';
+import { Places } from '../src/places.ts';
 import { bytesOf, describeObjects, named } from './contract.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-objects-'));
@@ -136,6 +140,39 @@ it('a call that hangs in the file system is given up in time, keeps its place un
       closeSync(openSync(join(hanging, pipe), constants.O_RDWR | constants.O_NONBLOCK));
   }
   await vi.waitFor(async () => expect(Buffer.from(await mounted.get(whole)).toString()).toBe('whole'));
+});
+
+it('while a mount hangs for every store of a process two of its four threads stay free: names of hosts are looked up', async () => {
+  const hanging = join(folder, 'hanging-for-all');
+  const [pipe] = named('mount', 'pipe');
+  mkdirSync(join(hanging, 'mount'), { recursive: true });
+  expect(spawnSync('mkfifo', [join(hanging, pipe)]).status).toBe(0);
+  const options = { patience: { attemptMs: 200, pauseMs: 1 }, mayMake: false };
+  const place = pathToFileURL(hanging).href;
+  const opened = await Promise.all([0, 1, 2].map(() => openObjects(place, null, options)));
+  try {
+    const calls = await Promise.allSettled(
+      opened.flatMap((one) => [one.objects.head(pipe), one.objects.get(pipe)]),
+    );
+    expect(calls.map(({ status }) => status)).toEqual(calls.map(() => 'rejected'));
+    const late = () => Promise.reject(new Error('no name is looked up any more'));
+    expect(await withinMs(5_000, lookup('localhost'), late)).toMatchObject({ address: expect.any(String) });
+  } finally {
+    closeSync(openSync(join(hanging, pipe), constants.O_RDWR | constants.O_NONBLOCK));
+  }
+  await vi.waitFor(async () => expect(await objects.list('mount', null, 1)).toBeDefined());
+});
+
+it('a thread that ended in the middle of its calls gives back its places, and no other does', () => {
+  const places = Places.of(3);
+  const [mine, theirs] = [places.take(), places.take()];
+  expect([mine, theirs]).toEqual([0, 1]);
+  new Int32Array(places.memory)[1] = 8;
+  places.setOverdue(0);
+  places.freeAllOf(7);
+  expect([places.take(), places.take(), places.take()]).toEqual([1, 2, null]);
+  places.freeAllOf(threadId);
+  expect(places.take()).toBe(0);
 });
 
 it.skipIf(process.getuid?.() !== 0)(

@@ -1,4 +1,5 @@
 /** What becomes of a day whose thread fails: the process that started it goes on, and learns why. */
+import { filePlaces } from '@svc/object-store';
 import { StoreError } from '@svc/service';
 import { expect, it } from 'vitest';
 import { workOnThread } from './on-thread.ts';
@@ -34,6 +35,14 @@ it('a day that does not fit into the heap of its thread fails alone, and the nex
 
 it('a thread that ends without an answer has packed nothing', async () => {
   await expect(pack('process.exit(0);')).rejects.toThrow('ended without an answer');
+});
+
+it('a thread that ends while it keeps places of the process for files gives them back', async () => {
+  const keeps = (place: number) =>
+    `new Int32Array(workerData.filePlaces)[${place}] = (await import('node:worker_threads')).threadId + 1;`;
+  const ends = 'process.exit(0);';
+  await expect(pack(both(keeps(0) + ends, keeps(1) + ends))).rejects.toThrow('ended without an answer');
+  expect([...new Int32Array(filePlaces())]).toEqual([0, 0]);
 });
 
 it('a stop ends it wherever it is', async () => {

@@ -4,6 +4,7 @@
  */
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { type DayWork, type PackedDay, packedOf, type ReadBackDay, type WrittenDay } from '@svc/cold-ledger';
+import { filePlaces, freeFilePlacesOf } from '@svc/object-store';
 import {
   ObjectStoreError,
   type ObjectStoreErrorKind,
@@ -12,7 +13,7 @@ import {
   untilAborted,
   withinMs,
 } from '@svc/service';
-import type { PackOutcome, PackPlaces, PackTask } from './pack-thread.ts';
+import type { PackOutcome, PackPlaces, PackTask, PackThreadData } from './pack-thread.ts';
 
 /**
  * Of one thread. A row group, its rows and what they are made of take some tens; buffers come beside them. With twice
@@ -39,10 +40,14 @@ export const workOnThread = (program: URL, places: PackPlaces): DayWork => {
   /** Once `stop` is aborted the thread is ended wherever it is, as by a kill: what it leaves is what a kill leaves. */
   const runOn = async (task: PackTask, stop: AbortSignal): Promise<unknown> => {
     stop.throwIfAborted();
+    const workerData: PackThreadData = { ...places, task, filePlaces: filePlaces() };
     const thread = new Worker(program, {
-      ...{ workerData: { ...places, task }, resourceLimits: LIMITS },
+      ...{ workerData, resourceLimits: LIMITS },
       transferList: 'objects' in task ? [task.objects] : [],
     });
+    // It has none once it has ended.
+    const { threadId } = thread;
+    thread.once('exit', () => freeFilePlacesOf(threadId));
     try {
       return await untilAborted(answerOf(thread), stop);
     } finally {

@@ -14,7 +14,7 @@ import {
   writeDay,
 } from '@svc/cold-ledger';
 import { openObjects } from '@svc/object-store';
-import { type ObjectStore, ObjectStoreError, withinMs } from '@svc/service';
+import type { ObjectStore } from '@svc/service';
 import { readDayRows } from '@svc/store-pg';
 
 /** Where days are. */
@@ -38,25 +38,22 @@ export type PackTask =
     }
   | { readonly what: 'clear' | 'findLoss'; readonly manifest: ColdDay };
 
+export interface PackThreadData extends PackPlaces {
+  readonly task: PackTask;
+  /** Of the process: its mount may hang on all its threads at once. */
+  readonly filePlaces: SharedArrayBuffer;
+}
+
 export type PackOutcome =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly name: string; readonly kind: string | null; readonly message: string };
 
-/** A mount that does not answer is not waited for. */
-const OPEN_MS = 30_000;
-
 /** What the program does that was started as such a thread, and nothing else. Never rejects. */
 export const runPackThread = async (): Promise<void> => {
-  const { databaseUrl, place, endpoint, task } = workerData as PackPlaces & { readonly task: PackTask };
+  const { databaseUrl, place, endpoint, task, filePlaces } = workerData as PackThreadData;
   let outcome: PackOutcome;
   try {
-    const { objects, close } = await withinMs(
-      OPEN_MS,
-      openObjects(place, endpoint, { mayMake: false }),
-      () => {
-        throw new ObjectStoreError('unavailable', `${place} was not opened within ${OPEN_MS} ms`);
-      },
-    );
+    const { objects, close } = await openObjects(place, endpoint, { mayMake: false, places: filePlaces });
     try {
       outcome = { ok: true, value: await run(objects, databaseUrl, task) };
     } finally {

@@ -1,0 +1,58 @@
+/** How many calls are under way at once, counted over all threads that share the memory of the count. */
+import { threadId } from 'node:worker_threads';
+
+const FREE = 0;
+/** Threads of a process are numbered from 0. */
+const markOf = (thread: number): number => thread + 1;
+
+/** Each place is free, or has the mark of the thread that took it; negative: its call did not end in time. */
+export class Places {
+  readonly memory: SharedArrayBuffer;
+  readonly #marks: Int32Array;
+  readonly #mine = markOf(threadId);
+
+  constructor(memory: SharedArrayBuffer) {
+    this.memory = memory;
+    this.#marks = new Int32Array(memory);
+  }
+
+  static of(count: number): Places {
+    return new Places(new SharedArrayBuffer(count * Int32Array.BYTES_PER_ELEMENT));
+  }
+
+  get count(): number {
+    return this.#marks.length;
+  }
+
+  /** True while no call can be made before one ends that did not end in time. */
+  get areOverdue(): boolean {
+    return this.#all.every((place) => Atomics.load(this.#marks, place) < FREE);
+  }
+
+  /** Null: none is free. */
+  take(): number | null {
+    const taken = this.#all.find(
+      (place) => Atomics.compareExchange(this.#marks, place, FREE, this.#mine) === FREE,
+    );
+    return taken ?? null;
+  }
+
+  setOverdue(place: number): void {
+    Atomics.store(this.#marks, place, -this.#mine);
+  }
+
+  free(place: number): void {
+    Atomics.store(this.#marks, place, FREE);
+  }
+
+  /** Of a thread that has ended, which frees nothing any more. */
+  freeAllOf(thread: number): void {
+    for (const place of this.#all)
+      for (const mark of [markOf(thread), -markOf(thread)])
+        Atomics.compareExchange(this.#marks, place, mark, FREE);
+  }
+
+  get #all(): number[] {
+    return [...this.#marks.keys()];
+  }
+}
