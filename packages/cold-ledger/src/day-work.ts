@@ -57,19 +57,13 @@ export const dayWork = ({ objects, readDayRows, sizes }: DayWorkDeps): DayWork =
     return { ...packed, tables: { ...manifest.tables, receipts: packed.tables.receipts } };
   },
   findProblem: (manifest, published, stop) => findDayProblem(objects, manifest, published, stop),
-  findLoss: (manifest, signal) =>
-    readDayRows(
-      manifest.day,
-      async (rows) => {
-        const were = await digestReceipts(rows.receipts());
-        if (were.receipts.length === 0) return null;
-        return differenceOf(
-          were,
-          await digestReceipts(new ColdDayReader(objects, manifest).receipts(signal)),
-        );
-      },
-      'kept',
-    ),
+  async findLoss(manifest, signal) {
+    // Objects may take longer than the database lets a transaction be idle.
+    const were = await readDayRows(manifest.day, (rows) => digestReceipts(rows.receipts()), 'kept');
+    if (were.receipts.length === 0) return null;
+    const are = await digestReceipts(new ColdDayReader(objects, manifest).receipts(signal));
+    return differenceOf(were, are);
+  },
 });
 
 async function* none(): AsyncGenerator<never> {}

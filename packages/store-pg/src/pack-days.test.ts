@@ -466,6 +466,28 @@ describe('a folder that is taken away during a round, an empty one being in its 
   });
 });
 
+it('no session of the database is in a transaction while the objects of a day are read to be compared with what is kept', async () => {
+  const objects = await openFolder();
+  await pack(objects);
+  const [first] = await recorded();
+  const open: number[] = [];
+  const watched: ObjectStore = Object.assign(Object.create(objects), {
+    getRange: async (...args: Parameters<ObjectStore['getRange']>) => {
+      const sessions = await runSql(
+        stores.url,
+        `select from pg_stat_activity
+         where datname = current_database() and pid != pg_backend_pid() and xact_start is not null and backend_type = 'client backend'`,
+      );
+      open.push(sessions.length);
+      return objects.getRange(...args);
+    },
+  });
+  const { findLoss } = dayWork(packingOf(stores.url, stores.first, watched));
+  expect(await findLoss(parseColdDay(first?.manifest ?? ''), never)).toBeNull();
+  expect(open.length).toBeGreaterThan(0);
+  expect(open).toEqual(open.map(() => 0));
+});
+
 it('where the bucket is gone nothing is said of any day: S3 says of an object alone that it is not there', async () => {
   for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) vi.stubEnv(name, 'any');
   const gone = createServer((request, response) => {
