@@ -45,7 +45,7 @@ export const packDays = async (deps: PackDaysDeps, stop: AbortSignal): Promise<P
     const listed = await deps.store.coldDays.listDue(deps.hotDays, deps.clock.nowMs(), failed.size + 1);
     const due = listed.find(({ day }) => !failed.has(day));
     if (due === undefined) break;
-    const packing = throughOutage(deps, stop, () => packOne(deps, due, stop));
+    const packing = throughOutage(deps, stop, () => packOne(deps, due, 'due', stop));
     const outcome = await packing.catch(async (error: unknown) => {
       await assertOfDay(deps, error, stop);
       const problem = `it could not be packed: ${messageOf(error)}`;
@@ -80,12 +80,13 @@ export const packNamedDay = async (
     throw new Error(
       `${day} is packed, or cannot be: it must be closed, counted, and found intact by check-content within 36 hours`,
     );
-  return packOne(deps, checkpoint, stop);
+  return packOne(deps, checkpoint, 'named', stop);
 };
 
 const packOne = async (
   deps: PackDaysDeps,
   checkpoint: CheckpointRecord,
+  why: 'due' | 'named',
   stop: AbortSignal,
 ): Promise<'packed' | 'broken' | 'stopped'> => {
   const { store, log } = deps;
@@ -108,8 +109,8 @@ const packOne = async (
   const replaces = former?.manifestHash ?? null;
   const manifest = await storeManifest(deps, checkpoint, { tables: packed.tables, replaces }, stop);
   if (!(await isSureOfStore(deps, stop))) return 'stopped';
-  // False: another node was faster. Both have named the same rows.
-  if (await store.coldDays.record(day, manifest))
+  // False: another node was faster, and both have named the same rows, or the day was brought back since.
+  if (await store.coldDays.record(day, manifest, why))
     log.info('cold.packed', { day, receipts: packed.treeSize, manifestHash: manifest.manifestHash });
   return 'packed';
 };

@@ -46,8 +46,11 @@ export interface ColdDayRepository {
    * by everything that reads all Receipts one after another.
    */
   listDue(hotDays: number, nowMs: number, limit: number): Promise<CheckpointRecord[]>;
-  /** Records that the objects of a day are there and proven. False, and nothing changed, where one is recorded already. */
-  record(day: Day, manifest: ColdManifest): Promise<boolean>;
+  /**
+   * Records that the objects of a day are there and proven. False, and nothing changed, where one is recorded already,
+   * or the day was brought back and not `named` by whoever has it packed again.
+   */
+  record(day: Day, manifest: ColdManifest, why: 'due' | 'named'): Promise<boolean>;
   /** Records why a day is not packed, and that it is not due for so long; unless a manifest of it is recorded. */
   markBroken(day: BrokenDay, hours: number): Promise<void>;
   /**

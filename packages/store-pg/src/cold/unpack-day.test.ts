@@ -1,7 +1,15 @@
 /** Packed days come back as they were, and what has no other copy is proven now and again. */
 import { rmSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { ColdDayReader, dropDays, packDays, packNamedDay, parseColdDay } from '@svc/cold-ledger';
+import {
+  ColdDayReader,
+  type DayWork,
+  dayWork,
+  dropDays,
+  packDays,
+  packNamedDay,
+  parseColdDay,
+} from '@svc/cold-ledger';
 import { openObjects } from '@svc/object-store';
 import { type ObjectStore, ObjectStoreError } from '@svc/service';
 import { tamper } from '@svc/testkit';
@@ -70,6 +78,30 @@ const failing = (name: string, error: Error): ObjectStore => ({
     if (args[0].startsWith(name)) throw error;
     return objects.getRange(...args);
   },
+});
+
+it('a packer that began before a day was brought back does not pack it again: only whoever names the day does', async () => {
+  await bringBack(stores.url);
+  const slow = packing();
+  const work = dayWork(slow);
+  let isFirst = true;
+  const overtaken: DayWork = {
+    ...work,
+    pack: async (of, stop) => {
+      const packed = await work.pack(of, stop);
+      if (isFirst) {
+        isFirst = false;
+        await packDays(packing(), never);
+        await unpack(of);
+      }
+      return packed;
+    },
+  };
+  await packDays({ ...slow, work: overtaken }, never);
+  expect(isFirst).toBe(false);
+  expect(await rowOf(day)).toMatchObject({ state: 'unpacked' });
+  expect(await packNamedDay(packing(), day, never)).toBe('packed');
+  expect(await rowOf(day)).toMatchObject({ state: 'recorded' });
 });
 
 describe('a packed day comes back', () => {

@@ -17,7 +17,7 @@ const recordSql = `
   on conflict (day) do update
     set state = excluded.state, manifest = excluded.manifest, manifest_hash = excluded.manifest_hash, problem = null,
       recorded_at = excluded.recorded_at, proven_at = null, again_at = null
-    where cold_days.state in ('broken', 'unpacked')
+    where cold_days.state = 'broken' or ($4 and cold_days.state = 'unpacked')
   returning true as "isRecorded"`;
 
 const markBrokenSql = `
@@ -85,8 +85,8 @@ export function coldDayRepository(database: Database): ColdDayRepository {
           where day = any (array(select svc_days_to_pack($1, $2, $3))) order by checkpoints.day`,
         values: [hotDays, Math.floor(nowMs), limit],
       }),
-    async record(day, { manifest, manifestHash }) {
-      const values = [day, manifest, manifestHash];
+    async record(day, { manifest, manifestHash }, why) {
+      const values = [day, manifest, manifestHash, why === 'named'];
       return (await database.write<{ isRecorded: true }>({ text: recordSql, values })).length > 0;
     },
     async markBroken({ day, problem }, hours) {
