@@ -3,7 +3,7 @@
  * was detached is removed after a time. Before each of the two the day is proven from the store again.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Day, type ServiceDeps, StoreError } from '@svc/service';
+import { type Day, type DayPlace, type ServiceDeps, StoreError } from '@svc/service';
 import { assertOfDay, messageOf, type ProveDeps, proveDay } from './prove-day.ts';
 import { isSureOfStore } from './same-store.ts';
 
@@ -85,6 +85,26 @@ export const onDay = async <T>(
   }
 };
 
+/**
+ * Runs `work`, which has a day be at `place`. True too where the day is there and the answer alone was lost: the statement
+ * was committed, by this node or another.
+ */
+const until = async <T>(
+  { store }: Pick<LeaveDeps, 'store'>,
+  day: Day,
+  place: Exclude<DayPlace, 'ledger'>,
+  work: () => Promise<T>,
+): Promise<T | true> => {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    const found = await store.coldDays.findPlace(day).catch(() => 'unknown');
+    if (found !== place) throw error;
+    return true;
+  }
+};
+
 const NOT_LEFT = 'it could not leave';
 
 const detachDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<Omit<LeftDays, 'dropped'>> => {
@@ -96,7 +116,7 @@ const detachDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<Omit<Left
     if (!(await isProven(deps, day, notProven, stop))) continue;
     const outcome = await onDay(deps, [day, NOT_LEFT], notProven, stop, async () => {
       while (!stop.aborted && !(await coldDays.keepVerifiers(day, RECEIPTS_PER_STEP)));
-      return (await isSureOfStore(deps, stop)) ? detach(deps, day) : false;
+      return (await isSureOfStore(deps, stop)) ? until(deps, day, 'kept', () => detach(deps, day)) : false;
     });
     // Whatever holds the lock holds it for the next day too.
     if (outcome === 'locked') break;
@@ -121,7 +141,8 @@ export const dropDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<Omit
     if (stop.aborted) break;
     if (!(await isProven(deps, day, notProven, stop, { isCopied: true }))) continue;
     const drop = async () =>
-      (await isSureOfStore(deps, stop)) && (await store.coldDays.drop(day, graceDays, nowMs));
+      (await isSureOfStore(deps, stop)) &&
+      (await until(deps, day, 'objects', () => store.coldDays.drop(day, graceDays, nowMs)));
     if (await onDay(deps, [day, NOT_LEFT], notProven, stop, drop)) dropped += 1;
   }
   return { dropped, notProven };

@@ -6,7 +6,7 @@ import type { CheckpointRecord, Day } from '@svc/service';
 import { clearDays, deleteReplaced } from './clear-days.ts';
 import { assertSure, type LeaveDeps, type LeftDays, leaveDays, NotProvenError } from './leave-days.ts';
 import type { PackedDay } from './pack-day.ts';
-import { assertOfDay, messageOf, proveOnlyCopies, throughOutage, workOf } from './prove-day.ts';
+import { assertOfDay, messageOf, proveAgain, throughOutage, workOf } from './prove-day.ts';
 import { assertSameStore, isSureOfStore } from './same-store.ts';
 import { problemOf, storeManifest } from './store-manifest.ts';
 
@@ -22,7 +22,7 @@ export interface PackedDays extends Omit<LeftDays, 'notProven'> {
   readonly cleared: number;
   /** Objects that only replaced manifests had named. */
   readonly deleted: number;
-  /** Days without another copy whose objects were read again. */
+  /** Days without another copy, or not proven before, whose objects were read again. */
   readonly proven: number;
 }
 
@@ -32,7 +32,7 @@ const AGAIN_HOURS = { failed: 3, broken: 24 };
 /**
  * Packs every day that is due, the oldest first, clears what is old enough in those that are packed, has them leave the
  * ledger, removes what left it long ago, deletes what nothing names any more, and proves some of what has no other
- * copy. Begins nothing once `stop` is aborted, nor while something holds decisions. A day that fails is noted and left
+ * copy, or was not proven. Begins nothing once `stop` is aborted, nor while something holds decisions. A day that fails is noted and left
  * to a later round, and the others go on; at the end this rejects with what it failed with, or with `NotProvenError`.
  * Rejects at once where the store or the database does not answer, or the store is not the one that was packed into before.
  */
@@ -60,11 +60,11 @@ export const packDays = async (deps: PackDaysDeps, stop: AbortSignal): Promise<P
   const { cleared, ...clearing } = await clearDays(deps, stop);
   const { notProven, ...left } = await leaveDays(deps, stop);
   const { deleted, ...replaced } = await deleteReplaced(deps, stop);
-  const copies = await proveOnlyCopies(deps, stop);
+  const again = await proveAgain(deps, stop);
   for (const [, error] of failed) throw error;
-  const all = new Set([clearing, { notProven }, replaced, copies].flatMap((one) => one.notProven));
+  const all = new Set([clearing, { notProven }, replaced, again].flatMap((one) => one.notProven));
   if (all.size > 0) throw new NotProvenError([...all]);
-  return { ...count, cleared, ...left, deleted, proven: copies.proven };
+  return { ...count, cleared, ...left, deleted, proven: again.proven };
 };
 
 /** Packs one day, and has it not leave yet. Rejects where it is not one to pack. */

@@ -97,23 +97,24 @@ export const proveDay = async (
   return problem;
 };
 
-/** Some hundred million Receipts an hour would take longer than that; the rest is for the next round. */
+/** Of each kind. Some hundred million Receipts an hour would take longer than that; the rest is for the next round. */
 const DAYS_A_ROUND = 8;
 const EVERY_DAYS = 30;
 
 /**
- * Proves some of the days of which the objects are the only copy, once a month each. Answers how many, and those that
- * were not proven.
+ * Proves some of the days of which the objects are the only copy, once a month each, and some of the packed ones that
+ * were not proven when last read. Answers how many, and those that were not proven.
  */
-export const proveOnlyCopies = async (
-  deps: ProveDeps,
+export const proveAgain = async (
+  deps: ProveDeps & Pick<ServiceDeps, 'clock'>,
   stop: AbortSignal,
 ): Promise<{ readonly proven: number; readonly notProven: readonly Day[] }> => {
   let proven = 0;
   const notProven: Day[] = [];
-  for (const day of await deps.store.coldDays.listToProve(EVERY_DAYS, DAYS_A_ROUND)) {
+  const nowMs = deps.clock.nowMs();
+  for (const day of await deps.store.coldDays.listToProve(EVERY_DAYS, DAYS_A_ROUND, nowMs)) {
     if (stop.aborted) break;
-    if ((await proveDay(deps, day, stop)) !== null) notProven.push(day);
+    if ((await proveDay(deps, day, stop, { isCopied: true })) !== null) notProven.push(day);
     else if (!stop.aborted) proven += 1;
   }
   return { proven, notProven };

@@ -212,9 +212,10 @@ it('what is recorded cannot be changed or deleted, nor what was detached; that i
     await later();
     const warned: unknown[] = [];
     const log = { ...quiet, warn: (...line: unknown[]) => warned.push(line) };
+    // Whoever may not remove it reads it again all the same.
     const powerless = { ...stores.first.coldDays, mayDrop: async () => false };
     const store = { coldDays: powerless, checkpoints: stores.first.checkpoints };
-    expect(await pack(lacking, { store, log })).toEqual(NOTHING);
+    expect(await pack(objects, { store, log })).toEqual({ ...NOTHING, proven: 1 });
     expect(warned).toEqual([['cold.not_dropped', { days: 1, first: DUE[0] }]]);
     expect(await pack(objects)).toEqual({ ...NOTHING, dropped: 1 });
     expect(await stores.first.coldDays.listBroken()).toEqual([]);
@@ -258,6 +259,42 @@ it('one day that cannot be proven stays and is named, and the days after it leav
   expect(await pack(objects)).toEqual({ ...NOTHING, detached: 1 });
   expect(await stores.first.coldDays.listBroken()).toEqual([]);
   await expectCold(objects);
+});
+
+it('a day that has left, or was removed, is said to be well where the answer alone was lost', async () => {
+  const objects = await openFolder();
+  const said: unknown[] = [];
+  const log = { ...quiet, error: (...line: unknown[]) => said.push(line) };
+  const { checkpoints, coldDays } = stores.first;
+  const lost = async (done: Promise<boolean>): Promise<boolean> => {
+    await done;
+    throw new StoreError('ambiguous', 'no answer came');
+  };
+  const detach = (day: string) => lost(coldDays.detach(day));
+  const left = await pack(objects, { store: { coldDays: { ...coldDays, detach }, checkpoints }, log });
+  expect(left).toEqual({ ...NOTHING, packed: DUE.length, detached: DUE.length });
+  await onceOver(async () => {
+    const drop = (...args: Parameters<typeof coldDays.drop>) => lost(coldDays.drop(...args));
+    const over = await pack(objects, { store: { coldDays: { ...coldDays, drop }, checkpoints }, log });
+    expect(over).toEqual({ ...NOTHING, dropped: 1 });
+  });
+  expect(await coldDays.listBroken()).toEqual([]);
+  expect(said).toEqual([]);
+});
+
+it('a day that neither left nor was answered for is named, and leaves an hour later', async () => {
+  const objects = await openFolder();
+  const { checkpoints, coldDays } = stores.first;
+  const [day = ''] = DUE;
+  const detach = async (of: string): Promise<boolean> => {
+    if (of === day) throw new StoreError('ambiguous', 'no answer came');
+    return coldDays.detach(of);
+  };
+  const store = { coldDays: { ...coldDays, detach }, checkpoints };
+  await expect(pack(objects, { store })).rejects.toMatchObject({ name: 'NotProvenError', days: [day] });
+  expect(await coldDays.listBroken()).toEqual([{ day, problem: 'it could not leave: no answer came' }]);
+  await later();
+  expect(await pack(objects)).toEqual({ ...NOTHING, detached: 1 });
 });
 
 it('a lock of the ledger that is not had is waited for on one day, and not on each that is to leave', async () => {

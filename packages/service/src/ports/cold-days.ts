@@ -40,6 +40,9 @@ export interface DayState {
   readonly isUncleared: boolean;
 }
 
+/** In the ledger, kept beside it, or in the objects alone. */
+export type DayPlace = 'ledger' | 'kept' | 'objects';
+
 export interface ColdDayRepository {
   /**
    * Days that may be packed, the oldest first: closed `hotDays` ago by no later time than `nowMs`, found intact lately, and read
@@ -65,10 +68,11 @@ export interface ColdDayRepository {
   /** A closed day that is not packed, or was brought back, and that can be packed whatever its age; null: this one is none. */
   findToPack(day: Day): Promise<CheckpointRecord | null>;
   /**
-   * Days of which the objects are the only copy, last proven `days` ago or more: those without a problem and the
-   * longest ago first.
+   * Up to `limit` days of which the objects are the only copy, without a problem and last proven `days` ago or more, the longest
+   * ago first; and up to `limit` packed ones that were not proven, wherever they are, once it is time to try them again;
+   * of these none whose fields are to be cleared first.
    */
-  listToProve(days: number, limit: number): Promise<Day[]>;
+  listToProve(days: number, limit: number, nowMs: number): Promise<Day[]>;
   /** When that day was proven, or removed, whose only copy was proven the longest ago; null: there is no such day. */
   oldestProofMs(): Promise<number | null>;
   /** Every closed day, ascending. */
@@ -82,6 +86,8 @@ export interface ColdDayRepository {
    * or something reads it again. `lock_timeout` where lists and commits did not let it in for a moment.
    */
   detach(day: Day): Promise<boolean>;
+  /** Where its Receipts are. */
+  findPlace(day: Day): Promise<DayPlace>;
   /** Who holds locks of the ledger that keep a day in it, one text each: what it is, which lock, for how long. */
   listHolders(day: Day): Promise<string[]>;
   /**

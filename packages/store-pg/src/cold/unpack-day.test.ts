@@ -9,6 +9,7 @@ import {
   packDays,
   packNamedDay,
   parseColdDay,
+  proveDay,
 } from '@svc/cold-ledger';
 import { openObjects } from '@svc/object-store';
 import { type ObjectStore, ObjectStoreError } from '@svc/service';
@@ -71,6 +72,13 @@ const drop = async (days: readonly string[]): Promise<void> => {
   );
   expect(await dropDays(packing(), never)).toEqual({ dropped: days.length, notProven: [] });
 };
+
+/** The hour is over after which what failed is tried again. */
+const expire = () =>
+  tamper(
+    stores.url,
+    `update cold_days set again_at = now() - interval '1 second' where again_at is not null`,
+  );
 
 const failing = (name: string, error: Error): ObjectStore => ({
   ...objects,
@@ -191,7 +199,7 @@ describe('a packed day comes back', () => {
   });
 });
 
-describe('a day of which the objects are the only copy', () => {
+describe('a day that is packed', () => {
   const due = (days: readonly string[]) =>
     tamper(
       stores.url,
@@ -199,7 +207,49 @@ describe('a day of which the objects are the only copy', () => {
       [days],
     );
 
-  it('is proven once a month, and no other; what is not as it was packed is named until it is', async () => {
+  it.each([
+    ['is kept beside the ledger', async () => {}],
+    ['was removed', () => drop([busy])],
+    ['came back', async () => void (await unpack(busy))],
+  ])('that was not proven is read again an hour later, where it %s', async (_, become) => {
+    await become();
+    const gone = failing(busy, new ObjectStoreError('missing', 'nothing is stored under that name'));
+    expect(await proveDay(packing(gone), busy, never)).toBe('nothing is stored under that name');
+    expect(await packDays(packing(), never)).toMatchObject({ proven: 0 });
+    await expire();
+    expect(await packDays(packing(), never)).toMatchObject({ proven: 1 });
+    expect(await stores.first.coldDays.listBroken()).toEqual([]);
+    if ((await rowOf(busy))?.state === 'cold') await unpack(busy);
+  });
+
+  it('that differs from what is kept is not said to be well for its objects alone', async () => {
+    const table = `detached_${tableOf(busy)}`;
+    await tamper(
+      stores.url,
+      `create table kept as select * from ${table}; update ${table} set resource = 'other' where receipt_id = (select min(receipt_id) from ${table})`,
+    );
+    const problem = await proveDay(packing(), busy, never, { isCopied: true });
+    expect(problem).toContain('its objects differ from what is kept');
+    await expire();
+    await expect(packDays(packing(), never)).rejects.toMatchObject({ name: 'NotProvenError', days: [busy] });
+    await tamper(
+      stores.url,
+      `delete from ${table}; insert into ${table} select * from kept; drop table kept`,
+    );
+    await expire();
+    expect(await packDays(packing(), never)).toMatchObject({ proven: 1 });
+  });
+
+  it('that was not proven takes no place of those whose month is over, nor they of it', async () => {
+    await drop(DUE);
+    await due(DUE);
+    await stores.first.coldDays.noteProof(busy, 'nothing is stored under that name');
+    await expire();
+    expect(await stores.first.coldDays.listToProve(30, 1, Date.now())).toEqual([day, busy]);
+    for (const one of DUE) await unpack(one);
+  });
+
+  it('and has no other copy is proven once a month, and no other; what is not as it was packed is named until it is', async () => {
     await drop(DUE.slice(0, 2));
     expect(await packDays(packing(), never)).toMatchObject({ proven: 0 });
     await due(DUE);
@@ -214,11 +264,11 @@ describe('a day of which the objects are the only copy', () => {
       { day, problem: 'nothing is stored under that name' },
     ]);
     // It is not read again in each round.
-    expect(await stores.first.coldDays.listToProve(30, 8)).toEqual([]);
+    expect(await stores.first.coldDays.listToProve(30, 8, Date.now())).toEqual([]);
     await tamper(stores.url, `update cold_days set again_at = now() - interval '1 second' where day = $1`, [
       day,
     ]);
-    expect(await stores.first.coldDays.listToProve(30, 8)).toEqual([day]);
+    expect(await stores.first.coldDays.listToProve(30, 8, Date.now())).toEqual([day]);
     // That nobody can be asked, or that credentials have ended, says nothing of the day.
     for (const kind of ['unavailable', 'refused'] as const) {
       const error = new ObjectStoreError(kind, `it is ${kind}`);
@@ -230,6 +280,6 @@ describe('a day of which the objects are the only copy', () => {
     ]);
     expect(await packDays(packing(), never)).toMatchObject({ proven: 1 });
     expect(await stores.first.coldDays.listBroken()).toEqual([]);
-    expect(await stores.first.coldDays.listToProve(30, 8)).toEqual([]);
+    expect(await stores.first.coldDays.listToProve(30, 8, Date.now())).toEqual([]);
   });
 });

@@ -5,6 +5,7 @@ import type {
   ColdDayRepository,
   ColdManifest,
   Day,
+  DayPlace,
   DayState,
   HashedManifest,
   NamedManifest,
@@ -43,6 +44,16 @@ const toPackSql = `
     and svc_is_day_read(day)`;
 
 const ONLY_COPY = `state = 'cold' and dropped_at is not null`;
+
+/** What failed has places of its own: neither kind keeps the other one waiting. */
+const toProveSql = `
+  (select day::text as day from cold_days
+    where ${ONLY_COPY} and problem is null and coalesce(proven_at, dropped_at) < svc_now() - make_interval(days => $1)
+    order by coalesce(proven_at, dropped_at) limit $2)
+  union all
+  (select day::text from cold_days
+    where state != 'broken' and problem is not null and ${isTriedSql} and ${isClearedSql('$3')}
+    order by again_at nulls first limit $2)`;
 
 const statesSql = `
   select p.day::text as day, coalesce(d.state, 'hot') as state, d.problem, svc_ms(d.proven_at) as "provenAtMs",
@@ -110,13 +121,12 @@ export function coldDayRepository(database: Database): ColdDayRepository {
     async findToPack(day) {
       return (await database.read<CheckpointRecord>({ text: toPackSql, values: [day] }))[0] ?? null;
     },
-    listToProve(days, limit) {
-      const text = `select day::text as day from cold_days
-        where ${ONLY_COPY} and ${isTriedSql} and coalesce(proven_at, dropped_at) < svc_now() - make_interval(days => $1)
-        order by problem is not null, coalesce(proven_at, dropped_at) limit $2`;
-      return database
-        .read<{ day: Day }>({ text, values: [days, limit] })
-        .then((rows) => rows.map(({ day }) => day));
+    async listToProve(days, limit, nowMs) {
+      const rows = await database.read<{ day: Day }>({
+        text: toProveSql,
+        values: [days, limit, Math.floor(nowMs)],
+      });
+      return rows.map(({ day }) => day);
     },
     async oldestProofMs() {
       const text = `select svc_ms(min(coalesce(proven_at, dropped_at))) as ms from cold_days where ${ONLY_COPY}`;
@@ -140,6 +150,11 @@ export function coldDayRepository(database: Database): ColdDayRepository {
     async mayDrop() {
       const text = `select has_function_privilege('svc_drop_detached_day(date, integer, bigint)', 'execute') as "isGranted"`;
       return (await database.read<{ isGranted: boolean }>({ text, values: [] }))[0]?.isGranted === true;
+    },
+    async findPlace(day) {
+      const text = `select case when state != 'cold' then 'ledger' when dropped_at is null then 'kept' else 'objects' end as place
+        from cold_days where day = $1`;
+      return (await database.read<{ place: DayPlace }>({ text, values: [day] }))[0]?.place ?? 'ledger';
     },
     listToDrop: (graceDays, nowMs, limit) => listDays(isOverSql, [limit, graceDays, Math.floor(nowMs)]),
     async drop(day, graceDays, nowMs) {
