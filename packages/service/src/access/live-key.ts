@@ -1,11 +1,16 @@
 /**
  * A key that is revoked while its call is under way changes nothing any more: the row is locked and read again in the
- * transaction that does the work. Operator and console secrets have no row, nor has the service itself.
+ * transaction that does the work. Operator and console secrets have no row, nor has the service itself. An org that a DID
+ * was taken from meanwhile changes nothing of it either. Whoever gives a DID to another takes its row first, then its keys;
+ * so does whoever needs both here.
  */
+import type { OrgId } from '@svc/protocol';
 import type { SystemActor } from '../audit/audit-event.ts';
-import { unauthorized } from '../errors.ts';
+import { notFound, unauthorized } from '../errors.ts';
+import type { ApiKeyRole } from '../ports/api-keys.ts';
 import type { Repositories } from '../ports/store.ts';
 import type { Caller } from './caller.ts';
+import { isOfOrg } from './reading.ts';
 
 type WithRow = Extract<Caller, { readonly key: unknown }>;
 
@@ -24,6 +29,27 @@ export const holdLiveKey = async (
 ): Promise<void> => {
   if (caller.class === 'admin' || caller.class === 'provision' || caller.class === 'system') return;
   if (!(await tx.apiKeys.holdLive(caller.key.keyHash))) throw notLive();
+};
+
+/** The row of a Principal or relying party that a key is for stays as it is. `NOT_FOUND` where it is not the caller's any more. */
+export const holdOwner = async (
+  tx: Pick<Repositories, 'principals' | 'relyingParties'>,
+  caller: Caller,
+  subject: string,
+  role: ApiKeyRole,
+): Promise<void> => {
+  if (role === 'principal') assertStillOf(caller, await tx.principals.findForShare(subject), subject);
+  if (role === 'rp') assertStillOf(caller, await tx.relyingParties.findForShare(subject), subject);
+};
+
+/** Of a row that is locked. `NOT_FOUND` where it is gone, or with another org than the caller's. */
+export const assertStillOf = (
+  caller: Caller | SystemActor,
+  member: { readonly orgId: OrgId | null } | null,
+  did: string,
+): void => {
+  if (member === null || (caller.class === 'org' && !isOfOrg(caller, member.orgId)))
+    throw notFound(`No ${did} for this key.`);
 };
 
 const notLive = () => unauthorized('This API key is not live.');

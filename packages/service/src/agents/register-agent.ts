@@ -1,11 +1,13 @@
 /** The inventory of Agents (interface §Agent). No decision consults it. */
 import type { DidKey, DidWeb } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
+import { assertStillOf, holdLiveKey } from '../access/live-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
 import { MAX_MADE_UNDER_CLAIM } from '../claims/claim.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, forbidden } from '../errors.ts';
 import type { AgentRecord } from '../ports/agents.ts';
+import type { PrincipalRecord } from '../ports/principals.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
 
 /** Notes an Agent for a Principal. `CONFLICT` when that has been done already. */
@@ -18,7 +20,10 @@ export const registerAgent = async (
 ): Promise<AgentRecord> => {
   try {
     return await deps.store.transaction(async (tx) => {
-      await requireRoom(tx, principal);
+      const locked = await tx.principals.findForUpdate(principal);
+      assertStillOf(caller, locked, principal);
+      await holdLiveKey(tx, caller);
+      await requireRoom(tx, principal, locked);
       const agent = await tx.agents.insert(principal, did);
       const details = { principal };
       await tx.audit.insert(
@@ -34,9 +39,8 @@ export const registerAgent = async (
 };
 
 /** Of a Principal that is only claimed everything must be forgotten in one transaction. */
-const requireRoom = async (tx: Repositories, did: DidWeb): Promise<void> => {
-  const principal = await tx.principals.find(did);
-  if (principal === null || principal.claimExpiresAtMs === null) return;
+const requireRoom = async (tx: Repositories, did: DidWeb, locked: PrincipalRecord | null): Promise<void> => {
+  if (locked === null || locked.claimExpiresAtMs === null) return;
   if ((await tx.agents.count(did)) >= MAX_MADE_UNDER_CLAIM)
     throw forbidden(`${did} has ${MAX_MADE_UNDER_CLAIM} Agents; more once its domain is proven.`);
 };

@@ -2,7 +2,7 @@
 import type { ApiKeyId, OrgId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import type { KeyOwner } from '../access/key-owner.ts';
-import { holdLiveKey } from '../access/live-key.ts';
+import { holdLiveKey, holdOwner } from '../access/live-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal, invalidRequest, notFound } from '../errors.ts';
@@ -30,9 +30,9 @@ export const soleRole = ({ subject, roles }: KeyOwner): ApiKeyRole => {
 };
 
 /**
- * Refuses a caller whose own key has been revoked since it was let in: a key that is taken back leaves no other one
- * behind. Whoever has had the answer to a revocation sees in the list every key that was issued with it. `INVALID_REQUEST`
- * where the owner has as many live keys as it may.
+ * Refuses a caller whose own key has been revoked since it was let in, and one that the owner is no longer of: a key or a DID
+ * that is taken back leaves no key behind. Whoever has had the answer to a revocation sees in the list every key that was
+ * issued with it. `INVALID_REQUEST` where the owner has as many live keys as it may.
  */
 export const issueOwnedKey = (
   deps: ServiceDeps,
@@ -43,6 +43,7 @@ export const issueOwnedKey = (
 ): Promise<IssuedApiKey> =>
   deps.store.transaction(
     async (tx) => {
+      await holdOwner(tx, caller, subject, role);
       await holdLiveKey(tx, caller);
       const live = await tx.apiKeys.countLiveForUpdate(subject, roles);
       if (live >= deps.maxLiveKeys)

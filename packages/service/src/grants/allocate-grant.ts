@@ -5,6 +5,7 @@
 import { type DidKey, type DidWeb, encodeUlid, type GrantId } from '@svc/protocol';
 import { buildStatusEntry } from '@svc/status-list';
 import type { PrincipalCaller } from '../access/caller.ts';
+import { holdLiveKey } from '../access/live-key.ts';
 import { auditEvent, type SystemActor } from '../audit/audit-event.ts';
 import { MAX_MADE_UNDER_CLAIM } from '../claims/claim.ts';
 import { assertDated } from '../clock/assert-dated.ts';
@@ -49,6 +50,7 @@ export const allocateGrantIn = async (
   // A kill switch under way waits for this allocation or this one for it, so that none slips between.
   const principal = await tx.principals.findForUpdate(did);
   if (principal === null) throw internal(`no Principal ${did}`);
+  await holdLiveKey(tx, actor);
   const { url, index } = await takeEntry(deps, tx, principal);
   const id = `urn:svc:grant:${encodeUlid(deps.clock.nowMs(), deps.random.bytes(10))}` as GrantId;
   const grant = await tx.grants.insert({

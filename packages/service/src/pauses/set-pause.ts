@@ -5,6 +5,7 @@
  */
 import type { DidWeb, JsonObject } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
+import { assertStillOf, holdLiveKey } from '../access/live-key.ts';
 import { actorOf, auditEvent, SYSTEM, type SystemActor } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { notFound } from '../errors.ts';
@@ -65,6 +66,7 @@ const recordPause = async (
   const change = { ...target, isPaused, reason, actor: actorOf(caller) };
   const isChanged = await tx.pauses.set(change);
   if (isChanged === null) throw noOwner(target);
+  await assertMaySet(tx, caller, target);
   if (isChanged) {
     const { scope, owner, subject } = target;
     const action = isPaused ? 'pause.set' : 'pause.lift';
@@ -75,6 +77,19 @@ const recordPause = async (
   // Before it is committed: by a line too few a restore would allow what was paused.
   if (isChanged && record?.isPaused) logPause(deps, record, sinceMs);
   return { record, isChanged, sinceMs };
+};
+
+/** Asked once the owner's row is locked: a key that was revoked, and an org that the owner has left, pause and resume nothing. */
+const assertMaySet = async (
+  tx: Repositories,
+  caller: Caller | SystemActor,
+  { scope, owner }: PauseTarget,
+): Promise<void> => {
+  if (scope !== 'org' && scope !== 'service') {
+    const repository = scope === 'relying_party' ? tx.relyingParties : tx.principals;
+    assertStillOf(caller, await repository.find(owner), owner);
+  }
+  await holdLiveKey(tx, caller);
 };
 
 /** The second phase of what was recorded. `SERVICE_UNAVAILABLE`: not yet known to be visible. */

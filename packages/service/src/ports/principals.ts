@@ -88,6 +88,8 @@ export interface PrincipalRepository {
   noteCompromiseVisible(principal: DidWeb, kid: string): Promise<void>;
   /** Locks the row until the end of the transaction; its keys and document are read under the lock. */
   findForUpdate(did: string): Promise<PrincipalRecord | null>;
+  /** As it is now; nobody changes it before the end of the transaction. */
+  findForShare(did: string): Promise<PrincipalRecord | null>;
   /** Ascending DIDs, at most `limit` rows. */
   list(filter: PrincipalFilter): Promise<PrincipalRecord[]>;
   /** False when absent. */

@@ -37,6 +37,8 @@ export interface RelyingPartyRepository {
   find(did: string): Promise<RelyingPartyRecord | null>;
   /** Locks the row until the end of the transaction. */
   findForUpdate(did: string): Promise<RelyingPartyRecord | null>;
+  /** As it is now; nobody changes it before the end of the transaction. */
+  findForShare(did: string): Promise<RelyingPartyRecord | null>;
   /** The claim is proven: it may decide from now on. Bumps the version. */
   endClaim(did: DidWeb): Promise<void>;
   /** Forgets a claimed relying party and its keys. Refused for any other. */

@@ -2,7 +2,7 @@
 import { type DidWeb, type OrgId, type ProfileId, parseDidWeb } from '@svc/protocol';
 import { orgForRegistration, requireSettingsWritable } from '../access/acting.ts';
 import type { Caller } from '../access/caller.ts';
-import { holdLiveKey } from '../access/live-key.ts';
+import { assertStillOf, holdLiveKey } from '../access/live-key.ts';
 import { mayReadRelyingParty } from '../access/reading.ts';
 import { issueApiKey } from '../api-keys/api-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
@@ -147,6 +147,8 @@ export const updateRelyingParty = async (
   return deps.store.transaction(async (tx) => {
     const updated = await tx.relyingParties.update(did, change);
     if (updated === null) throw notFound(`No relying party ${did}.`);
+    assertStillOf(caller, updated, did);
+    await holdLiveKey(tx, caller);
     const details = auditableChange(change);
     await tx.audit.insert(
       auditEvent(deps, caller, {

@@ -62,6 +62,17 @@ export function principalRepository(database: Database): PrincipalRepository {
     });
     return rows[0] ?? null;
   };
+  const findLocked = async (
+    did: string,
+    strength: 'no key update' | 'share',
+  ): Promise<PrincipalRecord | null> => {
+    // Two statements: a row that was waited for is read anew, but what is joined to it would still be of before.
+    await database.write({
+      text: `select did from principals where did = $1 for ${strength}`,
+      values: [did],
+    });
+    return findWhere('p.did = $1', did);
+  };
   const findHeldSince = async (did: DidWeb): Promise<number> => {
     const [row] = await database.read<{ ms: number }>({ text: heldSinceSql, values: [did] });
     return row?.ms ?? Number.POSITIVE_INFINITY;
@@ -106,14 +117,8 @@ export function principalRepository(database: Database): PrincipalRepository {
         values: [principal, kid],
       });
     },
-    async findForUpdate(did) {
-      // Two statements: a row that was waited for is read anew, but what is joined to it would still be of before.
-      await database.write({
-        text: 'select did from principals where did = $1 for no key update',
-        values: [did],
-      });
-      return findWhere('p.did = $1', did);
-    },
+    findForUpdate: (did) => findLocked(did, 'no key update'),
+    findForShare: (did) => findLocked(did, 'share'),
     list: (filter) => database.read<PrincipalRecord>(listStatement(filter)),
     async setMayBeNamed(did, mayBeNamed) {
       const rows = await database.write({

@@ -23,6 +23,16 @@ const updateSql = `
   where did = $1 returning ${columns}`;
 
 export function relyingPartyRepository(database: Database): RelyingPartyRepository {
+  const findLocked = async (
+    did: string,
+    strength: 'update' | 'share',
+  ): Promise<RelyingPartyRecord | null> => {
+    const rows = await database.write<RelyingPartyRecord>({
+      text: `select ${columns} from relying_parties where did = $1 for ${strength}`,
+      values: [did],
+    });
+    return rows[0] ?? null;
+  };
   return {
     async insert(rp) {
       const [row] = await database.write<RelyingPartyRecord>({
@@ -63,13 +73,8 @@ export function relyingPartyRepository(database: Database): RelyingPartyReposito
       });
       return rows.length > 0;
     },
-    async findForUpdate(did) {
-      const rows = await database.write<RelyingPartyRecord>({
-        text: `select ${columns} from relying_parties where did = $1 for update`,
-        values: [did],
-      });
-      return rows[0] ?? null;
-    },
+    findForUpdate: (did) => findLocked(did, 'update'),
+    findForShare: (did) => findLocked(did, 'share'),
     async endClaim(did) {
       await database.write({
         text: 'update relying_parties set claim_expires_at = null, version = version + 1 where did = $1',

@@ -11,6 +11,8 @@ as $$
 begin
   case p_scope
     when 'service' then
+      -- In the order in which an org takes its members, and before the row that whoever registers one shares.
+      perform from relying_parties order by did for no key update;
       -- Nobody registers meanwhile (svc_register_beside_pause).
       perform from ledger_seal for update;
     when 'org' then
