@@ -2,10 +2,7 @@
  * `npm run bench`: the API against the floor and against the plain build, in one run on one machine. Absolute figures
  * vary from run to run; the ratios are what it is for. Ends with 1 when a bar is missed or an answer was no ALLOW.
  */
-import { mkdtempSync, realpathSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Cleanup } from './harness/cleanup.ts';
+import { statfsSync, writeFileSync } from 'node:fs';
 import { startField } from './harness/contestants.ts';
 import { examine } from './harness/exam.ts';
 import { LoadProcess } from './harness/load-process.ts';
@@ -13,48 +10,34 @@ import { parseOptions } from './harness/options.ts';
 import { figuresOf } from './harness/ratios.ts';
 import { describeMachine, printReport } from './harness/report.ts';
 import { measure } from './harness/rounds.ts';
+import { runBenchmark } from './harness/run-benchmark.ts';
 
 const TMPFS_MAGIC = 0x01021994;
-const began = performance.now();
-
-function progress(line: string): void {
-  console.log(`${((performance.now() - began) / 1000).toFixed(0).padStart(4)} s  ${line}`);
-}
-
 const options = parseOptions(process.argv.slice(2));
-if (process.platform !== 'linux') {
-  console.error('The benchmark reads CPU times from /proc, so it runs on Linux only.');
-  process.exit(2);
-}
 
-const cleanup = new Cleanup();
-try {
-  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-bench-'));
-  cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
-  if (statfsSync(folder).type === TMPFS_MAGIC)
-    progress(`${folder} is in memory: commits cost no disk here. Set TMPDIR to a folder on a disk.`);
-  const place = { folder, cleanup };
+await runBenchmark(
+  async ({ place, progress }) => {
+    const { folder } = place;
+    if (statfsSync(folder).type === TMPFS_MAGIC)
+      progress(`${folder} is in memory: commits cost no disk here. Set TMPDIR to a folder on a disk.`);
 
-  progress(describeMachine());
-  progress('starting three databases and what is compared');
-  const field = await startField(place, options);
-  progress('checking that each does the job');
-  for (const contestant of field.contestants) await examine(contestant, field.world);
-  const load = LoadProcess.start(place, field);
-  const { rounds, seconds } = options;
-  const measured = await measure({ place, field, load, rounds, seconds, progress });
+    progress(describeMachine());
+    progress('starting three databases and what is compared');
+    const field = await startField(place, options);
+    progress('checking that each does the job');
+    for (const contestant of field.contestants) await examine(contestant, field.world);
+    const load = LoadProcess.start(place, field);
+    const { rounds, seconds } = options;
+    const measured = await measure({ place, field, load, rounds, seconds, progress });
 
-  const figures = figuresOf(measured);
-  if (options.json !== null)
-    writeFileSync(
-      options.json,
-      JSON.stringify({ machine: describeMachine(), figures, ...measured }, null, 2),
-    );
-  console.log(printReport(measured, figures));
-  if (figures.some(({ verdict }) => verdict === 'BAR MISSED')) process.exitCode = 1;
-} catch (problem) {
-  console.error(problem instanceof Error ? problem.message : problem);
-  process.exitCode = 1;
-} finally {
-  await cleanup.run();
-}
+    const figures = figuresOf(measured);
+    if (options.json !== null)
+      writeFileSync(
+        options.json,
+        JSON.stringify({ machine: describeMachine(), figures, ...measured }, null, 2),
+      );
+    console.log(printReport(measured, figures));
+    if (figures.some(({ verdict }) => verdict === 'BAR MISSED')) process.exitCode = 1;
+  },
+  { reads: 'CPU times' },
+);

@@ -3,19 +3,18 @@
  * is asked as it is and without that look-up, in turn, call by call in one session; the difference is held against the
  * CPU time of a decision, measured before on the same database.
  */
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { factsText } from '@svc/store-pg';
 import { Client } from 'pg';
 import { makeWorld, type World } from '../fixtures/world.ts';
-import { Cleanup } from '../harness/cleanup.ts';
 import { argumentsOf } from '../harness/command-line.ts';
 import { startApiNode } from '../harness/contestants.ts';
 import { startDatabase } from '../harness/database.ts';
 import { LoadProcess } from '../harness/load-process.ts';
 import { parseOptions } from '../harness/options.ts';
 import { describeMachine } from '../harness/report.ts';
+import { runBenchmark } from '../harness/run-benchmark.ts';
 import { median } from '../load/percentile.ts';
 
 const AGENTS = 100;
@@ -31,12 +30,9 @@ const { rounds, seconds, api } = parseOptions(argumentsOf('binding'));
 const unboundText = factsText.replace('a.grant_hash', 'null');
 if (unboundText === factsText) throw new Error('the facts query does not look up what is bound');
 
-const cleanup = new Cleanup();
-try {
-  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-bench-'));
-  cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
+await runBenchmark(async ({ place }) => {
+  const { folder, cleanup } = place;
   console.log(describeMachine());
-  const place = { folder, cleanup };
   const database = await startDatabase(join(folder, 'database'), cleanup);
   const node = await startApiNode(place, { name: 'svc', api, databaseUrl: database.url });
   const world = await makeWorld(node, AGENTS);
@@ -66,12 +62,7 @@ try {
     `${(share * 100).toFixed(2)} % (rounds ${range[0]} to ${range.at(-1)} %), bar ${BAR * 100} %: ${share <= BAR ? 'holds' : 'MISSED'}`,
   );
   if (share > BAR) process.exitCode = 1;
-} catch (problem) {
-  console.error(problem instanceof Error ? problem.message : problem);
-  process.exitCode = 1;
-} finally {
-  await cleanup.run();
-}
+});
 
 /** The median with the look-up less the median without, of one call for a batch. Time on the wire is in both. */
 async function differenceUs(sql: Client, { principal, holders }: World): Promise<number> {

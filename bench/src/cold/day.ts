@@ -15,6 +15,7 @@ import { peakMegabytes, resetPeak } from '../day/memory.ts';
 import type { Cleanup } from '../harness/cleanup.ts';
 import { type Place, startApiNode } from '../harness/contestants.ts';
 import { startDatabase } from '../harness/database.ts';
+import type { Progress } from '../harness/run-benchmark.ts';
 import { withSession } from '../ledger/database.ts';
 import { DAY_MS, dateOf, startOfDay } from '../ledger/days.ts';
 import { measureExport } from '../ledger/export.ts';
@@ -28,7 +29,6 @@ import { percentile } from '../load/percentile.ts';
 import type { ColdOptions } from './options.ts';
 import { HOT_DAYS, runWorker } from './worker-rounds.ts';
 
-type Progress = (line: string) => void;
 type Environment = Readonly<Record<string, string>>;
 
 /** Of the day: those of the first days are closed, and empty but for one. */

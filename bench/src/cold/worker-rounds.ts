@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Place } from '../harness/contestants.ts';
 import { startProgram } from '../harness/program.ts';
+import type { Progress } from '../harness/run-benchmark.ts';
 import { withSession } from '../ledger/database.ts';
 
 export const HOT_DAYS = 36;
@@ -16,7 +17,7 @@ interface WorkerRounds {
   readonly environment: Readonly<Record<string, string>>;
   /** How many are to be cold: those that have been over for `HOT_DAYS`. */
   readonly coldDays: number;
-  readonly progress: (line: string) => void;
+  readonly progress: Progress;
 }
 
 /** Answers how many seconds that took. */

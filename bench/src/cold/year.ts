@@ -2,10 +2,12 @@
  * A year of the ledger benchmark of which most days are cold: packed by the worker as it is built, read by the API as
  * it is built.
  */
+
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Place, startApiNode } from '../harness/contestants.ts';
+import type { Progress } from '../harness/run-benchmark.ts';
 import { LedgerCluster } from '../ledger/database.ts';
 import { DAY_MS } from '../ledger/days.ts';
 import { measureDecisions } from '../ledger/decisions.ts';
@@ -22,11 +24,7 @@ const COLD_DAYS = 330;
 const LIST_MS = 300;
 const CPU_BAR = 1.05;
 
-export async function measureYear(
-  place: Place,
-  options: ColdOptions,
-  progress: (line: string) => void,
-): Promise<Row[]> {
+export async function measureYear(place: Place, options: ColdOptions, progress: Progress): Promise<Row[]> {
   const { api, worker, yearReceipts: receipts, requests: samples, rounds } = options;
   const kept = resolve(options.folder ?? join(place.folder, 'year'));
   mkdirSync(kept, { recursive: true });

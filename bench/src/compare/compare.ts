@@ -2,19 +2,18 @@
  * `npm run bench -- compare --with FILE`: what a decision costs this build of the API against another one, in CPU time of
  * the server and of its PostgreSQL. The two take turns at the same load, so the machine's mood falls on both.
  */
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { makeWorld } from '../fixtures/world.ts';
-import { Cleanup } from '../harness/cleanup.ts';
 import { argumentsOf } from '../harness/command-line.ts';
-import { startApiNode } from '../harness/contestants.ts';
+import { type Place, startApiNode } from '../harness/contestants.ts';
 import { type Database, startDatabase } from '../harness/database.ts';
 import { LoadProcess } from '../harness/load-process.ts';
 import type { Program } from '../harness/program.ts';
 import { describeMachine } from '../harness/report.ts';
+import { runBenchmark } from '../harness/run-benchmark.ts';
 import type { LoadReport } from '../load/messages.ts';
 import { median } from '../load/percentile.ts';
 
@@ -82,14 +81,11 @@ if (!existsSync(api) || !existsSync(other) || !areCounts) {
   process.exit(2);
 }
 
-const cleanup = new Cleanup();
-try {
-  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-bench-'));
-  cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
+await runBenchmark(async ({ place }) => {
   console.log(describeMachine());
   const sides = [
-    await startSide('this', api, 1, folder),
-    await startSide('other', other, processes, folder),
+    await startSide(place, 'this', api, 1),
+    await startSide(place, 'other', other, processes),
   ] as const;
   for (const side of sides) await turn(side);
   const turns: Record<Side['name'], LoadReport[]> = { this: [], other: [] };
@@ -100,15 +96,15 @@ try {
     writeFileSync(json, JSON.stringify({ machine: describeMachine(), ...turns }, null, 2));
   for (const [what, read] of figures)
     console.log(describe(what, turns.this.map(read), turns.other.map(read)));
-} catch (problem) {
-  console.error(problem instanceof Error ? problem.message : problem);
-  process.exitCode = 1;
-} finally {
-  await cleanup.run();
-}
+});
 
-async function startSide(name: Side['name'], build: string, count: number, within: string): Promise<Side> {
-  const folder = join(within, name);
+async function startSide(
+  { folder: parent, cleanup }: Place,
+  name: Side['name'],
+  build: string,
+  count: number,
+): Promise<Side> {
+  const folder = join(parent, name);
   mkdirSync(folder);
   const place = { folder, cleanup };
   const database = await startDatabase(join(folder, 'database'), cleanup);

@@ -2,6 +2,7 @@
 import { VerifyRequests } from '../fixtures/verify-requests.ts';
 import type { World } from '../fixtures/world.ts';
 import type { ApiNode } from '../harness/contestants.ts';
+import type { Progress } from '../harness/run-benchmark.ts';
 import { atMost, type Row } from '../ledger/table.ts';
 import { cpuMsOfTree } from '../load/cpu.ts';
 import { median, percentile } from '../load/percentile.ts';
@@ -18,7 +19,7 @@ export interface Closing {
   readonly closing: ApiNode;
   readonly rate: number;
   readonly rounds: number;
-  readonly progress: (line: string) => void;
+  readonly progress: Progress;
 }
 
 const QUIET_MS = 5_000;

@@ -2,17 +2,15 @@
  * `npm run bench -- day`: what it takes to close a large day, with verifies beside it, to prove that a Receipt is in it,
  * and to prove a whole database. Ends with 1 when a bar is missed.
  */
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { VerifyRequests } from '../fixtures/verify-requests.ts';
 import { makeWorld, type World } from '../fixtures/world.ts';
-import { Cleanup } from '../harness/cleanup.ts';
 import { argumentsOf } from '../harness/command-line.ts';
 import { type ApiNode, type Place, startApiNode } from '../harness/contestants.ts';
 import { type Database, startDatabase } from '../harness/database.ts';
-import { describeMachine } from '../harness/report.ts';
+import { describeLoad, describeMachine } from '../harness/report.ts';
+import { runBenchmark } from '../harness/run-benchmark.ts';
 import { printRows, type Row } from '../ledger/table.ts';
 import { measureClosing } from './close-day.ts';
 import { fillYesterday, pickReceiptIds } from './fill-day.ts';
@@ -22,12 +20,6 @@ import { parseDayOptions } from './options.ts';
 
 const AGENTS = 20;
 const INCLUSIONS = 2_000;
-const began = performance.now();
-
-function progress(line: string): void {
-  console.log(`${((performance.now() - began) / 1000).toFixed(0).padStart(5)} s  ${line}`);
-}
-
 /** A real Receipt's JWS. */
 async function takeReceipt(node: ApiNode, world: World): Promise<string> {
   const [body] = new VerifyRequests(world).sign(1);
@@ -54,49 +46,39 @@ async function start(place: Place, name: string, api: string): Promise<Started> 
 }
 
 const options = parseDayOptions(argumentsOf('day'));
-if (process.platform !== 'linux') {
-  console.error('The benchmark reads memory from /proc, so it runs on Linux only.');
-  process.exit(2);
-}
 
-const cleanup = new Cleanup();
-try {
-  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-bench-'));
-  cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
-  const place = { folder, cleanup };
-  const { api, receipts, decisions, rate, rounds } = options;
-  progress(`${describeMachine()}, load ${loadavg()[0]?.toFixed(1)}`);
-  const rows: Row[] = [];
+await runBenchmark(
+  async ({ place, progress }) => {
+    const { api, receipts, decisions, rate, rounds } = options;
+    progress(`${describeMachine()}, ${describeLoad()}`);
+    const rows: Row[] = [];
 
-  if (decisions > 0) {
-    const { database, node, world } = await start(place, 'fsck', api);
-    const worldFile = join(folder, 'world.json');
-    await writeFile(worldFile, JSON.stringify(world), { mode: 0o600 });
-    await storeDecisions({ ...{ place, node, database, world, worldFile, progress }, count: decisions });
-    rows.push(await measureFsck(database.url, dataDirOf(place, 'fsck'), options, node.baseUrl));
-    await node.stop();
-  }
+    if (decisions > 0) {
+      const { database, node, world } = await start(place, 'fsck', api);
+      const worldFile = join(place.folder, 'world.json');
+      await writeFile(worldFile, JSON.stringify(world), { mode: 0o600 });
+      await storeDecisions({ ...{ place, node, database, world, worldFile, progress }, count: decisions });
+      rows.push(await measureFsck(database.url, dataDirOf(place, 'fsck'), options, node.baseUrl));
+      await node.stop();
+    }
 
-  const { database, node, world } = await start(place, 'day', api);
-  const jws = await takeReceipt(node, world);
-  progress(`filling a day with ${receipts.toLocaleString('en')} Receipts of ${jws.length} characters`);
-  const { did: relyingParty, keyId } = world.relyingParty;
-  await fillYesterday(database.url, { receipts, jws, relyingParty, keyId });
-  const closer = await startApiNode(place, { name: 'day', api, databaseUrl: database.url, first: node });
-  progress(`closing it with ${rate} verifies a second beside, load ${loadavg()[0]?.toFixed(1)}`);
-  const { url: databaseUrl, postgresPid } = database;
-  const run = { databaseUrl, postgresPid, world, verifying: node, rate, rounds, progress };
-  rows.push(...(await measureClosing('closed by another process', { ...run, closing: closer })));
-  rows.push(...(await measureClosing('closed by the verifying node', { ...run, closing: node })));
-  progress('asking for inclusion proofs');
-  rows.push(await measureInclusion(node, await pickReceiptIds(database.url, INCLUSIONS, receipts)));
+    const { database, node, world } = await start(place, 'day', api);
+    const jws = await takeReceipt(node, world);
+    progress(`filling a day with ${receipts.toLocaleString('en')} Receipts of ${jws.length} characters`);
+    const { did: relyingParty, keyId } = world.relyingParty;
+    await fillYesterday(database.url, { receipts, jws, relyingParty, keyId });
+    const closer = await startApiNode(place, { name: 'day', api, databaseUrl: database.url, first: node });
+    progress(`closing it with ${rate} verifies a second beside, ${describeLoad()}`);
+    const { url: databaseUrl, postgresPid } = database;
+    const run = { databaseUrl, postgresPid, world, verifying: node, rate, rounds, progress };
+    rows.push(...(await measureClosing('closed by another process', { ...run, closing: closer })));
+    rows.push(...(await measureClosing('closed by the verifying node', { ...run, closing: node })));
+    progress('asking for inclusion proofs');
+    rows.push(await measureInclusion(node, await pickReceiptIds(database.url, INCLUSIONS, receipts)));
 
-  console.log(printRows(rows));
-  progress(`load ${loadavg()[0]?.toFixed(1)} at the end`);
-  if (rows.some(({ isMissed }) => isMissed)) process.exitCode = 1;
-} catch (problem) {
-  console.error(problem instanceof Error ? problem.message : problem);
-  process.exitCode = 1;
-} finally {
-  await cleanup.run();
-}
+    console.log(printRows(rows));
+    progress(`${describeLoad()} at the end`);
+    if (rows.some(({ isMissed }) => isMissed)) process.exitCode = 1;
+  },
+  { reads: 'memory' },
+);

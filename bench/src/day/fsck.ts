@@ -1,10 +1,12 @@
 /** `svc-admin fsck` over real decisions: each was verified, signed and stored by the API. */
+
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { World } from '../fixtures/world.ts';
 import type { ApiNode, Place } from '../harness/contestants.ts';
 import type { Database } from '../harness/database.ts';
 import { LoadProcess } from '../harness/load-process.ts';
+import type { Progress } from '../harness/run-benchmark.ts';
 import { atMost, type Row } from '../ledger/table.ts';
 import { peakMegabytes } from './memory.ts';
 import type { DayOptions } from './options.ts';
@@ -20,7 +22,7 @@ export interface Decisions {
   readonly world: World;
   readonly worldFile: string;
   readonly count: number;
-  readonly progress: (line: string) => void;
+  readonly progress: Progress;
 }
 
 /** Stores so many ALLOWs. */

@@ -5,19 +5,18 @@
  * hear of a decision told of every one: the relying party, the Principal, and the org of each. Nothing is delivered
  * meanwhile: that is the worker's.
  */
-import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
 import { makeWorld, type World } from '../fixtures/world.ts';
-import { Cleanup } from '../harness/cleanup.ts';
 import { argumentsOf } from '../harness/command-line.ts';
 import { startApiNode } from '../harness/contestants.ts';
 import { startDatabase } from '../harness/database.ts';
 import { LoadProcess } from '../harness/load-process.ts';
 import { describeMachine } from '../harness/report.ts';
+import { runBenchmark } from '../harness/run-benchmark.ts';
 import type { LoadReport } from '../load/messages.ts';
 import { median } from '../load/percentile.ts';
 
@@ -56,12 +55,9 @@ if (!existsSync(api) || !(rounds >= 1) || !(seconds >= 1)) {
   process.exit(2);
 }
 
-const cleanup = new Cleanup();
-try {
-  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-bench-'));
-  cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
+await runBenchmark(async ({ place }) => {
+  const { folder, cleanup } = place;
   console.log(describeMachine());
-  const place = { folder, cleanup };
   const database = await startDatabase(join(folder, 'database'), cleanup);
   const node = await startApiNode(place, { name: 'svc', api, databaseUrl: database.url });
   const world = await makeWorld(node, AGENTS);
@@ -91,12 +87,7 @@ try {
   if (json !== undefined)
     writeFileSync(json, JSON.stringify({ machine: describeMachine(), ...turns }, null, 2));
   report(turns);
-} catch (problem) {
-  console.error(problem instanceof Error ? problem.message : problem);
-  process.exitCode = 1;
-} finally {
-  await cleanup.run();
-}
+});
 
 /** Relying party and Principal are each of an org, that of the first with a plan. Answers all who may hear of a decision. */
 async function insertOrgs(sql: Client, { relyingParty, principal }: World): Promise<readonly string[]> {

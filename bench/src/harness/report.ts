@@ -1,5 +1,5 @@
 /** What the benchmark prints. */
-import { availableParallelism, cpus } from 'node:os';
+import { availableParallelism, cpus, loadavg } from 'node:os';
 import type { LoadReport } from '../load/messages.ts';
 import { median } from '../load/percentile.ts';
 import { NAMES } from './contestants.ts';
@@ -12,6 +12,9 @@ const BUSY_CORE_SHARE = 0.25;
 export function describeMachine(): string {
   return `${availableParallelism()} × ${cpus()[0]?.model.trim() ?? 'unknown processor'}, Node ${process.versions.node}`;
 }
+
+/** Of the last minute. */
+export const describeLoad = (): string => `load ${loadavg()[0]?.toFixed(1)}`;
 
 export function printReport(measured: Measured, figures: readonly Figure[] = figuresOf(measured)): string {
   const { rounds, alone, fsyncsPerDecision } = measured;

@@ -1,4 +1,5 @@
 /** The measuring itself: interleaved rounds at 64 connections, then at one, beside commits alone. */
+
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CommitAlone } from '../floor/lone-commit.ts';
@@ -7,6 +8,7 @@ import { builtProgram, type Contestant, type Field, NAMES, type Name, type Place
 import { STATISTICS_SETTLE_MS } from './database.ts';
 import { askProgram, type LoadProcess } from './load-process.ts';
 import { startProgram } from './program.ts';
+import type { Progress } from './run-benchmark.ts';
 
 export type PerContestant<Value> = Readonly<Record<Name, Value>>;
 
@@ -34,7 +36,7 @@ export interface Run {
   readonly load: LoadProcess;
   readonly rounds: number;
   readonly seconds: number;
-  readonly progress: (line: string) => void;
+  readonly progress: Progress;
 }
 
 export async function measure(run: Run): Promise<Measured> {

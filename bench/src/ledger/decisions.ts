@@ -1,4 +1,5 @@
 /** What a decision costs with the full ledger against an empty one: interleaved rounds of the same load on both. */
+
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeWorld } from '../fixtures/world.ts';
@@ -7,6 +8,7 @@ import { startDatabase } from '../harness/database.ts';
 import { LoadProcess } from '../harness/load-process.ts';
 import { cpuUsPerDecision } from '../harness/ratios.ts';
 import { perSecond } from '../harness/rounds.ts';
+import type { Progress } from '../harness/run-benchmark.ts';
 import type { LoadReport } from '../load/messages.ts';
 import { median } from '../load/percentile.ts';
 import { execute, type LedgerDatabase } from './database.ts';
@@ -28,7 +30,7 @@ export interface DecisionsRun {
   readonly database: LedgerDatabase;
   readonly rounds: number;
   readonly seconds: number;
-  readonly progress: (line: string) => void;
+  readonly progress: Progress;
   readonly bar?: number;
 }
 
@@ -96,11 +98,7 @@ async function sideOf(
 }
 
 /** A stretch of nothing but ALLOWs. On a machine that is busy otherwise some fail, and are said and thrown away. */
-async function loadCleanly(
-  side: Side,
-  windowMs: number,
-  progress: DecisionsRun['progress'],
-): Promise<LoadReport> {
+async function loadCleanly(side: Side, windowMs: number, progress: Progress): Promise<LoadReport> {
   for (let attempt = 1; ; attempt++) {
     const report = await loadOnce(side, windowMs);
     const [other] = Object.entries(report.others);

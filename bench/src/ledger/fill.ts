@@ -1,5 +1,7 @@
 /** Fills the days with receipts and what was reported about them, several days at a time, straight into their partitions. */
+
 import { availableParallelism } from 'node:os';
+import type { Progress } from '../harness/run-benchmark.ts';
 import { withSession } from './database.ts';
 import { DAY_MS, dateOf } from './days.ts';
 import { PLACES, type ReceiptTemplate, type ReceiptTemplates } from './templates.ts';
@@ -13,7 +15,7 @@ export interface FillRequest {
   /** In all. */
   readonly receipts: number;
   readonly templates: ReceiptTemplates;
-  readonly progress: (line: string) => void;
+  readonly progress: Progress;
 }
 
 const PROGRESS_MS = 15_000;

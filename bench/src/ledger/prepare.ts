@@ -1,9 +1,11 @@
 /** A database full of receipts, counted: found where one is kept, else made. */
+
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rollUpUsage, type UsageRepository } from '@svc/service';
 import { createStore } from '@svc/store-pg';
 import { type ApiNode, type Place, startApiNode } from '../harness/contestants.ts';
+import type { Progress } from '../harness/run-benchmark.ts';
 import { type LedgerCluster, type LedgerDatabase, withSession } from './database.ts';
 import { DAY_MS, DAYS, startOfDay } from './days.ts';
 import { fill } from './fill.ts';
@@ -31,7 +33,7 @@ export interface PrepareRequest {
   readonly api: string;
   /** Of every program on this database: `homeOf`. */
   readonly environment: Readonly<Record<string, string>>;
-  readonly progress: (line: string) => void;
+  readonly progress: Progress;
 }
 
 /**
@@ -105,11 +107,7 @@ const PROGRESS_MS = 15_000;
 const STEP = 100_000;
 
 /** The worker's job, in steps of our own length. */
-export async function countUsage(
-  databaseUrl: string,
-  receipts: number,
-  progress: (line: string) => void,
-): Promise<void> {
+export async function countUsage(databaseUrl: string, receipts: number, progress: Progress): Promise<void> {
   // On a machine that is busy otherwise a connection takes long.
   const store = createStore({
     databaseUrl,

@@ -1,5 +1,6 @@
 /** The requests whose time has a bar, asked in turn: every one once, then every one again, as often as told. */
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Progress } from '../harness/run-benchmark.ts';
 import { percentile } from '../load/percentile.ts';
 import { type Case, casesOf, METRICS_CASE } from './cases.ts';
 import { get, type Nodes, Turns } from './nodes.ts';
@@ -10,7 +11,7 @@ export interface RequestsRun {
   readonly nodes: Nodes;
   readonly ledger: Ledger;
   readonly samples: number;
-  readonly progress: (line: string) => void;
+  readonly progress: Progress;
   /** The bar of lists, in milliseconds; that of the ledger benchmark unless given. */
   readonly listMs?: number;
 }

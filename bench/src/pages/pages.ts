@@ -3,15 +3,15 @@
  * what Lighthouse says of it. Needs Debian's chromium; Lighthouse is fetched by npx, the first time over the network.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findFreePort } from '@svc/testkit/process/free-ports';
 import { type Browser, chromium } from 'playwright-core';
-import { Cleanup } from '../harness/cleanup.ts';
+import type { Place } from '../harness/contestants.ts';
 import { startProgram, waitForHttp } from '../harness/program.ts';
 import { describeMachine, table, transpose } from '../harness/report.ts';
+import { runBenchmark } from '../harness/run-benchmark.ts';
 import { median } from '../load/percentile.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
@@ -95,10 +95,8 @@ const askLighthouse = (url: string, folder: string, attempts = 3): number[] => {
   return CATEGORIES.map((name) => Math.round((categories[name]?.score ?? 0) * 100));
 };
 
-const measure = async (cleanup: Cleanup): Promise<boolean> => {
+const measure = async ({ folder, cleanup }: Place): Promise<boolean> => {
   if (!existsSync(CHROMIUM)) throw new Error(`there is no ${CHROMIUM}; apt-get install chromium`);
-  const folder = mkdtempSync(join(tmpdir(), 'svc-bench-pages-'));
-  cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
   const [port, adminPort] = [await findFreePort(), await findFreePort()];
   const base = `http://127.0.0.1:${port}`;
   const environment = {
@@ -141,9 +139,6 @@ const measure = async (cleanup: Cleanup): Promise<boolean> => {
   return isGood;
 };
 
-const cleanup = new Cleanup();
-try {
-  process.exitCode = (await measure(cleanup)) ? 0 : 1;
-} finally {
-  await cleanup.run();
-}
+await runBenchmark(async ({ place }) => {
+  process.exitCode = (await measure(place)) ? 0 : 1;
+});

@@ -3,16 +3,15 @@
  * HTTP. Ends with 1 when a bar is missed.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeWorld } from '../fixtures/world.ts';
-import { Cleanup } from '../harness/cleanup.ts';
 import { argumentsOf } from '../harness/command-line.ts';
 import { startApiNode } from '../harness/contestants.ts';
 import { startDatabase } from '../harness/database.ts';
 import { figureOf } from '../harness/ratios.ts';
-import { describeMachine, printFigures, table, transpose } from '../harness/report.ts';
+import { describeLoad, describeMachine, printFigures, table, transpose } from '../harness/report.ts';
+import { runBenchmark } from '../harness/run-benchmark.ts';
 import { median } from '../load/percentile.ts';
 import { biscuitPeer } from './biscuit.ts';
 import { type HttpSide, ourSide, ucantoSide } from './http.ts';
@@ -67,12 +66,9 @@ if (!process.execArgv.includes(WASM)) {
   process.exit(spawnSync(process.execPath, command, { stdio: 'inherit' }).status ?? 1);
 }
 
-const cleanup = new Cleanup();
-try {
-  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-bench-'));
-  cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
-  const place = { folder, cleanup };
-  console.log(`${describeMachine()}, load ${loadavg()[0]?.toFixed(1)}\n${versionsOf()}`);
+await runBenchmark(async ({ place }) => {
+  const { folder, cleanup } = place;
+  console.log(`${describeMachine()}, ${describeLoad()}\n${versionsOf()}`);
   const database = await startDatabase(join(folder, 'database'), cleanup);
   const node = await startApiNode(place, { name: 'peers', api: options.api, databaseUrl: database.url });
   const world = await makeWorld(node, AGENTS);
@@ -102,9 +98,4 @@ try {
   }
   console.log(`\n${printFigures(figures)}`);
   if (figures.some(({ verdict }) => verdict === 'BAR MISSED')) process.exitCode = 1;
-} catch (problem) {
-  console.error(problem instanceof Error ? problem.message : problem);
-  process.exitCode = 1;
-} finally {
-  await cleanup.run();
-}
+});

@@ -2,19 +2,17 @@
  * `npm run bench -- restart`: 200 verifications of `@svc/sdk-rp` over the restart of the only API process, which is
  * ended with SIGTERM and started again a second later. Ends with 1 when one is lost.
  */
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createPrincipalClient, generatePrincipalKey, purchase, signerFromJwk } from '@svc/sdk-principal';
 import { agentFromJwk, generateAgentKey, signProof } from '@svc/sdk-principal/agent';
 import { createVerifier, SvcError } from '@svc/sdk-rp';
-import { Cleanup } from '../harness/cleanup.ts';
 import { argumentsOf } from '../harness/command-line.ts';
 import { type ApiNode, startApiNode } from '../harness/contestants.ts';
 import { startDatabase } from '../harness/database.ts';
 import { parseOptions } from '../harness/options.ts';
 import { describeMachine } from '../harness/report.ts';
+import { runBenchmark } from '../harness/run-benchmark.ts';
 import { percentile } from '../load/percentile.ts';
 
 const CALLS = 200;
@@ -53,13 +51,11 @@ async function prepare({ origin, adminToken }: ApiNode): Promise<() => Promise<s
 }
 
 const { api } = parseOptions(argumentsOf('restart'));
-const cleanup = new Cleanup();
-try {
-  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-bench-'));
-  cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
+await runBenchmark(async ({ place }) => {
+  const { folder, cleanup } = place;
   console.log(describeMachine());
   const database = await startDatabase(join(folder, 'database'), cleanup);
-  const node = await startApiNode({ folder, cleanup }, { name: 'svc', api, databaseUrl: database.url });
+  const node = await startApiNode(place, { name: 'svc', api, databaseUrl: database.url });
   const verify = await prepare(node);
   const tookMs: number[] = [];
   const lost = new Map<string, number>();
@@ -93,12 +89,7 @@ try {
       `${all === '' ? ', none lost' : `, lost: ${all}`}; p50 ${percentile(tookMs, 50).toFixed(0)} ms, longest ${Math.max(...tookMs).toFixed(0)} ms`,
   );
   if (lost.size > 0) process.exitCode = 1;
-} catch (problem) {
-  console.error(problem instanceof Error ? problem.message : problem);
-  process.exitCode = 1;
-} finally {
-  await cleanup.run();
-}
+});
 
 function sum(counts: ReadonlyMap<string, number>): number {
   return [...counts.values()].reduce((all, one) => all + one, 0);

@@ -2,16 +2,15 @@
  * `npm run bench -- revocations`: how long a Principal's revocations take beside ten orgs that revoke at full rate, on one
  * node and on two. Ends with 1 when one is refused, or the bar is missed.
  */
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { Cleanup } from '../harness/cleanup.ts';
 import { argumentsOf } from '../harness/command-line.ts';
 import { startApiNode } from '../harness/contestants.ts';
 import { startDatabase } from '../harness/database.ts';
 import { parseOptions } from '../harness/options.ts';
 import { describeMachine } from '../harness/report.ts';
+import { runBenchmark } from '../harness/run-benchmark.ts';
 import { percentile } from '../load/percentile.ts';
 import { measureRound } from './round.ts';
 
@@ -21,12 +20,9 @@ const REVOCATIONS = 110;
 const P99_BAR_MS = 1_000;
 
 const { rounds, api, json } = parseOptions(argumentsOf('revocations'));
-const cleanup = new Cleanup();
-try {
-  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-bench-'));
-  cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
+await runBenchmark(async ({ place }) => {
+  const { folder, cleanup } = place;
   console.log(describeMachine());
-  const place = { folder, cleanup };
   const database = await startDatabase(join(folder, 'database'), cleanup);
   const request = { name: 'svc', api, databaseUrl: database.url };
   const first = await startApiNode(place, request);
@@ -56,9 +52,4 @@ try {
   const missed = results.filter(({ p99, refused }) => refused > 0 || p99 > P99_BAR_MS);
   console.log(`bar: none refused, p99 at most ${P99_BAR_MS} ms: ${missed.length === 0 ? 'met' : 'MISSED'}`);
   if (missed.length > 0) process.exitCode = 1;
-} catch (problem) {
-  console.error(problem instanceof Error ? problem.message : problem);
-  process.exitCode = 1;
-} finally {
-  await cleanup.run();
-}
+});

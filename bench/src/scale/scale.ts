@@ -2,20 +2,19 @@
  * `npm run bench -- scale`: what more API processes bring here, what a decision costs the primary (CPU, log, pages,
  * each function of the commit), and what follows for one primary. docs/scale.md goes on from there.
  */
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { makeWorld } from '../fixtures/world.ts';
-import { Cleanup } from '../harness/cleanup.ts';
 import { argumentsOf, assertBuilt, builtApp, readCommandLine, within } from '../harness/command-line.ts';
-import { startApiNode } from '../harness/contestants.ts';
+import { type Place, startApiNode } from '../harness/contestants.ts';
 import { type Database, startDatabase } from '../harness/database.ts';
 import { LoadProcess } from '../harness/load-process.ts';
 import type { Program } from '../harness/program.ts';
 import { cpuUsPerDecision, figureOf } from '../harness/ratios.ts';
-import { describeMachine, printFigures, table, transpose } from '../harness/report.ts';
+import { describeLoad, describeMachine, printFigures, table, transpose } from '../harness/report.ts';
 import { perSecond } from '../harness/rounds.ts';
+import { runBenchmark } from '../harness/run-benchmark.ts';
 import type { LoadReport } from '../load/messages.ts';
 import { median } from '../load/percentile.ts';
 import { between, callsOf, readCounters, readFunctionTimes, timeFunctions } from './primary.ts';
@@ -62,7 +61,7 @@ interface Side {
   readonly load: LoadProcess;
 }
 
-async function startSide(parent: string, cleanup: Cleanup, processes: number): Promise<Side> {
+async function startSide({ folder: parent, cleanup }: Place, processes: number): Promise<Side> {
   const folder = join(parent, `of-${processes}`);
   mkdirSync(folder);
   const place = { folder, cleanup };
@@ -88,15 +87,9 @@ async function turn({ url, program, database, load }: Side): Promise<LoadReport>
 const number = (value: number, digits = 0) =>
   value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 
-const cleanup = new Cleanup();
-try {
-  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-bench-'));
-  cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
-  console.log(`${describeMachine()}, load ${loadavg()[0]?.toFixed(1)}`);
-  const [one, several] = [
-    await startSide(folder, cleanup, 1),
-    await startSide(folder, cleanup, options.processes),
-  ];
+await runBenchmark(async ({ place }) => {
+  console.log(`${describeMachine()}, ${describeLoad()}`);
+  const [one, several] = [await startSide(place, 1), await startSide(place, options.processes)];
   for (const side of [one, several]) await turn(side);
   const before = await readCounters(one.database.url);
   const reports: { readonly one: LoadReport; readonly several: LoadReport }[] = [];
@@ -154,9 +147,4 @@ At that rate they write ${number((perCore * each(counted.walBytes)) / 1e6, 1)} M
   const what = `decisions/s, ${options.processes} processes against one`;
   // What cores are left for a second process is up to the machine: nothing is demanded.
   console.log(`\n${printFigures([figureOf(what, ratios, null, { atLeast: 1.6 })])}`);
-} catch (problem) {
-  console.error(problem instanceof Error ? problem.message : problem);
-  process.exitCode = 1;
-} finally {
-  await cleanup.run();
-}
+});

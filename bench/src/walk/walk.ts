@@ -5,15 +5,16 @@
  * on a phone, light and dark. `--path production`: in place of these the README's section on production, block by
  * block, and nothing else. Needs git, Debian's chromium and PostgreSQL 15 or later, and the package registry.
  */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { homedir, loadavg, tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
+import { homedir, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { findFreePort } from '@svc/testkit/process/free-ports';
-import { Cleanup } from '../harness/cleanup.ts';
 import { argumentsOf } from '../harness/command-line.ts';
+import type { Place } from '../harness/contestants.ts';
 import { describeMachine, table, transpose } from '../harness/report.ts';
+import { runBenchmark } from '../harness/run-benchmark.ts';
 import { walkAsAuditor } from './auditor.ts';
 import { walkAsDeveloper } from './developer.ts';
 import { walkAsOperator } from './operator.ts';
@@ -30,14 +31,12 @@ const emptyEnvironment = (home: string) => ({
   npm_config_update_notifier: 'false',
 });
 
-const walk = async (cleanup: Cleanup): Promise<void> => {
+const walk = async ({ folder, cleanup }: Place): Promise<void> => {
   const { values } = parseArgs({
     args: argumentsOf('walk'),
     options: { pictures: { type: 'string' }, path: { type: 'string' } },
   });
   if (![undefined, 'production'].includes(values.path)) throw new Error(`there is no path ${values.path}`);
-  const folder = mkdtempSync(join(tmpdir(), 'svc-walk-'));
-  cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
   const [home, clone] = [join(folder, 'home'), join(folder, 'svc')];
   mkdirSync(home);
   const ports = await Promise.all(Array.from({ length: 6 }, findFreePort));
@@ -63,9 +62,4 @@ const walk = async (cleanup: Cleanup): Promise<void> => {
   console.log(table(transpose([['path', 'step', 's'], ...rows]), [0, 1]).join('\n'));
 };
 
-const cleanup = new Cleanup();
-try {
-  await walk(cleanup);
-} finally {
-  await cleanup.run();
-}
+await runBenchmark(({ place }) => walk(place));

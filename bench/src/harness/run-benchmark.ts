@@ -1,0 +1,47 @@
+/** The frame of a benchmark: a folder of its own, the lines it prints meanwhile, what is closed afterwards, its exit code. */
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Cleanup } from './cleanup.ts';
+import type { Place } from './contestants.ts';
+
+/** Prints a line, with the seconds since the benchmark began. */
+export type Progress = (line: string) => void;
+
+export interface Benchmark {
+  readonly place: Place;
+  readonly progress: Progress;
+}
+
+export interface Frame {
+  /** Of `/proc`: without it the benchmark does not begin. */
+  readonly reads?: 'CPU times' | 'memory';
+  /** Tells what there is, also where something failed. Nothing is closed yet. */
+  readonly atEnd?: (progress: Progress) => void;
+}
+
+/** Ends with 1 where `measure` throws, and says why; `measure` sets the exit code where a bar is missed. */
+export async function runBenchmark(
+  measure: (benchmark: Benchmark) => Promise<void>,
+  { reads, atEnd }: Frame = {},
+): Promise<void> {
+  if (reads !== undefined && process.platform !== 'linux') {
+    console.error(`The benchmark reads ${reads} from /proc, so it runs on Linux only.`);
+    process.exit(2);
+  }
+  const began = performance.now();
+  const progress = (line: string): void =>
+    console.log(`${((performance.now() - began) / 1000).toFixed(0).padStart(5)} s  ${line}`);
+  const cleanup = new Cleanup();
+  try {
+    const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-bench-'));
+    cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
+    await measure({ place: { folder, cleanup }, progress });
+  } catch (problem) {
+    console.error(problem instanceof Error ? problem.message : problem);
+    process.exitCode = 1;
+  } finally {
+    atEnd?.(progress);
+    await cleanup.run();
+  }
+}
