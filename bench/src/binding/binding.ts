@@ -3,24 +3,16 @@
  * is asked as it is and without that look-up, in turn, call by call in one session; the difference is held against the
  * CPU time of a decision, measured before on the same database.
  */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { factsText } from '@svc/store-pg';
 import { Client } from 'pg';
-import { makeWorld, type World } from '../fixtures/world.ts';
+import type { World } from '../fixtures/world.ts';
 import { argumentsOf } from '../harness/command-line.ts';
-import { startApiNode } from '../harness/contestants.ts';
-import { startDatabase } from '../harness/database.ts';
-import { LoadProcess } from '../harness/load-process.ts';
+import { CONNECTIONS, LEAD_IN_MS, MOST_PER_SECOND, startLoaded } from '../harness/loaded.ts';
 import { parseOptions } from '../harness/options.ts';
 import { describeMachine } from '../harness/report.ts';
 import { runBenchmark } from '../harness/run-benchmark.ts';
 import { median } from '../load/percentile.ts';
 
-const AGENTS = 100;
-const CONNECTIONS = 64;
-const LEAD_IN_MS = 300;
-const MOST_PER_SECOND = 3_000;
 const CALLS_PER_ROUND = 4_000;
 /** About what one facts query of a loaded node asks for. */
 const BATCH = 8;
@@ -31,15 +23,8 @@ const unboundText = factsText.replace('a.grant_hash', 'null');
 if (unboundText === factsText) throw new Error('the facts query does not look up what is bound');
 
 await runBenchmark(async ({ place }) => {
-  const { folder, cleanup } = place;
   console.log(describeMachine());
-  const database = await startDatabase(join(folder, 'database'), cleanup);
-  const node = await startApiNode(place, { name: 'svc', api, databaseUrl: database.url });
-  const world = await makeWorld(node, AGENTS);
-  const worldFile = join(folder, 'world.json');
-  writeFileSync(worldFile, JSON.stringify(world), { mode: 0o600 });
-  const load = LoadProcess.start(place, { worldFile });
-  const target = { url: node.url, serverPid: node.program.pid, postgresPid: database.postgresPid };
+  const { database, world, load, target } = await startLoaded(place, { name: 'svc', api });
   const decisions = [];
   for (let round = 0; round <= rounds; round++) {
     await load.sign(Math.ceil(MOST_PER_SECOND * (seconds + LEAD_IN_MS / 1000)));
@@ -50,7 +35,7 @@ await runBenchmark(async ({ place }) => {
   const decisionUs = median(decisions.slice(1));
   const sql = new Client({ connectionString: database.url });
   await sql.connect();
-  cleanup.add(() => sql.end());
+  place.cleanup.add(() => sql.end());
   const differences = [];
   for (let round = 0; round < rounds; round++) differences.push(await differenceUs(sql, world));
   const lookUpUs = median(differences) / BATCH;

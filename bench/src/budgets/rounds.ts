@@ -1,14 +1,12 @@
 /** One round of each kind of load, in turn, on two nodes of one service. Every answer must be an ALLOW. */
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BUDGETED, makeWorld, type WorldKind } from '../fixtures/world.ts';
 import { type ApiNode, type Place, startApiNode } from '../harness/contestants.ts';
 import { type Database, startDatabase } from '../harness/database.ts';
-import { LoadProcess } from '../harness/load-process.ts';
+import type { LoadProcess } from '../harness/load-process.ts';
+import { CONNECTIONS, LEAD_IN_MS, startLoadOf } from '../harness/loaded.ts';
 import type { LoadReport } from '../load/messages.ts';
 
-const CONNECTIONS = 64;
-const LEAD_IN_MS = 300;
 /** More than are answered. */
 const MOST_PER_SECOND = 9_000;
 
@@ -43,9 +41,7 @@ export async function startStage(
   const second = await startApiNode(place, { ...request, first });
   const load = async (name: string, holders: number, count: number, kind?: WorldKind) => {
     const world = await makeWorld(first, holders, name, kind);
-    const worldFile = join(place.folder, `${name}.json`);
-    writeFileSync(worldFile, JSON.stringify(world), { mode: 0o600 });
-    return Array.from({ length: count }, () => LoadProcess.start(place, { worldFile }));
+    return Array.from({ length: count }, () => startLoadOf(place, name, world));
   };
   return {
     nodes: [first, second],

@@ -2,33 +2,25 @@
  * `npm run bench -- compare --with FILE`: what a decision costs this build of the API against another one, in CPU time of
  * the server and of its PostgreSQL. The two take turns at the same load, so the machine's mood falls on both.
  */
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { makeWorld } from '../fixtures/world.ts';
 import { argumentsOf } from '../harness/command-line.ts';
-import { type Place, startApiNode } from '../harness/contestants.ts';
-import { type Database, startDatabase } from '../harness/database.ts';
-import { LoadProcess } from '../harness/load-process.ts';
-import type { Program } from '../harness/program.ts';
+import type { Place } from '../harness/contestants.ts';
+import { LEAD_IN_MS, type Loaded, MOST_PER_SECOND, startLoaded } from '../harness/loaded.ts';
 import { describeMachine } from '../harness/report.ts';
 import { runBenchmark } from '../harness/run-benchmark.ts';
 import type { LoadReport } from '../load/messages.ts';
 import { median } from '../load/percentile.ts';
 
-const AGENTS = 100;
-const LEAD_IN_MS = 300;
-/** More than either answers. */
-const MOST_PER_SECOND = 3_000;
-
-interface Side {
+interface Side extends Loaded {
   readonly name: 'this' | 'other';
-  readonly url: string;
-  readonly program: Program;
-  readonly database: Database;
-  readonly load: LoadProcess;
 }
+
+const startSide = async (place: Place, name: Side['name'], build: string, count: number): Promise<Side> => ({
+  name,
+  ...(await startLoaded(place, { name, api: build, processes: count })),
+});
 
 type Read = (report: LoadReport) => number;
 const perDecision =
@@ -98,38 +90,14 @@ await runBenchmark(async ({ place }) => {
     console.log(describe(what, turns.this.map(read), turns.other.map(read)));
 });
 
-async function startSide(
-  { folder: parent, cleanup }: Place,
-  name: Side['name'],
-  build: string,
-  count: number,
-): Promise<Side> {
-  const folder = join(parent, name);
-  mkdirSync(folder);
-  const place = { folder, cleanup };
-  const database = await startDatabase(join(folder, 'database'), cleanup);
-  const node = await startApiNode(place, { name, api: build, databaseUrl: database.url, processes: count });
-  const worldFile = join(folder, 'world.json');
-  writeFileSync(worldFile, JSON.stringify(await makeWorld(node, AGENTS)), { mode: 0o600 });
-  return {
-    name,
-    url: node.url,
-    program: node.program,
-    database,
-    load: LoadProcess.start(place, { worldFile }),
-  };
-}
-
-async function turn({ name, url, program, database, load }: Side): Promise<LoadReport> {
+async function turn({ name, target, database, load }: Side): Promise<LoadReport> {
   await load.sign(Math.ceil(MOST_PER_SECOND * (seconds + LEAD_IN_MS / 1000)));
   await database.checkpoint();
   const report = await load.load({
-    url,
+    ...target,
     connections,
     leadInMs: LEAD_IN_MS,
     windowMs: seconds * 1000,
-    serverPid: program.pid,
-    postgresPid: database.postgresPid,
   });
   const others = Object.entries(report.others).map(([what, count]) => `${count} × ${what}`);
   if (others.length > 0) console.log(`${name} answered other than ALLOW: ${others.slice(0, 5).join(', ')}`);

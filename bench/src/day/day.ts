@@ -2,7 +2,6 @@
  * `npm run bench -- day`: what it takes to close a large day, with verifies beside it, to prove that a Receipt is in it,
  * and to prove a whole database. Ends with 1 when a bar is missed.
  */
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { VerifyRequests } from '../fixtures/verify-requests.ts';
 import { makeWorld, type World } from '../fixtures/world.ts';
@@ -55,9 +54,7 @@ await runBenchmark(
 
     if (decisions > 0) {
       const { database, node, world } = await start(place, 'fsck', api);
-      const worldFile = join(place.folder, 'world.json');
-      await writeFile(worldFile, JSON.stringify(world), { mode: 0o600 });
-      await storeDecisions({ ...{ place, node, database, world, worldFile, progress }, count: decisions });
+      await storeDecisions({ place, node, database, world, progress, count: decisions });
       rows.push(await measureFsck(database.url, dataDirOf(place, 'fsck'), options, node.baseUrl));
       await node.stop();
     }

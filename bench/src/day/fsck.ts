@@ -1,11 +1,10 @@
 /** `svc-admin fsck` over real decisions: each was verified, signed and stored by the API. */
-
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { World } from '../fixtures/world.ts';
 import type { ApiNode, Place } from '../harness/contestants.ts';
 import type { Database } from '../harness/database.ts';
-import { LoadProcess } from '../harness/load-process.ts';
+import { startLoadOf } from '../harness/loaded.ts';
 import type { Progress } from '../harness/run-benchmark.ts';
 import { atMost, type Row } from '../ledger/table.ts';
 import { peakMegabytes } from './memory.ts';
@@ -20,15 +19,14 @@ export interface Decisions {
   readonly node: ApiNode;
   readonly database: Database;
   readonly world: World;
-  readonly worldFile: string;
   readonly count: number;
   readonly progress: Progress;
 }
 
 /** Stores so many ALLOWs. */
 export async function storeDecisions(run: Decisions): Promise<void> {
-  const { place, node, database, count, progress } = run;
-  const load = LoadProcess.start(place, run);
+  const { place, node, database, world, count, progress } = run;
+  const load = startLoadOf(place, 'world', world);
   for (let done = 0; done < count; ) {
     await load.sign(Math.min(AT_ONCE, count - done));
     const { others } = await load.load({

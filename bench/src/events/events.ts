@@ -6,25 +6,17 @@
  * meanwhile: that is the worker's.
  */
 import { existsSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
-import { makeWorld, type World } from '../fixtures/world.ts';
+import type { World } from '../fixtures/world.ts';
 import { argumentsOf } from '../harness/command-line.ts';
-import { startApiNode } from '../harness/contestants.ts';
-import { startDatabase } from '../harness/database.ts';
-import { LoadProcess } from '../harness/load-process.ts';
+import { CONNECTIONS, LEAD_IN_MS, MOST_PER_SECOND, startLoaded } from '../harness/loaded.ts';
 import { describeMachine } from '../harness/report.ts';
 import { runBenchmark } from '../harness/run-benchmark.ts';
 import type { LoadReport } from '../load/messages.ts';
 import { median } from '../load/percentile.ts';
 
-const AGENTS = 100;
-const CONNECTIONS = 64;
-const LEAD_IN_MS = 300;
-/** More than it answers. */
-const MOST_PER_SECOND = 3_000;
 const LOOK = 'exists (select from event_wants) as wants';
 
 const STATES = ['before', 'nobody', 'one', 'everything'] as const;
@@ -56,19 +48,12 @@ if (!existsSync(api) || !(rounds >= 1) || !(seconds >= 1)) {
 }
 
 await runBenchmark(async ({ place }) => {
-  const { folder, cleanup } = place;
   console.log(describeMachine());
-  const database = await startDatabase(join(folder, 'database'), cleanup);
-  const node = await startApiNode(place, { name: 'svc', api, databaseUrl: database.url });
-  const world = await makeWorld(node, AGENTS);
-  const worldFile = join(folder, 'world.json');
-  writeFileSync(worldFile, JSON.stringify(world), { mode: 0o600 });
-  const load = LoadProcess.start(place, { worldFile });
+  const { database, world, load, target } = await startLoaded(place, { name: 'svc', api });
   const sql = new Client({ connectionString: database.url });
   await sql.connect();
-  cleanup.add(() => sql.end());
+  place.cleanup.add(() => sql.end());
   const enter = await statesOf(sql, await insertOrgs(sql, world));
-  const target = { url: node.url, serverPid: node.program.pid, postgresPid: database.postgresPid };
   const turn = async (state: State): Promise<LoadReport> => {
     await enter(state);
     await load.sign(Math.ceil(MOST_PER_SECOND * (seconds + LEAD_IN_MS / 1000)));

@@ -8,6 +8,7 @@ import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { VerifyRequests } from '../fixtures/verify-requests.ts';
 import { BUDGETED, type Holder, makeWorld, type World } from '../fixtures/world.ts';
+import { AGENTS } from '../harness/loaded.ts';
 import type { Ledger } from './ledger.ts';
 import type { Services } from './services.ts';
 
@@ -29,7 +30,6 @@ const MAX_REPEATS = 100;
 const REVOCATION_MS = 60_000;
 /** Bodies that may be sent a second time. */
 const REMEMBERED = 500;
-const AGENTS = 100;
 const BUDGETS = 20;
 
 interface Ask {

@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { makeWorld } from '../fixtures/world.ts';
 import { Cleanup } from '../harness/cleanup.ts';
 import { argumentsOf, readCommandLine, within } from '../harness/command-line.ts';
+import { AGENTS } from '../harness/loaded.ts';
 import { LoneServer } from './lone-server.ts';
 import { Offered } from './offered.ts';
 import { say } from './say.ts';
@@ -21,7 +22,6 @@ const CAPACITY_SECONDS = 15;
 const HALF_SECONDS = 10;
 /** In the time after it, so much does not count yet. */
 const SETTLE_MS = 2_000;
-const AGENTS = 100;
 /** At once, where capacity is looked for: enough to keep the database at work, few enough to be answered in time. */
 const CLIENTS = 48;
 /** Megabytes for minutes of decisions: neither a full disk nor a checkpoint every few seconds is what is under test. */

@@ -1,5 +1,4 @@
 /** The measuring itself: interleaved rounds at 64 connections, then at one, beside commits alone. */
-
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CommitAlone } from '../floor/lone-commit.ts';
@@ -7,6 +6,7 @@ import type { LoadReport } from '../load/messages.ts';
 import { builtProgram, type Contestant, type Field, NAMES, type Name, type Place } from './contestants.ts';
 import { STATISTICS_SETTLE_MS } from './database.ts';
 import { askProgram, type LoadProcess } from './load-process.ts';
+import { CONNECTIONS, LEAD_IN_MS, WARM_UP_MS } from './loaded.ts';
 import { startProgram } from './program.ts';
 import type { Progress } from './run-benchmark.ts';
 
@@ -20,9 +20,6 @@ export interface Measured {
   readonly alone: readonly (PerContestant<number> & { readonly commit: number })[];
 }
 
-const CONNECTIONS = 64;
-const WARM_UP_MS = 3_000;
-const LEAD_IN_MS = 300;
 const ALONE_MS = 1_000;
 /** More than the fastest contestant sent per second so far. */
 const HEADROOM = 1.3;

@@ -1,11 +1,10 @@
 /** What a decision costs with the full ledger against an empty one: interleaved rounds of the same load on both. */
-
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeWorld } from '../fixtures/world.ts';
 import { type ApiNode, type Place, startApiNode } from '../harness/contestants.ts';
 import { startDatabase } from '../harness/database.ts';
-import { LoadProcess } from '../harness/load-process.ts';
+import type { LoadProcess } from '../harness/load-process.ts';
+import { AGENTS, CONNECTIONS, LEAD_IN_MS, startLoadOf, WARM_UP_MS } from '../harness/loaded.ts';
 import { cpuUsPerDecision } from '../harness/ratios.ts';
 import { perSecond } from '../harness/rounds.ts';
 import type { Progress } from '../harness/run-benchmark.ts';
@@ -15,10 +14,6 @@ import { execute, type LedgerDatabase } from './database.ts';
 import { atMost, type Row } from './table.ts';
 
 const BAR = 1.15;
-const AGENTS = 100;
-const CONNECTIONS = 64;
-const WARM_UP_MS = 3_000;
-const LEAD_IN_MS = 300;
 const MOST_PER_SECOND = 8_000;
 const MOST_ATTEMPTS = 5;
 
@@ -92,9 +87,7 @@ async function sideOf(
     AGENTS,
     `bench-${Date.now().toString(36)}`,
   );
-  const worldFile = join(place.folder, `${name}-world.json`);
-  await writeFile(worldFile, JSON.stringify(world), { mode: 0o600 });
-  return { name, node, database, load: LoadProcess.start(place, { worldFile }), reports: [] };
+  return { name, node, database, load: startLoadOf(place, `${name}-world`, world), reports: [] };
 }
 
 /** A stretch of nothing but ALLOWs. On a machine that is busy otherwise some fail, and are said and thrown away. */

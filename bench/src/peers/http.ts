@@ -8,11 +8,11 @@ import autocannon from 'autocannon';
 import { VerifyRequests } from '../fixtures/verify-requests.ts';
 import type { World } from '../fixtures/world.ts';
 import { builtProgram, type Place } from '../harness/contestants.ts';
+import { CONNECTIONS } from '../harness/loaded.ts';
 import { startProgram, waitForHttp } from '../harness/program.ts';
 import { demand } from './peer.ts';
 import { LIFETIME_SECONDS, purchase } from './ucanto.ts';
 
-const CONNECTIONS = 64;
 const MOST_PER_SECOND = 4_000;
 const UCANTO_REQUESTS = 256;
 

@@ -2,15 +2,10 @@
  * `npm run bench -- scale`: what more API processes bring here, what a decision costs the primary (CPU, log, pages,
  * each function of the commit), and what follows for one primary. docs/scale.md goes on from there.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { makeWorld } from '../fixtures/world.ts';
 import { argumentsOf, assertBuilt, builtApp, readCommandLine, within } from '../harness/command-line.ts';
-import { type Place, startApiNode } from '../harness/contestants.ts';
-import { type Database, startDatabase } from '../harness/database.ts';
-import { LoadProcess } from '../harness/load-process.ts';
-import type { Program } from '../harness/program.ts';
+import type { Place } from '../harness/contestants.ts';
+import { CONNECTIONS, type Loaded, startLoaded } from '../harness/loaded.ts';
 import { cpuUsPerDecision, figureOf } from '../harness/ratios.ts';
 import { describeLoad, describeMachine, printFigures, table, transpose } from '../harness/report.ts';
 import { perSecond } from '../harness/rounds.ts';
@@ -19,8 +14,6 @@ import type { LoadReport } from '../load/messages.ts';
 import { median } from '../load/percentile.ts';
 import { between, callsOf, readCounters, readFunctionTimes, timeFunctions } from './primary.ts';
 
-const AGENTS = 100;
-const CONNECTIONS = 64;
 const LEAD_IN_MS = 500;
 /** More than is answered on the cores of one machine. */
 const MOST_PER_SECOND = 6_000;
@@ -54,30 +47,13 @@ const options = readCommandLine(argumentsOf('scale'), usage, (args) => {
   };
 });
 
-interface Side {
-  readonly url: string;
-  readonly program: Program;
-  readonly database: Database;
-  readonly load: LoadProcess;
-}
+const startSide = (place: Place, processes: number): Promise<Loaded> =>
+  startLoaded(place, { name: `of-${processes}`, api: options.api, processes });
 
-async function startSide({ folder: parent, cleanup }: Place, processes: number): Promise<Side> {
-  const folder = join(parent, `of-${processes}`);
-  mkdirSync(folder);
-  const place = { folder, cleanup };
-  const database = await startDatabase(join(folder, 'database'), cleanup);
-  const { api } = options;
-  const node = await startApiNode(place, { name: 'scale', api, databaseUrl: database.url, processes });
-  const worldFile = join(folder, 'world.json');
-  writeFileSync(worldFile, JSON.stringify(await makeWorld(node, AGENTS)), { mode: 0o600 });
-  return { url: node.url, program: node.program, database, load: LoadProcess.start(place, { worldFile }) };
-}
-
-async function turn({ url, program, database, load }: Side): Promise<LoadReport> {
+async function turn({ target, load }: Loaded): Promise<LoadReport> {
   await load.sign(Math.ceil(MOST_PER_SECOND * (options.seconds + LEAD_IN_MS / 1_000)));
-  const pids = { serverPid: program.pid, postgresPid: database.postgresPid };
   const windowMs = options.seconds * 1_000;
-  const report = await load.load({ url, connections: CONNECTIONS, leadInMs: LEAD_IN_MS, windowMs, ...pids });
+  const report = await load.load({ ...target, connections: CONNECTIONS, leadInMs: LEAD_IN_MS, windowMs });
   for (const [what, count] of Object.entries(report.others).slice(0, 3))
     console.log(`answered other than ALLOW: ${count} × ${what}`);
   if (report.allowed === 0) throw new Error('nothing was allowed');
