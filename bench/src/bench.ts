@@ -24,16 +24,6 @@ const programs: Readonly<Record<string, () => Promise<unknown>>> = {
 
 const name = process.argv.slice(2).find((arg) => arg !== '--') ?? '';
 const program = Object.hasOwn(programs, name) ? programs[name] : undefined;
-try {
-  await (program?.() ?? import('./run.ts'));
-} catch (error) {
-  const isOption =
-    error instanceof TypeError && 'code' in error && /^ERR_PARSE_ARGS_/.test(String(error.code));
-  if (!isOption) throw error;
-  console.error(
-    `${error.message}. The options of each are named in bench/README.md and docs/availability.md.`,
-  );
-  process.exit(2);
-}
+await (program?.() ?? import('./run.ts'));
 
 export {};

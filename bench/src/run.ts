@@ -6,14 +6,14 @@ import { statfsSync, writeFileSync } from 'node:fs';
 import { startField } from './harness/contestants.ts';
 import { examine } from './harness/exam.ts';
 import { LoadProcess } from './harness/load-process.ts';
-import { parseOptions } from './harness/options.ts';
+import { readMainOptions } from './harness/options.ts';
 import { figuresOf } from './harness/ratios.ts';
 import { describeMachine, printReport } from './harness/report.ts';
 import { measure } from './harness/rounds.ts';
 import { runBenchmark } from './harness/run-benchmark.ts';
 
 const TMPFS_MAGIC = 0x01021994;
-const options = parseOptions(process.argv.slice(2));
+const options = readMainOptions();
 
 await runBenchmark(
   async ({ place, progress }) => {

@@ -6,9 +6,8 @@
 import { factsText } from '@svc/store-pg';
 import { Client } from 'pg';
 import type { World } from '../fixtures/world.ts';
-import { argumentsOf } from '../harness/command-line.ts';
 import { CONNECTIONS, LEAD_IN_MS, MOST_PER_SECOND, startLoaded } from '../harness/loaded.ts';
-import { parseOptions } from '../harness/options.ts';
+import { readMainOptions } from '../harness/options.ts';
 import { describeMachine } from '../harness/report.ts';
 import { runBenchmark } from '../harness/run-benchmark.ts';
 import { median } from '../load/percentile.ts';
@@ -18,7 +17,7 @@ const CALLS_PER_ROUND = 4_000;
 const BATCH = 8;
 const BAR = 0.01;
 
-const { rounds, seconds, api } = parseOptions(argumentsOf('binding'));
+const { rounds, seconds, api } = readMainOptions('binding');
 const unboundText = factsText.replace('a.grant_hash', 'null');
 if (unboundText === factsText) throw new Error('the facts query does not look up what is bound');
 

@@ -3,8 +3,7 @@
  * that have nothing to do with it. Ends with 1 when a bar is missed.
  */
 import { writeFileSync } from 'node:fs';
-import { argumentsOf } from '../harness/command-line.ts';
-import { parseOptions } from '../harness/options.ts';
+import { readMainOptions } from '../harness/options.ts';
 import { describeMachine } from '../harness/report.ts';
 import { runBenchmark } from '../harness/run-benchmark.ts';
 import { median } from '../load/percentile.ts';
@@ -37,7 +36,7 @@ const RATIOS: readonly Ratio[] = [
   },
 ];
 
-const { rounds, seconds, api, agents, json } = parseOptions(argumentsOf('budgets'));
+const { rounds, seconds, api, agents, json } = readMainOptions('budgets');
 
 await runBenchmark(
   async ({ place, progress }) => {

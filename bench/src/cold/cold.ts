@@ -2,15 +2,14 @@
  * `npm run bench -- cold`: what a cold day takes, and what a year of them does to lists, exports and decisions. Ends
  * with 1 when a bar is missed.
  */
-import { argumentsOf } from '../harness/command-line.ts';
 import { describeLoad, describeMachine } from '../harness/report.ts';
 import { type Progress, runBenchmark } from '../harness/run-benchmark.ts';
 import { printRows, type Row } from '../ledger/table.ts';
 import { measureDay } from './day.ts';
-import { parseColdOptions } from './options.ts';
+import { readColdOptions } from './options.ts';
 import { measureYear } from './year.ts';
 
-const options = parseColdOptions(argumentsOf('cold'));
+const options = readColdOptions();
 
 const rows: Row[] = [];
 const report = (progress: Progress): void => {
@@ -22,8 +21,8 @@ const report = (progress: Progress): void => {
 await runBenchmark(
   async ({ place, progress }) => {
     progress(`${describeMachine()}, ${describeLoad()}`);
-    if (options.parts.has('day')) rows.push(...(await measureDay(place, options, progress)));
-    if (options.parts.has('year')) rows.push(...(await measureYear(place, options, progress)));
+    if (options.part.includes('day')) rows.push(...(await measureDay(place, options, progress)));
+    if (options.part.includes('year')) rows.push(...(await measureYear(place, options, progress)));
   },
   { reads: 'memory', atEnd: report },
 );

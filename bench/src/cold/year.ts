@@ -25,7 +25,7 @@ const LIST_MS = 300;
 const CPU_BAR = 1.05;
 
 export async function measureYear(place: Place, options: ColdOptions, progress: Progress): Promise<Row[]> {
-  const { api, worker, yearReceipts: receipts, requests: samples, rounds } = options;
+  const { api, worker, year: receipts, requests: samples, rounds } = options;
   const kept = resolve(options.folder ?? join(place.folder, 'year'));
   mkdirSync(kept, { recursive: true });
   const isKept = options.folder !== null;

@@ -2,10 +2,8 @@
  * `npm run bench -- compare --with FILE`: what a decision costs this build of the API against another one, in CPU time of
  * the server and of its PostgreSQL. The two take turns at the same load, so the machine's mood falls on both.
  */
-import { existsSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
-import { argumentsOf } from '../harness/command-line.ts';
+import { writeFileSync } from 'node:fs';
+import { assertBuilt, count, ownApi, path, readOptions } from '../harness/command-line.ts';
 import type { Place } from '../harness/contestants.ts';
 import { LEAD_IN_MS, type Loaded, MOST_PER_SECOND, startLoaded } from '../harness/loaded.ts';
 import { describeMachine } from '../harness/report.ts';
@@ -36,42 +34,32 @@ const figures: readonly (readonly [string, Read])[] = [
   ['p50 ms', ({ p50Ms }) => p50Ms],
 ];
 
-const { values } = parseArgs({
-  args: argumentsOf('compare'),
+/** Several processes of this very build, where no other is named. */
+const otherOf = ({ with: other, processes, api }: { with: string | null; processes: number; api: string }) =>
+  other ?? (processes > 1 ? api : null);
+
+const options = readOptions('compare', {
+  command: 'npm run bench -- compare --with FILE | --processes N [options]',
   options: {
-    api: {
-      type: 'string',
-      default: fileURLToPath(new URL('../../apps/api/dist/main.js', import.meta.url)),
-    },
-    with: { type: 'string' },
-    processes: { type: 'string', default: '1' },
-    pairs: { type: 'string', default: '10' },
-    seconds: { type: 'string', default: '2' },
-    connections: { type: 'string', default: '64' },
-    json: { type: 'string' },
+    with: path("the other build's apps/api/dist/main.js"),
+    processes: count({
+      ...{ default: 1, least: 1, most: 16 },
+      text: 'the other runs with SVC_PROCESSES=N; without --with it is this build',
+    }),
+    api: ownApi,
+    pairs: count({ default: 10, least: 1, most: 1_000, text: 'turns of each' }),
+    seconds: count({ default: 2, least: 1, most: 60, text: 'of load in each turn' }),
+    connections: count({ default: 64, least: 1, most: 1_000, text: 'that ask at once' }),
+    json: path('write every figure of every turn'),
+  },
+  check: (values) => {
+    const other = otherOf(values);
+    if (other === null) throw new Error('with what is it to be compared?');
+    assertBuilt(other);
   },
 });
-const { api, json } = values;
-const processes = Number(values.processes);
-// Several processes of this very build, where no other is named.
-const other = values.with ?? (processes > 1 ? api : '');
-const [pairs, seconds, connections] = [values.pairs, values.seconds, values.connections].map(Number) as [
-  number,
-  number,
-  number,
-];
-const areCounts = [pairs, seconds, connections, processes].every((count) => count >= 1);
-if (!existsSync(api) || !existsSync(other) || !areCounts) {
-  console.error(`usage: npm run bench -- compare --with FILE | --processes N [options]
-  --with FILE      the other build's apps/api/dist/main.js
-  --processes N    the other runs with SVC_PROCESSES=N; without --with it is this build
-  --api FILE       this build, default apps/api/dist/main.js
-  --pairs N        turns of each, default 10
-  --seconds N      of load in each turn, default 2
-  --connections N  that ask at once, default 64
-  --json FILE      write every figure of every turn`);
-  process.exit(2);
-}
+const { api, processes, pairs, seconds, connections, json } = options;
+const other = otherOf(options) ?? api;
 
 await runBenchmark(async ({ place }) => {
   console.log(describeMachine());
@@ -84,8 +72,7 @@ await runBenchmark(async ({ place }) => {
   for (let pair = 0; pair < pairs; pair++)
     // ABBA: a machine that grows slower or faster favours neither.
     for (const side of pair % 2 === 0 ? sides : sides.toReversed()) turns[side.name].push(await turn(side));
-  if (json !== undefined)
-    writeFileSync(json, JSON.stringify({ machine: describeMachine(), ...turns }, null, 2));
+  if (json !== null) writeFileSync(json, JSON.stringify({ machine: describeMachine(), ...turns }, null, 2));
   for (const [what, read] of figures)
     console.log(describe(what, turns.this.map(read), turns.other.map(read)));
 });

@@ -5,7 +5,6 @@
 import { join } from 'node:path';
 import { VerifyRequests } from '../fixtures/verify-requests.ts';
 import { makeWorld, type World } from '../fixtures/world.ts';
-import { argumentsOf } from '../harness/command-line.ts';
 import { type ApiNode, type Place, startApiNode } from '../harness/contestants.ts';
 import { type Database, startDatabase } from '../harness/database.ts';
 import { describeLoad, describeMachine } from '../harness/report.ts';
@@ -15,7 +14,7 @@ import { measureClosing } from './close-day.ts';
 import { fillYesterday, pickReceiptIds } from './fill-day.ts';
 import { dataDirOf, measureFsck, storeDecisions } from './fsck.ts';
 import { measureInclusion } from './inclusion.ts';
-import { parseDayOptions } from './options.ts';
+import { readDayOptions } from './options.ts';
 
 const AGENTS = 20;
 const INCLUSIONS = 2_000;
@@ -44,7 +43,7 @@ async function start(place: Place, name: string, api: string): Promise<Started> 
   return { database, node, world: await makeWorld(node, AGENTS) };
 }
 
-const options = parseDayOptions(argumentsOf('day'));
+const options = readDayOptions();
 
 await runBenchmark(
   async ({ place, progress }) => {

@@ -5,12 +5,10 @@
  * hear of a decision told of every one: the relying party, the Principal, and the org of each. Nothing is delivered
  * meanwhile: that is the worker's.
  */
-import { existsSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { writeFileSync } from 'node:fs';
 import { Client } from 'pg';
 import type { World } from '../fixtures/world.ts';
-import { argumentsOf } from '../harness/command-line.ts';
+import { count, ownApi, path, readOptions } from '../harness/command-line.ts';
 import { CONNECTIONS, LEAD_IN_MS, MOST_PER_SECOND, startLoaded } from '../harness/loaded.ts';
 import { describeMachine } from '../harness/report.ts';
 import { runBenchmark } from '../harness/run-benchmark.ts';
@@ -24,28 +22,15 @@ type State = (typeof STATES)[number];
 /** Held against `before` within one round; four events for a decision have none. */
 const BARS = { nobody: 1.01, one: 1.1, everything: null } as const;
 
-const { values } = parseArgs({
-  args: argumentsOf('events'),
+const { api, rounds, seconds, json } = readOptions('events', {
+  command: 'npm run bench -- events [options]',
   options: {
-    api: {
-      type: 'string',
-      default: fileURLToPath(new URL('../../apps/api/dist/main.js', import.meta.url)),
-    },
-    rounds: { type: 'string', default: '20' },
-    seconds: { type: 'string', default: '2' },
-    json: { type: 'string' },
+    api: ownApi,
+    rounds: count({ default: 20, least: 1, most: 1_000, text: 'turns of each state' }),
+    seconds: count({ default: 2, least: 1, most: 60, text: 'of load in each turn' }),
+    json: path('write every figure of every turn'),
   },
 });
-const { api, json } = values;
-const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
-if (!existsSync(api) || !(rounds >= 1) || !(seconds >= 1)) {
-  console.error(`usage: npm run bench -- events [options]
-  --api FILE     the API as built, default apps/api/dist/main.js
-  --rounds N     turns of each state, default 20
-  --seconds N    of load in each turn, default 2
-  --json FILE    write every figure of every turn`);
-  process.exit(2);
-}
 
 await runBenchmark(async ({ place }) => {
   console.log(describeMachine());
@@ -69,8 +54,7 @@ await runBenchmark(async ({ place }) => {
   for (let round = 0; round < rounds; round++)
     // There and back: a machine that grows slower or faster favours none.
     for (const state of round % 2 === 0 ? STATES : STATES.toReversed()) turns[state].push(await turn(state));
-  if (json !== undefined)
-    writeFileSync(json, JSON.stringify({ machine: describeMachine(), ...turns }, null, 2));
+  if (json !== null) writeFileSync(json, JSON.stringify({ machine: describeMachine(), ...turns }, null, 2));
   report(turns);
 });
 

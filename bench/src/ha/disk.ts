@@ -7,9 +7,8 @@ import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { Cleanup } from '../harness/cleanup.ts';
-import { argumentsOf, readCommandLine, within } from '../harness/command-line.ts';
+import { count, flag, readOptions, some } from '../harness/command-line.ts';
 import { until } from './cluster.ts';
 import { describeVerdict, isClean, Ledger } from './ledger.ts';
 import { Load } from './load.ts';
@@ -55,37 +54,21 @@ const LOOK_MS = 500;
 const READINESS_MS = 2_000;
 const NO_ANSWER = `no answer within ${READINESS_MS / 1_000} s`;
 
-const usage = `One PostgreSQL on small disks of their own, two nodes under load, and a disk that is full or read-only: nothing may be lost,
+const values = readOptions('ha:disk', {
+  about: `One PostgreSQL on small disks of their own, two nodes under load, and a disk that is full or read-only: nothing may be lost,
 /readyz must say why, and all must be well afterwards. Takes root on Linux (it mounts), some 45 s a fault.
-
-usage: npm run ha:disk [-- options]
-  --fault NAME   one of them alone, as often as given: data, wal, read-only
-  --rounds N     of each, default 1
-  --seconds N    each fault lasts, default 20
-  --rate N       verifications a second, default 40
-  --keep         leave the folder with the logs`;
-
-const values = readCommandLine(argumentsOf('ha:disk'), usage, (args) => {
-  const { values } = parseArgs({
-    args,
-    options: {
-      fault: { type: 'string', multiple: true, default: Object.keys(FAULTS) },
-      rounds: { type: 'string', default: '1' },
-      // Of each fault.
-      seconds: { type: 'string', default: '20' },
-      rate: { type: 'string', default: '40' },
-      keep: { type: 'boolean', default: false },
-    },
-  });
-  for (const name of values.fault)
-    if (!Object.hasOwn(FAULTS, name)) throw new Error(`--fault ${name} is none`);
-  within(values.rounds, 1, 1_000);
-  within(values.seconds, 1, 3_600);
-  within(values.rate, 1, 10_000);
-  return values;
+`,
+  command: 'npm run ha:disk [-- options]',
+  options: {
+    fault: some(Object.keys(FAULTS), 'one of them alone, as often as given: data, wal, read-only'),
+    rounds: count({ default: 1, least: 1, most: 1_000, text: 'of each' }),
+    seconds: count({ default: 20, least: 1, most: 3_600, text: 'each fault lasts' }),
+    rate: count({ default: 40, least: 1, most: 10_000, text: 'verifications a second' }),
+    keep: flag('leave the folder with the logs'),
+  },
 });
 
-const FAULT_MS = Number(values.seconds) * 1_000;
+const FAULT_MS = values.seconds * 1_000;
 
 /** What readiness says of storage; null where it is content. */
 async function complaintOf({ adminOrigin }: Node): Promise<string | null> {
@@ -121,7 +104,7 @@ async function runFault(name: string, fault: DiskFault): Promise<void> {
     const routes = { first: server.url, second: server.url, others: server.url };
     const services = await startServices(place, routes, { hasStandby: false });
     const ledger = new Ledger();
-    const rates = { verifiesPerSecond: Number(values.rate), revocationsPerSecond: 1.5 };
+    const rates = { verifiesPerSecond: values.rate, revocationsPerSecond: 1.5 };
     const load = await Load.start(services, ledger, name, rates);
     await delay(CALM_MS);
     const before = ledger.answered.length;
@@ -162,7 +145,7 @@ try {
   for (const name of values.fault) {
     const fault = FAULTS[name];
     if (fault === undefined) throw new Error(`--fault is one of ${Object.keys(FAULTS).join(', ')}`);
-    for (let round = 0; round < Number(values.rounds); round++) await runFault(name, fault);
+    for (let round = 0; round < values.rounds; round++) await runFault(name, fault);
   }
 } catch (problem) {
   console.error(problem);

@@ -6,10 +6,9 @@
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { makeWorld } from '../fixtures/world.ts';
 import { Cleanup } from '../harness/cleanup.ts';
-import { argumentsOf, readCommandLine, within } from '../harness/command-line.ts';
+import { count, flag, readOptions } from '../harness/command-line.ts';
 import { AGENTS } from '../harness/loaded.ts';
 import { LoneServer } from './lone-server.ts';
 import { Offered } from './offered.ts';
@@ -34,29 +33,17 @@ const MOST_REFUSAL_MS = 250;
  */
 const SENDER_NICE = -10;
 
-const usage = `One PostgreSQL that is held to a share of one processor, two nodes: first what they carry, then several times as many
+const values = readOptions('ha:overload', {
+  about: `One PostgreSQL that is held to a share of one processor, two nodes: first what they carry, then several times as many
 verifications as that, then half of it. Takes root on Linux with the cpu controller of cgroup v1, some three minutes beside the overload.
-
-usage: npm run ha:overload [-- options]
-  --seconds N    of overload, default 300
-  --times N      so many times what was carried is offered, default 3
-  --share N      of one processor for PostgreSQL, per cent, default 15
-  --keep         leave the folder with the logs`;
-
-const values = readCommandLine(argumentsOf('ha:overload'), usage, (args) => {
-  const { values } = parseArgs({
-    args,
-    options: {
-      seconds: { type: 'string', default: '300' },
-      times: { type: 'string', default: '3' },
-      share: { type: 'string', default: '15' },
-      keep: { type: 'boolean', default: false },
-    },
-  });
-  within(values.seconds, 1, 36_000);
-  within(values.times, 1, 100);
-  within(values.share, 1, 100);
-  return values;
+`,
+  command: 'npm run ha:overload [-- options]',
+  options: {
+    seconds: count({ default: 300, least: 1, most: 36_000, text: 'of overload' }),
+    times: count({ default: 3, least: 1, most: 100, text: 'so many times what was carried is offered' }),
+    share: count({ default: 15, least: 1, most: 100, text: 'of one processor for PostgreSQL, per cent' }),
+    keep: flag('leave the folder with the logs'),
+  },
 });
 
 const cleanup = new Cleanup();
@@ -71,7 +58,7 @@ try {
   const services = await startServices(place, routes, { hasStandby: false });
   const service = { baseUrl: services.nodes[0]?.origin ?? '', adminToken: services.adminToken };
   const offered = new Offered(services.nodes, await makeWorld(service, AGENTS, 'overload'));
-  server.hold(Number(values.share));
+  server.hold(values.share);
   // What was started so far keeps its own.
   setPriority(SENDER_NICE);
 
@@ -81,8 +68,8 @@ try {
   say(`carried by ${CLIENTS} clients: ${carried.describe()}`);
   const before = await offered.atRate(capacity / 2, HALF_SECONDS);
   say(`${(capacity / 2).toFixed(0)}/s offered before: ${before.describe()}`);
-  const rate = capacity * Number(values.times);
-  const overload = await offered.atRate(rate, Number(values.seconds));
+  const rate = capacity * values.times;
+  const overload = await offered.atRate(rate, values.seconds);
   say(`${rate.toFixed(0)}/s offered for ${values.seconds} s: ${overload.describe()}`);
   say(
     `  sent after they were due: p50 ${overload.behindMs(50).toFixed(0)} ms, p99 ${overload.behindMs(99).toFixed(0)} ms`,

@@ -8,12 +8,11 @@ import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { fillPanels } from '../dashboard/panels.ts';
 import { drawDashboard } from '../dashboard/picture.ts';
 import { startPrometheus } from '../dashboard/prometheus.ts';
 import { Cleanup } from '../harness/cleanup.ts';
-import { argumentsOf, readCommandLine, within } from '../harness/command-line.ts';
+import { count, flag, path, readOptions, some } from '../harness/command-line.ts';
 import type { Place } from '../harness/contestants.ts';
 import { percentile } from '../load/percentile.ts';
 import { Cluster } from './cluster.ts';
@@ -46,48 +45,39 @@ const faultsOf = ({ isGood }: typeof patroni): string[] =>
 
 const patroni = lookAtPatroni();
 
-const usage = `Faults under load on the deployment of deploy/ha: two servers under Patroni, three members of etcd, HAProxy, two nodes, a worker.
+const values = readOptions('ha:test', {
+  about: `Faults under load on the deployment of deploy/ha: two servers under Patroni, three members of etcd, HAProxy, two nodes, a worker.
 Each answer that a client got is looked for afterwards; ends with 1 where one is lost or a bar is missed (docs/availability.md says what each fault is and
 its bar). Takes Debian's patroni, etcd-server, haproxy, postgresql-15 and tini, and some 40 to 90 s a round.
-
-usage: npm run ha:test [-- options]
-  --fault NAME   one of them alone, as often as given: ${Object.keys(FAULTS).join(', ')}
-  --rounds N     of each, default 1
-  --minutes N    instead: one fault after the other for so long
-  --rate N       verifications a second, default 100
-  --fence-age MS what a node may be without its fence, default ${SHARED_FENCE_AGE_MS}
-  --no-fence     without one, to see what it is for
-  --apps FOLDER  of the built apps, default those of this clone
-  --picture FILE what the dashboard shows of the run, as a PNG; needs prometheus and chromium
-  --keep         leave the folder with the logs
-PATRONI=FILE takes another Patroni than the one that is installed.`;
-
-const values = readCommandLine(argumentsOf('ha:test'), usage, (args) => {
-  const { values } = parseArgs({
-    args,
-    options: {
-      fault: { type: 'string', multiple: true, default: faultsOf(patroni) },
-      rounds: { type: 'string', default: '1' },
-      // Instead of rounds: one fault after the other, for so long.
-      minutes: { type: 'string' },
-      rate: { type: 'string', default: '100' },
-      'fence-age': { type: 'string', default: String(SHARED_FENCE_AGE_MS) },
-      'no-fence': { type: 'boolean', default: false },
-      apps: { type: 'string', default: OWN_APPS },
-      keep: { type: 'boolean', default: false },
-      picture: { type: 'string' },
-    },
-  });
-  for (const name of values.fault)
-    if (!Object.hasOwn(FAULTS, name)) throw new Error(`--fault ${name} is none`);
-  within(values.rounds, 1, 10_000);
-  if (values.minutes !== undefined) within(values.minutes, 1, 100_000);
-  within(values.rate, 1, 10_000);
-  return values;
+`,
+  command: 'npm run ha:test [-- options]',
+  options: {
+    fault: some(
+      Object.keys(FAULTS),
+      `one of them alone, as often as given: ${Object.keys(FAULTS).join(', ')}`,
+      faultsOf(patroni),
+    ),
+    rounds: count({ default: 1, least: 1, most: 10_000, text: 'of each' }),
+    minutes: count({
+      ...{ default: null, least: 1, most: 100_000 },
+      text: 'instead: one fault after the other for so long',
+    }),
+    rate: count({ default: 100, least: 1, most: 10_000, text: 'verifications a second' }),
+    'fence-age': count({
+      ...{ default: SHARED_FENCE_AGE_MS, least: 1, most: 1e7, takes: 'MS' },
+      text: 'what a node may be without its fence',
+    }),
+    'no-fence': flag('without one, to see what it is for'),
+    apps: path('of the built apps, default those of this clone', 'FOLDER'),
+    picture: path('what the dashboard shows of the run, as a PNG; needs prometheus and chromium'),
+    keep: flag('leave the folder with the logs'),
+  },
+  more: 'PATRONI=FILE takes another Patroni than the one that is installed.',
 });
+const apps = values.apps ?? OWN_APPS;
 
-const rates = { verifiesPerSecond: Number(values.rate), revocationsPerSecond: REVOCATIONS_PER_SECOND };
-const fenceMaxAgeMs = values['no-fence'] ? null : Number(values['fence-age']);
+const rates = { verifiesPerSecond: values.rate, revocationsPerSecond: REVOCATIONS_PER_SECOND };
+const fenceMaxAgeMs = values['no-fence'] ? null : values['fence-age'];
 const cleanup = new Cleanup();
 interface Turn {
   readonly name: string;
@@ -119,12 +109,11 @@ function* schedule(): Generator<Turn> {
     if (fault === undefined) throw new Error(`--fault is one of ${Object.keys(FAULTS).join(', ')}`);
     return { name, fault };
   });
-  if (values.minutes === undefined) {
-    for (const one of faults)
-      for (let round = 0; round < Number(values.rounds); round++) yield { ...one, round };
+  if (values.minutes === null) {
+    for (const one of faults) for (let round = 0; round < values.rounds; round++) yield { ...one, round };
     return;
   }
-  const endsMs = performance.now() + Number(values.minutes) * 60_000;
+  const endsMs = performance.now() + values.minutes * 60_000;
   for (let round = 0; ; round++)
     for (const one of faults) {
       if (performance.now() >= endsMs) return;
@@ -160,9 +149,9 @@ try {
   const cluster = await Cluster.start(place);
   const { links, routes } = await openRoutes(cluster);
   const start = (options: ServicesOptions = {}): Promise<Services> =>
-    startServices(place, routes, { apps: values.apps, fenceMaxAgeMs, ...options });
+    startServices(place, routes, { apps, fenceMaxAgeMs, ...options });
   let services = await start();
-  const watched = values.picture === undefined ? null : await watch(place, services);
+  const watched = values.picture === null ? null : await watch(place, services);
   say(`up in ${folder}; ${patroni.said}`);
   let all = new Ledger();
   /** Everything that was answered since the database was made. */
@@ -187,7 +176,7 @@ try {
     for (const { name, fault, round } of schedule()) {
       if (round === 0) say(`${name}: ${fault.title}`);
       await cluster.untilHealthy();
-      if (fault.fromRelease) await startAnew({ firstApi: unpackReleasedApi(values.apps, cleanup) });
+      if (fault.fromRelease) await startAnew({ firstApi: unpackReleasedApi(apps, cleanup) });
       // A picture is of one run of the same processes.
       else if (roundsOfDatabase >= ROUNDS_OF_A_DATABASE && watched === null) await startAnew();
       roundsOfDatabase += 1;
@@ -229,7 +218,7 @@ try {
     );
   for (const line of processes.describe()) say(line);
   await examineAll();
-  if (values.picture !== undefined) await watched?.draw(values.picture);
+  if (values.picture !== null) await watched?.draw(values.picture);
 } catch (problem) {
   console.error(problem);
   process.exitCode = 1;

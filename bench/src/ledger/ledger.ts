@@ -4,7 +4,6 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { argumentsOf } from '../harness/command-line.ts';
 import { describeLoad, describeMachine } from '../harness/report.ts';
 import { type Benchmark, type Progress, runBenchmark } from '../harness/run-benchmark.ts';
 import { cpuMsOfMachine, cpuMsOfTree } from '../load/cpu.ts';
@@ -12,7 +11,7 @@ import { LedgerCluster, type LedgerDatabase } from './database.ts';
 import { measureDecisions } from './decisions.ts';
 import { largestRpOf, measureExport } from './export.ts';
 import { startNodes } from './nodes.ts';
-import { parseLedgerOptions } from './options.ts';
+import { readLedgerOptions } from './options.ts';
 import { homeOf, type Ledger, prepare } from './prepare.ts';
 import { measureRequests } from './requests.ts';
 import { printRows, type Row } from './table.ts';
@@ -24,7 +23,7 @@ function shareElsewhere(postgresPid: number): () => number {
   return () => Math.round(((read() - before) / (performance.now() - beganMs)) * 100);
 }
 
-const options = parseLedgerOptions(argumentsOf('ledger'));
+const options = readLedgerOptions();
 
 const rows: Row[] = [];
 
@@ -34,19 +33,19 @@ async function measure(
   ledger: Ledger,
   environment: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const { api, parts, rounds, samples, seconds } = options;
+  const { api, part, rounds, samples, seconds } = options;
   const nodes = await startNodes(place, api, database.url, { environment });
   const elsewhere = shareElsewhere(database.postgresPid);
-  if (parts.has('requests')) {
+  if (part.includes('requests')) {
     progress(`asking, ${describeLoad()}`);
     rows.push(...(await measureRequests({ nodes, ledger, samples, progress })));
     progress(`everything else used ${elsewhere()} % of a core meanwhile`);
   }
-  if (parts.has('export')) {
+  if (part.includes('export')) {
     progress(`exporting, ${describeLoad()}`);
     rows.push(...(await measureExport({ nodes, database, ...largestRpOf(ledger) })));
   }
-  if (parts.has('decisions')) {
+  if (part.includes('decisions')) {
     progress(`deciding, ${describeLoad()}`);
     rows.push(
       ...(await measureDecisions({ place, api, node: nodes[0], database, rounds, seconds, progress })),
@@ -60,7 +59,7 @@ function report(progress: Progress): void {
   console.log(printRows(rows));
   progress(`${describeMachine()}, ${describeLoad()}`);
   if (rows.some(({ isMissed }) => isMissed)) process.exitCode = 1;
-  const { receipts, isShort, json } = options;
+  const { receipts, short: isShort, json } = options;
   if (json !== null)
     writeFileSync(json, JSON.stringify({ machine: describeMachine(), receipts, isShort, rows }, null, 2));
 }
@@ -78,12 +77,12 @@ await runBenchmark(
       cluster,
       file: join(kept, 'ledger.json'),
       receipts: options.receipts,
-      isShort: options.isShort,
+      isShort: options.short,
       api: options.api,
       environment,
       progress,
     });
-    if (!options.isFillOnly) await measure({ place, progress }, database, ledger, environment);
+    if (!options['fill-only']) await measure({ place, progress }, database, ledger, environment);
   },
   { reads: 'CPU times', atEnd: report },
 );

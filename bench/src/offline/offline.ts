@@ -5,7 +5,6 @@
 import { existsSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { type CryptoPort, portableCrypto } from '@svc/protocol';
 import { openEd25519 } from '@svc/signers';
@@ -13,7 +12,7 @@ import { bundleOf, closeDayOf } from '@svc/testkit/receipts/closed-day';
 import { buildWorld, publicKeyOf, serviceDocument } from '@svc/testkit/receipts/world';
 import { build } from 'esbuild';
 import { chromium } from 'playwright-core';
-import { argumentsOf, readCommandLine, within } from '../harness/command-line.ts';
+import { count, readOptions } from '../harness/command-line.ts';
 import { figureOf } from '../harness/ratios.ts';
 import { describeMachine, printFigures, table, transpose } from '../harness/report.ts';
 import { median } from '../load/percentile.ts';
@@ -23,17 +22,14 @@ const CHROMIUM = '/usr/bin/chromium';
 const BENCH = fileURLToPath(new URL('..', import.meta.url));
 const ENTRIES = ['@svc/receipts', '@svc/receipts/bundle', '@svc/receipts/audit'] as const;
 
-const usage = `usage: npm run bench -- offline [options]
-  --rounds N     interleaved rounds, 1-100, default 9
-  --turn MS      of each check in each round, 10-10000, default 200`;
-
-const options = readCommandLine(argumentsOf('offline'), usage, (args) => {
-  const { values } = parseArgs({
-    args,
-    options: { rounds: { type: 'string', default: '9' }, turn: { type: 'string', default: '200' } },
-  });
-  return { rounds: within(values.rounds, 1, 100), turnMs: within(values.turn, 10, 10_000) };
+const { rounds, turn: turnMs } = readOptions('offline', {
+  command: 'npm run bench -- offline [options]',
+  options: {
+    rounds: count({ default: 9, least: 1, most: 100, text: 'interleaved rounds' }),
+    turn: count({ default: 200, least: 10, most: 1e4, takes: 'MS', text: 'of each check in each round' }),
+  },
 });
+const options = { rounds, turnMs };
 
 /** A Receipt as the service answers it, in the bundle of its day. */
 async function prepare(): Promise<Given> {

@@ -6,7 +6,6 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeWorld } from '../fixtures/world.ts';
-import { argumentsOf } from '../harness/command-line.ts';
 import { startApiNode } from '../harness/contestants.ts';
 import { startDatabase } from '../harness/database.ts';
 import { figureOf } from '../harness/ratios.ts';
@@ -17,7 +16,7 @@ import { biscuitPeer } from './biscuit.ts';
 import { type HttpSide, ourSide, ucantoSide } from './http.ts';
 import { joseDpopPeer } from './jose-dpop.ts';
 import { measurePeers } from './measure.ts';
-import { parsePeersOptions } from './options.ts';
+import { readPeersOptions } from './options.ts';
 import { ourPeers } from './ours.ts';
 import { sdJwtPeer } from './sd-jwt.ts';
 import { ucantoPeer } from './ucanto.ts';
@@ -58,7 +57,7 @@ async function measureHttp(sides: readonly HttpSide[], rounds: number, seconds: 
 
 const number = (value: number) => Math.round(value).toLocaleString('en');
 
-const options = parsePeersOptions(argumentsOf('peers'));
+const options = readPeersOptions();
 /** Of biscuit-wasm, which imports its binary as a module. */
 const WASM = '--experimental-wasm-modules';
 if (!process.execArgv.includes(WASM)) {
@@ -74,7 +73,7 @@ await runBenchmark(async ({ place }) => {
   const world = await makeWorld(node, AGENTS);
   const others = [await sdJwtPeer(), await biscuitPeer(), await joseDpopPeer(), await zcapPeer()];
   const peers = [...(await ourPeers(world)), ...others, await ucantoPeer()];
-  const costs = await measurePeers(peers, options.rounds, options.turnMs);
+  const costs = await measurePeers(peers, options.rounds, options.turn);
   const rows = peers.map((peer) => {
     const us = median(costs.get(peer) ?? []);
     return [peer.name, number(1e6 / us), us.toFixed(0), String(peer.signatures), peer.without];

@@ -5,12 +5,11 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { findFreePort } from '@svc/testkit/process/free-ports';
 import { SteadyLoad } from '../day/steady-load.ts';
 import { VerifyRequests } from '../fixtures/verify-requests.ts';
 import { makeWorld } from '../fixtures/world.ts';
-import { argumentsOf, assertBuilt, builtApp, readCommandLine, within } from '../harness/command-line.ts';
+import { count, ownApi, readOptions } from '../harness/command-line.ts';
 import { type ApiNode, startApiNode } from '../harness/contestants.ts';
 import { startDatabase } from '../harness/database.ts';
 import { describeLoad, describeMachine } from '../harness/report.ts';
@@ -26,35 +25,16 @@ import { cpuMsOfTree } from '../load/cpu.ts';
 import { median, percentile } from '../load/percentile.ts';
 import { startStandby } from './standby.ts';
 
-const usage = `usage: npm run bench -- reports [options]
-  --receipts N   of the year that is asked about, 1e4 to 1e7, default 1e6
-  --rate N       reports a second, 1 to 40, default 20
-  --verifies N   a second, 0 to 1000, default 200
-  --rounds N     of each kind, 1 to 20, default 3
-  --seconds N    of each round, 5 to 60, default 15
-  --api FILE     another build of the API, default apps/api/dist/main.js`;
-
-const options = readCommandLine(argumentsOf('reports'), usage, (given) => {
-  const { values } = parseArgs({
-    args: given,
-    options: {
-      receipts: { type: 'string', default: '1e6' },
-      rate: { type: 'string', default: '20' },
-      verifies: { type: 'string', default: '200' },
-      rounds: { type: 'string', default: '3' },
-      seconds: { type: 'string', default: '15' },
-      api: { type: 'string', default: builtApp('api') },
-    },
-  });
-  assertBuilt(values.api);
-  return {
-    receipts: within(values.receipts, 10_000, 10_000_000),
-    rate: within(values.rate, 1, 40),
-    verifies: within(values.verifies, 0, 1_000),
-    rounds: within(values.rounds, 1, 20),
-    seconds: within(values.seconds, 5, 60),
-    api: values.api,
-  };
+const options = readOptions('reports', {
+  command: 'npm run bench -- reports [options]',
+  options: {
+    receipts: count({ default: 1e6, least: 1e4, most: 1e7, text: 'of the year that is asked about' }),
+    rate: count({ default: 20, least: 1, most: 40, text: 'reports a second' }),
+    verifies: count({ default: 200, least: 0, most: 1_000, text: 'a second' }),
+    rounds: count({ default: 3, least: 1, most: 20, text: 'of each kind' }),
+    seconds: count({ default: 15, least: 5, most: 60, text: 'of each round' }),
+    api: ownApi,
+  },
 });
 
 /** What a dashboard asks. */

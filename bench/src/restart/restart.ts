@@ -7,10 +7,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createPrincipalClient, generatePrincipalKey, purchase, signerFromJwk } from '@svc/sdk-principal';
 import { agentFromJwk, generateAgentKey, signProof } from '@svc/sdk-principal/agent';
 import { createVerifier, SvcError } from '@svc/sdk-rp';
-import { argumentsOf } from '../harness/command-line.ts';
 import { type ApiNode, startApiNode } from '../harness/contestants.ts';
 import { startDatabase } from '../harness/database.ts';
-import { parseOptions } from '../harness/options.ts';
+import { readMainOptions } from '../harness/options.ts';
 import { describeMachine } from '../harness/report.ts';
 import { runBenchmark } from '../harness/run-benchmark.ts';
 import { percentile } from '../load/percentile.ts';
@@ -50,7 +49,7 @@ async function prepare({ origin, adminToken }: ApiNode): Promise<() => Promise<s
   };
 }
 
-const { api } = parseOptions(argumentsOf('restart'));
+const { api } = readMainOptions('restart');
 await runBenchmark(async ({ place }) => {
   const { folder, cleanup } = place;
   console.log(describeMachine());

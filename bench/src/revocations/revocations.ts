@@ -5,10 +5,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { argumentsOf } from '../harness/command-line.ts';
 import { startApiNode } from '../harness/contestants.ts';
 import { startDatabase } from '../harness/database.ts';
-import { parseOptions } from '../harness/options.ts';
+import { readMainOptions } from '../harness/options.ts';
 import { describeMachine } from '../harness/report.ts';
 import { runBenchmark } from '../harness/run-benchmark.ts';
 import { percentile } from '../load/percentile.ts';
@@ -19,7 +18,7 @@ const HOSTILE_ORGS = 10;
 const REVOCATIONS = 110;
 const P99_BAR_MS = 1_000;
 
-const { rounds, api, json } = parseOptions(argumentsOf('revocations'));
+const { rounds, api, json } = readMainOptions('revocations');
 await runBenchmark(async ({ place }) => {
   const { folder, cleanup } = place;
   console.log(describeMachine());

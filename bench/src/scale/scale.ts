@@ -2,8 +2,7 @@
  * `npm run bench -- scale`: what more API processes bring here, what a decision costs the primary (CPU, log, pages,
  * each function of the commit), and what follows for one primary. docs/scale.md goes on from there.
  */
-import { parseArgs } from 'node:util';
-import { argumentsOf, assertBuilt, builtApp, readCommandLine, within } from '../harness/command-line.ts';
+import { count, ownApi, readOptions } from '../harness/command-line.ts';
 import type { Place } from '../harness/contestants.ts';
 import { CONNECTIONS, type Loaded, startLoaded } from '../harness/loaded.ts';
 import { cpuUsPerDecision, figureOf } from '../harness/ratios.ts';
@@ -22,29 +21,17 @@ const BUSY_AT_MOST = 0.7;
 const FUNCTIONS_SHOWN = 8;
 const SECONDS_OF_YEAR = 365 * 86_400;
 
-const usage = `usage: npm run bench -- scale [options]
-  --processes N  API processes behind one port against one, 2-16, default 2
-  --pairs N      turns of each, 1-50, default 5
-  --seconds N    of load in each turn, 1-60, default 3
-  --api FILE     another build of the API, default apps/api/dist/main.js`;
-
-const options = readCommandLine(argumentsOf('scale'), usage, (args) => {
-  const { values } = parseArgs({
-    args,
-    options: {
-      processes: { type: 'string', default: '2' },
-      pairs: { type: 'string', default: '5' },
-      seconds: { type: 'string', default: '3' },
-      api: { type: 'string', default: builtApp('api') },
-    },
-  });
-  assertBuilt(values.api);
-  return {
-    processes: within(values.processes, 2, 16),
-    pairs: within(values.pairs, 1, 50),
-    seconds: within(values.seconds, 1, 60),
-    api: values.api,
-  };
+const options = readOptions('scale', {
+  command: 'npm run bench -- scale [options]',
+  options: {
+    processes: count({
+      ...{ default: 2, least: 2, most: 16 },
+      text: 'API processes behind one port against one',
+    }),
+    pairs: count({ default: 5, least: 1, most: 50, text: 'turns of each' }),
+    seconds: count({ default: 3, least: 1, most: 60, text: 'of load in each turn' }),
+    api: ownApi,
+  },
 });
 
 const startSide = (place: Place, processes: number): Promise<Loaded> =>

@@ -9,9 +9,8 @@ import { mkdirSync } from 'node:fs';
 import { homedir, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { findFreePort } from '@svc/testkit/process/free-ports';
-import { argumentsOf } from '../harness/command-line.ts';
+import { path, readOptions, some } from '../harness/command-line.ts';
 import type { Place } from '../harness/contestants.ts';
 import { describeMachine, table, transpose } from '../harness/report.ts';
 import { runBenchmark } from '../harness/run-benchmark.ts';
@@ -31,12 +30,15 @@ const emptyEnvironment = (home: string) => ({
   npm_config_update_notifier: 'false',
 });
 
+const options = readOptions('walk', {
+  command: 'npm run bench -- walk [options]',
+  options: {
+    pictures: path('of every page, on a desk and on a phone, light and dark', 'FOLDER'),
+    path: some(['production'], "production: the README's section on production in place of all others", []),
+  },
+});
+
 const walk = async ({ folder, cleanup }: Place): Promise<void> => {
-  const { values } = parseArgs({
-    args: argumentsOf('walk'),
-    options: { pictures: { type: 'string' }, path: { type: 'string' } },
-  });
-  if (![undefined, 'production'].includes(values.path)) throw new Error(`there is no path ${values.path}`);
   const [home, clone] = [join(folder, 'home'), join(folder, 'svc')];
   mkdirSync(home);
   const ports = await Promise.all(Array.from({ length: 6 }, findFreePort));
@@ -44,14 +46,14 @@ const walk = async ({ folder, cleanup }: Place): Promise<void> => {
   const [before = 0] = loadavg();
   const fetchClone = () => steps.run(`git clone --quiet --depth 1 'file://${ROOT}' svc`, folder);
   const place = { folder, clone, packages: join(clone, '.data', 'packages'), ports };
-  if (values.path === 'production') {
+  if (options.path.includes('production')) {
     await steps.time('production', 'git clone', fetchClone);
     await walkToProduction(steps, place);
   } else {
     fetchClone();
     const world = await walkAsDeveloper(steps, place);
     await walkAsAuditor(steps, place, world);
-    if (values.pictures !== undefined) await takePictures(world.baseUrl, values.pictures);
+    if (options.pictures !== null) await takePictures(world.baseUrl, options.pictures);
     await world.service.stop();
     await walkAsOperator(steps, place);
   }
