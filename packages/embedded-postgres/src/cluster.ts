@@ -21,7 +21,7 @@ import {
 } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Binaries } from './binaries.ts';
-import { isAlive } from './postmaster.ts';
+import { isAlive } from './is-alive.ts';
 import { EmbeddedPostgresError } from './problem.ts';
 import { canUseDirectory, runAs, type ServerUser } from './server-user.ts';
 import { sharedPlace } from './shared-place.ts';

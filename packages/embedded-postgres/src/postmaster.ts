@@ -6,6 +6,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Binaries } from './binaries.ts';
+import { isAlive } from './is-alive.ts';
 import { EmbeddedPostgresError, lastLines } from './problem.ts';
 import { type ServerUser, spawnAs } from './server-user.ts';
 
@@ -124,16 +125,6 @@ export async function stopPostmaster(
     if (await isGoneWithin(pid, waitMs)) return;
   }
   throw new EmbeddedPostgresError(`PostgreSQL (process ${pid}) did not end even when killed`);
-}
-
-/** Whether the process runs; one that ended but that nobody has waited for yet does not. */
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return process.platform !== 'linux' || !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch (problem) {
-    return (problem as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }
 
 export async function isGoneWithin(pid: number, waitMs: number): Promise<boolean> {

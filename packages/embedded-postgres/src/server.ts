@@ -1,4 +1,5 @@
 // One server for a cluster, whoever asks first: started, or joined where it runs already.
+
 import { readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -6,9 +7,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Binaries } from './binaries.ts';
 import { type Cluster, superuser } from './cluster.ts';
+import { isAlive } from './is-alive.ts';
 import {
   findPostmaster,
-  isAlive,
   launchPostmaster,
   type RunningPostmaster,
   removeStalePidFile,

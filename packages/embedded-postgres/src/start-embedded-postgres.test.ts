@@ -16,7 +16,8 @@ import { join } from 'node:path';
 import { isDeep } from '@svc/testkit/sampled';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { isAlive, isGoneWithin } from './postmaster.ts';
+import { isAlive } from './is-alive.ts';
+import { isGoneWithin } from './postmaster.ts';
 import { findServerUser } from './server-user.ts';
 import {
   type EmbeddedPostgres,

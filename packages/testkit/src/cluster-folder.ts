@@ -5,6 +5,7 @@ import { cpSync, mkdtempSync, readdirSync, realpathSync, statfsSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removeEmbeddedPostgres } from '@svc/embedded-postgres';
+import { isAlive } from '@svc/embedded-postgres/is-alive';
 
 const prefix = 'svc-test-';
 
@@ -61,13 +62,5 @@ function listIn(home: string): string[] {
     return readdirSync(home);
   } catch {
     return [];
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (problem) {
-    return (problem as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { withSourceProgram } from '@svc/testkit/process/source-program';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { lockInstance } from './instance-lock.ts';
 
 let folder: string;
@@ -79,6 +79,25 @@ describe('a data folder', () => {
         expect(lock.held).toBe(true);
         if (lock.held) lock.release();
       }
+    },
+  );
+
+  it.runIf(process.platform === 'linux')(
+    'is free when its owner was killed, though whoever started that has not waited for it yet',
+    async () => {
+      // `sleep` takes the place of the shell, and waits for no child.
+      const started = '"$0" "$1" "$2" <&3 & exec sleep 600';
+      const parent = spawn('sh', ['-c', `exec 3<&0; ${started}`, process.execPath, program(), folder], {
+        stdio: ['pipe', 'pipe', 'inherit'],
+      });
+      children.push(parent);
+      expect(await once(createInterface({ input: parent.stdout }), 'line')).toEqual(['held']);
+      const pid = Number.parseInt(readFileSync(lockFile, 'utf8'), 10);
+      process.kill(pid, 'SIGKILL');
+      await vi.waitUntil(() => readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z '), 10_000);
+      const lock = lockInstance(folder);
+      expect(lock.held).toBe(true);
+      if (lock.held) lock.release();
     },
   );
 

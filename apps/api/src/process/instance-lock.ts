@@ -6,6 +6,7 @@
 import { execFileSync } from 'node:child_process';
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isAlive } from '@svc/embedded-postgres/is-alive';
 
 export type InstanceLock =
   | { readonly held: true; release(): void }
@@ -80,15 +81,6 @@ const livingOwner = (text: string): number | null => {
   const pid = Number(number);
   if (number === '' || !isAlive(pid)) return null;
   return beginning === beginningOf(pid) ? pid : null;
-};
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 };
 
 /** When a process began, as the system tells it; empty where it does not, and then the number alone counts. */
