@@ -12,7 +12,7 @@ import {
   parseHash,
   verifyInclusion,
 } from '@svc/merkle';
-import { encodeBase64url, encodeUlid, encodeUtf8, type JsonValue, jcs } from '@svc/protocol';
+import { DAY_MS, encodeBase64url, encodeUlid, encodeUtf8, type JsonValue, jcs } from '@svc/protocol';
 import {
   buildCheckpoint,
   CHECKPOINT_TYP,
@@ -25,7 +25,6 @@ import { KEYS, keysFile, RECEIPT_KID, SERVICE_DID, STATUS_KID, type TestKey } fr
 
 const DAY = '2026-11-19';
 const RECEIPTS = 17;
-const DAY_MS = 86_400_000;
 
 /** Ids over the whole day: at its first and its last millisecond, and two within one millisecond. */
 const receiptIds = (day: string, count: number): string[] =>

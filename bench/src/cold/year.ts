@@ -2,14 +2,13 @@
  * A year of the ledger benchmark of which most days are cold: packed by the worker as it is built, read by the API as
  * it is built.
  */
-
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { DAY_MS } from '@svc/protocol';
 import { type Place, startApiNode } from '../harness/contestants.ts';
 import type { Progress } from '../harness/run-benchmark.ts';
 import { LedgerCluster } from '../ledger/database.ts';
-import { DAY_MS } from '../ledger/days.ts';
 import { measureDecisions } from '../ledger/decisions.ts';
 import { largestRpOf, measureExport } from '../ledger/export.ts';
 import { startNodes } from '../ledger/nodes.ts';

@@ -1,7 +1,7 @@
 /** Yesterday, with so many Receipts. Each is a copy of a real one, with an id and a signature of its own. */
+import { DAY_MS, dayOf } from '@svc/protocol';
 import { withSession } from './session.ts';
 
-const DAY_MS = 86_400_000;
 /** Of an Ed25519 signature in base64url. */
 const SIGNATURE_CHARS = 86;
 
@@ -21,7 +21,7 @@ export async function fillYesterday(
   }: { receipts: number; jws: string; relyingParty: string; keyId: string },
 ): Promise<void> {
   const startMs = Math.floor(Date.now() / DAY_MS) * DAY_MS - DAY_MS;
-  const day = new Date(startMs).toISOString().slice(0, 10);
+  const day = dayOf(startMs);
   await withSession(databaseUrl, async (session) => {
     await session.query('update deployment set first_day = $1', [day]);
     await session.query('select svc_ensure_receipt_partitions($1, $1)', [day]);

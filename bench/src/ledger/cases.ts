@@ -1,6 +1,6 @@
 /** What is asked: every filter of the list, by callers with many and with few decisions; the counts; the public numbers. */
 
-import { DAY_MS } from './days.ts';
+import { DAY_MS } from '@svc/protocol';
 import { ABSENT_REASON, REASONS } from './fill.ts';
 import type { Ledger } from './prepare.ts';
 import type { CallerName } from './tenants.ts';

@@ -1,9 +1,8 @@
 /** Fills the days with receipts and what was reported about them, several days at a time, straight into their partitions. */
-
 import { availableParallelism } from 'node:os';
+import { DAY_MS, dayOf } from '@svc/protocol';
 import type { Progress } from '../harness/run-benchmark.ts';
 import { withSession } from './database.ts';
-import { DAY_MS, dateOf } from './days.ts';
 import { PLACES, type ReceiptTemplate, type ReceiptTemplates } from './templates.ts';
 import { GRANTS_EACH } from './tenants.ts';
 
@@ -35,7 +34,7 @@ export const ABSENT_REASON = 'UNKNOWN_CONSTRAINT';
 export async function fill(request: FillRequest): Promise<void> {
   const { databaseUrl, firstDayMs, days, receipts, progress } = request;
   for (let day = 0; day < days; day += 31) {
-    const dates = [day, Math.min(day + 30, days - 1)].map((one) => dateOf(firstDayMs + one * DAY_MS));
+    const dates = [day, Math.min(day + 30, days - 1)].map((one) => dayOf(firstDayMs + one * DAY_MS));
     await withSession(databaseUrl, (session) =>
       session.query('select svc_ensure_receipt_partitions($1, $2)', dates),
     );
@@ -58,7 +57,7 @@ export async function fill(request: FillRequest): Promise<void> {
       while (next < days) {
         const day = next++;
         const dayMs = firstDayMs + day * DAY_MS;
-        const table = `receipts_${dateOf(dayMs).replaceAll('-', '')}`;
+        const table = `receipts_${dayOf(dayMs).replaceAll('-', '')}`;
         const count = Math.floor((receipts * (day + 1)) / days) - Math.floor((receipts * day) / days);
         await session.query('begin');
         await session.query(`truncate ${table}`);

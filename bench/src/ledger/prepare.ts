@@ -1,13 +1,13 @@
 /** A database full of receipts, counted: found where one is kept, else made. */
-
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DAY_MS } from '@svc/protocol';
 import { rollUpUsage, type UsageRepository } from '@svc/service';
 import { createStore } from '@svc/store-pg';
 import { type ApiNode, type Place, startApiNode } from '../harness/contestants.ts';
 import type { Progress } from '../harness/run-benchmark.ts';
 import { type LedgerCluster, type LedgerDatabase, withSession } from './database.ts';
-import { DAY_MS, DAYS, startOfDay } from './days.ts';
+import { DAYS, startOfDay } from './days.ts';
 import { fill } from './fill.ts';
 import { takeTemplates } from './templates.ts';
 import { insertTenants, type Tenants } from './tenants.ts';

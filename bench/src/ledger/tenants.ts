@@ -5,11 +5,10 @@
  * The tables in the schema `bench` number everybody from 1, the one with most decisions first, so that filling draws
  * numbers.
  */
-import { encodeUlid } from '@svc/protocol';
+import { DAY_MS, encodeUlid } from '@svc/protocol';
 import { type ApiKeyRole, issueApiKey, pooledRandom } from '@svc/service';
 import { createStore } from '@svc/store-pg';
 import { execute, withSession } from './database.ts';
-import { DAY_MS } from './days.ts';
 
 const RELYING_PARTIES = 200;
 const PRINCIPALS = 2_000;

@@ -5,6 +5,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { DAY_MS } from '@svc/protocol';
 import { findFreePort } from '@svc/testkit/process/free-ports';
 import { SteadyLoad } from '../day/steady-load.ts';
 import { VerifyRequests } from '../fixtures/verify-requests.ts';
@@ -14,7 +15,7 @@ import { type ApiNode, startApiNode } from '../harness/contestants.ts';
 import { startDatabase } from '../harness/database.ts';
 import { describeLoad, describeMachine } from '../harness/report.ts';
 import { runBenchmark } from '../harness/run-benchmark.ts';
-import { DAY_MS, DAYS, startOfDay } from '../ledger/days.ts';
+import { DAYS, startOfDay } from '../ledger/days.ts';
 import { fill } from '../ledger/fill.ts';
 import { get } from '../ledger/nodes.ts';
 import { countUsage, homeOf } from '../ledger/prepare.ts';

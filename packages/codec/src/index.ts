@@ -5,6 +5,7 @@ export * from './bounded-memo.ts';
 export type * from './branded.ts';
 export * from './compact-jws.ts';
 export * from './crypto.ts';
+export * from './day.ts';
 export * from './did-key.ts';
 export * from './did-web.ts';
 export * from './failure.ts';

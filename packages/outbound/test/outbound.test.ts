@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { DAY_MS } from '@svc/protocol';
 import type { Tenant } from '@svc/service';
 import { createAuthority, type Leaf, type TestAuthority } from '@svc/testkit/outbound/certificates';
 import {
@@ -19,7 +20,6 @@ import type { AddressAnswer } from '../src/dns.ts';
 import { createOutbound } from '../src/outbound.ts';
 
 const URL_TEXT = 'https://acme.example/dir/did.json?v=1';
-const DAY_MS = 86_400_000;
 
 let authority: TestAuthority;
 let leaf: Leaf;

@@ -1,4 +1,5 @@
 /** Days whose receipts are no longer what was published (protocol §12), where an operator looks: metrics and health. */
+import { DAY_MS } from '@svc/protocol';
 import { type CheckpointRepository, type ColdDayRepository, type Day, withinMs } from '@svc/service';
 import { Gauge, type Registry } from 'prom-client';
 import { HEALTH_ANSWER_MS } from './admin-service.ts';
@@ -62,7 +63,6 @@ export const createColdHealth = (
   };
 };
 
-const DAY_MS = 86_400_000;
 /** Each is due once a month. */
 const LATE_PROOF_MS = 40 * DAY_MS;
 

@@ -1,9 +1,11 @@
 /** The check engine of the delegated-authority protocol: pure, synchronous, without I/O. See docs/protocol.md. */
 export {
   type CryptoPort,
+  DAY_MS,
   DID_WEB_MAX_CHARS,
   type DidKey,
   type DidWeb,
+  dayOf,
   decodeBase64url,
   decodeBase64urlText,
   decodeMultikey,

@@ -5,6 +5,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { ApiKeyId, DidWeb, OrgId, ReceiptId } from '@svc/protocol';
+import { dayOf } from '@svc/protocol';
 import {
   type Caller,
   type Counts,
@@ -291,7 +292,6 @@ const sumBy = <T>(
   return sums;
 };
 const startOfDay = (ms: number) => Math.floor(ms / DAY_MS) * DAY_MS;
-const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 const distinct = <T>(items: readonly T[]) => [...new Set(items)];
 
 const expectUsage = async (caller: Caller, some: readonly RawReceipt[], asked: Asked) => {

@@ -1,12 +1,13 @@
 /** The seal and the sums below it (migrations/0001-foundation/07-usage.sql), with no margin between now and the seal. */
 import { randomInt } from 'node:crypto';
+import { DAY_MS } from '@svc/protocol';
 import type { Store } from '@svc/service';
 import { withStores } from '@svc/testkit/store/open-store';
 import { alterFunction, runSql, withSession } from '@svc/testkit/store/session';
 import { createWorld, denyCommit, type World } from '@svc/testkit/store/world';
 import type pg from 'pg';
 import { beforeAll, beforeEach, expect, it } from 'vitest';
-import { DAY_MS, lowestReceiptId } from './receipt-ids.ts';
+import { lowestReceiptId } from './receipt-ids.ts';
 import { dayStatement, totalStatement } from './repositories/usage-statements.ts';
 import type { Statement } from './statement.ts';
 import { commitStatement } from './verify/commit-parameters.ts';

@@ -1,4 +1,4 @@
-import { encodeUlid } from '@svc/protocol';
+import { dayOf, encodeUlid } from '@svc/protocol';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { createWorld, denyCommit } from '@svc/testkit/store/world';
@@ -16,8 +16,7 @@ const partitionNames = async (): Promise<string[]> => {
   return rows.map(({ name }) => name);
 };
 
-const nameOf = (timeMs: number) =>
-  `receipts_${new Date(timeMs).toISOString().slice(0, 10).replaceAll('-', '')}`;
+const nameOf = (timeMs: number) => `receipts_${dayOf(timeMs).replaceAll('-', '')}`;
 
 /** As if nobody had created partitions ahead for a week. */
 async function dropPartitions(): Promise<void> {

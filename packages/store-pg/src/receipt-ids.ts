@@ -1,7 +1,5 @@
 /** Where instants lie in the order of receipt ids, which begin with their time. */
-import { encodeUlid, ulidTimeMs } from '@svc/protocol';
-
-export const DAY_MS = 86_400_000;
+import { DAY_MS, dayOf, encodeUlid, ulidTimeMs } from '@svc/protocol';
 
 const FIRST_MS = 0;
 const LAST_MS = 2 ** 48 - 1;
@@ -23,8 +21,7 @@ export const firstIdOfDay = (dayNumber: number): string => lowestReceiptId(dayNu
 
 /** `YYYY-MM-DD`. Of a list of ids most are of one day. */
 export const dateOfDay = (dayNumber: number): string => {
-  if (last.dayNumber !== dayNumber)
-    last = { dayNumber, date: new Date(dayNumber * DAY_MS).toISOString().slice(0, 10) };
+  if (last.dayNumber !== dayNumber) last = { dayNumber, date: dayOf(dayNumber * DAY_MS) };
   return last.date;
 };
 let last = { dayNumber: Number.NaN, date: '' };

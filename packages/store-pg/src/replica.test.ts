@@ -1,5 +1,6 @@
 /** Reports on a real standby that is paused, frozen, killed and promoted: whoever was handed a Receipt finds it. */
 import type { ReceiptId } from '@svc/protocol';
+import { DAY_MS } from '@svc/protocol';
 import {
   type DecisionListFilter,
   type ReplicaState,
@@ -18,7 +19,6 @@ import { createStore, type StoreOptions } from './create-store.ts';
 import { DeadlineError, NoTurnError } from './errors.ts';
 import { positionSql, Replica } from './replica.ts';
 
-const DAY_MS = 86_400_000;
 const PATIENT = { connectMs: 20_000, patientConnectMs: 20_000, waitMs: 20_000, readMs: 10_000 };
 
 const clusters: OwnCluster[] = [];

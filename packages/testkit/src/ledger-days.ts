@@ -1,13 +1,10 @@
 /** Receipts of days gone by, which no commit could store now, and the deployment's first day moved back to them. */
 import { randomBytes } from 'node:crypto';
-import { encodeUlid, type ReceiptId, ulidOf, ulidTimeMs } from '@svc/protocol';
+import { DAY_MS, dayOf, encodeUlid, type ReceiptId, ulidOf, ulidTimeMs } from '@svc/protocol';
 import pg from 'pg';
 
-const DAY_MS = 86_400_000;
-
 /** `YYYY-MM-DD`, so many days before today. */
-export const daysAgo = (days: number): string =>
-  new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
+export const daysAgo = (days: number): string => dayOf(Date.now() - days * DAY_MS);
 
 /** Ids of `count` receipts spread over a day, ascending. */
 export const receiptIdsOf = (day: string, count: number): ReceiptId[] =>

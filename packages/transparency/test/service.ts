@@ -1,5 +1,7 @@
 /** A service with a status key from a fixed seed, its Receipt ids, and a day's checkpoint as it closes it. */
+
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { DAY_MS } from '@svc/codec';
 import { CompactRange, parseHash } from '@svc/merkle';
 import { encodeMultikey, encodeUlid, type Signer } from '@svc/protocol';
 import { buildCheckpoint, type Checkpoint, dayAfter, leafOfReceipt } from '../src/index.ts';
@@ -42,8 +44,6 @@ export const serviceDocument = documentWith({
   'receipt-1': { publicKey: publicKeyOf(1) },
   'status-1': { publicKey: publicKeyOf(2) },
 });
-
-const DAY_MS = 86_400_000;
 
 /** `count` ids of the day, in order. */
 export const receiptsOf = (day: string, count: number): string[] =>

@@ -1,8 +1,8 @@
 /** What the service answers the dashboard's tests: a month of a shop, drawn by a fixed rule. */
 import type { Body, Routes } from '@svc/contract';
+import { DAY_MS, dayOf } from '@svc/protocol';
 import { bodyOf } from '@svc/testkit/receipts/signed-receipts';
 
-const DAY_MS = 86_400_000;
 const RP = 'did:web:svc.test:rp:shop';
 const REASONS = [
   'AMOUNT_EXCEEDS_AUTHORITY',
@@ -57,7 +57,7 @@ export const usageFor = (since: unknown, until: unknown): Usage => {
     const deny = Object.values(reasons).reduce((sum, count) => sum + count, 0);
     const allow = allowOf(i);
     return {
-      day: new Date(from + i * DAY_MS).toISOString().slice(0, 10),
+      day: dayOf(from + i * DAY_MS),
       verifies: allow + deny,
       allow,
       deny,

@@ -1,11 +1,10 @@
 /** Closes today as if it were over: real Receipts are of today, and only closed days have checkpoints. */
 import { loadSecrets } from '@svc/config';
 import { createLogger, openService, readConfig } from '@svc/process';
+import { DAY_MS } from '@svc/protocol';
 import { type ClosedDays, closeDays, type ServiceDeps } from '@svc/service';
 import { ADMIN_TOKEN, DOMAIN } from './api-node.ts';
 import type { Deployment } from './deployment.ts';
-
-const DAY_MS = 86_400_000;
 
 /** `dataDir` is the deployment's, for its signing keys. `then` works on the same service before it is closed. */
 export const closeToday = async (

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import {
   type ApiKeyId,
   buildReceiptBody,
+  DAY_MS,
   type DidWeb,
   encodeUlid,
   evaluate,
@@ -20,8 +21,6 @@ export interface Ledger {
   readonly relyingParty: DidWeb;
   readonly keyId: ApiKeyId;
 }
-
-const DAY_MS = 86_400_000;
 
 /** `count` denied decisions spread over a day; `hasAction` fills the columns that are cleared after 7 years. */
 export const insertSignedReceipts = async (

@@ -2,12 +2,13 @@
  * The public numbers of the service (interface §Metrics): aggregates alone, self-test tenants and the sandbox left out.
  * One summary of the whole ledger serves every window, so what a caller asks for costs nothing.
  */
+import { DAY_MS } from '@svc/codec';
 import type { ServiceDeps } from '../deps.ts';
 import type { CheckpointRecord, Day } from '../ports/checkpoints.ts';
 import type { ApartTenants, DayCount, TenantSummary } from '../ports/usage.ts';
 import { managedRelyingPartyDid, SANDBOX_SLUG } from '../principals/domain.ts';
 import { type Counts, getOrMake, Tally } from './counts.ts';
-import { DAY_MS, daysOf, type Range, startOfDay } from './range.ts';
+import { daysOf, type Range, startOfDay } from './range.ts';
 
 type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'identity' | 'selfTestOrgs'>;
 

@@ -1,5 +1,6 @@
+import { DAY_MS } from '@svc/codec';
 import { describe, expect, it } from 'vitest';
-import { DAY_MS, daysOf, parseRange } from './range.ts';
+import { daysOf, parseRange } from './range.ts';
 
 const at = (text: string) => Date.parse(text);
 const now = at('2026-11-20T13:00:00.500Z');

@@ -1,10 +1,9 @@
 /** The period of a count (interface §Limits, Usage range): half open, in milliseconds, at most 366 days long. */
+import { DAY_MS, dayOf } from '@svc/codec';
 import { formatTimestamp } from '@svc/protocol';
 import { invalidRequest } from '../errors.ts';
 import type { Day } from '../ports/checkpoints.ts';
-import { dayOf } from '../transparency/day.ts';
 
-export const DAY_MS = 86_400_000;
 export const MAX_RANGE_DAYS = 366;
 const DEFAULT_DAYS_BACK = 29;
 

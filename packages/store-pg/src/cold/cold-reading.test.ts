@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { packDays, parseColdDay } from '@svc/cold-ledger';
 import { openObjects } from '@svc/object-store';
 import type { ApiKeyId, DidWeb, GrantId, OrgId, ReceiptId, Sha256 } from '@svc/protocol';
+import { DAY_MS, dayOf } from '@svc/protocol';
 import {
   type DecisionExportRecord,
   type DecisionFilter,
@@ -79,7 +80,6 @@ const makeCold = async (days: readonly string[]): Promise<void> => {
   await packDays({ ...deps, store: { coldDays: some, checkpoints } }, new AbortController().signal);
 };
 
-const DAY_MS = 86_400_000;
 const START_MS = Date.parse(DAYS[0] ?? '');
 const instant = fc.oneof(
   fc.integer({ min: START_MS - DAY_MS, max: START_MS + (DAYS.length + 1) * DAY_MS }),
@@ -804,7 +804,7 @@ describe('with every day cold', () => {
   });
 
   it('the leaves of a day are listed from its ids, each row group of which is read once', async () => {
-    const day = new Date(world[0]?.at ?? 0).toISOString().slice(0, 10);
+    const day = dayOf(world[0]?.at ?? 0);
     const reads = await countReads(async (store) => {
       const leaves: string[] = [];
       for await (const text of (await listLeaves({ store }, day)).text) leaves.push(text);

@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { packDays } from '@svc/cold-ledger';
 import { openObjects } from '@svc/object-store';
+import { DAY_MS, dayOf } from '@svc/protocol';
 import { TooManyCountsError } from '@svc/service';
 import { makeMemoryFolder } from '@svc/testkit/cluster-folder';
 import {
@@ -21,7 +22,6 @@ import { databaseOn } from '../../test/database-on.ts';
 import { ColdReader, ReadTime } from './cold-reader.ts';
 import { type CountedColumn, type CountedRows, type Counting, withColdCounts } from './count-days.ts';
 
-const DAY_MS = 86_400_000;
 const START_MS = Date.parse(DUE[0] ?? '');
 /** From within the first cold day to within the last one. */
 const RANGES = [
@@ -51,7 +51,7 @@ const count = (counting: Counting): Promise<readonly CountedRows[]> =>
   );
 
 const columnOf = ({ at, principal, key, reason }: Receipt, column: CountedColumn) =>
-  ({ day: new Date(at).toISOString().slice(0, 10), principal, key_id: key, reason })[column] ?? null;
+  ({ day: dayOf(at), principal, key_id: key, reason })[column] ?? null;
 
 /** Of the world, as text without an order. */
 const expected = (columns: readonly CountedColumn[], isAsked: (receipt: Receipt) => boolean): string[] => {

@@ -1,10 +1,11 @@
 /** Counts of what lies in a part of a cold day. Whole days are in the stored sums, which stay; a part of one is counted anew. */
 import type { Sha256 } from '@svc/protocol';
+import { DAY_MS, dayOf } from '@svc/protocol';
 import { type Day, type DecisionFilter, TooManyCountsError } from '@svc/service';
 import { Conditions } from '../conditions.ts';
 import { dailySumsOf } from '../daily-sums.ts';
 import type { Database } from '../database.ts';
-import { DAY_MS, higherId, lowerId, lowestReceiptId } from '../receipt-ids.ts';
+import { higherId, lowerId, lowestReceiptId } from '../receipt-ids.ts';
 import { DayMovedError } from './cold-errors.ts';
 import { findColdDays, type Question } from './cold-reader.ts';
 import { rowConditions } from './row-conditions.ts';
@@ -39,7 +40,7 @@ const daysOf = (ranges: readonly MsRange[]): Day[] => {
   const days = new Set<Day>();
   for (const [fromMs, toMs] of ranges)
     for (let ms = Math.floor(Math.max(fromMs, 0) / DAY_MS) * DAY_MS; ms < toMs; ms += DAY_MS)
-      days.add(new Date(ms).toISOString().slice(0, 10));
+      days.add(dayOf(ms));
   return [...days];
 };
 

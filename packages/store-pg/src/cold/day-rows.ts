@@ -1,10 +1,11 @@
 /** The rows of a day out of PostgreSQL, as they are packed. */
 import { type DayRows, TABLES, type TableName } from '@svc/cold-ledger';
+import { DAY_MS } from '@svc/protocol';
 import type { Day } from '@svc/service';
 import type { ClientBase } from 'pg';
 import { clientConfig, openClient } from '../client.ts';
 import { toStoreError } from '../errors.ts';
-import { DAY_MS, lowestReceiptId } from '../receipt-ids.ts';
+import { lowestReceiptId } from '../receipt-ids.ts';
 
 /** Of the largest rows that the service stores some 10 MB. */
 const BATCH = 512;

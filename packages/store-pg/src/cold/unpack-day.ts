@@ -6,11 +6,12 @@ import { createHash } from 'node:crypto';
 import { type ColdDayReader, type ReceiptRow, TABLES } from '@svc/cold-ledger';
 import { CompactRange, formatHash, hashLeaf } from '@svc/merkle';
 import { nativeSha256 } from '@svc/merkle/native';
+import { DAY_MS } from '@svc/protocol';
 import type { Day } from '@svc/service';
 import type { ClientBase } from 'pg';
 import { clientConfig, openClient } from '../client.ts';
 import { toStoreError } from '../errors.ts';
-import { DAY_MS, lowestReceiptId } from '../receipt-ids.ts';
+import { lowestReceiptId } from '../receipt-ids.ts';
 
 /** Of a statement: putting an index on a day of 10^7 Receipts. Between two of them a store of objects may take its time. */
 const STATEMENT_MS = 600_000;

@@ -2,9 +2,9 @@
  * How many receipts of a filter each counted day has, from the coarsest of the stored sums that can tell. Of a Grant only
  * the days are kept: there it is how many its Principal has, at least as many.
  */
+import { DAY_MS, dayOf } from '@svc/protocol';
 import { Conditions } from '../conditions.ts';
 import { dailySumsOf } from '../daily-sums.ts';
-import { DAY_MS } from '../receipt-ids.ts';
 import type { Statement } from '../statement.ts';
 import type { Search } from './search.ts';
 
@@ -36,4 +36,4 @@ const daysOfGrant = ({ grantId, principal }: Search, where: Conditions): string 
   `(select days from usage_by_grant where grant_id = ${where.parameter(grantId)}
     and principal is not distinct from ${where.parameter(principal ?? null)})`;
 
-const dateOf = (dayNumber: number): string => new Date(dayNumber * DAY_MS).toISOString().slice(0, 10);
+const dateOf = (dayNumber: number): string => dayOf(dayNumber * DAY_MS);

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   type ApiKeyId,
+  DAY_MS,
   type DidWeb,
   encodeUlid,
   type GrantId,
@@ -17,7 +18,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { mostPartitionsLocked } from '../../test/partition-locks.ts';
 import { ColdReader } from '../cold/cold-reader.ts';
 import type { Database } from '../database.ts';
-import { DAY_MS, lowestReceiptId } from '../receipt-ids.ts';
+import { lowestReceiptId } from '../receipt-ids.ts';
 import { decisionRepository } from '../repositories/decisions.ts';
 import type { Shape } from './cold-days.ts';
 import { type Found, searchHotDays } from './search-decisions.ts';

@@ -1,6 +1,7 @@
 /** Closed days, their Merkle tiles and their checkpoints. Published rows never change (triggers refuse it). */
 import { TILE_HASHES } from '@svc/merkle';
 import type { ReceiptId, Sha256 } from '@svc/protocol';
+import { DAY_MS } from '@svc/protocol';
 import {
   type CheckpointRecord,
   type CheckpointRepository,
@@ -13,7 +14,7 @@ import {
 import { againIfMoved, type ColdReader, type Question } from '../cold/cold-reader.ts';
 import type { NamedDay } from '../cold/open-days.ts';
 import type { Database } from '../database.ts';
-import { DAY_MS, lowestReceiptId } from '../receipt-ids.ts';
+import { lowestReceiptId } from '../receipt-ids.ts';
 
 /** Of `CheckpointRecord`. */
 export const checkpointColumns = `day::text as day, tree_size as "treeSize", root, previous_root as "previousRoot",

@@ -1,4 +1,5 @@
 import type { DidWeb, OrgId } from '@svc/protocol';
+import { DAY_MS } from '@svc/protocol';
 import type { EntitlementPush, Store } from '@svc/service';
 import { sampled } from '@svc/testkit/sampled';
 import { capped, getEntitlement, productionCheck, push, recount } from '@svc/testkit/store/entitlements';
@@ -9,8 +10,6 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runCountingLocks } from '../../test/partition-locks.ts';
 import { lowestReceiptId } from '../receipt-ids.ts';
-
-const DAY_MS = 86_400_000;
 
 const stores = withStores();
 const node = (index: number): Store => (index % 2 === 0 ? stores.first : stores.second);

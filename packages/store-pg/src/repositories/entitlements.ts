@@ -1,9 +1,10 @@
 /** Entitlements of orgs (interface §Entitlement); `svc_put_entitlement` keeps order and count. */
 import type { OrgId } from '@svc/protocol';
+import { DAY_MS, dayOf } from '@svc/protocol';
 import type { EntitlementPush, EntitlementRecord, EntitlementRepository } from '@svc/service';
 import { againIfMoved, findColdDays, type Ledger, type Question } from '../cold/cold-reader.ts';
 import type { Database } from '../database.ts';
-import { DAY_MS, lowestReceiptId } from '../receipt-ids.ts';
+import { lowestReceiptId } from '../receipt-ids.ts';
 
 /** A row `e` as JSON. */
 export const entitlementJson = `json_build_object('orgId', e.org_id, 'production', e.production,
@@ -55,7 +56,7 @@ async function countColdChecks(
   const sinceMs = Math.max(capSinceMs ?? 0, 0);
   const untilMs = Math.ceil(sinceMs / DAY_MS) * DAY_MS;
   if (sinceMs === untilMs) return null;
-  const day = new Date(sinceMs).toISOString().slice(0, 10);
+  const day = dayOf(sinceMs);
   const [hash] = (await findColdDays(database, [day])).values();
   if (hash === undefined) return null;
   const members = await database.read<{ did: string }>({

@@ -3,10 +3,10 @@
  * one text; rows of their own would cost more than the counting.
  */
 import type { ApiKeyId } from '@svc/protocol';
+import { DAY_MS, dayOf } from '@svc/protocol';
 import type { Day, DayCount, DayKeyCount, DecisionFilter } from '@svc/service';
 import { Conditions } from '../conditions.ts';
 import type { Database } from '../database.ts';
-import { DAY_MS } from '../receipt-ids.ts';
 import type { Statement } from '../statement.ts';
 import { COUNTED_BY, type Counted, countsSql, type Sums } from './usage-statements.ts';
 
@@ -43,7 +43,7 @@ const rememberDays = () => {
   return (dayNumber: string): Day => {
     const known = days.get(dayNumber);
     if (known !== undefined) return known;
-    const day = new Date(Number(dayNumber) * DAY_MS).toISOString().slice(0, 10);
+    const day = dayOf(Number(dayNumber) * DAY_MS);
     days.set(dayNumber, day);
     return day;
   };

@@ -1,9 +1,10 @@
 /** The statements that count decisions, put together for what is asked. Each adds up stored sums and receipts. */
+import { DAY_MS, dayOf } from '@svc/protocol';
 import type { ApartTenants, DecisionFilter, FigureFilter } from '@svc/service';
 import type { CountedColumn, CountedRows, MsRange } from '../cold/count-days.ts';
 import { Conditions } from '../conditions.ts';
 import { type DailySums, dailySumsOf } from '../daily-sums.ts';
-import { DAY_MS, lowestReceiptId } from '../receipt-ids.ts';
+import { lowestReceiptId } from '../receipt-ids.ts';
 import type { Statement } from '../statement.ts';
 
 /** One row for each day and reason. */
@@ -228,4 +229,4 @@ const given = (text: string, value: unknown, parameters: Conditions): string[] =
   value === undefined || value === null ? [] : [text.replace('?', parameters.parameter(value))];
 
 /** Nothing was decided before 1970, and dates begin after the year 0. */
-const dateOf = (ms: number): string => new Date(Math.max(ms, 0)).toISOString().slice(0, 10);
+const dateOf = (ms: number): string => dayOf(Math.max(ms, 0));

@@ -5,13 +5,13 @@ import { buildWorld, SERVICE, serviceDocument, statusSigner } from './world.ts';
 
 export { serviceDocument } from './world.ts';
 
-const DAY_MS = Date.UTC(2026, 10, 20);
+const MIDNIGHT_MS = Date.UTC(2026, 10, 20);
 
 export const signedBundle = async () => {
   const { signed, body, evidence } = await buildWorld();
   const others = ['0', '1', '2'].map((end) => body.receipt_id.replace(/.$/, end));
   const receiptIds = [...new Set([...others, body.receipt_id])].sort();
-  const { day } = await signDay(DAY_MS, receiptIds, new Uint8Array(32), {
+  const { day } = await signDay(MIDNIGHT_MS, receiptIds, new Uint8Array(32), {
     serviceDid: SERVICE,
     signer: statusSigner,
   });

@@ -2,14 +2,13 @@
 import { createHash } from 'node:crypto';
 import type { Body, Routes } from '@svc/contract';
 import { formatHash, MerkleTree } from '@svc/merkle';
-import { encodeUlid, type Signer } from '@svc/protocol';
+import { DAY_MS, dayOf, encodeUlid, type Signer } from '@svc/protocol';
 import { buildCheckpoint, leafOfReceipt, signCheckpoint } from '@svc/transparency';
 import { SERVICE, signerOf } from './signed-receipts.ts';
 
 type Checkpoint = Body<Routes['getCheckpoint'], 200>;
 type InclusionProof = Body<Routes['getInclusion'], 200>;
 
-const DAY_MS = 86_400_000;
 const FIRST_DAY_MS = Date.UTC(2026, 10, 9);
 /** Receipts of each day, the first day first. */
 const SIZES = [3, 41, 17, 0, 64, 1_203, 88, 5, 31, 250, 1];
@@ -43,7 +42,7 @@ export const signDay = async (
   const tree = new MerkleTree(receiptIds.map((id) => leafOfReceipt(id)));
   const checkpoint = buildCheckpoint({
     serviceDid,
-    day: new Date(dayMs).toISOString().slice(0, 10),
+    day: dayOf(dayMs),
     treeSize: receiptIds.length,
     root: tree.root,
     previousRoot,

@@ -1,7 +1,7 @@
 /** A ledger of closed days with whatever a day may have, and what packs them. */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { manifestReader, type PackDaysDeps } from '@svc/cold-ledger';
-import { type DidWeb, encodeBase64urlText, encodeUlid, type ReceiptId } from '@svc/protocol';
+import { DAY_MS, type DidWeb, encodeBase64urlText, encodeUlid, type ReceiptId } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import {
   checkContent,
@@ -31,8 +31,6 @@ export const PRINCIPALS = ['acme', 'corp'].map((name) => `did:web:${name}.exampl
 export const KEYS = ['aaaaaaaaaaaa', 'bbbbbbbbbbbb', 'cccccccccccc'];
 export const REASONS = ['GRANT_MALFORMED', 'ISSUER_UNVERIFIED', 'PROOF_REPLAYED'];
 export const GRANTS = ['1', '2', '3'].map((end) => `urn:svc:grant:01K${end.repeat(23)}`);
-
-const DAY_MS = 86_400_000;
 
 /** Repeatable, so that a failure can be looked into; ids are not. */
 const randomFrom = (seed: number) => {

@@ -3,6 +3,7 @@
  * is added up anew. Windows are cut out of the text of the date.
  */
 import type { Period, Sha256 } from '@svc/protocol';
+import { DAY_MS } from '@svc/protocol';
 
 export interface NaiveBudget {
   readonly key: Sha256;
@@ -23,8 +24,6 @@ export interface Move {
   readonly key: Sha256;
   readonly atMs: number;
 }
-
-const DAY_MS = 86_400_000;
 
 /** The first instant, as text. */
 export const windowOf = (period: Period, nowMs: number): string => {

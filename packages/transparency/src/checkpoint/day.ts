@@ -1,27 +1,19 @@
 /** UTC days. A Receipt belongs to the day of the time in its ULID (protocol §12). */
 
-import { parseTimestamp, ulidTimeMs } from '@svc/codec';
+import { DAY_MS, dayOf, dayStartMs, parseTimestamp, ulidTimeMs } from '@svc/codec';
 import { hashLeaf, type Sha256 } from '@svc/merkle';
 import { isReceiptId, ulidOf } from '@svc/protocol';
-
-const DAY_MS = 86_400_000;
-const DATE_CHARS = 'YYYY-MM-DD'.length;
 
 /** Whether the text is an existing day, `YYYY-MM-DD`. */
 export const isDay = (text: unknown): text is string =>
   typeof text === 'string' && parseTimestamp(`${text}T00:00:00Z`) !== null;
-
-const dayAt = (ms: number): string => new Date(ms).toISOString().slice(0, DATE_CHARS);
-
-/** The start of a day in milliseconds since the epoch. */
-const dayStartMs = (day: string): number => Date.parse(`${day}T00:00:00Z`);
 
 /** The end of a day (exclusive) in milliseconds since the epoch. */
 export const dayEndMs = (day: string): number => dayStartMs(day) + DAY_MS;
 
 /** The next day. Throws RangeError after the year 9999 and for a text that is no day. */
 export const dayAfter = (day: string): string => {
-  const next = isDay(day) ? dayAt(dayEndMs(day)) : '';
+  const next = isDay(day) ? dayOf(dayEndMs(day)) : '';
   if (!isDay(next)) throw new RangeError(`no day follows ${day}`);
   return next;
 };
@@ -29,7 +21,7 @@ export const dayAfter = (day: string): string => {
 /** The UTC day of a Receipt, or null if the text is no Receipt id or its time is beyond the year 9999. */
 export const dayOfReceipt = (receiptId: string): string | null => {
   const timeMs = isReceiptId(receiptId) ? ulidTimeMs(ulidOf(receiptId)) : null;
-  const day = timeMs === null ? null : dayAt(timeMs);
+  const day = timeMs === null ? null : dayOf(timeMs);
   return isDay(day) ? day : null;
 };
 

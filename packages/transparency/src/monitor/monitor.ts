@@ -9,6 +9,7 @@
  */
 
 import type { CryptoPort } from '@svc/codec';
+import { DAY_MS, dayOf, dayStartMs } from '@svc/codec';
 import type { Sha256 } from '@svc/merkle';
 import { findChainBreak } from '../checkpoint/chain.ts';
 import { dayAfter } from '../checkpoint/day.ts';
@@ -119,7 +120,7 @@ class Monitor {
   #describeDelay(): readonly string[] {
     const day = this.#seen.at(-1)?.checkpoint.day;
     if (day === undefined) return [];
-    const days = Math.floor((this.options.nowMs - Date.parse(`${day}T00:00:00Z`)) / DAY_MS) - 1;
+    const days = Math.floor((this.options.nowMs - dayStartMs(day)) / DAY_MS) - 1;
     return days < 2 ? [] : [`${days} days have ended since ${day}, the latest that is published`];
   }
 
@@ -307,7 +308,4 @@ const distinct = (alarms: readonly Alarm[]): Alarm[] => {
   return [...byText.values()];
 };
 
-const DAY_MS = 86_400_000;
-
-const dayBefore = (day: string): string =>
-  new Date(Date.parse(`${day}T00:00:00Z`) - DAY_MS).toISOString().slice(0, 'YYYY-MM-DD'.length);
+const dayBefore = (day: string): string => dayOf(dayStartMs(day) - DAY_MS);

@@ -1,4 +1,5 @@
 /** P19 under svc-base-v2: which calendar window an instant lies in, and what was spent in it (protocol §11). */
+import { DAY_MS } from '@svc/protocol';
 import { consumed, underV2 } from '../../balances.ts';
 import { purchaseCapability, type Scene } from '../../scene.ts';
 import { allow, type Covers, deny, type VectorCase } from '../../vector-case.ts';
@@ -6,7 +7,6 @@ import { allow, type Covers, deny, type VectorCase } from '../../vector-case.ts'
 const LEFT: Covers = { P19: true };
 const SPENT: Covers = { P18: true, P19: false, P20: 'skipped' };
 
-const DAY_MS = 86_400_000;
 const seconds = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 
 /** The whole scene at another time; what it looks up is as fresh as before. */

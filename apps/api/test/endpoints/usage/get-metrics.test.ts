@@ -1,14 +1,12 @@
 /** `GET /metrics` (interface §Metrics): public, aggregate, self-test tenants apart, named by consent alone. */
 import { randomBytes } from 'node:crypto';
-import { encodeUlid } from '@svc/protocol';
+import { DAY_MS, dayOf, encodeUlid } from '@svc/protocol';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { newOrgId, randomSlug, withOwnDeployment } from '../../world/deployment.ts';
 
 const selfTest = newOrgId();
 const deployment = withOwnDeployment({ SVC_SELF_TEST_ORGS: selfTest });
-const DAY_MS = 86_400_000;
 const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
-const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 const subjects: string[] = [];
 let named: string;

@@ -1,12 +1,11 @@
 /** `GET /usage` (interface §Usage, §GET /usage): every caller's view of the same decisions, before and after they are summed. */
 import { randomBytes } from 'node:crypto';
-import { encodeUlid } from '@svc/protocol';
+import { DAY_MS, encodeUlid } from '@svc/protocol';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../../world/api-node.ts';
 import { randomSlug, withOwnDeployment } from '../../world/deployment.ts';
 
 const deployment = withOwnDeployment();
-const DAY_MS = 86_400_000;
 const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
 
 interface Decision {
