@@ -3,6 +3,7 @@ export * from './base64url.ts';
 export { decodeBase64urlText, encodeBase64urlText } from './base64url-text.ts';
 export * from './bounded-memo.ts';
 export type * from './branded.ts';
+export * from './bytes.ts';
 export * from './compact-jws.ts';
 export * from './crypto.ts';
 export * from './day.ts';

@@ -21,6 +21,7 @@ export {
   formatTimestamp,
   HTU_MAX_CHARS,
   isJsonObject,
+  isSameBytes,
   isSha256,
   JcsError,
   type JsonObject,

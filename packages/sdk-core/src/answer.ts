@@ -1,5 +1,12 @@
 /** Reading what the service answered (interface §Errors): within a size, as strict JSON, or as an error of its own. */
-import { decodeUtf8, isJsonObject, type JsonValue, parseRetryAfter, parseStrictJson } from '@svc/codec';
+import {
+  concatBytes,
+  decodeUtf8,
+  isJsonObject,
+  type JsonValue,
+  parseRetryAfter,
+  parseStrictJson,
+} from '@svc/codec';
 import type { Deadline } from './deadline.ts';
 import { SvcError } from './errors.ts';
 
@@ -61,7 +68,7 @@ export async function readText(
   try {
     for (;;) {
       const { done, value } = await deadline.within(reader.read());
-      if (done) return decodeUtf8(concat(parts, length));
+      if (done) return decodeUtf8(concatBytes(parts));
       parts.push(value);
       length += value.byteLength;
       if (length > maxBytes) return null;
@@ -69,16 +76,6 @@ export async function readText(
   } finally {
     reader.cancel().catch(() => undefined);
   }
-}
-
-function concat(parts: readonly Uint8Array[], length: number): Uint8Array {
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.byteLength;
-  }
-  return bytes;
 }
 
 function readErrorBody(body: JsonValue): { code: string | null; message: string | null } {

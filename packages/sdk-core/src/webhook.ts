@@ -2,7 +2,14 @@
  * Webhooks as they arrive (Standard Webhooks 1.0.0): believed if a secret of the subscription, or the service under its DID
  * document, has signed these very bytes just now. Runs wherever Web Crypto does.
  */
-import { decodeUtf8, encodeUtf8, isJsonObject, parseStrictJson, portableCrypto } from '@svc/codec';
+import {
+  concatBytes,
+  decodeUtf8,
+  encodeUtf8,
+  isJsonObject,
+  parseStrictJson,
+  portableCrypto,
+} from '@svc/codec';
 import { readServiceKeys, type ServiceKeys } from '@svc/transparency/service-keys';
 import {
   aFunction,
@@ -195,13 +202,7 @@ const bytesOfRequest = async (request: Request): Promise<Uint8Array> => {
     await reader.cancel();
     throw tooLong();
   }
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
+  return concatBytes(parts);
 };
 
 /** Of signatures of other versions nothing is made. */

@@ -2,7 +2,7 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { decodeBase64url } from '@svc/protocol';
+import { decodeBase64url, isSameBytes } from '@svc/protocol';
 import { KeySetError, type PublishedKey, type ServiceSigner, type SignWith, signerOf } from '@svc/service';
 import { checkPassphrase, decryptPrivateKey, encryptPrivateKey, findPrivateKey } from './encrypted-key.ts';
 import type { FileUri } from './key-uri.ts';
@@ -34,13 +34,12 @@ export const writePrivateKey = (privateKey: KeyObject, name: string, sources: Ke
   const made = { uri: `file:${fileOf(name)}`, publicKey: publicPartOf(privateKey) };
   if (!existsSync(path))
     sources.writeSecret(path, encryptPrivateKey(privateKey, passphraseOf(path, sources)));
-  else if (!isSame(publicPartOf(readPrivateKey(path, sources)), made.publicKey))
+  else if (!isSameBytes(publicPartOf(readPrivateKey(path, sources)), made.publicKey))
     throw new KeySetError(`${path} is there already, with another key: move it away`);
   return made;
 };
 
 const fileOf = (name: string): string => `${name}.pem`;
-const isSame = (one: Uint8Array, other: Uint8Array): boolean => Buffer.from(one).equals(other);
 
 /** The file once more, under another passphrase; null where it has that one already. Throws `KeySetError`. */
 export const reEncrypt = (uri: FileUri, sources: KeySources, newPassphrasePath: string): string | null => {

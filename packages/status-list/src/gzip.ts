@@ -3,6 +3,7 @@
  * make a large allocation. The member must be the whole input, bare of optional header fields, and its length and
  * CRC-32 must be right.
  */
+import { concatBytes } from '@svc/codec';
 import { Gunzip, gzipSync } from 'fflate';
 
 /** DEFLATE expands at most 1,032 times, so one slice overshoots the cap by about 1 MiB before the cap is looked at. */
@@ -44,19 +45,7 @@ function inflateMember(data: Uint8Array, maxBytes: number): Uint8Array | null {
     return null;
   }
   const [end] = memberStarts;
-  return memberStarts.length === 1 && end === data.length && length <= maxBytes
-    ? concat(parts, length)
-    : null;
-}
-
-function concat(parts: readonly Uint8Array[], length: number): Uint8Array {
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
+  return memberStarts.length === 1 && end === data.length && length <= maxBytes ? concatBytes(parts) : null;
 }
 
 const CRC_TABLE = /* @__PURE__ */ Uint32Array.from({ length: 256 }, (_, n) => {

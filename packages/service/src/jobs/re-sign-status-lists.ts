@@ -5,6 +5,7 @@
  * tampered with never gets the service's word. What is found is told by the credentials themselves, so a round that was
  * cut off is completed by the next, and two at once sign nothing twice.
  */
+import { isSameBytes } from '@svc/codec';
 import type { ServiceDeps } from '../deps.ts';
 import { readOwnCredential } from '../grants/own-credential.ts';
 import { setStatusBits, statusListHeader } from '../grants/status-list.ts';
@@ -57,7 +58,8 @@ const reSignLocked = async (deps: Deps, tx: Repositories, url: string): Promise<
   const list = await tx.statusLists.findForUpdate(url);
   if (list === null) return 'elsewhere';
   const former = readOwnCredential(deps, url, list.credential, { atAnyTime: true });
-  const problem = 'problem' in former ? former.problem : isSame(former.bits, list.bits) ? null : 'other bits';
+  const problem =
+    'problem' in former ? former.problem : isSameBytes(former.bits, list.bits) ? null : 'other bits';
   if (problem !== null) {
     deps.log.error('status_list.unusable', { url, problem });
     return 'left';
@@ -66,5 +68,3 @@ const reSignLocked = async (deps: Deps, tx: Repositories, url: string): Promise<
   await setStatusBits(deps, tx, list, []);
   return 'signed';
 };
-
-const isSame = (a: Uint8Array, b: Uint8Array): boolean => Buffer.from(a).equals(b);

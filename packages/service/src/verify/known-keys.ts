@@ -3,6 +3,7 @@
  * the record says what has become of them. A kid that the record does not know could not be retired or compromised, and
  * other key bytes under a known kid are another key: neither decides anything.
  */
+import { isSameBytes } from '@svc/codec';
 import { type DidDocument, decodeMultikey, type PrincipalFact } from '@svc/protocol';
 import type { KeyState, PrincipalKeyRecord } from '../ports/principals.ts';
 
@@ -12,7 +13,7 @@ export const withKnownKeys = (document: DidDocument, keys: readonly PrincipalKey
   for (const { kid, publicKeyMultibase } of keys) {
     const inDocument = document.assertionKeys.get(kid);
     const recorded = decodeMultikey(publicKeyMultibase);
-    if (inDocument !== undefined && recorded !== null && isSame(inDocument, recorded))
+    if (inDocument !== undefined && recorded !== null && isSameBytes(inDocument, recorded))
       assertionKeys.set(kid, inDocument);
   }
   return { ...document, assertionKeys };
@@ -35,6 +36,3 @@ export const keyStateOf = (keys: readonly PrincipalKeyRecord[], kid: string): Pr
 
 const isWorse = (a: PrincipalKeyRecord, b: PrincipalKeyRecord): boolean =>
   SEVERITY[a.state] > SEVERITY[b.state] || (a.state === b.state && a.sinceMs < b.sinceMs);
-
-const isSame = (a: Uint8Array, b: Uint8Array): boolean =>
-  a.length === b.length && a.every((byte, i) => byte === b[i]);

@@ -6,6 +6,7 @@
  * all else about the Grant is evaluated every time. Beside that each request remembers its own verdicts, good or bad, and the
  * hash of its Grant, for as long as it lasts: it may be evaluated several times, and the tokens that it holds do not change.
  */
+import { isSameBytes } from '@svc/codec';
 import {
   type CryptoPort,
   type Presented,
@@ -63,8 +64,8 @@ export class GrantMemo {
       sha256Hex: (data) => (data === jws ? hash() : crypto.sha256Hex(data)),
       isStrictKey: (publicKey) => crypto.isStrictKey(publicKey),
       verify: (publicKey, message, signature) => {
-        const isGrants = message === signingInput && isSame(signature, grant.value.signature);
-        if (isGrants && known !== undefined && isSame(known.publicKey, publicKey)) return true;
+        const isGrants = message === signingInput && isSameBytes(signature, grant.value.signature);
+        if (isGrants && known !== undefined && isSameBytes(known.publicKey, publicKey)) return true;
         const verifies = crypto.verify(publicKey, message, signature);
         if (verifies && isGrants)
           this.checked.set(jws, { grant, hash: hash(), publicKey: Uint8Array.from(publicKey) });
@@ -100,7 +101,11 @@ export const checkedOnce = (crypto: CryptoPort): CryptoPort => {
     isStrictKey: (publicKey) => crypto.isStrictKey(publicKey),
     verify: (publicKey, message, signature) => {
       const known = verdicts.get(message);
-      if (known !== undefined && isSame(known.publicKey, publicKey) && isSame(known.signature, signature))
+      if (
+        known !== undefined &&
+        isSameBytes(known.publicKey, publicKey) &&
+        isSameBytes(known.signature, signature)
+      )
         return known.verifies;
       const verifies = crypto.verify(publicKey, message, signature);
       verdicts.set(message, { publicKey, signature, verifies });
@@ -108,6 +113,3 @@ export const checkedOnce = (crypto: CryptoPort): CryptoPort => {
     },
   };
 };
-
-const isSame = (a: Uint8Array, b: Uint8Array): boolean =>
-  a === b || (a.length === b.length && a.every((byte, i) => byte === b[i]));

@@ -1,0 +1,14 @@
+/** Whether both have the same bytes. It stops at the first that differs: nothing secret is compared by it. */
+export const isSameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
+  a === b || (a.length === b.length && a.every((byte, i) => byte === b[i]));
+
+/** The parts in one piece. */
+export const concatBytes = (parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+};
