@@ -1,6 +1,6 @@
 /** Yesterday, with so many Receipts. Each is a copy of a real one, with an id and a signature of its own. */
 import { DAY_MS, dayOf } from '@svc/protocol';
-import { withSession } from './session.ts';
+import { withoutTriggers } from './session.ts';
 
 /** Of an Ed25519 signature in base64url. */
 const SIGNATURE_CHARS = 86;
@@ -22,7 +22,7 @@ export async function fillYesterday(
 ): Promise<void> {
   const startMs = Math.floor(Date.now() / DAY_MS) * DAY_MS - DAY_MS;
   const day = dayOf(startMs);
-  await withSession(databaseUrl, async (session) => {
+  await withoutTriggers(databaseUrl, async (session) => {
     await session.query('update deployment set first_day = $1', [day]);
     await session.query('select svc_ensure_receipt_partitions($1, $1)', [day]);
     await session.query(
@@ -44,14 +44,14 @@ export async function fillYesterday(
 
 /** As before it was closed. */
 export const reopen = (databaseUrl: string): Promise<void> =>
-  withSession(databaseUrl, async (session) => {
+  withoutTriggers(databaseUrl, async (session) => {
     for (const table of ['content_checks', 'merkle_tiles', 'checkpoints', 'closed_days'])
       await session.query(`delete from ${table}`);
   });
 
 /** Some ids of the day, spread over it. */
 export const pickReceiptIds = (databaseUrl: string, count: number, receipts: number): Promise<string[]> =>
-  withSession(databaseUrl, async (session) => {
+  withoutTriggers(databaseUrl, async (session) => {
     const { rows } = await session.query<{ id: string }>(
       `select receipt_id as id from (
          select receipt_id, row_number() over (order by receipt_id) as n from receipts

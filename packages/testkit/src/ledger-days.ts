@@ -1,7 +1,7 @@
 /** Receipts of days gone by, which no commit could store now, and the deployment's first day moved back to them. */
 import { randomBytes } from 'node:crypto';
 import { DAY_MS, dayOf, encodeUlid, type ReceiptId, ulidOf, ulidTimeMs } from '@svc/protocol';
-import pg from 'pg';
+import { withSession } from './store/session.ts';
 
 /** `YYYY-MM-DD`, so many days before today. */
 export const daysAgo = (days: number): string => dayOf(Date.now() - days * DAY_MS);
@@ -36,14 +36,3 @@ export const tamper = (url: string, text: string, values: readonly unknown[] = [
     await session.query(`set session_replication_role = 'replica'`);
     await session.query(text, [...values]);
   });
-
-const withSession = async (url: string, work: (session: pg.Client) => Promise<unknown>): Promise<void> => {
-  const session = new pg.Client({ connectionString: url });
-  session.on('error', () => {});
-  await session.connect();
-  try {
-    await work(session);
-  } finally {
-    await session.end();
-  }
-};
