@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { CompactSign, compactVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { decodeBase64url, encodeBase64url } from './base64url.ts';
-import { parseCompactJws, type Signer, signCompactJws } from './compact-jws.ts';
+import { didOfKid, kidOfJws, parseCompactJws, type Signer, signCompactJws } from './compact-jws.ts';
 import { portableCrypto } from './crypto.ts';
 import { nativeCrypto } from './native.ts';
 import { encodeUtf8 } from './utf8.ts';
@@ -144,5 +144,24 @@ describe('the published JWS', () => {
     for (const port of [portableCrypto, nativeCrypto])
       expect(port.verify(key, jws.slice(0, end), signature)).toBe(true);
     expect(problemOf(jws)).toMatch(/^payload: /);
+  });
+});
+
+describe('the kid of a JWS', () => {
+  it('is read from the header, and is of a DID', async () => {
+    const kid = kidOfJws(await signCompactJws(signer, { typ: 'vc+jwt' }, { a: 1 }), MAX_CHARS);
+    expect(kid).toBe(signer.kid);
+    expect(didOfKid(kid ?? '')).toBe('did:web:acme.example');
+    expect(didOfKid('did:web:acme.example')).toBe('did:web:acme.example');
+  });
+
+  it('is null where there is none, and of what is no JWS', async () => {
+    const token = await signCompactJws(signer, { typ: 'vc+jwt' }, { a: 1 });
+    const [, payload = '', signature = ''] = token.split('.');
+    const without = [part('{"alg":"EdDSA"}'), payload, signature].join('.');
+    const number = [part('{"alg":"EdDSA","kid":7}'), payload, signature].join('.');
+    for (const text of [without, number, token.slice(0, token.lastIndexOf('.')), `${token}=`, '', 'x'])
+      expect(kidOfJws(text, MAX_CHARS)).toBeNull();
+    expect(kidOfJws(token, token.length - 1)).toBeNull();
   });
 });

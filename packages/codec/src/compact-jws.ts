@@ -41,6 +41,15 @@ export const parseCompactJws = (text: string, maxChars: number): ParseJwsResult 
   return { ok: true, header, payload, signingInput: text.slice(0, lastDot), signature };
 };
 
+/** The `kid` in the header; null for what is no JWS, or names no key. Nothing of it has been verified. */
+export const kidOfJws = (jws: string, maxChars: number): string | null => {
+  const parsed = parseCompactJws(jws, maxChars);
+  return parsed.ok && typeof parsed.header.kid === 'string' ? parsed.header.kid : null;
+};
+
+/** The DID of a key's DID URL. */
+export const didOfKid = (kid: string): string => kid.split('#', 1)[0] ?? '';
+
 /** The JSON object in one part, or what is wrong with it. */
 const parseObjectPart = (part: string): JsonObject | string => {
   const text = decodeBase64urlText(part);

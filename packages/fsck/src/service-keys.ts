@@ -1,7 +1,10 @@
 /** Every key the service has signed with, from the database, as its DID documents: one for each name that it had. */
-import { decodeMultikey } from '@svc/protocol';
+import { decodeMultikey, didOfKid, kidOfJws } from '@svc/protocol';
 import { readServiceKeys } from '@svc/transparency';
 import type { Query } from './query.ts';
+
+/** More than any JWS in the database has. */
+const MAX_JWS_CHARS = 4_194_304;
 
 export interface ServiceKeys {
   /** The present one. Null if no key was used yet. */
@@ -26,7 +29,7 @@ export const loadServiceKeys = async (query: Query): Promise<ServiceKeys> => {
   const pinned = await query<{ did: string }>('select did from service_dids order by number');
   const [first] = rows;
   const found =
-    pinned.length > 0 ? pinned.map(({ did }) => did) : first === undefined ? [] : [didOf(first.kid)];
+    pinned.length > 0 ? pinned.map(({ did }) => did) : first === undefined ? [] : [didOfKid(first.kid)];
   const serviceDid = found.at(-1) ?? null;
   const byKid = new Map<string, Uint8Array>();
   for (const { kid, publicKey } of rows) {
@@ -36,23 +39,12 @@ export const loadServiceKeys = async (query: Query): Promise<ServiceKeys> => {
   const documents = new Map(found.map((did) => [did, documentWith(did, rows)]));
   const present = documents.get(serviceDid ?? '') ?? documentWith('', []);
   const documentOf = (jws: string) =>
-    documents.size < 2 ? present : (documents.get(didOf(kidOf(jws))) ?? present);
+    documents.size < 2 ? present : (documents.get(didOfKid(kidOfJws(jws, MAX_JWS_CHARS) ?? '')) ?? present);
   return { serviceDid, dids: new Set(found), documentOf, byKid };
 };
 
-const didOf = (kid: string): string => kid.split('#', 1)[0] ?? '';
-
-const kidOf = (jws: string): string => {
-  try {
-    const { kid } = JSON.parse(Buffer.from(jws.split('.', 1)[0] ?? '', 'base64url').toString());
-    return String(kid);
-  } catch {
-    return '';
-  }
-};
-
 const documentWith = (did: string, rows: readonly Row[]): unknown => {
-  const own = rows.filter(({ kid }) => didOf(kid) === did);
+  const own = rows.filter(({ kid }) => didOfKid(kid) === did);
   const document = {
     '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/multikey/v1'],
     id: did,

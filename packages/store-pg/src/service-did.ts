@@ -4,7 +4,7 @@
  * SVC_DOMAIN stays for ever (docs/operations.md, "The name of the service").
  */
 import { randomBytes } from 'node:crypto';
-import { type DidWeb, encodeUlid, parseCompactJws } from '@svc/protocol';
+import { type DidWeb, didOfKid, encodeUlid, kidOfJws } from '@svc/protocol';
 import { StoreError } from '@svc/service';
 import type pg from 'pg';
 import { clientConfig, openClient } from './client.ts';
@@ -95,21 +95,14 @@ const assertNotAnother = async (client: pg.ClientBase, did: string): Promise<voi
       array(select distinct split_part(kid, '#', 1) from service_keys order by 1) as keys`,
   );
   const { receipt = null, checkpoint = null, keys = [] } = rows[0] ?? {};
-  const signedAs = [didOf(kidOf(receipt)), didOf(checkpoint)].filter((one) => one !== null);
+  const kids = [receipt === null ? null : kidOfJws(receipt, MAX_JWS_CHARS), checkpoint];
+  const signedAs = kids.filter((kid) => kid !== null).map(didOfKid);
   const other = signedAs.find((one) => one !== did);
   if (other !== undefined)
     throw anotherService(other, did, 'the latest Receipts of this database are those of');
   if (signedAs.length === 0 && keys[0] !== undefined && !keys.includes(did))
     throw anotherService(keys.join(' and '), did, 'this database has keys of');
 };
-
-const kidOf = (receipt: string | null): unknown => {
-  const jws = receipt === null ? null : parseCompactJws(receipt, MAX_JWS_CHARS);
-  return jws?.ok ? jws.header.kid : null;
-};
-
-const didOf = (kid: unknown): string | null =>
-  typeof kid === 'string' ? (kid.split('#', 1)[0] ?? null) : null;
 
 const anotherService = (its: string, configured: string, of: string): StoreError =>
   new StoreError(

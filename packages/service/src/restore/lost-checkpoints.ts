@@ -2,7 +2,9 @@
  * Days that were closed in a lost span keep the checkpoint that was published: a second one would be a fork. It is put back
  * as it was signed, without tiles; which Receipts are below it is no longer known here, and the statement says so.
  */
+import { kidOfJws } from '@svc/codec';
 import type { JsonObject, Sha256 } from '@svc/protocol';
+import { RECEIPT_JWS_MAX_CHARS } from '@svc/receipts';
 import { verifyCheckpoint } from '@svc/transparency';
 import type { ServiceDeps } from '../deps.ts';
 import type { CheckpointRecord, Day } from '../ports/checkpoints.ts';
@@ -12,7 +14,6 @@ import {
   identityOfKey,
   type PublishedIdentity,
 } from '../service-keys/service-identity.ts';
-import { kidOf } from '../transparency/attest.ts';
 import type { Kept } from './kept.ts';
 
 type Deps = Pick<ServiceDeps, 'store' | 'identity' | 'crypto'>;
@@ -49,7 +50,9 @@ const readCheckpoint = (
   const text = String(jws);
   const verified = verifyCheckpoint({
     checkpoint: text,
-    serviceDidDocument: documentOfAnyTime(identityOfKey(identity, kidOf(text) ?? '')),
+    serviceDidDocument: documentOfAnyTime(
+      identityOfKey(identity, kidOfJws(text, RECEIPT_JWS_MAX_CHARS) ?? ''),
+    ),
     crypto,
   });
   if (!verified.ok || verified.checkpoint.day !== day)

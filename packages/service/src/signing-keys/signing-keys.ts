@@ -2,6 +2,7 @@
  * The life of a Principal's signing keys (interface §Key states): active, then retired, then compromised, never back.
  * A kid stands for one key for ever, so that what was once denied under it stays denied.
  */
+import { didOfKid } from '@svc/codec';
 import { type DidWeb, sha256Of } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import { type AuditAction, auditEvent, type SystemActor } from '../audit/audit-event.ts';
@@ -84,7 +85,7 @@ const lockKey = async (
   const principal = await tx.principals.findForUpdate(did);
   const key = principal === null ? undefined : findKey(principal, kid);
   if (principal !== null && key !== undefined) return { principal, key };
-  const named = await tx.principals.find(didOf(kid));
+  const named = await tx.principals.find(didOfKid(kid));
   if (named !== null && named.did !== did && findKey(named, kid) !== undefined)
     throw forbidden(`${kid} is not a key of this Principal.`);
   throw notFound(`No key ${kid}.`);
@@ -92,8 +93,6 @@ const lockKey = async (
 
 const findKey = ({ keys }: PrincipalRecord, kid: string): PrincipalKeyRecord | undefined =>
   keys.find((key) => key.kid === kid);
-
-const didOf = (kid: string): string => kid.split('#')[0] ?? '';
 
 const AUDITED_AS: Readonly<Record<RetiredState, AuditAction>> = {
   retired: 'key.retire',

@@ -2,7 +2,7 @@
  * The service's word, under its active status key, for a Receipt and its checkpoint, for the time when a key that signed one
  * of them is not in force any more (protocol §12). It is about what is stored: storage decides, not whoever holds the old key.
  */
-import { parseCompactJws, type ReceiptId, sha256Of, ulidOf, ulidTimeMs } from '@svc/protocol';
+import { kidOfJws, type ReceiptId, sha256Of, ulidOf, ulidTimeMs } from '@svc/protocol';
 import { RECEIPT_JWS_MAX_CHARS } from '@svc/receipts';
 import { dayOfReceipt, parseSignedCheckpoint, signAttestation } from '@svc/transparency';
 import type { ServiceDeps } from '../deps.ts';
@@ -43,7 +43,7 @@ export const attestWhereNeeded = async (
   receipt: StoredReceipt,
   checkpoint: CheckpointRecord,
 ): Promise<string | null> => {
-  const kid = kidOf(receipt.jws);
+  const kid = kidOfJws(receipt.jws, RECEIPT_JWS_MAX_CHARS);
   if (kid === null) return null;
   const { receiptKeys } = identityOfKey(deps.identity, kid);
   const { statusKeys } = identityOfKey(deps.identity, checkpoint.kid);
@@ -73,10 +73,4 @@ const evaluatedAt = (receiptId: ReceiptId): number => ulidTimeMs(ulidOf(receiptI
 const closedAt = ({ jws }: CheckpointRecord): number => {
   const signed = parseSignedCheckpoint(jws);
   return signed.ok ? signed.signedAtMs : Number.NaN;
-};
-
-/** Null for what is no JWS, to which nobody could attest. */
-export const kidOf = (text: string): string | null => {
-  const jws = parseCompactJws(text, RECEIPT_JWS_MAX_CHARS);
-  return jws.ok && typeof jws.header.kid === 'string' ? jws.header.kid : null;
 };

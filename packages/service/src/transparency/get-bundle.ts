@@ -1,5 +1,7 @@
 /** A decision with all that it takes to check it offline, years later: what `@svc/receipts/bundle` verifies. */
+import { kidOfJws } from '@svc/codec';
 import type { DidWeb, ReceiptBody, ReceiptId, Sha256 } from '@svc/protocol';
+import { RECEIPT_JWS_MAX_CHARS } from '@svc/receipts';
 import type { Caller } from '../access/caller.ts';
 import { getDecision } from '../decisions/get-decision.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -7,7 +9,7 @@ import { internal } from '../errors.ts';
 import type { Day } from '../ports/checkpoints.ts';
 import type { EvidenceRecord } from '../ports/evidence.ts';
 import { buildServiceDidDocument, identityOfKey } from '../service-keys/service-identity.ts';
-import { attestWhereNeeded, kidOf } from './attest.ts';
+import { attestWhereNeeded } from './attest.ts';
 import { getInclusion, type InclusionAnswer } from './prove-inclusion.ts';
 
 export type BundleAnswer =
@@ -37,7 +39,9 @@ export const getBundle = async (
   const hashes = evidenceOf(JSON.parse(receiptText) as ReceiptBody);
   const evidence = await Promise.all(hashes.map((hash) => getEvidence(deps, hash)));
   const attestation = await attestWhereNeeded(deps, { receiptId, jws }, inclusion.checkpoint);
-  const didDocument = buildServiceDidDocument(identityOfKey(deps.identity, kidOf(jws) ?? ''));
+  const didDocument = buildServiceDidDocument(
+    identityOfKey(deps.identity, kidOfJws(jws, RECEIPT_JWS_MAX_CHARS) ?? ''),
+  );
   return { kind: 'bundled', receiptText, inclusion, attestation, didDocument, evidence };
 };
 
