@@ -10,6 +10,7 @@ import {
   type KeySet,
   KeySetError,
   keysOfOthers,
+  messageOf,
   openKeySet,
   SANDBOX_SLUG,
   type ServiceKeySets,
@@ -110,14 +111,15 @@ const loadKeySet = async (purpose: KeyPurpose, { config, did, notes, signers }: 
   } catch (error) {
     // The parser's message may quote the file.
     throw new KeySetError(
-      error instanceof SyntaxError ? `${source} is not JSON; ${expected}` : `${source}: ${messageOf(error)}`,
+      error instanceof SyntaxError ? `${source} is not JSON; ${expected}` : `${source}: ${problemOf(error)}`,
       error instanceof KeySetError ? { cause: error } : {},
     );
   }
 };
 
 /** A driver's own errors are told too: they name what it could not reach. */
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'cannot be opened');
+const problemOf = (error: unknown): string =>
+  error instanceof Error ? messageOf(error) : 'cannot be opened';
 
 const newKeySet = (purpose: KeyPurpose): string => {
   // A sandbox whose file was lost takes a new key; the old key's kid stays in use.

@@ -12,8 +12,7 @@ import {
   WORKER_VARIABLES,
   type WorkerConfig,
 } from '@svc/config';
-import { RefusedPinError } from '@svc/service';
-import { messageOf } from './error-in-log.ts';
+import { messageOf, RefusedPinError } from '@svc/service';
 
 /** An unusable configuration; the message lists every fault. */
 export class ConfigurationError extends Error {

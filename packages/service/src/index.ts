@@ -69,6 +69,7 @@ export { FewLines } from './lib/few-lines.ts';
 export { giveToOwnerOf, makeFolders } from './lib/folder-owner.ts';
 export * from './lib/holds.ts';
 export { type KnownText, LastKnown } from './lib/last-known.ts';
+export { describeThrown, messageOf } from './lib/message-of.ts';
 export * from './lib/random.ts';
 export { Semaphore } from './lib/semaphore.ts';
 export * from './lib/tracing.ts';

@@ -2,7 +2,7 @@
  * From what the driver throws to the `StoreErrorKind`s of the port. The question that decides is what is now
  * known about the work: an error answered by a live server rolled it back; a lost connection says nothing.
  */
-import { StoreError } from '@svc/service';
+import { messageOf, StoreError } from '@svc/service';
 import pg from 'pg';
 
 /**
@@ -72,11 +72,4 @@ export function toStoreError(error: unknown, atStake: AtStake): StoreError {
 export function toUnavailable(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   return new StoreError('unavailable', messageOf(error), { cause: error });
-}
-
-/** A host with several addresses fails with one error for each and no message of its own. */
-function messageOf(error: unknown): string {
-  if (error instanceof AggregateError && error.message === '')
-    return [...new Set(error.errors.map(messageOf))].join('; ');
-  return error instanceof Error ? error.message : String(error);
 }
