@@ -77,6 +77,7 @@ export * from './model/action.ts';
 export * from './model/capability.ts';
 export * from './model/credential-status.ts';
 export * from './model/did-document.ts';
+export * from './model/event-type.ts';
 export * from './model/grant.ts';
 export * from './model/ids.ts';
 export * from './model/jti.ts';

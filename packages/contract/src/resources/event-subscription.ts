@@ -1,4 +1,5 @@
 /** Subscriptions to events, and deliveries (protocol §15). A secret is in one answer only: the one that makes it. */
+import { EVENT_TYPES } from '@svc/protocol';
 import { z } from 'zod';
 import { EXAMPLE } from '../examples.ts';
 import {
@@ -15,23 +16,6 @@ import {
 const SUBSCRIPTION_ID = 'whs_01M7VZGC008Q2R7V9X1C4E6H8R';
 const EVENT_ID = 'evt_01M7VZGC008Q2R7V9X1C4E6H8K';
 const SECRET = `whsec_${'EXAMPLE/'.repeat(5)}EXA=`;
-
-export const EVENT_TYPES = [
-  'decision.allow',
-  'decision.deny',
-  'grant.revoked',
-  'agent.disabled',
-  'key.retired',
-  'key.compromised',
-  'principal.verified',
-  'principal.unverified',
-  'checkpoint.published',
-  'outcome.reported',
-  'budget.low',
-  'pause.changed',
-  'approval.requested',
-  'approval.decided',
-] as const;
 
 export const eventType = z
   .enum(EVENT_TYPES, { error: 'must be an event type such as decision.deny' })

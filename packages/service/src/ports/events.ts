@@ -2,25 +2,9 @@
  * Events (protocol §15): who wants to hear of what, the log of what was told, and deliveries of it. Events themselves are
  * written by the database, in the transaction of the fact that they tell.
  */
+import type { EventType } from '@svc/protocol';
 
-export const EVENT_TYPES = [
-  'decision.allow',
-  'decision.deny',
-  'grant.revoked',
-  'agent.disabled',
-  'key.retired',
-  'key.compromised',
-  'principal.verified',
-  'principal.unverified',
-  'checkpoint.published',
-  'outcome.reported',
-  'budget.low',
-  'pause.changed',
-  'approval.requested',
-  'approval.decided',
-] as const;
-
-export type EventType = (typeof EVENT_TYPES)[number];
+export { EVENT_TYPES, type EventType } from '@svc/protocol';
 
 /** Who an event is for: a Principal, a relying party or an org, by DID or id. */
 export type EventAudience = `principal ${string}` | `rp ${string}` | `org ${string}`;
