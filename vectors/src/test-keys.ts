@@ -2,8 +2,9 @@
  * The published test keys behind the vectors. Every seed is the SHA-256 of a public label, so anyone can sign with
  * them: they prove that bytes are reproduced, and must never be trusted by anything that is not a test.
  */
-import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { createHash, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { encodeMultikey, formatDidKey, type Signer } from '@svc/protocol';
+import { privateKeyOfSeed } from '@svc/protocol/native';
 
 export const SEED_LABEL_PREFIX = 'svc test vector key, not a secret: ';
 
@@ -16,16 +17,9 @@ export interface TestKey {
   readonly sign: (bytes: Uint8Array) => Uint8Array;
 }
 
-/** PKCS #8 around a raw Ed25519 seed (RFC 8410 §7). */
-const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
-
 export const testKey = (label: string): TestKey => {
   const seed = createHash('sha256').update(`${SEED_LABEL_PREFIX}${label}`).digest();
-  const key = createPrivateKey({
-    key: Buffer.concat([PKCS8_PREFIX, seed]),
-    format: 'der',
-    type: 'pkcs8',
-  });
+  const key = privateKeyOfSeed(seed);
   const publicKey = rawPublicKey(key);
   return {
     label,

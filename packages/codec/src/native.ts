@@ -57,3 +57,9 @@ export const nativeCryptoBy = (holds: Ed25519Equation): CryptoPort => ({
     isStrictPublicKey(publicKey) &&
     holds(publicKey, toBytes(message), signature),
 });
+
+const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/** The Ed25519 private key of a seed of 32 bytes (RFC 8410). */
+export const privateKeyOfSeed = (seed: Uint8Array): KeyObject =>
+  crypto.createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' });

@@ -1,2 +1,2 @@
 /** `CryptoPort` on node:crypto or another native library, for servers. */
-export { nativeCrypto, nativeCryptoBy } from '@svc/codec/native';
+export { nativeCrypto, nativeCryptoBy, privateKeyOfSeed } from '@svc/codec/native';

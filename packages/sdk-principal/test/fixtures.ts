@@ -1,5 +1,6 @@
 /** Keys and records that the tests share. Test keys: worthless outside. */
-import { createHash, createPrivateKey, createPublicKey } from 'node:crypto';
+import { createHash, createPublicKey } from 'node:crypto';
+import { privateKeyOfSeed } from '@svc/codec/native';
 import type { Reply } from '@svc/testkit/sdk/scripted-server';
 import { agentFromJwk, type Ed25519PrivateJwk } from '../src/agent.ts';
 import { signerFromJwk } from '../src/index.ts';
@@ -7,8 +8,7 @@ import { signerFromJwk } from '../src/index.ts';
 /** An Ed25519 key reproducible from its name. */
 export function testJwk(name: string): Ed25519PrivateJwk {
   const seed = createHash('sha256').update(name).digest();
-  const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]);
-  const jwk = createPublicKey(createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })).export({
+  const jwk = createPublicKey(privateKeyOfSeed(seed)).export({
     format: 'jwk',
   });
   return { kty: 'OKP', crv: 'Ed25519', x: jwk.x ?? '', d: seed.toString('base64url') };

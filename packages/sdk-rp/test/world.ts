@@ -2,7 +2,7 @@
  * A Principal, an Agent and a service as the tests need them: real keys, a real Grant, and Receipts from the real
  * engine, signed. Test keys: worthless outside.
  */
-import { createHash, createPrivateKey, createPublicKey } from 'node:crypto';
+import { createHash, createPublicKey } from 'node:crypto';
 import {
   encodeMultikey,
   encodeUlid,
@@ -11,6 +11,7 @@ import {
   portableCrypto,
   signCompactJws,
 } from '@svc/codec';
+import { privateKeyOfSeed } from '@svc/codec/native';
 import { type Action, evaluateJson, type ReceiptBody } from '@svc/protocol';
 import { createPrincipalClient, purchase, signerFromJwk } from '@svc/sdk-principal';
 import { agentFromJwk, type Ed25519PrivateJwk, signProof } from '@svc/sdk-principal/agent';
@@ -32,8 +33,7 @@ export const request = { method: 'POST', url: `${ORIGIN}/orders?draft=1` };
 /** An Ed25519 key reproducible from its name. */
 function testJwk(name: string): Ed25519PrivateJwk {
   const seed = createHash('sha256').update(name).digest();
-  const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]);
-  const jwk = createPublicKey(createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })).export({
+  const jwk = createPublicKey(privateKeyOfSeed(seed)).export({
     format: 'jwk',
   });
   return { kty: 'OKP', crv: 'Ed25519', x: jwk.x ?? '', d: seed.toString('base64url') };

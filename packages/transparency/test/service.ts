@@ -1,21 +1,14 @@
 /** A service with a status key from a fixed seed, its Receipt ids, and a day's checkpoint as it closes it. */
-
-import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { DAY_MS } from '@svc/codec';
+import { privateKeyOfSeed } from '@svc/codec/native';
 import { CompactRange, parseHash } from '@svc/merkle';
 import { encodeMultikey, encodeUlid, type Signer } from '@svc/protocol';
 import { buildCheckpoint, type Checkpoint, dayAfter, leafOfReceipt } from '../src/index.ts';
 
 export const SERVICE = 'did:web:svc.example';
 export const KID = `${SERVICE}#status-1`;
-const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
-
-const keyOf = (seed: number): KeyObject =>
-  createPrivateKey({
-    key: Buffer.concat([PKCS8_PREFIX, Buffer.alloc(32, seed)]),
-    format: 'der',
-    type: 'pkcs8',
-  });
+const keyOf = (seed: number): KeyObject => privateKeyOfSeed(Buffer.alloc(32, seed));
 
 export const publicKeyOf = (seed: number): Uint8Array =>
   new Uint8Array(Buffer.from(createPublicKey(keyOf(seed)).export({ format: 'jwk' }).x ?? '', 'base64url'));

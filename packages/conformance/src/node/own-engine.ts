@@ -1,17 +1,15 @@
 /** The engine of `svc-conformance serve`: native cryptography, Receipts signed with the published test key. */
-import { createHash, createPrivateKey, sign } from 'node:crypto';
+import { createHash, sign } from 'node:crypto';
+import { privateKeyOfSeed } from '@svc/codec/native';
 import { nativeCrypto } from '@svc/protocol/native';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { ConformanceEngine } from '../endpoint.ts';
 import { createEngine } from '../engine.ts';
 
-/** PKCS #8 around a raw Ed25519 seed (RFC 8410 §7). */
-const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
-
 /** The seed is public (vectors/keys.json): its signatures show only that the bytes are reproduced. */
 const testReceiptKey = () => {
   const seed = createHash('sha256').update('svc test vector key, not a secret: service receipt 1').digest();
-  return createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' });
+  return privateKeyOfSeed(seed);
 };
 
 /** Our own engine, which signs with the published test key. */

@@ -1,5 +1,6 @@
 /** An Agent that the service itself plays: an Ed25519 key made from a seed, named as its did:key. */
-import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
+import { createPublicKey, sign } from 'node:crypto';
+import { privateKeyOfSeed } from '@svc/codec/native';
 import { type DidKey, decodeBase64url, encodeMultikey } from '@svc/protocol';
 import { internal } from '../errors.ts';
 import type { Signer } from '../ports/platform.ts';
@@ -10,15 +11,9 @@ export interface AgentKey {
 }
 
 /** RFC 8410 §7: what stands before the 32 bytes of a private Ed25519 key. */
-const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
-
 /** The Agent of a seed of 32 secret bytes. */
 export const agentFromSeed = (seed: Uint8Array): AgentKey => {
-  const privateKey = createPrivateKey({
-    key: Buffer.concat([PKCS8_HEAD, seed]),
-    format: 'der',
-    type: 'pkcs8',
-  });
+  const privateKey = privateKeyOfSeed(seed);
   const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' });
   const publicKey = decodeBase64url(x);
   if (publicKey === null) throw internal('an Ed25519 key without x');

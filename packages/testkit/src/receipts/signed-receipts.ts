@@ -1,19 +1,13 @@
 /** Receipts for the tests of the pages: bodies of the published vectors, signed by a service with keys of fixed seeds. */
-import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { encodeMultikey, type ReceiptBody, type Signer, signCompactJws } from '@svc/protocol';
+import { privateKeyOfSeed } from '@svc/protocol/native';
 import { type Receipt, signReceipt } from '@svc/receipts';
 
 export const SERVICE = 'did:web:svc.test';
 
-const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
-
-const keyOf = (seed: number): KeyObject =>
-  createPrivateKey({
-    key: Buffer.concat([PKCS8_PREFIX, Buffer.alloc(32, seed)]),
-    format: 'der',
-    type: 'pkcs8',
-  });
+const keyOf = (seed: number): KeyObject => privateKeyOfSeed(Buffer.alloc(32, seed));
 
 export const signerOf = (seed: number, kid = `${SERVICE}#receipt-1`): Signer => ({
   kid,

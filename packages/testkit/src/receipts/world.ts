@@ -2,7 +2,7 @@
  * A small world with everything a verification meets: service, Principal, Agent and relying party with keys from
  * fixed seeds, a Grant, a Proof, DID documents and a signed status list. Everything is real but the network.
  */
-import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { createPublicKey, type KeyObject, sign } from 'node:crypto';
 import {
   type Action,
   type EvaluateInput,
@@ -20,17 +20,11 @@ import {
   sha256Of,
   signCompactJws,
 } from '@svc/protocol';
+import { privateKeyOfSeed } from '@svc/protocol/native';
 import { type SignedReceipt, signReceipt } from '@svc/receipts';
 import { buildStatusListCredential, createBitstring, encodeBitstring, setBit } from '@svc/status-list';
 
-const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
-
-const privateKeyOf = (seed: number): KeyObject =>
-  createPrivateKey({
-    key: Buffer.concat([PKCS8_PREFIX, Buffer.alloc(32, seed)]),
-    format: 'der',
-    type: 'pkcs8',
-  });
+const privateKeyOf = (seed: number): KeyObject => privateKeyOfSeed(Buffer.alloc(32, seed));
 
 export const publicKeyOf = (seed: number): Uint8Array =>
   new Uint8Array(
