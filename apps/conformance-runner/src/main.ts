@@ -2,23 +2,14 @@
  * The conformance runner: a process that asks endpoints which others name. `--once` runs what is waiting, `--help` lists
  * variables.
  */
-import { describeVariables, RUNNER_VARIABLES } from '@svc/config';
+import { RUNNER_VARIABLES } from '@svc/config';
 import {
   closeOnSignal,
   createAdminService,
-  createLogger,
-  dropSecrets,
-  endOnCrash,
-  explainStartFailure,
-  logLevelOf,
-  openLogOutput,
-  processFields,
-  programVersion,
   type Readiness,
-  readParameters,
+  runBackgroundProgram,
   runWaiting,
   startConformanceRunner,
-  startFailureCode,
 } from '@svc/process';
 import type { Logger } from 'pino';
 import { type OpenedRunner, openRunner } from './compose.ts';
@@ -34,18 +25,6 @@ DATABASE_URL is required; the addresses must be those of the API, whose hosts it
 read: it needs no key and no token.
 
 `;
-
-const main = async (): Promise<void> => {
-  const parameters = readParameters(process.argv.slice(2), ['--once', '--help', '--version']);
-  if (parameters.has('--help')) return console.log(HELP + describeVariables(RUNNER_VARIABLES));
-  if (parameters.has('--version')) return console.log(programVersion);
-  const logger = createLogger(logLevelOf(process.env), openLogOutput(), processFields());
-  endOnCrash(logger);
-  dropSecrets(process.env, { program: 'runner', needed: RUNNER_VARIABLES }, logger);
-  const opened = await openRunner(process.env, logger);
-  if (parameters.has('--once')) await runOnce(opened);
-  else await runUntilStopped(opened, logger);
-};
 
 const runUntilStopped = async (
   { config, registry, runner, isReachable, close }: OpenedRunner,
@@ -73,17 +52,20 @@ const readinessOf = (ok: boolean): Readiness => ({
   checks: { storage: ok ? 'ok' : 'unreachable' },
 });
 
-const runOnce = async ({ runner, close }: OpenedRunner): Promise<void> => {
-  const stopping = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());
+const runOnce = async (
+  { runner, close }: OpenedRunner,
+  _logger: Logger,
+  stop: AbortSignal,
+): Promise<number> => {
   try {
-    await runWaiting(runner, stopping.signal);
+    await runWaiting(runner, stop);
+    return 0;
   } finally {
     await close();
   }
 };
 
-main().catch((error: unknown) => {
-  console.error(explainStartFailure(error));
-  process.exit(startFailureCode(error));
+runBackgroundProgram({
+  ...{ name: 'runner', help: HELP, variables: RUNNER_VARIABLES },
+  ...{ open: openRunner, runOnce, runUntilStopped },
 });

@@ -1,6 +1,6 @@
 /** The worker process: maintenance of a deployment. `--once` does one round of every job, `--help` lists variables. */
 import { isMainThread } from 'node:worker_threads';
-import { describeVariables, WORKER_VARIABLES } from '@svc/config';
+import { WORKER_VARIABLES } from '@svc/config';
 import {
   closeOnSignal,
   createAdminService,
@@ -8,26 +8,17 @@ import {
   createContentHealth,
   createFenceMetrics,
   createJobMetrics,
-  createLogger,
   createPendingApprovals,
   createServiceReadiness,
   deliverDue,
-  dropSecrets,
-  endOnCrash,
-  explainStartFailure,
   type JobMetrics,
-  logLevelOf,
-  openLogOutput,
-  processFields,
-  programVersion,
   type Readiness,
   type Round,
-  readParameters,
   reportRound,
+  runBackgroundProgram,
   runPackThread,
   runRound,
   startEventDeliverer,
-  startFailureCode,
   startMaintenance,
 } from '@svc/process';
 import type { Logger } from 'pino';
@@ -46,18 +37,6 @@ DATABASE_URL is required; addresses, fence and status keys must be those of the 
 signs no Receipt and lets nobody in.
 
 `;
-
-const main = async (): Promise<void> => {
-  const parameters = readParameters(process.argv.slice(2), ['--once', '--help', '--version']);
-  if (parameters.has('--help')) return console.log(HELP + describeVariables(WORKER_VARIABLES));
-  if (parameters.has('--version')) return console.log(programVersion);
-  const logger = createLogger(logLevelOf(process.env), openLogOutput(), processFields());
-  endOnCrash(logger);
-  dropSecrets(process.env, { program: 'worker', needed: WORKER_VARIABLES }, logger);
-  const worker = await openWorker(process.env, logger, new URL(import.meta.url));
-  if (parameters.has('--once')) process.exitCode = await runOnce(worker, logger);
-  else await runUntilStopped(worker, logger);
-};
 
 const runUntilStopped = async (worker: Worker, logger: Logger): Promise<void> => {
   const { config, registry, service, fence, jobs, deliverer, close } = worker;
@@ -102,31 +81,33 @@ const readinessOf = (
 /** With `--once`: new events may come for as long as anybody looks. */
 const DELIVERS_FOR_MS = 60_000;
 
-const runOnce = async ({ service, jobs, deliverer, close }: Worker, logger: Logger): Promise<number> => {
-  const stopping = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());
+const runOnce = async (
+  { service, jobs, deliverer, close }: Worker,
+  logger: Logger,
+  stop: AbortSignal,
+): Promise<number> => {
   let hasFailed = false;
   for (const job of jobs) {
-    if (stopping.signal.aborted) break;
-    const round = await runRound(service, job, stopping.signal);
+    if (stop.aborted) break;
+    const round = await runRound(service, job, stop);
     reportRound(logger)(round);
     hasFailed ||= round.outcome === 'failed' || round.outcome === 'held';
   }
   if (deliverer !== null) {
-    const stop = AbortSignal.any([stopping.signal, AbortSignal.timeout(DELIVERS_FOR_MS)]);
-    await deliverDue(deliverer, stop).catch((error: unknown) => {
+    const enough = AbortSignal.any([stop, AbortSignal.timeout(DELIVERS_FOR_MS)]);
+    await deliverDue(deliverer, enough).catch((error: unknown) => {
       deliverer.onFailure(error);
       hasFailed = true;
     });
   }
   await close();
-  return hasFailed || stopping.signal.aborted ? 1 : 0;
+  return hasFailed || stop.aborted ? 1 : 0;
 };
 
 // The thread that packs days is this program again.
 if (isMainThread)
-  main().catch((error: unknown) => {
-    console.error(explainStartFailure(error));
-    process.exit(startFailureCode(error));
+  runBackgroundProgram({
+    ...{ name: 'worker', help: HELP, variables: WORKER_VARIABLES, runOnce, runUntilStopped },
+    open: (env, logger) => openWorker(env, logger, new URL(import.meta.url)),
   });
 else void runPackThread();

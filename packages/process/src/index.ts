@@ -1,6 +1,7 @@
 /** Shared by all processes of a deployment: configuration, logging, metrics, shutdown. */
 export { type AdminDeps, type AdminService, createAdminService, type Readiness } from './admin-service.ts';
 export { createPendingApprovals } from './approvals-pending.ts';
+export { runBackgroundProgram } from './background-program.ts';
 export { closeOnSignal } from './close-on-signal.ts';
 export {
   ConfigurationError,
@@ -24,7 +25,6 @@ export {
 export { createRunTransport } from './conformance/transport.ts';
 export { readVectorSetName, readVectorsBeside } from './conformance/vectors.ts';
 export { type ContentHealth, createColdHealth, createContentHealth } from './content-health.ts';
-export { dropSecrets } from './drop-secrets.ts';
 export { endOnCrash } from './end-on-crash.ts';
 export {
   type DelivererDeps,
