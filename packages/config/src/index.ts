@@ -1,16 +1,10 @@
 /** Configuration of the apps (protocol §14). */
 export type {
   Config,
-  Database,
   FenceConfig,
-  OutboundMap,
-  ParsedConfig,
-  ParsedRunnerConfig,
-  ParsedWorkerConfig,
   RunnerConfig,
   SelfServeLimits,
   ServiceConfig,
-  TenantLimits,
   WorkerConfig,
 } from './config.ts';
 export { openDataDir } from './data-dir.ts';

@@ -17,21 +17,10 @@ export { POLL_METHOD, PUSH_METHOD } from './resources/ssf.ts';
 export { findResponseProblem } from './response-check.ts';
 export {
   type AuthClass,
-  defineRoute,
   errorCodesOf,
   type Feature,
-  type HttpMethod,
-  type JsonResponse,
-  json,
-  type LimiterBucket,
-  pathParameters,
-  type RawResponse,
   type Route,
-  raw,
-  type StreamResponse,
-  type SuccessResponse,
-  stream,
 } from './route.ts';
-export { areas, routes, TAGS } from './routes.ts';
+export { areas, routes } from './routes.ts';
 export { asSentence } from './sentence.ts';
-export type { Area, Areas, Body, Input, Output, ResponseHeaders, RouteId, Routes } from './types.ts';
+export type { Area, Areas, Body, Input, Output, RouteId, Routes } from './types.ts';

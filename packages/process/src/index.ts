@@ -15,41 +15,37 @@ export {
 } from './configuration.ts';
 export { type OpenedRuns, openRuns } from './conformance/open-runs.ts';
 export { createRunReporter } from './conformance/report-runs.ts';
-export { type RanRun, type RunDeps, runTaken } from './conformance/run-taken.ts';
+export { runTaken } from './conformance/run-taken.ts';
 export {
-  type ConformanceRunner,
   type RunnerDeps,
   runWaiting,
   startConformanceRunner,
 } from './conformance/runner.ts';
 export { createRunTransport } from './conformance/transport.ts';
 export { readVectorSetName, readVectorsBeside } from './conformance/vectors.ts';
-export { type ContentHealth, createColdHealth, createContentHealth } from './content-health.ts';
+export { createColdHealth, createContentHealth } from './content-health.ts';
 export { endOnCrash } from './end-on-crash.ts';
 export {
   type DelivererDeps,
   deliverDue,
-  type EventDeliverer,
   startEventDeliverer,
 } from './events/deliverer.ts';
 export { createDeliveryMetrics } from './events/delivery-metrics.ts';
 export { openDeliverer } from './events/open-deliverer.ts';
 export { createWebhookPort } from './events/transport.ts';
 export { createFenceMetrics } from './fence-metrics.ts';
-export type { LogDestination } from './log-destination.ts';
 export { createLogger, logLevelOf, openLogOutput, processFields } from './logger.ts';
 export { createJobMetrics, type JobMetrics } from './maintenance/job-metrics.ts';
 export { maintenanceJobs } from './maintenance/jobs.ts';
 export {
   type Job,
-  type Maintenance,
   type Round,
   runRound,
   startMaintenance,
 } from './maintenance/loop.ts';
 export { reportRound } from './maintenance/report-round.ts';
 export { OPERATOR_DEADLINES, type OpenedService, openService, type ServiceSources } from './open-service.ts';
-export { openTracing, type Tracing } from './open-tracing.ts';
+export { openTracing } from './open-tracing.ts';
 export { workOnThread } from './packing/on-thread.ts';
 export { runPackThread } from './packing/pack-thread.ts';
 export { patiently } from './patiently.ts';

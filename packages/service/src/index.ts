@@ -15,11 +15,11 @@ export * from './approvals/approve.ts';
 export * from './approvals/find-approvals.ts';
 export * from './approvals/request-approval.ts';
 export * from './approvals/settle.ts';
-export { SYSTEM, type SystemActor } from './audit/audit-event.ts';
+export { SYSTEM } from './audit/audit-event.ts';
 export * from './audit/list-audit.ts';
 export * from './claims/claim.ts';
 export * from './claims/get-claims.ts';
-export { type ReleasedBy, releaseDid } from './claims/release.ts';
+export { releaseDid } from './claims/release.ts';
 export * from './claims/transfer.ts';
 export * from './clock/database-clock.ts';
 export * from './conformance/conformance-runs.ts';
@@ -28,7 +28,7 @@ export type { DecisionQuery } from './decisions/decision-page.ts';
 export * from './decisions/export-decisions.ts';
 export * from './decisions/get-decision.ts';
 export * from './decisions/list-decisions.ts';
-export { type Activity, type ActivityQuery, getOwnActivity } from './decisions/own-activity.ts';
+export { type Activity, getOwnActivity } from './decisions/own-activity.ts';
 export * from './decisions/own-decisions.ts';
 export * from './deps.ts';
 export * from './entitlements/entitlement.ts';
@@ -41,7 +41,7 @@ export * from './events/sign-webhook.ts';
 export * from './events/subscriptions.ts';
 export * from './events/tell-verifiers.ts';
 export * from './events/webhook-secrets.ts';
-export { Fence, type FenceOptions, type FenceProblem } from './fence/fence.ts';
+export { Fence } from './fence/fence.ts';
 export { formatHead, HEAD_KEY, parseHead } from './fence/head.ts';
 export * from './grants/allocate-grant.ts';
 export * from './grants/get-consumption.ts';
@@ -128,7 +128,7 @@ export * from './relying-parties/managed-document.ts';
 export * from './relying-parties/relying-parties.ts';
 export * from './relying-parties/verify-relying-party.ts';
 export * from './restore/plan-restore.ts';
-export { type LoggedRevocations, readRevocationLog } from './restore/read-log.ts';
+export { readRevocationLog } from './restore/read-log.ts';
 export { type Release, releaseGrants } from './restore/release-grants.ts';
 export { type Restore, restoreLedger } from './restore/restore-ledger.ts';
 export { signRestoreStatement } from './restore/statement.ts';
@@ -136,7 +136,6 @@ export * from './sandbox/approve.ts';
 export {
   SANDBOX_GRANT_SECONDS,
   SANDBOX_REQUEST,
-  type SandboxTicket,
   sandboxAuthority,
 } from './sandbox/issue.ts';
 export * from './sandbox/play.ts';
@@ -167,5 +166,4 @@ export * from './usage/decision-stats.ts';
 export * from './usage/get-usage.ts';
 export * from './usage/metrics.ts';
 export * from './usage/range.ts';
-export type { WithoutPlan } from './verify/gate.ts';
 export * from './verify/verify.ts';
