@@ -3558,6 +3558,8 @@ AS $function$
 begin
   case p_scope
     when 'service' then
+      -- In the order in which an org takes its members, and before the row that whoever registers one shares.
+      perform from relying_parties order by did for no key update;
       -- Nobody registers meanwhile (svc_register_beside_pause).
       perform from ledger_seal for update;
     when 'org' then
@@ -4226,6 +4228,7 @@ AS $function$
 declare
   v_stored entitlements;
   v_begins_cap boolean;
+  v_is_counted boolean;
   v_since timestamptz := greatest(p_cap_since, to_timestamp(0));
   v_counted_before text := svc_lowest_receipt_id(v_since);
   v_checks bigint := 0;
@@ -4236,6 +4239,7 @@ begin
   -- What is sealed takes no more receipts. It may be long, so it is counted before the lock, while decisions go on.
   select * into v_stored from entitlements where org_id = p_org_id;
   v_begins_cap := p_check_cap is not null and (v_stored.check_cap is null or v_stored.cap_since <> p_cap_since);
+  v_is_counted := v_begins_cap;
   if v_begins_cap then
     select checks, greatest(sealed_before, v_counted_before) into v_checks, v_counted_before
     from svc_count_sealed_checks(p_org_id, v_since);
@@ -4260,6 +4264,10 @@ begin
     return false;
   end if;
   v_begins_cap := p_check_cap is not null and (v_stored.check_cap is null or v_stored.cap_since <> p_cap_since);
+  -- Another push came between: what is sealed, or cold, has not been counted for this cap. The push is made again.
+  if v_begins_cap and not v_is_counted then
+    raise exception 'the entitlement of % has changed meanwhile', p_org_id using errcode = 'undefined_table';
+  end if;
   if p_check_cap is null then
     v_checks := null;
   elsif v_begins_cap then

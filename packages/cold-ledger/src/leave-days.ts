@@ -3,8 +3,8 @@
  * was detached is removed after a time. Before each of the two the day is proven from the store again.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Day, type DayPlace, type ServiceDeps, StoreError } from '@svc/service';
-import { assertOfDay, messageOf, type ProveDeps, proveDay } from './prove-day.ts';
+import { type Day, type DayPlace, messageOf, type ServiceDeps, StoreError } from '@svc/service';
+import { assertOfDay, type ProveDeps, proveDay } from './prove-day.ts';
 import { isSureOfStore } from './same-store.ts';
 
 export interface LeaveDeps extends ProveDeps, Pick<ServiceDeps, 'clock' | 'holds'> {

@@ -2,11 +2,11 @@
  * The job that packs closed days (docs/decisions/0068-how-a-day-goes-cold.md). Cut off anywhere, it leaves objects that
  * nobody names and a day that is read from the database as before; the next round finds the objects and goes on.
  */
-import type { CheckpointRecord, Day } from '@svc/service';
+import { type CheckpointRecord, type Day, messageOf } from '@svc/service';
 import { clearDays, deleteReplaced } from './clear-days.ts';
 import { assertSure, type LeaveDeps, type LeftDays, leaveDays, NotProvenError } from './leave-days.ts';
 import type { PackedDay } from './pack-day.ts';
-import { assertOfDay, messageOf, proveAgain, throughOutage, workOf } from './prove-day.ts';
+import { assertOfDay, proveAgain, throughOutage, workOf } from './prove-day.ts';
 import { assertSameStore, isSureOfStore } from './same-store.ts';
 import { problemOf, storeManifest } from './store-manifest.ts';
 

@@ -1,6 +1,6 @@
 /** Whether a recorded day is in the store as the service packed and published it. */
 import { assertAnswers } from '@svc/object-store';
-import { type Day, ObjectStoreError, type ServiceDeps, StoreError } from '@svc/service';
+import { type Day, messageOf, ObjectStoreError, type ServiceDeps, StoreError } from '@svc/service';
 import { type DayWork, type DayWorkDeps, dayWork } from './day-work.ts';
 import type { ColdDay } from './manifest.ts';
 import { manifestReader, type ReadManifest } from './read-manifest.ts';
@@ -21,8 +21,6 @@ const readOrProblem = (read: ReadManifest, text: string): ColdDay | string => {
     return messageOf(error);
   }
 };
-
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /**
  * Resolves where it is a day alone with which `error` came about, so that the others may go on: the store and the

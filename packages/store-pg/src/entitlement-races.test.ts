@@ -5,13 +5,13 @@
  */
 
 import { randomInt } from 'node:crypto';
-import type { OrgId } from '@svc/protocol';
+import { DAY_MS, dayOf, type OrgId } from '@svc/protocol';
 import type { EntitlementPush, Store } from '@svc/service';
 import { withDatabase } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
 import { getEntitlement, productionCheck, push, recount } from '@svc/testkit/store/entitlements';
 import { openStore } from '@svc/testkit/store/open-store';
-import { alterFunction, runSql, untilRow, withSession } from '@svc/testkit/store/session';
+import { alterFunction, runSql, untilRow, untilWaiting, withSession } from '@svc/testkit/store/session';
 import {
   allowCommit,
   createWorld,
@@ -168,6 +168,40 @@ describe('production checks against pushes through two nodes', () => {
     const lock = 'perform pg_advisory_xact_lock(8, hashtext(p_org_id));';
     await alterFunction(url, 'svc_put_entitlement', lock, '');
     expect(await pushBesideCheck(url)).toEqual(['0 counted, 1 stored']);
+  }, 60_000);
+
+  it('a cap that begins only since another push came first is counted whole, days that have left the ledger too', async () => {
+    const { url } = whole;
+    const store = openStore(url);
+    try {
+      const { orgId, worlds } = await openOrg(store);
+      const asOfMs = Date.now();
+      const cap = push({ checkCap: 1_000, capSinceMs: Date.parse(dayOf(START_MS - 45 * DAY_MS)) });
+      // A day that is counted, and whose Receipts are elsewhere.
+      await runSql(
+        url,
+        `insert into usage_by_key (day, relying_party, key_id, reason, verifies, production_checks)
+         values (svc_now()::date - 40, $1, 'key', null, 50, 50)`,
+        [pick(worlds).world.relyingParty.did],
+      );
+      await store.putEntitlement(orgId, { ...cap, asOfMs });
+      const before = (await getEntitlement(store, orgId)).checksSinceCap ?? 0;
+      expect(before).toBeGreaterThanOrEqual(50);
+      await withSession(url, async (other) => {
+        await other.query('begin');
+        await other.query(
+          'select svc_put_entitlement($1, $2, null, null, null, $3, to_timestamp($4 / 1000.0))',
+          [orgId, cap.production, cap.reason, asOfMs + 1],
+        );
+        const pushed = store.putEntitlement(orgId, { ...cap, asOfMs: asOfMs + 2 });
+        await withSession(url, (session) => untilWaiting(session));
+        await other.query('commit');
+        expect(await pushed).toBe(true);
+      });
+      expect((await getEntitlement(store, orgId)).checksSinceCap).toBe(before);
+    } finally {
+      await store.close();
+    }
   }, 60_000);
 });
 

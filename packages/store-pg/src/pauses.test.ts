@@ -7,11 +7,14 @@ import { changePause, pauseDeps } from '@svc/testkit/store/pause-races';
 import { runSql, untilWaiting, withSession } from '@svc/testkit/store/session';
 import { createWorld, insertGrant, insertOrg, type World } from '@svc/testkit/store/world';
 import { expect, it } from 'vitest';
-import { migrate } from './migrate.ts';
+import { listMigrations } from './migrations.ts';
 
 const stores = withStores();
 
 const change = (target: PauseTarget, isPaused: boolean) => changePause(stores.first, target, isPaused);
+/** Transactions that were rolled back, as those are that do not get a lock in time. */
+const FAILED_LOCKS = `
+  select xact_rollback::text as fails from pg_stat_database where datname = current_database()`;
 const SERVICE: PauseTarget = { scope: 'service', owner: 'service', subject: 'service' };
 
 it('the whole service is paused while its tables are vacuumed', async () => {
@@ -87,6 +90,44 @@ it.each(besideTheirOrg)(
   },
 );
 
+it('the whole service is paused in the order in which an org takes its members: neither waits for the other in a circle', async () => {
+  const orgId = await insertOrg(stores.first);
+  const worlds = [await createWorld(stores.first, orgId), await createWorld(stores.first, orgId)];
+  const [first, second] = worlds.map(({ relyingParty }) => relyingParty.did).sort();
+  // An update leaves the one that comes first in order behind the other in the table.
+  await tamper(stores.url, `update relying_parties set name = 'moved' where did = $1`, [first]);
+  await withSession(stores.url, async (org) => {
+    const take = 'select from relying_parties where did = $1 for no key update';
+    await org.query('begin');
+    await org.query(take, [first]);
+    const paused = change(SERVICE, true);
+    await withSession(stores.url, (session) => untilWaiting(session));
+    // It holds nothing of what comes behind.
+    await org.query(`${take} nowait`, [second]);
+    await org.query('commit');
+    expect((await paused).record).toMatchObject({ isPaused: true });
+  });
+  await change(SERVICE, false);
+});
+
+it('the whole service is paused although rows are held for longer than a lock is waited for', async () => {
+  const { relyingParty } = await createWorld(stores.first);
+  await withSession(stores.url, async (holder) => {
+    await holder.query('begin');
+    await holder.query('select from relying_parties where did = $1 for no key update', [relyingParty.did]);
+    const [asked] = await runSql<{ fails: string }>(stores.url, FAILED_LOCKS);
+    const paused = change(SERVICE, true);
+    await expect
+      .poll(async () => (await runSql<{ fails: string }>(stores.url, FAILED_LOCKS))[0]?.fails, {
+        timeout: 20_000,
+      })
+      .not.toBe(asked?.fails);
+    await holder.query('commit');
+    expect((await paused).record).toMatchObject({ isPaused: true });
+  });
+  await change(SERVICE, false);
+});
+
 it('what was lost before that is set again by the migration, under new versions; the rest keeps its own', async () => {
   const orgId = await insertOrg(stores.first);
   const [member, other] = [await createWorld(stores.first, orgId), await createWorld(stores.first)];
@@ -99,8 +140,7 @@ it('what was lost before that is set again by the migration, under new versions;
   await tamper(stores.url, 'update principals set has_pauses = false where org_id = $1', [orgId]);
   await tamper(stores.url, 'update relying_parties set is_paused = false where org_id = $1', [orgId]);
   const [before, beforeOther] = [await versionsOf(member), await versionsOf(other)];
-  await runSql(stores.url, `delete from migrations where name = '0044-pauses-of-members'`);
-  await migrate(stores.url);
+  await runSql(stores.url, listMigrations().find((one) => one.name === '0044-pauses-of-members')?.sql ?? '');
   const dids = [member.principal.did, member.relyingParty.did];
   expect(await runSql(stores.url, FLAGS, dids)).toEqual([{ principal: true, relyingParty: true }]);
   expect(await versionsOf(member)).toEqual(before.map((version) => version + 1));

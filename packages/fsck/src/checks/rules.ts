@@ -70,6 +70,17 @@ const RULES: readonly Rule[] = [
     faultSql: revocationFaults('receipts'),
   },
   {
+    name: 'keys',
+    promise: 'every live key of a Principal or relying party has its owner',
+    countSql: `select count(*) from api_keys where revoked_at is null and role in ('principal', 'rp')`,
+    faultSql: `
+      select key_id as "where", 'it is live, and ' || subject || ' is not registered' as problem
+      from api_keys
+      where revoked_at is null
+        and ((role = 'principal' and not exists (select from principals where did = subject))
+          or (role = 'rp' and not exists (select from relying_parties where did = subject)))`,
+  },
+  {
     name: 'pauses',
     promise: 'every Principal and relying party, and the service, is paused or not as its pauses say',
     countSql:

@@ -54,7 +54,7 @@ const moveRelyingParty = async (deps: ServiceDeps, tx: Repositories, transfer: T
   const relyingParty = await tx.relyingParties.findForUpdate(did);
   if (relyingParty === null) throw notFound(`No ${NAMES.relying_party} ${did}.`);
   if (relyingParty.orgId === toOrgId) return;
-  if (relyingParty.orgId !== null && (await tx.usage.hasDecided(did)))
+  if (relyingParty.orgId !== null && (await tx.usage.hasDecided(did, relyingParty.orgId)))
     throw conflict(`${did} has decisions that count for its org ${relyingParty.orgId}: it stays there.`);
   await tx.relyingParties.transfer(did, toOrgId);
   await endKeys(deps, tx, transfer, relyingParty.orgId);

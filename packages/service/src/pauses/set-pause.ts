@@ -38,11 +38,7 @@ export interface SetPause {
  */
 export const setPause = async (deps: ServiceDeps, order: PauseOrder): Promise<SetPause> => {
   const { target } = order;
-  const { record, isChanged, sinceMs } = await deps.store.transaction((tx) => recordPause(deps, tx, order), {
-    lane: 'urgent',
-    turn: target.owner,
-    ...(target.scope === 'service' ? { deadlineMs: WHOLE_SERVICE_MS } : {}),
-  });
+  const { record, isChanged, sinceMs } = await recordInTime(deps, order);
   // Once it is committed: by a line too many a restore would lift what is still paused.
   if (isChanged && record !== null && !record.isPaused) logPause(deps, record, sinceMs);
   if (record !== null && record.visibleAtMs !== null) return { record, atMs: record.visibleAtMs };
@@ -52,15 +48,32 @@ export const setPause = async (deps: ServiceDeps, order: PauseOrder): Promise<Se
   };
 };
 
+/** A pause of the whole service waits for the rows of all relying parties, so it is tried again where one was held for long. */
+const recordInTime = async (deps: ServiceDeps, order: PauseOrder): Promise<Recorded> => {
+  const { scope, owner } = order.target;
+  const how = { lane: 'urgent', turn: owner } as const;
+  const record = (tx: Repositories) => recordPause(deps, tx, order);
+  if (scope !== 'service') return deps.store.transaction(record, how);
+  for (const endsAtMs = performance.now() + WHOLE_SERVICE_MS; ; )
+    try {
+      return await deps.store.transaction(record, { ...how, deadlineMs: WHOLE_SERVICE_MS });
+    } catch (error) {
+      const isHeldUp = error instanceof StoreError && error.kind === 'lock_timeout';
+      if (!isHeldUp || performance.now() >= endsAtMs) throw error;
+    }
+};
+
+interface Recorded {
+  readonly record: PauseRecord | null;
+  readonly isChanged: boolean;
+  readonly sinceMs: number;
+}
+
 const recordPause = async (
   deps: ServiceDeps,
   tx: Repositories,
   { caller, target, isPaused, reason, requestId }: PauseOrder,
-): Promise<{
-  readonly record: PauseRecord | null;
-  readonly isChanged: boolean;
-  readonly sinceMs: number;
-}> => {
+): Promise<Recorded> => {
   const sinceMs = await tx.pauses.findOwnerSince(target);
   if (sinceMs === null) throw noOwner(target);
   const change = { ...target, isPaused, reason, actor: actorOf(caller) };

@@ -189,6 +189,8 @@ const change = <Result>(
 ): Promise<Result> =>
   deps.store.transaction(async (tx) => {
     await holdLiveKey(tx, caller);
+    // What a change leaves as it is, is what it reads here.
+    await tx.streams.hold(id);
     const result = await work(tx, await findOwn(tx, caller, id));
     await auditSubscriber(deps, tx, caller, action, id, requestId);
     return result;

@@ -87,8 +87,9 @@ export function streamRepository(database: Database): StreamRepository {
   const run = (text: string, values: readonly unknown[]) => database.write({ text, values });
   const listWhere = (condition: string, values: readonly unknown[]) =>
     database.read<StreamRecord>({ text: `${select} where ${condition}`, values });
-  const hold = (streamId: string) =>
-    run('select from event_subscriptions where subscription_id = $1 for no key update', [streamId]);
+  const hold = async (streamId: string): Promise<void> => {
+    await run('select from event_subscriptions where subscription_id = $1 for no key update', [streamId]);
+  };
   const want = (streamId: string) => run('select svc_want_events($1)', [streamId]);
   return {
     async countForUpdate(audience) {
@@ -112,6 +113,7 @@ export function streamRepository(database: Database): StreamRepository {
       const [found] = await listWhere('s.audience = $1 and s.subscription_id = $2', [audience, streamId]);
       return found ?? null;
     },
+    hold,
     async update(streamId, { types, description, requested, delivery }) {
       await hold(streamId);
       const { method, url, root, sealed } = rowOf(delivery);

@@ -17,6 +17,7 @@ import {
 import { againIfMoved, type ColdReader } from '../cold/cold-reader.ts';
 import { type CountedColumn, withColdCounts } from '../cold/count-days.ts';
 import type { Database } from '../database.ts';
+import { lockText } from '../locks.ts';
 import { countByDayAndKey } from './usage-by-key.ts';
 import {
   COUNTED_BY,
@@ -58,7 +59,9 @@ export function usageRepository(database: Database, cold: ColdReader): UsageRepo
       if (row === undefined) throw new StoreError('refused', 'the tenants were counted without a row');
       return row.summary;
     },
-    async hasDecided(relyingParty) {
+    async hasDecided(relyingParty, orgId) {
+      // A statement of its own: decisions that were waited for are seen by the next.
+      await database.write({ text: lockText('entitlement'), values: [orgId] });
       const values = [relyingParty, await findCountedBefore(database)];
       const [row] = await database.read<{ hasDecided: boolean }>({ text: hasDecidedSql, values });
       return row?.hasDecided === true;

@@ -1,0 +1,211 @@
+/** What a call does that was let in before its key was revoked, or before its DID was released or given to another org. */
+import type { ApiKeyId, DidWeb, OrgId } from '@svc/protocol';
+import {
+  type ApiKeyRecord,
+  type Caller,
+  expireClaims,
+  issueApiKey,
+  issueOwnedKey,
+  type PauseTarget,
+  revokeOwnedKey,
+  type ServiceDeps,
+  type Store,
+  SYSTEM,
+  setPause,
+  transferDid,
+  updateRelyingParty,
+} from '@svc/service';
+import { tamper } from '@svc/testkit';
+import { withStores } from '@svc/testkit/store/open-store';
+import { pauseDeps } from '@svc/testkit/store/pause-races';
+import { runSql, untilWaiting, withSession } from '@svc/testkit/store/session';
+import { createWorld, insertOrg } from '@svc/testkit/store/world';
+import { expect, it } from 'vitest';
+import { listMigrations } from './migrations.ts';
+
+const stores = withStores();
+const depsOf = (store: Store): ServiceDeps => ({ ...pauseDeps(store), maxLiveKeys: 20 });
+
+/** Waits with its transaction, all of it done, until it is let go. */
+const held = (store: Store) => {
+  let letGo = () => {};
+  const gate = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const transaction: Store['transaction'] = (work, options) =>
+    store.transaction(async (tx) => {
+      const done = await work(tx);
+      await gate;
+      return done;
+    }, options);
+  return { store: { ...store, transaction }, letGo };
+};
+
+const keyOf = async (role: 'principal' | 'rp' | 'org:admin', subject: string): Promise<ApiKeyRecord> => {
+  const { random } = pauseDeps(stores.first);
+  const issued = await stores.first.transaction((tx) =>
+    issueApiKey(tx, random, { role, subject: subject as DidWeb, label: null }),
+  );
+  return issued.record;
+};
+
+const adminOf = async (orgId: OrgId): Promise<Caller> => {
+  const key = await keyOf('org:admin', orgId);
+  return { class: 'org', role: 'admin', subject: orgId, keyId: key.keyId, key, isNewcomer: false } as never;
+};
+
+/** A member of an org, claimed and not proven. */
+const createMember = async (role: 'principal' | 'rp') => {
+  const orgId = await insertOrg(stores.first);
+  const { principal, relyingParty } = await createWorld(stores.first, orgId);
+  const table = role === 'principal' ? 'principals' : 'relying_parties';
+  const did = role === 'principal' ? principal.did : relyingParty.did;
+  const token = role === 'principal' ? '' : `, verification_token = 'token'`;
+  await tamper(
+    stores.url,
+    `update ${table} set org_id = $1, claim_expires_at = now()${token} where did = $2`,
+    [orgId, did],
+  );
+  return { orgId, did, key: await keyOf(role, did), admin: await adminOf(orgId) };
+};
+
+const liveKeys = (did: string, role: string) =>
+  runSql(stores.url, 'select key_id from api_keys where subject = $1 and role = $2 and revoked_at is null', [
+    did,
+    role,
+  ]);
+
+const kindOf = (role: 'principal' | 'rp') => (role === 'principal' ? 'principal' : 'relying_party');
+const takeAway = {
+  released: (store: Store) => expireClaims(depsOf(store), new AbortController().signal),
+  'given to another org': async (store: Store, role: 'principal' | 'rp', did: DidWeb) =>
+    transferDid(depsOf(store), {
+      ...{ caller: SYSTEM, did, kind: kindOf(role), requestId: 'r' },
+      toOrgId: await insertOrg(stores.first),
+    }),
+} as const;
+const cases = (['principal', 'rp'] as const).flatMap((role) =>
+  (['released', 'given to another org'] as const).map((how) => ({ role, how })),
+);
+
+it.each(cases)(
+  'a $role key that is issued while its DID is $how is no live key afterwards',
+  async ({ role, how }) => {
+    for (const by of ['own key', 'key of its org']) {
+      const { did, key, admin } = await createMember(role);
+      const own = { class: role, subject: did, keyId: key.keyId, key, isNewcomer: false } as never as Caller;
+      const issuing = held(stores.first);
+      const caller = by === 'own key' ? own : admin;
+      const owner = { subject: did, roles: [role] };
+      const issued = issueOwnedKey(depsOf(issuing.store), caller, owner, { role, label: null }, 'r');
+      await expect.poll(() => locksOf('api_keys')).toBeGreaterThan(0);
+      const taken = takeAway[how](stores.second, role, did);
+      await withSession(stores.url, (session) => untilWaiting(session));
+      issuing.letGo();
+      await Promise.all([issued, taken]);
+      expect(await liveKeys(did, role), by).toEqual([]);
+    }
+  },
+);
+
+const locksOf = async (table: string) => {
+  const [row] = await runSql<{ count: number }>(
+    stores.url,
+    `select count(*)::integer as count from pg_locks where relation = '${table}'::regclass and mode = 'RowExclusiveLock'`,
+  );
+  return row?.count ?? 0;
+};
+
+it.each(cases)(
+  'nor is one issued that was asked for before its DID was $how ($role)',
+  async ({ role, how }) => {
+    const { did, admin } = await createMember(role);
+    const taking = held(stores.second);
+    const taken = takeAway[how](taking.store, role, did);
+    await expect.poll(() => locksOf('api_keys')).toBeGreaterThan(0);
+    const issued = issueOwnedKey(
+      depsOf(stores.first),
+      admin,
+      { subject: did, roles: [role] },
+      { role, label: null },
+      'r',
+    ).then(
+      () => 'issued',
+      ({ code }) => code,
+    );
+    await withSession(stores.url, (session) => untilWaiting(session));
+    taking.letGo();
+    await taken;
+    expect(await issued).toBe('NOT_FOUND');
+    expect(await liveKeys(did, role)).toEqual([]);
+  },
+);
+
+it('a key that is revoked, and an org that a DID was taken from, resume nothing and change no setting', async () => {
+  const { did, admin, orgId } = await createMember('rp');
+  const target: PauseTarget = { scope: 'relying_party', owner: did, subject: did };
+  const set = (caller: Caller, isPaused: boolean) =>
+    setPause(depsOf(stores.first), { caller, target, isPaused, reason: null, requestId: 'r' });
+  const change = (caller: Caller) =>
+    updateRelyingParty(depsOf(stores.first), caller, did, { proofWindowSeconds: 300 }, 'r');
+  const stolen = await adminOf(orgId);
+  await set(admin, true);
+  const owner = { subject: orgId, roles: ['org:admin'] } as const;
+  await revokeOwnedKey(
+    depsOf(stores.first),
+    admin,
+    owner,
+    (stolen as unknown as { keyId: ApiKeyId }).keyId,
+    'r',
+  );
+  for (const call of [() => set(stolen, false), () => set(stolen, true), () => change(stolen)])
+    await expect(call()).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+  await takeAway['given to another org'](stores.second, 'rp', did);
+  // The look before the transaction is passed, as by a call that was let in before.
+  await expect(set(admin, false)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  expect(await stores.first.pauses.find(target)).toMatchObject({ isPaused: true });
+});
+
+it('the migration revokes keys without an owner, of before it was registered, and that another org has issued; and no others', async () => {
+  const [{ did, key, orgId }, former, starter] = [
+    await createMember('rp'),
+    await insertOrg(stores.first),
+    await createMember('principal'),
+  ];
+  const issuedBy = async (org: OrgId, role: 'rp' | 'principal', subject: string) => {
+    const admin = await adminOf(org);
+    const table = role === 'rp' ? 'relying_parties' : 'principals';
+    const [row] = await runSql<{ orgId: string }>(
+      stores.url,
+      `select org_id as "orgId" from ${table} where did = $1`,
+      [subject],
+    );
+    await tamper(stores.url, `update ${table} set org_id = $1 where did = $2`, [org, subject]);
+    const how = { subject: subject as DidWeb, roles: [role] };
+    const issued = await issueOwnedKey(depsOf(stores.first), admin, how, { role, label: null }, 'r');
+    await tamper(stores.url, `update ${table} set org_id = $1 where did = $2`, [row?.orgId, subject]);
+    return issued.record.keyId;
+  };
+  const kept = [key.keyId, starter.key.keyId, await issuedBy(orgId, 'rp', did)];
+  const early = await keyOf('rp', did);
+  await tamper(
+    stores.url,
+    `update api_keys set created_at = created_at - interval '1 day' where key_id = $1`,
+    [early.keyId],
+  );
+  const revoked = [
+    (await keyOf('rp', 'did:web:gone.example')).keyId,
+    (await keyOf('principal', did)).keyId,
+    early.keyId,
+    await issuedBy(former, 'rp', did),
+    await issuedBy(former, 'principal', starter.did),
+  ];
+  await runSql(stores.url, listMigrations().find((one) => one.name === '0045-keys-and-caps')?.sql ?? '');
+  const rows = await runSql<{ keyId: ApiKeyId; isLive: boolean }>(
+    stores.url,
+    'select key_id as "keyId", revoked_at is null as "isLive" from api_keys where key_id = any ($1)',
+    [[...kept, ...revoked]],
+  );
+  const idsOf = (isLive: boolean) => rows.filter((row) => row.isLive === isLive).map(({ keyId }) => keyId);
+  expect([idsOf(true).sort(), idsOf(false).sort()]).toEqual([kept.sort(), revoked.sort()]);
+});
