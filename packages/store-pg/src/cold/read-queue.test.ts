@@ -68,28 +68,6 @@ it('what takes the thread is done once for all who want it, one after another, a
   expect(log.at(-1)).toBe('a takes 3');
 });
 
-it('callers without a key have half a gigabyte fetched in a minute and no more; others are not refused with them', async () => {
-  let nowMs = 0;
-  let fetched = 0;
-  const getRange = async (_: unknown, { length }: { length: number }) => {
-    fetched += length;
-    return NONE;
-  };
-  const pace: Pace = { nowMs: () => nowMs, nextTurn: async () => {}, pause: async () => {} };
-  const queue = readQueue({ getRange }, readAtOnce, pace);
-  const range = { ...RANGE, length: 64 * 1024 * 1024 };
-  const read = (crowd: Tenant['crowd']) =>
-    onAccountOf({ crowd, org: 'one', subject: 'one' }, () =>
-      queue.readGroup({ name: 'x', ...GROUP }, range, ALL),
-    );
-  for (let i = 0; i < 8; i++) await read(i % 2 === 0 ? 'public' : 'newcomers');
-  await expect(read('public')).rejects.toMatchObject({ kind: 'unavailable' });
-  expect(fetched).toBe(8 * range.length);
-  await read('tenants');
-  nowMs += 60_000;
-  await read('public');
-});
-
 it('what was found elsewhere is taken over one by one, and the thread is left alone for as long after each; two are decoded meanwhile at most', async () => {
   const { log, pace, take } = createThread();
   let [decoding, most] = [0, 0];

@@ -30,12 +30,6 @@ import { SharedWork } from './shared-work.ts';
  */
 const FETCHED_AT_ONCE = 8;
 const FETCHED_PER_ORG = 4;
-/**
- * What the public and newcomers together have fetched in a minute at most: a proof for anybody reads a megabyte or two,
- * and where a store is paid for by what it sends, nobody without a name runs up its bill.
- */
-const GUEST_BYTES_A_MINUTE = 512 * 1024 * 1024;
-const MINUTE_MS = 60_000;
 /** One is decoded while what was found in another is taken over. */
 const DECODED_AT_ONCE = 2;
 /** Half of them may be newcomers and the public. */
@@ -93,21 +87,10 @@ export const readQueue = (
     return turn;
   };
   const tenantNow = () => account.getStore() ?? null;
-  const guests = { minute: 0, bytes: 0 };
-  const assertInBudget = (tenant: Tenant | null, bytes: number): void => {
-    if (tenant === null || tenant.crowd === 'tenants') return;
-    const minute = Math.floor(pace.nowMs() / MINUTE_MS);
-    if (minute !== guests.minute) Object.assign(guests, { minute, bytes: 0 });
-    guests.bytes += bytes;
-    if (guests.bytes > GUEST_BYTES_A_MINUTE)
-      throw refusal('too much for callers without a key within a minute');
-  };
   const [sharedTails, sharedWork] = [new SharedWork(queue), new SharedWork(queue)];
   return {
     readGroup(place, range, wanted, stop) {
-      const tenant = tenantNow();
       const work = async () => {
-        assertInBudget(tenant, range.length);
         const fetched = { ...place, group: await objects.getRange(place.name, range, stop) };
         if (isLookUp(wanted)) {
           await takeTurn();
@@ -122,7 +105,7 @@ export const readQueue = (
         });
       };
       // Whoever stops waits for nobody; what was handed over keeps its place until it is done.
-      const found = queue.run({ tenant }, work, stop);
+      const found = queue.run({ tenant: tenantNow() }, work, stop);
       return stop === undefined ? found : untilAborted(found, stop);
     },
     readTail: (name, range, stop) =>
