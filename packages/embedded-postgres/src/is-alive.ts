@@ -1,11 +1,24 @@
 import { readFileSync } from 'node:fs';
 
-/** Whether the process runs; one that ended but that nobody has waited for yet does not. */
-export function isAlive(pid: number): boolean {
+/**
+ * Whether the process runs. One that has ended and that nobody has waited for yet does not; one of which nothing can be read
+ * does.
+ */
+export const isAlive = (pid: number): boolean => isThere(pid) && !hasEnded(pid) && isThere(pid);
+
+const isThere = (pid: number): boolean => {
   try {
-    process.kill(pid, 0);
-    return process.platform !== 'linux' || !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+    return process.kill(pid, 0);
   } catch (problem) {
     return (problem as NodeJS.ErrnoException).code === 'EPERM';
   }
-}
+};
+
+const hasEnded = (pid: number): boolean => {
+  if (process.platform !== 'linux') return false;
+  try {
+    return /\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+};

@@ -5,7 +5,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Batcher, type ReplicaState, StoreError, type Tenant, TooManyCountsError } from '@svc/service';
+import {
+  Batcher,
+  type ReplicaState,
+  StoreError,
+  type Tenant,
+  TooManyCountsError,
+  withinMs,
+} from '@svc/service';
 import type pg from 'pg';
 import { checkReplica } from './check-server.ts';
 import { StoreClient } from './client.ts';
@@ -70,6 +77,7 @@ export class Replica {
   /** Waits for what the replica is about to have, for all who need it, before any of them holds a session of reports. */
   readonly #arrivals = new Batcher<Position, null>(
     async (positions) => {
+      if (this.#fault !== null) throw new StoreError('unavailable', this.#fault);
       const latest = positions[positions.length - 1] as Position;
       await this.pools.replicaLooks.run((client) => this.#catchUp(client, latest));
       return positions.map(() => null);
@@ -139,7 +147,9 @@ export class Replica {
 
   /** A session that has come to the position. */
   async #take(position: Position, tenant: Tenant | null): Promise<Held> {
-    await this.#arrivals.submit(position);
+    await withinMs(this.#options.catchUpMs, this.#arrivals.submit(position), () => {
+      throw new NoTurnError('the replica is waited for by others');
+    });
     return new Promise((resolve, reject) => {
       const over = this.pools.replicaReads.run(
         async (client) => {

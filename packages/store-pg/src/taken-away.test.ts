@@ -166,7 +166,7 @@ it('a key that is revoked, and an org that a DID was taken from, resume nothing 
   expect(await stores.first.pauses.find(target)).toMatchObject({ isPaused: true });
 });
 
-it('the migration revokes keys without an owner, of before it was registered, and that another org has issued; and no others', async () => {
+it('the migration revokes keys without an owner, and that another org has issued, and no others; the audit log says which', async () => {
   const [{ did, key, orgId }, former, starter] = [
     await createMember('rp'),
     await insertOrg(stores.first),
@@ -187,16 +187,9 @@ it('the migration revokes keys without an owner, of before it was registered, an
     return issued.record.keyId;
   };
   const kept = [key.keyId, starter.key.keyId, await issuedBy(orgId, 'rp', did)];
-  const early = await keyOf('rp', did);
-  await tamper(
-    stores.url,
-    `update api_keys set created_at = created_at - interval '1 day' where key_id = $1`,
-    [early.keyId],
-  );
   const revoked = [
     (await keyOf('rp', 'did:web:gone.example')).keyId,
     (await keyOf('principal', did)).keyId,
-    early.keyId,
     await issuedBy(former, 'rp', did),
     await issuedBy(former, 'principal', starter.did),
   ];
@@ -206,6 +199,12 @@ it('the migration revokes keys without an owner, of before it was registered, an
     'select key_id as "keyId", revoked_at is null as "isLive" from api_keys where key_id = any ($1)',
     [[...kept, ...revoked]],
   );
+  const audited = await runSql<{ target: string }>(
+    stores.url,
+    `select target from audit_events where action = 'api_key.revoke' and actor_kind = 'system' and target = any ($1)`,
+    [[...kept, ...revoked]],
+  );
+  expect(audited.map(({ target }) => target).sort()).toEqual([...revoked].sort());
   const idsOf = (isLive: boolean) => rows.filter((row) => row.isLive === isLive).map(({ keyId }) => keyId);
   expect([idsOf(true).sort(), idsOf(false).sort()]).toEqual([kept.sort(), revoked.sort()]);
 });

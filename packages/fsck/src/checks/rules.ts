@@ -71,14 +71,19 @@ const RULES: readonly Rule[] = [
   },
   {
     name: 'keys',
-    promise: 'every live key of a Principal or relying party has its owner',
+    promise:
+      'every live key of a Principal or relying party has its owner, and no other org than the owner’s has issued it',
     countSql: `select count(*) from api_keys where revoked_at is null and role in ('principal', 'rp')`,
     faultSql: `
-      select key_id as "where", 'it is live, and ' || subject || ' is not registered' as problem
-      from api_keys
-      where revoked_at is null
-        and ((role = 'principal' and not exists (select from principals where did = subject))
-          or (role = 'rp' and not exists (select from relying_parties where did = subject)))`,
+      with owners as (
+        select 'principal' as role, did, org_id from principals union all select 'rp', did, org_id from relying_parties
+      )
+      select k.key_id as "where", case when o.did is null then 'it is live, and ' || k.subject || ' is not registered'
+          else 'it is live, and was issued by ' || a.actor_did || ', which ' || k.subject || ' is not of' end as problem
+      from api_keys as k left join owners as o on o.role = k.role and o.did = k.subject
+      left join audit_events as a on a.target = k.key_id and a.action = 'api_key.create' and a.actor_kind = 'org'
+      where k.revoked_at is null and k.role in ('principal', 'rp')
+        and (o.did is null or a.actor_did is distinct from o.org_id and a.actor_did is not null)`,
   },
   {
     name: 'pauses',

@@ -19,18 +19,21 @@ export const registerAgent = async (
   requestId: string,
 ): Promise<AgentRecord> => {
   try {
-    return await deps.store.transaction(async (tx) => {
-      const locked = await tx.principals.findForUpdate(principal);
-      assertStillOf(caller, locked, principal);
-      await holdLiveKey(tx, caller);
-      await requireRoom(tx, principal, locked);
-      const agent = await tx.agents.insert(principal, did);
-      const details = { principal };
-      await tx.audit.insert(
-        auditEvent(deps, caller, { action: 'agent.register', target: did, requestId, details }),
-      );
-      return agent;
-    });
+    return await deps.store.transaction(
+      async (tx) => {
+        const locked = await tx.principals.findForUpdate(principal);
+        assertStillOf(caller, locked, principal);
+        await holdLiveKey(tx, caller);
+        await requireRoom(tx, principal, locked);
+        const agent = await tx.agents.insert(principal, did);
+        const details = { principal };
+        await tx.audit.insert(
+          auditEvent(deps, caller, { action: 'agent.register', target: did, requestId, details }),
+        );
+        return agent;
+      },
+      { turn: principal },
+    );
   } catch (error) {
     if (error instanceof StoreError && error.kind === 'conflict')
       throw conflict(`${did} is already registered.`);

@@ -33,34 +33,29 @@ begin
 end;
 $$;
 
--- Flags that were lost are set again, and the versions with them, so that nodes read them and commits refuse what rests on them. Orgs are
--- held meanwhile, and each member, for the same reason.
+-- Flags that were lost are set again, and the versions with them, so that nodes read them and commits refuse what rests on them. Of each member the
+-- org's row and its own are held meanwhile, for the same reason.
 do $$
 declare
-  v_did text;
+  v_member record;
 begin
-  perform from orgs order by org_id for no key update;
-  for v_did in select did from principals order by did loop
-    continue when not exists (
-      select from principals where did = v_did and has_pauses != svc_principal_has_pauses(did, org_id)
-    );
-    perform from principals where did = v_did for no key update;
+  for v_member in select did, org_id from principals where has_pauses != svc_principal_has_pauses(did, org_id) loop
+    perform from orgs where org_id = v_member.org_id for no key update;
+    perform from principals where did = v_member.did for no key update;
     update principals
     set
       has_pauses = svc_principal_has_pauses(did, org_id),
       version = version + 1
-    where did = v_did and has_pauses != svc_principal_has_pauses(did, org_id);
+    where did = v_member.did and has_pauses != svc_principal_has_pauses(did, org_id);
   end loop;
-  for v_did in select did from relying_parties order by did loop
-    continue when not exists (
-      select from relying_parties where did = v_did and is_paused != svc_relying_party_is_paused(did, org_id)
-    );
-    perform from relying_parties where did = v_did for no key update;
+  for v_member in select did, org_id from relying_parties where is_paused != svc_relying_party_is_paused(did, org_id) loop
+    perform from orgs where org_id = v_member.org_id for no key update;
+    perform from relying_parties where did = v_member.did for no key update;
     update relying_parties
     set
       is_paused = svc_relying_party_is_paused(did, org_id),
       version = version + 1
-    where did = v_did and is_paused != svc_relying_party_is_paused(did, org_id);
+    where did = v_member.did and is_paused != svc_relying_party_is_paused(did, org_id);
   end loop;
 end;
 $$;

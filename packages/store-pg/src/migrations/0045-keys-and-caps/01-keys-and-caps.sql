@@ -82,33 +82,43 @@ end
 $$;
 
 -- A key that was issued while its DID was released or given to another org was a live key of whoever holds the DID next. Issuing holds the
--- owner's row from this version on. Here those are revoked that can be told: keys without an owner, keys from before their owner was
--- registered, and keys that another org than the owner's has issued.
+-- owner's row from this version on. Here those are revoked that can be told, and the audit log says which: keys without an owner, and keys that
+-- another org than the owner's has issued. `svc-admin fsck` looks for the same.
 with
   owners as (
-    select 'principal' as role, did, org_id, created_at from principals
+    select 'principal' as role, did, org_id from principals
     union all
-    select 'rp', did, org_id, created_at from relying_parties
-  )
-update api_keys as k
-set revoked_at = svc_now()
-where
-  revoked_at is null
-  and role in ('principal', 'rp')
-  and not exists (
-    select
-    from owners as o
+    select 'rp', did, org_id from relying_parties
+  ),
+  revoked as (
+    update api_keys as k
+    set revoked_at = svc_now()
     where
-      o.role = k.role
-      and o.did = k.subject
-      and o.created_at <= k.created_at
+      revoked_at is null
+      and role in ('principal', 'rp')
       and not exists (
         select
-        from audit_events as a
+        from owners as o
         where
-          a.target = k.key_id
-          and a.action = 'api_key.create'
-          and a.actor_kind = 'org'
-          and a.actor_did is distinct from o.org_id
+          o.role = k.role
+          and o.did = k.subject
+          and not exists (
+            select
+            from audit_events as a
+            where
+              a.target = k.key_id
+              and a.action = 'api_key.create'
+              and a.actor_kind = 'org'
+              and a.actor_did is distinct from o.org_id
+          )
       )
-  );
+    returning key_id, role, subject
+  )
+insert into audit_events (event_id, actor_kind, action, target, details)
+select
+  'aud_' || substr(svc_lowest_receipt_id(svc_now()), 5, 10) || upper(substr(md5(key_id), 1, 16)),
+  'system',
+  'api_key.revoke',
+  key_id,
+  jsonb_build_object('subject', subject, 'role', role)
+from revoked;
