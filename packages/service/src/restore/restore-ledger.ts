@@ -2,7 +2,8 @@
  * Makes a database that was set back the one that may decide again (protocol §10), in steps of which each can be repeated:
  *
  *   claim      the fence's head is replaced: whoever stood on it decides no more
- *   take       what was revoked, disabled, blocked, released or transferred in the lost span is so again
+ *   take       what was revoked, disabled, blocked, released or transferred in the lost span is so again, of the Grants of a list
+ *              some thousands in each transaction
  *   withhold   Grants whose use in the lost span is unknown are marked, some thousands in each transaction
  *   settle     in one transaction: the claimed head becomes part of the lineage, nothing is stored that is dated before the
  *              end of the quarantine, days that were closed in the lost span get their published checkpoints back, no list
@@ -58,7 +59,7 @@ export const restoreLedger = async (
 ): Promise<Restore> => {
   const claimed = await claim(deps, outside, span);
   const { lists, checkpoints, revoked, names } = await findKept(deps, outside);
-  const takenAgain = await takeAgain(deps, { lists, revoked, names }, logged, span);
+  const takenAgain = await takeAgain(deps, { lists, revoked, names }, logged, span, options);
   const lostNames = await listLostNames(deps, names);
   const lost = await listLostCheckpoints(deps, checkpoints);
   const last = (await deps.store.restores.list()).at(-1);
@@ -87,8 +88,9 @@ const takeAgain = async (
   { lists, revoked, names }: Pick<KeptOutside, 'lists' | 'revoked' | 'names'>,
   logged: LoggedRevocations,
   span: LostSpan,
+  options: WithholdOptions,
 ): Promise<TakenAgain> => {
-  const grants = await revokeAgain(deps, lists, logged, span);
+  const grants = await revokeAgain(deps, lists, logged, span, options);
   const ended = await endAgain(deps, [...revoked, ...logged.ended], logged);
   const byKept = await handOverAgain(deps, names);
   const byLog = await handOverLogged(deps, logged.handedOver, span.lostFromMs);

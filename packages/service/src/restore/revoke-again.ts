@@ -14,6 +14,16 @@ import type { LoggedRevocations } from './read-log.ts';
 /** For the audit log. */
 const REQUEST_ID = 'svc-admin-restore';
 
+/** Grants of one transaction: each is a row that is written, and a row of the audit log. */
+const STEP = 5_000;
+/** For one step. A disk that has just been restored may fetch each page from far away. */
+const DEADLINE_MS = 60_000;
+
+export interface RevokeOptions {
+  /** How many Grants of a list a transaction revokes. */
+  readonly step?: number;
+}
+
 /**
  * Answers how many Grants were in force again until the restore began, which may have been cut off before: the number is signed.
  * Every step is safe to repeat. Rejects with the first that does not succeed.
@@ -23,8 +33,9 @@ export const revokeAgain = async (
   lists: readonly Kept[],
   logged: LoggedRevocations,
   { lostFromMs }: Pick<LostSpan, 'lostFromMs'>,
+  { step = STEP }: RevokeOptions = {},
 ): Promise<number> => {
-  for (const list of lists) await revokeByList(deps, list);
+  for (const list of lists) await revokeByList(deps, list, step);
   for (const [grantId, principal] of logged.grants)
     await revokeOne(deps, principal as DidWeb, grantId as GrantId);
   return deps.store.restores.countRevoked(REQUEST_ID, lostFromMs);
@@ -33,38 +44,61 @@ export const revokeAgain = async (
 /**
  * Every bit that was published stays set, also those of Grants that are lost: whoever reads the list alone must go on seeing
  * them revoked. A list that is not in this database names only such Grants.
+ *
+ * A kill switch may have revoked all Grants of a list, so that they are taken in steps, each its own transaction. The first
+ * one also has the list; where a later one is cut off, the next restore finds what is left.
  */
-const revokeByList = async (deps: ServiceDeps, { name: url, kept }: Kept): Promise<void> => {
+const revokeByList = async (deps: ServiceDeps, list: Kept, step: number): Promise<void> => {
+  const { store, clock } = deps;
+  const inSteps = { deadlineMs: DEADLINE_MS };
+  const bits = readBits(deps, list);
+  const lost = await store.transaction((tx) => beginList(deps, tx, list, bits, step), inSteps);
+  if (lost === null || lost.ids.length === 0) return;
+  const chunks = inChunks(lost.ids, step);
+  for (const ids of chunks.slice(1)) await store.transaction((tx) => revokeStep(deps, tx, ids), inSteps);
+  const revokedAtMs = await store.revocation.passBarrier(lost.principal, clock.nowMs());
+  for (const ids of chunks) await store.transaction((tx) => tx.grants.setRevoked(ids, revokedAtMs), inSteps);
+};
+
+const readBits = (deps: ServiceDeps, { name: url, kept }: Kept): Uint8Array => {
   // A bit counts whatever has become of the key since: it can only take away.
   const read = readOwnCredential(deps, url, String(kept.credential), { atAnyTime: true });
   if ('problem' in read) throw new Error(`the list ${url} beside the fence: ${read.problem}`);
-  const lost = await deps.store.transaction((tx) => record(deps, tx, url, read.bits, Number(kept.version)));
-  if (lost === null || lost.ids.length === 0) return;
-  await deps.store.revocation.stampRevoked(lost.principal, lost.ids, deps.clock.nowMs());
+  return read.bits;
 };
 
-const record = async (
+const inChunks = <One>(all: readonly One[], size: number): readonly (readonly One[])[] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, index) =>
+    all.slice(index * size, (index + 1) * size),
+  );
+
+/** Revokes the first of the list's Grants. Answers all that are to be revoked; null: there is no such list here. */
+const beginList = async (
   deps: ServiceDeps,
   tx: Repositories,
-  url: string,
+  { name: url, kept }: Kept,
   bits: Uint8Array,
-  version: number,
+  step: number,
 ) => {
   const unrevoked = await tx.restores.listUnrevoked(url);
   const ids = unrevoked.filter(({ index }) => getBit(bits, index)).map(({ id }) => id);
-  await tx.grants.recordRevocation(ids);
+  await revokeStep(deps, tx, ids.slice(0, step));
   const list = await tx.statusLists.findForUpdate(url);
   if (list === null) return null;
   const missing = Array.from({ length: list.sizeBits }, (_, index) => index).filter(
     (index) => getBit(bits, index) && !getBit(list.bits, index),
   );
   if (missing.length > 0) await setStatusBits(deps, tx, list, missing);
-  await tx.restores.raiseListVersion(url, version + 1);
-  for (const target of ids)
-    await tx.audit.insert(
-      auditEvent(deps, SYSTEM, { action: 'grant.revoke', target, requestId: REQUEST_ID }),
-    );
+  await tx.restores.raiseListVersion(url, Number(kept.version) + 1);
   return { principal: list.principal, ids };
+};
+
+const revokeStep = async (deps: ServiceDeps, tx: Repositories, ids: readonly GrantId[]): Promise<void> => {
+  if (ids.length === 0) return;
+  await tx.grants.recordRevocation(ids);
+  await tx.audit.insertAll(
+    ids.map((target) => auditEvent(deps, SYSTEM, { action: 'grant.revoke', target, requestId: REQUEST_ID })),
+  );
 };
 
 /** Nothing where it is revoked already, or was made in the lost span: nothing here rests on it then. */

@@ -1,0 +1,143 @@
+/** Grants that a restore gave back are revoked again, however many one list has (protocol §10). */
+import { generateKeyPairSync } from 'node:crypto';
+import type { DidWeb } from '@svc/protocol';
+import { jcs, signCompactJws } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
+import {
+  findLostSpan,
+  formatHead,
+  type OutsideStore,
+  parseKeySet,
+  readRevocationLog,
+  restoreLedger,
+  type ServiceDeps,
+} from '@svc/service';
+import { buildStatusListCredential, createBitstring, encodeBitstring, setBit } from '@svc/status-list';
+import { sampled } from '@svc/testkit/sampled';
+import { PATIENT, withStores } from '@svc/testkit/store/open-store';
+import { runSql } from '@svc/testkit/store/session';
+import { createWorld, type World } from '@svc/testkit/store/world';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { createStore } from './create-store.ts';
+
+const stores = withStores();
+const DID = 'did:web:svc.example' as DidWeb;
+const LIST_BITS = 131_072;
+
+const keysOf = (did: DidWeb) => {
+  const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
+  return parseKeySet({ keys: [{ ...jwk, kid: 'status-1' }] }, 'status', did);
+};
+const statusKeys = keysOf(DID);
+const ofService = { did: DID, domain: 'svc.example', statusKeys, formers: [] };
+const depsOf = (store = stores.first, identity: object = ofService) =>
+  ({
+    store,
+    identity,
+    clock: { nowMs: () => Date.now() },
+    crypto: nativeCrypto,
+    random: { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) },
+  }) as unknown as ServiceDeps;
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld(stores.first);
+});
+
+/** In the order of their entries. */
+const insertGrants = (count: number) =>
+  runSql(
+    stores.url,
+    `insert into grants (id, principal, agent, status_list_url, status_index)
+     select 'urn:svc:grant:01' || upper(substr(md5(random()::text), 1, 6)) || lpad(i::text, 18, '0'), $1,
+       'did:key:z6MkpTHR8VNsBxYAAWHut2Geadd9jSwuBV8xRoAnwWsdvktH', $2, i from generate_series(0, $3::int - 1) as i`,
+    [world.principal.did, world.listUrl, count],
+  );
+
+/** Of the list as it was served in the lost span, with the first `count` entries revoked. */
+const signList = (count: number, issuer = DID, { signer } = statusKeys): Promise<string> => {
+  const bits = createBitstring(LIST_BITS);
+  for (let index = 0; index < count; index++) setBit(bits, index);
+  const validFrom = new Date().toISOString().replace(/\.\d+/, '');
+  const encodedList = encodeBitstring(bits);
+  const payload = buildStatusListCredential({ id: world.listUrl, issuer, validFrom, encodedList });
+  return signCompactJws(signer, { typ: 'vc+jwt' }, jcs({ ...payload }));
+};
+
+/** The head of a fence that the database lacks, and what was kept beside it, by folders. */
+const loseHead = async (
+  kept: Readonly<Record<string, readonly object[]>>,
+  did = DID,
+): Promise<OutsideStore> => {
+  const { seq, epoch } = await stores.first.restores.findLast();
+  const head = { epoch, seq: seq + 5, nonce: 'f'.repeat(32), atMs: Math.floor(await stores.first.now()) };
+  const objects = new Map<string, string>();
+  for (const [folder, all] of Object.entries(kept))
+    for (const [index, one] of all.entries()) objects.set(`${folder}/${index}`, JSON.stringify(one));
+  const names = [...objects.keys()];
+  let [headText, tag] = [formatHead(did, head), 0];
+  return {
+    find: async (key) => ({ text: objects.get(key) ?? headText, tag: String(tag) }),
+    put: async (_, text) => {
+      [headText, tag] = [text, tag + 1];
+      return true;
+    },
+    list: async (folder) => names.filter((name) => name.startsWith(`${folder}/`)),
+  };
+};
+
+const keepList = async (count: number, ...by: [DidWeb?, typeof statusKeys?]) => ({
+  name: world.listUrl,
+  kept: { number: 1, version: 5, credential: await signList(count, ...by) },
+});
+
+/** As `svc-admin restore --apply` does it, without logs. */
+const restore = async (deps: ServiceDeps, outside: OutsideStore, step?: number) => {
+  const span = await findLostSpan(deps, outside);
+  if (span === null) throw new Error('nothing is lost');
+  const options = step === undefined ? {} : { step };
+  return restoreLedger(deps, outside, span, readRevocationLog([]), options);
+};
+
+/** Of the Grants of the list. */
+const countRevoked = async () => {
+  const text = `select count(revoked_at)::int as revoked, count(revocation_recorded_at)::int as recorded,
+    (select max(n)::int from (
+      select count(*) as n from audit_events a join grants g on g.id = a.target
+      where g.status_list_url = $1 and a.action = 'grant.revoke' group by a.xmin::text
+    ) as t) as "inOne"
+    from grants where status_list_url = $1`;
+  const [row] = await runSql(stores.url, text, [world.listUrl]);
+  return row;
+};
+
+it('a list of which a kill switch revoked more than one transaction has time for is revoked again, in steps', async () => {
+  const grants = sampled({ quick: 1_200, deep: 10_000 });
+  const transactionMs = sampled({ quick: 400, deep: 2_200 });
+  const step = sampled({ quick: 500, deep: 5_000 });
+  await insertGrants(grants + 1);
+  const store = createStore({ databaseUrl: stores.url, deadlines: { ...PATIENT, transactionMs } });
+  onTestFinished(() => store.close());
+  const outside = await loseHead({ 'status-lists': [await keepList(grants)] });
+  const { takenAgain } = await restore(depsOf(store), outside, step);
+  expect(takenAgain.grants).toBe(grants);
+  expect(await countRevoked()).toEqual({ revoked: grants, recorded: grants, inOne: step });
+});
+
+it('cut off in the midst of a list the restore revokes the rest when it is begun anew', async () => {
+  await insertGrants(5);
+  const outside = await loseHead({ 'status-lists': [await keepList(4)] });
+  let left = 2;
+  const { first } = stores;
+  const store = Object.assign(Object.create(first), {
+    async transaction(...[work, options]: Parameters<typeof first.transaction>) {
+      left -= 1;
+      if (left < 0) throw new Error('cut off');
+      return first.transaction(work, options);
+    },
+  });
+  await expect(restore(depsOf(store), outside, 1)).rejects.toThrow('cut off');
+  expect(await countRevoked()).toMatchObject({ recorded: 2 });
+  await restore(depsOf(), outside, 1);
+  expect(await countRevoked()).toMatchObject({ revoked: 2, recorded: 4 });
+});
