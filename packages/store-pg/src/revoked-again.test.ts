@@ -141,3 +141,18 @@ it('cut off in the midst of a list the restore revokes the rest when it is begun
   await restore(depsOf(), outside, 1);
   expect(await countRevoked()).toMatchObject({ revoked: 2, recorded: 4 });
 });
+
+it('a list that the service signed under a DID that it had before is revoked from too', async () => {
+  await insertGrants(2);
+  const formerDid = 'did:web:former.example' as DidWeb;
+  const former = { did: formerDid, receiptKeys: statusKeys, statusKeys: keysOf(formerDid) };
+  const outside = await loseHead({ 'status-lists': [await keepList(1, formerDid, former.statusKeys)] });
+  await restore(depsOf(stores.first, { ...ofService, formers: [former] }), outside);
+  expect(await countRevoked()).toMatchObject({ revoked: 1, recorded: 1 });
+});
+
+it('a list that was signed by nobody whom the service was is refused', async () => {
+  const other = 'did:web:other.example' as DidWeb;
+  const outside = await loseHead({ 'status-lists': [await keepList(1, other, keysOf(other))] });
+  await expect(restore(depsOf(), outside)).rejects.toThrow('not signed by a status key');
+});

@@ -3,6 +3,7 @@ import { parseCompactJws } from '@svc/protocol';
 import { decodeBitstring, parseStatusListCredential } from '@svc/status-list';
 import { findUntimely } from '@svc/transparency';
 import type { ServiceDeps } from '../deps.ts';
+import type { PublishedIdentity } from '../service-keys/service-identity.ts';
 
 export interface OwnCredential {
   readonly kid: string;
@@ -19,7 +20,7 @@ const MAX_CREDENTIAL_CHARS = 262_144;
  * it was signed and is not compromised; with `atAnyTime`, as for signing it anew, under any key of ours.
  */
 export const readOwnCredential = (
-  { identity, crypto }: Pick<ServiceDeps, 'identity' | 'crypto'>,
+  { identity, crypto }: Pick<ServiceDeps, 'crypto'> & { readonly identity: PublishedIdentity },
   url: string,
   text: string,
   { atAnyTime = false } = {},

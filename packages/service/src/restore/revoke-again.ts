@@ -7,6 +7,8 @@ import { readOwnCredential } from '../grants/own-credential.ts';
 import { Revoker } from '../grants/revoke-grant.ts';
 import { setStatusBits } from '../grants/status-list.ts';
 import type { Repositories } from '../ports/store.ts';
+import { identityOfKey } from '../service-keys/service-identity.ts';
+import { kidOf } from '../transparency/attest.ts';
 import type { Kept } from './kept.ts';
 import type { LostSpan } from './plan-restore.ts';
 import type { LoggedRevocations } from './read-log.ts';
@@ -60,9 +62,11 @@ const revokeByList = async (deps: ServiceDeps, list: Kept, step: number): Promis
   for (const ids of chunks) await store.transaction((tx) => tx.grants.setRevoked(ids, revokedAtMs), inSteps);
 };
 
-const readBits = (deps: ServiceDeps, { name: url, kept }: Kept): Uint8Array => {
-  // A bit counts whatever has become of the key since: it can only take away.
-  const read = readOwnCredential(deps, url, String(kept.credential), { atAnyTime: true });
+const readBits = ({ identity, crypto }: ServiceDeps, { name: url, kept }: Kept): Uint8Array => {
+  const text = String(kept.credential);
+  // A bit counts whatever has become of the key since, or of the service's DID: it can only take away.
+  const signer = { identity: identityOfKey(identity, kidOf(text) ?? ''), crypto };
+  const read = readOwnCredential(signer, url, text, { atAnyTime: true });
   if ('problem' in read) throw new Error(`the list ${url} beside the fence: ${read.problem}`);
   return read.bits;
 };
