@@ -931,6 +931,7 @@ CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.audit_events FOR 
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.audit_events FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER emit_event AFTER INSERT ON public.checkpoints FOR EACH ROW EXECUTE FUNCTION svc_emit_checkpoint();
 CREATE TRIGGER note_checkpoint AFTER INSERT ON public.checkpoints FOR EACH ROW EXECUTE FUNCTION svc_note_row('checkpoint', 'day');
+CREATE TRIGGER note_retracted AFTER DELETE ON public.checkpoints FOR EACH ROW EXECUTE FUNCTION svc_note_row('checkpoint', 'day');
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.checkpoints FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.checkpoints FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.closed_days FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
@@ -954,6 +955,7 @@ CREATE TRIGGER refuse_all_but_collection BEFORE DELETE ON public.evidence FOR EA
 CREATE TRIGGER refuse_change BEFORE UPDATE ON public.evidence FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.evidence FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER emit_event AFTER UPDATE OF revoked_at ON public.grants FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION svc_emit_grant_revoked();
+CREATE TRIGGER note_unlisted AFTER UPDATE ON public.grants REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION svc_note_unlisted();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.merkle_tiles FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.merkle_tiles FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER note_name AFTER INSERT ON public.orgs FOR EACH ROW EXECUTE FUNCTION svc_note_row('name', 'slug', 'org:');
@@ -3415,6 +3417,8 @@ AS $function$
             svc_ms(p.created_at),
             'state',
             k.state,
+            'public_key_multibase',
+            k.public_key_multibase,
             'version',
             svc_note_version(p_version)
           )::text
@@ -3513,9 +3517,58 @@ AS $function$
       end
       when 'revoked' then case
         when p_name like 'pause:%' then svc_kept_pause(p_name, p_version)
+        when p_name like 'unlisted:%' then svc_kept_unlisted(
+          split_part(substr(p_name, 10), ' ', 1),
+          p_version
+        )
         else svc_kept_revoked(p_name, p_version)
       end
     end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_kept_unlisted(p_url text, p_version bigint)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select
+    json_build_object(
+      'url',
+      l.url,
+      'bits',
+      (
+        select
+          translate(
+            encode(
+              string_agg(set_byte('\x00'::bytea, 0, coalesce(e.bits, 0)), ''::bytea order by b.byte),
+              'base64'
+            ),
+            e'\n',
+            ''
+          )
+        from
+          generate_series(0, l.size_bits / 8 - 1) as b (byte)
+          left join (
+            select g.status_index / 8 as byte, bit_or(128 >> (g.status_index % 8)) as bits
+            from grants as g
+            where
+              g.status_list_url = p_url
+              and g.revocation_recorded_at is not null
+              and g.revoked_at is null
+            group by 1
+          ) as e on e.byte = b.byte
+      ),
+      'version',
+      svc_note_version(p_version)
+    )::text
+  from status_lists as l
+  where
+    l.url = p_url
+    and exists (
+      select
+      from grants as g
+      where g.status_list_url = p_url and g.revocation_recorded_at is not null and g.revoked_at is null
+    );
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_lock_approvals(p_principal text, p_relying_party text)
  RETURNS void
@@ -4050,6 +4103,49 @@ begin
         end ->> tg_argv[1]
       )
     );
+  return null;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_note_unlisted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_url text;
+  v_bits bytea;
+  v_version bigint;
+begin
+  for v_url in select distinct status_list_url
+  from changed
+  where revocation_recorded_at is not null and revoked_at is null
+  order by status_list_url loop
+    -- Read once, and not anew for each Grant.
+    select bits || ''::bytea, version into v_bits, v_version from status_lists where url = v_url;
+    -- Entry 0 is the highest bit of the first byte, which get_bit counts from the lowest.
+    continue when
+      not exists (
+        select
+        from changed
+        where
+          status_list_url = v_url
+          and revocation_recorded_at is not null
+          and revoked_at is null
+          and get_bit(v_bits, status_index + 7 - 2 * (status_index % 8)) = 0
+      );
+    perform
+      svc_note(
+        'revoked',
+        concat_ws(
+          ' ',
+          'unlisted:' || v_url,
+          v_version,
+          case
+            when not pg_try_advisory_xact_lock(14, hashtext(v_url)) then pg_current_xact_id()
+          end
+        )
+      );
+  end loop;
   return null;
 end;
 $function$;
@@ -4816,13 +4912,17 @@ begin
     perform pg_advisory_xact_lock(2, v_day - date '1970-01-01');
   end loop;
   perform svc_heat_days(p_today);
+  select count(*) into v_published from checkpoints where day >= p_today;
   insert into retracted_checkpoints (hash, day, kid, jws)
-  select hash, day, kid, jws from checkpoints where day >= p_today;
-  get diagnostics v_published = row_count;
+  select hash, day, kid, jws
+  from checkpoints
+  where day >= p_today
+  on conflict (hash) do nothing;
   delete from content_checks where day >= p_today;
   foreach v_table in array array['checkpoints', 'merkle_tiles', 'closed_days'] loop
     execute format('alter table %I disable trigger refuse_change', v_table);
-    execute format('delete from %I where day >= $1', v_table) using p_today;
+    execute format('delete from %I where day >= $1', v_table)
+    using p_today;
     execute format('alter table %I enable trigger refuse_change', v_table);
   end loop;
   if exists (select from deployment where first_day > p_today) then

@@ -84,6 +84,10 @@ const describeRestore = ({ restore, takenAgain, reservedNames, withheld }: Resto
     ...takenAgain.serviceKeys.map(
       (kid) => `                  svc-admin keys compromise ${kid}: once more, for its file and its lists`,
     ),
+    ...takenAgain.unknownKeys.map(
+      (kid) =>
+        `  unknown         ${kid}: retired or compromised in the lost span. Once the document of its Principal names it, it is active: compromise it then`,
+    ),
     `  handed over     ${takenAgain.transferred} DIDs transferred, ${takenAgain.released} released`,
     `  reinstated      ${restore.reinstatedDays.length === 0 ? 'no checkpoint' : `the checkpoints of ${restore.reinstatedDays.join(', ')}`}`,
     `  reserved        ${reservedNames.length === 0 ? 'no name' : reservedNames.join(', ')}`,

@@ -30,6 +30,8 @@ export const LOCK_SPACES = {
   audience: 12,
   /** DID of the Principal whose access requests are counted. */
   accessRequests: 13,
+  /** URL of a status list of which revocations are noted that it does not say. Never waited for. */
+  unlisted: 14,
 } as const;
 
 /** Waits for the lock of the text `$1`, until the transaction ends. */

@@ -8,10 +8,11 @@ import type { ServiceDeps } from '../deps.ts';
 import type { ClaimKind } from '../ports/claims.ts';
 import type { EntitlementPush } from '../ports/entitlements.ts';
 import type { PauseRecord } from '../ports/pauses.ts';
+import type { PrincipalKeyRecord } from '../ports/principals.ts';
 
 type Revoked =
   | { readonly principal: DidWeb; readonly grant_ids: readonly GrantId[] }
-  | { readonly principal: DidWeb; readonly kid: string }
+  | ({ readonly principal: DidWeb; readonly kid: string } & Ended)
   | { readonly key_id: string }
   | Ended
   | HandedOver;
@@ -60,11 +61,26 @@ export const logDisabledAgent = (deps: Deps, { did, createdAtMs }: Registered, a
     kept: { principal: did, since_ms: createdAtMs, agent },
   });
 
-export const logRetiredKey = (deps: Deps, { did, createdAtMs }: Registered, kid: string): void =>
+type EndedKey = Pick<PrincipalKeyRecord, 'kid' | 'publicKeyMultibase'>;
+
+export const logRetiredKey = (deps: Deps, principal: Registered, key: EndedKey): void =>
+  logRevocation(deps, endOfKey(principal, key, 'retired'));
+
+export const logCompromisedKey = (deps: Deps, principal: Registered, key: EndedKey): void =>
   logRevocation(deps, {
-    ended: `key:${kid}`,
-    kept: { principal: did, since_ms: createdAtMs, state: 'retired' },
+    ...{ principal: principal.did, kid: key.kid },
+    ...endOfKey(principal, key, 'compromised'),
   });
+
+/** With the key itself: a database that was set back may have never seen it. */
+const endOfKey = (
+  { did, createdAtMs }: Registered,
+  { kid, publicKeyMultibase }: EndedKey,
+  state: 'retired' | 'compromised',
+): Ended => ({
+  ended: `key:${kid}`,
+  kept: { principal: did, since_ms: createdAtMs, state, public_key_multibase: publicKeyMultibase },
+});
 
 export const logEntitlement = (deps: Deps, orgId: OrgId, push: EntitlementPush): void =>
   logRevocation(deps, {

@@ -1,5 +1,5 @@
 /** Restores of the database to an earlier state, and what `svc-admin restore` needs for one (protocol §10). */
-import type { GrantId } from '@svc/protocol';
+import type { DidWeb, GrantId } from '@svc/protocol';
 import type { CheckpointRecord, Day } from './checkpoints.ts';
 import type { FenceHead, KeptKind } from './fence.ts';
 
@@ -59,6 +59,10 @@ export interface RestoreRepository {
   /** Of these names, those that nobody has here. */
   listUnknownNames(names: readonly string[]): Promise<readonly string[]>;
   reserveNames(names: readonly string[], epoch: number): Promise<void>;
+  /** Whether a Principal has a key of this name. */
+  isKnownKey(kid: string): Promise<boolean>;
+  /** Gives the Principal a key, active since now, unless one of this name is known. */
+  rememberKey(principal: DidWeb, kid: string, publicKeyMultibase: string): Promise<void>;
   /** Revokes an API key whose subject does not matter. False: there is none, or it is revoked. */
   revokeApiKey(keyId: string): Promise<boolean>;
   /** Puts a published checkpoint back, closes its day, and leaves its tiles out. */

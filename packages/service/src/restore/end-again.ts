@@ -25,6 +25,11 @@ export interface EndedAgain {
   readonly pauses: number;
   /** Kids. */
   readonly serviceKeys: readonly string[];
+  /**
+   * Kids of Principals' keys that were retired or compromised, and are not known here: older copies and lines of the log do not
+   * have the keys themselves. They are active when they are seen.
+   */
+  readonly unknownKeys: readonly string[];
 }
 
 /** Every step is safe to repeat. Rejects with the first that does not succeed. */
@@ -35,9 +40,14 @@ export const endAgain = async (
 ): Promise<EndedAgain> => {
   const counts = { keys: 0, apiKeys: 0, agents: 0, entitlements: 0, pauses: 0 };
   const serviceKeys: string[] = [];
+  const unknownKeys = new Set<string>();
+  const count = (kid: string, end: KeyEnd) => {
+    if (end === 'ended') counts.keys += 1;
+    if (end === 'unknown') unknownKeys.add(kid);
+  };
   for (const { name, kept } of withoutOlderPauses(revoked)) {
     const [what, of] = [name.slice(0, name.indexOf(':')), name.slice(name.indexOf(':') + 1)];
-    if (what === 'key' && (await endKey(deps, of, kept))) counts.keys += 1;
+    if (what === 'key') count(of, await endKey(deps, of, kept));
     if (what === 'api-key' && (await deps.store.restores.revokeApiKey(of))) counts.apiKeys += 1;
     if (what === 'agent' && (await endAgent(deps, kept))) counts.agents += 1;
     if (what === 'entitlement' && (await pushAgain(deps, of as OrgId, kept))) counts.entitlements += 1;
@@ -45,9 +55,10 @@ export const endAgain = async (
     if (what === 'service-key' && (await endServiceKey(deps, of, kept))) serviceKeys.push(of);
   }
   for (const [kid, principal] of logged.compromisedKeys)
-    if (await moveKey(deps, principal, kid, 'compromised')) counts.keys += 1;
+    count(kid, await moveKey(deps, principal, kid, 'compromised'));
   for (const keyId of logged.apiKeys) if (await deps.store.restores.revokeApiKey(keyId)) counts.apiKeys += 1;
-  return { ...counts, serviceKeys };
+  const stillUnknown = await listUnknownKeys(deps, unknownKeys);
+  return { ...counts, serviceKeys, unknownKeys: stillUnknown };
 };
 
 /**
@@ -80,17 +91,33 @@ const isStillRegistered = async ({ store }: ServiceDeps, { principal, since_ms }
   return here !== null && here.createdAtMs === since_ms;
 };
 
-const endKey = async (deps: ServiceDeps, kid: string, kept: JsonObject): Promise<boolean> =>
-  (await isStillRegistered(deps, kept)) && moveKey(deps, String(kept.principal), kid, kept.state);
+type KeyEnd = 'ended' | 'unchanged' | 'unknown';
 
-const moveKey = async (deps: ServiceDeps, did: string, kid: string, state: unknown): Promise<boolean> => {
+/** With what it is, a key that was first seen in the lost span is known again, so that no document brings it back as active. */
+const endKey = async (deps: ServiceDeps, kid: string, kept: JsonObject): Promise<KeyEnd> => {
+  if (!(await isStillRegistered(deps, kept))) return 'unchanged';
+  const { principal, state, public_key_multibase: publicKey } = kept;
+  const did = principal as DidWeb;
+  if (typeof publicKey === 'string') await deps.store.restores.rememberKey(did, kid, publicKey);
+  return moveKey(deps, did, kid, state);
+};
+
+const moveKey = async (deps: ServiceDeps, did: string, kid: string, state: unknown): Promise<KeyEnd> => {
   const principal = await deps.store.principals.find(did);
-  const key = principal?.keys.find((one) => one.kid === kid);
-  if (principal == null || key === undefined || key.state === state || key.state === 'compromised')
-    return false;
+  if (principal === null) return 'unchanged';
+  const key = principal.keys.find((one) => one.kid === kid);
+  if (key === undefined) return 'unknown';
+  if (key.state === state || key.state === 'compromised') return 'unchanged';
   const request = { caller: SYSTEM, principal: principal.did, kid, requestId: REQUEST_ID };
   await (state === 'compromised' ? compromiseKey(deps, request) : retireKey(deps, request));
-  return true;
+  return 'ended';
+};
+
+/** A copy may lack what another, or a line of the log, has. */
+const listUnknownKeys = async ({ store }: ServiceDeps, kids: ReadonlySet<string>): Promise<string[]> => {
+  const unknown: string[] = [];
+  for (const kid of kids) if (!(await store.restores.isKnownKey(kid))) unknown.push(kid);
+  return unknown;
 };
 
 /** With its Grants. One that was also registered in the lost span is registered, so that it is known to be disabled. */

@@ -10,7 +10,7 @@ import { assertDated } from '../clock/assert-dated.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { forbidden, internal, notFound } from '../errors.ts';
 import { passBarrier } from '../lib/barrier.ts';
-import { logRetiredKey, logRevocation } from '../lib/revocation-log.ts';
+import { logCompromisedKey, logRetiredKey } from '../lib/revocation-log.ts';
 import type { KeyState, PrincipalKeyRecord, PrincipalRecord } from '../ports/principals.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
 import { buildManagedDidDocument } from '../principals/did-document.ts';
@@ -37,7 +37,7 @@ export const retireKey = (deps: ServiceDeps, request: KeyRequest): Promise<Retir
     async (tx) => {
       const { principal, key } = await lockKey(tx, request);
       if (key.state !== 'active') return key.state;
-      logRetiredKey(deps, principal, key.kid);
+      logRetiredKey(deps, principal, key);
       await moveKey(deps, tx, request, key, 'retired');
       // Which of its Grants still pass is told by that instant.
       assertDated(deps, (await lockKey(tx, request)).key.sinceMs);
@@ -57,7 +57,7 @@ export const compromiseKey = async (deps: ServiceDeps, request: KeyRequest): Pro
     async (tx) => {
       const { principal, key } = await lockKey(tx, request);
       if (key.state === 'compromised') return;
-      logRevocation(deps, { principal: principal.did, kid: key.kid });
+      logCompromisedKey(deps, principal, key);
       await moveKey(deps, tx, request, key, 'compromised');
       if (principal.kind === 'managed') await publishWithout(deps, tx, principal, key.kid);
     },

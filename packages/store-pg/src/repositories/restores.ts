@@ -159,6 +159,15 @@ export function restoreRepository(database: Database): RestoreRepository {
         names,
         epoch,
       ]),
+    async isKnownKey(kid) {
+      const text = 'select kid from principal_keys where kid = $1';
+      return (await database.read({ text, values: [kid] })).length > 0;
+    },
+    rememberKey: (principal, kid, publicKeyMultibase) =>
+      write(
+        'insert into principal_keys (kid, principal, public_key_multibase) values ($1, $2, $3) on conflict (kid) do nothing',
+        [kid, principal, publicKeyMultibase],
+      ),
     async revokeApiKey(keyId) {
       const rows = await database.write({
         text: 'update api_keys set revoked_at = svc_now() where key_id = $1 and revoked_at is null returning key_id',

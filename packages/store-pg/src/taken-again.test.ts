@@ -1,23 +1,32 @@
-/** Grants that a restore gave back are revoked again, however many one list has (protocol §10). */
+/** What a restore gave back is taken away again by what was kept beside the fence, and by the log (protocol §10). */
 import { generateKeyPairSync } from 'node:crypto';
-import type { DidWeb } from '@svc/protocol';
-import { jcs, signCompactJws } from '@svc/protocol';
+import { type DidWeb, jcs, signCompactJws } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import {
+  compromiseKey,
   findLostSpan,
   formatHead,
+  Holds,
   type OutsideStore,
   parseKeySet,
   readRevocationLog,
   restoreLedger,
+  retireKey,
   type ServiceDeps,
+  SYSTEM,
 } from '@svc/service';
-import { buildStatusListCredential, createBitstring, encodeBitstring, setBit } from '@svc/status-list';
+import {
+  buildStatusListCredential,
+  createBitstring,
+  encodeBitstring,
+  getBit,
+  setBit,
+} from '@svc/status-list';
 import { sampled } from '@svc/testkit/sampled';
 import { PATIENT, withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
-import { createWorld, type World } from '@svc/testkit/store/world';
-import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { createWorld, hashOf, type World } from '@svc/testkit/store/world';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createStore } from './create-store.ts';
 
 const stores = withStores();
@@ -34,13 +43,23 @@ const depsOf = (store = stores.first, identity: object = ofService) =>
   ({
     store,
     identity,
+    log,
+    holds: new Holds(log),
     clock: { nowMs: () => Date.now() },
     crypto: nativeCrypto,
     random: { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) },
   }) as unknown as ServiceDeps;
 
+/** Lines of the log since the test began. */
+let lines: string[] = [];
+const log = {
+  info: (msg: string, fields: object) => lines.push(JSON.stringify({ ...fields, msg })),
+  warn: () => {},
+  error: () => {},
+};
 let world: World;
 beforeEach(async () => {
+  lines = [];
   world = await createWorld(stores.first);
 });
 
@@ -91,12 +110,16 @@ const keepList = async (count: number, ...by: [DidWeb?, typeof statusKeys?]) => 
   kept: { number: 1, version: 5, credential: await signList(count, ...by) },
 });
 
-/** As `svc-admin restore --apply` does it, without logs. */
-const restore = async (deps: ServiceDeps, outside: OutsideStore, step?: number) => {
+/** As `svc-admin restore --apply` does it. */
+const restore = async (
+  deps: ServiceDeps,
+  outside: OutsideStore,
+  { step, log = [] }: { readonly step?: number; readonly log?: readonly string[] } = {},
+) => {
   const span = await findLostSpan(deps, outside);
   if (span === null) throw new Error('nothing is lost');
   const options = step === undefined ? {} : { step };
-  return restoreLedger(deps, outside, span, readRevocationLog([]), options);
+  return restoreLedger(deps, outside, span, readRevocationLog(log), options);
 };
 
 /** Of the Grants of the list. */
@@ -119,7 +142,7 @@ it('a list of which a kill switch revoked more than one transaction has time for
   const store = createStore({ databaseUrl: stores.url, deadlines: { ...PATIENT, transactionMs } });
   onTestFinished(() => store.close());
   const outside = await loseHead({ 'status-lists': [await keepList(grants)] });
-  const { takenAgain } = await restore(depsOf(store), outside, step);
+  const { takenAgain } = await restore(depsOf(store), outside, { step });
   expect(takenAgain.grants).toBe(grants);
   expect(await countRevoked()).toEqual({ revoked: grants, recorded: grants, inOne: step });
 });
@@ -136,9 +159,9 @@ it('cut off in the midst of a list the restore revokes the rest when it is begun
       return first.transaction(work, options);
     },
   });
-  await expect(restore(depsOf(store), outside, 1)).rejects.toThrow('cut off');
+  await expect(restore(depsOf(store), outside, { step: 1 })).rejects.toThrow('cut off');
   expect(await countRevoked()).toMatchObject({ recorded: 2 });
-  await restore(depsOf(), outside, 1);
+  await restore(depsOf(), outside, { step: 1 });
   expect(await countRevoked()).toMatchObject({ revoked: 2, recorded: 4 });
 });
 
@@ -155,4 +178,79 @@ it('a list that was signed by nobody whom the service was is refused', async () 
   const other = 'did:web:other.example' as DidWeb;
   const outside = await loseHead({ 'status-lists': [await keepList(1, other, keysOf(other))] });
   await expect(restore(depsOf(), outside)).rejects.toThrow('not signed by a status key');
+});
+
+describe('a key of a hosted Principal that was first seen in the lost span, and ended in it', () => {
+  const NEW_KEY = 'z6MkpTHR8VNsBxYAAWHut2Geadd9jSwuBV8xRoAnwWsdvktH';
+  const kidOfWorld = () => `${world.principal.did}#key-2`;
+
+  /** As its domain serves it. */
+  const putDocument = async () => {
+    const body = JSON.stringify({ id: world.principal.did, key: NEW_KEY });
+    await stores.first.evidence.insert({
+      hash: hashOf(body),
+      contentType: 'application/json',
+      body: Buffer.from(body),
+    });
+    const keys = world.principal.keys.map(({ kid, publicKeyMultibase }) => ({ kid, publicKeyMultibase }));
+    const seen = [...keys, { kid: kidOfWorld(), publicKeyMultibase: NEW_KEY }];
+    await stores.first.transaction((tx) =>
+      tx.principals.putDocument(world.principal.did, hashOf(body), seen),
+    );
+  };
+  const findKey = async () =>
+    (await stores.first.principals.find(world.principal.did))?.keys.find(({ kid }) => kid === kidOfWorld());
+  const loseKey = () => runSql(stores.url, 'delete from principal_keys where kid = $1', [kidOfWorld()]);
+  const listKept = async () => {
+    const notes = await stores.first.lineage.listNotes({ revoked: 0, others: 0 }, 0, 1_000);
+    const noted = notes.filter(({ name }) => name === `key:${kidOfWorld()}`);
+    return noted.map(({ name, text }) => ({ name, kept: JSON.parse(text ?? 'null') }));
+  };
+  const end = async (state: 'retired' | 'compromised') => {
+    const request = { caller: SYSTEM, principal: world.principal.did, kid: kidOfWorld(), requestId: 'r' };
+    await (state === 'retired' ? retireKey : compromiseKey)(depsOf(), request);
+  };
+
+  describe.each(['retired', 'compromised'] as const)('%s', (state) => {
+    it.each(['what was kept', 'the log'])(
+      'is so again by %s, and the document does not bring it back',
+      async (by) => {
+        await putDocument();
+        await end(state);
+        const revoked = by === 'the log' ? [] : await listKept();
+        await loseKey();
+        const outside = await loseHead({ revoked });
+        const { takenAgain } = await restore(depsOf(), outside, { log: by === 'the log' ? lines : [] });
+        expect(takenAgain).toMatchObject({ keys: 1, unknownKeys: [] });
+        await putDocument();
+        expect(await findKey()).toMatchObject({ state, publicKeyMultibase: NEW_KEY });
+      },
+    );
+  });
+
+  it('is not made for whoever registered the DID since', async () => {
+    await putDocument();
+    await end('compromised');
+    const [kept] = await listKept();
+    await loseKey();
+    const ofOther = { ...kept, kept: { ...kept?.kept, since_ms: 1 } };
+    const { takenAgain } = await restore(depsOf(), await loseHead({ revoked: [ofOther] }));
+    expect(takenAgain).toMatchObject({ keys: 0, unknownKeys: [] });
+    expect(await findKey()).toBeUndefined();
+  });
+
+  it('is named to the operator where neither the copy nor the line has the key itself, as older ones', async () => {
+    await putDocument();
+    await end('compromised');
+    const revoked = (await listKept()).map(({ name, kept: { public_key_multibase: _, ...kept } }) => ({
+      name,
+      kept,
+    }));
+    await loseKey();
+    const byCopy = await restore(depsOf(), await loseHead({ revoked }));
+    expect(byCopy.takenAgain.unknownKeys).toEqual([kidOfWorld()]);
+    const line = JSON.stringify({ msg: 'revocation', principal: world.principal.did, kid: kidOfWorld() });
+    const byLog = await restore(depsOf(), await loseHead({}), { log: [line] });
+    expect(byLog.takenAgain.unknownKeys).toEqual([kidOfWorld()]);
+  });
 });
