@@ -309,6 +309,32 @@ describe('a repair after both clocks were ahead', () => {
       await expect(runSql(stores.url, `delete from ${table}`)).rejects.toThrow(/append-only/);
   });
 
+  it('takes a checkpoint of a day that is not over back beside the fence too, and again where a restore had put it back', async () => {
+    const day = daysAgo(0);
+    await moveFirstDay(stores.url, day);
+    const hash = hashOf('jws');
+    const checkpoint = {
+      ...{ day, treeSize: 0, root: hash, previousRoot: null, firstReceiptId: null, lastReceiptId: null },
+      ...{ kid: 'kid', jws: 'jws', hash, contentRoot: hash },
+    };
+    const putBack = () => store.transaction(({ restores }) => restores.reinstate(checkpoint));
+    /** And forgets it, as whoever has copied it. */
+    const takeCopies = async () => {
+      const notes = await store.lineage.listNotes({ revoked: 0, others: 0 }, Number.MAX_SAFE_INTEGER, 1_000);
+      await runSql(stores.url, 'delete from fence_notes');
+      return notes.filter(({ kind }) => kind === 'checkpoint').map(({ name, text }) => ({ name, text }));
+    };
+    await putBack();
+    expect(await takeCopies()).toEqual([{ name: day, text: expect.stringContaining('"jws":"jws"') }]);
+    for (const _ of ['as it was', 'put back']) {
+      expect(await repairClock(stores.url, Date.now())).toMatchObject({ reopenedDays: 1 });
+      expect(await takeCopies()).toEqual([{ name: day, text: null }]);
+      expect(await store.restores.isRetracted(hash)).toBe(true);
+      await putBack();
+    }
+    await repairClock(stores.url, Date.now());
+  });
+
   it('has a deployment that was made ahead begin today', async () => {
     await moveFirstDay(stores.url, daysAgo(-3));
     await repairClock(stores.url, Date.now());

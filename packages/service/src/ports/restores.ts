@@ -65,6 +65,8 @@ export interface RestoreRepository {
   rememberKey(principal: DidWeb, kid: string, publicKeyMultibase: string): Promise<void>;
   /** Revokes an API key whose subject does not matter. False: there is none, or it is revoked. */
   revokeApiKey(keyId: string): Promise<boolean>;
+  /** Whether a repair of the clock has taken the checkpoint of this hash back. */
+  isRetracted(checkpointHash: string): Promise<boolean>;
   /** Puts a published checkpoint back, closes its day, and leaves its tiles out. */
   reinstate(checkpoint: Omit<CheckpointRecord, 'createdAtMs'>): Promise<void>;
   /** No hosted Principal is verified, and no document of one in use, until its domain is asked again. */

@@ -19,13 +19,22 @@ const receiptKeys = keysOf('receipt');
 const statusKeys = keysOf('status');
 
 /** As a restored database knows the status key, by the name that the service has now; `kept` is what lies beside the fence. */
-const list = (published: KeySet['published'], kept: JsonObject, did = DID) => {
+const list = (
+  published: KeySet['published'],
+  kept: JsonObject,
+  did = DID,
+  { nowMs = CLOSED_MS, retracted = '' } = {},
+) => {
   const own = { did: DID, receiptKeys, statusKeys: { ...statusKeys, published } };
   const identity =
     did === DID
       ? { ...own, formers: [] }
       : { did, receiptKeys, statusKeys: keysOf('status'), formers: [own] };
-  const deps = { store: { checkpoints: { find: async () => null } }, identity, crypto: nativeCrypto };
+  const store = {
+    checkpoints: { find: async () => null },
+    restores: { isRetracted: async (hash: string) => hash === retracted },
+  };
+  const deps = { store, identity, crypto: nativeCrypto, clock: { nowMs: () => nowMs } };
   return listLostCheckpoints(deps as unknown as ServiceDeps, [{ name: DAY, kept }]);
 };
 const keptCheckpoint = async (signer: KeySet['signer']): Promise<JsonObject> => {
@@ -50,6 +59,21 @@ it('one that was signed before the service got another DID is put back too', asy
   expect(await list(statusKeys.published, kept, 'did:web:new.example' as DidWeb)).toMatchObject([
     { day: DAY },
   ]);
+});
+
+it('one that a repair of the clock has retracted is not put back', async () => {
+  const kept = await keptCheckpoint(statusKeys.signer);
+  const retracted = `sha256:${nativeCrypto.sha256Hex(String(kept.jws))}`;
+  expect(await list(statusKeys.published, kept, DID, { retracted })).toEqual([]);
+});
+
+it('one that is dated ahead is not put back: it may have been retracted in the lost span', async () => {
+  const kept = await keptCheckpoint(statusKeys.signer);
+  expect(await list(statusKeys.published, kept, DID, { nowMs: CLOSED_MS - 1 })).toEqual([]);
+});
+
+it('a day of which nothing is kept any more, since its checkpoint was retracted, is left to be closed', async () => {
+  expect(await list(statusKeys.published, {})).toEqual([]);
 });
 
 it('one that the service never signed is refused', async () => {

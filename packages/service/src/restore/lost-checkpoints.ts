@@ -16,18 +16,27 @@ import {
 } from '../service-keys/service-identity.ts';
 import type { Kept } from './kept.ts';
 
-type Deps = Pick<ServiceDeps, 'store' | 'identity' | 'crypto'>;
+type Deps = Pick<ServiceDeps, 'store' | 'identity' | 'crypto' | 'clock'>;
 
 export type LostCheckpoint = Omit<CheckpointRecord, 'createdAtMs'>;
 
-/** Those that were kept and are not in this database, by ascending days. */
+/**
+ * Those that were kept and are not in this database, by ascending days. One that a repair of the clock has retracted is none of
+ * them, nor one that is not in effect yet, which only a clock that ran ahead can have made: the day goes on, and is closed
+ * when it is over.
+ */
 export const listLostCheckpoints = async (
   deps: Deps,
   kept: readonly Kept[],
 ): Promise<readonly LostCheckpoint[]> => {
   const lost: LostCheckpoint[] = [];
-  for (const { name: day, kept: row } of [...kept].sort((a, b) => (a.name < b.name ? -1 : 1)))
-    if ((await deps.store.checkpoints.find(day)) === null) lost.push(readCheckpoint(deps, day, row));
+  for (const { name: day, kept: row } of [...kept].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    // Nothing but the day was kept: its checkpoint had been retracted by then.
+    if (row.jws === undefined || (await deps.store.checkpoints.find(day)) !== null) continue;
+    const { iat, ...checkpoint } = readCheckpoint(deps, day, row);
+    const isRetracted = await deps.store.restores.isRetracted(checkpoint.hash);
+    if (!isRetracted && iat * 1_000 <= deps.clock.nowMs()) lost.push(checkpoint);
+  }
   return lost;
 };
 
@@ -46,7 +55,7 @@ const readCheckpoint = (
   { identity, crypto }: Deps,
   day: Day,
   { jws, content_root: contentRoot }: JsonObject,
-): LostCheckpoint => {
+): LostCheckpoint & { readonly iat: number } => {
   const text = String(jws);
   const verified = verifyCheckpoint({
     checkpoint: text,
@@ -59,6 +68,7 @@ const readCheckpoint = (
     throw new Error(`the checkpoint of ${day} beside the fence is not the service's`);
   const { checkpoint, kid } = verified;
   return {
+    iat: checkpoint.iat,
     day,
     treeSize: checkpoint.tree_size,
     root: checkpoint.root as Sha256,

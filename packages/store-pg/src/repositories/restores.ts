@@ -175,6 +175,10 @@ export function restoreRepository(database: Database): RestoreRepository {
       });
       return rows.length > 0;
     },
+    async isRetracted(hash) {
+      const text = 'select hash from retracted_checkpoints where hash = $1';
+      return (await database.read({ text, values: [hash] })).length > 0;
+    },
     reinstate: (checkpoint) => write(reinstateSql, valuesOf(checkpoint)),
     forgetDomains: () => write('select svc_forget_domains()', []),
     async extendClaims(untilMs) {
