@@ -1,6 +1,6 @@
 /** What a restore gave back is taken away again by what was kept beside the fence, and by the log (protocol §10). */
 import { generateKeyPairSync } from 'node:crypto';
-import { type DidWeb, jcs, signCompactJws } from '@svc/protocol';
+import { type DidWeb, type GrantId, jcs, signCompactJws } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import {
   compromiseKey,
@@ -9,6 +9,7 @@ import {
   Holds,
   type OutsideStore,
   parseKeySet,
+  Revoker,
   readRevocationLog,
   restoreLedger,
   retireKey,
@@ -252,5 +253,92 @@ describe('a key of a hosted Principal that was first seen in the lost span, and 
     const line = JSON.stringify({ msg: 'revocation', principal: world.principal.did, kid: kidOfWorld() });
     const byLog = await restore(depsOf(), await loseHead({}), { log: [line] });
     expect(byLog.takenAgain.unknownKeys).toEqual([kidOfWorld()]);
+  });
+});
+
+describe('Grants whose list nothing signs when they are revoked', () => {
+  /** Of the list, as they are to be copied. */
+  const listUnlisted = async () => {
+    const notes = await stores.first.lineage.listNotes({ revoked: 0, others: 0 }, 0, 1_000);
+    const noted = notes.filter(({ name }) => name.startsWith(`unlisted:${world.listUrl} `));
+    return noted.map(({ name, text }) => ({ name, kept: JSON.parse(text ?? 'null') }));
+  };
+  const listIds = async () => {
+    const text = 'select id from grants where status_list_url = $1 order by status_index';
+    return (await runSql<{ id: GrantId }>(stores.url, text, [world.listUrl])).map(({ id }) => id);
+  };
+  const record = (ids: readonly GrantId[]) =>
+    stores.first.transaction((tx) => tx.grants.recordRevocation(ids));
+  const setBackGrants = () =>
+    runSql(stores.url, 'update grants set revocation_recorded_at = null where status_list_url = $1', [
+      world.listUrl,
+    ]);
+
+  it('one by one: each is revoked again by what was kept, and no other', async () => {
+    await insertGrants(20);
+    const ids = await listIds();
+    const revoked = [0, 6, 7, 8, 19];
+    const identity = {
+      ...ofService,
+      statusKeys: { ...statusKeys, signer: { ...statusKeys.signer, findFault: () => 'the token is away' } },
+    };
+    const revoker = new Revoker();
+    for (const index of revoked) {
+      const grantId = ids[index] as GrantId;
+      const order = { caller: SYSTEM, principal: world.principal.did, grantId, requestId: 'r' };
+      const answer = revoker.revoke({ deps: depsOf(stores.first, identity), ...order });
+      await expect(answer).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    }
+    const kept = await listUnlisted();
+    expect(kept).toHaveLength(1);
+    await setBackGrants();
+    await restore(depsOf(), await loseHead({ revoked: kept }));
+    const text = `select array_agg(status_index order by status_index) as indexes from grants
+      where status_list_url = $1 and revoked_at is not null`;
+    expect(await runSql(stores.url, text, [world.listUrl])).toEqual([{ indexes: revoked }]);
+    const list = await stores.first.transaction((tx) => tx.statusLists.findForUpdate(world.listUrl));
+    const bits = list?.bits ?? createBitstring(LIST_BITS);
+    const set = Array.from({ length: LIST_BITS }, (_, i) => i).filter((i) => getBit(bits, i));
+    expect(set).toEqual(revoked);
+  });
+
+  it('by a kill switch of a whole list: one copy has them all', async () => {
+    const grants = sampled({ quick: 2_000, deep: 100_000 });
+    await insertGrants(grants);
+    await record(await listIds());
+    const kept = await listUnlisted();
+    expect(kept).toHaveLength(1);
+    const bits = Buffer.from(kept[0]?.kept.bits, 'base64');
+    expect(bits).toHaveLength(LIST_BITS / 8);
+    expect(Array.from({ length: LIST_BITS }, (_, i) => i).filter((i) => getBit(bits, i))).toHaveLength(
+      grants,
+    );
+  });
+
+  it('are copied no more once they are stamped, and not at all where the list is signed with them', async () => {
+    await insertGrants(3);
+    const [one, other, last] = (await listIds()) as [GrantId, GrantId, GrantId];
+    await record([one]);
+    expect(await listUnlisted()).toMatchObject([{ kept: { url: world.listUrl } }]);
+    await stores.first.transaction((tx) => tx.grants.setRevoked([one], Date.now()));
+    expect(await listUnlisted()).toMatchObject([{ kept: null }]);
+    await runSql(stores.url, 'delete from fence_notes');
+    const order = { caller: SYSTEM, principal: world.principal.did, grantId: other, requestId: 'r' };
+    await new Revoker().revoke({ deps: depsOf(), ...order });
+    expect(await listUnlisted()).toEqual([]);
+    await record([last]);
+    expect(await listUnlisted()).toHaveLength(1);
+  });
+
+  it('by two at once: neither waits for what the other has not committed', async () => {
+    await insertGrants(2);
+    const [one, other] = (await listIds()) as [GrantId, GrantId];
+    const { first, second } = stores;
+    await first.transaction(async (tx) => {
+      await tx.grants.recordRevocation([one]);
+      await second.transaction((apart) => apart.grants.recordRevocation([other]), { deadlineMs: 5_000 });
+    });
+    const bits = (await listUnlisted()).map(({ kept }) => Buffer.from(kept.bits, 'base64')[0]);
+    expect(bits).toEqual([0b1100_0000, 0b1100_0000]);
   });
 });

@@ -90,7 +90,7 @@ const takeAgain = async (
   span: LostSpan,
   options: WithholdOptions,
 ): Promise<TakenAgain> => {
-  const grants = await revokeAgain(deps, lists, logged, span, options);
+  const grants = await revokeAgain(deps, { lists, revoked }, logged, span, options);
   const ended = await endAgain(deps, [...revoked, ...logged.ended], logged);
   const byKept = await handOverAgain(deps, names);
   const byLog = await handOverLogged(deps, logged.handedOver, span.lostFromMs);

@@ -1,4 +1,7 @@
-/** Revokes again the Grants that a restore gave back: by the status lists kept beside the fence, and by the log. */
+/**
+ * Revokes again the Grants that a restore gave back: by the status lists kept beside the fence, by what was revoked when nothing
+ * signed them, and by the log.
+ */
 import type { DidWeb, GrantId } from '@svc/protocol';
 import { getBit } from '@svc/status-list';
 import { auditEvent, SYSTEM } from '../audit/audit-event.ts';
@@ -10,7 +13,7 @@ import type { Repositories } from '../ports/store.ts';
 import { identityOfKey } from '../service-keys/service-identity.ts';
 import { kidOf } from '../transparency/attest.ts';
 import type { Kept } from './kept.ts';
-import type { LostSpan } from './plan-restore.ts';
+import type { KeptOutside, LostSpan } from './plan-restore.ts';
 import type { LoggedRevocations } from './read-log.ts';
 
 /** For the audit log. */
@@ -32,12 +35,16 @@ export interface RevokeOptions {
  */
 export const revokeAgain = async (
   deps: ServiceDeps,
-  lists: readonly Kept[],
+  { lists, revoked }: Pick<KeptOutside, 'lists' | 'revoked'>,
   logged: LoggedRevocations,
   { lostFromMs }: Pick<LostSpan, 'lostFromMs'>,
   { step = STEP }: RevokeOptions = {},
 ): Promise<number> => {
-  for (const list of lists) await revokeByList(deps, list, step);
+  for (const list of lists) await revokeByList(deps, readList(deps, list), step);
+  for (const one of revoked) {
+    const unlisted = readUnlisted(one);
+    if (unlisted !== null) await revokeByList(deps, unlisted, step);
+  }
   for (const [grantId, principal] of logged.grants)
     await revokeOne(deps, principal as DidWeb, grantId as GrantId);
   return deps.store.restores.countRevoked(REQUEST_ID, lostFromMs);
@@ -50,11 +57,10 @@ export const revokeAgain = async (
  * A kill switch may have revoked all Grants of a list, so that they are taken in steps, each its own transaction. The first
  * one also has the list; where a later one is cut off, the next restore finds what is left.
  */
-const revokeByList = async (deps: ServiceDeps, list: Kept, step: number): Promise<void> => {
+const revokeByList = async (deps: ServiceDeps, list: KeptList, step: number): Promise<void> => {
   const { store, clock } = deps;
   const inSteps = { deadlineMs: DEADLINE_MS };
-  const bits = readBits(deps, list);
-  const lost = await store.transaction((tx) => beginList(deps, tx, list, bits, step), inSteps);
+  const lost = await store.transaction((tx) => beginList(deps, tx, list, step), inSteps);
   if (lost === null || lost.ids.length === 0) return;
   const chunks = inChunks(lost.ids, step);
   for (const ids of chunks.slice(1)) await store.transaction((tx) => revokeStep(deps, tx, ids), inSteps);
@@ -62,13 +68,27 @@ const revokeByList = async (deps: ServiceDeps, list: Kept, step: number): Promis
   for (const ids of chunks) await store.transaction((tx) => tx.grants.setRevoked(ids, revokedAtMs), inSteps);
 };
 
-const readBits = ({ identity, crypto }: ServiceDeps, { name: url, kept }: Kept): Uint8Array => {
+/** Entries of a list that are revoked. */
+interface KeptList {
+  readonly url: string;
+  readonly bits: Uint8Array;
+  /** Under which the list was kept; null: the list did not say it yet. */
+  readonly version: number | null;
+}
+
+const readList = ({ identity, crypto }: ServiceDeps, { name: url, kept }: Kept): KeptList => {
   const text = String(kept.credential);
   // A bit counts whatever has become of the key since, or of the service's DID: it can only take away.
   const signer = { identity: identityOfKey(identity, kidOf(text) ?? ''), crypto };
   const read = readOwnCredential(signer, url, text, { atAnyTime: true });
   if ('problem' in read) throw new Error(`the list ${url} beside the fence: ${read.problem}`);
-  return read.bits;
+  return { url, bits: read.bits, version: Number(kept.version) };
+};
+
+/** Of what was taken back, the Grants whose list nothing signed; null: it is something else, or the list had them by then. */
+const readUnlisted = ({ name, kept: { url, bits } }: Kept): KeptList | null => {
+  if (!name.startsWith('unlisted:') || typeof url !== 'string' || typeof bits !== 'string') return null;
+  return { url, bits: Buffer.from(bits, 'base64'), version: null };
 };
 
 const inChunks = <One>(all: readonly One[], size: number): readonly (readonly One[])[] =>
@@ -80,8 +100,7 @@ const inChunks = <One>(all: readonly One[], size: number): readonly (readonly On
 const beginList = async (
   deps: ServiceDeps,
   tx: Repositories,
-  { name: url, kept }: Kept,
-  bits: Uint8Array,
+  { url, bits, version }: KeptList,
   step: number,
 ) => {
   const unrevoked = await tx.restores.listUnrevoked(url);
@@ -93,7 +112,7 @@ const beginList = async (
     (index) => getBit(bits, index) && !getBit(list.bits, index),
   );
   if (missing.length > 0) await setStatusBits(deps, tx, list, missing);
-  await tx.restores.raiseListVersion(url, Number(kept.version) + 1);
+  if (version !== null) await tx.restores.raiseListVersion(url, version + 1);
   return { principal: list.principal, ids };
 };
 
