@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { emptyRoot, formatHash, hashLeaf, MerkleTree, parseHash, verifyInclusion } from '@svc/merkle';
 import type { DidWeb, ReceiptId } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
-import { checkContent, closeDays, getInclusion, Holds, type ServiceDeps } from '@svc/service';
+import { checkContent, closeDays, getInclusion, Holds, type ServiceDeps, StoreError } from '@svc/service';
 import { daysAgo, insertReceipts, moveFirstDay, receiptIdsOf, tamper } from '@svc/testkit';
 import { sampleOf } from '@svc/testkit/sampled';
 import { withStores } from '@svc/testkit/store/open-store';
@@ -173,6 +173,38 @@ describe('reading what is stored again', () => {
       `update content_checks set checked_at = checked_at - interval '24 hours 1 second' where day = $1`,
       [whole],
     );
+    expect(await checkContent(deps(), never)).toEqual({ checked: 1, broken: 0 });
+  });
+
+  it('a day that cannot be read keeps no other from being checked: the round rejects at its end, and names it', async () => {
+    await runSql(stores.url, 'delete from content_checks');
+    const [unreadable] = days;
+    const { checkpoints } = stores.first;
+    const reading: typeof checkpoints = {
+      ...checkpoints,
+      async listLeavesAgain(...[day, ...rest]: Parameters<typeof checkpoints.listLeavesAgain>) {
+        if (day === unreadable) throw new StoreError('refused', 'no such page');
+        return checkpoints.listLeavesAgain(day, ...rest);
+      },
+    };
+    const store = { ...stores.first, checkpoints: reading };
+    const failed: { event: string; day: string }[] = [];
+    const log = {
+      info: () => {},
+      warn: () => {},
+      error: (event: string, { day }: { day: string }) => failed.push({ event, day }),
+    };
+    await expect(checkContent({ ...deps(), store, log }, never)).rejects.toThrow(
+      '1 closed days could not be read: no such page',
+    );
+    expect(failed.filter(({ event }) => event === 'content.not_read')).toEqual([
+      { event: 'content.not_read', day: unreadable },
+    ]);
+    const checked = await runSql<{ day: string }>(
+      stores.url,
+      'select day::text as day from content_checks order by content_checks.day',
+    );
+    expect(checked.map(({ day }) => day)).toEqual(days.slice(1));
     expect(await checkContent(deps(), never)).toEqual({ checked: 1, broken: 0 });
   });
 

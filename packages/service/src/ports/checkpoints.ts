@@ -80,8 +80,8 @@ export interface CheckpointRepository {
   listTiles(day: Day): Promise<TileRecord[]>;
   /** The run of 256 leaves in which this receipt stands, in a day of more than 256; else null. */
   findLeafTile(day: Day, receiptId: ReceiptId): Promise<LeafTilePlace | null>;
-  /** Published days not read again within `hours`, the longest unread first. */
-  listDueForCheck(hours: number, limit: number): Promise<CheckpointRecord[]>;
+  /** Published days not read again within `hours`, the longest unread first; those of `except` are left out. */
+  listDueForCheck(hours: number, limit: number, except: readonly Day[]): Promise<CheckpointRecord[]>;
   /** Whether a day's receipts, read again now, still led to its roots. */
   recordCheck(day: Day, isIntact: boolean): Promise<void>;
   /** Days whose receipts did not lead to their roots when they were last read, ascending. */

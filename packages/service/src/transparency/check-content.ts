@@ -4,7 +4,8 @@
  * hashes of their bytes, for those that were altered.
  */
 import type { ServiceDeps } from '../deps.ts';
-import type { CheckpointRecord } from '../ports/checkpoints.ts';
+import type { CheckpointRecord, Day } from '../ports/checkpoints.ts';
+import { StoreError } from '../ports/store.ts';
 import { buildDayTree, sha256Text } from './day-tree.ts';
 
 type Deps = Pick<ServiceDeps, 'store' | 'log'>;
@@ -13,25 +14,54 @@ const EVERY_HOURS = 24;
 /** Read at one look for work. */
 const BATCH = 16;
 
-/** The days of one round. A day that is broken is in the log every night, until somebody mends it. */
+/**
+ * The days of one round. A day that is broken is in the log every night, until somebody mends it. One that cannot be read keeps
+ * no other from being checked: the round goes on, and rejects at its end.
+ */
 export const checkContent = async (
   deps: Deps,
   stop: AbortSignal,
 ): Promise<{ readonly checked: number; readonly broken: number }> => {
-  let checked = 0;
-  let broken = 0;
+  const counts = { checked: 0, broken: 0 };
+  const unread: Day[] = [];
+  let failure: StoreError | null = null;
   while (!stop.aborted) {
-    const due = await deps.store.checkpoints.listDueForCheck(EVERY_HOURS, BATCH);
+    const due = await deps.store.checkpoints.listDueForCheck(EVERY_HOURS, BATCH, unread);
     if (due.length === 0) break;
     for (const checkpoint of due) {
-      const isIntact = await isContentIntact(deps, checkpoint, stop);
-      if (isIntact === null) break;
-      await deps.store.checkpoints.recordCheck(checkpoint.day, isIntact);
-      checked += 1;
-      if (!isIntact) broken += 1;
+      const found = await checkDay(deps, checkpoint, stop);
+      if (found === null) break;
+      if (found instanceof StoreError) {
+        unread.push(checkpoint.day);
+        failure ??= found;
+        continue;
+      }
+      counts.checked += 1;
+      if (!found.isIntact) counts.broken += 1;
     }
   }
-  return { checked, broken };
+  if (failure !== null)
+    throw new StoreError(failure.kind, `${unread.length} closed days could not be read: ${failure.message}`);
+  return counts;
+};
+
+/** Null: stopped before the end. */
+const checkDay = async (
+  deps: Deps,
+  checkpoint: CheckpointRecord,
+  stop: AbortSignal,
+): Promise<{ readonly isIntact: boolean } | StoreError | null> => {
+  const { day } = checkpoint;
+  try {
+    const isIntact = await isContentIntact(deps, checkpoint, stop);
+    if (isIntact === null) return null;
+    await deps.store.checkpoints.recordCheck(day, isIntact);
+    return { isIntact };
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    deps.log.error('content.not_read', { day, error: error.message });
+    return error;
+  }
 };
 
 /** Null: stopped before the end. */

@@ -87,15 +87,16 @@ export function checkpointRepository(database: Database, cold: ColdReader): Chec
       if (tile === undefined || firstReceiptId === undefined) return null;
       return { index: tile.index * TILE_HASHES + place, firstReceiptId };
     },
-    listDueForCheck: (hours, limit) =>
+    listDueForCheck: (hours, limit, except) =>
       database.read<CheckpointRecord>({
         text: `select ${checkpointColumns} from checkpoints
           left join content_checks using (day)
           where (checked_at is null or checked_at < clock_timestamp() - make_interval(hours => $1))
+            and day <> all ($3::date[])
             and not exists (select from restores where checkpoints.day = any (reinstated_days))
             and not exists (select from cold_days as c where c.day = checkpoints.day and c.state = 'cold')
           order by checked_at nulls first, day limit $2`,
-        values: [hours, limit],
+        values: [hours, limit, except],
       }),
     async recordCheck(day, isIntact) {
       await database.write({
