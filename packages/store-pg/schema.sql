@@ -4956,6 +4956,7 @@ begin
   perform svc_rewind_events(repaired_at);
   perform svc_rewind_principals(repaired_at);
   perform svc_rewind_service_keys(repaired_at);
+  perform svc_rewind_approvals(repaired_at);
   mark_moved_ms := svc_ms(repaired_at) - svc_ms(coalesce(v_mark, repaired_at));
   update clock_mark
   set
@@ -4998,6 +4999,33 @@ AS $function$
       where w.type = 'grant.revoked' and w.audience >= 'org ' and w.audience < 'org!'
       limit p_limit + 1
     ) as l;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_rewind_approvals(p_now timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+ SET lock_timeout TO '10s'
+AS $function$
+begin
+  if not exists (select from approval_requests where greatest(requested_at, decided_at) > p_now) then
+    return;
+  end if;
+  alter table approval_requests disable trigger refuse_second_decision;
+  update approval_requests
+  set
+    state = 'expired',
+    requested_at = p_now - interval '1 second',
+    expires_at = p_now,
+    decided_at = p_now
+  where state = 'pending' and requested_at > p_now;
+  update approval_requests
+  set
+    requested_at = svc_not_after(requested_at, p_now),
+    expires_at = expires_at - (requested_at - svc_not_after(requested_at, p_now)),
+    decided_at = svc_not_after(decided_at, p_now)
+  where state != 'pending' and greatest(requested_at, decided_at) > p_now;
+  alter table approval_requests enable trigger refuse_second_decision;
+end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_rewind_events(p_now timestamp with time zone)
  RETURNS void

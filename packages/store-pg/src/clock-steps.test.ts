@@ -1,5 +1,6 @@
 /** Steps of the database's clock, and of the node's with it: what is dated, sealed, closed or forgotten meanwhile. */
-import { encodeBase64urlText } from '@svc/protocol';
+import { randomBytes } from 'node:crypto';
+import { encodeBase64urlText, encodeUlid, type ReceiptId } from '@svc/protocol';
 import {
   closeDays,
   collectEvidence,
@@ -19,6 +20,8 @@ import {
   denyCommit,
   hashOf,
   insertGrant,
+  newAgent,
+  newGrantId,
   type World,
 } from '@svc/testkit/store/world';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -307,6 +310,40 @@ describe('a repair after both clocks were ahead', () => {
     expect(key?.compromisedAtMs).toBeLessThanOrEqual(Date.now() + 1);
     for (const table of ['service_keys', 'service_key_ends'])
       await expect(runSql(stores.url, `delete from ${table}`)).rejects.toThrow(/append-only/);
+  });
+
+  it('has requests for approval that were made ahead expire, and what was decided ahead dated by now', async () => {
+    const ask = () =>
+      store.approvals.insert({
+        requestId: `arq_${encodeUlid(Date.now(), randomBytes(10))}`,
+        ...{ relyingParty: world.relyingParty.did, principal: world.principal.did },
+        ...{ grantId: newGrantId(), agent: newAgent(), actionHash: hashOf('{}'), expiresInSeconds: 900 },
+        ...{ action: { type: 'commerce:purchase', resource: 'order/7', amount: 900, currency: 'USD' } },
+        ...{ receiptId: 'drc_01ARZ3NDEKTSV4RRFFQ69G5FAV' as ReceiptId, proof: 'a.b.c' },
+      });
+    const before = [await ask(), await ask()] as const;
+    await step(600_000);
+    const ahead = [await ask(), await ask()] as const;
+    const untilMs = Date.now() + 3_600_000;
+    for (const { requestId } of [before[1], ahead[1]])
+      await store.approvals.decide(requestId, {
+        state: 'approved',
+        grant: 'a.b.c',
+        grantId: newGrantId(),
+        untilMs,
+      });
+    await step(-600_000);
+    await repairClock(stores.url, Date.now());
+    const nowMs = Date.now() + 1;
+    const found = [];
+    for (const { requestId } of [...before, ...ahead]) found.push(await store.approvals.find(requestId));
+    expect(found.map((one) => one?.state)).toEqual(['pending', 'approved', 'expired', 'approved']);
+    expect(found.filter((one) => Math.max(one?.requestedAtMs ?? 0, one?.decidedAtMs ?? 0) > nowMs)).toEqual(
+      [],
+    );
+    expect(found[0]).toEqual(before[0]);
+    const change = `update approval_requests set requested_at = now() where request_id = $1`;
+    await expect(runSql(stores.url, change, [ahead[1].requestId])).rejects.toThrow();
   });
 
   it('takes a checkpoint of a day that is not over back beside the fence too, and again where a restore had put it back', async () => {

@@ -45,6 +45,7 @@ const LANDED: readonly (readonly [name: string, sha256: string])[] = [
   ['0043-readable-days', 'b3230dfad597bb9ff350049412925672901dbe859f7bbedafc3aa5c29e161bc7'],
   ['0044-pauses-of-members', '3823cda95aee28aa4a308f9c73e05b4f88c62ddb9bcf5a1cf270af5452281881'],
   ['0046-kept-copies', 'eda64ad3869941ae854d1acf341d95f9c7014b4002525ded2a480ebd0166e837'],
+  ['0047-approvals-ahead', '08ffc18f169d805b0f4bcef2e4c4f4d68c18197a4557e6a8f59f6c2914f08bdc'],
 ];
 
 /** Of the names and texts of its files, in the order in which they run. */
