@@ -1,5 +1,5 @@
 /** Who is given a DID is asked nothing that another was asked (protocol §16, decision 74). */
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
 import {
   ask,
@@ -11,18 +11,28 @@ import {
   statusOf,
   verifyAction,
 } from '../world/approvals.ts';
-import { withDeployment } from '../world/deployment.ts';
+import { randomSlug, withOwnDeployment } from '../world/deployment.ts';
+import { createHostedTenants, proveDomain } from '../world/hosted-tenants.ts';
+import { startPrincipalHost } from '../world/principal-host.ts';
 import { issueGrant } from '../world/tenants.ts';
 
-const deployment = withDeployment();
+const host = await startPrincipalHost();
+afterAll(() => host.close());
+const domain = { host, name: `${randomSlug('host')}.example` };
+const deployment = withOwnDeployment({ SVC_OUTBOUND_MAP: JSON.stringify({ [domain.name]: host.url }) });
 const newOrg = async () => {
   const orgId = await deployment.createOrg();
   return { orgId, key: await deployment.createKey('org:admin', orgId) };
 };
 
+const createTenants = async (orgKey: string) => {
+  const shop = await deployment.createTenants({ rp: { profile: 'svc-base-v2' } });
+  return createHostedTenants(deployment, domain, orgKey, shop);
+};
+
 it('what waits when a DID is transferred expires, and neither its new holder nor its org reads, answers or is asked it', async () => {
   const [former, next] = [await newOrg(), await newOrg()];
-  const tenants = await deployment.createTenants({ orgId: former.orgId, rp: { profile: 'svc-base-v2' } });
+  const tenants = await createTenants(former.key);
   const { principalDid: did } = tenants;
   const held = await issueGrant(tenants);
   const { id } = await ask(deployment, tenants, held);
@@ -43,6 +53,7 @@ it('what waits when a DID is transferred expires, and neither its new holder nor
 
   const issued = await deployment.call('POST', `/api-keys?subject=${did}`, { key: next.key, body: {} });
   const principalKey = String(issued.json.api_key);
+  await proveDomain(deployment, domain, did, next.key);
   for (const key of [principalKey, next.key]) {
     for (const query of ['', '?status=pending', '?status=expired'])
       expect(await list(key, query)).toEqual([]);
@@ -65,16 +76,18 @@ it('what waits when a DID is transferred expires, and neither its new holder nor
 
 describe('a transfer of the DID while it is being asked', () => {
   const scene = async () => {
-    const next = await newOrg();
-    const tenants = await deployment.createTenants({ rp: { profile: 'svc-base-v2' } });
+    const [former, next] = [await newOrg(), await newOrg()];
+    const tenants = await createTenants(former.key);
     const { receipt_id: receiptId } = await verifyAction(deployment, tenants, await issueGrant(tenants));
     const asking = () => askAbout(deployment, tenants, receiptId);
     const path = `/claims/${encodeURIComponent(tenants.principalDid)}/transfer`;
     const body = { kind: 'principal', org_id: next.orgId };
     const transfer = () => deployment.call('POST', path, { key: ADMIN_TOKEN, body });
-    const listed = async () =>
-      (await deployment.call('GET', `/principals/${tenants.principalDid}/access-requests`, { key: next.key }))
-        .json.requests;
+    const listed = async () => {
+      await proveDomain(deployment, domain, tenants.principalDid, next.key);
+      const path = `/principals/${tenants.principalDid}/access-requests`;
+      return (await deployment.call('GET', path, { key: next.key })).json.requests;
+    };
     return { tenants, asking, transfer, listed };
   };
 

@@ -9,6 +9,7 @@ import { listTold } from '@svc/testkit/store/events';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
 import { randomSlug, withOwnDeployment } from '../world/deployment.ts';
+import { createHostedTenants, proveDomain } from '../world/hosted-tenants.ts';
 import { DID_DOCUMENT, didDocument, PROOF, startPrincipalHost } from '../world/principal-host.ts';
 import { type HeldGrant, issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
@@ -94,7 +95,7 @@ const transfer = (did: string, orgId: string) =>
 
 it('who is given a DID reads nothing of what was decided while another had it, in no form, nor is told of it; its org neither', async () => {
   const [former, next] = [await newOrg(), await newOrg()];
-  const tenants = await deployment.createTenants({ orgId: former.orgId });
+  const tenants = await createHostedTenants(deployment, { host, name }, former.key, shop);
   const { principalDid: did } = tenants;
   const grant = await issueGrant(tenants);
   const { receipt_id: before } = await decide(tenants, grant);
@@ -103,6 +104,7 @@ it('who is given a DID reads nothing of what was decided while another had it, i
 
   const issued = await deployment.call('POST', `/api-keys?subject=${did}`, { key: next.key, body: {} });
   const principalKey = String(issued.json.api_key);
+  await proveDomain(deployment, { host, name }, did, next.key);
   const nothing = { listed: [], exported: [], counted: 0, opened: [404] };
   for (const key of [principalKey, next.key]) expect(await readAll(did, key, [before])).toEqual(nothing);
   await subscribe(principalKey, next.key);

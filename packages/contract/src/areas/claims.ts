@@ -33,7 +33,7 @@ export const claimRoutes = {
     summary: 'Release a DID',
     description: [
       'Frees a DID whose domain was never proven, with everything that was made under it: keys, Agents, Grants. What was',
-      'proven once, or is hosted by the service, has a history and can only be transferred.',
+      'proven once, or is hosted by the service, has a history: it can only be transferred, and a managed Principal not even that.',
     ].join('\n'),
     auth: ['admin'],
     limiter: 'authenticated',
@@ -50,7 +50,9 @@ export const claimRoutes = {
     summary: 'Give a DID to another org',
     description: [
       'Moves a Principal or relying party with its history to another org, or to none. All its API keys are revoked: the',
-      'new org issues its own. A hosted Principal is `unverified` until its domain says a new token.',
+      'new org issues its own. A hosted Principal is `unverified` until its domain says a new token. A managed Principal',
+      'stays: it can be given no other signing keys, so who holds those that it has would go on signing for it. Register',
+      'another slug in the other org, and compromise the keys of this one where it has to end.',
     ].join('\n'),
     auth: ['admin'],
     limiter: 'authenticated',
@@ -58,7 +60,7 @@ export const claimRoutes = {
     body: claimTransferRequest,
     responses: { 200: json(claimTransferred, 'It belongs to this org.') },
     errors: {
-      CONFLICT: 'A relying party with decisions that count for its org.',
+      CONFLICT: 'A managed Principal, or a relying party with decisions that count for its org.',
       SERVICE_UNAVAILABLE: 'Recorded, and not yet visible everywhere. Repeat the call.',
     },
   }),

@@ -1,6 +1,7 @@
 /**
  * Letting go of a DID that was never proven: everything made under its name goes with it, its keys too. Receipts that deny
- * its Grants stay. What was proven once, or has decided, has a history and is transferred instead.
+ * its Grants stay. What was proven once, or has decided, has a history and is transferred instead,
+ * but for managed Principals, which stay.
  */
 import type { DidWeb } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
@@ -53,11 +54,16 @@ export const releaseDid = (deps: Deps, kind: ClaimKind, did: DidWeb, by: Release
     async (tx) => {
       const registered = await findForUpdate(tx, kind, did);
       if (registered === null) throw notFound(`No ${NAMES[kind]} ${did}.`);
-      if (!isReleasable(registered)) throw conflict(`${did} has a history: transfer it instead.`);
+      if (!isReleasable(registered)) throw conflict(`${did} has a history: ${insteadOfRelease(registered)}.`);
       await release(deps, tx, kind, registered, by, 'released');
     },
     { deadlineMs: RELEASE_DEADLINE_MS, turn: did },
   );
+
+const insteadOfRelease = (registered: PrincipalRecord | RelyingPartyRecord): string =>
+  'lastProvenMs' in registered && registered.kind === 'managed'
+    ? 'it stays registered. Compromise its keys to end what it may do'
+    : 'transfer it instead';
 
 /** Lets go of a claim whose time is over. False: it is proven, or gone, by now. */
 export const expireClaim = (deps: Deps, kind: ClaimKind, did: DidWeb): Promise<boolean> =>

@@ -2,7 +2,8 @@
  * The operator gives a DID to another org, with all its history: after a domain has changed hands, or to settle whose
  * it is. Every API key of it is revoked, so nobody acts for it but the keys that its new org issues, and what it was
  * asked to approve expires. A hosted Principal proves its domain anew, by another token; until then its Grants are
- * denied, as of a revocation (protocol §9).
+ * denied, as of a revocation (protocol §9). A managed Principal stays in its org: its signing keys are those that it was
+ * registered with, so the former holder would go on signing for it and the later one never could.
  */
 import { type DidWeb, encodeBase64url, type OrgId } from '@svc/protocol';
 import type { AdminCaller } from '../access/caller.ts';
@@ -13,6 +14,7 @@ import { passBarrier } from '../lib/barrier.ts';
 import { logHandOver } from '../lib/revocation-log.ts';
 import type { ClaimKind } from '../ports/claims.ts';
 import type { Repositories } from '../ports/store.ts';
+import { compromiseKey } from '../signing-keys/signing-keys.ts';
 import { NAMES } from './release.ts';
 
 export interface Transfer {
@@ -24,11 +26,15 @@ export interface Transfer {
   readonly requestId: string;
 }
 
-/** `SERVICE_UNAVAILABLE`: recorded, not yet known to be visible everywhere; repeat the call. */
+/**
+ * `CONFLICT` for a managed Principal, and for a relying party with decisions that count for its org. `SERVICE_UNAVAILABLE`:
+ * recorded, not yet known to be visible everywhere; repeat the call.
+ */
 export const transferDid = async (deps: ServiceDeps, transfer: Transfer): Promise<void> => {
   const { did, kind, toOrgId } = transfer;
   if (toOrgId !== null && !(await deps.store.orgs.exists(toOrgId)))
     throw invalidRequest(`org_id: there is no org ${toOrgId}`);
+  if (kind === 'principal' && isRepeated(transfer)) await compromiseManagedKeys(deps, transfer);
   await deps.store.transaction(
     (tx) => (kind === 'principal' ? movePrincipal(deps, tx, transfer) : moveRelyingParty(deps, tx, transfer)),
     { lane: 'urgent', turn: did },
@@ -36,17 +42,41 @@ export const transferDid = async (deps: ServiceDeps, transfer: Transfer): Promis
   if (kind === 'principal') await passBarrier(deps, did);
 };
 
+/** By a restore, of a transfer that was recorded before. Versions up to 0.3.0 transferred managed Principals too. */
+const isRepeated = ({ caller }: Transfer): boolean => caller.class === 'system';
+
+/**
+ * Marks all keys of a managed Principal compromised before it is moved, so that a repeat after a failure finds what is left
+ * to do. One that is in no org keeps them: a restore cannot tell a transfer of it from its joining an org as itself.
+ */
+const compromiseManagedKeys = async (
+  deps: ServiceDeps,
+  { caller, did, toOrgId, requestId }: Transfer,
+): Promise<void> => {
+  const principal = await deps.store.principals.find(did);
+  if (principal?.kind !== 'managed' || principal.orgId === null || principal.orgId === toOrgId) return;
+  for (const { kid } of principal.keys) await compromiseKey(deps, { caller, principal: did, kid, requestId });
+};
+
 const movePrincipal = async (deps: ServiceDeps, tx: Repositories, transfer: Transfer): Promise<void> => {
   const { did, toOrgId } = transfer;
   const principal = await tx.principals.findForUpdate(did);
   if (principal === null) throw notFound(`No ${NAMES.principal} ${did}.`);
   if (principal.orgId === toOrgId) return;
+  if (principal.kind === 'managed' && !isRepeated(transfer)) throw staysInItsOrg(did);
   await tx.principals.transfer(did, toOrgId, encodeBase64url(deps.random.bytes(24)));
   await endKeys(deps, tx, transfer, principal.orgId);
   // After the keys, as whoever answers a request takes them: nobody waits for the other.
   await tx.approvals.expireAllTo(did);
   logHandOver(deps, 'principal', principal, toOrgId);
 };
+
+const staysInItsOrg = (did: DidWeb) =>
+  conflict(
+    `${did} is managed: it can be given no other signing keys, so whoever has its keys would go on signing for it. It stays ` +
+      'where it is. Register another slug in the other org. To end what this one may do, compromise its keys ' +
+      '(POST /keys/{kid}/compromise), or revoke its Grants.',
+  );
 
 /** Its production checks count for the org that it was in, which a sum over an org's members could not tell apart later. */
 const moveRelyingParty = async (deps: ServiceDeps, tx: Repositories, transfer: Transfer): Promise<void> => {

@@ -1,9 +1,12 @@
 /** `POST /claims/{did}/transfer` (protocol §13, Claims). */
-import { afterAll, expect, it } from 'vitest';
+import type { DidWeb, OrgId } from '@svc/protocol';
+import { transferDid } from '@svc/service';
+import { afterAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../../world/api-node.ts';
 import { newOrgId, randomSlug, withOwnDeployment } from '../../world/deployment.ts';
+import { createHostedTenants } from '../../world/hosted-tenants.ts';
 import { PROOF, startPrincipalHost } from '../../world/principal-host.ts';
-import { issueGrant, receiptOf, verifyBody } from '../../world/tenants.ts';
+import { type HeldGrant, issueGrant, receiptOf, type Tenants, verifyBody } from '../../world/tenants.ts';
 
 const host = await startPrincipalHost();
 afterAll(() => host.close());
@@ -20,6 +23,8 @@ const newOrg = async () => {
   const orgId = await deployment.createOrg();
   return { orgId, key: await deployment.createKey('org:admin', orgId) };
 };
+const createHosted = async (orgKey: string) =>
+  createHostedTenants(deployment, { host, name }, orgKey, await deployment.createTenants());
 const me = async (key: string) => (await deployment.call('GET', '/me', { key })).status;
 
 it('a hosted Principal: no key of the former org acts for it, and its domain has to say another token', async () => {
@@ -50,13 +55,14 @@ it('a hosted Principal: no key of the former org acts for it, and its domain has
 
 it('both orgs see it in the audit log; a repeated call does nothing', async () => {
   const [former, next] = [await newOrg(), await newOrg()];
-  const { principalDid } = await deployment.createTenants({ orgId: former.orgId });
+  const { principalDid } = await createHosted(former.key);
   for (let calls = 0; calls < 2; calls++)
     expect((await transfer(principalDid, 'principal', next.orgId)).status).toBe(200);
   for (const { key } of [former, next]) {
     const query = `action=principal.verify&target=${encodeURIComponent(principalDid)}`;
     const { json } = await deployment.call('GET', `/audit?${query}`, { key });
-    expect(json.events).toMatchObject([{ details: { claim: 'transferred', to_org: next.orgId } }]);
+    const seen = (json.events as { details: { claim?: string } }[]).filter(({ details }) => details.claim);
+    expect(seen).toMatchObject([{ details: { claim: 'transferred', to_org: next.orgId } }]);
   }
 });
 
@@ -73,6 +79,60 @@ it('a relying party: without decisions it moves, with decisions that count for i
   expect(await me(busy.rpKey)).toBe(200);
 });
 
+describe('a managed Principal, which can be given no other signing keys', () => {
+  const decide = async (tenants: Tenants, grant: HeldGrant) => {
+    const body = await verifyBody(tenants, grant);
+    const { decision, reason } = receiptOf(
+      await deployment.call('POST', '/verify', { key: tenants.rpKey, body }),
+    );
+    return reason ?? decision;
+  };
+  /** As a restore does it. */
+  const repeat = (of: string, orgId: string) =>
+    transferDid(deployment.process.service, {
+      ...{ caller: { class: 'system' }, kind: 'principal', requestId: 'restore' },
+      ...{ did: of as DidWeb, toOrgId: orgId as OrgId },
+    });
+  const scene = async () => {
+    const [former, next] = [await newOrg(), await newOrg()];
+    const tenants = await deployment.createTenants({ orgId: former.orgId });
+    return { former, next, tenants, did: tenants.principalDid, grant: await issueGrant(tenants) };
+  };
+
+  it('is not transferred, to an org or to none: 409 says what to do, and nothing is changed', async () => {
+    const { former, next, tenants, did: managed, grant } = await scene();
+    for (const orgId of [next.orgId, null]) {
+      const { status, json } = await transfer(managed, 'principal', orgId);
+      expect([status, json.error]).toEqual([409, 'CONFLICT']);
+      expect(json.message).toMatch(/Register another slug .* compromise its keys/);
+    }
+    expect(await me(tenants.principalKey)).toBe(200);
+    expect(await decide(tenants, grant)).toBe('ALLOW');
+    expect((await transfer(managed, 'principal', former.orgId)).status).toBe(200);
+    const queried = `/audit?target=${encodeURIComponent(managed)}&action=principal.verify`;
+    expect((await deployment.call('GET', queried, { key: former.key })).json.events).toEqual([]);
+  });
+
+  it('whose transfer a restore repeats leaves no key of the former org that signs: neither an older Grant nor a new one is allowed', async () => {
+    const { next, tenants, did: managed, grant } = await scene();
+    const reserved = await issueGrant(tenants);
+    expect(await decide(tenants, grant)).toBe('ALLOW');
+    await repeat(managed, next.orgId);
+    expect(await me(tenants.principalKey)).toBe(401);
+    for (const held of [grant, reserved]) expect(await decide(tenants, held)).toBe('ISSUER_KEY_COMPROMISED');
+    const { json } = await deployment.call('GET', `/principals/${managed}`, { key: tenants.rpKey });
+    expect(json.keys).toMatchObject([{ state: 'compromised' }]);
+  });
+
+  it('that is in no org keeps its keys where a restore puts it in one, which it may have joined as itself', async () => {
+    const { orgId } = await newOrg();
+    const tenants = await deployment.createTenants();
+    const grant = await issueGrant(tenants);
+    await repeat(tenants.principalDid, orgId);
+    expect(await decide(tenants, grant)).toBe('ALLOW');
+  });
+});
+
 it('400 for an org that there is not, 404 for a DID that nobody has', async () => {
   const { orgId } = await newOrg();
   const { principalDid } = await deployment.createTenants();
@@ -82,7 +142,7 @@ it('400 for an org that there is not, 404 for a DID that nobody has', async () =
 
 it('503 while a decision under way holds the barrier: it is transferred, and a repeat waits until no such decision is left', async () => {
   const [former, next] = [await newOrg(), await newOrg()];
-  const { principalDid } = await deployment.createTenants({ orgId: former.orgId });
+  const { principalDid } = await createHosted(former.key);
   await deployment.sql.query('begin');
   try {
     await deployment.sql.query('select pg_advisory_xact_lock_shared(1, hashtext($1))', [principalDid]);
