@@ -1,13 +1,17 @@
 /** HAProxy and nginx, as configured in `deploy/proxy`, in front of real nodes. */
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import { withDatabase } from '@svc/testkit';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN, type ApiNodes, type InnerNode, startApiNodes } from '../world/api-node.ts';
 import { until } from '../world/fence.ts';
 import {
   askRaw,
+  connectSecurely,
   isInstalled,
   PROXIES,
   type ProxyKind,
@@ -142,6 +146,82 @@ for (const kind of PROXIES) {
       } finally {
         await proxy.stop();
       }
+    });
+  });
+}
+
+/** Once such a connection is closed, whatever is said on it before. */
+const closed = (socket: Socket): Promise<void> =>
+  new Promise((resolve) => {
+    socket
+      .on('error', () => {})
+      .on('close', () => resolve())
+      .resume();
+  });
+
+/** What stands in each configuration, and what a test has in its place. */
+const IN_SMALL: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
+  HAProxy: [
+    ['sc0_conn_cur gt 512', 'sc0_conn_cur gt 8'],
+    ['timeout http-request 10s', 'timeout http-request 1s'],
+  ],
+  nginx: [
+    ['limit_conn addresses 512', 'limit_conn addresses 8'],
+    ['client_header_timeout 10s', 'client_header_timeout 1s'],
+  ],
+};
+const LIMIT = 8;
+
+const PROXY_ON_IPV6 = fileURLToPath(new URL('../world/proxy-on-ipv6.ts', import.meta.url));
+/** Root may make a network; what else would act as root there could not become the user that nginx runs as. */
+const hasNetworks = process.getuid?.() === 0 && existsSync('/usr/bin/unshare') && existsSync('/usr/sbin/ip');
+
+/** What the program writes to standard output, with a loopback interface and nothing else. */
+const runInOwnNetwork = (file: string, parameter: string): string => {
+  const start = `ip link set lo up && exec "$0" --conditions=svc-source --import tsx "$1" "$2"`;
+  const parameters = ['--net', 'sh', '-c', start, process.execPath, file, parameter];
+  return execFileSync('/usr/bin/unshare', parameters, {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+};
+
+for (const kind of PROXIES) {
+  describe.skipIf(!isInstalled(kind))(`${kind.name}, to an address that sends no request`, () => {
+    let proxy: RunningProxy;
+    const start = async (changed: number) => {
+      const recording = { port: recorder.port, adminPort: recorder.port };
+      proxy = await startProxy(kind, [recording, recording], IN_SMALL[kind.name]?.slice(0, changed));
+    };
+    afterEach(() => proxy?.stop());
+    /** Half a header on each; those that are closed before they have sent it count too. */
+    const hold = (count: number) =>
+      Array.from({ length: count }, () => {
+        const socket = connectSecurely(proxy, '127.0.0.2');
+        socket.write('GET / HTTP/1.1\r\nhost: localhost\r\nx-slow: ');
+        return { socket, isClosed: closed(socket) };
+      });
+
+    it('closes what that one opens beyond its limit, and answers another', async () => {
+      await start(1);
+      const held = hold(4 * LIMIT);
+      let open = held.length;
+      for (const { isClosed } of held) void isClosed.then(() => (open -= 1));
+      await until(async () => open <= LIMIT);
+      expect(open).toBe(LIMIT);
+      expect(await askRaw(proxy, '/x', { localAddress: '127.0.0.3' })).toMatchObject({ status: 200 });
+      for (const { socket } of held) socket.destroy();
+    });
+
+    it('closes all of them once the time for a header is over', async () => {
+      await start(2);
+      await Promise.all(hold(LIMIT).map(({ isClosed }) => isClosed));
+      expect(await askRaw(proxy, '/x', { localAddress: '127.0.0.2' })).toMatchObject({ status: 200 });
+    });
+
+    it.skipIf(!hasNetworks)('counts IPv6 connections by /64, and IPv4 by address, as the nodes do', () => {
+      const open = JSON.parse(runInOwnNetwork(PROXY_ON_IPV6, kind.name)) as unknown;
+      expect(open).toEqual({ subscriber: LIMIT, neighbour: LIMIT, ipv4: LIMIT });
     });
   });
 }

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { connect as connectTcp } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect } from 'node:tls';
+import { connect, type TLSSocket } from 'node:tls';
 import { findFreePort } from '@svc/testkit/process/free-ports';
 import { isDeep } from '@svc/testkit/sampled';
 
@@ -14,6 +14,8 @@ const START_DEADLINE_MS = 15_000;
 export interface ProxyKind {
   readonly name: string;
   readonly program: string;
+  /** What it loads, as a file. */
+  readonly module?: string;
   readonly file: string;
   readonly parameters: (file: string) => string[];
 }
@@ -28,15 +30,17 @@ export const PROXIES: readonly ProxyKind[] = [
   {
     name: 'nginx',
     program: '/usr/sbin/nginx',
+    module: '/usr/lib/nginx/modules/ngx_stream_module.so',
     file: 'nginx.conf',
     parameters: (file) => ['-c', file, '-g', 'daemon off;'],
   },
 ];
 
 /** Whether it is there; says aloud what is skipped without it. */
-export const isInstalled = ({ name, program }: ProxyKind): boolean => {
-  if (existsSync(program)) return true;
-  console.warn(`${program} is not installed: what ${name} does with deploy/proxy is not tested`);
+export const isInstalled = ({ name, program, module = program }: ProxyKind): boolean => {
+  const missing = [program, module].filter((file) => !existsSync(file));
+  if (missing.length === 0) return true;
+  console.warn(`${missing[0]} is not installed: what ${name} does with deploy/proxy is not tested`);
   return false;
 };
 
@@ -48,16 +52,23 @@ export interface RunningProxy {
   stop(): Promise<void>;
 }
 
-/** In front of two nodes; the second port of each is that of its health, which a sample has HAProxy look at more often. */
+/** As it stands in `deploy/proxy`. */
+const configurationOf = ({ file }: ProxyKind): string => readFileSync(new URL(file, FOLDER), 'utf8');
+
+/**
+ * In front of two nodes; the second port of each is that of its health, which a sample has HAProxy look at more often. Each
+ * text of `changed` stands once in the configuration, and the other one takes its place.
+ */
 export const startProxy = async (
   kind: ProxyKind,
   nodes: readonly { readonly port: number; readonly adminPort: number }[],
+  changed: readonly (readonly [from: string, to: string])[] = [],
 ): Promise<RunningProxy> => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-proxy-'));
   const port = await findFreePort();
   const [first, second] = nodes;
   const certificate = createCertificate(folder);
-  const written = readFileSync(new URL(kind.file, FOLDER), 'utf8');
+  const written = changed.reduce(replaceOnce, configurationOf(kind));
   const given = isDeep ? written : written.replace('check inter 1s', 'check inter 200ms');
   const addresses = {
     SVC_BIND: `127.0.0.1:${port}`,
@@ -70,6 +81,7 @@ export const startProxy = async (
   // nginx reads no environment: what it would name is put into a copy.
   const text = [
     ['127.0.0.1:8443', addresses.SVC_BIND],
+    ['127.0.0.1:8442', `127.0.0.1:${await findFreePort()}`],
     ['127.0.0.1:8080', addresses.SVC_API_1],
     ['127.0.0.1:8081', addresses.SVC_API_2],
     ['/etc/nginx/', `${folder}/`],
@@ -101,6 +113,11 @@ export const startProxy = async (
   return { port, certificate, log: () => log, stop };
 };
 
+const replaceOnce = (config: string, [from, to]: readonly [string, string]): string => {
+  if (config.split(from).length !== 2) throw new Error(`not once in the configuration: ${from}`);
+  return config.replace(from, to);
+};
+
 const createCertificate = (folder: string): string => {
   const [key, certificate] = [join(folder, 'svc.key'), join(folder, 'certificate.pem')];
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
@@ -124,6 +141,13 @@ const isListening = (port: number): Promise<boolean> =>
     socket.on('connect', () => settle(true)).on('error', () => settle(false));
   });
 
+/** Over TLS, from an address of this machine. */
+export const connectSecurely = ({ port, certificate }: RunningProxy, localAddress?: string): TLSSocket => {
+  const from =
+    localAddress === undefined ? {} : { socket: connectTcp({ port, host: '127.0.0.1', localAddress }) };
+  return connect({ port, host: '127.0.0.1', servername: 'localhost', ca: certificate, ...from });
+};
+
 /** One request as bytes, so that nothing on our side puts its path right; the status and the body. */
 export const askRaw = (
   proxy: RunningProxy | { readonly port: number },
@@ -132,13 +156,12 @@ export const askRaw = (
     method = 'GET',
     headers = {},
     body = '',
-  }: { method?: string; headers?: Record<string, string>; body?: string } = {},
+    localAddress,
+  }: { method?: string; headers?: Record<string, string>; body?: string; localAddress?: string } = {},
 ): Promise<{ readonly status: number; readonly body: string }> =>
   new Promise((resolve, reject) => {
     const socket =
-      'certificate' in proxy
-        ? connect({ port: proxy.port, host: '127.0.0.1', servername: 'localhost', ca: proxy.certificate })
-        : connectTcp(proxy.port, '127.0.0.1');
+      'certificate' in proxy ? connectSecurely(proxy, localAddress) : connectTcp(proxy.port, '127.0.0.1');
     const sent = {
       host: 'localhost',
       connection: 'close',
