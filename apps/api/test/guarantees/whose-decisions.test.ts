@@ -8,6 +8,7 @@ import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
 import { listTold } from '@svc/testkit/store/events';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
+import { bodyFor, CALL, issueBudget, usesOf } from '../world/budgets.ts';
 import { randomSlug, withOwnDeployment } from '../world/deployment.ts';
 import { createHostedTenants, proveDomain } from '../world/hosted-tenants.ts';
 import { DID_DOCUMENT, didDocument, PROOF, startPrincipalHost } from '../world/principal-host.ts';
@@ -51,6 +52,18 @@ const readAll = async (did: string, key: string, ids: readonly string[]) => {
     counted: stats.verifies,
     opened: await Promise.all(ids.map(async (id) => (await get(`/${id}`)).status)),
   };
+};
+/** How many verifies `key` is shown for the DID, since ever and by key, for an org key as one of its members. */
+const usageOf = async (did: string, key: string) => {
+  const count = async (query: string) => {
+    const { json } = await deployment.call('GET', `/usage?principal=${encodeURIComponent(did)}${query}`, {
+      key,
+    });
+    const days = json.days as { verifies: number; keys?: Record<string, { verifies: number }> }[];
+    const byKey = days.flatMap(({ keys = {} }) => Object.values(keys).map(({ verifies }) => verifies));
+    return [(json.totals as { verifies: number }).verifies, byKey.reduce((sum, one) => sum + one, 0)];
+  };
+  return { verifies: (await count(''))[0], byKey: await count('&by=key') };
 };
 const only = (id: string, opened: readonly number[]) => ({
   listed: [id],
@@ -106,18 +119,64 @@ it('who is given a DID reads nothing of what was decided while another had it, i
   const principalKey = String(issued.json.api_key);
   await proveDomain(deployment, { host, name }, did, next.key);
   const nothing = { listed: [], exported: [], counted: 0, opened: [404] };
-  for (const key of [principalKey, next.key]) expect(await readAll(did, key, [before])).toEqual(nothing);
+  for (const key of [principalKey, next.key]) {
+    expect(await readAll(did, key, [before])).toEqual(nothing);
+    expect(await usageOf(did, key)).toEqual({ verifies: 0, byKey: [0, 0] });
+  }
   await subscribe(principalKey, next.key);
   await report(tenants, before);
   expect(await readAll(did, former.key, [before])).toEqual([404, 404, 404, 404]);
 
   // What is decided from now on is of the new holder, of whichever Grant.
   const { receipt_id: after } = await decide(tenants, grant);
-  for (const key of [principalKey, next.key])
+  for (const key of [principalKey, next.key]) {
     expect(await readAll(did, key, [before, after])).toEqual(only(after, [404, 200]));
+    expect(await usageOf(did, key)).toEqual({ verifies: 1, byKey: [1, 1] });
+  }
+  // The relying party made both, and the operator sees all.
+  for (const key of [tenants.rpKey, ADMIN_TOKEN]) expect((await usageOf(did, key)).verifies).toBe(2);
   await report(tenants, after);
   const told = [`decision.allow ${after}`, `outcome.reported ${after}`];
   expect(await toldTo(`principal ${did}`, `org ${next.orgId}`)).toEqual([told, told]);
+});
+
+it('who is given a DID reads what a Grant has consumed since then; relying parties that have verified it read all', async () => {
+  const [former, next] = [await newOrg(), await newOrg()];
+  const consumer = await deployment.createTenants({ orgId: next.orgId, rp: { profile: 'svc-base-v2' } });
+  const seller = await deployment.createTenants({ rp: { profile: 'svc-base-v2' } });
+  const tenants = await createHostedTenants(deployment, { host, name }, former.key, seller);
+  const { principalDid: did } = tenants;
+  const grant = await issueBudget(tenants, usesOf(9));
+  const use = async (of: Tenants) => {
+    const body = await bodyFor({ agent: tenants.agent, rpDid: of.rpDid }, grant, CALL);
+    const answer = await deployment.call('POST', '/verify', { key: of.rpKey, body });
+    expect(receiptOf(answer).decision).toBe('ALLOW');
+  };
+  const read = async (key: string, query = '') => {
+    const path = `/grants/${grant.grantId}/consumption${query}`;
+    const { json } = await deployment.call('GET', path, { key });
+    const versions = (json.events as { version: number }[]).map(({ version }) => version);
+    return [json.version, versions, json.next_cursor];
+  };
+  await use(tenants);
+  await use(tenants);
+  expect(await read(former.key)).toEqual([2, [2, 1], null]);
+  expect((await transfer(did, next.orgId)).status).toBe(200);
+  const issued = await deployment.call('POST', `/api-keys?subject=${did}`, { key: next.key, body: {} });
+  const principalKey = String(issued.json.api_key);
+  for (const key of [principalKey, next.key]) expect(await read(key)).toEqual([2, [], null]);
+
+  await proveDomain(deployment, { host, name }, did, next.key);
+  await use(tenants);
+  for (const key of [principalKey, next.key]) {
+    expect(await read(key)).toEqual([3, [3], null]);
+    expect((await read(key, '?limit=1'))[1]).toEqual([3]);
+    expect(await read(key, '?limit=1&cursor=3')).toEqual([3, [], null]);
+  }
+  for (const key of [tenants.rpKey, ADMIN_TOKEN]) expect(await read(key)).toEqual([3, [3, 2, 1], null]);
+  await use(consumer);
+  expect(await read(next.key)).toEqual([4, [4, 3, 2, 1], null]);
+  expect(await read(principalKey)).toEqual([4, [4, 3], null]);
 });
 
 it('who registers a domain without proving it neither reads nor is told of what its keys have signed, nor the next one of what was decided then', async () => {

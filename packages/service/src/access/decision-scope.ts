@@ -21,19 +21,33 @@ export interface Asked {
   readonly principal?: DidWeb | undefined;
 }
 
-/** A Principal's decisions are those against its Grants, wherever they were made; all others go by relying party. */
-export const usageScope = async (deps: Deps, caller: Caller, asked: Asked): Promise<Scope> => {
+/**
+ * A Principal's decisions are those against its Grants, wherever they were made; all others go by relying party. Whose domain
+ * is not proven sees how many of its Grants are denied (interface §GET /usage, which has no 403).
+ */
+export const usageScope = async (deps: Deps, caller: Caller, asked: Asked): Promise<HeldScope> => {
   const { rp, principal } = asked;
   if (caller.class === 'principal') {
     if (principal !== undefined && principal !== caller.subject) throw noPrincipal(principal);
-    return { relyingParties: rp === undefined ? null : [rp], principal: caller.subject };
+    return ownScope(deps, caller.subject, rp === undefined ? null : [rp]);
   }
   if (caller.class === 'org' && principal !== undefined) {
     const members = await deps.store.principals.listDidsOfOrg(caller.subject);
     if (!members.includes(principal)) throw noPrincipal(principal);
-    return { relyingParties: rp === undefined ? null : await membersAmong(deps, caller, rp), principal };
+    return ownScope(deps, principal, rp === undefined ? null : await membersAmong(deps, caller, rp));
   }
   return relyingPartyScope(deps, caller, asked);
+};
+
+/** Throws `NOT_FOUND` for a Principal that is gone since it was looked at. */
+const ownScope = async (
+  { store }: Deps,
+  principal: DidWeb,
+  relyingParties: Scope['relyingParties'],
+): Promise<HeldScope & { readonly heldSinceMs: number }> => {
+  const heldSinceMs = await store.principals.findHeldSince(principal);
+  if (!Number.isFinite(heldSinceMs)) throw noPrincipal(principal);
+  return { relyingParties, principal, heldSinceMs };
 };
 
 /**
@@ -43,19 +57,16 @@ export const usageScope = async (deps: Deps, caller: Caller, asked: Asked): Prom
  * that domain may be somebody else.
  */
 export const principalScope = async (
-  { store }: Deps,
+  deps: Deps,
   caller: Caller,
   did: DidWeb,
   rp: DidWeb | undefined,
 ): Promise<HeldScope & { readonly heldSinceMs: number }> => {
-  const principal = await store.principals.find(did);
+  const principal = await deps.store.principals.find(did);
   if (principal === null || !mayReadPrincipal(caller, principal)) throw noPrincipal(did);
   if (principal.kind === 'hosted' && principal.verificationState !== 'verified')
     throw forbidden(`The domain of ${did} is not proven now. Once it is, its decisions are shown.`);
-  const heldSinceMs = await store.principals.findHeldSince(did);
-  // Gone since.
-  if (!Number.isFinite(heldSinceMs)) throw noPrincipal(did);
-  return { relyingParties: rp === undefined ? null : [rp], principal: did, heldSinceMs };
+  return ownScope(deps, did, rp === undefined ? null : [rp]);
 };
 
 /** Decisions by relying party; `principal` narrows them. */
@@ -101,29 +112,34 @@ const membersAmong = async (
 };
 
 /**
- * What a Grant has consumed is for its Principal, the relying parties that have verified it, their orgs and the operator.
- * Anybody can sign a Grant under this id and have it denied, so only decisions about the Principal's own count.
+ * Since when the caller may read what a Grant has consumed, in milliseconds; null: not at all. It is for its Principal, since
+ * that one has its DID, and for the relying parties that have verified the Grant, their orgs and the operator. Anybody can
+ * sign a Grant under this id and have it denied, so only decisions about the Principal's own count.
  */
-export const mayReadConsumption = async (
+export const consumptionReadableSince = async (
   { store }: Deps,
   caller: Caller,
   { id: grantId, principal }: GrantRecord,
-): Promise<boolean> => {
-  const isVerifiedBy = (relyingParties: readonly DidWeb[]) =>
-    store.decisions.hasVerified({ relyingParties, grantId, principal });
+): Promise<number | null> => {
+  const sinceVerifiedBy = async (relyingParties: readonly DidWeb[]) =>
+    (await store.decisions.hasVerified({ relyingParties, grantId, principal })) ? 0 : null;
   switch (caller.class) {
     case 'admin':
-      return true;
+      return 0;
     case 'principal':
-      return caller.subject === principal;
+      return caller.subject === principal ? store.principals.findHeldSince(principal) : null;
     case 'rp':
-      return isVerifiedBy([caller.subject]);
+      return sinceVerifiedBy([caller.subject]);
     case 'org': {
-      if ((await store.principals.find(principal))?.orgId === caller.subject) return true;
-      return isVerifiedBy(await membersAmong({ store }, caller, undefined));
+      const here = await store.principals.find(principal);
+      const heldSinceMs =
+        here?.orgId === caller.subject ? await store.principals.findHeldSince(principal) : null;
+      if (heldSinceMs !== null && heldSinceMs === here?.createdAtMs) return heldSinceMs;
+      // Of a DID that was transferred to the org, what its relying parties have verified is readable from the beginning.
+      return (await sinceVerifiedBy(await membersAmong({ store }, caller, undefined))) ?? heldSinceMs;
     }
     default:
-      return false;
+      return null;
   }
 };
 

@@ -1,7 +1,7 @@
 /** What a Grant has used up of its budgets (interface §GET /grants/{id}/consumption). */
 import { type GrantId, type Sha256, snapshotHashOf } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
-import { mayReadConsumption } from '../access/decision-scope.ts';
+import { consumptionReadableSince } from '../access/decision-scope.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { notFound } from '../errors.ts';
 import type { ConsumptionPage } from '../ports/consumption.ts';
@@ -27,13 +27,16 @@ export const getConsumption = async (
   { limit, cursor }: ConsumptionQuery,
 ): Promise<GrantConsumption> => {
   const grant = await deps.store.grants.find(grantId);
-  if (grant === null || !(await mayReadConsumption(deps, caller, grant)))
+  const sinceMs = grant === null ? null : await consumptionReadableSince(deps, caller, grant);
+  if (grant === null || sinceMs === null || !Number.isFinite(sinceMs))
     throw notFound(`No Grant ${grantId} for this key.`);
   const page = await deps.store.consumption.findPage(grantId, {
     beforeVersion: cursor,
     limit,
+    sinceMs,
   });
-  const oldest = page.events.at(-1)?.version ?? 1;
+  // A page that is not full is the last one, also where older events are not for this caller.
+  const oldest = page.events.length < limit ? 1 : (page.events.at(-1)?.version ?? 1);
   return {
     ...page,
     grant,

@@ -44,10 +44,17 @@ export interface NewRestore {
 }
 
 export interface ConsumptionRepository {
-  /** The `limit` newest movements of a Grant below `beforeVersion` (exclusive). Version 0 when it was never consumed from. */
+  /**
+   * The `limit` newest movements of a Grant below `beforeVersion` (exclusive), recorded since `sinceMs` (default: all). Version 0
+   * when it was never consumed from. The balances are of all movements.
+   */
   findPage(
     grantId: GrantId,
-    page: { readonly beforeVersion?: number | undefined; readonly limit: number },
+    page: {
+      readonly beforeVersion?: number | undefined;
+      readonly limit: number;
+      readonly sinceMs?: number | undefined;
+    },
   ): Promise<ConsumptionPage>;
   /** Null when the Receipt consumed nothing. */
   findOfReceipt(receiptId: ReceiptId): Promise<ReceiptConsumption | null>;

@@ -4,7 +4,7 @@ import type { Caller } from '../access/caller.ts';
 import { usageScope } from '../access/decision-scope.ts';
 import type { ServiceDeps } from '../deps.ts';
 import type { Day } from '../ports/checkpoints.ts';
-import type { DayCount, DayKeyCount } from '../ports/usage.ts';
+import type { DayCount, DayKeyCount, DecisionFilter } from '../ports/usage.ts';
 import { countDecisions } from './count-decisions.ts';
 import { type Counts, getOrMake, Tally } from './counts.ts';
 import { daysOf, parseRange, type Range, type RangeQuery } from './range.ts';
@@ -38,11 +38,16 @@ export const getUsage = async (
   query: UsageQuery,
 ): Promise<Usage> => {
   const range = parseRange(query, deps.clock.nowMs());
-  const scope = await usageScope(deps, caller, query);
+  const { heldSinceMs = 0, ...scope } = await usageScope(deps, caller, query);
   const { key_id: keyId, by } = query;
-  const filter = { ...range, ...scope, ...(keyId === undefined ? {} : { keyId }) };
-  const counted = await countDecisions(deps, async (usage) =>
-    by === 'key' ? usage.countByDayAndKey(filter) : { days: await usage.countByDay(filter), keys: null },
+  const counted = await count(
+    deps,
+    {
+      ...scope,
+      ...(keyId === undefined ? {} : { keyId }),
+      ...{ sinceMs: Math.max(range.sinceMs, heldSinceMs), untilMs: range.untilMs },
+    },
+    by === 'key',
   );
   return {
     ...range,
@@ -51,6 +56,23 @@ export const getUsage = async (
     keyId: keyId ?? null,
     ...addUp(daysOf(range), counted.days, counted.keys),
   };
+};
+
+interface Counted {
+  readonly days: readonly DayCount[];
+  readonly keys: readonly DayKeyCount[] | null;
+}
+
+/** Nothing of a period that was over before it began. */
+const count = async (
+  deps: Pick<ServiceDeps, 'store'>,
+  filter: DecisionFilter,
+  byKey: boolean,
+): Promise<Counted> => {
+  if (filter.sinceMs >= filter.untilMs) return { days: [], keys: byKey ? [] : null };
+  return countDecisions(deps, async (usage) =>
+    byKey ? usage.countByDayAndKey(filter) : { days: await usage.countByDay(filter), keys: null },
+  );
 };
 
 const addUp = (

@@ -12,7 +12,8 @@ const pageSql = `
       select json_build_object('version', version, 'key', key, 'deltaTotal', delta_total, 'deltaPeriod', delta_period,
         'deltaUses', delta_uses, 'periodStartMs', svc_ms(period_start), 'cause', cause, 'causeId', cause_id,
         'receiptId', receipt_id, 'recordedAtMs', svc_ms(recorded_at)) as event
-      from consumption_events where grant_id = $1 and ($2::bigint is null or version < $2)
+      from consumption_events
+      where grant_id = $1 and ($2::bigint is null or version < $2) and ($4::bigint is null or recorded_at >= svc_instant($4))
       order by version desc limit $3
     ) as e) as events`;
 
@@ -37,8 +38,8 @@ const balanceSql = `
 
 export function consumptionRepository(database: Database): ConsumptionRepository {
   return {
-    async findPage(grantId, { beforeVersion, limit }) {
-      const values = [grantId, beforeVersion ?? null, limit];
+    async findPage(grantId, { beforeVersion, limit, sinceMs }) {
+      const values = [grantId, beforeVersion ?? null, limit, sinceMs ?? null];
       const [row] = await database.read<PageRow>({ text: pageSql, values });
       if (row === undefined) throw new Error('a page without a row');
       return { ...row, balances: balancesOf(grantId, row.balances) };

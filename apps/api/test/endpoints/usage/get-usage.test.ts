@@ -63,6 +63,8 @@ beforeAll(async () => {
   keys.org = await deployment.createKey('org:read', orgId);
   keys.observer = await deployment.createKey('observer', 'did:web:svc.test');
   keys.emptyOrg = await deployment.createKey('org:admin', await deployment.createOrg());
+  // What was decided before its DID was registered would be another's.
+  await sql.query(`update principals set created_at = now() - interval '60 days' where did = $1`, [member]);
   await sql.query('select svc_ensure_receipt_partitions(current_date - 41, current_date)');
   for (const one of decisions) await insert(one);
 });
