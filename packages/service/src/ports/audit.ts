@@ -26,7 +26,7 @@ export interface AuditActor {
 
 /** Events that a caller may read: by these actors, or done to a member of this org, whoever acted. */
 export interface AuditScope {
-  /** What was done by whoever had the DID before does not count: only events since it was registered. */
+  /** What was done by whoever had the DID before does not count: only events since it was registered, or transferred. */
   readonly actors: readonly AuditActor[];
   readonly orgId: OrgId | null;
 }

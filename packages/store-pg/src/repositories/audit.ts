@@ -36,12 +36,24 @@ const columns = `event_id as "eventId", svc_ms(occurred_at) as "occurredAtMs", a
   request_id as "requestId", details,
   json_build_object('kind', actor_kind, 'did', actor_did, 'keyId', actor_key_id) as actor`;
 
-/** Since the subject has been registered: what another did under its DID before is not its own. */
-const SINCE_REGISTERED = `case actor_kind
-    when 'principal' then occurred_at >= (select created_at from principals where did = actor_did)
-    when 'rp' then occurred_at >= (select created_at from relying_parties where did = actor_did)
-    else true
-  end`;
+/**
+ * Since when each Principal and relying party among these DIDs has been its present holder's: since it was registered, or
+ * transferred, which is audited in its transaction. An object by kind and DID, made once for the whole list.
+ */
+const heldSinceSql = (dids: string) => `(
+  select jsonb_object_agg(held.actor, held.since) from (
+    select 'principal ' || p.did, svc_held_since(p) from principals p where p.did = any (${dids}::text[])
+    union all
+    select 'rp ' || r.did, greatest(r.created_at, (
+        select max(occurred_at) from audit_events
+        where target = r.did and action = 'relying_party.update' and details ->> 'claim' = 'transferred'
+      ))
+    from relying_parties r where r.did = any (${dids}::text[])
+  ) as held (actor, since))`;
+
+/** What another did under the DID before is not its own. */
+const sinceHeldSql = (dids: string) => `case when actor_kind in ('principal', 'rp')
+    then occurred_at >= (${heldSinceSql(dids)} ->> (actor_kind || ' ' || actor_did))::timestamptz else true end`;
 
 function listStatement(filter: AuditFilter) {
   const where = new Conditions();
@@ -63,6 +75,6 @@ function scopeText(where: Conditions, { actors, orgId }: AuditScope): string {
   const dids = where.parameter(actors.map(({ did }) => did));
   const kinds = where.parameter(actors.map(({ kind, did }) => `${kind} ${did}`));
   const byActor = `actor_did = any (${dids}::text[]) and actor_kind || ' ' || actor_did = any (${kinds}::text[])
-    and ${SINCE_REGISTERED}`;
+    and ${sinceHeldSql(dids)}`;
   return orgId === null ? byActor : `(${byActor} or org_id = ${where.parameter(orgId)})`;
 }

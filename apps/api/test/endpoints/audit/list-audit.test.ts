@@ -84,6 +84,33 @@ describe('what a caller sees, newest first', () => {
     expect(created?.actor).toEqual({ kind: 'admin', did: null, key_id: null });
   });
 
+  it.each(['principal', 'relying_party'] as const)(
+    'who is given a DID, a %s: what was done with it since, and nothing of who had it before; its org neither',
+    async (kind) => {
+      const [former, next] = [await deployment.createOrg(), await deployment.createOrg()];
+      const [formerKey, nextKey] = [
+        await deployment.createKey('org:admin', former),
+        await deployment.createKey('org:admin', next),
+      ];
+      const did = `did:web:${randomSlug('moved')}.example`;
+      const path = kind === 'principal' ? '/principals' : '/relying-parties';
+      const { key } = await deployment.register(path, { kind: 'hosted', did, org_id: former });
+      await post('/api-keys', key, { body: { label: 'of before' } });
+      expect(await actions(formerKey)).toContain('api_key.create');
+      const moved = await post(`/claims/${did}/transfer`, ADMIN_TOKEN, { body: { kind, org_id: next } });
+      expect(moved.status).toBe(200);
+
+      const claim = kind === 'principal' ? 'principal.verify' : 'relying_party.update';
+      expect(await actions(nextKey)).toEqual([claim]);
+      const { json } = await post(`/api-keys?subject=${did}`, nextKey, { body: {} });
+      const own = String(json.api_key);
+      expect(await actions(own)).toEqual([]);
+      await post('/api-keys', own, { body: {} });
+      expect(await actions(own)).toEqual(['api_key.create']);
+      expect(await actions(nextKey)).toEqual(['api_key.create', 'api_key.create', claim]);
+    },
+  );
+
   it('a Principal does not see a relying party of the same DID, nor its org the other way round', async () => {
     const did = `did:web:${randomSlug('both')}.example`;
     const principal = await deployment.register('/principals', { kind: 'hosted', did, org_id: orgId });
