@@ -43,7 +43,8 @@ const LANDED: readonly (readonly [name: string, sha256: string])[] = [
   ['0041-clock-traces', 'd7932ee419d7deb7ec902c8003d49d900df348cf3c2d3f37abb1a796943affd5'],
   ['0042-one-snapshot', 'b138345fb2cdb9ee77277891f90b8c8b77c2a2e497d71290fa1f5d9725b13cd5'],
   ['0043-readable-days', 'b3230dfad597bb9ff350049412925672901dbe859f7bbedafc3aa5c29e161bc7'],
-  ['0044-pauses-of-members', '3823cda95aee28aa4a308f9c73e05b4f88c62ddb9bcf5a1cf270af5452281881'],
+  ['0044-pauses-of-members', '079c82f8cbf25b1c72a4a3e9e0bd9479a9c6197b29e1af8c432eb9324649c703'],
+  ['0045-keys-and-caps', '18b599821029918bbfcd615df0a42bd733cdea33af8dccb72b39525b03be588c'],
   ['0046-kept-copies', 'eda64ad3869941ae854d1acf341d95f9c7014b4002525ded2a480ebd0166e837'],
   ['0047-approvals-ahead', '08ffc18f169d805b0f4bcef2e4c4f4d68c18197a4557e6a8f59f6c2914f08bdc'],
 ];

@@ -2,7 +2,7 @@
  * Revokes again the Grants that a restore gave back: by the status lists kept beside the fence, by what was revoked when nothing
  * signed them, and by the log.
  */
-import type { DidWeb, GrantId } from '@svc/protocol';
+import { type DidWeb, type GrantId, kidOfJws } from '@svc/protocol';
 import { getBit } from '@svc/status-list';
 import { auditEvent, SYSTEM } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -11,7 +11,6 @@ import { Revoker } from '../grants/revoke-grant.ts';
 import { setStatusBits } from '../grants/status-list.ts';
 import type { Repositories } from '../ports/store.ts';
 import { identityOfKey } from '../service-keys/service-identity.ts';
-import { kidOf } from '../transparency/attest.ts';
 import type { Kept } from './kept.ts';
 import type { KeptOutside, LostSpan } from './plan-restore.ts';
 import type { LoggedRevocations } from './read-log.ts';
@@ -79,7 +78,7 @@ interface KeptList {
 const readList = ({ identity, crypto }: ServiceDeps, { name: url, kept }: Kept): KeptList => {
   const text = String(kept.credential);
   // A bit counts whatever has become of the key since, or of the service's DID: it can only take away.
-  const signer = { identity: identityOfKey(identity, kidOf(text) ?? ''), crypto };
+  const signer = { identity: identityOfKey(identity, kidOfJws(text, text.length) ?? ''), crypto };
   const read = readOwnCredential(signer, url, text, { atAnyTime: true });
   if ('problem' in read) throw new Error(`the list ${url} beside the fence: ${read.problem}`);
   return { url, bits: read.bits, version: Number(kept.version) };
