@@ -1,6 +1,6 @@
 /** Whether both have the same bytes. It stops at the first that differs: nothing secret is compared by it. */
-export const isSameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
-  a === b || (a.length === b.length && a.every((byte, i) => byte === b[i]));
+export const isSameBytes = (bytes: Uint8Array, others: Uint8Array): boolean =>
+  bytes === others || (bytes.length === others.length && bytes.every((byte, i) => byte === others[i]));
 
 /** The parts in one piece. */
 export const concatBytes = (parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {

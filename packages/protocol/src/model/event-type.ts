@@ -16,4 +16,5 @@ export const EVENT_TYPES = [
   'approval.decided',
 ] as const;
 
+/** The type of an event, as subscriptions name it and as it is delivered. */
 export type EventType = (typeof EVENT_TYPES)[number];
