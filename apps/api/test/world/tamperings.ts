@@ -233,7 +233,7 @@ export const tamperings: readonly Tampering[] = [
   {
     what: 'a live key of nobody',
     found: ['keys', () => 'aaaaaaaaaaaa'],
-    change: `insert into api_keys (key_hash, key_id, role, subject) values ('\\xaa', 'aaaaaaaaaaaa', 'rp', 'did:web:nobody.example')`,
+    change: `insert into api_keys (key_hash, key_id, role, subject) values (sha256('nobody'), 'aaaaaaaaaaaa', 'rp', 'did:web:nobody.example')`,
     undo: `delete from api_keys where key_id = 'aaaaaaaaaaaa'`,
   },
   row('entitlements', 'a check forgotten', 'checks_since_cap = checks_since_cap - 1', [
