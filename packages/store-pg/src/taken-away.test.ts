@@ -166,6 +166,30 @@ it('a key that is revoked, and an org that a DID was taken from, resume nothing 
   expect(await stores.first.pauses.find(target)).toMatchObject({ isPaused: true });
 });
 
+it('whether a relying party has decided is told once the checks of its org that are under way are stored', async () => {
+  const { orgId, did } = await createMember('rp');
+  await withSession(stores.url, async (commit) => {
+    await commit.query('begin');
+    await commit.query('select pg_advisory_xact_lock_shared(8, hashtext($1))', [orgId]);
+    let isTold = false;
+    const asked = stores.first
+      .transaction((tx) => tx.usage.hasDecided(did, orgId))
+      .then((hasDecided) => {
+        isTold = true;
+        return hasDecided;
+      });
+    await withSession(stores.url, (session) => untilWaiting(session));
+    expect(isTold).toBe(false);
+    await commit.query(
+      `insert into receipts (receipt_id, relying_party, decision, reason, evaluated_at, jws, content_hash)
+       values ('drc_' || substr(svc_lowest_receipt_id(now()), 5, 10) || repeat('A', 16), $1, 'DENY', 'GRANT_MALFORMED', now(), 'x', sha256('x'))`,
+      [did],
+    );
+    await commit.query('commit');
+    expect(await asked).toBe(true);
+  });
+});
+
 it('the migration revokes keys without an owner, and that another org has issued, and no others; the audit log says which', async () => {
   const [{ did, key, orgId }, former, starter] = [
     await createMember('rp'),

@@ -1,4 +1,5 @@
 /** `PATCH /ssf/streams`. */
+import { untilWaiting, withSession } from '@svc/testkit/store/session';
 import { expect, it } from 'vitest';
 import { CREDENTIAL_CHANGE, withStreams } from './world.ts';
 
@@ -52,4 +53,21 @@ it('what waits of a type that is not wanted any more is not given', async () => 
   await world.call('POST', '/verify', { grant: '', proof: '', action: {} }, key);
   await world.move();
   expect(await world.poll(stream_id, {}, key)).toEqual({ sets: {}, moreAvailable: false });
+});
+
+it('leaves what another call changes at the same time as that one leaves it', async () => {
+  const { stream_id } = await world.create({ events_requested: [CREDENTIAL_CHANGE], description: 'One' });
+  const requested = [world.uriOf('decision.deny')];
+  const { databaseUrl } = world.deployment;
+  const patched = await withSession(databaseUrl, async (other) => {
+    await other.query('begin');
+    await other.query(`update event_subscriptions set description = 'Two' where subscription_id = $1`, [
+      stream_id,
+    ]);
+    const patching = world.call('PATCH', '/ssf/streams', { stream_id, events_requested: requested });
+    await withSession(databaseUrl, (session) => untilWaiting(session));
+    await other.query('commit');
+    return patching;
+  });
+  expect(patched.json).toMatchObject({ description: 'Two', events_requested: requested });
 });
