@@ -25,7 +25,10 @@ const DRAFT_LIFE_MS = 3_600_000;
 export interface FolderOptions {
   /** A folder that is not there yet is made; otherwise every call rejects until it is there. */
   readonly mayMake?: boolean;
-  /** It is only read, and may be a copy of the objects, or new: what the store keeps beside them is not asked for. Makes nothing. */
+  /**
+   * It is only read, and may be a copy of the objects, or new: what the store keeps beside them is not asked for. Makes
+   * nothing.
+   */
   readonly isCopy?: boolean;
   /** Those of the process unless given. */
   readonly places?: Places;

@@ -74,7 +74,10 @@ export interface SvcErrorConstructor {
   readonly prototype: SvcError;
 }
 
-/** `isSvcError` tests for this mark and not for the class, so it knows errors of another realm or of another copy of the package. */
+/**
+ * `isSvcError` tests for this mark and not for the class, so it knows errors of another realm or of another copy of the
+ * package.
+ */
 const MARK = Symbol.for('@svc/SvcError');
 
 /** Where the class is that all copies of this file share; the number goes up with its shape. */

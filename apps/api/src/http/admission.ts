@@ -50,7 +50,10 @@ const DEEPEST_CUT = 0.15;
  * of many do.
  */
 const SHALLOWER = 1.02;
-/** Below this depth, and where no answer was late, cuts become shallow more quickly: one standstill of a second causes several cuts. */
+/**
+ * Below this depth, and where no answer was late, cuts become shallow more quickly: one standstill of a second causes
+ * several cuts.
+ */
 const SHALLOW = 0.5;
 const SOON_SHALLOW = 1.1;
 const FEW_SHARE = 0.1;

@@ -216,7 +216,10 @@ export class Gate {
     );
   }
 
-  /** Where only others behind the same address have failed, the key is looked up after all, within one budget for all such look-ups. */
+  /**
+   * Where only others behind the same address have failed, the key is looked up after all, within one budget for all
+   * such look-ups.
+   */
   #mayLookUp({ clientIp }: Exchange): boolean {
     if (!this.#failures.isShared(clientIp)) return false;
     return this.#sharedLookUps.take('all', this.limits.sharedLookUpsPerMinute).allowed;

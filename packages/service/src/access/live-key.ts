@@ -31,7 +31,10 @@ export const holdLiveKey = async (
   if (!(await tx.apiKeys.holdLive(caller.key.keyHash))) throw notLive();
 };
 
-/** The row of a Principal or relying party that a key is for stays as it is. `NOT_FOUND` where it is not the caller's any more. */
+/**
+ * The row of a Principal or relying party that a key is for stays as it is. `NOT_FOUND` where it is not the caller's
+ * any more.
+ */
 export const holdOwner = async (
   tx: Pick<Repositories, 'principals' | 'relyingParties'>,
   caller: Caller,

@@ -1,4 +1,7 @@
-/** Limits how often a fault is logged that many callers meet at once: a few lines a second; the next line says how many were left out. */
+/**
+ * Limits how often a fault is logged that many callers meet at once: a few lines a second; the next line says how many
+ * were left out.
+ */
 const LINES_PER_SECOND = 5;
 
 export class FewLines {
