@@ -3540,23 +3540,36 @@ AS $function$
         select
           translate(
             encode(
-              string_agg(set_byte('\x00'::bytea, 0, coalesce(e.bits, 0)), ''::bytea order by b.byte),
+              decode(
+                rpad(
+                  string_agg(repeat('00', b.byte - b.byte_before - 1) || lpad(to_hex(b.bits), 2, '0'), '' order by b.byte),
+                  l.size_bits / 4,
+                  '0'
+                ),
+                'hex'
+              ),
               'base64'
             ),
             e'\n',
             ''
           )
         from
-          generate_series(0, l.size_bits / 8 - 1) as b (byte)
-          left join (
-            select g.status_index / 8 as byte, bit_or(128 >> (g.status_index % 8)) as bits
-            from grants as g
-            where
-              g.status_list_url = p_url
-              and g.revocation_recorded_at is not null
-              and g.revoked_at is null
-            group by 1
-          ) as e on e.byte = b.byte
+          (
+            select
+              e.byte,
+              e.bits,
+              lag(e.byte, 1, -1) over (order by e.byte) as byte_before
+            from
+              (
+                select g.status_index / 8 as byte, bit_or(128 >> (g.status_index % 8)) as bits
+                from grants as g
+                where
+                  g.status_list_url = p_url
+                  and g.revocation_recorded_at is not null
+                  and g.revoked_at is null
+                group by 1
+              ) as e
+          ) as b
       ),
       'version',
       svc_note_version(p_version)

@@ -47,6 +47,7 @@ const LANDED: readonly (readonly [name: string, sha256: string])[] = [
   ['0045-keys-and-caps', '18b599821029918bbfcd615df0a42bd733cdea33af8dccb72b39525b03be588c'],
   ['0046-kept-copies', 'eda64ad3869941ae854d1acf341d95f9c7014b4002525ded2a480ebd0166e837'],
   ['0047-approvals-ahead', '08ffc18f169d805b0f4bcef2e4c4f4d68c18197a4557e6a8f59f6c2914f08bdc'],
+  ['0048-small-copies', 'a4dde5120e55c6bda7790945b0c3db4620f662bca1e864d58e68be1e8ced489d'],
 ];
 
 /** Of the names and texts of its files, in the order in which they run. */

@@ -149,4 +149,21 @@ describe('a pass', () => {
     expect(order.indexOf(keyOf('revoked', 'key:stolen'))).toBeLessThan(111);
     expect(order).toHaveLength(302);
   });
+
+  it('of which so many are listed that this takes too long is made of fewer at a time', async () => {
+    const { add, lineage, objects, pass } = create();
+    for (let i = 0; i < 150; i++) add('revoked', `unlisted:https://status.example/${i} 1`);
+    const { listNotes } = lineage;
+    lineage.listNotes = async (passed, upTo, limit) => {
+      if (limit > 7) throw new Error('not within 700 ms');
+      return listNotes(passed, upTo, limit);
+    };
+    await pass();
+    expect(objects.size).toBe(150);
+    lineage.listNotes = async () => {
+      throw new Error('storage is away');
+    };
+    add('revoked', 'key:stolen');
+    await expect(pass()).rejects.toThrow('storage is away');
+  });
 });

@@ -57,14 +57,24 @@ export class NoteKeeper {
     const upTo = await this.#look();
     const passed = { revoked: 0, others: 0 };
     const failures: Failure[] = [];
+    let batch = BATCH;
     for (let isMore = upTo > 0; isMore; await this.#look()) {
-      const notes = await lineage.listNotes(passed, upTo, BATCH);
+      if (stop.aborted) return;
+      const notes = await lineage.listNotes(passed, upTo, batch).catch((error: unknown) => {
+        if (batch === 1) throw error;
+        return null;
+      });
+      // Texts are made as they are listed: where a hundred take too long, fewer do not.
+      if (notes === null) {
+        batch = Math.ceil(batch / 4);
+        continue;
+      }
       for (let from = 0; from < notes.length; from += AT_ONCE) {
         if (stop.aborted) return;
         failures.push(...(await this.#copy(notes.slice(from, from + AT_ONCE))));
       }
       for (const { kind, seq } of notes) passed[kind === 'revoked' ? 'revoked' : 'others'] = seq;
-      isMore = notes.length === BATCH;
+      isMore = notes.length === batch;
     }
     this.#tell(failures);
   }

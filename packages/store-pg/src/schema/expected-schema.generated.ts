@@ -738,7 +738,7 @@ export const expectedSchema: Readonly<Record<string, string>> = {
   'function svc_kept_pause(p_name text, p_version bigint)': '40aaa5b40fe5054f',
   'function svc_kept_revoked(p_name text, p_version bigint)': '47f89bcc9487765a',
   'function svc_kept_text(p_kind text, p_name text, p_version bigint)': '50b9d9f06e58b1b3',
-  'function svc_kept_unlisted(p_url text, p_version bigint)': 'd021e020bccd5662',
+  'function svc_kept_unlisted(p_url text, p_version bigint)': '8dddbd5cf289e09b',
   'function svc_lock_approvals(p_principal text, p_relying_party text)': 'eae8d0d127291a09',
   'function svc_lock_balances(p_grant_ids text[], p_wait interval)': 'c755400bdb33a1d9',
   'function svc_lock_pause_owner(p_scope text, p_owner text)': '622a254a20d7afb7',
