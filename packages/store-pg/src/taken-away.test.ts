@@ -2,11 +2,15 @@
 import type { ApiKeyId, DidWeb, OrgId } from '@svc/protocol';
 import {
   type ApiKeyRecord,
+  allocateGrant,
   type Caller,
+  compromiseKey,
+  disableAgent,
   expireClaims,
   issueApiKey,
   issueOwnedKey,
   type PauseTarget,
+  retireKey,
   revokeOwnedKey,
   type ServiceDeps,
   type Store,
@@ -19,7 +23,7 @@ import { tamper } from '@svc/testkit';
 import { withStores } from '@svc/testkit/store/open-store';
 import { pauseDeps } from '@svc/testkit/store/pause-races';
 import { runSql, untilWaiting, withSession } from '@svc/testkit/store/session';
-import { createWorld, insertOrg } from '@svc/testkit/store/world';
+import { createWorld, insertGrant, insertOrg, newAgent } from '@svc/testkit/store/world';
 import { expect, it } from 'vitest';
 import { listMigrations } from './migrations.ts';
 
@@ -164,6 +168,40 @@ it('a key that is revoked, and an org that a DID was taken from, resume nothing 
   // The look before the transaction is passed, as by a call that was let in before.
   await expect(set(admin, false)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   expect(await stores.first.pauses.find(target)).toMatchObject({ isPaused: true });
+});
+
+it('a key that is revoked, and an org that a Principal was taken from, end no key of it and switch off no Agent', async () => {
+  const orgId = await insertOrg(stores.first);
+  const world = await createWorld(stores.first, orgId);
+  const { agent } = await insertGrant(world);
+  const principal = world.principal.did;
+  await tamper(stores.url, 'update principals set org_id = $1 where did = $2', [orgId, principal]);
+  const kid = world.principal.keys[0]?.kid ?? '';
+  const deps = depsOf(stores.first);
+  const request = (caller: Caller) => ({ caller, principal, requestId: 'r' });
+  const calls = [
+    (caller: Caller) => retireKey(deps, { ...request(caller), kid }),
+    (caller: Caller) => compromiseKey(deps, { ...request(caller), kid }),
+    (caller: Caller) => disableAgent(deps, { ...request(caller), agent }),
+  ];
+  const [admin, stolen] = [await adminOf(orgId), await adminOf(orgId)];
+  const owner = { subject: orgId, roles: ['org:admin'] } as const;
+  const { keyId } = stolen as unknown as { keyId: ApiKeyId };
+  await revokeOwnedKey(deps, admin, owner, keyId, 'r');
+  // The look before the transaction is passed, as by a call that was let in before.
+  for (const call of calls) await expect(call(stolen)).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+  await takeAway['given to another org'](stores.second, 'principal', principal);
+  for (const call of calls) await expect(call(admin)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  expect((await stores.first.principals.find(principal))?.keys).toMatchObject([{ kid, state: 'active' }]);
+  expect(await stores.first.agents.find(principal, agent)).toBeNull();
+});
+
+it('a Principal that is released while an allocation of it waits has no key for it any more', async () => {
+  const { did, key } = await createMember('principal');
+  const own = { class: 'principal', subject: did, keyId: key.keyId, key, isNewcomer: false } as never;
+  await takeAway.released(stores.second);
+  const allocated = allocateGrant(depsOf(stores.first), own, newAgent(), 'r');
+  await expect(allocated).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
 });
 
 it('whether a relying party has decided is told once the checks of its org that are under way are stored', async () => {

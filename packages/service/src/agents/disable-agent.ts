@@ -9,6 +9,7 @@
  */
 import type { DidKey, DidWeb, GrantId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
+import { assertLiveKey, assertStillOf } from '../access/live-key.ts';
 import { auditEvent, type SystemActor } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { notFound, ServiceError } from '../errors.ts';
@@ -97,11 +98,15 @@ const recordRevocations = async (
     return { agent: noted, grants, ...(await publish(deps, tx, unstamped)) };
   }
   const locked = await tx.principals.findForUpdate(principal);
+  if (locked !== null) assertStillOf(caller, locked, principal);
+  // Not held: this may take half a minute, and a key that is stolen must not put off its own end.
+  await assertLiveKey(tx, caller);
   const inForce = await tx.grants.listInForceNamingAgentForUpdate(principal, did);
   logRevocation(deps, { principal, grant_ids: inForce.map(({ id }) => id) });
   const unstamped = await tx.grants.listUnstampedNamingAgent(principal, did);
-  await tx.grants.recordRevocation(inForce.map(({ id }) => id));
+  // Before the flags: what is recorded and in no list is noted to be copied out.
   const { lists, unsigned } = await publish(deps, tx, [...unstamped, ...inForce]);
+  await tx.grants.recordRevocation(inForce.map(({ id }) => id));
   const grants = await tx.grants.listNamingAgent(principal, did);
   const known = await tx.agents.find(principal, did);
   if (inForce.length === 0 && known?.disabledAtMs !== null) return { agent: known, grants, unsigned };

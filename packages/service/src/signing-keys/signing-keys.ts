@@ -5,6 +5,7 @@
 import { didOfKid } from '@svc/codec';
 import { type DidWeb, sha256Of } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
+import { assertStillOf, holdLiveKey } from '../access/live-key.ts';
 import { type AuditAction, auditEvent, type SystemActor } from '../audit/audit-event.ts';
 import { assertDated } from '../clock/assert-dated.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -77,12 +78,17 @@ const noteVisible = async ({ store, log }: ServiceDeps, principal: DidWeb, kid: 
   }
 };
 
-/** Changes to one Principal's keys come one after another. */
+/**
+ * Changes to one Principal's keys come one after another, and each is still the caller's to make: a kid that is compromised is
+ * so for whoever has the Principal next.
+ */
 const lockKey = async (
   tx: Repositories,
-  { principal: did, kid }: KeyRequest,
+  { caller, principal: did, kid }: KeyRequest,
 ): Promise<{ readonly principal: PrincipalRecord; readonly key: PrincipalKeyRecord }> => {
   const principal = await tx.principals.findForUpdate(did);
+  if (principal !== null) assertStillOf(caller, principal, did);
+  await holdLiveKey(tx, caller);
   const key = principal === null ? undefined : findKey(principal, kid);
   if (principal !== null && key !== undefined) return { principal, key };
   const named = await tx.principals.find(didOfKid(kid));
