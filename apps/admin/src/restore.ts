@@ -23,6 +23,9 @@ export const restoreCommand: Command = {
   options: {
     log: { value: 'FILE', text: 'a log of the API, with its lines "revocation"', many: true },
     apply: { text: 'does what is missing; nothing is changed, and the exit code is 1, unless given' },
+    'leave-ahead': {
+      text: 'leaves checkpoints away that are dated ahead of this machine’s clock: the clock that signed them ran ahead',
+    },
   },
   notes: [
     `With --apply it revokes again what was revoked, keeps what was published, forbids decisions until no Proof that was spent is fresh,
@@ -41,9 +44,10 @@ database first.`,
       if (values.apply === true) {
         const progress = createProgress();
         const onProgress = (what: string, looked: number) => progress.show(`Grants ${what}: ${looked}`);
-        const restore = await restoreLedger(service, outside, span, logged, { onProgress }).finally(
-          progress.clear,
-        );
+        const restore = await restoreLedger(service, outside, span, logged, {
+          onProgress,
+          leaveAhead: values['leave-ahead'] === true,
+        }).finally(progress.clear);
         console.log(describeRestore(restore));
         return 0;
       }

@@ -130,7 +130,7 @@ export * from './relying-parties/verify-relying-party.ts';
 export * from './restore/plan-restore.ts';
 export { readRevocationLog } from './restore/read-log.ts';
 export { type Release, releaseGrants } from './restore/release-grants.ts';
-export { type Restore, restoreLedger } from './restore/restore-ledger.ts';
+export { type Restore, type RestoreOptions, restoreLedger } from './restore/restore-ledger.ts';
 export { signRestoreStatement } from './restore/statement.ts';
 export * from './sandbox/approve.ts';
 export {

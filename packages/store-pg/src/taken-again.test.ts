@@ -1,14 +1,17 @@
 /** What a restore gave back is taken away again by what was kept beside the fence, and by the log (protocol §10). */
 import { generateKeyPairSync } from 'node:crypto';
-import { type DidWeb, type GrantId, jcs, signCompactJws } from '@svc/protocol';
+import { emptyRoot } from '@svc/merkle';
+import { type DidKey, type DidWeb, type GrantId, jcs, signCompactJws } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import {
   compromiseKey,
+  disableAgent,
   findLostSpan,
   formatHead,
   Holds,
   type OutsideStore,
   parseKeySet,
+  type RestoreOptions,
   Revoker,
   readRevocationLog,
   restoreLedger,
@@ -27,6 +30,7 @@ import { sampled } from '@svc/testkit/sampled';
 import { PATIENT, withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { createWorld, hashOf, type World } from '@svc/testkit/store/world';
+import { buildCheckpoint, signCheckpoint } from '@svc/transparency';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createStore } from './create-store.ts';
 
@@ -64,13 +68,13 @@ beforeEach(async () => {
   world = await createWorld(stores.first);
 });
 
-/** In the order of their entries. */
-const insertGrants = (count: number) =>
+/** In the order of their entries, `i` by `i`. */
+const insertGrants = (count: number, entry = 'i') =>
   runSql(
     stores.url,
     `insert into grants (id, principal, agent, status_list_url, status_index)
      select 'urn:svc:grant:01' || upper(substr(md5(random()::text), 1, 6)) || lpad(i::text, 18, '0'), $1,
-       'did:key:z6MkpTHR8VNsBxYAAWHut2Geadd9jSwuBV8xRoAnwWsdvktH', $2, i from generate_series(0, $3::int - 1) as i`,
+       'did:key:z6MkpTHR8VNsBxYAAWHut2Geadd9jSwuBV8xRoAnwWsdvktH', $2, ${entry} from generate_series(0, $3::int - 1) as i`,
     [world.principal.did, world.listUrl, count],
   );
 
@@ -115,11 +119,10 @@ const keepList = async (count: number, ...by: [DidWeb?, typeof statusKeys?]) => 
 const restore = async (
   deps: ServiceDeps,
   outside: OutsideStore,
-  { step, log = [] }: { readonly step?: number; readonly log?: readonly string[] } = {},
+  { log = [], ...options }: RestoreOptions & { readonly log?: readonly string[] } = {},
 ) => {
   const span = await findLostSpan(deps, outside);
   if (span === null) throw new Error('nothing is lost');
-  const options = step === undefined ? {} : { step };
   return restoreLedger(deps, outside, span, readRevocationLog(log), options);
 };
 
@@ -179,6 +182,30 @@ it('a list that was signed by nobody whom the service was is refused', async () 
   const other = 'did:web:other.example' as DidWeb;
   const outside = await loseHead({ 'status-lists': [await keepList(1, other, keysOf(other))] });
   await expect(restore(depsOf(), outside)).rejects.toThrow('not signed by a status key');
+});
+
+it('a checkpoint that is dated ahead of the clock stops the restore before it begins, unless it is to be left away', async () => {
+  const day = '2026-11-20';
+  const closedAtMs = Date.parse('2026-11-21T00:00:05Z');
+  const checkpoint = buildCheckpoint({
+    ...{ serviceDid: DID, day, treeSize: 0, root: emptyRoot(), previousRoot: null },
+    ...{ firstReceiptId: null, lastReceiptId: null, closedAtSeconds: closedAtMs / 1_000 },
+  });
+  const jws = await signCheckpoint(checkpoint, statusKeys.signer);
+  const kept = { name: day, kept: { jws, content_root: `sha256:${'0'.repeat(64)}` } };
+  const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
+  const receiptKeys = parseKeySet({ keys: [{ ...jwk, kid: 'receipt-1' }] }, 'receipt', DID);
+  const identity = { ...ofService, receiptKeys };
+  const deps = { ...depsOf(stores.first, identity), clock: { nowMs: () => closedAtMs - 1 } } as ServiceDeps;
+  const outside = await loseHead({ checkpoints: [kept] });
+  const former = await outside.find('head');
+  await expect(restore(deps, outside)).rejects.toThrow(
+    'the checkpoints of 2026-11-20 are dated ahead of this machine’s clock',
+  );
+  expect(await outside.find('head')).toEqual(former);
+  expect(await restore(deps, outside, { leaveAhead: true })).toMatchObject({
+    restore: { reinstatedDays: [] },
+  });
 });
 
 describe('a key of a hosted Principal that was first seen in the lost span, and ended in it', () => {
@@ -304,15 +331,21 @@ describe('Grants whose list nothing signs when they are revoked', () => {
 
   it('by a kill switch of a whole list: one copy has them all', async () => {
     const grants = sampled({ quick: 2_000, deep: 100_000 });
-    await insertGrants(grants);
+    // Their entries lie anywhere in the list, one of them at its end.
+    await insertGrants(grants, '(131071 + (i::bigint - 1) * 48611) % 131072');
     await record(await listIds());
     const kept = await listUnlisted();
     expect(kept).toHaveLength(1);
     const bits = Buffer.from(kept[0]?.kept.bits, 'base64');
     expect(bits).toHaveLength(LIST_BITS / 8);
-    expect(Array.from({ length: LIST_BITS }, (_, i) => i).filter((i) => getBit(bits, i))).toHaveLength(
-      grants,
+    const [row] = await runSql<{ indexes: number[] }>(
+      stores.url,
+      'select array_agg(status_index order by status_index) as indexes from grants where status_list_url = $1',
+      [world.listUrl],
     );
+    const set = Array.from({ length: LIST_BITS }, (_, i) => i).filter((i) => getBit(bits, i));
+    expect([set.length, set.at(-1)]).toEqual([grants, LIST_BITS - 1]);
+    expect(set).toEqual(row?.indexes);
   });
 
   it('are copied no more once they are stamped, and not at all where the list is signed with them', async () => {
@@ -328,6 +361,19 @@ describe('Grants whose list nothing signs when they are revoked', () => {
     expect(await listUnlisted()).toEqual([]);
     await record([last]);
     expect(await listUnlisted()).toHaveLength(1);
+  });
+
+  it('are not noted apart by a kill switch whose lists are signed', async () => {
+    await insertGrants(3);
+    const [row] = await runSql<{ agent: DidKey }>(
+      stores.url,
+      'select distinct agent from grants where status_list_url = $1',
+      [world.listUrl],
+    );
+    const agent = row?.agent as DidKey;
+    await disableAgent(depsOf(), { caller: SYSTEM, principal: world.principal.did, agent, requestId: 'r' });
+    expect(await countRevoked()).toMatchObject({ revoked: 3 });
+    expect(await listUnlisted()).toEqual([]);
   });
 
   it('by two at once: neither waits for what the other has not committed', async () => {

@@ -20,24 +20,29 @@ type Deps = Pick<ServiceDeps, 'store' | 'identity' | 'crypto' | 'clock'>;
 
 export type LostCheckpoint = Omit<CheckpointRecord, 'createdAtMs'>;
 
+/** By ascending days; `ahead`: they are dated later than this machine's clock shows. */
+export interface LostCheckpoints {
+  readonly lost: readonly LostCheckpoint[];
+  readonly ahead: readonly Day[];
+}
+
 /**
- * Those that were kept and are not in this database, by ascending days. One that a repair of the clock has retracted is none of
- * them, nor one that is not in effect yet, which only a clock that ran ahead can have made: the day goes on, and is closed
- * when it is over.
+ * Those that were kept and are not in this database. One that a repair of the clock has retracted is none of them. One that is
+ * dated ahead was made by a clock that ran ahead, and its day goes on, and is closed when it is over; or the clock of this
+ * machine is behind, and without it the day would be published twice.
  */
-export const listLostCheckpoints = async (
-  deps: Deps,
-  kept: readonly Kept[],
-): Promise<readonly LostCheckpoint[]> => {
+export const listLostCheckpoints = async (deps: Deps, kept: readonly Kept[]): Promise<LostCheckpoints> => {
   const lost: LostCheckpoint[] = [];
+  const ahead: Day[] = [];
   for (const { name: day, kept: row } of [...kept].sort((a, b) => (a.name < b.name ? -1 : 1))) {
     // Nothing but the day was kept: its checkpoint had been retracted by then.
     if (row.jws === undefined || (await deps.store.checkpoints.find(day)) !== null) continue;
     const { iat, ...checkpoint } = readCheckpoint(deps, day, row);
-    const isRetracted = await deps.store.restores.isRetracted(checkpoint.hash);
-    if (!isRetracted && iat * 1_000 <= deps.clock.nowMs()) lost.push(checkpoint);
+    if (await deps.store.restores.isRetracted(checkpoint.hash)) continue;
+    if (iat * 1_000 > deps.clock.nowMs()) ahead.push(day);
+    else lost.push(checkpoint);
   }
-  return lost;
+  return { lost, ahead };
 };
 
 /**

@@ -19,7 +19,7 @@ import type { FenceHead, OutsideStore } from '../ports/fence.ts';
 import type { RestoreRecord } from '../ports/restores.ts';
 import { type EndedAgain, endAgain } from './end-again.ts';
 import { type HandedOverAgain, handOverAgain, handOverLogged } from './hand-over-again.ts';
-import type { Kept } from './kept.ts';
+import { type Kept, listKept } from './kept.ts';
 import { type LostCheckpoint, listLostCheckpoints } from './lost-checkpoints.ts';
 import { findKept, type KeptOutside, type LostSpan, listLostNames } from './plan-restore.ts';
 import type { LoggedRevocations } from './read-log.ts';
@@ -49,19 +49,25 @@ export type TakenAgain = { readonly grants: number } & EndedAgain & HandedOverAg
 const LIST_NUMBER_MARGIN = 10_000;
 const SETTLE_DEADLINE_MS = 60_000;
 
+export interface RestoreOptions extends WithholdOptions {
+  /** Checkpoints that are dated ahead of this machine's clock stay away: the clock that signed them ran ahead. */
+  readonly leaveAhead?: boolean;
+}
+
 /** Rejects with what stands in the way; then the database is still behind the fence. */
 export const restoreLedger = async (
   deps: ServiceDeps,
   outside: OutsideStore,
   span: LostSpan,
   logged: LoggedRevocations,
-  options: WithholdOptions = {},
+  options: RestoreOptions = {},
 ): Promise<Restore> => {
+  if (options.leaveAhead !== true) await refuseAhead(deps, outside);
   const claimed = await claim(deps, outside, span);
   const { lists, checkpoints, revoked, names } = await findKept(deps, outside);
   const takenAgain = await takeAgain(deps, { lists, revoked, names }, logged, span, options);
   const lostNames = await listLostNames(deps, names);
-  const lost = await listLostCheckpoints(deps, checkpoints);
+  const { lost } = await listLostCheckpoints(deps, checkpoints);
   const last = (await deps.store.restores.list()).at(-1);
   const { lostFromMs, lostUntilMs, quarantinedUntilMs } = span;
   const restore = {
@@ -80,6 +86,15 @@ export const restoreLedger = async (
   await settle(deps, { claimed, restore: { ...restore, statement }, lost, lostNames });
   const withheld = await countWithheld(deps, options);
   return { restore: { ...restore, statement }, takenAgain, reservedNames: lostNames, withheld };
+};
+
+const refuseAhead = async (deps: ServiceDeps, outside: OutsideStore): Promise<void> => {
+  const { ahead } = await listLostCheckpoints(deps, await listKept(outside, 'checkpoint'));
+  if (ahead.length === 0) return;
+  throw new Error(
+    `the checkpoints of ${ahead.join(', ')} are dated ahead of this machine’s clock, which shows ${new Date(deps.clock.nowMs()).toISOString()}. ` +
+      'Where that clock is behind, set it right. Where they were signed by a clock that ran ahead, repeat with --leave-ahead: their days are closed again when they are over',
+  );
 };
 
 /** What was kept first, then what only the log tells. */
