@@ -331,6 +331,42 @@ it('a report that waits for what the replica lacks holds no session of reports m
   }
 });
 
+it('a report waits for its own position, and not for that of whoever came after it', async () => {
+  let [lsn, asked] = [10, 0];
+  const client = { query: async () => ({ rows: [{ isStandby: true, lsn, marks: ['m'] }] }) };
+  const pool = { run: async (work: (session: unknown) => unknown) => work(client), close: async () => {} };
+  const position = { lsn: 10, mark: 'm', isDue: false };
+  const read = async () => {
+    asked += 1;
+    return [{ ...position }] as never;
+  };
+  const replica = new Replica({
+    url: standby.url,
+    primary: { read, write: async () => [] },
+    pools: { replicaReads: pool, replicaLooks: pool } as never,
+    catchUpMs: 20_000,
+    lateMs: 60_000,
+    onChange: () => {},
+  });
+  const reportAt = async (next: number) => {
+    position.lsn = next;
+    const before = asked;
+    const report = replica.report(async () => next, null);
+    await until(() => asked > before);
+    return { report };
+  };
+  try {
+    await until(() => replica.state.fault === null);
+    const [first, second, last] = [await reportAt(20), await reportAt(30), await reportAt(1_000)];
+    lsn = 30;
+    expect(await Promise.all([first.report, second.report])).toEqual([{ value: 20 }, { value: 30 }]);
+    lsn = 1_000;
+    expect(await last.report).toEqual({ value: 1_000 });
+  } finally {
+    await replica.close();
+  }
+});
+
 it('a report that waits for objects holds no session of the replica, and has one in step again for its next statement', async () => {
   let lsn = 20;
   const asked: string[] = [];

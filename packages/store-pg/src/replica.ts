@@ -58,6 +58,13 @@ const markSql = `
 const foundSql = `
   select pg_is_in_recovery() as "isStandby", (pg_last_wal_replay_lsn() - '0/0')::bigint as lsn, marks from replica_marks`;
 
+interface Arriving {
+  readonly position: Position;
+  readonly giveUpAtMs: number;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
 type PositionRow = Position & { readonly isDue: boolean };
 
 export class Replica {
@@ -74,16 +81,9 @@ export class Replica {
     },
     { maxBatch: MAX_WAITING, maxInFlight: 1, maxWaiting: MAX_WAITING },
   );
-  /** Waits for what the replica is about to have, for all who need it, before any of them holds a session of reports. */
-  readonly #arrivals = new Batcher<Position, null>(
-    async (positions) => {
-      if (this.#fault !== null) throw new StoreError('unavailable', this.#fault);
-      const latest = positions[positions.length - 1] as Position;
-      await this.pools.replicaLooks.run((client) => this.#catchUp(client, latest));
-      return positions.map(() => null);
-    },
-    { maxBatch: MAX_WAITING, maxInFlight: 1, maxWaiting: MAX_WAITING },
-  );
+  /** Those who wait for what the replica is about to have, before any of them holds a session of reports. */
+  readonly #arriving = new Set<Arriving>();
+  #isPolling = false;
   #isChecked = false;
   #fault: string | null = 'it has not been met yet';
   #isReported: boolean | null = null;
@@ -147,8 +147,8 @@ export class Replica {
 
   /** A session that has come to the position. */
   async #take(position: Position, tenant: Tenant | null): Promise<Held> {
-    await withinMs(this.#options.catchUpMs, this.#arrivals.submit(position), () => {
-      throw new NoTurnError('the replica is waited for by others');
+    await withinMs(this.#options.catchUpMs, this.#arrive(position), () => {
+      throw new NoTurnError('the replica was not asked in time');
     });
     return new Promise((resolve, reject) => {
       const over = this.pools.replicaReads.run(
@@ -164,19 +164,65 @@ export class Replica {
     });
   }
 
+  /** All look at the same answers of the replica, and nobody waits for a later position than its own. */
+  #arrive(position: Position): Promise<void> {
+    if (this.#arriving.size >= MAX_WAITING)
+      return Promise.reject(new NoTurnError(`${MAX_WAITING} wait already`));
+    const giveUpAtMs = performance.now() + this.#options.catchUpMs;
+    return new Promise((resolve, reject) => {
+      this.#arriving.add({ position, giveUpAtMs, resolve, reject });
+      if (!this.#isPolling) void this.#pollForArrivals();
+    });
+  }
+
+  async #pollForArrivals(): Promise<void> {
+    this.#isPolling = true;
+    try {
+      while (this.#arriving.size > 0) {
+        await this.pools.replicaLooks.run((client) => this.#answerThem(client));
+        if (this.#arriving.size > 0) await delay(POLL_MS);
+      }
+    } catch (error) {
+      for (const { reject } of this.#arriving) reject(error);
+      this.#arriving.clear();
+    } finally {
+      this.#isPolling = false;
+    }
+  }
+
+  async #answerThem(client: pg.ClientBase): Promise<void> {
+    if (this.#fault !== null) throw new StoreError('unavailable', this.#fault);
+    const found = await this.#find(client);
+    for (const one of this.#arriving) {
+      const { position, giveUpAtMs, resolve, reject } = one;
+      const isThere = found !== undefined && covers(found, position);
+      if (!isThere && found?.isStandby === true && performance.now() <= giveUpAtMs) continue;
+      this.#arriving.delete(one);
+      if (isThere) resolve();
+      else reject(this.#passBy(client, found, position));
+    }
+  }
+
+  async #find(client: pg.ClientBase): Promise<Found | undefined> {
+    const { rows } = await client.query<Found & pg.QueryResultRow>(foundSql);
+    if (rows[0] !== undefined) this.#age.meet(rows[0]);
+    return rows[0];
+  }
+
+  /** Where there are several, another one may be further. */
+  #passBy(client: pg.ClientBase, found: Found | undefined, position: Position): StoreError {
+    if (client instanceof StoreClient) client.passBy();
+    return new StoreError('unavailable', describe(found, position));
+  }
+
   /** Rejects with `StoreError` `unavailable` where the session does not come to the position in time. */
   async #catchUp(client: pg.ClientBase, position: Position): Promise<void> {
     const giveUpAtMs = performance.now() + this.#options.catchUpMs;
     for (;;) {
-      const { rows } = await client.query<Found & pg.QueryResultRow>(foundSql);
-      const [found] = rows;
-      if (found !== undefined) this.#age.meet(found);
+      const found = await this.#find(client);
       if (found !== undefined && covers(found, position)) return;
-      if (found?.isStandby !== true || performance.now() > giveUpAtMs) {
-        // Where there are several, another one may be further.
-        if (client instanceof StoreClient) client.passBy();
-        throw new StoreError('unavailable', describe(found, position));
-      }
+      if (found?.isStandby !== true || performance.now() > giveUpAtMs)
+        throw this.#passBy(client, found, position);
       await delay(POLL_MS);
     }
   }
