@@ -45,6 +45,9 @@ const toPackSql = `
 
 const ONLY_COPY = `state = 'cold' and dropped_at is not null`;
 
+/** Of a day that came back nothing does, however its former objects are. */
+const RESTS_ON_OBJECTS = `state in ('recorded', 'cold')`;
+
 /** What failed has places of its own: neither kind keeps the other one waiting. */
 const toProveSql = `
   (select day::text as day from cold_days
@@ -52,7 +55,7 @@ const toProveSql = `
     order by coalesce(proven_at, dropped_at) limit $2)
   union all
   (select day::text from cold_days
-    where state != 'broken' and problem is not null and ${isTriedSql} and ${isClearedSql('$3')}
+    where ${RESTS_ON_OBJECTS} and problem is not null and ${isTriedSql} and ${isClearedSql('$3')}
     order by again_at nulls first limit $2)`;
 
 const statesSql = `
@@ -67,7 +70,7 @@ const statesSql = `
 
 const toPurgeSql = `
   select f.day::text as day, f.manifest_hash as "manifestHash" from cold_manifests as f join cold_days as d using (day)
-  where f.purged_at is null and d.state in ('recorded', 'cold') and ${isTriedSql}
+  where f.purged_at is null and ${RESTS_ON_OBJECTS} and ${isTriedSql}
     and f.replaced_at < least(svc_now(), svc_instant($2)) - make_interval(days => greatest($1::integer, 1))
   order by f.replaced_at limit $3`;
 
@@ -115,7 +118,7 @@ export function coldDayRepository(database: Database): ColdDayRepository {
     async noteProof(day, problem) {
       const text = `update cold_days set problem = $2, proven_at = case when $2::text is null then svc_now() else proven_at end,
           again_at = case when $2::text is not null then svc_now() + interval '1 hour' end
-        where day = $1 and state != 'broken'`;
+        where day = $1 and ${RESTS_ON_OBJECTS}`;
       await database.write({ text, values: [day, problem] });
     },
     async findToPack(day) {

@@ -5,16 +5,20 @@ import { type BalancesJson, balancesJson, balancesOf } from '../consumption-json
 import type { Database } from '../database.ts';
 import { lockText } from '../locks.ts';
 
-// One statement, one snapshot: the events are those that the balances add up.
+// One statement, one snapshot: the events are those that the balances add up. A page reads so many rows as it may have, and leaves those
+// out that are too early: they are the last ones.
 const pageSql = `
   select svc_now() as "asOfMs", ${balancesJson('$1')} as balances,
     (select coalesce(json_agg(e.event), '[]') from (
       select json_build_object('version', version, 'key', key, 'deltaTotal', delta_total, 'deltaPeriod', delta_period,
         'deltaUses', delta_uses, 'periodStartMs', svc_ms(period_start), 'cause', cause, 'causeId', cause_id,
         'receiptId', receipt_id, 'recordedAtMs', svc_ms(recorded_at)) as event
-      from consumption_events
-      where grant_id = $1 and ($2::bigint is null or version < $2) and ($4::bigint is null or recorded_at >= svc_instant($4))
-      order by version desc limit $3
+      from (
+        select * from consumption_events where grant_id = $1 and ($2::bigint is null or version < $2)
+        order by version desc limit $3
+      ) as c
+      where $4::bigint is null or recorded_at >= svc_instant($4)
+      order by version desc
     ) as e) as events`;
 
 const ofReceiptSql = `
