@@ -1,6 +1,6 @@
 /** Principals: registration, the directory, proof of the domain (interface §Principal). */
 import type { Body, Routes } from '@svc/contract';
-import { formatTimestamp, isJsonObject, type JsonObject, parseStrictJson } from '@svc/protocol';
+import { formatTimestamp, type JsonObject } from '@svc/protocol';
 import {
   createPrincipal,
   type DomainChecks,
@@ -83,11 +83,9 @@ const presentDirectoryEntry = (principal: PrincipalRecord, nowMs: number): Direc
   may_be_named: principal.mayBeNamed,
 });
 
-/** A stored document has been read as strict JSON before; one that were not would be nobody's document. */
-const documentOf = ({ document }: PrincipalRecord): JsonObject | null => {
-  const parsed = document === null ? null : parseStrictJson(document.body);
-  return parsed?.ok && isJsonObject(parsed.value) ? parsed.value : null;
-};
+/** As it was had: the resolver has read it, whose numbers may be of any form. */
+const documentOf = ({ document }: PrincipalRecord): JsonObject | null =>
+  document === null ? null : JSON.parse(document.body);
 
 const presentPrincipalCreated = (
   identity: ServiceIdentity,

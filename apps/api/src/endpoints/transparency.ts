@@ -17,8 +17,7 @@ import {
 import type { HandlersOf } from '../http/index.ts';
 
 /** What is published never changes. */
-const IMMUTABLE = { 'Cache-Control': 'public, max-age=31536000, immutable' };
-/** What vouches for it can end: a day closed too early is retracted (protocol §12), and so is a key. */
+/** A day closed too early is retracted (protocol §12), and what a key vouches for can end. */
 const AN_HOUR = { 'Cache-Control': 'public, max-age=3600' };
 const UNTIL_THE_NEXT = { 'Cache-Control': 'public, max-age=60' };
 
@@ -32,7 +31,7 @@ export const transparencyEndpoints = (deps: ServiceDeps): HandlersOf<'transparen
   getCheckpoint: async ({ params }) => {
     const checkpoint = await deps.store.checkpoints.find(params.day);
     if (checkpoint === null) throw notFound(`${params.day} is not closed.`);
-    return { status: 200, body: presentCheckpoint(deps.identity, checkpoint), headers: IMMUTABLE };
+    return { status: 200, body: presentCheckpoint(deps.identity, checkpoint), headers: AN_HOUR };
   },
 
   /** Streamed, since a day can have millions. */
@@ -43,7 +42,7 @@ export const transparencyEndpoints = (deps: ServiceDeps): HandlersOf<'transparen
       stream: text,
       contentType: 'text/plain; charset=utf-8',
       headers: {
-        ...IMMUTABLE,
+        ...AN_HOUR,
         'X-Svc-Tree-Size': String(checkpoint.treeSize),
         'X-Svc-Root': checkpoint.root,
       },

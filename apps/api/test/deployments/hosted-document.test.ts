@@ -38,6 +38,20 @@ describe('the DID document, when a verification needs it', () => {
     expect(Date.now() - ((await storedDocument())?.resolved.getTime() ?? 0)).toBeLessThan(60_000);
   });
 
+  it('is in the directory as it was had, whatever is in it that nobody reads', async () => {
+    const { hosted, grant } = await verified();
+    const document = {
+      ...didDocument(world.did, [hosted]),
+      service: [{ id: '#s', type: 'Any', serviceEndpoint: 'https://any.example/', priority: 1.5 }],
+    };
+    world.host.pages.set(DID_DOCUMENT, document);
+    await age('document_resolved_at', '6 minutes');
+    expect(await verdict(hosted, grant)).toBe('ALLOW');
+    const path = `/principals/${encodeURIComponent(world.did)}`;
+    const { json } = await contractCall(baseUrl(), 'GET', path, { key: hosted.rpKey });
+    expect(json).toMatchObject({ did: world.did, did_document: document });
+  });
+
   it('is fetched once for all who wait for it', async () => {
     const { hosted, grant } = await verified();
     const before = world.host.asked.length;

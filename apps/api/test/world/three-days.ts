@@ -6,7 +6,7 @@ import { ADMIN_TOKEN } from './api-node.ts';
 import type { Deployment } from './deployment.ts';
 
 export const SIZES = [3, 0, 1_500] as const;
-export const IMMUTABLE = 'public, max-age=31536000, immutable';
+export const AN_HOUR = 'public, max-age=3600';
 
 const dayAt = (i: number): string => daysAgo(SIZES.length - i);
 

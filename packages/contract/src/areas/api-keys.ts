@@ -101,7 +101,7 @@ export const apiKeyRoutes = {
     limiter: 'authenticated',
     body: apiKeyRequest,
     responses: { 201: json(apiKeyIssued, 'Issued. Keep the key: it is not shown again.') },
-    errors: { CONFLICT: 'There are as many live observer keys as there may be.' },
+    errors: { INVALID_REQUEST: 'There are as many live observer keys as there may be.' },
   }),
 
   revokeObserverKey: defineRoute({

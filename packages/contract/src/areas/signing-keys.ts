@@ -24,9 +24,9 @@ export const signingKeyRoutes = {
     tag: 'Signing keys',
     summary: 'Retire a signing key',
     description: [
-      'Grants allocated so far stay valid under it until they expire; a Grant allocated from now on must be signed by an',
-      'active key. The key stays in a managed DID document. Repeating the call is harmless; a compromised key stays',
-      'compromised.',
+      'Grants allocated so far stay valid under it until they expire, but for those whose `validFrom` is later than now: they',
+      'are new then, as is a Grant allocated from now on, which must be signed by an active key. The key stays in a managed',
+      'DID document. Repeating the call is harmless; a compromised key stays compromised.',
     ].join('\n'),
     auth: ['principal', 'org:admin'],
     limiter: 'authenticated',

@@ -92,7 +92,7 @@ export const conformanceRun = z
     run_id: conformanceRunId,
     status: z.enum(['running', 'passed', 'failed', 'error']).meta({
       description:
-        '`passed`: every case that the endpoint supports. `failed`: the report shows which were not. `error`: the endpoint was refused, did not answer, or the run was interrupted.',
+        '`passed`: every case that the endpoint supports. `failed`: the report shows which were not. `error`: the endpoint was refused, or the run was interrupted.',
     }),
     endpoint: url(2048),
     created_at: timestamp,

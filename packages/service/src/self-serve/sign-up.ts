@@ -86,7 +86,8 @@ const insertTenant = async (
   const orgAdmin = { role: 'org:admin', subject: orgId, label: null } as const;
   const orgAdminKey = await issueApiKey(tx, deps.random, orgAdmin);
   const rpVerifyKey = await issueApiKey(tx, deps.random, { role: 'rp', subject: did, label: null });
-  const audit = (event: Parameters<typeof auditEvent>[2]) => tx.audit.insert(auditEvent(deps, caller, event));
+  const audit = (event: Parameters<typeof auditEvent>[2]) =>
+    tx.audit.insert(auditEvent(deps, caller, { ...event, orgId }));
   await audit({
     action: 'relying_party.create',
     target: did,

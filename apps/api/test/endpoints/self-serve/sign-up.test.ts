@@ -126,6 +126,9 @@ describe('POST /orgs/self-serve', () => {
         details: { kind: 'managed', org_id: tenant.org.org_id },
       },
     ]);
+    const own = await deployment.call('GET', '/audit', { key: tenant.org_admin_key });
+    const actions = (own.json.events as { action: string }[]).map(({ action }) => action);
+    expect(actions).toEqual(expect.arrayContaining(['relying_party.create', 'api_key.create']));
     const { rows } = await deployment.sql.query(
       'select admin_email from self_serve_tenants where org_id = $1',
       [tenant.org.org_id],
