@@ -182,13 +182,13 @@ const holdAgainstFence = async (
   }
 };
 
-interface Found {
+interface CheckOutcome {
   readonly problem: string | null;
   /** The database was not reached. */
   readonly isUnavailable: boolean;
 }
 
-const problemOf = async (work: () => unknown): Promise<Found> => {
+const problemOf = async (work: () => unknown): Promise<CheckOutcome> => {
   try {
     await work();
     return { problem: null, isUnavailable: false };

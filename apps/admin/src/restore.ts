@@ -5,7 +5,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import {
-  findKept,
+  findFenceRecords,
   findLostSpan,
   type LostSpan,
   type Restore,
@@ -51,7 +51,7 @@ database first.`,
         console.log(describeRestore(restore));
         return 0;
       }
-      const { lists, checkpoints, lostNames } = await findKept(service, outside);
+      const { lists, checkpoints, lostNames } = await findFenceRecords(service, outside);
       console.log(`Kept beside the fence: ${lists.length} status lists, ${checkpoints.length} checkpoints.`);
       console.log(`In the log: ${logged.grants.size} revoked Grants. Lost names: ${lostNames.length}.`);
       console.log(

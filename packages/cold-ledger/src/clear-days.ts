@@ -6,7 +6,7 @@
 import { type JsonObject, jcs } from '@svc/protocol';
 import { type CheckpointRecord, type ColdManifest, type Day, ObjectStoreError } from '@svc/service';
 import { isOfWhatIsStored } from './find-day-problem.ts';
-import { assertSure, isProven, type LeaveDeps, MOST_DAYS, onDay } from './leave-days.ts';
+import { assertSure, isProven, type LeaveDeps, MAX_DAYS, onDay } from './leave-days.ts';
 import { type ColdDay, parseColdDay } from './manifest.ts';
 import { workOf } from './prove-day.ts';
 import { manifestReader, type ReadManifest } from './read-manifest.ts';
@@ -33,7 +33,7 @@ export const clearDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<Cle
   const { clock, log, store } = deps;
   const notProven: Day[] = [];
   let cleared = 0;
-  for (const day of await store.coldDays.listToClear(clock.nowMs(), MOST_DAYS)) {
+  for (const day of await store.coldDays.listToClear(clock.nowMs(), MAX_DAYS)) {
     if (stop.aborted) break;
     await assertSure(deps);
     const work = () => clearDay(deps, day, stop);
@@ -121,7 +121,7 @@ const isSame = (some: ColdDay['tables'], others: ColdDay['tables']): boolean => 
   return one === other;
 };
 
-const MOST_MANIFESTS = 1_000;
+const MAX_MANIFESTS = 1_000;
 
 /**
  * Manifests in the store that replace the one that is recorded, with the same other tables: of a packer that was cut
@@ -134,7 +134,7 @@ const findSuccessors = async (
   read: ReadManifest,
   stop: AbortSignal,
 ): Promise<Source[]> => {
-  const { names } = await objects.list(manifestFolder(current.day), null, MOST_MANIFESTS, stop);
+  const { names } = await objects.list(manifestFolder(current.day), null, MAX_MANIFESTS, stop);
   const found: Source[] = [];
   for (const name of names) {
     const bytes = await objects.get(name, stop).catch((error: unknown) => {
@@ -183,7 +183,7 @@ export const deleteReplaced = async (
   const read = manifestReader(deps.identity, deps.crypto);
   const notProven: Day[] = [];
   let deleted = 0;
-  const formers = stop.aborted ? [] : await store.coldDays.listToPurge(graceDays, nowMs, MOST_DAYS);
+  const formers = stop.aborted ? [] : await store.coldDays.listToPurge(graceDays, nowMs, MAX_DAYS);
   for (const { day, manifestHash } of formers) {
     if (stop.aborted) break;
     if (notProven.includes(day) || !(await isProven(deps, day, notProven, stop))) continue;

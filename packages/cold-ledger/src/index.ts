@@ -26,9 +26,9 @@ export { differenceOf, digestReceipts } from './prints.ts';
 export { proveDay } from './prove-day.ts';
 export { ColdDayReader } from './read-day.ts';
 export {
+  type ColumnBatch,
   type Condition,
   type FetchedGroup,
-  type FoundColumns,
   groupReader,
   type ReadElsewhere,
   type ReadGroup,

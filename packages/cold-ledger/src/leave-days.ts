@@ -21,7 +21,7 @@ export const assertSure = async ({ clock, holds }: Pick<LeaveDeps, 'clock' | 'ho
 };
 
 /** In one round. */
-export const MOST_DAYS = 1_000;
+export const MAX_DAYS = 1_000;
 /** Steps of a fraction of a second. */
 const RECEIPTS_PER_STEP = 20_000;
 
@@ -111,7 +111,7 @@ const detachDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<Omit<Left
   const { coldDays } = deps.store;
   const notProven: Day[] = [];
   let detached = 0;
-  for (const day of await coldDays.listToDetach(MOST_DAYS, deps.clock.nowMs())) {
+  for (const day of await coldDays.listToDetach(MAX_DAYS, deps.clock.nowMs())) {
     if (stop.aborted) break;
     if (!(await isProven(deps, day, notProven, stop))) continue;
     const outcome = await onDay(deps, [day, NOT_LEFT], notProven, stop, async () => {
@@ -129,7 +129,7 @@ const detachDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<Omit<Left
 export const dropDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<Omit<LeftDays, 'detached'>> => {
   const { clock, graceDays, log, store } = deps;
   const nowMs = clock.nowMs();
-  const days = stop.aborted ? [] : await store.coldDays.listToDrop(graceDays, nowMs, MOST_DAYS);
+  const days = stop.aborted ? [] : await store.coldDays.listToDrop(graceDays, nowMs, MAX_DAYS);
   const [first] = days;
   const notProven: Day[] = [];
   let dropped = 0;

@@ -70,7 +70,7 @@ export interface Texts {
   readonly ends: readonly number[];
 }
 
-export interface FoundColumns {
+export interface ColumnBatch {
   readonly count: number;
   /** Of each column that is wanted, the values of the rows that were found, by ascending ids. */
   readonly columns: Readonly<Record<string, readonly unknown[]>>;
@@ -80,11 +80,11 @@ export interface FoundColumns {
   readonly last: string | null;
 }
 
-export type ReadGroup = (group: FetchedGroup, wanted: Wanted) => Promise<FoundColumns>;
+export type ReadGroup = (group: FetchedGroup, wanted: Wanted) => Promise<ColumnBatch>;
 
 /** What another thread has found: to make columns of it takes the time of one's own, so that is done when it is asked for. */
 export interface SealedColumns {
-  open(): FoundColumns;
+  open(): ColumnBatch;
 }
 export type ReadElsewhere = (group: FetchedGroup, wanted: Wanted) => Promise<SealedColumns>;
 
@@ -112,7 +112,7 @@ export const groupReader = (maxTailBytes = MAX_TAIL_BYTES): ReadGroup => {
 };
 
 /** First the columns of which something is required, then the ids of what is left, and of the rows that are wanted the rest. */
-const pick = async (group: OpenGroup, wanted: Wanted): Promise<FoundColumns> => {
+const pick = async (group: OpenGroup, wanted: Wanted): Promise<ColumnBatch> => {
   const { where, from, after, before, most, isDescending } = wanted;
   const matching = where.length === 0 ? null : await match(group, where);
   const reach: Span | null = matching === null ? [0, group.rows] : spanOf(matching);
@@ -168,7 +168,7 @@ const textsOf = (ids: readonly unknown[], receipts: readonly Parts[], form: Expo
   return { bytes, ends };
 };
 
-const NOTHING: FoundColumns = { count: 0, columns: {}, texts: null, last: null };
+const NOTHING: ColumnBatch = { count: 0, columns: {}, texts: null, last: null };
 
 /** The first place, and that behind the last; null: there is none. */
 const spanOf = (places: readonly number[]): Span | null => {

@@ -6,9 +6,9 @@ import type { ExportedForm, ObjectRange, ObjectStore } from '@svc/service';
 import type { ObjectEntry } from './manifest.ts';
 import {
   BEHIND_ALL,
+  type ColumnBatch,
   type Condition,
   type FetchedGroup,
-  type FoundColumns,
   groupReader,
   type ReadGroup,
   type Texts,
@@ -62,7 +62,7 @@ export interface GroupSource {
     range: ObjectRange,
     wanted: Wanted,
     signal?: AbortSignal,
-  ): Promise<FoundColumns>;
+  ): Promise<ColumnBatch>;
 }
 
 /** Read on this thread. */
@@ -83,7 +83,7 @@ export class DirectSource implements GroupSource {
     range: ObjectRange,
     wanted: Wanted,
     signal?: AbortSignal,
-  ): Promise<FoundColumns> {
+  ): Promise<ColumnBatch> {
     return this.#read({ ...group, group: await this.#objects.getRange(group.name, range, signal) }, wanted);
   }
 }
@@ -150,7 +150,7 @@ export class ObjectReader<T extends TableName> {
       most: most ?? null,
       isDescending,
     } as const;
-    let next: Promise<FoundColumns> | null = null;
+    let next: Promise<ColumnBatch> | null = null;
     for (const [at, [index, { first }]] of overlapping.entries()) {
       const found = await (next ?? this.#read(index, wanted, signal));
       // Whoever wants more than the first is likely to want the next as well.
@@ -185,7 +185,7 @@ export class ObjectReader<T extends TableName> {
     signal?: AbortSignal,
   ): Promise<RowWithText<Name>[]> {
     const wanted = { ...EVERYTHING, columns, texts: form };
-    const rowsWithText = (found: FoundColumns) =>
+    const rowsWithText = (found: ColumnBatch) =>
       rowsOf<RowWithText<Name>>({ ...found, columns: { ...found.columns, text: piecesOf(found.texts) } });
     return this.#find(receiptIds, wanted, rowsWithText, signal);
   }
@@ -193,7 +193,7 @@ export class ObjectReader<T extends TableName> {
   async #find<Row>(
     receiptIds: readonly string[],
     wanted: Wanted,
-    rowsIn: (found: FoundColumns) => Row[],
+    rowsIn: (found: ColumnBatch) => Row[],
     signal?: AbortSignal,
   ): Promise<Row[]> {
     const { groups } = this.#entry;
@@ -219,7 +219,7 @@ export class ObjectReader<T extends TableName> {
     return { ...place, group: await this.#store.getRange(place.name, range, signal) };
   }
 
-  async #read(index: number, wanted: Wanted, signal?: AbortSignal): Promise<FoundColumns> {
+  async #read(index: number, wanted: Wanted, signal?: AbortSignal): Promise<ColumnBatch> {
     const place = await this.#placeOf(index, signal);
     return this.#source.readGroup(place, this.#rangeOf(index), wanted, signal);
   }
@@ -269,7 +269,7 @@ const sumsOf = (lengths: readonly number[]): number[] => {
   return [0, ...lengths.map((length) => (end += length))];
 };
 
-const rowsOf = <Row>({ count, columns }: FoundColumns): Row[] => {
+const rowsOf = <Row>({ count, columns }: ColumnBatch): Row[] => {
   const named = Object.entries(columns);
   return Array.from({ length: count }, (_, i) => {
     const row: Record<string, unknown> = {};

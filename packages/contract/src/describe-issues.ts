@@ -6,9 +6,9 @@ import { z } from 'zod';
 
 type Issue = z.core.$ZodIssue;
 
-const MOST_ISSUES = 5;
-const MOST_CHARS = 64;
-const MOST_NAMES = 12;
+const MAX_ISSUES = 5;
+const MAX_CHARS = 64;
+const MAX_NAMES = 12;
 
 /** How the whole is called ("the body", "the query"), and how a field inside it. */
 export interface Place {
@@ -32,8 +32,8 @@ export const describeProblems = (schema: z.ZodType, input: unknown, place: Place
   const { error } = schema.safeParse(input, { reportInput: true });
   const problems = (error?.issues ?? []).flatMap((issue) => describeIssue(issue, schema, input, place));
   const all = [...new Set(problems)];
-  const more = all.length > MOST_ISSUES ? [`and ${all.length - MOST_ISSUES} more`] : [];
-  return [...all.slice(0, MOST_ISSUES), ...more].join('; ');
+  const more = all.length > MAX_ISSUES ? [`and ${all.length - MAX_ISSUES} more`] : [];
+  return [...all.slice(0, MAX_ISSUES), ...more].join('; ');
 };
 
 const describeIssue = (issue: Issue, schema: z.ZodType, input: unknown, place: Place): readonly string[] => {
@@ -50,7 +50,7 @@ const describeIssue = (issue: Issue, schema: z.ZodType, input: unknown, place: P
 
 const knownText = (names: readonly string[]): string => {
   if (names.length === 0) return 'there are none';
-  return `known: ${names.slice(0, MOST_NAMES).join(', ')}${names.length > MOST_NAMES ? ', …' : ''}`;
+  return `known: ${names.slice(0, MAX_NAMES).join(', ')}${names.length > MAX_NAMES ? ', …' : ''}`;
 };
 
 /** The members that the object at this path of the input may have. */
@@ -160,4 +160,4 @@ const sentOf = (issue: Issue, whole: unknown): unknown => {
   return isOfWhole ? issue.path.reduce(ownMember, whole) : issue.input;
 };
 
-const brief = (text: string): string => (text.length <= MOST_CHARS ? text : `${text.slice(0, MOST_CHARS)}…`);
+const brief = (text: string): string => (text.length <= MAX_CHARS ? text : `${text.slice(0, MAX_CHARS)}…`);

@@ -10,7 +10,7 @@ import {
   S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
-import type { OutsideStore } from '@svc/service';
+import type { FenceStore } from '@svc/service';
 
 export interface BucketPlace {
   readonly bucket: string;
@@ -20,7 +20,7 @@ export interface BucketPlace {
   readonly endpoint: string | null;
 }
 
-export interface Bucket extends OutsideStore {
+export interface Bucket extends FenceStore {
   close(): void;
 }
 

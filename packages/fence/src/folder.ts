@@ -9,15 +9,15 @@
 import { randomBytes } from 'node:crypto';
 import { link, open, readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { giveToOwnerOf, makeFolders, type OutsideObject, type OutsideStore } from '@svc/service';
+import { type FenceObject, type FenceStore, giveToOwnerOf, makeFolders } from '@svc/service';
 
 /** Number of states of an object that stay. */
 const KEPT_STATES = 20;
 /** A successful write finds at most this many newer states when it looks; with more it has used a number that was free again. */
 const OVERTAKEN_BY = 10;
 
-export const openFolder = (root: string): OutsideStore => {
-  const find = async (key: string): Promise<OutsideObject | null> => {
+export const openFolder = (root: string): FenceStore => {
+  const find = async (key: string): Promise<FenceObject | null> => {
     const folder = join(root, key);
     for (;;) {
       const latest = (await statesOf(folder)).at(-1);

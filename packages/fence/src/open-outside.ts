@@ -1,10 +1,10 @@
 /** From where `SVC_FENCE` points to the driver. */
 import { fileURLToPath } from 'node:url';
-import type { OutsideStore } from '@svc/service';
+import type { FenceStore } from '@svc/service';
 import { openFolder } from './folder.ts';
 
 export interface OpenedOutside {
-  readonly outside: OutsideStore;
+  readonly outside: FenceStore;
   close(): void;
 }
 

@@ -1,5 +1,5 @@
 /** What every place of the fence guarantees, whatever is behind it. */
-import type { OutsideStore } from '@svc/service';
+import type { FenceStore } from '@svc/service';
 import { describe, expect, it } from 'vitest';
 
 const WRITERS = 8;
@@ -7,7 +7,7 @@ const ROUNDS = 20;
 /** More than any place keeps of the states of an object. */
 const OVERTAKEN = 25;
 
-export const describeOutside = (name: string, open: () => OutsideStore): void => {
+export const describeOutside = (name: string, open: () => FenceStore): void => {
   describe(name, () => {
     it('has nothing at first, and what was put from then on', async () => {
       const outside = open();

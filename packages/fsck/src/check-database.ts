@@ -69,7 +69,7 @@ export interface CheckSummary {
 }
 
 const CONNECT_MS = 5_000;
-const MOST_OF_LOCK_TABLE = 0.75;
+const MAX_OF_LOCK_TABLE = 0.75;
 
 /** Rejects when the database, or the store of packed days, cannot be read completely: no result is valid then. */
 export const checkDatabase = async (options: CheckDatabaseOptions): Promise<CheckSummary> => {
@@ -118,7 +118,7 @@ const refuseScarceLocks = async (client: pg.Client): Promise<void> => {
          + current_setting('max_prepared_transactions')::integer) as room`,
   );
   const { needed = 0, room = 0 } = rows[0] ?? {};
-  if (needed > room * MOST_OF_LOCK_TABLE)
+  if (needed > room * MAX_OF_LOCK_TABLE)
     throw new Error(
       `${needed} locks are needed and the server has room for ${room}: a quarter is left to a service at work. ` +
         'Raise max_locks_per_transaction, or check a copy',

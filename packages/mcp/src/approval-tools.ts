@@ -7,7 +7,7 @@ import type { WhenConfirmed } from './confirm.ts';
 import { given } from './given.ts';
 import { confirmToken, cursor, limit, READS } from './inputs.ts';
 import type { Settings } from './settings.ts';
-import { safely, type Teller } from './told.ts';
+import { safely, type Teller } from './tool-result.ts';
 import { createAnswering, createAsking } from './tools/approvals.ts';
 
 /** How a tool answers, and asks before it changes something. */

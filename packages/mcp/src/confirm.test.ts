@@ -5,7 +5,7 @@ import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { expect, it } from 'vitest';
 import { type Confirmer, createConfirmer, createWhenConfirmed, MAX_QUESTION_CHARS } from './confirm.ts';
 import { createServer } from './server.ts';
-import { createTeller } from './told.ts';
+import { createTeller } from './tool-result.ts';
 import { quoted } from './tools/authority.ts';
 
 /** A confirmer of a server whose client cannot ask its user. */

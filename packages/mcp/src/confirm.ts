@@ -5,7 +5,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { type JsonValue, jcs } from '@svc/codec';
-import type { Teller, Told } from './told.ts';
+import type { Teller, ToolResult } from './tool-result.ts';
 
 /** For a person to read and decide. */
 const ASK_DEADLINE_MS = 120_000;
@@ -119,8 +119,8 @@ export const createConfirmer = ({ server, byToken, now = Date.now }: Options): C
 export type WhenConfirmed = (
   intent: Intent,
   token: string | undefined,
-  act: () => Promise<Told>,
-) => Promise<Told>;
+  act: () => Promise<ToolResult>,
+) => Promise<ToolResult>;
 
 export const createWhenConfirmed =
   (confirmer: Confirmer, teller: Teller): WhenConfirmed =>

@@ -8,7 +8,7 @@ import { createConfirmer, createWhenConfirmed } from './confirm.ts';
 import { given } from './given.ts';
 import { confirmToken, cursor, limit, READS } from './inputs.ts';
 import type { Settings } from './settings.ts';
-import { createTeller, safely, type Teller } from './told.ts';
+import { createTeller, safely, type Teller } from './tool-result.ts';
 import { createWrites } from './tools/authority.ts';
 import { createFinder } from './tools/fetch-receipt.ts';
 import { createReads } from './tools/grants.ts';

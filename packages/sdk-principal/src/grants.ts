@@ -144,7 +144,7 @@ async function issue(
 }
 
 /** A clock that is further ahead of the service's is wrong, or the id is: then the Grant begins by the clock here. */
-const MOST_AHEAD_MS = 300_000;
+const MAX_AHEAD_MS = 300_000;
 /** By so much a node's clock may be behind that of another one: by the time that the database's answers are under way. */
 const NODES_APART_MS = 1_000;
 
@@ -154,7 +154,7 @@ const NODES_APART_MS = 1_000;
  */
 const presentOf = (grantId: string, nowMs: number): number => {
   const presentMs = (ulidTimeMs(ulidOf(grantId as GrantId)) ?? nowMs) - NODES_APART_MS;
-  return presentMs < nowMs && nowMs - presentMs <= MOST_AHEAD_MS ? presentMs : nowMs;
+  return presentMs < nowMs && nowMs - presentMs <= MAX_AHEAD_MS ? presentMs : nowMs;
 };
 
 /** It will be signed, so its parts must belong together. */

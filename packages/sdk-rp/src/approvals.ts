@@ -48,7 +48,7 @@ const ANSWER_MS = 10_000;
 /** Part of the caller's time that is kept for the last answer, “pending”, to arrive. */
 const SPARE_MS = 1_000;
 /** Between two answers that it is pending: whatever answers early is not asked without pause. */
-const LEAST_MS = 1_000;
+const MIN_MS = 1_000;
 
 const seconds = anInteger(60, 86_400, 'seconds');
 const aProof = rule('the Proof that was verified, a string', (value): value is string => isText(value));
@@ -120,7 +120,7 @@ async function waitFor(
     });
     const request = readRequestOf(requestId, answer.body);
     if (request.task.status !== 'pending') return request;
-    const pauseMs = Math.max(0, askedAtMs + LEAST_MS - performance.now());
+    const pauseMs = Math.max(0, askedAtMs + MIN_MS - performance.now());
     if (performance.now() + pauseMs >= endsAtMs)
       throw new SvcError(
         'timeout',

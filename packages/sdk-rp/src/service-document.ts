@@ -31,7 +31,7 @@ export function pinnedDocument(document: unknown): ServiceDocument {
   return { get: () => Promise.resolve(read.keys), renew: () => Promise.resolve(null) };
 }
 
-interface Kept {
+interface CachedKeys {
   readonly keys: Promise<ServiceKeys>;
   readonly fetchedAtMs: number;
 }
@@ -42,7 +42,7 @@ export function fetchedDocument(
   serviceDid: string,
   now: () => number,
 ): ServiceDocument {
-  let kept: Kept | null = null;
+  let kept: CachedKeys | null = null;
   let fetching: Promise<ServiceKeys> | null = null;
   let askedAtMs = Number.NEGATIVE_INFINITY;
 

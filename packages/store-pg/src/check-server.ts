@@ -67,9 +67,13 @@ export async function checkConnections(databaseUrl: string, { name, processes }:
     ...{ databaseUrl, connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS },
   });
   try {
-    type Found = { readonly most: number; readonly reserved: number; readonly limit: number | null };
+    type ConnectionLimits = {
+      readonly most: number;
+      readonly reserved: number;
+      readonly limit: number | null;
+    };
     const [{ most, reserved, limit } = { most: 0, reserved: 0, limit: null }] = (
-      await client.query<Found>(connectionsSql)
+      await client.query<ConnectionLimits>(connectionsSql)
     ).rows;
     const needed = processes * CONNECTIONS_OF_PROCESS + OPERATORS;
     const want = `${name} may open ${processes * CONNECTIONS_OF_PROCESS}, and operators want ${OPERATORS}`;

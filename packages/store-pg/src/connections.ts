@@ -52,7 +52,7 @@ const OPEN_MS = 3_000;
  * not do it together.
  */
 const KEEP_PAUSE_MS = 500;
-const MOST_KEEP_PAUSE_MS = 5_000;
+const MAX_KEEP_PAUSE_MS = 5_000;
 /** Opened at once: a server that comes back, or is short of time, is not asked for all of them together. */
 const MAX_OPENING = 2;
 
@@ -141,7 +141,7 @@ export class Connections {
       else {
         const { signal } = this.#closing;
         await delay(pauseMs * (0.5 + Math.random() / 2), undefined, { ref: false, signal }).catch(() => {});
-        pauseMs = Math.min(2 * pauseMs, MOST_KEEP_PAUSE_MS);
+        pauseMs = Math.min(2 * pauseMs, MAX_KEEP_PAUSE_MS);
       }
     }
   }

@@ -101,7 +101,7 @@ describe('a look at what is due', () => {
 
   describe('where a worker has 256 places and orgs have endpoints that do not answer', () => {
     const PLACES = 256;
-    const MOST = 32;
+    const MAX_PER_ORG = 32;
     /** Orgs with so many that are due. */
     const insertTenants = async (count: number, due: number, isNewcomer: boolean) => {
       const orgs = await Promise.all(
@@ -136,7 +136,7 @@ describe('a look at what is due', () => {
       const taking = { ...underWay };
       for (;;) {
         const free = PLACES - taking.newcomers - taking.others;
-        const taken = free === 0 ? [] : await take(free, MOST, MOST, taking);
+        const taken = free === 0 ? [] : await take(free, MAX_PER_ORG, MAX_PER_ORG, taking);
         if (taken.length === 0) return { counts, underWay: taking };
         for (const { data, isNewcomer } of taken) {
           const { org } = JSON.parse(data) as { org: string };
@@ -154,8 +154,8 @@ describe('a look at what is due', () => {
       const { underWay: more, counts } = await fill(underWay);
       expect(counts).toEqual(new Map([[late, 1]]));
       const [customer = ''] = await insertTenants(1, 32, false);
-      expect((await fill(more)).counts.get(customer)).toBe(MOST);
-      expect((await fill({ newcomers: PLACES / 2, others: MOST })).counts).toEqual(new Map());
+      expect((await fill(more)).counts.get(customer)).toBe(MAX_PER_ORG);
+      expect((await fill({ newcomers: PLACES / 2, others: MAX_PER_ORG })).counts).toEqual(new Map());
     });
 
     it('eight orgs that pay leave places, and so do sixteen: an org that comes then has one at once', async () => {
@@ -170,9 +170,9 @@ describe('a look at what is due', () => {
 
     it('one org may have 32 while the half of them is free', async () => {
       const [org = ''] = await insertTenants(1, 33, false);
-      expect((await fill()).counts.get(org)).toBe(MOST);
+      expect((await fill()).counts.get(org)).toBe(MAX_PER_ORG);
       const [newcomer = ''] = await insertTenants(1, 33, true);
-      expect((await fill({ newcomers: 0, others: MOST })).counts.get(newcomer)).toBe(MOST);
+      expect((await fill({ newcomers: 0, others: MAX_PER_ORG })).counts.get(newcomer)).toBe(MAX_PER_ORG);
     });
   });
 

@@ -1,7 +1,7 @@
 import { sampled } from '@svc/testkit/sampled';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { covers, type Found, type Position, ReplicaAge } from './replica-age.ts';
+import { covers, type Position, ReplicaAge, type ReplicaPosition } from './replica-age.ts';
 
 /** What a log consists of, in a history of servers that are promoted, left behind and started again. */
 type Entry = { readonly receipt: number } | { readonly mark: string; readonly run: number };
@@ -20,7 +20,7 @@ const positionOf = (primary: Server): Position => {
     mark: newest !== undefined && newest.run === primary.run ? newest.mark : null,
   };
 };
-const foundIn = (server: Server): Found => ({
+const foundIn = (server: Server): ReplicaPosition => ({
   isStandby: server.isStandby,
   lsn: server.log.length,
   marks: marksOf(server)
@@ -41,7 +41,7 @@ const STEPS = [
 /** Whether some report would lack a Receipt that the primary had, by this rule. */
 const forgets = (
   steps: readonly (typeof STEPS)[number][],
-  rule: (found: Found, position: Position) => boolean,
+  rule: (found: ReplicaPosition, position: Position) => boolean,
   askFor: (primary: Server) => Position = positionOf,
 ): boolean => {
   let next = 0;
@@ -90,8 +90,11 @@ it('what covers a position lacks nothing that the primary had there, whatever wa
 });
 
 it.each([
-  ['the mark alone', (found: Found, position: Position) => found.marks.includes(position.mark ?? '')],
-  ['the position alone', ({ lsn }: Found, position: Position) => (lsn ?? 0) >= position.lsn],
+  [
+    'the mark alone',
+    (found: ReplicaPosition, position: Position) => found.marks.includes(position.mark ?? ''),
+  ],
+  ['the position alone', ({ lsn }: ReplicaPosition, position: Position) => (lsn ?? 0) >= position.lsn],
 ])('by %s something would be lacking', (_, rule) => {
   const { failed } = fc.check(
     fc.property(histories, (steps) => !forgets(steps, rule)),
@@ -119,7 +122,7 @@ it('a server that was promoted covers nothing', () => {
 
 it('the age is that of the latest position that was covered, and grows until another one is', () => {
   const age = new ReplicaAge();
-  const found = (lsn: number, ...marks: string[]): Found => ({ isStandby: true, lsn, marks });
+  const found = (lsn: number, ...marks: string[]): ReplicaPosition => ({ isStandby: true, lsn, marks });
   expect(age.behindMs(1_000)).toBe(Number.POSITIVE_INFINITY);
   age.ask({ lsn: 10, mark: 'a' }, 1_000);
   age.ask({ lsn: 20, mark: 'b' }, 2_000);

@@ -7,7 +7,7 @@ export interface Position {
 }
 
 /** What a session of the replica answers before a report is read in it. */
-export interface Found {
+export interface ReplicaPosition {
   readonly isStandby: boolean;
   /** Null: it has replayed nothing. */
   readonly lsn: number | null;
@@ -19,7 +19,7 @@ export interface Found {
  * cluster, a timeline that was left, or a standby that was promoted; only who has followed this server can show its
  * mark.
  */
-export const covers = ({ isStandby, lsn, marks }: Found, position: Position): boolean =>
+export const covers = ({ isStandby, lsn, marks }: ReplicaPosition, position: Position): boolean =>
   isStandby && lsn !== null && lsn >= position.lsn && position.mark !== null && marks.includes(position.mark);
 
 /** Positions, one a second, that are remembered. */
@@ -35,7 +35,7 @@ export class ReplicaAge {
     if (this.#asked.length > KEPT) this.#asked.shift();
   }
 
-  meet(found: Found): void {
+  meet(found: ReplicaPosition): void {
     const reached = this.#asked.findLast(({ position }) => covers(found, position));
     if (reached !== undefined) this.#coveredMs = Math.max(this.#coveredMs, reached.atMs);
   }

@@ -20,7 +20,7 @@ import { ColdReadError, DayMovedError } from './cold/cold-errors.ts';
 import type { Database } from './database.ts';
 import type { DeadlinePool } from './deadline-pool.ts';
 import { DeadlineError, NoTurnError, toStoreError } from './errors.ts';
-import { covers, type Found, type Position, ReplicaAge } from './replica-age.ts';
+import { covers, type Position, ReplicaAge, type ReplicaPosition } from './replica-age.ts';
 import { type Held, ReportSession } from './report-session.ts';
 
 export interface ReplicaOptions {
@@ -203,14 +203,14 @@ export class Replica {
     }
   }
 
-  async #find(client: pg.ClientBase): Promise<Found | undefined> {
-    const { rows } = await client.query<Found & pg.QueryResultRow>(foundSql);
+  async #find(client: pg.ClientBase): Promise<ReplicaPosition | undefined> {
+    const { rows } = await client.query<ReplicaPosition & pg.QueryResultRow>(foundSql);
     if (rows[0] !== undefined) this.#age.meet(rows[0]);
     return rows[0];
   }
 
   /** Where there are several, another one may be further. */
-  #passBy(client: pg.ClientBase, found: Found | undefined, position: Position): StoreError {
+  #passBy(client: pg.ClientBase, found: ReplicaPosition | undefined, position: Position): StoreError {
     if (client instanceof StoreClient) client.passBy();
     return new StoreError('unavailable', describe(found, position));
   }
@@ -279,7 +279,7 @@ const isOfServer = (error: StoreError): boolean =>
   !(error instanceof NoTurnError) &&
   !(error.cause instanceof DeadlineError);
 
-const describe = (found: Found | undefined, { lsn, mark }: Position): string => {
+const describe = (found: ReplicaPosition | undefined, { lsn, mark }: Position): string => {
   if (found === undefined) return 'it has no marks';
   if (!found.isStandby) return 'it is no standby: it takes writes of its own';
   if (mark === null) return 'the primary has not marked its log yet';

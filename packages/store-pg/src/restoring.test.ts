@@ -3,9 +3,9 @@ import { generateKeyPairSync } from 'node:crypto';
 import type { DidWeb } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import {
+  type FenceStore,
   findLostSpan,
   formatHead,
-  type OutsideStore,
   parseKeySet,
   readRevocationLog,
   releaseGrants,
@@ -34,7 +34,7 @@ const deps = () =>
   }) as unknown as ServiceDeps;
 
 /** Beside the database only the head of the fence, which the database lacks. */
-const loseHead = async (): Promise<OutsideStore> => {
+const loseHead = async (): Promise<FenceStore> => {
   const { seq, epoch } = await stores.first.restores.findLast();
   const head = { epoch, seq: seq + 5, nonce: 'f'.repeat(32), atMs: Math.floor(await stores.first.now()) };
   let object = { text: formatHead(DID, head), tag: '0' };
@@ -51,7 +51,7 @@ const loseHead = async (): Promise<OutsideStore> => {
 type OnProgress = (what: 'withheld' | 'counted', looked: number) => void;
 
 /** As `svc-admin restore --apply` does it. */
-const restore = async (outside: OutsideStore, onProgress: OnProgress, service = deps()) => {
+const restore = async (outside: FenceStore, onProgress: OnProgress, service = deps()) => {
   const span = await findLostSpan(service, outside);
   if (span === null) throw new Error('nothing is lost');
   return restoreLedger(service, outside, span, readRevocationLog([]), { step: STEP, onProgress });

@@ -40,7 +40,8 @@ const atWorkSql = `
 /** Called once. `isHealthy`: it has answered, and may be used again; otherwise nothing is lost by closing it. */
 export type LetGo = (isHealthy: boolean) => void;
 
-interface Kept {
+/** A session that has not answered, not closed yet. */
+interface SuspectConnection {
   readonly sinceMs: number;
   readonly letGo: LetGo;
   /** The server was not at work on it when it was asked last. Its answer may have been under way. */
@@ -51,7 +52,7 @@ export class SilentConnections {
   readonly #idle = new Set<StoreClient>();
   /** What became of idle ones that are being asked: true once they have answered, false when they are closed. */
   readonly #probes = new Map<StoreClient, Promise<boolean>>();
-  readonly #kept = new Map<StoreClient, Kept>();
+  readonly #suspects = new Map<StoreClient, SuspectConnection>();
   #isAsking = false;
   /** Since asking began. */
   #isNoneLost = true;
@@ -80,7 +81,7 @@ export class SilentConnections {
    * is healthy.
    */
   keep(client: StoreClient, isAnswered: Promise<boolean>, letGo: LetGo): void {
-    this.#kept.set(client, { sinceMs: performance.now(), letGo, wasIdle: false });
+    this.#suspects.set(client, { sinceMs: performance.now(), letGo, wasIdle: false });
     void isAnswered.then((isHealthy) => this.#letGo(client, isHealthy));
     if (!this.#isAsking) void this.#askOn();
   }
@@ -88,21 +89,21 @@ export class SilentConnections {
   /** Of these, whatever they wait for: they are closed. */
   letGo(clients: Iterable<StoreClient>): void {
     for (const client of clients) this.#letGo(client, false);
-    if (this.#kept.size === 0) this.#closeSession();
+    if (this.#suspects.size === 0) this.#closeSession();
   }
 
   async #askOn(): Promise<void> {
     this.#isAsking = true;
     this.#isNoneLost = true;
     clearTimeout(this.#closing);
-    while (this.#kept.size + this.#probes.size > 0) {
+    while (this.#suspects.size + this.#probes.size > 0) {
       const isAsked = await this.#ask().then(
         () => true,
         () => false,
       );
       if (!isAsked) this.#closeSession();
       const pauseMs = isAsked ? PAUSE_MS : LONG_PAUSE_MS;
-      if (this.#kept.size + this.#probes.size > 0) await delay(pauseMs, undefined, { ref: false });
+      if (this.#suspects.size + this.#probes.size > 0) await delay(pauseMs, undefined, { ref: false });
     }
     this.#isAsking = false;
     this.#closeSoon();
@@ -122,7 +123,7 @@ export class SilentConnections {
 
   /** Lets go of what the server is not at work on, or has been for too long. Answers whether none of it was lost. */
   async #askOver(session: StoreClient, isNew: boolean): Promise<boolean> {
-    const asked = [...this.#kept];
+    const asked = [...this.#suspects];
     const { rows } = await session.query<{ pid: number; isWaiting: boolean }>({
       text: atWorkSql,
       values: [asked.map(([{ pid }]) => pid)],
@@ -135,7 +136,7 @@ export class SilentConnections {
       if (isWaiting === true || hasTime) continue;
       const mayBeAnswered = isWaiting === undefined && !isNew && !kept.wasIdle;
       kept.wasIdle = true;
-      if (mayBeAnswered || !this.#kept.has(client)) continue;
+      if (mayBeAnswered || !this.#suspects.has(client)) continue;
       // One that has been at work for too long says nothing of the network.
       isNoneLost &&= isWaiting !== undefined;
       this.#letGo(client, false);
@@ -187,8 +188,8 @@ export class SilentConnections {
   }
 
   #letGo(client: StoreClient, isHealthy: boolean): void {
-    const kept = this.#kept.get(client);
-    this.#kept.delete(client);
+    const kept = this.#suspects.get(client);
+    this.#suspects.delete(client);
     kept?.letGo(isHealthy);
   }
 }

@@ -6,10 +6,10 @@ import { nativeCrypto } from '@svc/protocol/native';
 import {
   compromiseKey,
   disableAgent,
+  type FenceStore,
   findLostSpan,
   formatHead,
   Holds,
-  type OutsideStore,
   parseKeySet,
   type RestoreOptions,
   Revoker,
@@ -92,7 +92,7 @@ const signList = (count: number, issuer = DID, { signer } = statusKeys): Promise
 const loseHead = async (
   kept: Readonly<Record<string, readonly object[]>>,
   did = DID,
-): Promise<OutsideStore> => {
+): Promise<FenceStore> => {
   const { seq, epoch } = await stores.first.restores.findLast();
   const head = { epoch, seq: seq + 5, nonce: 'f'.repeat(32), atMs: Math.floor(await stores.first.now()) };
   const objects = new Map<string, string>();
@@ -118,7 +118,7 @@ const keepList = async (count: number, ...by: [DidWeb?, typeof statusKeys?]) => 
 /** As `svc-admin restore --apply` does it. */
 const restore = async (
   deps: ServiceDeps,
-  outside: OutsideStore,
+  outside: FenceStore,
   { log = [], ...options }: RestoreOptions & { readonly log?: readonly string[] } = {},
 ) => {
   const span = await findLostSpan(deps, outside);

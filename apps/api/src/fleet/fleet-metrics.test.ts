@@ -1,12 +1,12 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { addUp, addUpFormer, lasting } from './fleet-metrics.ts';
-import type { ToldMetric } from './messages.ts';
+import type { MetricSnapshot } from './messages.ts';
 
 type Values = Readonly<Record<string, number>>;
 
 /** What a process tells: gauges by name, and so many decisions of 0.2 s each. */
-const told = async (gauges: Values, decisions = 0): Promise<readonly ToldMetric[]> => {
+const told = async (gauges: Values, decisions = 0): Promise<readonly MetricSnapshot[]> => {
   const registry = new Registry();
   const registers = [registry];
   for (const [name, value] of Object.entries(gauges)) new Gauge({ name, help: name, registers }).set(value);
@@ -17,7 +17,7 @@ const told = async (gauges: Values, decisions = 0): Promise<readonly ToldMetric[
     counter.inc({ decision: i % 2 === 0 ? 'ALLOW' : 'DENY' });
     histogram.observe(0.2);
   }
-  return (await registry.getMetricsAsJSON()) as unknown as readonly ToldMetric[];
+  return (await registry.getMetricsAsJSON()) as unknown as readonly MetricSnapshot[];
 };
 
 const lines = async (registry: Registry): Promise<readonly string[]> =>

@@ -3,9 +3,9 @@
  * would fall otherwise, which Prometheus takes for a restart, and for a burst of as many events as are left.
  */
 import { AggregatorRegistry, type Registry } from 'prom-client';
-import type { ToldMetric } from './messages.ts';
+import type { MetricSnapshot } from './messages.ts';
 
-type Told = readonly ToldMetric[];
+type MetricSnapshots = readonly MetricSnapshot[];
 
 /** What tells how the worst of them is. Everything else is added up. */
 const WORST: ReadonlySet<string> = new Set([
@@ -21,13 +21,17 @@ const START_TIME = 'process_start_time_seconds';
 const BROKEN_DAYS = 'svc_content_broken_days';
 
 /** The metrics of `living` processes, of `former` ones as far as they count on, and `own` of the supervisor. */
-export const addUp = (living: readonly Told[], former: readonly Told[], own: Told): Registry => {
+export const addUp = (
+  living: readonly MetricSnapshots[],
+  former: readonly MetricSnapshots[],
+  own: MetricSnapshots,
+): Registry => {
   const members = [...living, ...former].map((told) => told.filter(({ name }) => name !== START_TIME));
   // -1, no answer of storage, is worse than any number.
   const unknown = living.some((told) =>
     told.some((metric) => metric.name === BROKEN_DAYS && isUnknown(metric)),
   );
-  const howOf = ({ name, aggregator }: ToldMetric): string | undefined => {
+  const howOf = ({ name, aggregator }: MetricSnapshot): string | undefined => {
     if (name === BROKEN_DAYS) return unknown ? 'min' : 'max';
     return WORST.has(name) || EVENT_LOOP.test(name) ? 'max' : aggregator;
   };
@@ -37,12 +41,14 @@ export const addUp = (living: readonly Told[], former: readonly Told[], own: Tol
   return AggregatorRegistry.aggregate(marked as unknown as object[]);
 };
 
-const isUnknown = ({ values }: ToldMetric): boolean => values.some(({ value }) => value < 0);
+const isUnknown = ({ values }: MetricSnapshot): boolean => values.some(({ value }) => value < 0);
 
 /** Of what a process told last, what counts on after its end. */
-export const lasting = (told: Told): Told =>
+export const lasting = (told: MetricSnapshots): MetricSnapshots =>
   told.filter(({ type }) => String(type) === 'counter' || String(type) === 'histogram');
 
 /** Several that have ended, as one. */
-export const addUpFormer = async (former: readonly Told[]): Promise<Told> =>
-  (await AggregatorRegistry.aggregate(former as unknown as object[]).getMetricsAsJSON()) as unknown as Told;
+export const addUpFormer = async (former: readonly MetricSnapshots[]): Promise<MetricSnapshots> =>
+  (await AggregatorRegistry.aggregate(
+    former as unknown as object[],
+  ).getMetricsAsJSON()) as unknown as MetricSnapshots;

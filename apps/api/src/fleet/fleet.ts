@@ -11,7 +11,7 @@ import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 import { addUp, addUpFormer, lasting } from './fleet-metrics.ts';
 import { MemberProcess } from './member-process.ts';
-import type { ToldMetric } from './messages.ts';
+import type { MetricSnapshot } from './messages.ts';
 import { createSupervisorMetrics, type SupervisorMetrics } from './supervisor-metrics.ts';
 
 /** Storage is asked for 0.8 s at most. */
@@ -57,7 +57,7 @@ export class Fleet {
   readonly #members = new Set<MemberProcess>();
   readonly #own = new Registry();
   readonly #metrics: SupervisorMetrics;
-  #former: (readonly ToldMetric[])[] = [];
+  #former: (readonly MetricSnapshot[])[] = [];
   /** Deaths in a row of processes that had not settled. */
   #failures = 0;
   #replacing: NodeJS.Timeout | undefined;
@@ -135,7 +135,7 @@ export class Fleet {
   async metrics(): Promise<string> {
     const members = [...this.#members].filter(({ state }) => state !== 'starting');
     await Promise.all(members.map((member) => member.readMetrics(ANSWER_MS)));
-    const own = (await this.#own.getMetricsAsJSON()) as unknown as readonly ToldMetric[];
+    const own = (await this.#own.getMetricsAsJSON()) as unknown as readonly MetricSnapshot[];
     // Whoever has ended meanwhile is among the former.
     const living = members.filter((member) => this.#members.has(member)).map(({ metrics }) => metrics);
     return addUp(living, this.#former, own).metrics();
@@ -199,7 +199,7 @@ export class Fleet {
     return this.#failures === 0 ? 0 : Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failures - 1));
   }
 
-  #remember(counts: readonly ToldMetric[]): void {
+  #remember(counts: readonly MetricSnapshot[]): void {
     this.#former.push(counts);
     if (this.#former.length < FORMER_APART) return;
     const gathered = this.#former.slice();

@@ -1,7 +1,13 @@
 /** A process of the fleet as the supervisor knows it: whether it listens, what it answers, what it counted last. */
 import type { Worker } from 'node:cluster';
 import { withinMs } from '@svc/service';
-import { type Answers, type Asked, isTold, type Told, type ToldMetric } from './messages.ts';
+import {
+  type Answers,
+  isMemberMessage,
+  type MemberMessage,
+  type MetricSnapshot,
+  type QuestionKind,
+} from './messages.ts';
 
 /** One that does not answer is told to end all the same. */
 const HAND_OVER_ASK_MS = 1_000;
@@ -17,13 +23,13 @@ export class MemberProcess {
   wasTold = false;
   /** Looks of the supervisor since it was last heard of. */
   silentLooks = 0;
-  metrics: readonly ToldMetric[] = [];
+  metrics: readonly MetricSnapshot[] = [];
   address: { readonly address: string; readonly port: number } | null = null;
   /** True: it listens. False: it has ended before. */
   readonly started: Promise<boolean>;
   /** Its output has been read to its end as well. */
   readonly ended: Promise<void>;
-  readonly #waiting = new Map<number, (value: Answers[Asked]) => void>();
+  readonly #waiting = new Map<number, (value: Answers[QuestionKind]) => void>();
   #questions = 0;
   #onStarted: (listens: boolean) => void = () => {};
 
@@ -33,7 +39,7 @@ export class MemberProcess {
     });
     this.ended = new Promise((resolve) => worker.process.once('close', () => resolve()));
     worker.on('message', (message: unknown) => {
-      if (isTold(message)) this.#hear(message);
+      if (isMemberMessage(message)) this.#hear(message);
     });
     // A message to one that has just gone.
     worker.on('error', () => {});
@@ -47,7 +53,7 @@ export class MemberProcess {
     return this.worker.process.pid ?? -1;
   }
 
-  #hear(told: Told): void {
+  #hear(told: MemberMessage): void {
     this.silentLooks = 0;
     if (told.tell === 'answer') {
       this.#waiting.get(told.id)?.(told.value);
@@ -63,7 +69,7 @@ export class MemberProcess {
   }
 
   /** Null: no answer in time. */
-  ask<A extends Asked>(ask: A, ms: number): Promise<Answers[A] | null> {
+  ask<A extends QuestionKind>(ask: A, ms: number): Promise<Answers[A] | null> {
     if (!this.worker.isConnected()) return Promise.resolve(null);
     this.#questions += 1;
     const id = this.#questions;
@@ -78,7 +84,7 @@ export class MemberProcess {
   }
 
   /** Its counts now or, where it does not answer in time, those of the last time. */
-  async readMetrics(ms: number): Promise<readonly ToldMetric[]> {
+  async readMetrics(ms: number): Promise<readonly MetricSnapshot[]> {
     const metrics = await this.ask('metrics', ms);
     if (metrics !== null) this.metrics = metrics;
     return this.metrics;

@@ -3,14 +3,14 @@ import type { AdminDeps, AdminService } from '@svc/process';
 import type { Registry } from 'prom-client';
 import {
   type Answers,
-  type Asked,
   isQuestion,
+  type MemberMessage,
+  type MetricSnapshot,
   type Question,
-  type Told,
-  type ToldMetric,
+  type QuestionKind,
 } from './messages.ts';
 
-const tell = (message: Told): Promise<void> =>
+const tell = (message: MemberMessage): Promise<void> =>
   new Promise((resolve) => {
     // The channel is gone where the supervisor is; the process ends then.
     if (process.connected) process.send?.(message, undefined, {}, () => resolve());
@@ -28,12 +28,12 @@ export const answerSupervisor = (): { isHandedOver(): boolean } => {
   return { isHandedOver: () => isHandedOver };
 };
 
-const toldMetrics = async (registry: Registry): Promise<readonly ToldMetric[]> =>
-  (await registry.getMetricsAsJSON()) as unknown as readonly ToldMetric[];
+const toldMetrics = async (registry: Registry): Promise<readonly MetricSnapshot[]> =>
+  (await registry.getMetricsAsJSON()) as unknown as readonly MetricSnapshot[];
 
 /** In the place of an admin port of its own, beside `answerSupervisor`. Closing it tells the last counts. */
 export const createMemberAdmin = ({ registry, readiness, logger }: AdminDeps<Registry>): AdminService => {
-  const answers: { readonly [A in Asked]: (() => Promise<Answers[A]>) | null } = {
+  const answers: { readonly [A in QuestionKind]: (() => Promise<Answers[A]>) | null } = {
     ping: null,
     handOver: null,
     readiness,

@@ -3,7 +3,7 @@ import type { Readiness } from '@svc/process';
 import type { MetricObject, MetricValue } from 'prom-client';
 
 /** A metric with its values, as a registry tells it and the aggregation of prom-client takes it. */
-export interface ToldMetric extends MetricObject {
+export interface MetricSnapshot extends MetricObject {
   values: MetricValue<string>[];
 }
 
@@ -15,24 +15,24 @@ export interface Answers {
   readonly ping: null;
   readonly handOver: null;
   readonly readiness: Readiness;
-  readonly metrics: readonly ToldMetric[];
+  readonly metrics: readonly MetricSnapshot[];
 }
 
-export type Asked = keyof Answers;
+export type QuestionKind = keyof Answers;
 
 export interface Question {
-  readonly ask: Asked;
+  readonly ask: QuestionKind;
   readonly id: number;
 }
 
 /** `listening`: it takes requests from now on. `last`: its counts, as it ends. */
-export type Told =
-  | { readonly tell: 'answer'; readonly id: number; readonly value: Answers[Asked] }
+export type MemberMessage =
+  | { readonly tell: 'answer'; readonly id: number; readonly value: Answers[QuestionKind] }
   | { readonly tell: 'listening'; readonly address: string; readonly port: number }
-  | { readonly tell: 'last'; readonly metrics: readonly ToldMetric[] };
+  | { readonly tell: 'last'; readonly metrics: readonly MetricSnapshot[] };
 
 export const isQuestion = (message: unknown): message is Question =>
   typeof message === 'object' && message !== null && 'ask' in message && 'id' in message;
 
-export const isTold = (message: unknown): message is Told =>
+export const isMemberMessage = (message: unknown): message is MemberMessage =>
   typeof message === 'object' && message !== null && 'tell' in message;

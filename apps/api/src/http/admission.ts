@@ -40,7 +40,7 @@ const CARRIED_MS = 1_500;
 const CARRIED_WINDOW_MS = 60_000;
 const RATE_WINDOW_MS = 250;
 /** A running window counts once it is this long; shorter ones show how answers come in batches. */
-const LEAST_RATE_WINDOW_MS = 150;
+const MIN_RATE_WINDOW_MS = 150;
 /** What came in so soon after a cut and is late says that the cut was not deep enough. */
 const CUT_SHOWS_MS = 1_000;
 const CUT_DEEPER = 0.6;
@@ -63,8 +63,8 @@ const QUEUE_SHARE = 0.5;
 const CALM_WINDOWS = 4;
 const CALM_SHARE = 20;
 /** Few enough to be answered in good time by a service that makes 60 decisions a second. */
-const LEAST = 16;
-const MOST = 2_048;
+const MIN_LIMIT = 16;
+const MAX_LIMIT = 2_048;
 /**
  * Of the limit, what orgs, and all newcomers together as one of them, divide among themselves: whoever has an equal part of it
  * already gets none of the other places. They are for those who have less, so that no flood, of however many, keeps
@@ -79,7 +79,7 @@ const SAME_CROWD_MS = 5_000;
 const SETTLES_MS = 1_500;
 /** Refusals this close to each other are of one overload. */
 const CALM_MS = 5_000;
-const MOST_RETRY_AFTER_SECONDS = 8;
+const MAX_RETRY_AFTER_SECONDS = 8;
 
 /** What there is to learn from a request that is over. */
 export interface Leaving {
@@ -163,7 +163,7 @@ class LateLately {
 }
 
 export class Admission {
-  #limit = MOST;
+  #limit = MAX_LIMIT;
   #underWay = 0;
   readonly #byShare = new Map<string, number>();
   #windowBeganAtMs = 0;
@@ -201,7 +201,7 @@ export class Admission {
     const wasUsedUp = (this.#underWay + 1) * 2 >= shared;
     this.#underWay += 1;
     const place = this.#underWay;
-    if (place >= LEAST) {
+    if (place >= MIN_LIMIT) {
       if (nowMs - this.#crowdedAtMs > SAME_CROWD_MS) this.#crowdedSinceMs = nowMs;
       this.#crowdedAtMs = nowMs;
     }
@@ -221,7 +221,7 @@ export class Admission {
     const tookMs = leftAtMs - beganAtMs;
     const isSettled = beganAtMs - this.#crowdedSinceMs >= SETTLES_MS;
     // A request's own time is what it took less the time that those before it need at the present rate.
-    if (hasStored && place <= LEAST) {
+    if (hasStored && place <= MIN_LIMIT) {
       const perMs = isSettled ? this.#perMs.at(leftAtMs) : 0;
       const ownMs = perMs === 0 ? tookMs : Math.max(0, tookMs - (place - 1) / perMs);
       this.#quickestMs.add(ownMs, leftAtMs);
@@ -233,13 +233,14 @@ export class Admission {
     if (tells) this.#late.add(tookMs > lateMs);
     if (tookMs <= lateMs) {
       const mayGrow = wasUsedUp && tookMs <= lateMs - LATE_MS / 2;
-      if (mayGrow) this.#limit = Math.min(MOST, this.#limit + Math.max(1, this.#limit / 4) / this.#limit);
+      if (mayGrow)
+        this.#limit = Math.min(MAX_LIMIT, this.#limit + Math.max(1, this.#limit / 4) / this.#limit);
       return;
     }
     if (!tells || this.#late.share() <= QUEUE_SHARE) return;
     const isStillLate = beganAtMs < this.#cutAtMs + CUT_SHOWS_MS;
     if (isStillLate) this.#depth = Math.max(DEEPEST_CUT, this.#depth * CUT_DEEPER);
-    const limit = Math.max(LEAST, this.#answeredIn(lateMs * this.#depth, leftAtMs));
+    const limit = Math.max(MIN_LIMIT, this.#answeredIn(lateMs * this.#depth, leftAtMs));
     // What would be let in again is late by something else, once.
     if (place <= limit && !isStillLate) return;
     this.#cutAtMs = leftAtMs;
@@ -255,7 +256,7 @@ export class Admission {
 
   #answeredIn(ms: number, nowMs: number): number {
     const elapsedMs = nowMs - this.#windowBeganAtMs;
-    const perMs = elapsedMs < LEAST_RATE_WINDOW_MS ? 0 : this.#answered / elapsedMs;
+    const perMs = elapsedMs < MIN_RATE_WINDOW_MS ? 0 : this.#answered / elapsedMs;
     return Math.max(this.#perMs.at(nowMs), this.#carriedPerMs.at(nowMs), perMs) * ms;
   }
 
@@ -282,7 +283,7 @@ export class Admission {
     else if (late === 0 && this.#depth < SHALLOW) this.#depth *= SOON_SHALLOW;
     else if (late < FEW_SHARE) this.#depth = Math.min(1, this.#depth * SHALLOWER);
     this.#late.nextWindow();
-    this.#limit = Math.min(MOST, Math.max(this.#limit, this.#answeredIn(LATE_MS * this.#depth, nowMs)));
+    this.#limit = Math.min(MAX_LIMIT, Math.max(this.#limit, this.#answeredIn(LATE_MS * this.#depth, nowMs)));
   }
 
   #refuse(nowMs: number): never {
@@ -292,7 +293,7 @@ export class Admission {
     const lastsSeconds = (nowMs - this.#overloadedSinceMs) / 1_000;
     throw new ApiError('SERVICE_UNAVAILABLE', 'More is asked of the service than it can answer in time', {
       detail: `admission: ${this.#underWay} under way, limit ${this.limit}`,
-      retryAfterSeconds: Math.min(MOST_RETRY_AFTER_SECONDS, 1 + Math.floor(lastsSeconds)),
+      retryAfterSeconds: Math.min(MAX_RETRY_AFTER_SECONDS, 1 + Math.floor(lastsSeconds)),
     });
   }
 }

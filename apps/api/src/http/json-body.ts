@@ -33,11 +33,11 @@ export const readWith =
 
 export const readStrict: ReadJson = readWith(parseStrictJson);
 
-const MOST_PATH_CHARS = 200;
+const MAX_PATH_CHARS = 200;
 
 const placeText = (text: string, offset: number): string => {
   const path = jsonPathAt(text, offset);
-  return path.length === 0 ? '' : ` in ${PLACES.body.field(pathText(path)).slice(0, MOST_PATH_CHARS)}`;
+  return path.length === 0 ? '' : ` in ${PLACES.body.field(pathText(path)).slice(0, MAX_PATH_CHARS)}`;
 };
 
 export const readEnvelope: ReadJson = (text) => {

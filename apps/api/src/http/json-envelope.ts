@@ -18,8 +18,7 @@ export const parseJsonEnvelope = (text: string): EnvelopeResult => {
   }
   if (!isJsonObject(value)) return { ok: true, value };
   const members = splitMembers(text);
-  if (members.length > MOST_MEMBERS)
-    return { ok: false, problem: `it has more than ${MOST_MEMBERS} members` };
+  if (members.length > MAX_MEMBERS) return { ok: false, problem: `it has more than ${MAX_MEMBERS} members` };
   const twice = findTwice(members);
   if (twice !== null)
     return { ok: false, problem: `the member ${JSON.stringify(twice.slice(0, 64))} stands twice` };
@@ -27,7 +26,7 @@ export const parseJsonEnvelope = (text: string): EnvelopeResult => {
 };
 
 /** Far more than any envelope has. What has more is not read on: a body of members alone would hold everybody up. */
-const MOST_MEMBERS = 16;
+const MAX_MEMBERS = 16;
 
 /** What strict JSON refuses and ordinary JSON does not: of these the text may hold some before its fault. */
 const STRICTNESS = /^(?:byte|duplicate|nested|lone|U\+|number (?:not|out))/;
@@ -69,7 +68,7 @@ const withStrictObjects = (value: JsonObject, members: readonly Member[]): JsonO
 const splitMembers = (text: string): readonly Member[] => {
   const members: Member[] = [];
   let at = skipSpace(text, text.indexOf('{') + 1);
-  while (text[at] !== '}' && members.length <= MOST_MEMBERS) {
+  while (text[at] !== '}' && members.length <= MAX_MEMBERS) {
     const nameEnd = endOfString(text, at);
     const valueStart = skipSpace(text, skipSpace(text, nameEnd) + 1);
     const valueEnd = endOfValue(text, valueStart);

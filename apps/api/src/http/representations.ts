@@ -27,17 +27,17 @@ export interface Wishes {
 }
 
 /** Below this many bytes the head of the answer weighs more than what is saved. */
-const LEAST_BYTES = 1_024;
+const MIN_BYTES = 1_024;
 
 /** For texts of some kilobytes, at start. */
 export const encodeSmall = (identity: Buffer): Representations =>
-  identity.length < LEAST_BYTES
+  identity.length < MIN_BYTES
     ? { identity }
     : { identity, br: brotliCompressSync(identity, MIDDLING), gzip: gzipSync(identity) };
 
 /** Off the event loop. */
 export const encode = async (identity: Buffer): Promise<Representations> => {
-  if (identity.length < LEAST_BYTES) return { identity };
+  if (identity.length < MIN_BYTES) return { identity };
   const [br, zipped] = await Promise.all([
     promisify(brotliCompress)(identity, MIDDLING),
     promisify(gzip)(identity),
@@ -51,7 +51,7 @@ export const encodeFor = async (
   text: string | Uint8Array,
 ): Promise<{ readonly body: string | Uint8Array; readonly coding: Coding | null }> => {
   const accepted = acceptedCodings(acceptEncoding);
-  if (Buffer.byteLength(text) < LEAST_BYTES) return { body: text, coding: null };
+  if (Buffer.byteLength(text) < MIN_BYTES) return { body: text, coding: null };
   if (accepted.includes('br')) return { body: await promisify(brotliCompress)(text, QUICK), coding: 'br' };
   if (accepted.includes('gzip')) return { body: await promisify(gzip)(text), coding: 'gzip' };
   return { body: text, coding: null };

@@ -16,7 +16,8 @@ export interface Place {
   readonly others: Respond | null;
 }
 
-export interface Found {
+/** The responder of a path and method, and what its template took from the path. */
+export interface RouteMatch {
   readonly respond: Respond;
   readonly params: PathParams;
 }
@@ -34,7 +35,7 @@ export class Router {
   }
 
   /** Null: nothing is there. Throws URIError where a parameter is not well percent-encoded. */
-  find(method: string, target: string): Found | null {
+  find(method: string, target: string): RouteMatch | null {
     const path = pathOf(target);
     const fixed = this.#fixed.get(path);
     const respond = fixed === undefined ? null : responderOf(fixed, method);

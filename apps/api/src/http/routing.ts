@@ -10,7 +10,7 @@ import type { StaticPage } from './pages.ts';
 import { allowAnyOrigin, type Pipeline } from './pipeline.ts';
 import type { Wishes } from './representations.ts';
 import { answerOfError } from './respond.ts';
-import { type Found, type Place, type Respond, Router } from './router.ts';
+import { type Place, type Respond, type RouteMatch, Router } from './router.ts';
 import type { SecurityHeaders } from './security-headers.ts';
 
 export interface RoutingOptions {
@@ -35,7 +35,7 @@ export const createDispatch = (options: RoutingOptions): Dispatch => {
     }
   };
 
-  function find(router: Router, exchange: Exchange): Found | null {
+  function find(router: Router, exchange: Exchange): RouteMatch | null {
     const { method = '', url = '' } = exchange.request;
     try {
       return router.find(method, url);

@@ -30,7 +30,7 @@ const RACES = sampled({ quick: 5, deep: 60 });
 /** Races between two looks at what they have found, and how long commits dawdle in them: a longer gap needs fewer. */
 const BATCH = sampled({ quick: 5, deep: 10 });
 const GAP_S = 0.1;
-const MOST_RACES = 300;
+const MAX_RACES = 300;
 const RACES_AT_ONCE = 5;
 /** As many as a Principal may have: each race spends one. */
 const KEYS_PER_PRINCIPAL = 5;
@@ -244,7 +244,7 @@ describe.each(sampleOf(RACED, 1))('%s against verifies at two nodes', (_what, ta
       await slowDown();
       await sow();
       let late = 0;
-      for (let done = 0; done < MOST_RACES && late === 0; done += BATCH)
+      for (let done = 0; done < MAX_RACES && late === 0; done += BATCH)
         late += (await runRaces(targets(BATCH))).late;
       expect(late).toBeGreaterThan(0);
     },

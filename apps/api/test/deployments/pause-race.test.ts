@@ -30,7 +30,7 @@ import {
 
 const RACES = sampled({ quick: 5, deep: 100 });
 const GAP_S = 0.1;
-const MOST_RACES = 200;
+const MAX_RACES = 200;
 /** Some four calls each, under the 120 a minute that a key may make. */
 const RACES_PER_PRINCIPAL = 15;
 
@@ -141,7 +141,7 @@ describe('pauses and their ends against verifies at two nodes', () => {
       await alter(...DAWDLE(GAP_S));
       await alter(...fault);
       let late = 0;
-      for (let done = 0; done < MOST_RACES && late === 0; done++) late += (await runRaces(1, scope)).late;
+      for (let done = 0; done < MAX_RACES && late === 0; done++) late += (await runRaces(1, scope)).late;
       expect(late).toBeGreaterThan(0);
     },
     300_000,

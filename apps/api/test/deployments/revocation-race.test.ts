@@ -24,7 +24,7 @@ const RACES = sampled({ quick: 12, deep: 300 });
 /** Races between two looks at what they have found, and how long commits dawdle in them: a longer gap needs fewer. */
 const BATCH = sampled({ quick: 10, deep: 20 });
 const GAP_S = 0.1;
-const MOST_RACES = 800;
+const MAX_RACES = 800;
 const RACES_AT_ONCE = 10;
 /** Two calls each, under the 120 a minute that a key may make. */
 const RACES_PER_PRINCIPAL = 50;
@@ -84,7 +84,7 @@ describe('revocations against verifies at two nodes', () => {
   it(`${RACES} races: no ALLOW after the 200, none dated after revoked_at`, async () => {
     let totals = await runRaces(RACES);
     // Who comes first is for the machine to say: it is raced on until either did.
-    for (let more = RACES; more < MOST_RACES && !isDecidedBothWays(totals); more += RACES_AT_ONCE)
+    for (let more = RACES; more < MAX_RACES && !isDecidedBothWays(totals); more += RACES_AT_ONCE)
       totals = addRaces(totals, await runRaces(RACES_AT_ONCE));
     const { late, postdated } = totals;
     expect({ late, postdated }).toEqual({ late: 0, postdated: 0 });
@@ -101,7 +101,7 @@ describe('revocations against verifies at two nodes', () => {
     await slowDown();
     await takeNoPrincipalLock();
     let late = 0;
-    for (let done = 0; done < MOST_RACES && late === 0; done += BATCH) late += (await runRaces(BATCH)).late;
+    for (let done = 0; done < MAX_RACES && late === 0; done += BATCH) late += (await runRaces(BATCH)).late;
     expect(late).toBeGreaterThan(0);
   }, 300_000);
 });

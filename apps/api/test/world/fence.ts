@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { openFolder } from '@svc/fence';
-import type { OutsideStore } from '@svc/service';
+import type { FenceStore } from '@svc/service';
 import { programFile } from '@svc/testkit/process/program-file';
 import { startProgram } from '@svc/testkit/process/start-program';
 import { afterAll } from 'vitest';
@@ -13,7 +13,7 @@ import { call } from './tenants.ts';
 
 export interface TestFence {
   readonly folder: string;
-  readonly outside: OutsideStore;
+  readonly outside: FenceStore;
   /** For the environment of nodes. Loaded machines stall: what it bounds is shown elsewhere. */
   readonly env: Readonly<Record<string, string>>;
 }

@@ -19,7 +19,7 @@ import {
 import { createTenants, type HeldGrant, receiptOf, type Tenants, verifyBody } from './tenants.ts';
 
 /** Of a group: hosts are started for so many. */
-const MOST_TESTS = 12;
+const MAX_TESTS = 12;
 
 export interface Hosted extends Tenants {
   readonly registered: Readonly<Record<string, unknown>>;
@@ -57,7 +57,7 @@ export const withHostedPrincipal = () => {
     const free: [string, PrincipalHost][] = [];
     const hosts: PrincipalHost[] = [];
     beforeAll(async () => {
-      for (let i = 0; i < MOST_TESTS; i++) {
+      for (let i = 0; i < MAX_TESTS; i++) {
         hosts.push(await startPrincipalHost());
         free.push([`${randomSlug('host')}.example`, hosts[i] as PrincipalHost]);
       }
@@ -65,7 +65,7 @@ export const withHostedPrincipal = () => {
       shared = await start(count, database.url, envOf(map));
     });
     beforeEach(() => {
-      [name, host] = free.pop() ?? expect.unreachable('MOST_TESTS is too small');
+      [name, host] = free.pop() ?? expect.unreachable('MAX_TESTS is too small');
       did = `did:web:${name}`;
       api = shared;
     });

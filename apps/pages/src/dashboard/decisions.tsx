@@ -157,7 +157,7 @@ const FilterForm = ({
 };
 
 /** Where decisions are old a page may end before it has any, and the next one goes on there. */
-const MOST_PAGES = 10;
+const MAX_PAGES = 10;
 
 /** The first page for these filters that has any, and more on demand. An answer to what is no longer asked is dropped. */
 const useDecisions = (from: From, filters: Filters, days: PeriodDays) => {
@@ -166,7 +166,7 @@ const useDecisions = (from: From, filters: Filters, days: PeriodDays) => {
   const load = async (cursor: string | null) => {
     const query = { ...periodOf(days, Date.now()), ...filters };
     let page = await from.list({ ...query, cursor });
-    for (let pages = 1; pages < MOST_PAGES; pages++) {
+    for (let pages = 1; pages < MAX_PAGES; pages++) {
       if (page.decisions.length > 0 || page.next_cursor === null) break;
       page = await from.list({ ...query, cursor: page.next_cursor });
     }

@@ -32,7 +32,7 @@ const WITH: Readonly<Partial<Record<Pause['scope'], string>>> = {
 };
 
 /** More of its own is hardly ever paused; each page has 200. */
-const MOST_PAGES = 10;
+const MAX_PAGES = 10;
 
 export const usePauses = (own: Own | null): Pauses => {
   const loaded = useLoaded(() => (own === null ? Promise.resolve([]) : listPauses(own.call)), [own]);
@@ -55,7 +55,7 @@ export const usePauses = (own: Own | null): Pauses => {
 const listPauses = async (call: Call): Promise<readonly Pause[]> => {
   const all: Pause[] = [];
   let cursor: string | null = null;
-  for (let page = 0; page < MOST_PAGES; page++) {
+  for (let page = 0; page < MAX_PAGES; page++) {
     const query: Record<string, string> = { limit: '200', ...(cursor !== null && { cursor }) };
     const found: PauseList = await call<PauseList>('pauses', { query });
     all.push(...found.pauses);

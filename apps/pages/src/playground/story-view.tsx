@@ -8,7 +8,7 @@ import { DecisionBadge } from '../shared/badge.tsx';
 import { describeAuthority, formatAmount } from '../shared/describe.ts';
 import type { DemoInfo } from '../shared/wire.ts';
 import { limitOf } from './scenarios.ts';
-import { STEPS, storyAmount, type Told, whyDenied } from './story.ts';
+import { STEPS, type StoryState, storyAmount, whyDenied } from './story.ts';
 import './story.css';
 
 /** What the button does next. */
@@ -21,7 +21,7 @@ const NEXT = [
 ] as const;
 
 export const Story = ({ info }: { readonly info: DemoInfo | null }) => {
-  const [told, setTold] = useState<Told>({});
+  const [told, setTold] = useState<StoryState>({});
   const [step, setStep] = useState(0);
   const [isBusy, setIsBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
@@ -79,7 +79,7 @@ export const Story = ({ info }: { readonly info: DemoInfo | null }) => {
   );
 };
 
-const Steps = ({ told, info }: { readonly told: Told; readonly info: DemoInfo | null }) => {
+const Steps = ({ told, info }: { readonly told: StoryState; readonly info: DemoInfo | null }) => {
   const { denied, asked, approved, allowed, usedUp } = told;
   const { maxAmount, currency } = limitOf(info);
   return (

@@ -9,7 +9,7 @@ import type { DemoApproval, DemoInfo, DemoMint, VerifyRequest } from '../shared/
 import { limitOf } from './scenarios.ts';
 
 /** What is known after so many steps. */
-export interface Told {
+export interface StoryState {
   readonly denied?: { readonly receipt: Receipt; readonly proof: string };
   readonly asked?: DemoApproval['request'];
   readonly approved?: DemoApproval;
@@ -32,7 +32,7 @@ export const whyDenied = (reason: ReasonCode, isWithinAmount: boolean): string =
 };
 
 /** In order; each goes on from what is told, and adds to it. Rejects with ApiProblem. */
-export const STEPS: readonly ((told: Told, info: DemoInfo) => Promise<Told>)[] = [
+export const STEPS: readonly ((told: StoryState, info: DemoInfo) => Promise<StoryState>)[] = [
   (_, info) =>
     repeated(async () => {
       const { body: minted } = await callApi<DemoMint>('demo/mint', { body: { amount: storyAmount(info) } });
@@ -45,7 +45,7 @@ export const STEPS: readonly ((told: Told, info: DemoInfo) => Promise<Told>)[] =
   (told) => repeated(async () => ({ ...told, usedUp: await verify((await approval(told, true)).purchase) })),
 ];
 
-const approval = ({ denied }: Told, approve: boolean): Promise<DemoApproval> =>
+const approval = ({ denied }: StoryState, approve: boolean): Promise<DemoApproval> =>
   repeated(async () => {
     const body = { receipt_id: denied?.receipt.receipt_id, proof: denied?.proof, approve };
     return (await callApi<DemoApproval>('demo/approval', { body })).body;

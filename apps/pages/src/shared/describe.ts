@@ -42,13 +42,13 @@ export const describeAuthority = ({ action, constraints, resources }: Capability
   return `${action}${verbs}${limit}${more} on ${resources?.join(', ') ?? 'every resource'}${uses}`;
 };
 
-const MOST_CHARS = 50_000;
+const MAX_CHARS = 50_000;
 
 /** Far more than any Receipt is shown whole; of what is longer, the beginning, so that the page does not stand still. */
 export const abridge = (text: string): string =>
-  text.length <= MOST_CHARS
+  text.length <= MAX_CHARS
     ? text
-    : `${text.slice(0, MOST_CHARS)} … and ${(text.length - MOST_CHARS).toLocaleString('en')} characters more`;
+    : `${text.slice(0, MAX_CHARS)} … and ${(text.length - MAX_CHARS).toLocaleString('en')} characters more`;
 
 /** `2026-11-20T08:00:00.123Z` → `2026-11-20 08:00:00 UTC`. */
 export const formatInstant = (timestamp: string): string => `${timestamp.slice(0, 19).replace('T', ' ')} UTC`;

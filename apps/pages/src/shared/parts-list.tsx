@@ -4,7 +4,7 @@ import type { Part } from './part.ts';
 import './parts-list.css';
 
 /** A bundle of a hundred thousand files can be wrong in as many places. */
-const MOST_FAILURES = 20;
+const MAX_FAILURES = 20;
 
 const WORDS = { ok: 'ok', wrong: 'wrong', unchecked: 'not judged' } as const;
 
@@ -27,13 +27,13 @@ const PartRow = ({ part: { id, name, state, means, failures } }: { readonly part
         <p class="soft">{state === 'ok' ? means : 'It rests on a part that is missing or wrong.'}</p>
       ) : (
         <ul class="part-why">
-          {failures.slice(0, MOST_FAILURES).map(({ code, message }, i) => (
+          {failures.slice(0, MAX_FAILURES).map(({ code, message }, i) => (
             <li key={`${code}${i}`}>
               {message} <code>{code}</code>
             </li>
           ))}
-          {failures.length > MOST_FAILURES && (
-            <li>and {(failures.length - MOST_FAILURES).toLocaleString('en')} more</li>
+          {failures.length > MAX_FAILURES && (
+            <li>and {(failures.length - MAX_FAILURES).toLocaleString('en')} more</li>
           )}
         </ul>
       )}

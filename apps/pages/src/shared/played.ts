@@ -9,11 +9,11 @@ export interface Played {
 
 const STORED_AS = 'svc-playground';
 /** A Receipt and its action are 4 KB; a tab may store 5 MB. */
-const MOST = 100;
+const MAX_PLAYED = 100;
 
 export const rememberPlayed = (played: Played): void => {
   try {
-    sessionStorage.setItem(STORED_AS, JSON.stringify([played, ...listPlayed()].slice(0, MOST)));
+    sessionStorage.setItem(STORED_AS, JSON.stringify([played, ...listPlayed()].slice(0, MAX_PLAYED)));
   } catch {
     // Where nothing can be stored, nothing is shown in the dashboard either.
   }

@@ -108,11 +108,11 @@ const readAudited = async (command: AuditCommand, serviceDidDocument: string): P
   return { verifiable: { receipt, inclusion, checkpoint, attestation }, evidence: verified.evidence };
 };
 
-type Told = Pick<AuditResult, 'ok' | 'undecided' | 'receipt' | 'kid' | 'differences' | 'assumed'> & {
+type AuditReport = Pick<AuditResult, 'ok' | 'undecided' | 'receipt' | 'kid' | 'differences' | 'assumed'> & {
   readonly failures: readonly Failure<string>[];
 };
 
-const answerAudit = (command: AuditCommand, result: Told, paint: Paint): Output => {
+const answerAudit = (command: AuditCommand, result: AuditReport, paint: Paint): Output => {
   const verdict = auditVerdictOf(result);
   const summary = summarizeAudit(verdict, result);
   if (!command.json) return answer(verdict, describeAudit(verdict, result, summary, paint));
@@ -124,7 +124,7 @@ const answerAudit = (command: AuditCommand, result: Told, paint: Paint): Output 
 };
 
 /** A difference decides even where the engine could not be run to the end. */
-const auditVerdictOf = ({ ok, undecided, differences, receipt, failures }: Told): Verdict => {
+const auditVerdictOf = ({ ok, undecided, differences, receipt, failures }: AuditReport): Verdict => {
   if (ok) return 'valid';
   if (differences.length > 0) return 'invalid';
   return undecided || (receipt === null && verdictOf(failures) === 'undecided') ? 'undecided' : 'invalid';

@@ -55,7 +55,7 @@ export const authZenRequest = z
   .object({ subject, action, resource, context: context.optional() })
   .meta({ id: 'AuthZenRequest', example: request });
 
-const MOST_EVALUATIONS = 50;
+const MAX_EVALUATIONS = 50;
 const SEMANTICS = ['execute_all', 'deny_on_first_deny', 'permit_on_first_permit'] as const;
 
 /** An item is judged by itself, after the defaults are filled in: what is wrong with it is its own error. */
@@ -67,7 +67,7 @@ export const authZenBatchRequest = z
     context: jsonObject.optional(),
     evaluations: z
       .array(z.unknown(), { error: 'must be an array' })
-      .max(MOST_EVALUATIONS, { error: `must have at most ${MOST_EVALUATIONS} items` })
+      .max(MAX_EVALUATIONS, { error: `must have at most ${MAX_EVALUATIONS} items` })
       .optional()
       .meta({
         description:

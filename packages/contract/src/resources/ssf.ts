@@ -114,7 +114,7 @@ export const streamVerification = z
 
 const jti = oneLine(1, 128, 'must be the jti of a SET');
 /** As many as are ever waiting at a time, within a body of the common size. */
-const MOST_JTIS = 500;
+const MAX_JTIS = 500;
 
 export const pollRequest = z
   .strictObject({
@@ -127,7 +127,7 @@ export const pollRequest = z
       .meta({ description: 'Unless true, an answer without SETs comes after up to 20 s.' }),
     ack: z
       .array(jti)
-      .max(MOST_JTIS, { error: `must name at most ${MOST_JTIS} SETs` })
+      .max(MAX_JTIS, { error: `must name at most ${MAX_JTIS} SETs` })
       .default([])
       .meta({ description: 'SETs that are taken.' }),
     setErrs: z
@@ -138,8 +138,8 @@ export const pollRequest = z
           description: prose(1024).optional(),
         }),
       )
-      .refine((errors) => Object.keys(errors).length <= MOST_JTIS, {
-        error: `must name at most ${MOST_JTIS} SETs`,
+      .refine((errors) => Object.keys(errors).length <= MAX_JTIS, {
+        error: `must name at most ${MAX_JTIS} SETs`,
       })
       .default({})
       .meta({ description: 'SETs that are refused, and are not given again.' }),

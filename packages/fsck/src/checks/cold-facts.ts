@@ -69,7 +69,7 @@ const faultsOf = (day: string): string => {
   where e.cause = 'consume' and not exists (select from batch as r where r.receipt_id = e.receipt_id)`;
 };
 
-interface Asked {
+interface CallerCount {
   readonly by: readonly [relyingParty: string, keyId: string | null];
   /** Its first Receipt. */
   readonly first: string;
@@ -82,7 +82,7 @@ const BATCH = 512;
 /** Hears of every Receipt of one day in the order of their ids. */
 export class ColdFacts {
   readonly #sums: Readonly<Record<What, Counts>> = { decisions: new Map(), 'production checks': new Map() };
-  readonly #asked = new Map<string, Asked>();
+  readonly #callers = new Map<string, CallerCount>();
   /** Of Receipts that are not compared yet, `COLUMNS`. */
   #batch: (readonly (string | null)[])[] = [];
   /** The last id that was. */
@@ -100,9 +100,9 @@ export class ColdFacts {
       add(this.#sums.decisions, [relyingParty, principal, keyId, reason]);
       if (receipt.production_check) add(this.#sums['production checks'], [relyingParty, keyId, reason]);
       const by = [relyingParty, keyId] as const;
-      const asked = this.#asked.get(JSON.stringify(by)) ?? { by, first: id, count: 0 };
-      asked.count += 1;
-      this.#asked.set(JSON.stringify(by), asked);
+      const caller = this.#callers.get(JSON.stringify(by)) ?? { by, first: id, count: 0 };
+      caller.count += 1;
+      this.#callers.set(JSON.stringify(by), caller);
       this.#batch.push(COLUMNS.map((column) => textOf(receipt[column])));
       if (this.#batch.length === this.size) await this.#compare(id);
     }
@@ -111,12 +111,12 @@ export class ColdFacts {
   /** Once all have been added. */
   async end(): Promise<void> {
     await this.#compare(null);
-    const asked = [...this.#asked.values()];
+    const callers = [...this.#callers.values()];
     await this.#reportAll(callerFaults('unnest($1::text[], $2::text[], $3::text[], $4::bigint[])'), [
-      asked.map(({ by }) => by[0]),
-      asked.map(({ by }) => by[1]),
-      asked.map(({ first }) => first),
-      asked.map(({ count }) => count),
+      callers.map(({ by }) => by[0]),
+      callers.map(({ by }) => by[1]),
+      callers.map(({ first }) => first),
+      callers.map(({ count }) => count),
     ]);
     await this.#compareSums();
   }

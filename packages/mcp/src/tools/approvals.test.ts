@@ -1,6 +1,6 @@
 import { buildWorld, GRANT_ID } from '@svc/testkit/receipts/world';
 import { expect, it } from 'vitest';
-import { createTeller } from '../told.ts';
+import { createTeller } from '../tool-result.ts';
 import { createAnswering, createAsking } from './approvals.ts';
 
 const waiting = (result: object) =>

@@ -5,7 +5,7 @@ import type { AccessRequest, ApprovalTerms, PrincipalApprovals } from '@svc/sdk-
 import { SvcError, type Verifier } from '@svc/sdk-rp';
 import type { WhenConfirmed } from '../confirm.ts';
 import { given } from '../given.ts';
-import type { Teller, Told } from '../told.ts';
+import type { Teller, ToolResult } from '../tool-result.ts';
 import { quoted } from './authority.ts';
 import { MAX_PER_PAGE } from './grants.ts';
 
@@ -38,7 +38,7 @@ export const createAsking = (
     readonly receipt_id: string;
     readonly proof: string;
     readonly expires_in_seconds?: number | undefined;
-  } & Confirmed): Promise<Told> => {
+  } & Confirmed): Promise<ToolResult> => {
     if (!isReceiptId(receiptId))
       return teller.refuse('"receipt_id" must be that of a Receipt, drc_…. Nothing was asked or done.');
     const question = `Ask the Principal to approve once what was denied in the decision ${receiptId}?\nIt has ${expiresInSeconds} seconds to answer.`;
@@ -48,7 +48,10 @@ export const createAsking = (
       return teller.tell('Asked. await_approval tells what the Principal answers.', withoutGrant(request));
     });
   },
-  awaitApproval: async ({ request_id: requestId, wait_seconds: seconds = 20 }: Waited): Promise<Told> => {
+  awaitApproval: async ({
+    request_id: requestId,
+    wait_seconds: seconds = 20,
+  }: Waited): Promise<ToolResult> => {
     const request = await approvals
       .waitForApproval(requestId, { timeoutMs: seconds * 1_000 })
       .catch((error: unknown) => {
@@ -100,8 +103,8 @@ export const createAnswering = (
   const answer = async (
     tool: 'approve_request' | 'reject_request',
     { request_id: requestId, confirm_token: token }: OfRequest,
-    act: (request: Awaited<ReturnType<PrincipalApprovals['get']>>) => Promise<Told>,
-  ): Promise<Told> => {
+    act: (request: Awaited<ReturnType<PrincipalApprovals['get']>>) => Promise<ToolResult>,
+  ): Promise<ToolResult> => {
     const request = await approvals.get(requestId);
     const terms = approvals.terms(request);
     // What a question would quote, and must not be a sentence.
@@ -120,7 +123,7 @@ export const createAnswering = (
       readonly status?: 'pending' | 'approved' | 'denied' | 'expired' | 'cancelled' | undefined;
       readonly limit?: number | undefined;
       readonly cursor?: string | undefined;
-    }): Promise<Told> => {
+    }): Promise<ToolResult> => {
       const page = await approvals.page(given({ limit: MAX_PER_PAGE, ...given(filter) }));
       const more =
         page.next_cursor === null
@@ -131,14 +134,14 @@ export const createAnswering = (
         requests: page.requests.map(withoutGrant),
       });
     },
-    approveRequest: (input: OfRequest): Promise<Told> =>
+    approveRequest: (input: OfRequest): Promise<ToolResult> =>
       answer('approve_request', input, async (request) =>
         teller.tell(
           'Approved: a Grant for exactly that was signed. The relying party hands it to the Agent.',
           withoutGrant(await approvals.approve(request)),
         ),
       ),
-    rejectRequest: (input: OfRequest): Promise<Told> =>
+    rejectRequest: (input: OfRequest): Promise<ToolResult> =>
       answer('reject_request', input, async (request) =>
         teller.tell(
           'Rejected. The same cannot be asked again for 24 hours.',

@@ -5,7 +5,7 @@ import { isGrantId } from '@svc/protocol';
 import { apiCall, type Capability, type PrincipalClient, purchase } from '@svc/sdk-principal';
 import type { WhenConfirmed } from '../confirm.ts';
 import { given } from '../given.ts';
-import type { Teller, Told } from '../told.ts';
+import type { Teller, ToolResult } from '../tool-result.ts';
 
 export interface PurchaseAsked {
   readonly action: 'commerce:purchase';
@@ -103,7 +103,7 @@ export const createWrites = (
   },
 ) => {
   return {
-    issueGrant: async ({ confirm_token: token, ...asked }: IssueAsked & Confirmed): Promise<Told> => {
+    issueGrant: async ({ confirm_token: token, ...asked }: IssueAsked & Confirmed): Promise<ToolResult> => {
       const fault = findFault(asked);
       if (fault !== null) return teller.refuse(`${fault} Nothing was asked or done.`);
       const capabilities = asked.capabilities.map(capabilityOf);
@@ -126,7 +126,7 @@ export const createWrites = (
     revokeGrant: async ({
       grant_id: grantId,
       confirm_token: token,
-    }: { readonly grant_id: string } & Confirmed): Promise<Told> => {
+    }: { readonly grant_id: string } & Confirmed): Promise<ToolResult> => {
       if (!isGrantId(grantId))
         return teller.refuse(
           '"grant_id" must be the id of a Grant, urn:svc:grant:…. Nothing was asked or done.',

@@ -9,14 +9,14 @@ import type { Settings } from '../settings.ts';
 const ANSWER_MS = 10_000;
 
 /** What is to be verified. */
-export interface Found {
+export interface VerifiableText {
   readonly text: string;
   /** What was asked for, where an id was given: a genuine Receipt of another decision is no answer. */
   readonly receiptId: string | null;
 }
 
 /** Of a Receipt's id the answer of the service about it, as text; anything else as it is. */
-export type Finder = (given: string) => Promise<Found>;
+export type Finder = (given: string) => Promise<VerifiableText>;
 
 /**
  * A relying party's key reads its own decisions, a Principal's those about its Grants; with both the first that has it.

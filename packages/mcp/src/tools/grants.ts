@@ -3,7 +3,7 @@ import { REASON_TEXTS, type ReasonCode } from '@svc/protocol';
 import { REMEDIES } from '@svc/protocol/explain';
 import type { GrantFilter, PrincipalClient } from '@svc/sdk-principal';
 import { given } from '../given.ts';
-import type { Teller, Told } from '../told.ts';
+import type { Teller, ToolResult } from '../tool-result.ts';
 
 /** Of every list. */
 export const MAX_PER_PAGE = 50;
@@ -17,7 +17,7 @@ const more = (cursor: string | number | null): string =>
   cursor === null ? 'There are no more.' : 'There are more: call again with next_cursor as cursor.';
 
 export const createReads = (client: PrincipalClient, { tell }: Teller) => ({
-  listGrants: async (filter: Pick<GrantFilter, 'agent' | 'state'> & Page): Promise<Told> => {
+  listGrants: async (filter: Pick<GrantFilter, 'agent' | 'state'> & Page): Promise<ToolResult> => {
     const page = await client.grants.page(given({ limit: MAX_PER_PAGE, ...given(filter) }));
     // As the tools that take it call it.
     const grants = page.grants.map(({ id, ...facts }) => ({ grant_id: id, ...facts }));
@@ -26,7 +26,7 @@ export const createReads = (client: PrincipalClient, { tell }: Teller) => ({
   grantBudgets: async (
     grantId: string,
     { limit = 20, cursor }: { limit?: number | undefined; cursor?: number | undefined },
-  ): Promise<Told> => {
+  ): Promise<ToolResult> => {
     const page = await client.grants.consumptionPage(grantId, given({ limit, cursor }));
     const says =
       page.capabilities.length === 0
@@ -36,7 +36,7 @@ export const createReads = (client: PrincipalClient, { tell }: Teller) => ({
   },
   listDecisions: async (
     filter: { decision?: 'ALLOW' | 'DENY' | undefined; grantId?: string | undefined } & Page,
-  ): Promise<Told> => {
+  ): Promise<ToolResult> => {
     const page = await client.decisions.page(given({ limit: MAX_PER_PAGE, ...given(filter) }));
     const reasons = [...new Set(page.decisions.map(({ reason }) => reason as ReasonCode | null))];
     const denials = Object.fromEntries(

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { buildWorld, PURCHASE, serviceDocument } from '@svc/testkit/receipts/world';
 import { startServer } from '@svc/testkit/sdk/scripted-server';
 import { expect, it } from 'vitest';
-import { createTeller } from '../told.ts';
+import { createTeller } from '../tool-result.ts';
 import { createFinder } from './fetch-receipt.ts';
 import { createDocument, createExplain, createVerify } from './verify.ts';
 

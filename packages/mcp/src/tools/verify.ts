@@ -12,8 +12,8 @@ import { type Failure, type Receipt, verifyReceipt } from '@svc/receipts';
 import { verifyBundle } from '@svc/receipts/bundle';
 import { SvcError } from '@svc/sdk-principal';
 import type { Trust } from '../settings.ts';
-import type { Teller, Told } from '../told.ts';
-import type { Found } from './fetch-receipt.ts';
+import type { Teller, ToolResult } from '../tool-result.ts';
+import type { VerifiableText } from './fetch-receipt.ts';
 
 /** Of a bundle as text. */
 export const MAX_GIVEN_CHARS = 4_194_304;
@@ -72,7 +72,7 @@ const SAYS: Readonly<Record<Verdict, string>> = {
  * What both tools check first.
  * @throws SvcError `bad-response` for a genuine Receipt of another decision than the one that was asked for
  */
-const look = async ({ text, receiptId }: Found, trust: Trust, document: () => Promise<string>) => {
+const look = async ({ text, receiptId }: VerifiableText, trust: Trust, document: () => Promise<string>) => {
   const verified = await verify(text, trust, document);
   const { receipt, kid, failures, day } = verified;
   if (receiptId !== null && receipt !== null && receipt.receipt_id !== receiptId)
@@ -87,7 +87,7 @@ const look = async ({ text, receiptId }: Found, trust: Trust, document: () => Pr
 };
 
 export const createVerify = (trust: Trust, document: () => Promise<string>, { tell }: Teller) => {
-  return async (found: Found): Promise<Told> => {
+  return async (found: VerifiableText): Promise<ToolResult> => {
     const { verdict, data } = await look(found, trust, document);
     return tell(SAYS[verdict], data);
   };
@@ -103,7 +103,7 @@ export const createExplain = (
   { tell, refuse }: Teller,
   hasBudgets = false,
 ) => {
-  return async (found: Found): Promise<Told> => {
+  return async (found: VerifiableText): Promise<ToolResult> => {
     const { verdict, receipt, data } = await look(found, trust, document);
     if (receipt === null) return refuse(SAYS[verdict], data);
     if (receipt.reason === null) return tell('It is an ALLOW: there is nothing to explain.', data);

@@ -13,7 +13,7 @@ export interface ReadTask {
 }
 
 /**
- * `found`: `FoundColumns` but for the texts, serialized, so that whoever waits for them decides when his thread makes
+ * `found`: `ColumnBatch` but for the texts, serialized, so that whoever waits for them decides when his thread makes
  * objects of it.
  */
 export type ReadOutcome =

@@ -12,8 +12,8 @@ import type { Failure } from '../failure.ts';
 import type { Receipt } from '../receipt.ts';
 import { RECEIPT_BODY_SHAPE } from './body-shape.ts';
 import { checkConsistency } from './consistency.ts';
-import { type Presented, readPresented } from './presented.ts';
 import { readKid, readPayload } from './receipt-jws.ts';
+import { type ReceiptParts, readReceiptParts } from './receipt-parts.ts';
 
 /** How a Receipt is verified. */
 export interface VerifyOptions {
@@ -68,7 +68,7 @@ export const verifySigned = (
 ): SignedAtAnyTime => {
   const failures: Failure[] = [];
   const keys = openServiceKeys(serviceDidDocument, failures, serviceDid);
-  const presented = readPresented(receipt, failures);
+  const presented = readReceiptParts(receipt, failures);
   if (presented === null) return { ok: false, failures };
   const body = readBody(presented, failures);
   const { jws, parts } = presented;
@@ -96,7 +96,7 @@ export const parseReceipt = (
   | { readonly ok: true; readonly receipt: Receipt }
   | { readonly ok: false; readonly failures: readonly Failure[] } => {
   const failures: Failure[] = [];
-  const presented = readPresented(receipt, failures);
+  const presented = readReceiptParts(receipt, failures);
   const body = presented && readBody(presented, failures);
   const jws = presented?.jws ?? null;
   if (failures.length > 0 || body === null || jws === null) return { ok: false, failures };
@@ -104,7 +104,7 @@ export const parseReceipt = (
 };
 
 /** The signed body; its faults, and differences from the members given beside it, are in `failures`. */
-const readBody = ({ jws, parts, body: shown }: Presented, failures: Failure[]): ReceiptBody | null => {
+const readBody = ({ jws, parts, body: shown }: ReceiptParts, failures: Failure[]): ReceiptBody | null => {
   if (parts === null && jws !== null)
     failures.push(
       failure(

@@ -16,7 +16,7 @@ export type Scope = Pick<DecisionFilter, 'relyingParties' | 'principal'>;
 /** `heldSinceMs`: what was decided before is of whoever held the DID then. */
 export type HeldScope = Scope & { readonly heldSinceMs?: number };
 
-export interface Asked {
+export interface RequestedScope {
   readonly rp?: DidWeb | undefined;
   readonly principal?: DidWeb | undefined;
 }
@@ -25,7 +25,7 @@ export interface Asked {
  * A Principal's decisions are those against its Grants, wherever they were made; all others go by relying party. Whose domain
  * is not proven sees how many of its Grants are denied (interface §GET /usage, which has no 403).
  */
-export const usageScope = async (deps: Deps, caller: Caller, asked: Asked): Promise<HeldScope> => {
+export const usageScope = async (deps: Deps, caller: Caller, asked: RequestedScope): Promise<HeldScope> => {
   const { rp, principal } = asked;
   if (caller.class === 'principal') {
     if (principal !== undefined && principal !== caller.subject) throw noPrincipal(principal);
@@ -73,7 +73,7 @@ export const principalScope = async (
 export const relyingPartyScope = async (
   deps: Deps,
   caller: Caller,
-  { rp, principal }: Asked,
+  { rp, principal }: RequestedScope,
 ): Promise<Scope> => ({
   relyingParties: await relyingPartiesVisibleTo(deps, caller, rp),
   ...(principal === undefined ? {} : { principal }),

@@ -12,8 +12,8 @@ import { getOrMake, Tally } from '../usage/counts.ts';
 import { parseRange, type Range, type RangeQuery } from '../usage/range.ts';
 
 /** As many as a page of an export has. */
-const MOST_COUNTED = 5_000;
-const MOST_GROUPS = 200;
+const MAX_COUNTED = 5_000;
+const MAX_GROUPS = 200;
 
 export interface ActivityQuery extends RangeQuery {
   readonly of: DidWeb;
@@ -64,10 +64,10 @@ export const getOwnActivity = async (
   const range = parseRange(asked, deps.clock.nowMs());
   const { heldSinceMs, ...scope } = await principalScope(deps, caller, of, rp);
   const filter = { ...scope, sinceMs: Math.max(range.sinceMs, heldSinceMs), untilMs: range.untilMs };
-  const found = await deps.store.report(({ decisions }) => decisions.list(filter, MOST_COUNTED + 1));
-  const rows = found.items.slice(0, MOST_COUNTED);
+  const found = await deps.store.report(({ decisions }) => decisions.list(filter, MAX_COUNTED + 1));
+  const rows = found.items.slice(0, MAX_COUNTED);
   const groups = groupBy(rows, by);
-  const shown = groups.slice(0, MOST_GROUPS);
+  const shown = groups.slice(0, MAX_GROUPS);
   // A decision has the Agent of its Proof, who may be anybody where it was denied.
   if (by === 'grant')
     for (const group of shown)

@@ -3,7 +3,7 @@ import { webcrypto } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { nativeCrypto } from '@svc/protocol/native';
 import { expect, it, vi } from 'vitest';
-import type { Beat, HeadVerdict, OutsideStore } from '../ports/fence.ts';
+import type { Beat, FenceStore, HeadVerdict } from '../ports/fence.ts';
 import { Fence, pauseAfter } from './fence.ts';
 
 const did = 'did:web:svc.example';
@@ -21,7 +21,7 @@ const createFence = () => {
   let takesPuts = true;
   let held: Promise<void> = Promise.resolve();
   let copies = 0;
-  const outside: OutsideStore = {
+  const outside: FenceStore = {
     find: async () => head,
     put: async (_, text) => {
       puts += 1;

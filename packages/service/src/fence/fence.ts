@@ -12,12 +12,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ServiceDeps } from '../deps.ts';
 import { withinMs } from '../lib/deadline.ts';
-import type { Beat, FenceHead, HeadVerdict, OutsideStore } from '../ports/fence.ts';
+import type { Beat, FenceHead, FenceStore, HeadVerdict } from '../ports/fence.ts';
 import { formatHead, HEAD_KEY, parseHead } from './head.ts';
 import { NoteKeeper } from './keep-notes.ts';
 
 export interface FenceOptions {
-  readonly outside: OutsideStore;
+  readonly outside: FenceStore;
   /** How long after a head no more is decided on it. */
   readonly maxAgeMs: number;
 }
@@ -36,8 +36,8 @@ export interface FenceProblem {
 
 const ROUND_MS = 250;
 /** Twenty looks a second at most, however often a server is met that nobody knows. */
-const LEAST_PAUSE_MS = 50;
-const SHORTEST: Pause = { pauseMs: ROUND_MS, leastMs: LEAST_PAUSE_MS };
+const MIN_PAUSE_MS = 50;
+const SHORTEST: Pause = { pauseMs: ROUND_MS, leastMs: MIN_PAUSE_MS };
 /** Of the age that a head may have: a server that is slow is not asked all the time, and still confirms twice within it. */
 const LONGEST_PAUSE_SHARE = 1 / 4;
 
@@ -82,7 +82,7 @@ interface Pause {
 export const pauseAfter = (round: { tookMs: number; isConfirmed: boolean; maxAgeMs: number }): Pause => {
   if (!round.isConfirmed) return SHORTEST;
   const longMs = Math.min(round.tookMs, round.maxAgeMs * LONGEST_PAUSE_SHARE);
-  return { pauseMs: Math.max(ROUND_MS, longMs), leastMs: Math.max(LEAST_PAUSE_MS, longMs) };
+  return { pauseMs: Math.max(ROUND_MS, longMs), leastMs: Math.max(MIN_PAUSE_MS, longMs) };
 };
 
 type Deps = Pick<ServiceDeps, 'store' | 'random' | 'crypto' | 'identity' | 'log'>;

@@ -1,10 +1,11 @@
 /** Copies beside the fence: one that cannot be made, or that changes all the time, keeps no other waiting. */
 import { nativeCrypto } from '@svc/protocol/native';
 import { describe, expect, it, vi } from 'vitest';
-import type { FenceNote, KeptKind, LineageStore, OutsideStore } from '../ports/fence.ts';
-import { KEPT_FOLDERS, NoteKeeper } from './keep-notes.ts';
+import type { FenceNote, FenceRecordKind, FenceStore, LineageStore } from '../ports/fence.ts';
+import { NoteKeeper, RECORD_FOLDERS } from './keep-notes.ts';
 
-const keyOf = (kind: KeptKind, name: string) => `${KEPT_FOLDERS[kind]}/${nativeCrypto.sha256Hex(name)}`;
+const keyOf = (kind: FenceRecordKind, name: string) =>
+  `${RECORD_FOLDERS[kind]}/${nativeCrypto.sha256Hex(name)}`;
 
 interface Noted extends FenceNote {
   readonly notedAtMs: number;
@@ -14,7 +15,7 @@ interface Noted extends FenceNote {
 const createNotes = () => {
   const notes = new Map<string, Noted>();
   let last = 0;
-  const add = (kind: KeptKind, name: string, text: string | null = null) => {
+  const add = (kind: FenceRecordKind, name: string, text: string | null = null) => {
     const key = keyOf(kind, name);
     const before = notes.get(key);
     last += 1;
@@ -55,7 +56,7 @@ const createOutside = () => {
   const objects = new Map<string, string>();
   const broken = new Map<string, () => Promise<never>>();
   const order: string[] = [];
-  const outside: OutsideStore = {
+  const outside: FenceStore = {
     async find(key) {
       await broken.get(key)?.();
       const text = objects.get(key);

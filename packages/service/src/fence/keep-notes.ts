@@ -9,7 +9,7 @@
 import { isJsonObject, parseStrictJson } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import { withinMs } from '../lib/deadline.ts';
-import type { FenceNote, KeptKind, OutsideStore } from '../ports/fence.ts';
+import type { FenceNote, FenceRecordKind, FenceStore } from '../ports/fence.ts';
 
 type Deps = Pick<ServiceDeps, 'store' | 'crypto' | 'log'>;
 
@@ -18,7 +18,7 @@ const AT_ONCE = 10;
 /** Longer than the look-up and the write of one object take. */
 const NOTE_DEADLINE_MS = 5_000;
 
-export const KEPT_FOLDERS: Readonly<Record<KeptKind, string>> = {
+export const RECORD_FOLDERS: Readonly<Record<FenceRecordKind, string>> = {
   'status-list': 'status-lists',
   checkpoint: 'checkpoints',
   name: 'names',
@@ -38,7 +38,7 @@ export class NoteKeeper {
 
   constructor(
     private readonly deps: Deps,
-    private readonly outside: OutsideStore,
+    private readonly outside: FenceStore,
   ) {}
 
   /** How long the change that waits longest has not been copied; 0: none waits. Asks nobody. */
@@ -89,7 +89,7 @@ export class NoteKeeper {
     const failures: Failure[] = [];
     const copied: FenceNote[] = [];
     const one = async (note: FenceNote) => {
-      const key = `${KEPT_FOLDERS[note.kind]}/${this.deps.crypto.sha256Hex(note.name)}`;
+      const key = `${RECORD_FOLDERS[note.kind]}/${this.deps.crypto.sha256Hex(note.name)}`;
       try {
         await withinMs(NOTE_DEADLINE_MS, keep(this.outside, key, note), () => {
           throw new Error(`no answer within ${NOTE_DEADLINE_MS} ms`);
@@ -115,7 +115,7 @@ export class NoteKeeper {
 }
 
 /** The later version of a list wins, in whatever order the two are written. */
-const keep = async (outside: OutsideStore, key: string, note: FenceNote): Promise<void> => {
+const keep = async (outside: FenceStore, key: string, note: FenceNote): Promise<void> => {
   const text = `{"name":${JSON.stringify(note.name)},"kept":${note.text ?? 'null'}}`;
   for (;;) {
     const found = await outside.find(key);

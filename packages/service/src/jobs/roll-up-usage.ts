@@ -7,13 +7,13 @@ import type { ServiceDeps } from '../deps.ts';
 import { StoreError } from '../ports/store.ts';
 
 /** A transaction of a fraction of a second, also where every decision is of another Principal, on a server that has time. */
-const MOST = 2_000;
+const MAX_BATCH = 2_000;
 /**
  * One that is short of time takes fewer in the same time; what it does not end in time is undone, and would be begun
  * again without end.
  */
-const FIRST = 250;
-const LEAST = 25;
+const FIRST_BATCH = 250;
+const MIN_BATCH = 25;
 
 type Deps = Pick<ServiceDeps, 'store' | 'clock'>;
 
@@ -26,11 +26,11 @@ export const rollUpUsage = async (deps: Deps, stop: AbortSignal): Promise<Rolled
   let counted = 0;
   for (;;) {
     const isSealed = await sealLedger(deps);
-    for (let limit = FIRST; !stop.aborted; ) {
+    for (let limit = FIRST_BATCH; !stop.aborted; ) {
       const batch = await countUpTo(deps, limit);
       counted += batch ?? 0;
       if (batch === 0) break;
-      limit = batch === null ? Math.ceil(limit / 2) : Math.min(MOST, limit * 2);
+      limit = batch === null ? Math.ceil(limit / 2) : Math.min(MAX_BATCH, limit * 2);
     }
     if (isSealed || stop.aborted) return { counted };
   }
@@ -42,7 +42,7 @@ const countUpTo = async ({ store }: Deps, limit: number): Promise<number | null>
     return await store.usage.countSealed(limit);
   } catch (error) {
     const wasBegun = error instanceof StoreError && error.kind !== 'unavailable';
-    if (wasBegun && limit > LEAST) return null;
+    if (wasBegun && limit > MIN_BATCH) return null;
     throw error;
   }
 };

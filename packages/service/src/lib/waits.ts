@@ -8,10 +8,10 @@ import type { Tenant } from '../ports/tenant.ts';
 
 const ASK_EVERY_MS = 500;
 /** On a node. No org and not all newcomers together, whom nobody knows, can keep the others from waiting. */
-const MOST = 1_024;
-const MOST_OF_NEWCOMERS = 512;
-const MOST_OF_ORG = 256;
-const MOST_OF_SUBJECT = 32;
+const MAX_WAITING = 1_024;
+const MAX_OF_NEWCOMERS = 512;
+const MAX_OF_ORG = 256;
+const MAX_OF_SUBJECT = 32;
 const RETRY_AFTER_SECONDS = 2;
 
 export class Waits {
@@ -96,10 +96,10 @@ interface Share {
 
 /** What a call of this tenant is counted for, the narrowest first. */
 const sharesOf = ({ crowd, org, subject }: Tenant): readonly Share[] => [
-  { name: `subject ${subject}`, most: MOST_OF_SUBJECT, whose: subject },
-  { name: `org ${org}`, most: MOST_OF_ORG, whose: `the org ${org}` },
+  { name: `subject ${subject}`, most: MAX_OF_SUBJECT, whose: subject },
+  { name: `org ${org}`, most: MAX_OF_ORG, whose: `the org ${org}` },
   ...(crowd === 'newcomers'
-    ? [{ name: 'newcomers', most: MOST_OF_NEWCOMERS, whose: 'orgs without an entitlement' }]
+    ? [{ name: 'newcomers', most: MAX_OF_NEWCOMERS, whose: 'orgs without an entitlement' }]
     : []),
-  { name: 'all', most: MOST, whose: 'all tenants' },
+  { name: 'all', most: MAX_WAITING, whose: 'all tenants' },
 ];

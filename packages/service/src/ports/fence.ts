@@ -14,8 +14,8 @@ export interface FenceHead {
   readonly atMs: number;
 }
 
-/** One object outside, and the tag of this state of it. */
-export interface OutsideObject {
+/** One object, and the tag (as an ETag) of this state of it. */
+export interface FenceObject {
   readonly text: string;
   readonly tag: string;
 }
@@ -24,8 +24,8 @@ export interface OutsideObject {
  * Objects outside the database, by keys of `[a-z0-9-]` segments with `/` between. What `put` has answered is durable and
  * seen by every later `find`. Methods reject when that cannot be told; a `put` that rejects may have taken place.
  */
-export interface OutsideStore {
-  find(key: string): Promise<OutsideObject | null>;
+export interface FenceStore {
+  find(key: string): Promise<FenceObject | null>;
   /** Compare and set. `tag` null: there must be none yet. False: there is another state, and nothing has changed. */
   put(key: string, text: string, tag: string | null): Promise<boolean>;
   /** The keys below a folder, in any order. */
@@ -52,11 +52,12 @@ export interface Beat {
   readonly quarantineMs: number;
 }
 
-export type KeptKind = 'status-list' | 'checkpoint' | 'name' | 'revoked';
+/** What is copied beside the fence, apart from its head. */
+export type FenceRecordKind = 'status-list' | 'checkpoint' | 'name' | 'revoked';
 
-/** Something that changed and is to be kept outside. */
+/** A row of the table `fence_notes`: a record that has changed and is to be copied beside the fence. */
 export interface FenceNote {
-  readonly kind: KeptKind;
+  readonly kind: FenceRecordKind;
   readonly name: string;
   readonly version: number;
   /** Its place in the order of notes: the one that waits longest has the lowest. */

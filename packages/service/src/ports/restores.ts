@@ -1,7 +1,7 @@
 /** Restores of the database to an earlier state, and what `svc-admin restore` needs for one (protocol §10). */
 import type { DidWeb, GrantId } from '@svc/protocol';
 import type { CheckpointRecord, Day } from './checkpoints.ts';
-import type { FenceHead, KeptKind } from './fence.ts';
+import type { FenceHead, FenceRecordKind } from './fence.ts';
 
 export interface RestoreRecord {
   readonly epoch: number;
@@ -55,7 +55,7 @@ export interface RestoreRepository {
   /** What this list says from now on counts as later than what was kept under that version. */
   raiseListVersion(url: string, version: number): Promise<void>;
   /** Of what waits to be copied beside the fence, the versions under which it would be kept, by name. */
-  listWaitingVersions(kind: KeptKind): Promise<ReadonlyMap<string, number>>;
+  listWaitingVersions(kind: FenceRecordKind): Promise<ReadonlyMap<string, number>>;
   /** Of these names, those that nobody has here. */
   listUnknownNames(names: readonly string[]): Promise<readonly string[]>;
   reserveNames(names: readonly string[], epoch: number): Promise<void>;

@@ -9,7 +9,7 @@ import type { ServiceDeps } from '../deps.ts';
 import { pauseAgain } from '../pauses/set-pause.ts';
 import type { EntitlementPush } from '../ports/entitlements.ts';
 import { compromiseKey, retireKey } from '../signing-keys/signing-keys.ts';
-import type { Kept } from './kept.ts';
+import type { FenceRecord } from './fence-records.ts';
 import type { LoggedRevocations } from './read-log.ts';
 
 /** For the audit log. */
@@ -35,7 +35,7 @@ export interface EndedAgain {
 /** Every step is safe to repeat. Rejects with the first that does not succeed. */
 export const endAgain = async (
   deps: ServiceDeps,
-  revoked: readonly Kept[],
+  revoked: readonly FenceRecord[],
   logged: LoggedRevocations,
 ): Promise<EndedAgain> => {
   const counts = { keys: 0, apiKeys: 0, agents: 0, entitlements: 0, pauses: 0 };
@@ -65,8 +65,8 @@ export const endAgain = async (
  * What is paused or resumed again is dated now, so only the latest change of each subject may be. Where dates
  * are equal or missing, a pause wins over a resumption.
  */
-export const withoutOlderPauses = (revoked: readonly Kept[]): readonly Kept[] => {
-  const latest = new Map<string, Kept>();
+export const withoutOlderPauses = (revoked: readonly FenceRecord[]): readonly FenceRecord[] => {
+  const latest = new Map<string, FenceRecord>();
   for (const one of revoked) {
     const other = latest.get(one.name);
     if (other === undefined || isLater(one.kept, other.kept)) latest.set(one.name, one);

@@ -10,7 +10,7 @@ import type { ServiceDeps } from '../deps.ts';
 import type { ClaimKind } from '../ports/claims.ts';
 import type { PrincipalRecord } from '../ports/principals.ts';
 import type { RelyingPartyRecord } from '../ports/relying-parties.ts';
-import type { Kept } from './kept.ts';
+import type { FenceRecord } from './fence-records.ts';
 import type { LoggedHandOver } from './read-log.ts';
 
 /** For the audit log. */
@@ -28,7 +28,10 @@ export interface HandedOverAgain {
 }
 
 /** Every step is safe to repeat. Rejects with the first that does not succeed. */
-export const handOverAgain = async (deps: ServiceDeps, names: readonly Kept[]): Promise<HandedOverAgain> => {
+export const handOverAgain = async (
+  deps: ServiceDeps,
+  names: readonly FenceRecord[],
+): Promise<HandedOverAgain> => {
   const counts = { released: 0, transferred: 0 };
   const waiting = await deps.store.restores.listWaitingVersions('name');
   for (const { name, kept } of names) {

@@ -14,7 +14,7 @@ import {
   identityOfKey,
   type PublishedIdentity,
 } from '../service-keys/service-identity.ts';
-import type { Kept } from './kept.ts';
+import type { FenceRecord } from './fence-records.ts';
 
 type Deps = Pick<ServiceDeps, 'store' | 'identity' | 'crypto' | 'clock'>;
 
@@ -31,7 +31,10 @@ export interface LostCheckpoints {
  * dated ahead was made by a clock that ran ahead, and its day goes on, and is closed when it is over; or the clock of this
  * machine is behind, and without it the day would be published twice.
  */
-export const listLostCheckpoints = async (deps: Deps, kept: readonly Kept[]): Promise<LostCheckpoints> => {
+export const listLostCheckpoints = async (
+  deps: Deps,
+  kept: readonly FenceRecord[],
+): Promise<LostCheckpoints> => {
   const lost: LostCheckpoint[] = [];
   const ahead: Day[] = [];
   for (const { name: day, kept: row } of [...kept].sort((a, b) => (a.name < b.name ? -1 : 1))) {

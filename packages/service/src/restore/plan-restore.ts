@@ -2,8 +2,8 @@
 import { TRUST_CONFIG } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import { HEAD_KEY, parseHead } from '../fence/head.ts';
-import type { FenceHead, OutsideStore } from '../ports/fence.ts';
-import { type Kept, listKept } from './kept.ts';
+import type { FenceHead, FenceStore } from '../ports/fence.ts';
+import { type FenceRecord, listFenceRecords } from './fence-records.ts';
 
 /** The longest a process can be told to decide on one head (`SVC_FENCE_MAX_AGE_MS`). */
 const LONGEST_ON_ONE_HEAD_MS = 10_000;
@@ -26,7 +26,7 @@ type Deps = Pick<ServiceDeps, 'store' | 'identity'>;
 /** Null: the database has what the fence names, and nothing is lost. Rejects with what stands in the way. */
 export const findLostSpan = async (
   { store, identity }: Deps,
-  outside: OutsideStore,
+  outside: FenceStore,
 ): Promise<LostSpan | null> => {
   const found = await outside.find(HEAD_KEY);
   if (found === null) throw new Error('there is no fence where SVC_FENCE says: nothing tells what was lost');
@@ -43,27 +43,31 @@ export const findLostSpan = async (
   };
 };
 
-export interface KeptOutside {
-  readonly lists: readonly Kept[];
-  readonly checkpoints: readonly Kept[];
-  readonly revoked: readonly Kept[];
-  readonly names: readonly Kept[];
+/** All objects beside the fence, by kind. */
+export interface FenceRecords {
+  readonly lists: readonly FenceRecord[];
+  readonly checkpoints: readonly FenceRecord[];
+  readonly revoked: readonly FenceRecord[];
+  readonly names: readonly FenceRecord[];
   /** Registered in the lost span, and unknown here. */
   readonly lostNames: readonly string[];
 }
 
-export const findKept = async ({ store, identity }: Deps, outside: OutsideStore): Promise<KeptOutside> => {
-  const lists = await listKept(outside, 'status-list');
-  const checkpoints = await listKept(outside, 'checkpoint');
-  const revoked = await listKept(outside, 'revoked');
-  const names = await listKept(outside, 'name');
+export const findFenceRecords = async (
+  { store, identity }: Deps,
+  outside: FenceStore,
+): Promise<FenceRecords> => {
+  const lists = await listFenceRecords(outside, 'status-list');
+  const checkpoints = await listFenceRecords(outside, 'checkpoint');
+  const revoked = await listFenceRecords(outside, 'revoked');
+  const names = await listFenceRecords(outside, 'name');
   return { lists, checkpoints, revoked, names, lostNames: await listLostNames({ store, identity }, names) };
 };
 
 /** Those that somebody held when they were kept, and nobody has here. */
 export const listLostNames = async (
   { store, identity }: Deps,
-  names: readonly Kept[],
+  names: readonly FenceRecord[],
 ): Promise<readonly string[]> => {
   const held = names.filter(({ kept }) => kept.principal !== null || kept.relying_party !== null);
   // The service makes these again by itself.

@@ -4,7 +4,7 @@
  */
 import { isJsonObject, type JsonObject, parseStrictJson } from '@svc/protocol';
 import type { ClaimKind } from '../ports/claims.ts';
-import type { Kept } from './kept.ts';
+import type { FenceRecord } from './fence-records.ts';
 
 /** A DID that was transferred, or released, at `atMs` by the node's clock. */
 export interface LoggedHandOver {
@@ -25,7 +25,7 @@ export interface LoggedRevocations {
   readonly compromisedKeys: ReadonlyMap<string, string>;
   readonly apiKeys: ReadonlySet<string>;
   /** In the form of what is kept beside the fence. */
-  readonly ended: readonly Kept[];
+  readonly ended: readonly FenceRecord[];
   /** In the order of their time, whichever node's log they stand in. */
   readonly handedOver: readonly LoggedHandOver[];
 }
@@ -34,7 +34,7 @@ export const readRevocationLog = (lines: Iterable<string>): LoggedRevocations =>
   const grants = new Map<string, string>();
   const compromisedKeys = new Map<string, string>();
   const apiKeys = new Set<string>();
-  const ended: Kept[] = [];
+  const ended: FenceRecord[] = [];
   const handedOver: LoggedHandOver[] = [];
   for (const line of lines) {
     // Most lines of a log are others.

@@ -15,13 +15,13 @@
 import { CLAIM_MS } from '../claims/claim.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { formatHead, HEAD_KEY } from '../fence/head.ts';
-import type { FenceHead, OutsideStore } from '../ports/fence.ts';
+import type { FenceHead, FenceStore } from '../ports/fence.ts';
 import type { RestoreRecord } from '../ports/restores.ts';
 import { type EndedAgain, endAgain } from './end-again.ts';
+import { type FenceRecord, listFenceRecords } from './fence-records.ts';
 import { type HandedOverAgain, handOverAgain, handOverLogged } from './hand-over-again.ts';
-import { type Kept, listKept } from './kept.ts';
 import { type LostCheckpoint, listLostCheckpoints } from './lost-checkpoints.ts';
-import { findKept, type KeptOutside, type LostSpan, listLostNames } from './plan-restore.ts';
+import { type FenceRecords, findFenceRecords, type LostSpan, listLostNames } from './plan-restore.ts';
 import type { LoggedRevocations } from './read-log.ts';
 import { revokeAgain } from './revoke-again.ts';
 import { signRestoreStatement } from './statement.ts';
@@ -57,14 +57,14 @@ export interface RestoreOptions extends WithholdOptions {
 /** Rejects with what stands in the way; then the database is still behind the fence. */
 export const restoreLedger = async (
   deps: ServiceDeps,
-  outside: OutsideStore,
+  outside: FenceStore,
   span: LostSpan,
   logged: LoggedRevocations,
   options: RestoreOptions = {},
 ): Promise<Restore> => {
   if (options.leaveAhead !== true) await refuseAhead(deps, outside);
   const claimed = await claim(deps, outside, span);
-  const { lists, checkpoints, revoked, names } = await findKept(deps, outside);
+  const { lists, checkpoints, revoked, names } = await findFenceRecords(deps, outside);
   const takenAgain = await takeAgain(deps, { lists, revoked, names }, logged, span, options);
   const lostNames = await listLostNames(deps, names);
   const { lost } = await listLostCheckpoints(deps, checkpoints);
@@ -88,8 +88,8 @@ export const restoreLedger = async (
   return { restore: { ...restore, statement }, takenAgain, reservedNames: lostNames, withheld };
 };
 
-const refuseAhead = async (deps: ServiceDeps, outside: OutsideStore): Promise<void> => {
-  const { ahead } = await listLostCheckpoints(deps, await listKept(outside, 'checkpoint'));
+const refuseAhead = async (deps: ServiceDeps, outside: FenceStore): Promise<void> => {
+  const { ahead } = await listLostCheckpoints(deps, await listFenceRecords(outside, 'checkpoint'));
   if (ahead.length === 0) return;
   throw new Error(
     `the checkpoints of ${ahead.join(', ')} are dated ahead of this machine’s clock, which shows ${new Date(deps.clock.nowMs()).toISOString()}. ` +
@@ -100,7 +100,7 @@ const refuseAhead = async (deps: ServiceDeps, outside: OutsideStore): Promise<vo
 /** What was kept first, then what only the log tells. */
 const takeAgain = async (
   deps: ServiceDeps,
-  { lists, revoked, names }: Pick<KeptOutside, 'lists' | 'revoked' | 'names'>,
+  { lists, revoked, names }: Pick<FenceRecords, 'lists' | 'revoked' | 'names'>,
   logged: LoggedRevocations,
   span: LostSpan,
   options: WithholdOptions,
@@ -116,7 +116,7 @@ const takeAgain = async (
 /** Of the same instant as the head that it replaces, so that the lost span stays the same for whoever begins anew. */
 const claim = async (
   { identity, random }: ServiceDeps,
-  outside: OutsideStore,
+  outside: FenceStore,
   { head, tag }: LostSpan,
 ): Promise<FenceHead> => {
   const nonce = Buffer.from(random.bytes(16)).toString('hex');
@@ -125,7 +125,7 @@ const claim = async (
   throw new Error('the fence moved: a service still works on the former database; stop it, then begin again');
 };
 
-const highestListNumber = async ({ store }: ServiceDeps, lists: readonly Kept[]): Promise<number> =>
+const highestListNumber = async ({ store }: ServiceDeps, lists: readonly FenceRecord[]): Promise<number> =>
   lists.reduce(
     (highest, { kept }) => Math.max(highest, Number(kept.number)),
     await store.restores.highestListNumber(),

@@ -11,8 +11,8 @@ import { Revoker } from '../grants/revoke-grant.ts';
 import { setStatusBits } from '../grants/status-list.ts';
 import type { Repositories } from '../ports/store.ts';
 import { identityOfKey } from '../service-keys/service-identity.ts';
-import type { Kept } from './kept.ts';
-import type { KeptOutside, LostSpan } from './plan-restore.ts';
+import type { FenceRecord } from './fence-records.ts';
+import type { FenceRecords, LostSpan } from './plan-restore.ts';
 import type { LoggedRevocations } from './read-log.ts';
 
 /** For the audit log. */
@@ -34,7 +34,7 @@ export interface RevokeOptions {
  */
 export const revokeAgain = async (
   deps: ServiceDeps,
-  { lists, revoked }: Pick<KeptOutside, 'lists' | 'revoked'>,
+  { lists, revoked }: Pick<FenceRecords, 'lists' | 'revoked'>,
   logged: LoggedRevocations,
   { lostFromMs }: Pick<LostSpan, 'lostFromMs'>,
   { step = STEP }: RevokeOptions = {},
@@ -56,7 +56,7 @@ export const revokeAgain = async (
  * A kill switch may have revoked all Grants of a list, so that they are taken in steps, each its own transaction. The first
  * one also has the list; where a later one is cut off, the next restore finds what is left.
  */
-const revokeByList = async (deps: ServiceDeps, list: KeptList, step: number): Promise<void> => {
+const revokeByList = async (deps: ServiceDeps, list: RevokedEntries, step: number): Promise<void> => {
   const { store, clock } = deps;
   const inSteps = { deadlineMs: DEADLINE_MS };
   const lost = await store.transaction((tx) => beginList(deps, tx, list, step), inSteps);
@@ -68,14 +68,14 @@ const revokeByList = async (deps: ServiceDeps, list: KeptList, step: number): Pr
 };
 
 /** Entries of a list that are revoked. */
-interface KeptList {
+interface RevokedEntries {
   readonly url: string;
   readonly bits: Uint8Array;
   /** Under which the list was kept; null: the list did not say it yet. */
   readonly version: number | null;
 }
 
-const readList = ({ identity, crypto }: ServiceDeps, { name: url, kept }: Kept): KeptList => {
+const readList = ({ identity, crypto }: ServiceDeps, { name: url, kept }: FenceRecord): RevokedEntries => {
   const text = String(kept.credential);
   // A bit counts whatever has become of the key since, or of the service's DID: it can only take away.
   const signer = { identity: identityOfKey(identity, kidOfJws(text, text.length) ?? ''), crypto };
@@ -85,7 +85,7 @@ const readList = ({ identity, crypto }: ServiceDeps, { name: url, kept }: Kept):
 };
 
 /** Of what was taken back, the Grants whose list nothing signed; null: it is something else, or the list had them by then. */
-const readUnlisted = ({ name, kept: { url, bits } }: Kept): KeptList | null => {
+const readUnlisted = ({ name, kept: { url, bits } }: FenceRecord): RevokedEntries | null => {
   if (!name.startsWith('unlisted:') || typeof url !== 'string' || typeof bits !== 'string') return null;
   return { url, bits: Buffer.from(bits, 'base64'), version: null };
 };
@@ -99,7 +99,7 @@ const inChunks = <One>(all: readonly One[], size: number): readonly (readonly On
 const beginList = async (
   deps: ServiceDeps,
   tx: Repositories,
-  { url, bits, version }: KeptList,
+  { url, bits, version }: RevokedEntries,
   step: number,
 ) => {
   const unrevoked = await tx.restores.listUnrevoked(url);

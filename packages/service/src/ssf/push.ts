@@ -86,10 +86,10 @@ const parseObject = (text: string): JsonObject | null => {
 /** The header, and each part of it that is long enough to be a credential. */
 const withoutSecret = (text: string, authorization: string): string =>
   [authorization, ...authorization.split(/[\s,;="]+/)]
-    .filter((part) => part.length >= LEAST_SECRET_CHARS)
+    .filter((part) => part.length >= MIN_SECRET_CHARS)
     .reduce((left, part) => left.replaceAll(part, '[authorization]'), text);
 
-const LEAST_SECRET_CHARS = 8;
+const MIN_SECRET_CHARS = 8;
 
 /**
  * The service has paused the stream by itself, and says so on it: a stream-updated event (SSF 1.0 §8.1.5). Sent once:

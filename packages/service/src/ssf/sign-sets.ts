@@ -14,7 +14,7 @@ import { setClaims, signSet } from './set.ts';
 
 /** For one answer. */
 const SIGNING_MS = 1_000;
-const MOST_WAITING = 1_024;
+const MAX_WAITING = 1_024;
 /** Of one SET in the place: longer than any signer allows itself. What takes longer is given up, and the next one is tried. */
 const PLACE_MS = 2_000;
 /** What was signed and not acknowledged is asked for again, and so is what was signed too late for its answer. */
@@ -24,7 +24,7 @@ type Deps = { readonly identity: Pick<ServiceDeps['identity'], 'baseUrl' | 'did'
 
 export class SetSigner {
   readonly #turns = new FairQueue({
-    ...{ atOnce: 1, atOncePerOrg: 1, maxWaiting: MOST_WAITING, waitMs: SIGNING_MS },
+    ...{ atOnce: 1, atOncePerOrg: 1, maxWaiting: MAX_WAITING, waitMs: SIGNING_MS },
     refuse: (why) => serviceUnavailable(`SETs: ${why}`),
   });
   readonly #signed = new LRUCache<string, string>({ max: REMEMBERED });

@@ -129,8 +129,8 @@ const findRival = (
   return ofProof === undefined ? null : { rival: ofProof, loses: 'REPLAY' };
 };
 
-const idempotencyKeyOf = ({ grounds: { asked, entitled } }: Contender): string | null =>
-  asked.idempotency === null ? null : `${entitled.caller.subject} ${asked.idempotency.key}`;
+const idempotencyKeyOf = ({ grounds: { call, entitled } }: Contender): string | null =>
+  call.idempotency === null ? null : `${entitled.caller.subject} ${call.idempotency.key}`;
 
 /** What became of the contenders of a chain, once its links have these outcomes. `OVERTAKEN`: nothing is settled. */
 export const concludeChain = (
@@ -151,8 +151,7 @@ export const concludeChain = (
   return [...settled, ...lost, ...refused, ...unsigned];
 };
 
-const isLate = ({ grounds }: Contender): boolean =>
-  performance.now() > grounds.asked.answerByMs - SETTLING_MS;
+const isLate = ({ grounds }: Contender): boolean => performance.now() > grounds.call.answerByMs - SETTLING_MS;
 
 /** Throws where a decision begun now might not be stored before its caller is answered. */
 export const refuseLate = (contender: Contender): void => {

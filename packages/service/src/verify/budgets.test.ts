@@ -18,7 +18,7 @@ const groundsWith = (
   relyingPartyDid = 'did:web:shop.example',
   org = 'did:web:shop.example',
 ): Grounds => {
-  const asked = {
+  const call = {
     request,
     presented: parsePresented(request),
     idempotency: null,
@@ -34,7 +34,7 @@ const groundsWith = (
   };
   const caller = { subject: relyingParty.did, relyingParty, key: { keyHash: '', keyId: '' } };
   const entitled = { caller, productionCheck: null, uncovered: null };
-  return { asked, entitled, loaded: { facts: {}, usedPrincipal: null } } as unknown as Grounds;
+  return { call, entitled, loaded: { facts: {}, usedPrincipal: null } } as unknown as Grounds;
 };
 
 type Decide = (facts: readonly (BudgetFacts | null)[]) => Promise<readonly DecisionCommit[]>;

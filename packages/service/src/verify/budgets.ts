@@ -70,7 +70,7 @@ export class Budgets {
 
   /** Evaluates and stores a decision on the balances of this Grant. Rejects when it was not sent. */
   async decide(grounds: Grounds, grantId: GrantId): Promise<Settled> {
-    const { proof } = grounds.asked.presented;
+    const { proof } = grounds.call.presented;
     const jti = proof.ok ? proof.value.jti : null;
     const interest = this.interests.get(grantId) ?? { underWay: 0, line: null };
     this.interests.set(grantId, interest);
@@ -85,7 +85,7 @@ export class Budgets {
   }
 
   private async settleOn(interest: Interest, contender: Contender): Promise<Settled> {
-    const { tenant } = contender.grounds.asked;
+    const { tenant } = contender.grounds.call;
     const isAlone = interest.line === null && interest.underWay < CROWD;
     let result = isAlone ? await this.shared.submit(contender, tenant) : 'CONTENDED';
     while (result === 'CONTENDED') {
@@ -147,7 +147,7 @@ export class Budgets {
 
 /** Those who draw on one Grant stand in line each for itself, and go together with the first whose turn it is. */
 const tenantsOf = (batch: readonly Contender[]): readonly Entrant[] => {
-  const tenants = batch.map(({ grounds }) => grounds.asked.tenant);
+  const tenants = batch.map(({ grounds }) => grounds.call.tenant);
   return [...new Map(tenants.map((tenant) => [pathOf(tenant).join(' '), { tenant }])).values()];
 };
 

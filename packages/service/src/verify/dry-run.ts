@@ -47,8 +47,8 @@ export const dryRunOn = async (
   { store, clock }: Pick<ServiceDeps, 'store' | 'clock'>,
   grounds: Grounds,
 ): Promise<{ readonly dryRun: DryRun; readonly decided: Decided }> => {
-  const { asked, loaded, entitled } = grounds;
-  const { presented, tenant } = asked;
+  const { call, loaded, entitled } = grounds;
+  const { presented, tenant } = call;
   const { grant, proof } = presented;
   const query = grant.ok ? { grantId: grant.value.id, jti: proof.ok ? proof.value.jti : null } : null;
   const [budget] = query === null ? [] : await store.as(tenant).verify.findBudgets([query]);

@@ -20,8 +20,8 @@ import type { Idempotency } from './answer.ts';
 import type { LoadedFacts } from './facts.ts';
 import type { EntitledCaller } from './gate.ts';
 
-/** One request as it came in. */
-export interface Asked {
+/** One call that asks for a verification, with what belongs to it alone. */
+export interface VerifyCall {
   readonly request: VerifyRequest;
   readonly presented: Presented;
   readonly idempotency: Idempotency | null;
@@ -37,14 +37,14 @@ export interface Asked {
 
 /** What a decision rests on, one member from each stage before it. */
 export interface Grounds {
-  readonly asked: Asked;
+  readonly call: VerifyCall;
   readonly entitled: EntitledCaller;
   readonly loaded: LoadedFacts;
 }
 
-export const contextOf = ({ asked, entitled }: Grounds, nowMs: number): EvaluationContext => {
+export const contextOf = ({ call, entitled }: Grounds, nowMs: number): EvaluationContext => {
   const { did, profile, proofWindowSeconds } = entitled.caller.relyingParty;
-  return { relyingParty: { did, profile, proofWindowSeconds }, nowMs, crypto: asked.crypto };
+  return { relyingParty: { did, profile, proofWindowSeconds }, nowMs, crypto: call.crypto };
 };
 
 /** `known`: facts that take the place of those loaded. */
@@ -54,7 +54,7 @@ export const evaluateAt = (
   known: Pick<Facts, 'balances' | 'spent'> = {},
 ): Decided | Undecided =>
   evaluate(
-    grounds.asked.presented,
+    grounds.call.presented,
     { ...seenBy(nowMs, factsFor(grounds)), ...known },
     contextOf(grounds, nowMs),
   );

@@ -54,8 +54,8 @@ const NOTHING: LoadedFacts = { facts: {}, usedPrincipal: null, isWithheld: false
 
 type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'crypto' | 'identity' | 'log' | 'didResolver'>;
 
-/** What is asked for, by whom. */
-interface Asking {
+/** Whose facts are loaded: what was presented, and for whom. */
+interface FactsRequest {
   readonly presented: Presented;
   readonly tenant: Tenant;
   /** Called before a host of somebody else is waited for. */
@@ -80,7 +80,7 @@ export class FactLoader {
    * when that is wrong. Rejects when storage cannot be asked.
    */
   async load(
-    { presented: { grant }, tenant, noteOutsideWait }: Asking,
+    { presented: { grant }, tenant, noteOutsideWait }: FactsRequest,
     proofSpent: boolean,
   ): Promise<LoadedFacts> {
     if (!grant.ok) return NOTHING;

@@ -30,7 +30,7 @@ const commitOf = (
     key: { keyHash: '', keyId: '' },
   };
   const grounds = {
-    asked: { idempotency: null },
+    call: { idempotency: null },
     entitled: { caller, productionCheck: null },
     loaded: { usedPrincipal: null, facts: { allocation: found({ grantHash: bound }) } },
   };

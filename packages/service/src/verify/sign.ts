@@ -54,7 +54,7 @@ export const draftDecision = (
   nowMs: number,
 ): DraftedDecision => {
   const receiptId = `drc_${encodeUlid(nowMs, random.bytes(10))}` as ReceiptId;
-  const body = buildReceiptBody(grounds.asked.request, decided, { ...contextOf(grounds, nowMs), receiptId });
+  const body = buildReceiptBody(grounds.call.request, decided, { ...contextOf(grounds, nowMs), receiptId });
   const { maxBytes } = identity.receiptKeys.signer;
   if (maxBytes !== undefined) refuseUnsignable(body, identity.receiptKeys.signer.kid, maxBytes);
   return { body, grounds, decided, nowMs };
@@ -102,7 +102,7 @@ export const signDecision = async (
 ): Promise<SignedDecision> => signDraft(deps, draftDecision(deps, grounds, decided, nowMs));
 
 export const buildDecisionCommit = (
-  { asked, entitled, loaded: { usedPrincipal, facts } }: Grounds,
+  { call, entitled, loaded: { usedPrincipal, facts } }: Grounds,
   decided: Decided,
   signed: Pick<DecisionCommit, 'receiptId' | 'jws' | 'evaluatedAtMs'> & { readonly grantHash: Sha256 },
 ): DecisionCommit => {
@@ -127,7 +127,7 @@ export const buildDecisionCommit = (
     action: P15 === undefined ? null : actionColumns(P15.action),
     spend: spendOf(decided),
     bindsGrantHash: decided.decision === 'ALLOW' && !isBound(facts) ? signed.grantHash : null,
-    idempotency: asked.idempotency,
+    idempotency: call.idempotency,
     productionCheck: isSandboxProven(entitled, decided) ? null : entitled.productionCheck,
     budget: balances === undefined ? null : { balances, consumption: decided.consumption },
   };

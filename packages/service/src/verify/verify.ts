@@ -26,7 +26,7 @@ import type { Settled } from './budget-chain.ts';
 import { Budgets } from './budgets.ts';
 import { Committer } from './commit.ts';
 import { type DryRun, dryRunOn } from './dry-run.ts';
-import { type Asked, evaluateBeforeBalances, type Grounds } from './evaluate.ts';
+import { evaluateBeforeBalances, type Grounds, type VerifyCall } from './evaluate.ts';
 import { FactLoader } from './facts.ts';
 import { type EntitledCaller, EntitlementGate, type WithoutPlan } from './gate.ts';
 import { isBound, signDecision } from './sign.ts';
@@ -99,8 +99,8 @@ export class Verifier {
     options: VerifyOptions = {},
   ): Promise<VerifyAnswer> {
     // What is under way at the deadline may still be stored; the caller hears that it is not known.
-    const answer = await this.inTime(caller, request, { idempotency, ...options }, (asked) =>
-      this.findOrDecide(caller, asked),
+    const answer = await this.inTime(caller, request, { idempotency, ...options }, (call) =>
+      this.findOrDecide(caller, call),
     );
     this.observer.onAnswer?.(answer);
     if (isTracing()) noteOnSpan(factsOf(answer));
@@ -112,11 +112,11 @@ export class Verifier {
    * are read anew, since no commit does. Rejects as `verify` does, but for `CONFLICT`.
    */
   dryRun(caller: RpCaller, request: VerifyRequest, options: VerifyOptions = {}): Promise<DryRun> {
-    return this.inTime(caller, request, { idempotency: null, ...options }, async (asked) => {
-      const { presented } = asked;
+    return this.inTime(caller, request, { idempotency: null, ...options }, async (call) => {
+      const { presented } = call;
       this.facts.forget(presented);
       const entitled = await this.admitAgain(caller, presented);
-      const grounds = { asked, entitled, loaded: await this.facts.load(asked, false) };
+      const grounds = { call, entitled, loaded: await this.facts.load(call, false) };
       const { dryRun, decided } = await dryRunOn(this.deps, grounds);
       if (grounds.loaded.isWithheld) refuseWithheld(grounds, decided);
       return dryRun;
@@ -128,7 +128,7 @@ export class Verifier {
     caller: RpCaller,
     request: VerifyRequest,
     { idempotency, answerByMs: dueMs = null, noteOutsideWait = () => {} }: InTimeOptions,
-    work: (asked: Asked) => Promise<T>,
+    work: (call: VerifyCall) => Promise<T>,
   ): Promise<T> {
     this.deps.holds.assertNone();
     const answerByMs = dueMs ?? performance.now() + VERIFY_DEADLINE_MS;
@@ -136,9 +136,9 @@ export class Verifier {
     if (leftMs <= 0) throw serviceUnavailable('verify: deadline before the first look-up');
     const { presented, crypto } = this.memo.read(request);
     const tenant = tenantOf(caller);
-    const asked = { request, presented, idempotency, tenant, answerByMs, crypto, noteOutsideWait };
+    const call = { request, presented, idempotency, tenant, answerByMs, crypto, noteOutsideWait };
     try {
-      const result = await withinMs(leftMs, work(asked), () => {
+      const result = await withinMs(leftMs, work(call), () => {
         throw serviceUnavailable('verify: deadline');
       });
       // A process that was stopped in between, or whose database was replaced, must not hand out what it found there.
@@ -150,38 +150,38 @@ export class Verifier {
     }
   }
 
-  private async findOrDecide(caller: RpCaller, asked: Asked): Promise<VerifyAnswer> {
-    const prior = await this.findStored(caller, asked);
+  private async findOrDecide(caller: RpCaller, call: VerifyCall): Promise<VerifyAnswer> {
+    const prior = await this.findStored(caller, call);
     if (prior !== null) {
       // Nothing is committed here that would read the key again, so it is read now.
       await this.readAgain(caller);
       return prior;
     }
     try {
-      return await this.decide(caller, asked);
+      return await this.decide(caller, call);
     } catch (error) {
       if (!(error instanceof ServiceError && error.code === 'PLAN_REQUIRED')) throw error;
       // The last check that the plan covered may have been the same request, stored meanwhile.
-      const stored = await this.findStored(caller, asked);
+      const stored = await this.findStored(caller, call);
       if (stored === null) throw error;
       return stored;
     }
   }
 
-  private async decide(first: RpCaller, asked: Asked): Promise<VerifyAnswer> {
-    const { presented } = asked;
+  private async decide(first: RpCaller, call: VerifyCall): Promise<VerifyAnswer> {
+    const { presented } = call;
     let entitled =
       traced('gate', () => this.gate.guess(first, presented)) ?? (await this.admitAgain(first, presented));
     let isProofSpent = false;
     for (let evaluation = 1; evaluation <= MAX_EVALUATIONS; evaluation++) {
-      if (performance.now() >= asked.answerByMs) throw serviceUnavailable('verify: too late to decide');
-      const loaded = await traced('facts', () => this.facts.load(asked, isProofSpent));
-      const { outcome, answer } = await this.decideOn({ asked, entitled, loaded });
+      if (performance.now() >= call.answerByMs) throw serviceUnavailable('verify: too late to decide');
+      const loaded = await traced('facts', () => this.facts.load(call, isProofSpent));
+      const { outcome, answer } = await this.decideOn({ call, entitled, loaded });
       switch (outcome) {
         case 'STORED':
           if (answer === null) throw internal('stored without having been evaluated');
           this.gate.noteStored(entitled);
-          if (answer.decision === 'ALLOW') this.facts.noteAllowed(presented, asked.crypto);
+          if (answer.decision === 'ALLOW') this.facts.noteAllowed(presented, call.crypto);
           return answer;
         case 'REPLAY':
           isProofSpent = true;
@@ -193,7 +193,7 @@ export class Verifier {
           entitled = await this.admitAgain(entitled.caller, presented);
           break;
         case 'IDEMPOTENCY_TAKEN': {
-          const prior = await this.findStored(entitled.caller, asked);
+          const prior = await this.findStored(entitled.caller, call);
           if (prior !== null) return prior;
           // The request that held the key has let go of it: its Proof was spent. Now it is free.
           break;
@@ -221,7 +221,7 @@ export class Verifier {
     if (evaluation.kind === 'on balances') return this.budgets.decide(grounds, evaluation.grantId);
     const signing = () => signDecision(this.deps, grounds, evaluation, nowMs);
     const { commit, answer } = await traced('sign', signing);
-    return { outcome: await this.committer.commit(commit, grounds.asked.tenant), answer };
+    return { outcome: await this.committer.commit(commit, grounds.call.tenant), answer };
   }
 
   private admitAgain(caller: RpCaller, presented: Presented): Promise<EntitledCaller> {
@@ -235,7 +235,10 @@ export class Verifier {
     return live;
   }
 
-  private async findStored(caller: RpCaller, { idempotency, tenant }: Asked): Promise<VerifyAnswer | null> {
+  private async findStored(
+    caller: RpCaller,
+    { idempotency, tenant }: VerifyCall,
+  ): Promise<VerifyAnswer | null> {
     if (idempotency === null) return null;
     const prior = await findStoredAnswer(this.deps.store.as(tenant).verify, caller.subject, idempotency);
     // Its own answer may never have been given: it can be visible, and not yet where it outlives a machine.

@@ -6,9 +6,9 @@ import type { Condition } from '@svc/cold-ledger';
 import { REASON_CODES } from '@svc/protocol';
 import type { Search } from '../decision-search/search.ts';
 
-type Asked = Pick<Search, 'relyingParties' | 'principal' | 'keyId' | 'grantId' | 'reason' | 'decision'>;
+type RowFilter = Pick<Search, 'relyingParties' | 'principal' | 'keyId' | 'grantId' | 'reason' | 'decision'>;
 
-export const rowConditions = (asked: Asked): Condition[] => {
+export const rowConditions = (asked: RowFilter): Condition[] => {
   const { relyingParties, principal, keyId, grantId, reason, decision } = asked;
   return [
     ...(relyingParties === null ? [] : [{ column: 'relying_party', oneOf: relyingParties }]),

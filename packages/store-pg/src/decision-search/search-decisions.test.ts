@@ -21,12 +21,12 @@ import type { Database } from '../database.ts';
 import { lowestReceiptId } from '../receipt-ids.ts';
 import { decisionRepository } from '../repositories/decisions.ts';
 import type { Shape } from './cold-days.ts';
-import { type Found, searchHotDays } from './search-decisions.ts';
+import { type RowWithId, searchHotDays } from './search-decisions.ts';
 
 const stores = withStores();
 
 const cold = new ColdReader(null);
-const IDS: Shape<Found> = {
+const IDS: Shape<RowWithId> = {
   sql: 'receipt_id as "receiptId"',
   columns: [],
   rowOf: () => {

@@ -26,12 +26,12 @@ import type { Search } from './search.ts';
 import { daysWithAny, everyMonth, type Range, type Span } from './spans.ts';
 import { spanStatement } from './statements.ts';
 
-export interface Found {
+export interface RowWithId {
   readonly receiptId: ReceiptId;
 }
 
 /** The newest `limit` rows of the filter that are in the database, or all there are. No object is read. */
-export const searchHotDays = async <Row extends Found>(
+export const searchHotDays = async <Row extends RowWithId>(
   ledger: Ledger,
   filter: DecisionListFilter,
   shape: Shape<Row>,
@@ -42,7 +42,7 @@ export const searchHotDays = async <Row extends Found>(
  * The newest `limit` rows of all days, but a page ends where its time in cold days is over: it has fewer rows then, and
  * says where the next one begins.
  */
-export const searchPage = async <Row extends Found>(
+export const searchPage = async <Row extends RowWithId>(
   ledger: Ledger,
   filter: DecisionListFilter,
   shape: Shape<Row>,
@@ -54,7 +54,7 @@ export const searchPage = async <Row extends Found>(
 
 type Reach = 'all days' | 'hot days';
 
-const search = async <Row extends Found>(
+const search = async <Row extends RowWithId>(
   ledger: Ledger,
   filter: DecisionListFilter,
   shape: Shape<Row>,
@@ -69,7 +69,7 @@ const search = async <Row extends Found>(
         reach === 'all days' ? ledger.cold.pageMs : null,
       );
 
-async function searchOnce<Row extends Found>(
+async function searchOnce<Row extends RowWithId>(
   question: Question,
   filter: DecisionListFilter,
   shape: Shape<Row>,
@@ -103,7 +103,7 @@ async function searchOnce<Row extends Found>(
  * Each is in order by itself, and no receipt is in two of them. Below where one of them has ended the others may have
  * what it has not.
  */
-const merge = <Row extends Found>(all: readonly FoundRows<Row>[]): FoundRows<Row> => {
+const merge = <Row extends RowWithId>(all: readonly FoundRows<Row>[]): FoundRows<Row> => {
   const ends = all.flatMap(({ readFrom }) => (readFrom === null ? [] : [readFrom]));
   const readFrom = ends.length === 0 ? null : ends.reduce(higherId);
   const rows = all
@@ -112,7 +112,7 @@ const merge = <Row extends Found>(all: readonly FoundRows<Row>[]): FoundRows<Row
   return { rows: all.length === 1 ? rows : rows.sort(byDescendingId), readFrom };
 };
 
-const byDescendingId = (a: Found, b: Found): number => (a.receiptId > b.receiptId ? -1 : 1);
+const byDescendingId = (a: RowWithId, b: RowWithId): number => (a.receiptId > b.receiptId ? -1 : 1);
 
 type ReadSpan<Row> = (search: Search, span: Span, limit: number) => Promise<FoundRows<Row>>;
 

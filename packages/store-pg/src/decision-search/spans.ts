@@ -27,14 +27,14 @@ export interface Span {
 }
 
 /** More partitions than this are never planned or locked by one statement. */
-export const MOST_DAYS = 31;
+export const MAX_DAYS = 31;
 /** A day that has more than this many of what is looked for is walked through. */
 const SPARSE_VERIFIES = 1_000;
 
 /** The whole range, a month at a time, for where nothing has been counted. */
 export function* everyMonth({ from, before }: Range): Generator<Span> {
   for (let end = before; from < end; ) {
-    const start = higherId(from, firstIdOfDay(lastDayOf(end) + 1 - MOST_DAYS));
+    const start = higherId(from, firstIdOfDay(lastDayOf(end) + 1 - MAX_DAYS));
     yield { parts: [{ from: start, before: end }], density: 'unknown' };
     end = start;
   }
@@ -54,7 +54,7 @@ export async function* daysWithAny(
   for await (const day of countedDays(database, search, range)) {
     const isCold = coldDays.has(day.number);
     // A day that is walked through stands alone: the walk would read the others to their ends.
-    const endsGroup = verifies >= lacking() || group.length === MOST_DAYS || isDense(day, search) || isCold;
+    const endsGroup = verifies >= lacking() || group.length === MAX_DAYS || isDense(day, search) || isCold;
     if (group.length > 0 && endsGroup) {
       yield spanOf(group, range, search);
       group = [];

@@ -8,7 +8,7 @@ import { Conditions } from '../conditions.ts';
 import { dayNumberOf, firstIdOfDay, partitionOfDay } from '../receipt-ids.ts';
 import type { Statement } from '../statement.ts';
 import type { Search } from './search.ts';
-import { MOST_DAYS, type Part, type Span } from './spans.ts';
+import { MAX_DAYS, type Part, type Span } from './spans.ts';
 
 /**
  * Answers at most `limit` rows of the columns, which `receipt_id` is among, the newest first. Each part is a query of
@@ -75,10 +75,10 @@ function conditionsOf(search: Search, isLed: boolean): Conditions {
 /** Rows by descending ids, which are given in this order. */
 export function* byIdsStatements(ids: readonly ReceiptId[], columns: string): Generator<Statement> {
   const days = [...groupByDay(ids)];
-  for (let at = 0; at < days.length; at += MOST_DAYS) {
+  for (let at = 0; at < days.length; at += MAX_DAYS) {
     const where = new Conditions();
     const parts = days
-      .slice(at, at + MOST_DAYS)
+      .slice(at, at + MAX_DAYS)
       .map(
         ([day, those]) =>
           `select ${columns} from ${partitionOfDay(day)} as receipts where receipt_id = any (${where.parameter(those)}::text[])`,

@@ -13,7 +13,7 @@ import {
 import { againIfMoved, type ColdReader, findColdDays, type Question } from '../cold/cold-reader.ts';
 import type { Database } from '../database.ts';
 import { decisionOf, SHOWN, type Shape } from '../decision-search/cold-days.ts';
-import { type Found, searchHotDays, searchPage } from '../decision-search/search-decisions.ts';
+import { type RowWithId, searchHotDays, searchPage } from '../decision-search/search-decisions.ts';
 import { byIdsStatements } from '../decision-search/statements.ts';
 import { dayOfId } from '../receipt-ids.ts';
 
@@ -27,7 +27,7 @@ const exported = `${summary}, jws,
   (select coalesce(sum(400 + length(concat(evidence_ref, note, reporter_signature))), 0)
    from attestations a where a.receipt_id = receipts.receipt_id) as "outcomeChars"`;
 
-const IDS: Shape<Found> = {
+const IDS: Shape<RowWithId> = {
   sql: id,
   columns: [],
   rowOf: ({ receipt_id: receiptId }) => ({ receiptId: receiptId as ReceiptId }),

@@ -18,12 +18,15 @@ const findReportedSql = `
   union all
   select null, null, null, null, null, manifest_hash from cold_days where day = $2 and state = 'cold'`;
 
-type Found = ReceiptRecord | { readonly receiptId: null; readonly hash: Sha256 };
-type FoundReported = (ReportedReceipt & { readonly hash: null }) | { readonly hash: Sha256 };
+type ReceiptOrManifest = ReceiptRecord | { readonly receiptId: null; readonly hash: Sha256 };
+type ReportedOrManifest = (ReportedReceipt & { readonly hash: null }) | { readonly hash: Sha256 };
 
 export function receiptRepository(database: Database, cold: ColdReader): ReceiptRepository {
   const find = async (question: Question, receiptId: ReceiptId): Promise<ReceiptRecord | null> => {
-    const [found] = await database.read<Found>({ text: findSql, values: [receiptId, dayOfId(receiptId)] });
+    const [found] = await database.read<ReceiptOrManifest>({
+      text: findSql,
+      values: [receiptId, dayOfId(receiptId)],
+    });
     if (found === undefined) return null;
     if (found.receiptId !== null) {
       const { relyingParty, jws } = found;
@@ -34,7 +37,7 @@ export function receiptRepository(database: Database, cold: ColdReader): Receipt
   };
   const findReported = async (question: Question, receiptId: ReceiptId): Promise<ReportedReceipt | null> => {
     const values = [receiptId, dayOfId(receiptId)];
-    const [found] = await database.read<FoundReported>({ text: findReportedSql, values });
+    const [found] = await database.read<ReportedOrManifest>({ text: findReportedSql, values });
     if (found === undefined) return null;
     const { hash, ...receipt } = found;
     return hash === null ? (receipt as ReportedReceipt) : findCold(question, hash, receiptId);

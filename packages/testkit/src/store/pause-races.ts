@@ -143,7 +143,7 @@ const commitUnlessLate = (store: Store, batch: readonly DecisionCommit[]): Promi
     throw error;
   });
 
-const MOST_REPEATS = 5;
+const MAX_REPEATS = 5;
 
 /** Recorded perhaps, and not known to be visible: whoever pauses repeats the call. */
 const repeated = async <T>(change: () => Promise<T>): Promise<T> => {
@@ -154,7 +154,7 @@ const repeated = async <T>(change: () => Promise<T>): Promise<T> => {
       const isLate =
         error instanceof StoreError ||
         (error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE');
-      if (!isLate || attempt === MOST_REPEATS) throw error;
+      if (!isLate || attempt === MAX_REPEATS) throw error;
     }
 };
 

@@ -18,7 +18,7 @@ import { compareCheckpoints } from './compare.ts';
 import type { Alarm, Doubt } from './finding.ts';
 import { checkLeaves, leavesPath } from './leaves.ts';
 import type { MonitorPin } from './pin.ts';
-import { checkpointPath, type Found, fetchCheckpoint, type Published } from './published.ts';
+import { type CheckpointFetch, checkpointPath, fetchCheckpoint, type Published } from './published.ts';
 import { comparePublishedKeys } from './published-keys.ts';
 import type { Seen, SeenDay } from './seen.ts';
 import type { Source } from './source.ts';
@@ -155,7 +155,7 @@ class Monitor {
   }
 
   /** Reports an invalid or missing answer as an alarm or a doubt. */
-  async #fetch(day: string): Promise<Found> {
+  async #fetch(day: string): Promise<CheckpointFetch> {
     if (this.options.stop.aborted) return { kind: 'unknown', message: STOPPED.message };
     this.options.onProgress(`checkpoint of ${day}`);
     const found = await fetchCheckpoint(this.options, day);
@@ -179,7 +179,7 @@ class Monitor {
     return found;
   }
 
-  #doubt(day: string, message: string): Found {
+  #doubt(day: string, message: string): CheckpointFetch {
     this.#doubts.push({ path: checkpointPath(day), message });
     return { kind: 'unknown', message };
   }

@@ -12,7 +12,7 @@ export interface Published {
   readonly jws: string;
 }
 
-export type Found =
+export type CheckpointFetch =
   | ({ readonly kind: 'found' } & Published)
   /** 404. */
   | { readonly kind: 'absent' }
@@ -33,7 +33,7 @@ interface Reading {
 }
 
 /** `day` may be `latest`. */
-export const fetchCheckpoint = async (reading: Reading, day: string): Promise<Found> => {
+export const fetchCheckpoint = async (reading: Reading, day: string): Promise<CheckpointFetch> => {
   try {
     const { status, text } = await reading.source.fetchText(checkpointPath(day), MAX_BYTES);
     if (status === 404) return { kind: 'absent' };
@@ -45,7 +45,7 @@ export const fetchCheckpoint = async (reading: Reading, day: string): Promise<Fo
   }
 };
 
-const readPublished = (text: string, day: string, { pin, crypto, seen }: Reading): Found => {
+const readPublished = (text: string, day: string, { pin, crypto, seen }: Reading): CheckpointFetch => {
   const json = parseStrictJson(text);
   const record = json.ok && isJsonObject(json.value) ? json.value : null;
   const jws = record === null ? undefined : member(record, 'checkpoint');

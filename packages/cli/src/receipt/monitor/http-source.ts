@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Answer, type Source, SourceError, type Stream } from '@svc/transparency/monitor';
 
-const LEAST_BYTES_PER_SECOND = 100_000;
+const MIN_BYTES_PER_SECOND = 100_000;
 /** Windows of the service's rate limits last a minute. */
 const LONGEST_WAIT_SECONDS = 65;
 
@@ -18,7 +18,7 @@ export interface Patience {
 
 const PATIENCE: Patience = { answerMs: 15_000, idleMs: 30_000 };
 
-interface Asked {
+interface TimedResponse {
   readonly response: Response;
   /** Of the body; to be ended by whoever has read it. */
   readonly deadline: Deadline;
@@ -27,7 +27,7 @@ interface Asked {
 /** `origin` is scheme and host. */
 export const createHttpSource = (origin: string, stop: AbortSignal, patience = PATIENCE): Source => {
   const { answerMs, idleMs } = patience;
-  const ask = async (path: string, deadline: Deadline): Promise<Asked> => {
+  const ask = async (path: string, deadline: Deadline): Promise<TimedResponse> => {
     try {
       const response = await fetch(`${origin}${path}`, {
         redirect: 'manual',
@@ -45,7 +45,7 @@ export const createHttpSource = (origin: string, stop: AbortSignal, patience = P
   };
 
   /** Each attempt has all of the time. */
-  const askPatiently = async (path: string, begin: () => Deadline): Promise<Asked> => {
+  const askPatiently = async (path: string, begin: () => Deadline): Promise<TimedResponse> => {
     const asked = await ask(path, begin());
     if (asked.response.status !== 429) return asked;
     asked.deadline.end();
@@ -70,7 +70,7 @@ export const createHttpSource = (origin: string, stop: AbortSignal, patience = P
 
     fetchStream: (path, expectedBytes): Promise<Stream> =>
       orSourceError(async () => {
-        const wholeMs = answerMs + Math.ceil((expectedBytes / LEAST_BYTES_PER_SECOND) * 1000);
+        const wholeMs = answerMs + Math.ceil((expectedBytes / MIN_BYTES_PER_SECOND) * 1000);
         const { response, deadline } = await askPatiently(path, () => new Deadline(wholeMs, idleMs));
         if (response.status === 200) return { status: 200, pieces: piecesOf(response, deadline) };
         deadline.end();

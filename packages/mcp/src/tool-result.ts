@@ -15,7 +15,7 @@ const MAX_ENTRIES = 200;
 const MAX_DEPTH = 10;
 
 /** As a tool answers. */
-export interface Told {
+export interface ToolResult {
   [member: string]: unknown;
   content: { type: 'text'; text: string }[];
   structuredContent: Record<string, unknown>;
@@ -27,11 +27,11 @@ export interface Teller {
   /**
    * `says`: our own words. `data`: whatever was found. `verbatim`: what a truncated copy would make useless, made by us.
    */
-  tell(says: string, data?: unknown, verbatim?: Readonly<Record<string, string>>): Told;
+  tell(says: string, data?: unknown, verbatim?: Readonly<Record<string, string>>): ToolResult;
   /** A tool error: what was wrong, and what is right. */
-  refuse(says: string, data?: unknown): Told;
+  refuse(says: string, data?: unknown): ToolResult;
   /** Of whatever was thrown. What is not known is not quoted. */
-  fail(error: unknown): Told;
+  fail(error: unknown): ToolResult;
 }
 
 export const createTeller = (secrets: readonly string[]): Teller => {
@@ -91,8 +91,8 @@ export const createTeller = (secrets: readonly string[]): Teller => {
 
 /** Whatever goes wrong in a tool is told bounded and without secrets. */
 export const safely =
-  <Input>(teller: Teller, tool: (input: Input) => Promise<Told>) =>
-  async (input: Input): Promise<Told> => {
+  <Input>(teller: Teller, tool: (input: Input) => Promise<ToolResult>) =>
+  async (input: Input): Promise<ToolResult> => {
     try {
       return await tool(input);
     } catch (error) {

@@ -1,6 +1,6 @@
 import { SvcError } from '@svc/sdk-principal';
 import { expect, it } from 'vitest';
-import { createTeller } from './told.ts';
+import { createTeller } from './tool-result.ts';
 
 const teller = createTeller(['dk_pr_secret', 'd-of-the-key']);
 

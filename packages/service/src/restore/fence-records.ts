@@ -1,9 +1,10 @@
 /** What was kept beside the fence, read back (keep-notes.ts writes it). */
 import { isJsonObject, type JsonObject, parseStrictJson } from '@svc/protocol';
-import { KEPT_FOLDERS } from '../fence/keep-notes.ts';
-import type { KeptKind, OutsideStore } from '../ports/fence.ts';
+import { RECORD_FOLDERS } from '../fence/keep-notes.ts';
+import type { FenceRecordKind, FenceStore } from '../ports/fence.ts';
 
-export interface Kept {
+/** One object beside the fence. */
+export interface FenceRecord {
   readonly name: string;
   readonly kept: JsonObject;
 }
@@ -11,15 +12,20 @@ export interface Kept {
 const AT_ONCE = 16;
 
 /** Everything of a kind. Rejects when the outside cannot be asked, or holds what was not written there by the service. */
-export const listKept = async (outside: OutsideStore, kind: KeptKind): Promise<readonly Kept[]> => {
-  const keys = [...(await outside.list(KEPT_FOLDERS[kind]))].sort();
-  const all: Kept[] = [];
+export const listFenceRecords = async (
+  outside: FenceStore,
+  kind: FenceRecordKind,
+): Promise<readonly FenceRecord[]> => {
+  const keys = [...(await outside.list(RECORD_FOLDERS[kind]))].sort();
+  const all: FenceRecord[] = [];
   for (let from = 0; from < keys.length; from += AT_ONCE)
-    all.push(...(await Promise.all(keys.slice(from, from + AT_ONCE).map((key) => readKept(outside, key)))));
+    all.push(
+      ...(await Promise.all(keys.slice(from, from + AT_ONCE).map((key) => readFenceRecord(outside, key)))),
+    );
   return all;
 };
 
-const readKept = async (outside: OutsideStore, key: string): Promise<Kept> => {
+const readFenceRecord = async (outside: FenceStore, key: string): Promise<FenceRecord> => {
   const found = await outside.find(key);
   const json = parseStrictJson(found?.text ?? '');
   if (!json.ok || !isJsonObject(json.value)) throw new Error(`${key} beside the fence is not JSON`);

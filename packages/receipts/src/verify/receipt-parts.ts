@@ -7,7 +7,8 @@ import { RECEIPT_MAX_CHARS } from '../receipt.ts';
 import { spliceReceipt } from '../receipt-text.ts';
 import { type JwsParts, splitReceiptJws } from './receipt-jws.ts';
 
-export interface Presented {
+/** A Receipt taken apart. Nothing of it is verified. */
+export interface ReceiptParts {
   /** Null if there is none. */
   readonly jws: string | null;
   /** Null if the JWS cannot be split. */
@@ -17,10 +18,10 @@ export interface Presented {
 }
 
 /** Reads the Receipt; null with the faults in `failures`. */
-export const readPresented = (receipt: unknown, failures: Failure[]): Presented | null =>
+export const readReceiptParts = (receipt: unknown, failures: Failure[]): ReceiptParts | null =>
   typeof receipt === 'string' ? readText(receipt, failures) : readObject(receipt, failures);
 
-const readText = (text: string, failures: Failure[]): Presented | null => {
+const readText = (text: string, failures: Failure[]): ReceiptParts | null => {
   const verbatim = readVerbatim(text);
   if (verbatim !== null) return verbatim;
   const refuse = (problem: string) => {
@@ -37,14 +38,14 @@ const readText = (text: string, failures: Failure[]): Presented | null => {
 const MEMBER = '"receipt":"';
 
 /** Fast path without parsing, for the text as the service answered it; null if the text is anything else. */
-const readVerbatim = (text: string): Presented | null => {
+const readVerbatim = (text: string): ReceiptParts | null => {
   const start = text.indexOf(MEMBER) + MEMBER.length;
   const jws = text.slice(start, text.indexOf('"', start));
   const parts = splitReceiptJws(jws);
   return parts !== null && spliceReceipt(parts.payloadText, jws) === text ? { jws, parts, body: null } : null;
 };
 
-const readObject = (receipt: unknown, failures: Failure[]): Presented | null => {
+const readObject = (receipt: unknown, failures: Failure[]): ReceiptParts | null => {
   if (!isJsonObject(receipt)) {
     failures.push(failure('malformed-receipt', `the Receipt must be an object, not ${show(receipt)}`, ''));
     return null;
