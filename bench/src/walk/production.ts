@@ -1,5 +1,5 @@
 /**
- * A stranger's production: the blocks of the README's section, in one shell, as they stand there. Only the database's
+ * A stranger's production: the blocks of deploy/README.md "By hand", in one shell, as they stand there. Only the database's
  * address is put in.
  */
 import { readFileSync } from 'node:fs';
@@ -11,7 +11,8 @@ import { startPostgres } from './postgres.ts';
 import type { Steps } from './steps.ts';
 
 const PATH = 'production';
-const HEADING = '## In production';
+const PAGE = 'deploy/README.md';
+const HEADING = '## By hand';
 const DATABASE = 'DB=127.0.0.1:5432';
 /** Of the section's nodes, worker and proxy. */
 const PORTS = [8080, 8081, 8443, 9464, 9465, 9466];
@@ -25,12 +26,11 @@ const BLOCKS = [
 
 export const walkToProduction = async (steps: Steps, { clone, ports }: Place): Promise<void> => {
   for (const port of PORTS)
-    if (await isTaken(port)) throw new Error(`the README's production needs port ${port}, which is taken`);
-  const [section = ''] =
-    readFileSync(join(clone, 'README.md'), 'utf8').split(HEADING)[1]?.split(/^## /m) ?? [];
+    if (await isTaken(port)) throw new Error(`${PAGE} needs port ${port}, which is taken`);
+  const [section = ''] = readFileSync(join(clone, PAGE), 'utf8').split(HEADING)[1]?.split(/^## /m) ?? [];
   const blocks = fencedBlocks(section).map(({ code }) => code);
   if (blocks.length !== BLOCKS.length || !blocks[0]?.includes(DATABASE))
-    throw new Error(`${HEADING} has other blocks than the walk expects`);
+    throw new Error(`${PAGE}: ${HEADING} has other blocks than the walk expects`);
   const [port = 0] = ports;
   const server = startPostgres(steps, port);
   try {

@@ -2,7 +2,7 @@
  * `npm run bench -- walk [-- --pictures FOLDER] [-- --path production]`: what a shop's developer, an auditor and an
  * operator do in their first hour, by the READMEs alone, from a clone of what is committed and from folders with
  * nothing else in them, with empty caches of npm and pnpm; timed. `--pictures`: every page as it is then, on a desk and
- * on a phone, light and dark. `--path production`: in place of these the README's section on production, block by
+ * on a phone, light and dark. `--path production`: in place of these deploy/README.md "By hand", block by
  * block, and nothing else. Needs git, Debian's chromium and PostgreSQL 15 or later, and the package registry.
  */
 import { mkdirSync } from 'node:fs';
@@ -34,7 +34,7 @@ const options = readOptions('walk', {
   command: 'npm run bench -- walk [options]',
   options: {
     pictures: path('of every page, on a desk and on a phone, light and dark', 'FOLDER'),
-    path: some(['production'], "production: the README's section on production in place of all others", []),
+    path: some(['production'], 'production: deploy/README.md "By hand" in place of all others', []),
   },
 });
 

@@ -33,6 +33,7 @@ const OF_OTHER_TESTS: readonly (readonly [page: RegExp, languages: readonly stri
     ['sh', 'sh clone', 'sh terminal', 'text'],
     'apps/api/test/guarantees/guide.test.ts',
   ],
+  [/^start\/relying-party$/, ['ts'], 'apps/api/test/guarantees/readme-example.test.ts'],
   [/^packages\//, ['js'], 'apps/api/test/guarantees/readmes.test.ts'],
   [/^packages\/mcp$/, ['json'], 'apps/api/test/mcp/svc-mcp.test.ts'],
   [/^kits\//, ['go', 'python', 'py', 'sh'], 'apps/api/test/guarantees/kits.test.ts'],
@@ -153,7 +154,9 @@ describe('SQL', () => {
 });
 
 /** Programs of others of which no option is used, beside those of foreign-commands.ts; and what a shell has itself. */
-const FOREIGN = new Set('cd getent printf sed source svc-patroni timedatectl umask'.split(' '));
+const FOREIGN = new Set(
+  '. cd echo getent kill mkdir printf sed source svc-patroni timedatectl umask'.split(' '),
+);
 const OURS: Readonly<Record<string, string>> = {
   'svc-admin': 'apps/admin/man/svc-admin.1',
   'svc-receipt': 'packages/cli/man/svc-receipt.1',
@@ -191,16 +194,30 @@ const problemsOfOurs = (program: string, words: readonly string[]): readonly str
     .map((option) => `${program} ${name} has no ${option}`);
 };
 
-const problemsOf = (words: readonly string[]): readonly string[] => {
+/** What else than a service reads its environment: the proxy's configuration, and the examples. */
+const READERS = ['deploy/proxy/haproxy.cfg', 'examples/operator.ts'].map(readText).join('');
+
+/** A variable that is set: a setting of ours or of others, or one that the script itself reads later. */
+const isKnownVariable = (name: string): boolean =>
+  name in VARIABLES ||
+  name.replace(/_FILE$/, '') in VARIABLES ||
+  /^(?:OTEL_|PATRONI$|PYTHONPATH$|NODE_EXTRA_CA_CERTS$)/.test(name) ||
+  new RegExp(`\\b${name}\\b`).test(READERS) ||
+  (!name.startsWith('SVC_') && ofKind('sh').some(({ code }) => code.includes(`$${name}`)));
+
+/** Of a loop, a function or a group: what is run within it, by the words before that. */
+const withoutSyntax = (words: readonly string[]): readonly string[] => {
   const [first = '', ...rest] = words;
-  const setting = /^([A-Z][A-Z0-9_]*)=/.exec(first)?.[1];
-  if (setting !== undefined) {
-    const isKnown =
-      setting in VARIABLES ||
-      setting.replace(/_FILE$/, '') in VARIABLES ||
-      /^(?:OTEL_|PATRONI$|PYTHONPATH$)/.test(setting);
-    return [...(isKnown ? [] : [`no setting ${setting}`]), ...problemsOf(rest)];
-  }
+  if (['for', 'done', '}'].includes(first)) return [];
+  return ['do', '{', 'export'].includes(first) || first.endsWith('()') ? withoutSyntax(rest) : words;
+};
+
+const problemsOf = (command: readonly string[]): readonly string[] => {
+  const words = withoutSyntax(command);
+  const [first = '', ...rest] = words;
+  const variable = /^([A-Z][A-Z0-9_]*)=/.exec(first)?.[1];
+  if (variable !== undefined)
+    return [...(isKnownVariable(variable) ? [] : [`no setting ${variable}`]), ...problemsOf(rest)];
   const missing = rest
     .filter((word) => /^(?:deploy|apps|packages|docs|vectors|examples)\//.test(word))
     .map((word) => word.replace(/\/[^/]*\*.*$|\/dist\/.*$/, ''))
@@ -212,7 +229,8 @@ const problemsOf = (words: readonly string[]): readonly string[] => {
   if (first === 'node') return missing;
   if (first.startsWith('deploy/')) return exists(first) ? missing : [`no ${first}`];
   if (first in KNOWN) return [...problemsOfForeign(first, rest), ...missing];
-  return FOREIGN.has(first) ? missing : [`no program ${first}`];
+  const isFunction = ofKind('sh').some(({ code }) => code.includes(`\n${first}() {`));
+  return FOREIGN.has(first) || isFunction ? missing : [`no program ${first}`];
 };
 
 const problemsOfNpm = ([command = '', ...words]: readonly string[]): readonly string[] => {
@@ -227,10 +245,11 @@ const problemsOfNpm = ([command = '', ...words]: readonly string[]): readonly st
     : [`no benchmark ${name}`];
 };
 
-/** Commands of a script, in words: quotes, substitutions and comments count as one word or none. */
+/** Commands of a script, in words: quotes, substitutions, comments and here-documents count as one word or none. */
 const commandsOf = (code: string): readonly (readonly string[])[] =>
   code
     .replaceAll(/\\\n/g, ' ')
+    .replaceAll(/<<(\w+)([^\n]*)\n.*?^\1$/gms, '$2')
     .replaceAll(/'[^']*'|"[^"]*"/g, 'Q')
     .replaceAll(/\$\([^)]*\)|<\([^)]*\)/g, 'Q')
     .replaceAll(/(?:^|(?<=\s))#.*$/gm, '')
@@ -291,6 +310,8 @@ it('the scores of docs/mcp.md are those that npm run mcp:conformance recorded', 
 it('what no program, route or package has is noticed', () => {
   expect(problemsOfForeign('curl', ['-sSZ'])).toEqual(['curl has no -Z']);
   expect(problemsOfForeign('openssl', ['random', '-hex', '32'])).toEqual(['openssl has no random']);
+  expect(commandsOf('for n in 1; do curl -Z; done').flatMap(problemsOf)).toEqual(['curl has no -Z']);
+  expect(commandsOf('export SVC_NOTHING=1').flatMap(problemsOf)).toEqual(['no setting SVC_NOTHING']);
   expect(problemsOfAddresses('curl -X POST https://svc.example/claim/did:web:a/release')).toHaveLength(1);
   expect(problemsOfAddresses('curl https://svc.example/claims/did:web:a/release')).toHaveLength(1);
   expect(problemsOfAddresses('curl -s http://127.0.0.1:9464/ready')).toHaveLength(1);

@@ -13,11 +13,16 @@ export const KNOWN: Readonly<Record<string, readonly string[]>> = {
   cat: [],
   chronyc: ['tracking'],
   cp: ['-r'],
-  curl: ['-d', '-H', '-i', '-o', '-s', '-S', '-v', '-w', '-X', '--data'],
+  curl: [
+    ...['-d', '-f', '-H', '-i', '-o', '-s', '-S', '-v', '-w', '-X', '--cacert', '--data'],
+    ...['--retry', '--retry-delay', '--retry-all-errors'],
+  ],
   dmesg: [],
   docker: ['build', 'run', '-f', '-t', '--rm'],
   dpkg: ['-x'],
+  env: ['-u'],
   grep: ['-i'],
+  haproxy: ['-db', '-f'],
   head: [],
   helm: ['upgrade', '--install', '--timeout', '--values'],
   install: ['-D', '-d', '-m', '-o', '-g'],
@@ -25,7 +30,10 @@ export const KNOWN: Readonly<Record<string, readonly string[]>> = {
   jq: ['-c', '-r', '-s'],
   // Not --from-literal: a secret would be in the arguments of a program.
   kubectl: ['create', 'secret', 'generic', '--from-file'],
-  openssl: ['rand', '-hex', '-base64'],
+  openssl: [
+    ...['rand', '-hex', '-base64', 'req', '-addext', '-days', '-keyout', '-newkey', '-nodes', '-out'],
+    ...['-pkeyopt', '-subj', '-x509'],
+  ],
   patronictl: ['list'],
   'pkcs11-tool': ['--module', '--list-token-slots'],
   psql: ['-c', '-v', '-f', '-X'],
@@ -83,6 +91,7 @@ const HELP: Readonly<Record<string, readonly (readonly string[])[]>> = {
   kubectl: [['create', 'secret', 'generic', '--help'], ['create', '--help'], ['--help']],
   openssl: [
     ['rand', '-help'],
+    ['req', '-help'],
     ['list', '-commands'],
   ],
 };

@@ -1,4 +1,4 @@
-/** The README's example is a program of the repository, and that program does what the README says. */
+/** The examples of the README and of the guide are programs of the repository, and these do what is said of them. */
 import { readFileSync } from 'node:fs';
 import { withDatabase } from '@svc/testkit';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
@@ -14,12 +14,14 @@ afterAll(() => api.stop());
 
 const readText = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
 
-it('the TypeScript in the README is, letter for letter, the program that runs here', () => {
-  const blocks = [...readText('../../../../README.md').matchAll(/^```ts\n(.*?)^```$/gms)].map(
+it.each([
+  ['README.md', 'quickstart'],
+  ['docs/guide/start/relying-party.md', 'hosted-service'],
+])('the TypeScript in %s is, letter for letter, the program %s that runs here', (page, program) => {
+  const blocks = [...readText(`../../../../${page}`).matchAll(/^```ts\n(.*?)^```$/gms)].map(
     ([, code]) => code,
   );
-  const programs = ['quickstart', 'hosted-service'];
-  expect(blocks).toEqual(programs.map((name) => readText(`../../../../examples/${name}.ts`)));
+  expect(blocks).toEqual([readText(`../../../../examples/${program}.ts`)]);
 });
 
 it('the example is allowed, and its Receipt verifies offline', async () => {

@@ -92,7 +92,8 @@ export const stepsOf = (page: string): readonly Step[] => {
   const blocks = fencedBlocks(readFileSync(join(ROOT, 'docs/guide', `${page}.md`), 'utf8'));
   return blocks.flatMap((block, i) => {
     const next = blocks[i + 1];
-    if (block.language === 'text') return [];
+    // TypeScript is a program of examples/, which readme-example.test.ts runs.
+    if (['text', 'ts'].includes(block.language)) return [];
     return [{ ...block, said: next?.language === 'text' ? next.code.trimEnd() : null }];
   });
 };
