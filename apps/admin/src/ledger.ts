@@ -14,6 +14,7 @@ import {
 import type { Environment } from '@svc/config';
 import { assertAnswers, openObjects } from '@svc/object-store';
 import { readConfig } from '@svc/process';
+import { DAY_MS } from '@svc/protocol';
 import type { Day, DayState } from '@svc/service';
 import { unpackDay } from '@svc/store-pg';
 import { isDay } from '@svc/transparency';
@@ -202,8 +203,6 @@ const report = (days: readonly Shown[], showsAll: boolean): readonly string[] =>
   ...(showsAll ? days.map(describe) : []),
   ...days.flatMap(({ day, problem }) => (problem === null ? [] : [`${day}: ${problem}`])),
 ];
-
-const DAY_MS = 86_400_000;
 
 /** What is to be done with days that are packed, and is not done. */
 const waiting = ({ clock, graceDays }: PackDaysDeps, days: readonly Shown[]): readonly string[] => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { openObjects } from '@svc/object-store';
-import { encodeBase64urlText, encodeUlid, type Sha256 } from '@svc/protocol';
+import { DAY_MS, encodeBase64urlText, encodeUlid, type Sha256 } from '@svc/protocol';
 import type { ObjectStore } from '@svc/service';
 import { SERVICE } from '@svc/testkit/receipts/signed-receipts';
 import fc from 'fast-check';
@@ -21,7 +21,6 @@ import {
 } from '../src/index.ts';
 
 export const DAY = '2026-10-01';
-const DAY_MS = 86_400_000;
 
 /** Small, so that a day of some rows has several groups and objects. */
 export const SIZES = { rowsPerGroup: 3, rowsPerObject: 6 };

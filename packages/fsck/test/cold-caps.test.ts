@@ -1,21 +1,17 @@
 /** Caps that began within a day that is read from its objects. */
-import { rmSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
 import { packDays } from '@svc/cold-ledger';
-import { openObjects } from '@svc/object-store';
 import type { ObjectStore } from '@svc/service';
 import { tamper } from '@svc/testkit';
-import { makeMemoryFolder } from '@svc/testkit/cluster-folder';
 import { createColdWorld, DUE, packingOf, RPS, recordKeys } from '@svc/testkit/store/cold-world';
+import { withObjectFolders } from '@svc/testkit/store/object-folders';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { insertOrg } from '@svc/testkit/store/world';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { checkDatabase } from '../src/index.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { findFaults } from './find-faults.ts';
 
 const stores = withStores();
-const root = makeMemoryFolder();
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const openFolder = withObjectFolders();
 const [day = ''] = DUE;
 const LEDGER = `detached_receipts_${day.replaceAll('-', '')}`;
 let objects: ObjectStore;
@@ -24,15 +20,8 @@ let orgId: string;
 let middle: { at: string; behind: string; checks: number; checksBehind: number };
 
 const faultsOf = async (place?: ObjectStore): Promise<string[]> => {
-  const faults: string[] = [];
-  await checkDatabase({
-    databaseUrl: stores.url,
-    ...(place && { objects: place }),
-    onFault: ({ check, where, problem }) => {
-      if (where === orgId) faults.push(`${check}: ${problem}`);
-    },
-  });
-  return faults;
+  const { faults } = await findFaults(stores.url, place);
+  return faults.filter(({ where }) => where === orgId).map(({ check, problem }) => `${check}: ${problem}`);
 };
 
 const beginCap = (since: string, checks: number) =>
@@ -46,7 +35,7 @@ const beginCap = (since: string, checks: number) =>
 
 beforeAll(async () => {
   await createColdWorld(stores.url, stores.first);
-  objects = (await openObjects(pathToFileURL(root).href, null)).objects;
+  objects = await openFolder();
   await recordKeys(stores.url);
   orgId = await insertOrg(stores.first);
   for (const did of RPS.slice(0, 2))

@@ -1,11 +1,7 @@
 /** What the database still holds of days that are read from their objects, against these. */
-import { rmSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
 import { ColdDayReader, packDays, parseColdDay } from '@svc/cold-ledger';
-import { openObjects } from '@svc/object-store';
 import { type ObjectStore, ObjectStoreError } from '@svc/service';
 import { tamper } from '@svc/testkit';
-import { makeMemoryFolder } from '@svc/testkit/cluster-folder';
 import { isDeep } from '@svc/testkit/sampled';
 import {
   createColdWorld,
@@ -16,40 +12,34 @@ import {
   RPS,
   recordKeys,
 } from '@svc/testkit/store/cold-world';
+import { withObjectFolders } from '@svc/testkit/store/object-folders';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql, withSession } from '@svc/testkit/store/session';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import type { CheckContext } from '../src/check.ts';
 import { ColdFacts } from '../src/checks/cold-facts.ts';
-import { checkDatabase } from '../src/index.ts';
 import { queryOn } from '../src/query.ts';
+import { findFaults } from './find-faults.ts';
 
 const stores = withStores();
-const root = makeMemoryFolder();
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const openFolder = withObjectFolders();
 const [day = '', empty = ''] = DUE;
 let objects: ObjectStore;
 /** Its Receipts are signed by nobody, its Grants and relying parties are unknown: which is found of each. */
 let before: readonly string[];
 
-const findFaults = async (): Promise<string[]> => {
-  const faults: string[] = [];
-  await checkDatabase({
-    databaseUrl: stores.url,
-    objects,
-    onFault: ({ check, where, problem }) => faults.push(`${check}: ${where}: ${problem}`),
-  });
-  return faults.sort();
+const listFaults = async (): Promise<string[]> => {
+  const { faults } = await findFaults(stores.url, objects);
+  return faults.map(({ check, where, problem }) => `${check}: ${where}: ${problem}`).sort();
 };
-const findNew = async (): Promise<string[]> => (await findFaults()).filter((one) => !before.includes(one));
+const findNew = async (): Promise<string[]> => (await listFaults()).filter((one) => !before.includes(one));
 
 beforeAll(async () => {
   await createColdWorld(stores.url, stores.first);
-  const { objects: opened } = await openObjects(pathToFileURL(root).href, null);
-  objects = opened;
+  objects = await openFolder();
   await recordKeys(stores.url);
   await packDays(packingOf(stores.url, stores.first, objects), new AbortController().signal);
-  before = await findFaults();
+  before = await listFaults();
 });
 
 const OF_DAY = `receipt_id >= svc_lowest_receipt_id('${day}') and receipt_id < svc_lowest_receipt_id('${day}'::date + 1)`;
@@ -71,8 +61,7 @@ it('all of it agrees', () => {
 it('where the store does not hand over a manifest nothing is said of it: that cannot be told', async () => {
   const get = () => Promise.reject(new ObjectStoreError('unavailable', 'no answer'));
   const away: ObjectStore = Object.assign(Object.create(objects), { get });
-  const checking = checkDatabase({ databaseUrl: stores.url, objects: away, onFault: () => {} });
-  await expect(checking).rejects.toMatchObject({ kind: 'unavailable' });
+  await expect(findFaults(stores.url, away)).rejects.toMatchObject({ kind: 'unavailable' });
 });
 
 const held: [what: string, tables: string[], change: string, problem: string][] = [

@@ -1,13 +1,9 @@
 /** Manifests of a packed day in the store, by which whoever has no database goes. */
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import {
   type AttestationRow,
   type ColdDay,
   ColdDayReader,
   clearDays,
-  type DayRows,
   manifestFolder,
   type PackDaysDeps,
   packDays,
@@ -17,12 +13,11 @@ import {
   type ReceiptRow,
   signColdDay,
 } from '@svc/cold-ledger';
-import { objectName, openObjects } from '@svc/object-store';
+import { objectName } from '@svc/object-store';
 import type { Sha256 } from '@svc/protocol';
 import type { ColdDayRepository, ObjectStore } from '@svc/service';
 import { unpackDay } from '@svc/store-pg';
 import { tamper } from '@svc/testkit';
-import { makeMemoryFolder } from '@svc/testkit/cluster-folder';
 import { sampleOf } from '@svc/testkit/sampled';
 import {
   bringBack,
@@ -32,18 +27,25 @@ import {
   packingOf,
   recordKeys,
 } from '@svc/testkit/store/cold-world';
+import { withObjectFolders } from '@svc/testkit/store/object-folders';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { checkDatabase } from '../src/index.ts';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { findFaults } from './find-faults.ts';
+import {
+  changeBatches,
+  listManifests,
+  OTHER_HASH,
+  packChanged,
+  packReceipts,
+  putManifest,
+} from './forged-days.ts';
 
 const stores = withStores();
-const root = makeMemoryFolder();
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const openFolder = withObjectFolders();
 const [day = '', , other = ''] = DUE;
 const never = new AbortController().signal;
 const NEXT_S = 5;
-let folder = 0;
 let objects: ObjectStore;
 
 interface Recorded {
@@ -62,15 +64,11 @@ const recordedOf = async (of = day): Promise<Recorded> => {
 
 /** Of the day as a whole: that its Receipts are signed by nobody is found of each. */
 const check = async (): Promise<{ faults: string[]; notes: readonly string[] }> => {
-  const faults: string[] = [];
-  const { notes } = await checkDatabase({
-    databaseUrl: stores.url,
-    objects,
-    onFault: ({ where, problem }) => {
-      if (where === day) faults.push(problem);
-    },
-  });
-  return { faults, notes: notes.filter((note) => note.startsWith(`${day}: ${manifestFolder(day)}`)) };
+  const { faults, notes } = await findFaults(stores.url, objects);
+  return {
+    faults: faults.filter(({ where }) => where === day).map(({ problem }) => problem),
+    notes: notes.filter((note) => note.startsWith(`${day}: ${manifestFolder(day)}`)),
+  };
 };
 
 /** Some time later than what is recorded was packed, unless by a clock that is behind. */
@@ -97,7 +95,7 @@ const becomeOld = (isOld: boolean) =>
 const startOver = async () => {
   await becomeOld(false);
   await bringBack(stores.url);
-  objects = (await openObjects(pathToFileURL(join(root, `${folder++}`)).href, null)).objects;
+  objects = await openFolder();
 };
 const addAttestation = () =>
   tamper(
@@ -107,50 +105,30 @@ const addAttestation = () =>
   );
 const removeAttestation = () =>
   tamper(stores.url, `delete from attestations where attestation_id = 'oat_added'`);
-const manifestNames = async () => (await objects.list(manifestFolder(day), null, 10)).names;
-
-const store = async (manifest: string) => {
-  const bytes = Buffer.from(manifest);
-  await objects.put(objectName(manifestFolder(day), bytes, 'jws'), bytes);
-};
+const manifestNames = () => listManifests(objects, day);
 /** The service signs what nobody has packed. */
 const signed = async (change: (recorded: ColdDay) => Promise<Partial<ColdDay>> | Partial<ColdDay>) => {
-  const { manifest, hash } = await recordedOf();
-  const recorded = parseColdDay(manifest);
+  const { manifest: present, hash } = await recordedOf();
+  const recorded = parseColdDay(present);
   const later = { ...recorded, iat: recorded.iat + NEXT_S, replaces: hash };
-  await store(await signColdDay({ ...later, ...(await change(recorded)) }, identity.statusKeys.signer));
+  const manifest = await signColdDay({ ...later, ...(await change(recorded)) }, identity.statusKeys.signer);
+  await putManifest(objects, day, manifest);
 };
-/** The objects of the day with other rows. */
-const packAnew = async (recorded: ColdDay, change: (rows: DayRows) => Partial<DayRows>) => {
-  const reader = new ColdDayReader(objects, recorded);
-  const rows: DayRows = {
-    receipts: () => reader.receipts(),
-    attestations: () => reader.rows('attestations'),
-    consumptionEvents: () => reader.rows('consumption_events'),
-  };
-  return packTables(objects, day, { ...rows, ...change(rows) });
-};
-async function* changed<Row>(
-  batches: AsyncIterable<readonly Row[]>,
-  change: (rows: readonly Row[]) => readonly Row[],
-): AsyncGenerator<readonly Row[]> {
-  for await (const rows of batches) yield change(rows);
-}
 const withReceipts = (recorded: ColdDay, change: (row: ReceiptRow) => ReceiptRow) =>
-  packAnew(recorded, ({ receipts }) => ({
-    receipts: () => changed(receipts(), (rows) => rows.map(change)),
-  }));
+  packReceipts(objects, recorded, change);
 const withAttestations = (
   recorded: ColdDay,
   change: (rows: readonly AttestationRow[]) => readonly AttestationRow[],
-) => packAnew(recorded, ({ attestations }) => ({ attestations: () => changed(attestations(), change) }));
+) =>
+  packChanged(objects, recorded, ({ attestations }) => ({
+    attestations: () => changeBatches(attestations(), change),
+  }));
 const CLEARED = { action_type: null, amount: null, currency: null, resource: null, method: null };
 
-const OTHER_HASH = `sha256:${'0'.repeat(64)}` as Sha256;
-const instead: [what: string, leave: () => Promise<void>, problem: string][] = [
+const instead: [what: string, leave: () => Promise<unknown>, problem: string][] = [
   [
     'the manifest of another day',
-    async () => store((await recordedOf(other)).manifest),
+    async () => putManifest(objects, day, (await recordedOf(other)).manifest),
     `it is the manifest of ${other}`,
   ],
   [

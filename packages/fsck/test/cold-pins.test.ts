@@ -1,33 +1,29 @@
 /** What Receipts that are in objects alone pin of their budgets. */
-import { rmSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
 import { ColdDayReader, packDays, parseColdDay } from '@svc/cold-ledger';
-import { openObjects } from '@svc/object-store';
 import type { GrantId, Sha256 } from '@svc/protocol';
 import type { ObjectStore } from '@svc/service';
 import { daysAgo, tamper } from '@svc/testkit';
-import { makeMemoryFolder } from '@svc/testkit/cluster-folder';
 import { HOT_DAYS, packingOf, recordKeys } from '@svc/testkit/store/cold-world';
+import { withObjectFolders } from '@svc/testkit/store/object-folders';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql, withSession } from '@svc/testkit/store/session';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import type { CheckContext } from '../src/check.ts';
 import { namePins } from '../src/checks/cold-pins.ts';
 import { consumptionCheck } from '../src/checks/consumption.ts';
 import { PinSums } from '../src/checks/pin-sums.ts';
 import { type Pin, pinOfReceipt } from '../src/checks/pins.ts';
 import { readSigned } from '../src/checks/receipts.ts';
-import { checkDatabase } from '../src/index.ts';
 import { queryOn } from '../src/query.ts';
 import { loadServiceKeys } from '../src/service-keys.ts';
 import { createConsumingWorld, GRANTS, USES } from './consuming-world.ts';
+import { findFaults } from './find-faults.ts';
+import { OTHER_HASH } from './forged-days.ts';
 
 const stores = withStores();
-const root = makeMemoryFolder();
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const openFolder = withObjectFolders();
 const day = daysAgo(HOT_DAYS + 1);
 const [one, another, faulty] = GRANTS as [GrantId, GrantId, GrantId];
-const OTHER_HASH = `sha256:${'0'.repeat(64)}` as Sha256;
 /** The Receipt that the service has signed for balances that never were. */
 const FAULTY_VERSION = 5;
 let objects: ObjectStore;
@@ -36,7 +32,7 @@ beforeAll(async () => {
   await createConsumingWorld(stores.url, stores.first, day, (grantId, version) =>
     grantId === faulty && version === FAULTY_VERSION - 1 ? OTHER_HASH : null,
   );
-  objects = (await openObjects(pathToFileURL(root).href, null)).objects;
+  objects = await openFolder();
   await recordKeys(stores.url);
   await packDays(packingOf(stores.url, stores.first, objects), new AbortController().signal);
   expect(await runSql(stores.url, 'select state from cold_days where day = $1', [day])).toEqual([
@@ -46,16 +42,11 @@ beforeAll(async () => {
 
 /** The world has no Grants, relying parties or evidence, which is found of each Receipt. */
 const NOT_THERE = /never allocated|the Grant of its id|is not kept|not registered/;
-const findFaults = async (place: ObjectStore | null = objects): Promise<string[]> => {
-  const faults: string[] = [];
-  await checkDatabase({
-    databaseUrl: stores.url,
-    ...(place && { objects: place }),
-    onFault: ({ check, where, problem }) => {
-      if (!NOT_THERE.test(problem)) faults.push(`${check}: ${where}: ${problem}`);
-    },
-  });
-  return faults;
+const listFaults = async (place: ObjectStore | null = objects): Promise<string[]> => {
+  const { faults } = await findFaults(stores.url, place ?? undefined);
+  return faults
+    .filter(({ problem }) => !NOT_THERE.test(problem))
+    .map(({ check, where, problem }) => `${check}: ${where}: ${problem}`);
 };
 const differs = (grantId: string, version: number, problem: string) =>
   expect.stringMatching(`^cold-days: ${grantId}: version ${version}: drc_\\w+ ${problem}$`);
@@ -64,7 +55,7 @@ const OTHER_BALANCES = 'pins other balances than those before it';
 const found = [differs(faulty, FAULTY_VERSION, OTHER_BALANCES)];
 
 it('finds a cold Receipt that pins the hash of other balances than its log comes to, and no other one', async () => {
-  expect(await findFaults()).toEqual(found);
+  expect(await listFaults()).toEqual(found);
 });
 
 const raisingLimits = async <T>(where: string, work: () => Promise<T>): Promise<T> => {
@@ -76,8 +67,8 @@ const raisingLimits = async <T>(where: string, work: () => Promise<T>): Promise<
 
 it('finds a limit that was raised in a budget of which all Receipts are cold, which nothing else tells', async () => {
   const raised = await raisingLimits(`grant_id = '${one}'`, async () => [
-    await findFaults(),
-    await findFaults(null),
+    await listFaults(),
+    await listFaults(null),
   ]);
   const versions = Array.from({ length: USES }, (_, i) => i + 1);
   const expected = versions.flatMap((version) => [
@@ -90,7 +81,7 @@ it('finds a limit that was raised in a budget of which all Receipts are cold, wh
 });
 
 it('names twenty Receipts of a day, and says how many more there are', async () => {
-  const faults = await raisingLimits('true', findFaults);
+  const faults = await raisingLimits('true', listFaults);
   expect(faults.filter((fault) => fault.endsWith(OTHER_LIMITS))).toHaveLength(20);
   expect(faults.at(-1)).toBe(
     `cold-days: ${day}: ${GRANTS.length * USES - 20} more of its Receipts differ from the logs of their budgets`,

@@ -1,25 +1,16 @@
 /** Manifests in the store of days of which none is recorded. */
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import {
   type ColdDay,
   ColdDayReader,
-  type DayRows,
   hashOfManifest,
-  manifestFolder,
   packNamedDay,
-  packTables,
   parseColdDay,
   type ReceiptRow,
   signColdDay,
 } from '@svc/cold-ledger';
-import { objectName, openObjects } from '@svc/object-store';
-import type { Sha256 } from '@svc/protocol';
 import { type ObjectStore, ObjectStoreError } from '@svc/service';
 import { unpackDay } from '@svc/store-pg';
 import { daysAgo, tamper } from '@svc/testkit';
-import { makeMemoryFolder } from '@svc/testkit/cluster-folder';
 import { sampleOf } from '@svc/testkit/sampled';
 import {
   bringBack,
@@ -29,18 +20,17 @@ import {
   packingOf,
   recordKeys,
 } from '@svc/testkit/store/cold-world';
+import { withObjectFolders } from '@svc/testkit/store/object-folders';
 import { withStores } from '@svc/testkit/store/open-store';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { checkDatabase } from '../src/index.ts';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { findFaults } from './find-faults.ts';
+import { listManifests, OTHER_HASH, packReceipts, putManifest } from './forged-days.ts';
 
 const stores = withStores();
-const root = makeMemoryFolder();
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const openStore = withObjectFolders();
 const [day = '', , other = ''] = DUE;
 const today = daysAgo(0);
 const never = new AbortController().signal;
-const OTHER_HASH = `sha256:${'0'.repeat(64)}` as Sha256;
-let folder = 0;
 let objects: ObjectStore;
 
 beforeAll(async () => {
@@ -49,18 +39,16 @@ beforeAll(async () => {
 });
 
 const openFolder = async () => {
-  objects = (await openObjects(pathToFileURL(join(root, `${folder++}`)).href, null)).objects;
+  objects = await openStore();
 };
 const check = async (place = objects): Promise<{ faults: string[]; notes: string[] }> => {
-  const faults: string[] = [];
-  const { notes } = await checkDatabase({
-    databaseUrl: stores.url,
-    objects: place,
-    onFault: ({ check: name, where, problem }) => {
-      if (name === 'days not packed') faults.push(`${where}: ${problem}`);
-    },
-  });
-  return { faults, notes: notes.filter((note) => note.includes('no manifest of the day is recorded')) };
+  const { faults, notes } = await findFaults(stores.url, place);
+  return {
+    faults: faults
+      .filter(({ check: name }) => name === 'days not packed')
+      .map(({ where, problem }) => `${where}: ${problem}`),
+    notes: notes.filter((note) => note.includes('no manifest of the day is recorded')),
+  };
 };
 
 /** A packer that is killed before it has recorded what it packed. */
@@ -71,39 +59,26 @@ const packCutOff = async (of = day): Promise<void> => {
   await expect(packNamedDay({ ...packs, store }, of, never)).rejects.toThrow('killed');
 };
 const manifestsOf = async (of = day): Promise<string[]> => {
-  const { names } = await objects.list(manifestFolder(of), null, 10);
+  const names = await listManifests(objects, of);
   return Promise.all(names.map(async (name) => Buffer.from(await objects.get(name)).toString()));
 };
 const leftOf = async (of = day): Promise<string> => {
   const [left] = await manifestsOf(of);
   return left ?? expect.unreachable('nothing is left');
 };
-const store = async (manifest: string, of = day): Promise<Sha256> => {
-  const bytes = Buffer.from(manifest);
-  await objects.put(objectName(manifestFolder(of), bytes, 'jws'), bytes);
-  return hashOfManifest(bytes);
-};
+const store = (manifest: string, of = day) => putManifest(objects, of, manifest);
 const signed = async (manifest: ColdDay, of = day) =>
   store(await signColdDay(manifest, identity.statusKeys.signer), of);
 /** In place of what the packer left. */
 const signedInstead = async (change: (left: ColdDay) => Promise<Partial<ColdDay>> | Partial<ColdDay>) => {
   const left = parseColdDay(await leftOf());
   const changed = await change(left);
-  for (const name of (await objects.list(manifestFolder(day), null, 10)).names) await objects.delete(name);
+  for (const name of await listManifests(objects, day)) await objects.delete(name);
   await signed({ ...left, ...changed });
 };
 /** The objects of the day with other Receipts. */
-const withReceipts = (left: ColdDay, change: (row: ReceiptRow) => ReceiptRow) => {
-  const reader = new ColdDayReader(objects, left);
-  const rows: DayRows = {
-    async *receipts() {
-      for await (const batch of reader.receipts()) yield batch.map(change);
-    },
-    attestations: () => reader.rows('attestations'),
-    consumptionEvents: () => reader.rows('consumption_events'),
-  };
-  return packTables(objects, day, rows);
-};
+const withReceipts = (left: ColdDay, change: (row: ReceiptRow) => ReceiptRow) =>
+  packReceipts(objects, left, change);
 
 const instead: [what: string, leave: () => Promise<unknown>, problem: string, of?: string][] = [
   [
@@ -116,8 +91,7 @@ const instead: [what: string, leave: () => Promise<unknown>, problem: string, of
     async () => {
       await packCutOff(other);
       const left = await leftOf(other);
-      for (const name of (await objects.list(manifestFolder(other), null, 10)).names)
-        await objects.delete(name);
+      for (const name of await listManifests(objects, other)) await objects.delete(name);
       await store(left);
     },
     `it is the manifest of ${other}`,

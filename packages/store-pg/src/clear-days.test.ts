@@ -1,10 +1,3 @@
-/**
- * Action fields of packed days are cleared in new objects once they are seven years old: whatever fails, no Receipt is
- * lost, and nothing early.
- */
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import {
   ColdDayReader,
   clearDays,
@@ -27,7 +20,6 @@ import {
   type Store,
 } from '@svc/service';
 import { tamper } from '@svc/testkit';
-import { makeMemoryFolder } from '@svc/testkit/cluster-folder';
 import { BEHAVIOURS, startS3Server } from '@svc/testkit/s3-server';
 import { sampled, sampleOf } from '@svc/testkit/sampled';
 import {
@@ -40,6 +32,7 @@ import {
   renamed,
   serviceOf,
 } from '@svc/testkit/store/cold-world';
+import { withObjectFolders } from '@svc/testkit/store/object-folders';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -49,13 +42,8 @@ import { unpackDay } from './cold/unpack-day.ts';
 import { createStore } from './create-store.ts';
 
 const stores = withStores();
-const root = makeMemoryFolder();
-afterAll(() => rmSync(root, { recursive: true, force: true }));
-
-let folder = 0;
 /** An empty one. */
-const openFolder = async (): Promise<ObjectStore> =>
-  (await openObjects(pathToFileURL(join(root, `${folder++}`)).href, null)).objects;
+const openFolder = withObjectFolders();
 
 const never = new AbortController().signal;
 /** Seven years and a day from now, as nodes have it. */

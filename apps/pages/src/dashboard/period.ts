@@ -1,5 +1,5 @@
 /** The period that is looked at: whole UTC days, today included. */
-const DAY_MS = 86_400_000;
+import { DAY_MS, dayOf } from '@svc/protocol';
 
 export const PERIODS = [7, 30, 90] as const;
 export type PeriodDays = (typeof PERIODS)[number];
@@ -10,7 +10,7 @@ export const periodOf = (days: PeriodDays, nowMs: number): { since: string; unti
   return { since: midnight(tomorrowMs - days * DAY_MS), until: midnight(tomorrowMs) };
 };
 
-const midnight = (ms: number): string => `${new Date(ms).toISOString().slice(0, 10)}T00:00:00Z`;
+const midnight = (ms: number): string => `${dayOf(ms)}T00:00:00Z`;
 
 /** Unix seconds of the midnight at which a UTC day begins. */
 export const dayStartSeconds = (day: string): number => Date.parse(`${day}T00:00:00Z`) / 1000;

@@ -1,9 +1,8 @@
 /** What this tab asked in the playground, as the dashboard shows what a key may see. */
+import { DAY_MS, dayOf } from '@svc/protocol';
 import type { Played } from '../shared/played.ts';
 import type { DecisionStats, DecisionSummary, Usage } from '../shared/wire.ts';
 import type { DecisionQuery, Period, Source } from './source.ts';
-
-const DAY_MS = 86_400_000;
 
 export const sourceOfPlayed = (played: readonly Played[]): Source => {
   const within = ({ since, until }: Period) =>
@@ -56,7 +55,7 @@ const usageOf = (played: readonly Played[], period: Period): Usage => {
   const firstMs = Date.parse(period.since);
   const count = Math.round((Date.parse(period.until) - firstMs) / DAY_MS);
   const days = Array.from({ length: count }, (_, i) => {
-    const day = new Date(firstMs + i * DAY_MS).toISOString().slice(0, 10);
+    const day = dayOf(firstMs + i * DAY_MS);
     const ofDay = played.filter(({ receipt }) => receipt.evaluated_at.startsWith(day));
     return { day, ...totalsOf(ofDay), reasons: reasonsOf(ofDay) };
   });

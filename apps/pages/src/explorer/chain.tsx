@@ -1,4 +1,5 @@
 /** The chain of days, the latest first: each block with its root, and whether it names the root of the block before. */
+import { DAY_MS, dayOf } from '@svc/protocol';
 import { useEffect, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
 import { Icon } from '../shared/icons.tsx';
@@ -10,7 +11,6 @@ import { check, useParts } from './checks.ts';
 import type { Log } from './log.ts';
 
 const PAGE_DAYS = 7;
-const DAY_MS = 86_400_000;
 
 export const Chain = ({
   openDay,
@@ -261,4 +261,4 @@ const loadBefore = async (after: Checkpoint, count: number, log: Log): Promise<C
 };
 
 const daysBefore = (day: string, count: number): string =>
-  new Date(Date.parse(`${day}T00:00:00Z`) - count * DAY_MS).toISOString().slice(0, 10);
+  dayOf(Date.parse(`${day}T00:00:00Z`) - count * DAY_MS);

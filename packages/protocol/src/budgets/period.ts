@@ -1,6 +1,7 @@
 /** The calendar windows of `maxPerPeriod`, in UTC (protocol §11). Every instant lies in exactly one window of a kind. */
+import { DAY_MS } from '@svc/codec';
+
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** 1970-01-01 was a Thursday. */
 const EPOCH_DAYS_AFTER_MONDAY = 3;
 

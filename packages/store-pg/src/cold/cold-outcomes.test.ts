@@ -3,10 +3,7 @@
  * wait for.
  */
 import { randomBytes } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
 import { packDays } from '@svc/cold-ledger';
-import { openObjects } from '@svc/object-store';
 import { type ApiKeyId, encodeUlid, type ReceiptId } from '@svc/protocol';
 import {
   type NewAttestation,
@@ -15,7 +12,6 @@ import {
   reportOutcome,
   type Store,
 } from '@svc/service';
-import { makeMemoryFolder } from '@svc/testkit/cluster-folder';
 import {
   bringBack,
   coldPlaceOf,
@@ -25,21 +21,21 @@ import {
   type Receipt,
   serviceOf,
 } from '@svc/testkit/store/cold-world';
+import { withObjectFolders } from '@svc/testkit/store/object-folders';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { newAttestation } from '@svc/testkit/store/world';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { createStore } from '../create-store.ts';
 
 const stores = withStores();
-const root = makeMemoryFolder();
+const openFolder = withObjectFolders();
 let objects: ObjectStore;
 let world: readonly Receipt[];
 beforeAll(async () => {
   world = await createColdWorld(stores.url, stores.first);
-  objects = (await openObjects(pathToFileURL(root).href, null)).objects;
+  objects = await openFolder();
 });
-afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const makeCold = async (): Promise<void> => {
   await bringBack(stores.url);

@@ -1,8 +1,5 @@
 /** The same ledger hot, and with any of its days cold: whoever asks is answered the same, to the byte. */
-import { rmSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
 import { packDays, parseColdDay } from '@svc/cold-ledger';
-import { openObjects } from '@svc/object-store';
 import type { ApiKeyId, DidWeb, GrantId, OrgId, ReceiptId, Sha256 } from '@svc/protocol';
 import { DAY_MS, dayOf } from '@svc/protocol';
 import {
@@ -20,7 +17,6 @@ import {
   StoreError,
 } from '@svc/service';
 import { tamper } from '@svc/testkit';
-import { makeMemoryFolder } from '@svc/testkit/cluster-folder';
 import { sampled } from '@svc/testkit/sampled';
 import {
   bringBack,
@@ -37,6 +33,7 @@ import {
   RPS,
   serviceOf,
 } from '@svc/testkit/store/cold-world';
+import { withObjectFolders } from '@svc/testkit/store/object-folders';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql, withSession } from '@svc/testkit/store/session';
 import fc from 'fast-check';
@@ -56,19 +53,18 @@ import { ColdReader, ReadTime } from './cold-reader.ts';
 import { OpenDays } from './open-days.ts';
 
 const stores = withStores();
-const root = makeMemoryFolder();
+const openFolder = withObjectFolders();
 let objects: ObjectStore;
 let reading: Store;
 let world: readonly Receipt[];
 beforeAll(async () => {
   world = await createColdWorld(stores.url, stores.first);
-  objects = (await openObjects(pathToFileURL(root).href, null)).objects;
+  objects = await openFolder();
   const patient = { connectMs: 20_000, waitMs: 20_000, readMs: 20_000, ledgerReadMs: 20_000 };
   reading = createStore({ databaseUrl: stores.url, cold: coldPlaceOf(objects), deadlines: patient });
 });
 afterAll(async () => {
   await reading?.close();
-  rmSync(root, { recursive: true, force: true });
 });
 
 /** Has these days leave the ledger, and all others be in it. */

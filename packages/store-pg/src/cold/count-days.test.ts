@@ -1,11 +1,7 @@
 /** Counts of parts of cold days have the columns that are asked for and no others, and are bounded. */
-import { rmSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
 import { packDays } from '@svc/cold-ledger';
-import { openObjects } from '@svc/object-store';
 import { DAY_MS, dayOf } from '@svc/protocol';
 import { TooManyCountsError } from '@svc/service';
-import { makeMemoryFolder } from '@svc/testkit/cluster-folder';
 import {
   coldPlaceOf,
   createColdWorld,
@@ -15,9 +11,10 @@ import {
   type Receipt,
   RPS,
 } from '@svc/testkit/store/cold-world';
+import { withObjectFolders } from '@svc/testkit/store/object-folders';
 import { withStores } from '@svc/testkit/store/open-store';
 import { withSession } from '@svc/testkit/store/session';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { databaseOn } from '../../test/database-on.ts';
 import { ColdReader, ReadTime } from './cold-reader.ts';
 import { type CountedColumn, type CountedRows, type Counting, withColdCounts } from './count-days.ts';
@@ -30,16 +27,15 @@ const RANGES = [
 ] as const;
 
 const stores = withStores();
-const root = makeMemoryFolder();
+const openFolder = withObjectFolders();
 let world: readonly Receipt[];
 let cold: ColdReader;
 beforeAll(async () => {
   world = await createColdWorld(stores.url, stores.first);
-  const { objects } = await openObjects(pathToFileURL(root).href, null);
+  const objects = await openFolder();
   await packDays(packingOf(stores.url, stores.first, objects), new AbortController().signal);
   cold = new ColdReader(coldPlaceOf(objects));
 });
-afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const count = (counting: Counting): Promise<readonly CountedRows[]> =>
   withSession(stores.url, (session) =>

@@ -3,14 +3,10 @@
  * lost, and no answer wrong.
  */
 import { createHash } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
 import { dropDays, type PackDaysDeps, packDays } from '@svc/cold-ledger';
-import { openObjects } from '@svc/object-store';
 import type { ReceiptId } from '@svc/protocol';
 import type { ObjectStore, Store } from '@svc/service';
 import { tamper } from '@svc/testkit';
-import { makeMemoryFolder } from '@svc/testkit/cluster-folder';
 import {
   bringBack,
   coldPlaceOf,
@@ -19,6 +15,7 @@ import {
   packingOf,
   type Receipt,
 } from '@svc/testkit/store/cold-world';
+import { withObjectFolders } from '@svc/testkit/store/object-folders';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
@@ -26,7 +23,7 @@ import { createStore } from '../create-store.ts';
 import { unpackDay } from './unpack-day.ts';
 
 const stores = withStores();
-const root = makeMemoryFolder();
+const openFolder = withObjectFolders();
 const [day = ''] = DUE;
 const never = new AbortController().signal;
 let objects: ObjectStore;
@@ -34,7 +31,7 @@ let reading: Store;
 let old: Receipt;
 beforeAll(async () => {
   const world = await createColdWorld(stores.url, stores.first);
-  objects = (await openObjects(pathToFileURL(root).href, null)).objects;
+  objects = await openFolder();
   const patient = { connectMs: 20_000, waitMs: 20_000, readMs: 20_000, ledgerReadMs: 20_000 };
   reading = createStore({ databaseUrl: stores.url, cold: coldPlaceOf(objects), deadlines: patient });
   const found = world.find(({ at }) => new Date(at).toISOString().startsWith(day));
@@ -44,7 +41,6 @@ beforeAll(async () => {
 beforeEach(() => bringBack(stores.url));
 afterAll(async () => {
   await reading.close();
-  rmSync(root, { recursive: true, force: true });
 });
 
 const packing = (change: Partial<PackDaysDeps> = {}) => ({

@@ -1,20 +1,16 @@
 /** A repair of the clock where days that are not over have been packed: here `today` is a day of the past. */
-import { rmSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
 import { ColdDayReader, dropDays, packDays, parseColdDay } from '@svc/cold-ledger';
-import { openObjects } from '@svc/object-store';
 import { checkContent, closeDays, type ObjectStore } from '@svc/service';
 import { tamper } from '@svc/testkit';
-import { makeMemoryFolder } from '@svc/testkit/cluster-folder';
 import { bringBack, createColdWorld, DAYS, DUE, packingOf, serviceOf } from '@svc/testkit/store/cold-world';
+import { withObjectFolders } from '@svc/testkit/store/object-folders';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { unpackDay } from './unpack-day.ts';
 
 const stores = withStores();
-const root = makeMemoryFolder();
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const openFolder = withObjectFolders();
 
 const [first = '', today = '', last = ''] = DUE;
 const never = new AbortController().signal;
@@ -22,7 +18,7 @@ let objects: ObjectStore;
 let hot: unknown[];
 beforeAll(async () => {
   await createColdWorld(stores.url, stores.first);
-  objects = (await openObjects(pathToFileURL(root).href, null)).objects;
+  objects = await openFolder();
   hot = await ledger();
 });
 const packing = () => packingOf(stores.url, stores.first, objects);

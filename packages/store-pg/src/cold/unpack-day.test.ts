@@ -1,6 +1,4 @@
 /** Packed days come back as they were, and what has no other copy is proven now and again. */
-import { rmSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
 import {
   ColdDayReader,
   type DayWork,
@@ -11,19 +9,17 @@ import {
   parseColdDay,
   proveDay,
 } from '@svc/cold-ledger';
-import { openObjects } from '@svc/object-store';
 import { type ObjectStore, ObjectStoreError } from '@svc/service';
 import { tamper } from '@svc/testkit';
-import { makeMemoryFolder } from '@svc/testkit/cluster-folder';
 import { bringBack, createColdWorld, DUE, packingOf } from '@svc/testkit/store/cold-world';
+import { withObjectFolders } from '@svc/testkit/store/object-folders';
 import { withStores } from '@svc/testkit/store/open-store';
 import { endSessions, runSql } from '@svc/testkit/store/session';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { unpackDay } from './unpack-day.ts';
 
 const stores = withStores();
-const root = makeMemoryFolder();
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const openFolder = withObjectFolders();
 
 const [day = '', , busy = ''] = DUE;
 const tableOf = (of: string) => `receipts_${of.replaceAll('-', '')}`;
@@ -32,7 +28,7 @@ let objects: ObjectStore;
 let hot: unknown[];
 beforeAll(async () => {
   await createColdWorld(stores.url, stores.first);
-  objects = (await openObjects(pathToFileURL(root).href, null)).objects;
+  objects = await openFolder();
   hot = await ledger();
 });
 const packing = (of = objects) => packingOf(stores.url, stores.first, of);

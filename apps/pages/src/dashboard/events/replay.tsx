@@ -1,8 +1,8 @@
 /** Has what happened from a time on be told again. */
+import { DAY_MS } from '@svc/protocol';
 import { Confirm } from '../confirm.tsx';
 import type { Own } from '../session.ts';
 
-const DAY_MS = 86_400_000;
 /** As `datetime-local` has it; the page reads it as UTC. */
 const localOf = (ms: number): string => new Date(ms).toISOString().slice(0, 16);
 

@@ -1,0 +1,19 @@
+/** What a check of a whole database comes to. */
+import type { ObjectStore } from '@svc/service';
+import { checkDatabase, type Fault } from '../src/index.ts';
+
+export interface Findings {
+  readonly faults: readonly Fault[];
+  readonly notes: readonly string[];
+}
+
+/** `objects`: where packed days are; they are not looked at unless given. */
+export const findFaults = async (databaseUrl: string, objects?: ObjectStore): Promise<Findings> => {
+  const faults: Fault[] = [];
+  const { notes } = await checkDatabase({
+    databaseUrl,
+    ...(objects && { objects }),
+    onFault: (fault) => faults.push(fault),
+  });
+  return { faults, notes };
+};
