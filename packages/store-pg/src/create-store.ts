@@ -1,26 +1,20 @@
-/**
- * The Store over PostgreSQL: small pools so that no kind of work can use up another's connections. Commits stay few, since
- * each carries a batch; reads for decisions, reads of the ledger and administration have their own.
- */
+/** The Store over PostgreSQL. */
 import { type ReplicaState, type Store, StoreError, type Tenant } from '@svc/service';
 import { clockStore } from './clock-store.ts';
 import { type ColdPlace, ColdReader } from './cold/cold-reader.ts';
-import { createOpenings } from './connections.ts';
-import { pooledDatabase, runTransaction } from './database.ts';
-import { DeadlinePool, type DeadlinePoolOptions } from './deadline-pool.ts';
+import { type Database, pooledDatabase, runTransaction } from './database.ts';
+import type { DeadlinePool } from './deadline-pool.ts';
 import { describeHealth } from './describe-health.ts';
 import { describeStandby } from './describe-standby.ts';
 import { toStoreError } from './errors.ts';
 import { runExclusive } from './exclusive.ts';
 import { lineageStore } from './lineage-store.ts';
 import { ensurePartitionsOn } from './partitions.ts';
-import { Replica } from './replica.ts';
+import { openPools, openReplica } from './pools.ts';
 import { putEntitlement } from './repositories/entitlements.ts';
 import { repositories } from './repositories/repositories.ts';
 import { retentionStore } from './retention-store.ts';
 import { revocationStore } from './revocation-store.ts';
-import { serversOf } from './servers.ts';
-import { SilentConnections } from './silent-connections.ts';
 import { Standing } from './standing.ts';
 import {
   defaultDeadlines,
@@ -28,7 +22,7 @@ import {
   type StoreDeadlines,
   type StorePoolSizes,
 } from './store-limits.ts';
-import { commitsWarmUp, lookupsWarmUp, readsWarmUp, verifyStore } from './verify/verify-store.ts';
+import { verifyStore } from './verify/verify-store.ts';
 
 export interface StoreOptions {
   readonly databaseUrl: string;
@@ -50,101 +44,20 @@ export interface StoreOptions {
 
 /** Tenants whose view of the store is remembered. */
 const MAX_VIEWS = 1_000;
-/** Callers in line for a connection, per pool; the next one is turned away at once. */
-const MAX_WAITING = 8_192;
-/**
- * Counting by key over a year makes 150,000 sums: on disk that takes twice as long. And rows that lie apart are not
- * dear: what a search looks for is mostly recent, or on a disk that does not turn.
- */
-const LEDGER_SETTINGS = { work_mem: '32MB', random_page_cost: '1.1' };
-/** Whoever holds what an urgent transaction needs is at its own node's turn, or at long work: both are not waited for. */
-const URGENT_LOCK_MS = 400;
 
 /** The schema must have been migrated. */
 export function createStore(options: StoreOptions): Store {
   const { databaseUrl, databaseReadUrl = null, onError = () => {}, onReplicaChange = () => {} } = options;
-  const isKept = options.opensAhead === true;
   const deadlines = { ...defaultDeadlines, ...options.deadlines };
   const sizes = { ...defaultPoolSizes, ...options.poolSizes };
   const standing = new Standing();
   const cold = new ColdReader(options.cold ?? null);
-  const silent = new SilentConnections(databaseUrl);
-  const openings = createOpenings();
-  // Revocations, and what tells what became of a commit, stand behind nothing else.
-  const urgentOpenings = createOpenings();
-  const lookupOpenings = createOpenings();
-  const openPool = (size: number, deadlineMs: number, change: Partial<DeadlinePoolOptions> = {}) =>
-    new DeadlinePool({
-      databaseUrl,
-      size,
-      deadlineMs,
-      connectMs: deadlines.connectMs,
-      waitMs: deadlines.waitMs,
-      maxWaiting: MAX_WAITING,
-      counts: (server) => standing.counts(server),
-      settles: (server) => standing.settles(server),
-      silent,
-      openings,
-      onError,
-      ...change,
-    });
-
-  const waitMs = deadlines.transactionWaitMs;
-  const connectMs = deadlines.patientConnectMs;
-  // An answer that has begun must not be broken off because others are in line.
-  const ledger = { waitMs: deadlines.ledgerWaitMs, connectMs, settings: LEDGER_SETTINGS };
-  const pools = {
-    commits: openPool(sizes.commits, deadlines.commitMs, { isKept, warmUp: commitsWarmUp }),
-    budgetCommits: openPool(sizes.budgetCommits, deadlines.budgetCommitMs, {
-      waitMs: deadlines.budgetWaitMs,
-      warmUp: commitsWarmUp,
-    }),
-    lookups: openPool(sizes.lookups, deadlines.lookupMs, {
-      connectMs: deadlines.lookupMs,
-      waitMs: deadlines.lookupMs,
-      openings: lookupOpenings,
-      isKept,
-      warmUp: lookupsWarmUp,
-    }),
-    // Every call looks up its key here, revocations too.
-    reads: openPool(sizes.reads, deadlines.readMs, { isKept, warmUp: readsWarmUp }),
-    ledgerReads: openPool(sizes.ledgerReads, deadlines.ledgerReadMs, ledger),
-    admin: openPool(sizes.admin, deadlines.transactionMs, { waitMs, connectMs }),
-    urgent: openPool(sizes.urgent, deadlines.transactionMs, {
-      waitMs,
-      // On a machine that is short of everything opening one takes long, and just then revocations must go on.
-      connectMs,
-      openings: urgentOpenings,
-      isKept,
-      settings: { lock_timeout: `${URGENT_LOCK_MS}` },
-    }),
-    // Of ten orgs whose commits all last as long as they may, none keeps another's barrier waiting for a second.
-    barriers: openPool(sizes.barriers, deadlines.stampRevokedMs, {
-      waitMs,
-      connectMs,
-      openings: urgentOpenings,
-      isKept,
-    }),
-    // Long work is short beside waiting for long work.
-    bulk: openPool(sizes.bulk, deadlines.transactionMs, { waitMs: deadlines.bulkWaitMs, connectMs }),
-    reports: openPool(sizes.reports, deadlines.transactionMs, { waitMs, connectMs }),
-    // Asks every server: what it answers tells which one counts. Nothing is decided without it, so it stands in no line.
-    lineage: openPool(sizes.lineage, deadlines.readMs, {
-      counts: () => true,
-      settles: async () => true,
-      openings: createOpenings(),
-      isKept,
-    }),
-  };
+  const isKept = options.opensAhead === true;
+  const settings = { databaseUrl, standing, deadlines, sizes, isKept, onError };
+  const pools = openPools(settings);
   const { commits, budgetCommits, reads, ledgerReads, admin, lineage } = pools;
 
-  const ensurePartitions = async () => {
-    try {
-      await admin.run(ensurePartitionsOn, { deadlineMs: deadlines.commitMs });
-    } catch (error) {
-      throw toStoreError(error, 'nothing');
-    }
-  };
+  const ensurePartitions = () => ensurePartitionsBy(admin, deadlines.commitMs);
   let isClosing = false;
   const ensured = ensurePartitions().then(() => {}, onError);
   const openAhead = async () => {
@@ -155,40 +68,21 @@ export function createStore(options: StoreOptions): Store {
   const openedAhead = openAhead();
 
   const database = pooledDatabase(reads, admin);
-  const openReplica = (url: string): Replica => {
-    serversOf(url, 'replica');
-    // Which primary counts is told by the marks that a replica has of it.
-    const change = {
-      ...{ databaseUrl: url, counts: () => true, settles: async () => true, connectMs },
-      ...{ silent: new SilentConnections(url), openings: createOpenings() },
-    };
-    return new Replica({
-      url,
-      primary: pooledDatabase(reads, pools.reports),
-      pools: {
-        replicaReads: openPool(sizes.replicaReads, deadlines.replicaReadMs, { ...ledger, ...change }),
-        // One waits for positions, the other one looks.
-        replicaLooks: openPool(2, deadlines.replicaLookMs, change),
-      },
-      catchUpMs: deadlines.catchUpMs,
-      lateMs: deadlines.replicaLateMs,
-      onChange: onReplicaChange,
-    });
-  };
-  const replica = databaseReadUrl === null ? null : openReplica(databaseReadUrl);
+  const replica =
+    databaseReadUrl === null ? null : openReplica(settings, pools, databaseReadUrl, onReplicaChange);
   const shared = {
     retention: retentionStore(database),
     clock: clockStore(database),
     lineage: lineageStore(lineage, standing),
     exclusive: <T>(name: string, work: (lost: AbortSignal) => Promise<T>) =>
-      runExclusive(databaseUrl, { connectMs, readMs: deadlines.transactionMs }, name, work),
+      runExclusive(
+        databaseUrl,
+        { connectMs: deadlines.patientConnectMs, readMs: deadlines.transactionMs },
+        name,
+        work,
+      ),
     ensureReceiptPartitions: ensurePartitions,
-    async now() {
-      const text = 'select extract(epoch from clock_timestamp())::float8 * 1000 as ms';
-      const [row] = await database.read<{ ms: number }>({ text, values: [] });
-      if (row === undefined) throw new StoreError('refused', 'the clock was read without a row');
-      return row.ms;
-    },
+    now: () => readClock(database),
     describeHealth: () => describeHealth(database),
     describeStandby: () => describeStandby(database),
     describeReplica: () => replica?.state ?? null,
@@ -236,9 +130,14 @@ export function createStore(options: StoreOptions): Store {
       revocation: revocationStore(pools.urgent, pools.barriers, tenant),
     } satisfies Pick<Store, 'as' | 'report' | 'transaction' | 'putEntitlement' | 'verify' | 'revocation'>);
   };
-  // A view has no state of its own, so it is made once for all calls of a tenant.
+  const rememberedAs = remembered(storeAs);
+  return storeAs(null);
+}
+
+/** A view has no state of its own, so it is made once for all calls of a tenant. */
+const remembered = (storeAs: (tenant: Tenant) => Store): ((tenant: Tenant) => Store) => {
   const views = new Map<string, Store>();
-  const rememberedAs = (tenant: Tenant): Store => {
+  return (tenant) => {
     const name = `${tenant.crowd} ${tenant.org} ${tenant.subject}`;
     const known = views.get(name);
     if (known !== undefined) return known;
@@ -248,5 +147,19 @@ export function createStore(options: StoreOptions): Store {
     if (views.size > MAX_VIEWS && oldest !== undefined) views.delete(oldest);
     return view;
   };
-  return storeAs(null);
-}
+};
+
+const ensurePartitionsBy = async (pool: DeadlinePool, deadlineMs: number): Promise<void> => {
+  try {
+    await pool.run(ensurePartitionsOn, { deadlineMs });
+  } catch (error) {
+    throw toStoreError(error, 'nothing');
+  }
+};
+
+const readClock = async (database: Database): Promise<number> => {
+  const text = 'select extract(epoch from clock_timestamp())::float8 * 1000 as ms';
+  const [row] = await database.read<{ ms: number }>({ text, values: [] });
+  if (row === undefined) throw new StoreError('refused', 'the clock was read without a row');
+  return row.ms;
+};

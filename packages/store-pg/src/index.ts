@@ -1,6 +1,7 @@
 /** PostgreSQL storage (15 or later): schema, repositories, the commit of decisions, the revocation barrier. */
 export { checkConnections, checkReplica, checkServer, type Fleet } from './check-server.ts';
 export { type ClockState, readClockState, repairClock } from './clock-repair.ts';
+export type { ColdPlace } from './cold/cold-reader.ts';
 export { readDayRows } from './cold/day-rows.ts';
 export { unpackDay } from './cold/unpack-day.ts';
 export { createRunStore, type RunStore } from './create-run-store.ts';
