@@ -159,27 +159,7 @@ const listen = async (
     trustProxyHops: config.trustProxyHops,
     toApiError,
   });
-  const content = createContentHealth(registry, service.store.checkpoints);
-  // Elsewhere the worker packs, and tells.
-  const packs = opened.packing?.work !== undefined;
-  const cold = packs ? createColdHealth(registry, service.store.coldDays) : null;
-  const readiness = async (): Promise<Readiness> => {
-    const [{ ok, serves, checks }, ofContent, ofCold] = await Promise.all([
-      serviceReadiness(),
-      content.describe(),
-      cold?.describe(),
-    ]);
-    const draining = http.isDraining();
-    return {
-      ok: ok && !draining,
-      serves: serves && !draining,
-      checks: {
-        ...checks,
-        ...{ http: draining ? 'draining' : 'ok', content: ofContent },
-        ...(ofCold === undefined ? {} : { cold: ofCold }),
-      },
-    };
-  };
+  const readiness = createReadiness(opened, registry, serviceReadiness, () => http.isDraining());
   const admin = createAdmin({ registry, readiness, logger });
   const adminAddress = await admin.listen(config.adminPort, config.adminHost);
   try {
@@ -198,6 +178,35 @@ const listen = async (
     await admin.close();
     throw error;
   }
+};
+
+/** That of the service and its content, and whether this node still takes requests. */
+const createReadiness = (
+  { service: { store }, packing }: OpenedService,
+  registry: Registry,
+  serviceReadiness: () => Promise<Readiness>,
+  isDraining: () => boolean,
+): (() => Promise<Readiness>) => {
+  const content = createContentHealth(registry, store.checkpoints);
+  // Where another process packs days, that one reports on them.
+  const cold = packing?.work === undefined ? null : createColdHealth(registry, store.coldDays);
+  return async () => {
+    const [{ ok, serves, checks }, ofContent, ofCold] = await Promise.all([
+      serviceReadiness(),
+      content.describe(),
+      cold?.describe(),
+    ]);
+    const draining = isDraining();
+    return {
+      ok: ok && !draining,
+      serves: serves && !draining,
+      checks: {
+        ...checks,
+        ...{ http: draining ? 'draining' : 'ok', content: ofContent },
+        ...(ofCold === undefined ? {} : { cold: ofCold }),
+      },
+    };
+  };
 };
 
 const featuresOf = (offered: Readonly<Record<Feature, boolean>>): ReadonlySet<Feature> =>

@@ -21,7 +21,7 @@ import {
   type Store,
   WebhookSecrets,
 } from '@svc/service';
-import { createStore, readDayRows, type StoreDeadlines } from '@svc/store-pg';
+import { type ColdPlace, createStore, readDayRows, type StoreDeadlines } from '@svc/store-pg';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { ConfigurationError } from './configuration.ts';
@@ -95,34 +95,22 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
   const kept = sources.isOperator === true ? logger : logger.child({}, { level: 'info' });
   const log = countedLog(logger, count, kept);
   const onReplicaChange = createReplicaReporter(log);
-  // What an operator mistypes is not made.
-  const mayMake = sources.isOperator !== true;
-  const cold =
-    config.cold === null ? null : await openObjects(config.cold.place, config.cold.endpoint, { mayMake });
-  // Keys are read from the database too.
-  let readManifest: ReadManifest = () => {
-    throw new Error('the keys of the service are not known yet');
-  };
-  const onEnd = (why: string) => log.warn('cold.thread_ended', { why });
-  const reading = cold && sources.readThread ? readOnThread(sources.readThread, { onEnd }) : null;
-  const coldPlace = cold && {
-    ...{ objects: cold.objects, readManifest: (text: string) => readManifest(text) },
-    ...(reading && { readGroup: reading.read }),
-  };
-  const closeCold = async (): Promise<void> => {
-    await reading?.close();
-    cold?.close();
-  };
+  const cold = await openCold(sources, log);
   const deadlines = sources.deadlines ?? (sources.isOperator === true ? OPERATOR_DEADLINES : {});
   const store = createStore({
     databaseUrl,
     databaseReadUrl,
-    cold: coldPlace,
+    cold: cold?.place ?? null,
     deadlines,
     opensAhead: sources.opensAhead === true,
     onError,
     onReplicaChange,
   });
+  const closeAll = async () => {
+    await store.close();
+    await cold?.close();
+    await secrets.signers.close();
+  };
   try {
     const holds = new Holds(log);
     const did = `did:web:${config.domain}`;
@@ -138,7 +126,7 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
       if (databaseReadUrl !== null) createReplicaMetrics(registry, store);
     }
     const identity = identityOf(config, keys);
-    readManifest = manifestReader(identity, ed25519.crypto);
+    cold?.setManifestReader(manifestReader(identity, ed25519.crypto));
     const entitlements = entitlementPolicyOf(config);
     const service = {
       store,
@@ -159,24 +147,56 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
     if (config.cold === null && sources.isOperator !== true) await patiently(() => refuseColdDays(store));
     const { fence, close: closeFence } =
       sources.isOperator === true ? NO_FENCE : await openFence(service, config);
-    const packing = cold === null ? null : packingOf(service, sources, cold.objects);
+    const packing = cold === null ? null : packingOf(service, sources, cold.place.objects);
     const close = async () => {
       await closeFence();
       keys.stop();
       clock.stop();
-      await store.close();
-      await closeCold();
-      await secrets.signers.close();
+      await closeAll();
     };
     const isWatched = registry !== undefined && config.promisesStandby;
     const standby = isWatched ? createStandbyHealth(registry, store) : null;
     return { service: { ...service, ...outsideOf(config) }, fence, packing, standby, close };
   } catch (error) {
-    await store.close();
-    await closeCold();
-    await secrets.signers.close();
+    await closeAll();
     throw error;
   }
+};
+
+interface OpenedCold {
+  /** Reads manifests once `setManifestReader` was called. */
+  readonly place: ColdPlace;
+  /** The keys by which manifests are verified are read from the database, which is opened after this. */
+  setManifestReader(read: ReadManifest): void;
+  close(): Promise<void>;
+}
+
+/** The store of cold days, and the thread on which they are read; null where there is no such store. */
+const openCold = async (
+  { config: { cold }, isOperator, readThread }: ServiceSources,
+  log: ServiceDeps['log'],
+): Promise<OpenedCold | null> => {
+  if (cold === null) return null;
+  // What an operator mistypes is not made.
+  const opened = await openObjects(cold.place, cold.endpoint, { mayMake: isOperator !== true });
+  let readManifest: ReadManifest = () => {
+    throw new Error('the keys of the service are not known yet');
+  };
+  const onEnd = (why: string) => log.warn('cold.thread_ended', { why });
+  const reading = readThread ? readOnThread(readThread, { onEnd }) : null;
+  return {
+    place: {
+      ...{ objects: opened.objects, readManifest: (text) => readManifest(text) },
+      ...(reading && { readGroup: reading.read }),
+    },
+    setManifestReader: (read) => {
+      readManifest = read;
+    },
+    close: async () => {
+      await reading?.close();
+      opened.close();
+    },
+  };
 };
 
 const packingOf = (
@@ -206,7 +226,7 @@ const countedLog = (logger: Logger, count: EventCounter, kept: Logger): ServiceD
   },
 });
 
-/** A restored backup of this database would be noticed by nobody, although somebody relies on it. */
+/** Without this check a restored backup would go unnoticed although the deployment has a fence. */
 const refuseLineage = async (store: Store): Promise<void> => {
   const { seq } = await store.restores.findLast();
   if (seq === 0) return;
@@ -215,7 +235,7 @@ const refuseLineage = async (store: Store): Promise<void> => {
   ]);
 };
 
-/** Whoever asks for one would be told that it cannot be read, as if it were a fault of the moment. */
+/** Without this check a read of a cold day would answer 503, as if the fault were temporary. */
 const refuseColdDays = async ({ coldDays }: Store): Promise<void> => {
   const count = await coldDays.countCold();
   if (count === 0) return;
