@@ -5,7 +5,7 @@ import { problemText } from '../shared/api.ts';
 import { Shell } from '../shared/shell.tsx';
 import type { Act } from './act.ts';
 import { ApiKeyForm } from './api-key-form.tsx';
-import { Asked } from './asked.tsx';
+import { RequestView } from './request.tsx';
 import { RequestList } from './request-list.tsx';
 import './approve.css';
 
@@ -93,7 +93,7 @@ export const Approve = () => {
           {shown === null && <RequestList act={opened.act} />}
           {shown !== null && !isRequestId(shown) && <Incomplete />}
           {shown !== null && isRequestId(shown) && (
-            <Asked key={shown} id={shown} act={opened.act} principal={opened.me.subject} />
+            <RequestView key={shown} id={shown} act={opened.act} principal={opened.me.subject} />
           )}
         </>
       )}

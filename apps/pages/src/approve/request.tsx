@@ -1,0 +1,104 @@
+/** The page of one request: what the Agent wants, by what it is believed, and the two answers. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Act } from './act.ts';
+import { SigningKey } from './signing-key.tsx';
+import { type Failure, useRequest } from './use-request.ts';
+import { Decided, Wish } from './wish.tsx';
+
+export const RequestView = ({
+  id,
+  act,
+  principal,
+}: {
+  readonly id: string;
+  readonly act: Act;
+  readonly principal: string;
+}) => {
+  const { read, failure, isBusy, approve, reject, checkKey, forgetFailure } = useRequest(id, act, principal);
+  const isOpen = read?.request.task.status === 'pending';
+  const canBeApproved = isOpen && read.checked !== null;
+  const textAt = (at: Failure['at']) => (failure?.at === at ? failure.text : null);
+  const hasButton = failure?.at === 'approve' ? canBeApproved : failure?.at === 'reject' && isOpen;
+  // Said at the button that failed. Where that is gone it stands above, and the focus brings it into view.
+  const isAbove = failure !== null && !hasButton;
+  const above = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (isAbove && failure.at !== null) above.current?.focus();
+  }, [failure]);
+  return (
+    <>
+      <p>
+        <a href="#all">All that waits</a>
+      </p>
+      <div ref={above} tabIndex={-1} role="alert">
+        {isAbove && <p class="note note-bad">{failure.text}</p>}
+      </div>
+      {read === null && failure === null && <p class="soft">Asking, and checking …</p>}
+      {read !== null && !isOpen && <Decided request={read.request} />}
+      {read !== null && isOpen && read.doubt !== null && <Doubt text={read.doubt} />}
+      {isOpen && read.checked !== null && (
+        <>
+          <Wish request={read.request} checked={read.checked} />
+          <SigningKey
+            principal={principal}
+            isBusy={isBusy}
+            problem={textAt('approve')}
+            check={checkKey(read.checked)}
+            onApprove={approve}
+            onForgotten={forgetFailure}
+          />
+        </>
+      )}
+      {isOpen && <Reject isBusy={isBusy} problem={textAt('reject')} onReject={reject} />}
+    </>
+  );
+};
+
+const Doubt = ({ text }: { readonly text: string }) => (
+  <section class="card" aria-labelledby="doubt">
+    <h2 id="doubt">Do not approve this</h2>
+    <p class="note note-bad">{text}</p>
+    <p>
+      What the service describes does not agree with what your Agent has signed, so this page does not show it
+      and signs nothing. Tell whoever operates the service.
+    </p>
+  </section>
+);
+
+const Reject = ({
+  isBusy,
+  problem,
+  onReject,
+}: {
+  readonly isBusy: boolean;
+  readonly problem: string | null;
+  readonly onReject: (reason: string) => Promise<void>;
+}) => {
+  const [reason, setReason] = useState('');
+  return (
+    <section class="card" aria-labelledby="no">
+      <h2 id="no">Say no</h2>
+      <label class="field">
+        <span>Why (the relying party reads it; may be empty)</span>
+        <input
+          type="text"
+          maxLength={500}
+          value={reason}
+          onInput={(event) => setReason(event.currentTarget.value)}
+        />
+      </label>
+      <div role="alert">{problem !== null && <p class="note note-bad">{problem}</p>}</div>
+      <div class="row">
+        <button
+          type="button"
+          class="button"
+          aria-disabled={isBusy}
+          onClick={() => void onReject(reason.trim())}
+        >
+          Reject
+        </button>
+        <p class="soft">The same cannot be asked again for 24 hours.</p>
+      </div>
+    </section>
+  );
+};

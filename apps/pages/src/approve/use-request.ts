@@ -1,0 +1,91 @@
+/** One request: read, checked against its evidence, read again when it expires, and answered. */
+import type { AccessRequest, CheckedAccessRequest, Signer } from '@svc/sdk-principal';
+import { useEffect, useState } from 'preact/hooks';
+import { problemText } from '../shared/api.ts';
+import type { Act } from './act.ts';
+import { checkPublished } from './published-key.ts';
+import type { BroughtKey } from './vault.ts';
+import { LIFETIME_SECONDS } from './wish.tsx';
+
+/** A request as it was read, and whether its evidence holds. */
+interface Read {
+  readonly request: AccessRequest;
+  /** Null: it is decided, or not to be believed. */
+  readonly checked: CheckedAccessRequest | null;
+  readonly doubt: string | null;
+}
+
+/** What went wrong, and at which answer; null: at reading the request. */
+export interface Failure {
+  readonly at: 'approve' | 'reject' | null;
+  readonly text: string;
+}
+
+/** A timer that is set for longer goes off at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export const useRequest = (id: string, act: Act, principal: string) => {
+  const [read, setRead] = useState<Read | null>(null);
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const [isBusy, setIsBusy] = useState(false);
+  const load = async () => {
+    setFailure(null);
+    try {
+      setRead(await readRequest(act, id));
+    } catch (error) {
+      setFailure({ at: null, text: problemText(error) });
+    }
+  };
+  useEffect(() => void load(), []);
+  useEffect(() => {
+    if (read === null || read.request.task.status !== 'pending') return;
+    const leftMs = Date.parse(read.request.task.expires_at) - Date.now();
+    const timer = setTimeout(load, Math.min(Math.max(1_000, leftMs), LONGEST_TIMER_MS));
+    return () => clearTimeout(timer);
+  }, [read]);
+
+  const answer = async (at: 'approve' | 'reject', work: () => Promise<AccessRequest>) => {
+    if (isBusy) return;
+    setIsBusy(true);
+    setFailure(null);
+    try {
+      const request = await work();
+      setRead({ request, checked: null, doubt: null });
+    } catch (error) {
+      const now = await readRequest(act, id).catch(() => null);
+      if (now !== null) setRead(now);
+      setFailure({ at, text: problemText(error) });
+    }
+    setIsBusy(false);
+  };
+  const approve = (unlock: () => Promise<Signer>) =>
+    answer('approve', async () => {
+      if (read?.checked == null) throw new Error('Nothing that could be believed was shown.');
+      const signer = await unlock();
+      if (!signer.kid.startsWith(`${principal}#`))
+        throw new Error(
+          `This signing key is of ${signer.kid.split('#')[0]}, and ${principal} is asked. Nothing was signed.`,
+        );
+      return act(signer).approvals.approve(read.request, { lifetimeSeconds: LIFETIME_SECONDS });
+    });
+  const checkKey =
+    ({ receipt }: CheckedAccessRequest) =>
+    (brought: BroughtKey) =>
+      checkPublished(brought, act, receipt);
+  const reject = (reason: string) =>
+    answer('reject', () => act().approvals.reject(id, reason === '' ? {} : { reason }));
+  return { read, failure, isBusy, approve, reject, checkKey, forgetFailure: () => setFailure(null) };
+};
+
+const readRequest = async (act: Act, id: string): Promise<Read> => {
+  const { approvals } = act();
+  const request = await approvals.get(id);
+  if (request.task.status !== 'pending') return { request, checked: null, doubt: null };
+  try {
+    return { request, checked: await approvals.check(request), doubt: null };
+  } catch (error) {
+    const { kind } = Object(error) as { kind?: unknown };
+    if (kind !== 'receipt-invalid' && kind !== 'invalid-argument') throw error;
+    return { request, checked: null, doubt: problemText(error) };
+  }
+};
