@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseOptions, UsageError } from '@svc/cli/command-line';
 import { AREAS } from './areas.ts';
-import { isGood, LEAST_PERCENT, type Outcome, tableOf } from './outcome.ts';
+import { isGood, MIN_PERCENT, type Outcome, tableOf } from './outcome.ts';
 import { outcomeOf } from './survivors.ts';
 import { type TreeCopy, withCopy } from './tree-copy.ts';
 
@@ -11,7 +11,7 @@ const names = [...Object.keys(AREAS), 'sql'];
 const usage = `usage: npm run mutate [-- AREA… --only WORD --workers N]
 
 Changes one thing at a time in a copy of the tree and runs the tests that must notice. Exits with 0 if they notice at
-least ${LEAST_PERCENT} % of the mutants of each area and mutation/accepted.json says of every other why no test can.
+least ${MIN_PERCENT} % of the mutants of each area and mutation/accepted.json says of every other why no test can.
 
   AREA         ${names.join(', ')}; all of them unless named
   --only WORD  only files whose name contains WORD; of sql also mutants that it stands in the name of

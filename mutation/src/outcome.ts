@@ -1,6 +1,6 @@
 /** What a run found in an area, and the table at its end. */
 
-export const LEAST_PERCENT = 90;
+export const MIN_PERCENT = 90;
 
 export interface Counts {
   readonly mutants: number;
@@ -21,7 +21,7 @@ export interface Outcome extends Counts {
 const percentOf = ({ killed, mutants }: Counts): number => (mutants === 0 ? 100 : (100 * killed) / mutants);
 
 export const isGood = (outcome: Outcome): boolean =>
-  outcome.problems.length === 0 && percentOf(outcome) >= LEAST_PERCENT;
+  outcome.problems.length === 0 && percentOf(outcome) >= MIN_PERCENT;
 
 const HEAD = ['Area', 'Mutants', 'Killed', 'of these by time', 'Accepted', 'To look at', 'Minutes', ''];
 

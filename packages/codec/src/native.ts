@@ -46,7 +46,7 @@ export const nativeCrypto: CryptoPort = {
   },
 };
 
-/** The cofactorless equation [S]B − [k]A = R. Whoever asks has admitted key and signature. */
+/** The cofactorless equation [S]B − [k]A = R. The caller has admitted key and signature. */
 export type Ed25519Equation = (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean;
 
 /** `nativeCrypto` with the equation checked by another library, behind the same admission. */

@@ -19,7 +19,7 @@ export interface PrintedRow {
   readonly receipt_id: string;
 }
 
-/** Rows of a part: so many are told apart from others by one hash. */
+/** Number of rows under one hash. */
 const PART = 1_024;
 
 /** What a sequence of rows comes to, part by part: two of the same rows are the same, whatever batches they came in. */

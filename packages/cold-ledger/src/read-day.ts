@@ -15,7 +15,7 @@ import {
 import { readReceipt } from './receipt-jws.ts';
 import type { AttestationRow, ConsumptionRow, ReceiptRow, Stored, TableName } from './schema.ts';
 
-/** So many JWS are text at a time: more of them outlive a collection, and are copied by it. */
+/** Number of JWS that are text at a time. More of them survive a garbage collection, which then copies them. */
 const JOINED = 64;
 
 /** Receipts with the id `at` or a higher one, of these those behind `after`; '' is no bound. Of each group `limit` at most. */

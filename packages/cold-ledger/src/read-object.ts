@@ -97,7 +97,7 @@ export class ObjectReader<T extends TableName> {
   readonly #offsets: readonly number[];
   readonly #firstRows: readonly number[];
   #tail: Uint8Array | null = null;
-  /** The highest ids of groups, as far as they are known: whoever goes on behind one reads it no second time. */
+  /** The highest ids of groups, as far as they are known: a scan that starts behind one skips that group. */
   readonly #lasts = new Map<number, string>();
 
   constructor(table: T, entry: ObjectEntry, store: ObjectStore, source: GroupSource) {
@@ -120,7 +120,7 @@ export class ObjectReader<T extends TableName> {
     for (let index = 0; index < count; index++) {
       const group = await next;
       next = fetch(index + 1);
-      // Whoever goes on hears of it.
+      // Awaited later: a rejection before that must not count as unhandled.
       next?.catch(() => {});
       if (group !== null) yield rowsOf(await read(group, wanted));
     }
@@ -153,10 +153,10 @@ export class ObjectReader<T extends TableName> {
     let next: Promise<ColumnBatch> | null = null;
     for (const [at, [index, { first }]] of overlapping.entries()) {
       const found = await (next ?? this.#read(index, wanted, signal));
-      // Whoever wants more than the first is likely to want the next as well.
+      // A reader that goes beyond the first group is likely to want the next as well.
       const behind = at > 0 ? overlapping[at + 1] : undefined;
       next = behind === undefined ? null : this.#read(behind[0], wanted, signal);
-      // Whoever goes on hears of it.
+      // Awaited later: a rejection before that must not count as unhandled.
       next?.catch(() => {});
       if (found.last !== null) this.#lasts.set(index, found.last);
       const rows = rowsOf<ReadRow<T>>(found);

@@ -14,7 +14,7 @@ import {
 } from './schema.ts';
 import { compressors, loadZstd } from './zstd.ts';
 
-/** What a look-up reads: so many rows, or fewer of large ones. */
+/** A look-up reads one group: at most these rows and characters. */
 const ROWS_PER_GROUP = 2_048;
 const CHARS_PER_GROUP = 8_388_608;
 /** 8 to 20 MB of Receipts: what is in memory at once, whatever the day's size; fewer of large ones. */
@@ -37,7 +37,7 @@ export interface Sizes {
   readonly charsPerGroup?: number;
   /** Groups are not divided. */
   readonly rowsPerObject: number;
-  /** An object that has so many is done. */
+  /** An object is ended by the group that reaches this size. */
   readonly bytesPerObject?: number;
 }
 

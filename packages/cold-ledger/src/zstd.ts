@@ -29,8 +29,8 @@ const native = (zlib as { zstdDecompressSync?: (bytes: Uint8Array, options: zlib
   .zstdDecompressSync;
 
 /**
- * Into so many bytes, and room for one more: without that Node looks for more in a second piece of memory. Throws for
- * what is not zstd, and, where Node does it, for what is longer.
+ * `length`: of the result. The buffer has one byte more, or Node would allocate a second one to look for the end.
+ * Throws for what is not zstd, and, where Node decompresses, for what is longer.
  */
 export const decompress = (bytes: Uint8Array, length: number): Uint8Array =>
   native?.(bytes, { chunkSize: Math.max(length + 1, 64), maxOutputLength: Math.max(length, 1) }) ??

@@ -56,7 +56,7 @@ export const createConfirmer = ({ server, byToken, now = Date.now }: Options): C
 
   let isAsking = false;
   const ask = async ({ question }: Intent): Promise<Confirmation> => {
-    // Whoever clicks through a heap of questions has read none of them.
+    // One question at a time: people confirm a series of them unread.
     if (isAsking)
       return refused(
         'The user is being asked something else. Nothing was done: call again once that is answered.',

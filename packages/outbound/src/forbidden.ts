@@ -35,7 +35,7 @@ export const findForbiddenAddress = async (
 
 const addressesOf = async (host: string, dns: DnsPort, signal: AbortSignal): Promise<readonly string[]> => {
   if (net.isIP(unbracketed(host)) !== 0) return [unbracketed(host)];
-  // A name without a dot is in nobody's DNS but perhaps ours.
+  // A name without a dot can resolve in our own network only.
   if (!host.includes('.')) return [];
   const answer = await dns.addresses(host, signal);
   if (answer.kind === 'absent') return [];

@@ -12,7 +12,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 const EVERYWHERE = new Set(['0.0.0.0', '::', '[::]']);
 
-/** Whoever asks for health waits no longer than this, whatever storage does. */
+/** Deadline of an answer about health, whatever storage does. */
 export const HEALTH_ANSWER_MS = 800;
 
 export interface Readiness {

@@ -53,7 +53,7 @@ export const openReplica = async (readUrl: string, logger: Logger): Promise<void
   }
 };
 
-/** An operator's index is his own matter; what is missing or altered decides wrongly, or not at all. */
+/** Indexes that an operator has added are allowed; objects that are missing or altered are a fault. */
 const checkSchema = async (databaseUrl: string, env: Config['env'], logger: Logger): Promise<void> => {
   const schema = await readSchema(databaseUrl);
   const fault = schemaFault(schema);

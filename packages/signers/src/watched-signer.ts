@@ -22,8 +22,8 @@ const LOOK_EVERY_MS = 1_000;
 /** Without a signature for so long, one is made to see whether it still can be. */
 const IDLE_MS = 10_000;
 /**
- * One failure may be a single request's; so many in a row, with nothing signed for as long as a signature may take, are
- * the signer's.
+ * Number of failures in a row, with nothing signed for as long as a signature may take, that mean the signer is away.
+ * One alone may be due to its request.
  */
 const FAILURES = 3;
 

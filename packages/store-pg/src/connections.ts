@@ -72,7 +72,7 @@ export class Connections {
   /** The first to come is the first to get one. */
   readonly #waiting = new Set<Waiting>();
   #lastNumber = 0;
-  /** What the pool has been asked for and not answered yet; of these, so many are being opened, or are in line for that. */
+  /** Connections asked for and not handed out yet; `#opening`: those of them that are being opened or queue for it. */
   #asked = 0;
   #opening = 0;
   /** Places of the pool for those that wait for their turn to be opened. */

@@ -95,7 +95,7 @@ async function commit(client: pg.ClientBase): Promise<boolean> {
 const serverLimits = (deadlineMs: number): string =>
   `set local statement_timeout = ${deadlineMs}; set local idle_in_transaction_session_timeout = ${deadlineMs}`;
 
-/** Nobody hears it: whoever asked has gone. */
+/** Reaches no caller: the one that asked has gone. */
 const givenUp = () => new StoreError('unavailable', 'its caller has given up');
 
 type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };

@@ -73,7 +73,7 @@ export class Replica {
   readonly #startedMs = performance.now();
   readonly #stop = new AbortController();
   readonly #reads = { replica: 0, primary: 0 };
-  /** Whoever comes while the primary is asked needs the answer after it. */
+  /** A call that arrives while the primary is being asked needs the answer to the next question. */
   readonly #positions = new Batcher<null, Position>(
     async (asking) => {
       const position = await this.#readPosition();

@@ -1,13 +1,13 @@
 /**
- * An org that signed itself up and has no plan makes so many changes in all (protocol §13, decision 36). Every route that
- * changes something counts, so that a new one does too; these do not.
+ * Counts the changes of an org that signed itself up and has no plan against its lifetime limit (protocol §13,
+ * decision 36). Every route that changes something counts, so that a new one does too, but for those listed.
  */
 import { type RouteId, routes } from '@svc/contract';
 import { type Caller, requireRoomForChange, type ServiceDeps, tenantOf } from '@svc/service';
 import type { Handlers } from '../http/index.ts';
 
 const NOT_COUNTED: ReadonlySet<RouteId> = new Set([
-  // Authority is taken away at any time, by whoever.
+  // Authority can be taken away at any time.
   'revokeGrant',
   'disableAgent',
   'retireKey',

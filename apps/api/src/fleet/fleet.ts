@@ -21,24 +21,25 @@ const CLOSE_MS = 15_000;
 /** Of one that another has replaced: exports that it has begun are finished. Above its drain deadline of two minutes. */
 const HAND_OVER_MS = 125_000;
 /**
- * How often, and how many times, it is asked whether a process decides before the one that it replaces is told to end:
- * for 30 s.
+ * A process that replaces another is asked whether it decides this often, and this many times (30 s), before the other
+ * ends.
  */
 const READY_EVERY_MS = 250;
 const READY_LOOKS = 120;
-/** A process that has worked for so long has not failed by how it was started. */
+/** A process that ends after this time has not failed at its start. */
 const SETTLED_MS = 10_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 const WATCH_EVERY_MS = 1_000;
 /**
- * Whoever answers nothing over so many looks is stuck; it still gets its share of connections. Counted in looks, not in time: a
- * supervisor that was frozen together with its machine must not take all processes for stuck when it wakes.
+ * Looks without an answer after which a process is stuck, since it still gets its share of connections. Counted in
+ * looks, not in time: a supervisor that was frozen together with its machine must not take all processes for stuck
+ * when it wakes.
  */
 const STUCK_LOOKS = 30;
 /** The same of a process that does not listen yet: it may have a machine under load to load its code on. */
 const STUCK_START_LOOKS = 120;
-/** Counts of processes that have ended are added up when there are so many. */
+/** Number of processes that have ended whose counts are kept apart before they are added up. */
 const FORMER_APART = 16;
 
 export interface FleetOptions {
@@ -61,7 +62,7 @@ export class Fleet {
   /** Deaths in a row of processes that had not settled. */
   #failures = 0;
   #replacing: NodeJS.Timeout | undefined;
-  /** One has ended in such a way that none may be started before somebody has put it right, which SIGHUP tells. */
+  /** A process ended because its token refused the PIN: none is started before a SIGHUP. */
   #mustNotStart = false;
   #isClosing = false;
   #restarting: Promise<void> | null = null;
@@ -136,7 +137,7 @@ export class Fleet {
     const members = [...this.#members].filter(({ state }) => state !== 'starting');
     await Promise.all(members.map((member) => member.readMetrics(ANSWER_MS)));
     const own = (await this.#own.getMetricsAsJSON()) as unknown as readonly MetricSnapshot[];
-    // Whoever has ended meanwhile is among the former.
+    // A process that has ended meanwhile is counted in `#former`.
     const living = members.filter((member) => this.#members.has(member)).map(({ metrics }) => metrics);
     return addUp(living, this.#former, own).metrics();
   }

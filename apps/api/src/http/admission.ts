@@ -1,25 +1,25 @@
 /**
- * How many verifications may be under way at once, so that what is taken in is answered in good time. A service that
- * takes in more than it can do answers everything late: callers give up, what is done for them is wasted, and it stays
- * so after the load has gone. What comes beyond the limit is refused at once, before anything is done for it.
+ * An adaptive limit of concurrent verifications. A service that admits more than it can do answers everything late:
+ * callers give up, the work for them is wasted, and it stays so after the load has gone. Requests above the limit are
+ * refused at once, before any work is done for them.
  *
- * The limit is found by trying. When answers come late it becomes what was answered in the time that an answer may take
- * (Little's law), at the best rate of the last seconds, or what was carried on at best within the last minute: at half
- * load the rate is what was asked, and no capacity, and after a moment of standstill the best is that at which what had
- * waited was answered. Answers come in batches, so the best of a moment may be more than can be carried on: where what
- * came in just after a cut is late as well, cuts become deeper, and again less deep while few answers are late, or at
- * once where next to nothing is refused for a second. A commit that is held up makes all its answers late and is no
- * queue: most answers of the last half second must be. While answers come in half the time and the limit is used up it
- * grows by a quarter in each round. Where even the quickest answer is slow with few under way, a disk is, and no queue:
- * taking in less would make none quicker, so late is then later.
- *
- * How much can be carried is not known of a service that has just been idle, or started: its connections are not open
- * and its code is not compiled. Once many are under way, nothing is concluded from what comes in within the first one
- * and a half seconds.
- *
- * What a caller itself makes last is not learned from, or anybody could lower the limit for all: a body that comes
- * slowly, a batch, which is many answers one after another, and what waited for a host of somebody else. How quick an
- * answer can be is learned from decisions that were stored alone.
+ * - Decrease. When answers are late, the limit becomes throughput × acceptable latency (Little's law). Throughput is
+ *   the best rate of the last seconds, or the best sustained rate of the last minute. Neither alone is enough: at half
+ *   load the recent rate shows the demand and not the capacity, and after a standstill it shows how a backlog was
+ *   answered.
+ * - Depth. Answers come in batches, so the best rate of a moment may not be sustainable. If requests that were
+ *   admitted just after a decrease are late too, the next decreases are deeper. They become less deep while few
+ *   answers are late, and as shallow as at first once next to nothing has been refused for a second.
+ * - Evidence. One commit that is held up makes all its answers late without any queue. Therefore the limit decreases
+ *   only if most answers of the last half second were late.
+ * - Increase. While answers take half of the acceptable time and the limit is in use, it grows by a quarter per round.
+ * - Latency. If even the quickest answer is slow with few requests under way, the cause is a disk and not a queue, and
+ *   admitting less would not help: the acceptable latency is raised instead.
+ * - Start. A service that was idle, or has just started, has no open connections and no compiled code, so its capacity
+ *   is unknown. Once many requests are under way, those of the first one and a half seconds are not evidence.
+ * - Fairness of the evidence. Time that a caller controls is not learned from, or any caller could lower the limit for
+ *   all: slow bodies, batches (many answers one after another) and waits for hosts of others. The quickest answer is
+ *   learned from stored decisions only.
  */
 import type { Tenant } from '@svc/service';
 import { ApiError } from './api-error.ts';
@@ -29,25 +29,22 @@ const LATE_MS = 300;
 /** Twice the quickest answer of the last seconds, but never so much that answers would miss their deadline. */
 const LATEST_MS = 900;
 const QUICKEST_WINDOW_MS = 3_000;
-/** While requests are refused, what was learned of the quickest is believed for so long. */
+/** How long the quickest answer stays valid while requests are being refused. */
 const QUICKEST_COUNTS_MS = 12_000;
 const BEST_RATE_WINDOW_MS = 5_000;
-/**
- * What was carried on for so long, and for how long the best of that is remembered: at half load nothing else tells
- * what is carried.
- */
+/** A rate over this time counts as sustained, and the best of them is remembered for `CARRIED_WINDOW_MS`. */
 const CARRIED_MS = 1_500;
 const CARRIED_WINDOW_MS = 60_000;
 const RATE_WINDOW_MS = 250;
 /** A running window counts once it is this long; shorter ones show how answers come in batches. */
 const MIN_RATE_WINDOW_MS = 150;
-/** What came in so soon after a cut and is late says that the cut was not deep enough. */
+/** A late answer to a request from within this time after a cut means that the cut was not deep enough. */
 const CUT_SHOWS_MS = 1_000;
 const CUT_DEEPER = 0.6;
 const DEEPEST_CUT = 0.15;
 /**
- * And so much less deep it becomes with each window in which few were late, since commits of few cost nearly what those
- * of many do.
+ * Factor by which cuts become less deep with each window in which few were late. Small: small batches cost nearly as
+ * much.
  */
 const SHALLOWER = 1.02;
 /**
@@ -57,23 +54,25 @@ const SHALLOWER = 1.02;
 const SHALLOW = 0.5;
 const SOON_SHALLOW = 1.1;
 const FEW_SHARE = 0.1;
-/** A commit that is held up makes all its answers late; where more than so many of all are, it is a queue. */
+/** Share of late answers above which there is a queue, and not one commit that is held up. */
 const QUEUE_SHARE = 0.5;
-/** An overload is over after so many windows in which fewer than one in so many was refused. */
+/**
+ * An overload is over after `CALM_WINDOWS` windows in each of which fewer than one request in `CALM_SHARE` was
+ * refused.
+ */
 const CALM_WINDOWS = 4;
 const CALM_SHARE = 20;
 /** Few enough to be answered in good time by a service that makes 60 decisions a second. */
 const MIN_LIMIT = 16;
 const MAX_LIMIT = 2_048;
 /**
- * Of the limit, what orgs, and all newcomers together as one of them, divide among themselves: whoever has an equal part of it
- * already gets none of the other places. They are for those who have less, so that no flood, of however many, keeps
- * everybody else out.
+ * Share of the limit that orgs divide equally among themselves; all newcomers together count as one org. An org that
+ * has its part gets none of the remaining places, which are for those with less, so that no flood excludes all others.
  */
 const SHARE = 0.75;
 /**
- * Many under way, so recently, are of one crowd: as long as the best rate is remembered, so that who floods in bursts
- * is known. And for how long nothing is concluded from a new one.
+ * Bursts within this time of each other are one crowd: as long as the best rate is remembered, so that a flood in
+ * bursts is recognised. `SETTLES_MS`: how long a new crowd is no evidence.
  */
 const SAME_CROWD_MS = 5_000;
 const SETTLES_MS = 1_500;
@@ -96,7 +95,7 @@ export interface Leaving {
 interface Sample {
   readonly beganAtMs: number;
   readonly leftAtMs: number;
-  /** So many were under way when it came in, itself included. */
+  /** Number of requests under way when it was admitted, itself included. */
   readonly place: number;
   readonly wasUsedUp: boolean;
   readonly hasStored: boolean;

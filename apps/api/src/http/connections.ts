@@ -1,6 +1,6 @@
 /**
  * The open connections of a server and what each is doing, so that a shutdown loses no request: connections without
- * one may be closed, those with one are waited for. One address has only so many.
+ * one may be closed, those with one are waited for. Bounds the connections of one address.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

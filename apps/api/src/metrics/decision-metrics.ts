@@ -22,7 +22,7 @@ export const createDecisionMetrics = (registry: Registry): Required<VerifyObserv
   });
   return {
     onAnswer: ({ decision, reason, replayed, isAskerPaused }) => {
-      // Whoever is paused by its own will is no fault that an operator must hear of.
+      // A relying party that has paused itself is no fault to alert the operator of.
       const isForPause = isAskerPaused && reason === 'SERVICE_UNAVAILABLE';
       if (replayed) replays.inc();
       else decisions.inc({ decision, reason: isForPause ? 'PAUSED' : (reason ?? '') });

@@ -76,7 +76,7 @@ interface CallerCount {
   count: number;
 }
 
-/** So many Receipts are asked about at once: a question takes some milliseconds, be it of one. */
+/** Number of Receipts in one query, which takes some milliseconds even for one. */
 const BATCH = 512;
 
 /** Hears of every Receipt of one day in the order of their ids. */

@@ -57,7 +57,7 @@ export const checkManifests = async (
       if (name === own) continue;
       const found = read(text);
       if (found.day !== day) throw new Error(`it is the manifest of ${found.day}`);
-      // Whoever has no database takes it instead of the recorded one.
+      // A reader without the database takes it instead of the recorded one.
       const isTaken = found.iat >= current.iat || found.replaces === recorded.manifestHash;
       if (!isTaken) continue;
       const isRetracted = retracted.has(found.checkpoint_hash);

@@ -20,7 +20,7 @@ const NAMED = 20;
 type OfGrant = Map<string, Pin>;
 type Chunk = Map<GrantId, OfGrant>;
 
-/** So many Receipts at once, until some are named. */
+/** Goes through the day in chunks of Receipts, until some are named. */
 export const namePins = async (
   context: CheckContext,
   reader: ColdDayReader,

@@ -47,8 +47,8 @@ const WINDOW = 1_000;
 /** Under way of a tenant, all its endpoints together; a quarter of it and one as places run out (0034-fair-shares). */
 const AT_ONCE = 32;
 /**
- * Receivers that are told at a time that their stream was paused; of endpoints that have failed so many are disabled at
- * a time.
+ * Number of receivers that are told at once that their stream was paused, and of failing endpoints that are disabled at
+ * once.
  */
 const TOLD_AT_ONCE = 16;
 /** Above what an endpoint has, and storage after it. */

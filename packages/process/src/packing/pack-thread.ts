@@ -66,7 +66,7 @@ export const runPackThread = async (): Promise<void> => {
   parentPort?.postMessage(outcome);
 };
 
-/** Whoever stops ends the thread. */
+/** To stop the work, its starter ends the thread. */
 const never = new AbortController().signal;
 
 const run = async (store: ObjectStore, databaseUrl: string, task: PackTask): Promise<unknown> => {

@@ -13,8 +13,8 @@ export interface ReadTask {
 }
 
 /**
- * `found`: `ColumnBatch` but for the texts, serialized, so that whoever waits for them decides when his thread makes
- * objects of it.
+ * `found`: `ColumnBatch` but for the texts, serialized, so that the receiver decides when its thread makes objects of
+ * it.
  */
 export type ReadOutcome =
   | { readonly id: number; readonly found: Uint8Array; readonly texts: Texts | null }

@@ -1,8 +1,8 @@
 /**
- * The verifier's trust anchor, since a file cannot authenticate itself. A DID document authenticates the bundle, as do keys
- * with the times at which they were in force. Keys alone do not quite: when they were comes from the bundle's own document,
- * which whoever got hold of a key later would have written as it suits him. Neither does a DID: the keys themselves then
- * come from the bundle. What is open is among the assumptions of the result.
+ * The verifier's trust anchor, since a file cannot authenticate itself. A DID document authenticates the bundle, as do
+ * keys with the times at which they were in force. Keys alone do not quite: the times then come from the bundle's own
+ * document, which somebody who got hold of a key later can forge. Neither does a DID: the keys themselves then come
+ * from the bundle. What is open is among the assumptions of the result.
  */
 
 import { failure } from '@svc/codec';

@@ -99,7 +99,7 @@ export class Authenticator {
     try {
       await this.rereads.submit(keyHash);
     } catch {
-      // Whoever comes once the key is forgotten asks, and hears of it.
+      // The key stays cached until it expires; the next call after that reads it, and gets the error.
     } finally {
       this.renewing.delete(keyHash);
     }

@@ -1,8 +1,8 @@
 /**
  * A key that is revoked while its call is under way changes nothing any more: the row is locked and read again in the
  * transaction that does the work. Operator and console secrets have no row, nor has the service itself. An org that a DID
- * was taken from meanwhile changes nothing of it either. Whoever gives a DID to another takes its row first, then its keys;
- * so does whoever needs both here.
+ * was taken from meanwhile changes nothing of it either. A transfer of a DID locks the row of the
+ * DID before those of its keys; so does a call here that needs both.
  */
 import type { OrgId } from '@svc/protocol';
 import type { SystemActor } from '../audit/audit-event.ts';

@@ -34,7 +34,10 @@ export const findOwnApproval = async (
   return found;
 };
 
-/** Whoever held the DID when it was asked, and when the denial that it is about was decided, has been asked. */
+/**
+ * The request belongs to the holder that the DID had both when it was made and when the denial was decided: the
+ * earlier time.
+ */
 const askedOfMs = ({ requestedAtMs, receiptId }: ApprovalRecord): number =>
   Math.min(requestedAtMs, receiptId === null ? requestedAtMs : (ulidTimeMs(ulidOf(receiptId)) ?? 0));
 

@@ -70,7 +70,7 @@ async function* readRows(
   for (let at = 0; at < pieces.length || reading.length > 0; ) {
     for (; at < pieces.length && reading.length < BATCHES_AT_ONCE; at++) {
       const batch = readBatch(store, pieces[at] ?? [], form);
-      // It may fail before anybody asks for it; whoever does then hears of it.
+      // Awaited later: a rejection before that must not count as unhandled.
       batch.catch(() => {});
       reading.push(batch);
     }

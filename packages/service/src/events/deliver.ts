@@ -71,8 +71,8 @@ export const deliver = async (deps: DeliveryDeps, delivery: TakenDelivery): Prom
 };
 
 /**
- * Endpoints that have failed for days are asked nothing more, whether something is tried then or not: so many at a
- * time. Answers for each stream that is pushed how its receiver is told, which takes as long as an attempt.
+ * Disables at most `limit` of the endpoints that have failed for days, also where nothing is to be sent to
+ * them. Answers for each stream that is pushed how its receiver is told, which takes as long as an attempt.
  */
 export const disableFailing = async (
   deps: DeliveryDeps,

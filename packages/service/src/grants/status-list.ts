@@ -137,7 +137,7 @@ type SignedList = Pick<StatusListRecord, 'credential' | 'credentialHash' | 'vali
 
 const signStatusList = async (deps: Deps, url: string, bits: Uint8Array): Promise<SignedList> => {
   const { did, statusKeys } = deps.identity;
-  // Whoever holds locks does not wait for what is known to be away.
+  // Called under locks: a signer that is known to be away is not waited for.
   const fault = statusKeys.signer.findFault?.() ?? null;
   if (fault !== null) throw serviceUnavailable(fault);
   const validFromMs = Math.floor(deps.clock.nowMs() / 1000) * 1000;

@@ -36,7 +36,7 @@ export const rollUpUsage = async (deps: Deps, stop: AbortSignal): Promise<Rolled
   }
 };
 
-/** How many; null: so many were too many for now. */
+/** How many were counted; null: `limit` were too many for one transaction. */
 const countUpTo = async ({ store }: Deps, limit: number): Promise<number | null> => {
   try {
     return await store.usage.countSealed(limit);

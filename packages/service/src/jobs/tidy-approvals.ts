@@ -1,6 +1,6 @@
 /**
- * Requests for approval that nobody looks at expire too, so that whoever waits for the event hears of it. The texts of Grants are
- * forgotten once they have expired, requests after 30 days.
+ * Records the expiry of requests for approval, so that its event is sent also where no call reads the request. Forgets
+ * the texts of Grants once they have expired, and requests after 30 days.
  */
 import type { ServiceDeps } from '../deps.ts';
 

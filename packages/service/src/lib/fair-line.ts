@@ -1,7 +1,7 @@
 /**
- * A line in which nobody who asks for much keeps others waiting. Whoever waits stands under a path, such as crowd, org and
- * subject; at each step of the path the turn goes round those who wait there, and under one path the first to come is the
- * first to go. However many wait, to add, take or delete one costs the same, as long as the next in turn may go.
+ * A hierarchical round-robin queue: no tenant delays others by asking for much. An item waits under a path, such as
+ * crowd, org and subject; at each step of the path turns go round the branches that have items, and one path is first
+ * in, first out. Adding, taking and deleting cost the same however many wait, as long as the next in turn may go.
  */
 import type { Tenant } from '../ports/tenant.ts';
 import { type Link, LinkedList } from './linked-list.ts';

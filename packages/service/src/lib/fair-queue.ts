@@ -1,7 +1,7 @@
 /**
- * So much work at once, shared fairly: the turn goes round the tenants that wait, no tenant has all the places, work of
- * one turn is never done twice at a time, and nobody waits longer than a bound. A place is given only to work that can
- * begin: what waits for its own turn keeps nobody else from one.
+ * Runs a bounded amount of work at once, shared fairly: turns go round the tenants that wait, no tenant has all the
+ * places, work of one turn never runs twice at a time, and no wait exceeds a bound. A place is given only to work that
+ * can begin, so work that waits for its own turn takes no place from others.
  */
 import type { Tenant } from '../ports/tenant.ts';
 import { FairLine, isGuest, pathOf } from './fair-line.ts';
@@ -81,7 +81,7 @@ export class FairQueue {
     throw refused?.reason ?? new Error('work of nobody');
   }
 
-  /** Whoever waits while there is a place may not begin yet, so nobody is overtaken by one who may. */
+  /** An entrant that waits although there is a place may not begin yet, so one that may begin overtakes no other. */
   readonly #mayBegin = ({ tenant, turn }: Entrant): boolean => {
     const { atOnce, atOncePerOrg } = this.#options;
     if (this.#running >= atOnce || (turn !== undefined && this.#turns.has(turn))) return false;

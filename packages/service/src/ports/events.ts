@@ -140,9 +140,9 @@ export interface TakeBounds {
 }
 
 export interface EventRepository {
-  /** How many the audience has; whoever asks next waits for this transaction. */
+  /** Number of subscriptions of the audience. Locks the audience until the end of the transaction. */
   countForUpdate(audience: EventAudience): Promise<number>;
-  /** It hears what is told from now on. */
+  /** It receives events from now on. */
   insert(subscription: NewEventSubscription, root: string): Promise<EventSubscriptionRecord>;
   /** The newest first. */
   list(audience: EventAudience): Promise<readonly EventSubscriptionRecord[]>;
@@ -155,9 +155,9 @@ export interface EventRepository {
   enable(subscriptionId: string): Promise<boolean>;
   /** At once for everybody; `forget` removes what it leaves. */
   delete(subscriptionId: string): Promise<boolean>;
-  /** All of them, and what was told: whoever has the name now is somebody else. `forget` removes it. */
+  /** Deletes all subscriptions of an audience whose name has passed to another holder, and its events; see `forget`. */
   deleteAll(audience: EventAudience): Promise<void>;
-  /** Writes a ping, so many in an hour at most; else answers when that hour is over. */
+  /** Writes a ping, or answers after how many seconds the next one is allowed. */
   ping(
     subscriptionId: string,
     atMostEachHour: number,
@@ -171,7 +171,7 @@ export interface EventRepository {
   findPositionSince(sinceMs: number): Promise<number | null>;
   /** Null where the subscription has not been told of it, or no longer. */
   findPositionOf(subscriptionId: string, eventId: string): Promise<number | null>;
-  /** Counts a replay, so many in an hour at most. Null: there was room; else for how many seconds there is none. */
+  /** Counts a replay. Null: it is within the limit; else after how many seconds the next one is. */
   countReplay(subscriptionId: string, atMostEachHour: number): Promise<number | null>;
   /** The log is read again from there on. */
   readAgain(subscriptionId: string, fromPosition: number): Promise<void>;
@@ -195,7 +195,7 @@ export interface EventRepository {
   tellVerifiers(principal: string, forMs: number): Promise<boolean>;
   /** Subscriptions for which the log has something new. */
   listBehind(): Promise<readonly string[]>;
-  /** Opens deliveries until so many are open. Answers how many it opened. */
+  /** Opens deliveries until `window` are open. Answers how many it opened. */
   open(subscriptionId: string, window: number): Promise<number>;
   /** Takes what is due, in turns of the tenants. It is due again after `forSeconds` unless its outcome is noted. */
   take(limit: number, bounds: TakeBounds): Promise<readonly TakenDelivery[]>;
@@ -206,21 +206,21 @@ export interface EventRepository {
     disableAfterDays: number,
   ): Promise<DisabledBecause | null>;
   /**
-   * Disables so many at the most of those that have failed for so long, on three of these days at least (protocol §15),
-   * and answers which. `pushes`: streams that are pushed too, not webhooks alone.
+   * Disables at most `limit` of the endpoints that have failed for `afterDays`, on three of these days at least
+   * (protocol §15), and answers which. `pushes`: streams that are pushed too, not webhooks alone.
    */
   disableFailing(
     limit: number,
     of: { readonly afterDays: number; readonly pushes: boolean; readonly nowMs: number },
   ): Promise<readonly FailedEndpoint[]>;
   /**
-   * Nothing was attempted: it waits, and its subscription is put off for so long. False if that was put off already, as
-   * by another delivery of it.
+   * Nothing was attempted: the delivery waits, and its subscription is put off for `inSeconds`. False if it was put off
+   * already, as by another delivery of it.
    */
   release(delivery: Pick<TakenDelivery, 'subscriptionId' | 'position'>, inSeconds: number): Promise<boolean>;
   /**
-   * Forgets so many events of the log that are older than `keptDays`, with their deliveries, and as many of what was
-   * deleted. Answers of which it was the most.
+   * Forgets at most `limit` events of the log that are older than `keptDays`, with their deliveries, and at most as
+   * many rows of each other kind that was deleted. Answers the largest of these numbers.
    */
   forget(limit: number, keptDays: number, nowMs: number): Promise<number>;
 }

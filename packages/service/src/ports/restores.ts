@@ -74,7 +74,7 @@ export interface RestoreRepository {
   /** No claim expires before that: which of them were proven in the lost span is not known. */
   extendClaims(untilMs: number): Promise<void>;
   /**
-   * Looks at so many Grants behind `afterId` ('' for the first). Nothing is allowed by those in force that would bind
+   * Looks at `limit` Grants behind `afterId` ('' for the first). Nothing is allowed by those in force that would bind
    * their id or draw on a budget, until they are released. The restore of this number need not be stored yet.
    */
   withholdGrants(epoch: number, afterId: string, limit: number): Promise<GrantPage>;
@@ -82,7 +82,7 @@ export interface RestoreRepository {
   withholdRest(epoch: number): Promise<void>;
   /** Ascending ids, those behind `afterId` ('' for all). */
   listWithheld(afterId: string, limit: number): Promise<readonly WithheldGrant[]>;
-  /** Looks at so many of these Grants behind `afterId`, and answers the ids of those that were withheld until now. */
+  /** Looks at `limit` of these Grants behind `afterId`, and answers the ids of those that were withheld until now. */
   releaseGrants(
     which: ReleasedGrants,
     afterId: string,

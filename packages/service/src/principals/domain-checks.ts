@@ -1,6 +1,6 @@
 /**
- * Checks of domains on demand, which may last as long as slow hosts do: so many at once, shared between tenants, and one
- * after another for each Principal.
+ * Checks of domains on demand, which last as long as slow hosts do: a bounded number at once, shared between tenants,
+ * and one after another for each Principal.
  */
 import type { Caller } from '../access/caller.ts';
 import { tenantOf } from '../access/tenant.ts';

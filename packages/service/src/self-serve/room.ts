@@ -1,6 +1,7 @@
 /**
- * What is stored for those who pay nothing has a bound (decision 36). Grants, keys and audit events are kept for ever, so an
- * org that signed itself up makes so many changes in all before it has a plan; what takes authority away is not counted.
+ * Bounds what is stored for orgs without a plan (decision 36). Grants, keys and audit events are kept for ever, so an
+ * org that signed itself up has a lifetime limit of changes until it has a plan; what takes authority away is not
+ * counted.
  */
 import type { OrgId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';

@@ -71,7 +71,10 @@ export class KeySetError extends Error {
   override readonly name = 'KeySetError';
 }
 
-/** A token does not take its PIN. It counts wrong ones and locks itself, so nobody may try again before the PIN is put right. */
+/**
+ * A token does not take its PIN. It counts wrong ones and locks itself, so it is not tried again before the PIN is put
+ * right.
+ */
 export class RefusedPinError extends KeySetError {}
 
 /** Reads a JWK set that holds its private parts; throws `KeySetError` that names the fault and never shows key material. */

@@ -36,7 +36,7 @@ export async function* runsOf<Run>(
     const last = idsOf(run).at(-1);
     if (last === undefined) return;
     next = list({ after: last });
-    // Whoever stops reading here never hears of a failure of the run asked for ahead.
+    // Awaited later, if the reader goes on: until then a rejection must not count as unhandled.
     next.catch(() => {});
     yield run;
   }

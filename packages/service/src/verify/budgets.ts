@@ -39,7 +39,7 @@ const LINE_WAIT_MS = 200;
 const CROWD = 8;
 const LINES_AT_ONCE = 2;
 const MAX_LINES_WAITING = 4096;
-/** Whoever asks has heard 503 by then. */
+/** The caller has been answered 503 by then. */
 const LINE_TURN_MS = 1_700;
 
 /** `CONTENDED`: the lock of its Grant was not had; nothing was evaluated. */

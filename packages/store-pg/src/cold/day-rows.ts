@@ -92,7 +92,7 @@ export const rowsOf = (session: ClientBase, day: Day, receipts: string | null): 
       if (last === undefined) return;
       // The database reads while these are worked on.
       next = readBehind(String(last.receipt_id), second === null ? '' : String(last[second]));
-      // Whoever goes on hears of it.
+      // Awaited later: a rejection before that must not count as unhandled.
       next.catch(() => {});
       for (const row of rows)
         for (const name of integers) if (row[name] !== null) row[name] = BigInt(String(row[name]));

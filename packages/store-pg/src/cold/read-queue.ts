@@ -104,7 +104,7 @@ export const readQueue = (
           return found.open();
         });
       };
-      // Whoever stops waits for nobody; what was handed over keeps its place until it is done.
+      // A caller that stops gets its rejection at once; work that was handed over keeps its place until it is done.
       const found = queue.run({ tenant: tenantNow() }, work, stop);
       return stop === undefined ? found : untilAborted(found, stop);
     },

@@ -1,6 +1,7 @@
 /**
- * Work that several wait for and that is done once. Each of them stands in line on his own account until it is begun,
- * in the first turn that comes to one of them: nobody waits in another's place, or is refused with him.
+ * Work that several callers wait for and that is done once. Each caller queues under its own tenant until the work
+ * begins, which it does in the first turn that any of them gets: none is delayed or refused because of another one's
+ * tenant.
  */
 import { type FairQueue, type Tenant, untilAborted } from '@svc/service';
 

@@ -102,7 +102,7 @@ const releaseSql = `
   where subscription_id = $1 and not_before <= svc_now()
   returning 1`;
 
-/** Answers a row if there is room for one more in this hour. Whoever asks at the same time waits for this transaction. */
+/** Answers a row if this hour has room for one more. Locks the subscription until the end of the transaction. */
 const countSql = (what: 'pings' | 'replays') => `
   update event_subscriptions
   set ${what} = case when ${what}_from > svc_now() - interval '1 hour' then ${what} + 1 else 1 end,

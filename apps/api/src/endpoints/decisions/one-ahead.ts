@@ -2,7 +2,7 @@
 export async function* oneAhead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
   const begin = () => {
     const next = items.next();
-    // It may fail before anybody asks for it; whoever does then hears of it.
+    // Awaited later: a rejection before that must not count as unhandled.
     next.catch(() => {});
     return next;
   };

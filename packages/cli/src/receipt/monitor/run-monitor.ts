@@ -104,7 +104,7 @@ class StateWriter {
 
 const GATHER_MS = 2_000;
 
-/** So many of them, each as likely as any other, in their order. */
+/** A uniform random sample of `count` days, in their order. */
 const sampleOf = (days: readonly SeenDay[], count: number): readonly SeenDay[] => {
   let wanted = Math.min(count, days.length);
   return days.filter((_, i) => {
