@@ -34,20 +34,22 @@ const LOOK_MS = 2;
 const MAX_PAGE = 1_000;
 const MIB = 1024 * 1024;
 
-export const checkedStore = (driver: Driver, patience: Patience = DEFAULT_PATIENCE): ObjectStore => {
+/** Makes a call until it succeeds, in its turn. `bytes`: how many may be transferred, by which the deadline is set. */
+type Ask = <T>(
+  what: string,
+  bytes: number,
+  call: (signal: AbortSignal) => Promise<T>,
+  stop?: AbortSignal,
+) => Promise<T>;
+
+const createAsk = (driver: Driver, patience: Patience): Ask => {
   const gate = new Semaphore({
     ...{ atOnce: driver.places.count, maxWaiting: MAX_WAITING },
     full: () => failure('unavailable', `${MAX_WAITING} calls wait for the store already`),
   });
   const waitMs = WAIT_ATTEMPTS * patience.attemptMs;
 
-  /** Makes the call until it succeeds, in its turn. */
-  const ask = <T>(
-    what: string,
-    bytes: number,
-    call: (signal: AbortSignal) => Promise<T>,
-    stop?: AbortSignal,
-  ): Promise<T> => {
+  return (what, bytes, call, stop) => {
     const { places } = driver;
     if (places.areOverdue) return Promise.reject(overdue(what, places));
     const waited = AbortSignal.timeout(waitMs);
@@ -67,6 +69,10 @@ export const checkedStore = (driver: Driver, patience: Patience = DEFAULT_PATIEN
       });
     });
   };
+};
+
+export const checkedStore = (driver: Driver, patience: Patience = DEFAULT_PATIENCE): ObjectStore => {
+  const ask = createAsk(driver, patience);
 
   const head = (name: ObjectName, stop?: AbortSignal): Promise<number | null> =>
     ask(`asking for ${name}`, 0, (signal) => driver.size(name, signal), stop);
@@ -138,12 +144,7 @@ export const checkedStore = (driver: Driver, patience: Patience = DEFAULT_PATIEN
     get: readWhole,
     async getRange(name, { offset, length, sha256 }, stop) {
       assertHashOf(name);
-      if (
-        ![offset, length].every(Number.isSafeInteger) ||
-        offset < 0 ||
-        length < 1 ||
-        length > MAX_OBJECT_BYTES
-      )
+      if (!isRange(offset, length))
         throw failure('refused', `no range of an object: ${length} bytes from ${offset}`);
       return read(name, { offset, length }, sha256, length, stop);
     },
@@ -170,6 +171,9 @@ export const checkedStore = (driver: Driver, patience: Patience = DEFAULT_PATIEN
     },
   };
 };
+
+const isRange = (offset: number, length: number): boolean =>
+  [offset, length].every(Number.isSafeInteger) && offset >= 0 && length >= 1 && length <= MAX_OBJECT_BYTES;
 
 const failure = (kind: ObjectStoreErrorKind, message: string): ObjectStoreError =>
   new ObjectStoreError(kind, message);

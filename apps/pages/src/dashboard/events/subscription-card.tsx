@@ -49,6 +49,10 @@ export const SubscriptionCard = ({
       previousEndsAt: made.previous_ends_at,
     });
   };
+  const onReplayed = () => {
+    setSent(sent + 1);
+    onChanged();
+  };
   return (
     <section class="card" aria-label={one.url}>
       <header class="subscription-head">
@@ -67,84 +71,114 @@ export const SubscriptionCard = ({
         </ul>
       </header>
       <Problem text={problem} />
-      {own.mayAct && (
-        <div class="subscription-acts">
-          <div class="row">
-            <button
-              type="button"
-              class="button button-small"
-              aria-disabled={isBusy || isDisabled}
-              onClick={isDisabled ? undefined : act('test')}
-            >
-              Send a test
-            </button>
-            <button type="button" class="button button-small" onClick={() => setAsking('replay')}>
-              Replay …
-            </button>
-            <button type="button" class="button button-small" onClick={() => setAsking('rotate')}>
-              Rotate the secret …
-            </button>
-            <button
-              type="button"
-              class={`button button-small ${isDisabled ? 'button-main' : ''}`}
-              aria-disabled={isBusy}
-              onClick={act(isDisabled ? 'enable' : 'disable')}
-            >
-              {isDisabled ? 'Enable' : 'Disable'}
-            </button>
-          </div>
-          <button type="button" class="button button-small button-harm" onClick={() => setAsking('delete')}>
-            Delete …
-          </button>
-        </div>
-      )}
+      {own.mayAct && <Acts isBusy={isBusy} isDisabled={isDisabled} act={act} onAsk={setAsking} />}
       <Deliveries own={own} path={path} sent={sent} />
-      {asking === 'replay' && (
-        <Replay
-          own={own}
-          path={path}
-          onDone={() => {
-            setSent(sent + 1);
-            onChanged();
-          }}
-          onClose={close}
-        />
-      )}
-      {asking === 'rotate' && (
-        <Confirm
-          title="Rotate the secret?"
-          verb="Rotate"
-          busy="Rotating …"
-          act={rotate}
-          onDone={() => {}}
-          onClose={close}
-        >
-          <p>
-            A new secret is made and shown once. For 24 hours events are signed with both, so that your
-            endpoint can be given the new one in the meantime. One from an earlier rotation ends at once.
-          </p>
-        </Confirm>
-      )}
+      {asking === 'replay' && <Replay own={own} path={path} onDone={onReplayed} onClose={close} />}
+      {asking === 'rotate' && <ConfirmRotation act={rotate} onClose={close} />}
       {asking === 'delete' && (
-        <Confirm
-          title="Delete this subscription?"
-          verb="Delete"
-          busy="Deleting …"
-          isDangerous
+        <ConfirmDeletion
+          url={one.url}
           act={() => own.call(`${path}/delete`, { body: null })}
           onDone={onDeleted}
           onClose={close}
-        >
-          <p>
-            Nothing more is sent to <code>{one.url}</code>. Its deliveries, what waits for it and its secrets
-            are gone. <strong>This cannot be undone.</strong> To stop it for a while, disable it: then events
-            are kept for 30 days.
-          </p>
-        </Confirm>
+        />
       )}
     </section>
   );
 };
+
+/** The buttons; a replay, a rotation and a deletion are confirmed first. */
+const Acts = ({
+  isBusy,
+  isDisabled,
+  act,
+  onAsk,
+}: {
+  readonly isBusy: boolean;
+  readonly isDisabled: boolean;
+  readonly act: (verb: string) => () => void;
+  readonly onAsk: (asking: Asking) => void;
+}) => (
+  <div class="subscription-acts">
+    <div class="row">
+      <button
+        type="button"
+        class="button button-small"
+        aria-disabled={isBusy || isDisabled}
+        onClick={isDisabled ? undefined : act('test')}
+      >
+        Send a test
+      </button>
+      <button type="button" class="button button-small" onClick={() => onAsk('replay')}>
+        Replay …
+      </button>
+      <button type="button" class="button button-small" onClick={() => onAsk('rotate')}>
+        Rotate the secret …
+      </button>
+      <button
+        type="button"
+        class={`button button-small ${isDisabled ? 'button-main' : ''}`}
+        aria-disabled={isBusy}
+        onClick={act(isDisabled ? 'enable' : 'disable')}
+      >
+        {isDisabled ? 'Enable' : 'Disable'}
+      </button>
+    </div>
+    <button type="button" class="button button-small button-harm" onClick={() => onAsk('delete')}>
+      Delete …
+    </button>
+  </div>
+);
+
+const ConfirmRotation = ({
+  act,
+  onClose,
+}: {
+  readonly act: () => Promise<void>;
+  readonly onClose: () => void;
+}) => (
+  <Confirm
+    title="Rotate the secret?"
+    verb="Rotate"
+    busy="Rotating …"
+    act={act}
+    onDone={() => {}}
+    onClose={onClose}
+  >
+    <p>
+      A new secret is made and shown once. For 24 hours events are signed with both, so that your endpoint can
+      be given the new one in the meantime. One from an earlier rotation ends at once.
+    </p>
+  </Confirm>
+);
+
+const ConfirmDeletion = ({
+  url,
+  act,
+  onDone,
+  onClose,
+}: {
+  readonly url: string;
+  readonly act: () => Promise<unknown>;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+}) => (
+  <Confirm
+    title="Delete this subscription?"
+    verb="Delete"
+    busy="Deleting …"
+    isDangerous
+    act={act}
+    onDone={onDone}
+    onClose={onClose}
+  >
+    <p>
+      Nothing more is sent to <code>{url}</code>. Its deliveries, what waits for it and its secrets are gone.{' '}
+      <strong>This cannot be undone.</strong> To stop it for a while, disable it: then events are kept for 30
+      days.
+    </p>
+  </Confirm>
+);
 
 const BECAUSE = {
   owner: 'Disabled by its owner.',
