@@ -16,7 +16,9 @@ export async function buy({ shop, ...buyer }: Buyer, item: string, atMost: numbe
   const action = (await offer.json()) as Action;
   if (action.type !== 'commerce:purchase' || action.resource !== `item/${item}` || action.currency !== 'USD')
     throw new Error('the shop offers something else');
-  if (action.amount > atMost) throw new Error(`${item} costs ${action.amount} cents`);
+  // Also where one of the two is no number.
+  if (!(action.amount <= atMost))
+    throw new Error(`${item} costs ${action.amount} cents, and ${atMost} are the limit`);
   const send = createAgentFetch({ ...buyer, audience: shop.did, action });
   return send(`${shop.origin}/orders/${encodeURIComponent(item)}`, { method: 'POST' });
 }

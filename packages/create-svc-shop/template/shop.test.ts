@@ -32,7 +32,7 @@ async function allow(maxAmountMinor: number) {
     const answer = await buy(buyer, item, 1_000_000);
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
   };
-  return { grantId, order };
+  return { grantId, buyer, order };
 }
 
 test('the Agent orders what its Grant allows', async () => {
@@ -54,6 +54,12 @@ test('nothing once the Principal has taken the Grant back', async () => {
   const { grantId, order } = await allow(50_000);
   await acme.client.grants.revoke(grantId);
   assert.equal((await order('book')).body.reason, 'AUTHORITY_REVOKED');
+});
+
+test('nothing beyond the limit that the Agent was told, and nothing under one that is no number', async () => {
+  const { buyer } = await allow(50_000);
+  for (const atMost of [100, Number('50,00')])
+    await assert.rejects(buy(buyer, 'lamp', atMost), /lamp costs \d+ cents, and (100|NaN) are the limit/);
 });
 
 test('nobody orders without a Grant', async () => {

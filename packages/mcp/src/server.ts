@@ -106,11 +106,12 @@ const addPrincipalTools = (
   const { principal, writes } = settings;
   if (principal === undefined) return;
   const { baseUrl, apiKey, signer } = principal;
-  const document = settings.trust?.document;
+  const { document, did: serviceDid } = settings.trust ?? {};
   const client = createPrincipalClient({
     ...{ baseUrl, apiKey },
     ...(signer === undefined ? {} : { signer }),
     ...(document === undefined ? {} : { didDocument: JSON.parse(document) }),
+    ...(serviceDid === undefined ? {} : { serviceDid }),
   });
   const reads = createReads(client, teller);
   server.registerTool(

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generatePrincipalKey } from '@svc/sdk-principal';
@@ -8,7 +8,7 @@ import { readSettings, USAGE } from './settings.ts';
 const folder = mkdtempSync(join(tmpdir(), 'svc-mcp-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 const file = (name: string, text: string): string => {
-  writeFileSync(join(folder, name), text);
+  writeFileSync(join(folder, name), text, { mode: 0o600 });
   return join(folder, name);
 };
 const SVC_PRINCIPAL_KEY = 'dk_pr_secretsecret';
@@ -86,6 +86,23 @@ it('reads both keys from files, and knows what never to tell', async () => {
   expect(settings.principal).toMatchObject({ apiKey: SVC_PRINCIPAL_KEY, signer: { kid: SVC_PRINCIPAL_KID } });
   expect(settings.secrets).toEqual([SVC_PRINCIPAL_KEY, privateJwk.d]);
 });
+
+it
+  .skipIf(process.platform === 'win32')
+  .each(['SVC_PRINCIPAL_KEY_FILE', 'SVC_PRINCIPAL_JWK_FILE', 'SVC_RP_KEY_FILE'])(
+  'refuses a secret in %s that everybody on this machine may read, and says what to do',
+  async (name) => {
+    const { privateJwk } = await generatePrincipalKey();
+    const path = file('shared', name.includes('JWK') ? JSON.stringify(privateJwk) : 'dk_secretsecret');
+    const kid = name.includes('JWK') ? { SVC_PRINCIPAL_KID } : {};
+    const own = name === 'SVC_PRINCIPAL_KEY_FILE' ? { SVC_URL: at.SVC_URL } : at;
+    const read = () => readSettings([], { ...own, ...kid, SVC_DID: 'did:web:svc.example', [name]: path });
+    chmodSync(path, 0o644);
+    expect(read).toThrow(`chmod 600 ${path}`);
+    chmodSync(path, 0o640);
+    expect(read).not.toThrow();
+  },
+);
 
 it('the help says of each variable what the README says: the tools and addresses that it is for', () => {
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');

@@ -126,14 +126,14 @@ const readApiKey = (env: Environment, name: string, whose: string): string | und
   const [key, file] = [env[name], env[`${name}_FILE`]];
   if (key !== undefined && file !== undefined)
     throw new SettingsError(`there must be one of ${name} and ${name}_FILE`);
-  const given = file === undefined ? key : readText(`${name}_FILE`, file, 4_096).trim();
+  const given = file === undefined ? key : readSecret(`${name}_FILE`, file).trim();
   if (given !== undefined && !/^[\x21-\x7e]{8,512}$/.test(given))
     throw new SettingsError(`the API key must be one word: that of the ${whose}`);
   return given;
 };
 
 const readJwk = (file: string): Ed25519PrivateJwk => {
-  const text = readText('SVC_PRINCIPAL_JWK_FILE', file, 4_096);
+  const text = readSecret('SVC_PRINCIPAL_JWK_FILE', file);
   try {
     const jwk = JSON.parse(text) as Ed25519PrivateJwk;
     if (typeof jwk?.d === 'string' && jwk.d !== '') return jwk;
@@ -149,6 +149,16 @@ const signerOf = (jwk: Ed25519PrivateJwk, kid: string) => {
   } catch (error) {
     throw new SettingsError(`SVC_PRINCIPAL_JWK_FILE or SVC_PRINCIPAL_KID: ${(error as Error).message}`);
   }
+};
+
+/** Also that nobody else on this machine may read or write it; Windows has no such rights and says that everybody may. */
+const readSecret = (name: string, file: string): string => {
+  const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0;
+  if (process.platform !== 'win32' && (mode & 0o007) !== 0)
+    throw new SettingsError(
+      `${name}: everybody on this machine may read or write ${file}; run chmod 600 ${file}`,
+    );
+  return readText(name, file, 4_096);
 };
 
 const readText = (name: string, file: string, maxBytes: number): string => {

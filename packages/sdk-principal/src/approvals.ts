@@ -103,6 +103,7 @@ const aLifetime = anInteger(1, APPROVAL_MAX_VALIDITY_MS / 1_000, 'seconds');
 export interface ApprovalTrust {
   signer?: Signer;
   didDocument?: unknown;
+  serviceDid?: string;
   now?: () => number;
   /** Whose requests, where the key is an org's. */
   principal?: string;
@@ -111,7 +112,7 @@ export interface ApprovalTrust {
 export function createApprovals(
   transport: Transport,
   grants: Grants,
-  { signer, didDocument, now = Date.now, principal }: ApprovalTrust,
+  { signer, didDocument, serviceDid, now = Date.now, principal }: ApprovalTrust,
 ): PrincipalApprovals {
   let known: string | undefined;
   const own = async (call: CallOptions) => {
@@ -151,6 +152,7 @@ export function createApprovals(
       principal: signer === undefined ? asked : issuerOf(signer.kid),
       receipt,
       didDocument: didDocument ?? (await fetchDocument(transport, call)),
+      ...(serviceDid === undefined ? {} : { serviceDid }),
       nowMs: now(),
     });
   };

@@ -26,6 +26,8 @@ export interface AccessRequestEvidence {
   receipt: unknown;
   /** The service's DID document. */
   didDocument: unknown;
+  /** The service's DID: a Receipt of another one is not genuine. That of the document unless given. */
+  serviceDid?: string;
   /** Milliseconds since the epoch; the computer's clock unless given. */
   nowMs?: number;
 }
@@ -51,7 +53,7 @@ const CLOCKS_DIFFER_MS = 3_600_000;
  */
 export function checkAccessRequest(
   request: AccessRequest,
-  { principal, receipt, didDocument, nowMs = Date.now() }: AccessRequestEvidence,
+  { principal, receipt, didDocument, serviceDid, nowMs = Date.now() }: AccessRequestEvidence,
 ): CheckedAccessRequest {
   if (request.principal !== principal) throw untrue(`it asks another Principal than ${principal}`);
   const parsed = parseAction(request.action);
@@ -62,7 +64,7 @@ export function checkAccessRequest(
   const proof = readProof(request);
   const problem = problemOfProof(proof, request, action) ?? problemOfTime(proof, nowMs);
   if (problem !== null) throw untrue(problem);
-  const verified = verifyReceipt(receipt, didDocument);
+  const verified = verifyReceipt(receipt, didDocument, serviceDid === undefined ? {} : { serviceDid });
   if (!verified.ok)
     throw untrue(`the Receipt of the denial is not genuine: ${verified.failures[0]?.message ?? 'unknown'}`);
   const difference = problemOfReceipt(verified.receipt, request, proof, action);

@@ -66,6 +66,8 @@ export interface PrincipalClientOptions {
    * signed.
    */
   didDocument?: unknown;
+  /** The service's DID: a Receipt of another one is not genuine. That of the document unless given. */
+  serviceDid?: string;
   /** The `fetch` of the runtime unless given. */
   fetch?: typeof fetch;
   /**
@@ -136,6 +138,9 @@ const OPTIONS: Rules<PrincipalClientOptions> = {
     rule('the did:web DID of a Principal', (value): value is string => parseDidWeb(String(value)) !== null),
   ),
   didDocument: optionally(aDidDocument),
+  serviceDid: optionally(
+    rule("the service's did:web DID", (value): value is string => parseDidWeb(String(value)) !== null),
+  ),
   signer: optionally(anObjectWith('a signer { kid, sign }, as signerFromJwk gives it', ['kid'], ['sign'])),
 };
 

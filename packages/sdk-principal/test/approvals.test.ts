@@ -188,6 +188,15 @@ describe('an approval', () => {
     expect(server.received.at(-1)?.path).toBe('/revoke');
   });
 
+  it('is none where the Receipt is of another service than the one that is meant', async () => {
+    await using server = await serve({ json: approved });
+    const of = (serviceDid: string) =>
+      createPrincipalClient({ ...optionsAt(server.baseUrl), serviceDid }).approvals.approve(asked());
+    expect((await failure(() => of('did:web:other.example')))?.kind).toBe('receipt-invalid');
+    expect(server.received.some(({ path }) => path === '/grants')).toBe(false);
+    expect((await of('did:web:svc.test')).task.status).toBe('approved');
+  });
+
   it('takes no answer about another request', async () => {
     const task = { ...asked().task, id: ID.replace('S', 'T') };
     await using server = await serve({ json: asked({ task }) });

@@ -282,10 +282,10 @@ const isNormalTarget = (target: string): boolean => {
   return path.startsWith('/') && normalizeHtu(url) === url && !/%(?:2F|5C)/i.test(path);
 };
 
-/** `/` alone is the only address of its place. */
+/** `/` alone is the only address of its place. A router may take what follows a `;` for parameters, and go by what is before it. */
 const hasTrailingSlash = (target: string): boolean => {
   const path = pathOf(target);
-  return path !== '/' && path.endsWith('/');
+  return path !== '/' && /\/(?:;[^/]*)?$/.test(path);
 };
 
 const pathOf = (target: string): string => target.split(/[?#]/, 1)[0] ?? '';

@@ -392,6 +392,17 @@ describe.each([
       expect(shop.handled).toEqual([]);
     });
 
+  it('refuses a slash before parameters, which a router that cuts at a semicolon serves as the path without it', async () => {
+    await using service = await startServer(serviceScript());
+    await using shop = await start({ verifier: verifierOf(service.baseUrl) });
+    for (const path of ['/orders/;draft', '/orders/;']) {
+      const headers = await presented({ url: `${ORIGIN}${path}` });
+      // 404: its router does not cut there.
+      expect([400, 404], path).toContain((await post(shop, headers, path)).status);
+    }
+    expect(service.received).toEqual([]);
+  });
+
   it.each(['/orders/', '/orders/?draft=1'])(
     'refuses %s, which the router serves as /orders and a Grant for each order allows, unless told to allow it',
     async (path) => {
