@@ -88,7 +88,7 @@ describe('the set', () => {
 });
 
 describe.each([
-  ['portable', portableCrypto, sampleOf(vectors, 80), true],
+  ['portable', portableCrypto, sampleOf(vectors, 40), true],
   ['native', nativeCrypto, vectors, isDeep],
 ])('evaluate with %s cryptography', (_, crypto, some, signs) => {
   it.each(some.map((vector) => [vector.id, vector] as const))('%s', async (_id, { input, expected }) => {

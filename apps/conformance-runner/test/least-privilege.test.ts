@@ -77,7 +77,7 @@ it.runIf(isDeep)('reads none of them where they are given, and says that they sh
   expect(runner.log.join()).not.toContain('short');
 });
 
-it('does not start on the database of another service', async () => {
+it.runIf(isDeep)('does not start on the database of another service', async () => {
   await runSql(cluster.url, `insert into service_dids (number, did) values (1, 'did:web:svc.example')`);
   const env = { DATABASE_URL_FILE: databaseUrlFile, SVC_BASE_URL: 'http://scv.example' };
   const runner = startRunner({ databaseUrl: '', env, parameters: ['--once'] });

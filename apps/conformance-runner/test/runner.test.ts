@@ -147,30 +147,45 @@ describe('of what a runner is asked for', () => {
 });
 
 describe('of a run under way', () => {
-  it('SIGKILL: it is not taken again, and ends as interrupted by whoever comes next', async () => {
+  it('SIGKILL: it is not taken again, and ends as interrupted by whoever comes once its time is over', async () => {
     const silent = await startSilent();
-    const id = await insertRun(store, 'https://engine.example/killed');
+    const [id, leased] = [
+      await insertRun(store, 'https://engine.example/killed'),
+      await insertRun(store, 'https://engine.example/leased'),
+    ];
     const runner = startRunner(options({ 'engine.example': silent.url }));
-    await until(runner, () => silent.asked.length > 0);
+    await until(runner, () => silent.asked.length === 2);
     runner.signal('SIGKILL');
     await runner.ended;
-    await runOnce(options({ 'engine.example': silent.url }));
-    expect(await readRun(store, id)).toMatchObject({ status: 'running' });
     await sql.query(`update conformance_runs set leased_until = now() where run_id = $1`, [id]);
     await runOnce(options({ 'engine.example': silent.url }));
+    expect(await readRun(store, leased)).toMatchObject({ status: 'running' });
     expect(await readRun(store, id)).toMatchObject({
       status: 'error',
       error: 'interrupted: the runner ended',
       report: null,
     });
-    expect(silent.asked).toHaveLength(1);
+    expect(silent.asked).toHaveLength(2);
+    // Nor by the tests after this one, as over.
+    await sql.query(`delete from conformance_runs where run_id = $1`, [leased]);
   });
 
-  it('SIGTERM: it ends as interrupted at once, the exit code is 0, and what waits is left to others', async () => {
+  it('SIGTERM: it ends as interrupted at once, the exit code is 0, and what waits is left to others; before that its admin port shows liveness, readiness and metrics', async () => {
     const silent = await startSilent();
-    const ids = [];
+    const hosts = { 'engine.example': silent.url, 'nothing.example': (await serveNothing()).url };
+    const runner = startRunner(options(hosts));
+    const { adminPort } = JSON.parse(await runner.line('"working"'));
+    await insertRun(store, 'https://nothing.example/');
+    await runner.line('conformance.ended');
+    const admin = (path: string) => fetch(`http://127.0.0.1:${adminPort}${path}`);
+    expect((await admin('/readyz')).status).toBe(200);
+    expect(await (await admin('/metrics')).text()).toContain(
+      'svc_conformance_runs_total{outcome="failed"} 1',
+    );
+    expect(runner.log.some((line) => line.includes('nothing.example/'))).toBe(false);
+
+    const ids: string[] = [];
     for (let i = 0; i < 5; i++) ids.push(await insertRun(store, `https://engine.example/${i}`));
-    const runner = startRunner(options({ 'engine.example': silent.url }));
     await until(runner, () => silent.asked.length === 4);
     runner.signal('SIGTERM');
     expect(await runner.ended).toBe(0);
@@ -193,18 +208,6 @@ it('two runners at once ask each endpoint once', async () => {
   await Promise.all([runOnce(options(hosts)), runOnce(options(hosts))]);
   expect(asked.toSorted()).toEqual(ids.map((_, i) => `/${i}`).toSorted());
   for (const id of ids) expect((await readRun(store, id)).status).toBe('failed');
-});
-
-it('shows liveness, readiness and metrics on its admin port', async () => {
-  const runner = startRunner(options({ 'engine.example': (await serveNothing()).url }));
-  await until(runner, () => runner.log.some((line) => line.includes('"working"')));
-  await insertRun(store, ENDPOINT);
-  await until(runner, () => runner.log.some((line) => line.includes('conformance.ended')));
-  const { adminPort } = JSON.parse(runner.log.find((line) => line.includes('"working"')) ?? '{}');
-  const admin = (path: string) => fetch(`http://127.0.0.1:${adminPort}${path}`);
-  expect((await admin('/readyz')).status).toBe(200);
-  expect(await (await admin('/metrics')).text()).toContain('svc_conformance_runs_total{outcome="failed"} 1');
-  expect(runner.log.some((line) => line.includes('engine.example/'))).toBe(false);
 });
 
 it.runIf(isDeep)(

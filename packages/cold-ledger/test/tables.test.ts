@@ -173,7 +173,7 @@ describe('rows of a day', () => {
       for await (const { rows } of reader.scan({ ...range, most: 2 })) some.push(rows);
       expect(some).toEqual(all);
     });
-    await fc.assert(law, { numRuns: sampled({ quick: 30, deep: 1_000 }) });
+    await fc.assert(law, { numRuns: sampled({ quick: 12, deep: 1_000 }) });
   });
 
   it('are the same objects under the same names, in whatever batches they come and however often', async () => {
@@ -283,7 +283,7 @@ describe('an object', () => {
         }
       },
     );
-    await fc.assert(law, { numRuns: sampled({ quick: 30, deep: 2_000 }) });
+    await fc.assert(law, { numRuns: sampled({ quick: 15, deep: 2_000 }) });
     await readAll(tables);
   });
 

@@ -13,6 +13,7 @@ import {
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { withSourceProgram } from '@svc/testkit/process/source-program';
 import { isDeep } from '@svc/testkit/sampled';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -26,6 +27,16 @@ import {
 } from './start-embedded-postgres.ts';
 
 const isRoot = process.getuid?.() === 0;
+/** Of a server in the folder of its first parameter. */
+const starter = withSourceProgram({
+  folder: import.meta.dirname,
+  text: `import { startEmbeddedPostgres } from './start-embedded-postgres.ts';
+    const [, , dataDir = '', next] = process.argv;
+    const server = await startEmbeddedPostgres({ dataDir, durable: false });
+    console.log(server.pid);
+    if (next === 'stay') setInterval(() => {}, 1000);
+    else process.exit(0);`,
+});
 const cleanups: (() => Promise<void> | void)[] = [];
 const cleanUp = async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
@@ -44,30 +55,23 @@ afterAll(() => removeEmbeddedPostgres(made.dataDir));
 afterEach(cleanUp);
 
 describe('startEmbeddedPostgres', () => {
-  it('starts, keeps what was committed over a restart, and stops twice without complaint', async () => {
-    const dataDir = copyOfMade();
-    const first = await start({ dataDir });
-    await query(first.url, 'CREATE TABLE kept AS SELECT 1 AS one');
-    await first.stop();
-    await first.stop();
-    expect(isAlive(first.pid)).toBe(false);
-
-    const second = await start({ dataDir });
-    expect(second.isReused).toBe(false);
-    expect(await query(second.url, 'SELECT one FROM kept')).toEqual([{ one: 1 }]);
-  });
-
-  it('is UTF8 with locale C, durable unless told otherwise, and takes 300 connections, as several nodes need', async () => {
+  it('starts, UTF8 with locale C, durable unless told otherwise, for the 300 connections of several nodes; keeps what was committed over a restart, and stops twice without complaint', async () => {
     const wanted = (fsync: string) => [{ encoding: 'UTF8', lc: 'C', fsync, max: '300', tz: 'UTC' }];
     const sql = `SELECT current_setting('server_encoding') AS encoding, datcollate AS lc, current_setting('fsync') AS fsync,
       current_setting('max_connections') AS max, current_setting('timezone') AS tz
       FROM pg_database WHERE datname = current_database()`;
     const dataDir = copyOfMade();
-    const durable = await start({ dataDir });
-    expect(await query(durable.url, sql)).toEqual(wanted('on'));
-    await durable.stop();
-    const fast = await start({ dataDir, durable: false });
-    expect(await query(fast.url, sql)).toEqual(wanted('off'));
+    const first = await start({ dataDir });
+    expect(await query(first.url, sql)).toEqual(wanted('on'));
+    await query(first.url, 'CREATE TABLE kept AS SELECT 1 AS one');
+    await first.stop();
+    await first.stop();
+    expect(isAlive(first.pid)).toBe(false);
+
+    const second = await start({ dataDir, durable: false });
+    expect(second.isReused).toBe(false);
+    expect(await query(second.url, sql)).toEqual(wanted('off'));
+    expect(await query(second.url, 'SELECT one FROM kept')).toEqual([{ one: 1 }]);
   });
 
   it('asks for a password, kept in a file that only the server user reads, and listens on 127.0.0.1 only', async () => {
@@ -106,7 +110,7 @@ describe('startEmbeddedPostgres', () => {
 
   it('takes over an orphan whose starter is gone, and stops it', async () => {
     const dataDir = copyOfMade();
-    const { child, pid } = await startElsewhere(dataDir, 'setInterval(() => {}, 1000);');
+    const { child, pid } = await startElsewhere(dataDir, 'stay');
     child.kill('SIGKILL');
     await once(child, 'close');
     const second = await start({ dataDir, durable: false });
@@ -180,7 +184,7 @@ describe('startEmbeddedPostgres', () => {
 
   it('ends the server when the process that started it ends without stopping it', async () => {
     const dataDir = copyOfMade();
-    const { pid } = await startElsewhere(dataDir, 'process.exit(0);');
+    const { pid } = await startElsewhere(dataDir, 'end');
     expect(pid).toBeGreaterThan(0);
     expect(await isGoneWithin(pid, 10_000)).toBe(true);
   });
@@ -254,18 +258,9 @@ async function start(options: Parameters<typeof startEmbeddedPostgres>[0]): Prom
   return server;
 }
 
-/** Starts a server from a process of its own, which then does `next`; answers once the server's number is known. */
-async function startElsewhere(dataDir: string, next: string) {
-  const module = join(import.meta.dirname, 'start-embedded-postgres.ts');
-  const script = join(folder(), 'starter.mts');
-  writeFileSync(
-    script,
-    `import { startEmbeddedPostgres } from ${JSON.stringify(module)};
-    const server = await startEmbeddedPostgres({ dataDir: ${JSON.stringify(dataDir)}, durable: false });
-    console.log(server.pid);
-    ${next}`,
-  );
-  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), script], {
+/** Starts a server from a process of its own, which then stays or ends; answers once the server's number is known. */
+async function startElsewhere(dataDir: string, next: 'stay' | 'end') {
+  const child = spawn(process.execPath, [starter(), dataDir, next], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   cleanups.push(() => void child.kill('SIGKILL'));

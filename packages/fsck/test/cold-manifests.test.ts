@@ -18,7 +18,7 @@ import type { Sha256 } from '@svc/protocol';
 import type { ColdDayRepository, ObjectStore } from '@svc/service';
 import { unpackDay } from '@svc/store-pg';
 import { tamper } from '@svc/testkit';
-import { sampleOf } from '@svc/testkit/sampled';
+import { isDeep, sampleOf } from '@svc/testkit/sampled';
 import {
   bringBack,
   createColdWorld,
@@ -225,7 +225,7 @@ describe('although the service has signed it', () => {
     for (const name of await manifestNames()) if (!own.includes(name)) await objects.delete(name);
   });
 
-  it.each(sampleOf(instead, 4))('finds in the folder of a day %s', async (_, leave, problem) => {
+  it.each(sampleOf(instead, 2))('finds in the folder of a day %s', async (_, leave, problem) => {
     await leave();
     expect(await check()).toEqual({ faults: [expect.stringContaining(problem)], notes: [] });
   });
@@ -241,7 +241,7 @@ describe('has no fault with what a packer leaves, and names it where it would be
   };
   const named = { faults: [], notes: [expect.stringContaining('a packer left it')] };
 
-  it('killed before it recorded its manifest, and another one after it', async () => {
+  it.runIf(isDeep)('killed before it recorded its manifest, and another one after it', async () => {
     await expect(packDays(packing({ record: killed }, -NEXT_S), never)).rejects.toThrow('killed');
     await tamper(stores.url, `update cold_days set again_at = now() - interval '1 second'`);
     await pack();
@@ -249,7 +249,7 @@ describe('has no fault with what a packer leaves, and names it where it would be
     expect(await check()).toEqual({ faults: [], notes: [] });
   });
 
-  it('overtaken by another one, while an attestation came', async () => {
+  it.runIf(isDeep)('overtaken by another one, while an attestation came', async () => {
     const published = await stores.first.checkpoints.find(day);
     await packNamedDay(packing({}, 0), day, never);
     await addAttestation();
@@ -273,7 +273,7 @@ describe('has no fault with what a packer leaves, and names it where it would be
     expect(await check()).toEqual(named);
   });
 
-  it('killed while it cleared a day that is seven years old', async () => {
+  it.runIf(isDeep)('killed while it cleared a day that is seven years old', async () => {
     await pack();
     await becomeOld(true);
     const sevenYears = 7 * 366 * 86_400;
@@ -283,7 +283,7 @@ describe('has no fault with what a packer leaves, and names it where it would be
     expect(await check()).toEqual(named);
   });
 
-  it('whose day was opened again by a repair of the clock', async () => {
+  it.runIf(isDeep)('whose day was opened again by a repair of the clock', async () => {
     await pack();
     await tamper(
       stores.url,

@@ -231,7 +231,7 @@ describe('the connection is cut', () => {
     }
   };
 
-  it.each(['before', 'after'] as const)(
+  it.each(sampled({ quick: ['before'] as const, deep: ['before', 'after'] as const }))(
     '%s every message of a commit on budgets',
     async (when) => {
       const messages = await cutEverywhere(when, async (through) => {
@@ -256,7 +256,7 @@ describe('the connection is cut', () => {
     60_000,
   );
 
-  it.each(['before', 'after'] as const)(
+  it.each(sampled({ quick: ['after'] as const, deep: ['before', 'after'] as const }))(
     '%s every message of a restore',
     async (when) => {
       const messages = await cutEverywhere(when, async (through) => {

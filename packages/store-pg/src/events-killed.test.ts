@@ -23,7 +23,7 @@ import { allowCommit, createWorld, denyCommit, insertGrant, type World } from '@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createStore } from './create-store.ts';
 
-const KILLS = sampled({ quick: 8, deep: 1_000 });
+const KILLS = sampled({ quick: 5, deep: 1_000 });
 const WRITERS = 3;
 const BATCH = 4;
 /** A killed server must be noticed by its silence, not by a time-out of ours. */

@@ -2,6 +2,7 @@
 import type { DidWeb } from '@svc/protocol';
 import { completePauses, type PauseTarget } from '@svc/service';
 import { tamper } from '@svc/testkit';
+import { sampleOf } from '@svc/testkit/sampled';
 import { withStores } from '@svc/testkit/store/open-store';
 import { changePause, pauseDeps } from '@svc/testkit/store/pause-races';
 import { runSql, untilWaiting, withSession } from '@svc/testkit/store/session';
@@ -56,7 +57,7 @@ const besideTheirOrg = (['grant', 'agent', 'principal', 'relying_party'] as cons
   ),
 );
 
-it.each(besideTheirOrg)(
+it.each(sampleOf(besideTheirOrg, 12))(
   'a change of a member’s pauses beside one of its org’s is lost to neither: $scope paused: $pauses, org paused: $orgPauses, the member first: $isFirst',
   async ({ scope, pauses, orgPauses, isFirst }) => {
     const orgId = await insertOrg(stores.first);

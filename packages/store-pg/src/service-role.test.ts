@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { tamper, withDatabase } from '@svc/testkit';
-import { sampled } from '@svc/testkit/sampled';
+import { isDeep, sampled } from '@svc/testkit/sampled';
 import { openStore } from '@svc/testkit/store/open-store';
 import { changePause } from '@svc/testkit/store/pause-races';
 import { runSql, withSession } from '@svc/testkit/store/session';
@@ -101,24 +101,27 @@ describe('the table of a day, which lists name', () => {
     expect(days).toEqual(readAlone(days));
   });
 
-  it('is read by a role that was given the service when it could not, also of a day that had been detached', async () => {
-    const name = `unread_${process.pid}`;
-    await runSql(database.url, `create database ${name} template template0`);
-    const former = Object.assign(new URL(database.url), { pathname: `/${name}` }).href;
-    try {
-      await migrate(former, { migrations: listMigrations().filter((one) => one.name < '0043') });
-      await grantService(former, role);
-      await runSql(former, `select svc_ensure_receipt_partitions('2033-05-01', '2033-05-02')`);
-      await runSql(former, 'alter table receipts detach partition receipts_20330501');
-      await runSql(former, 'alter table receipts_20330501 rename to detached_receipts_20330501');
-      const days = await rightsOnDays(former);
-      expect(days.some(({ reads }) => reads)).toBe(false);
-      await migrate(former);
-      expect(await rightsOnDays(former)).toEqual(readAlone(days));
-    } finally {
-      await runSql(database.url, `drop database ${name} with (force)`);
-    }
-  });
+  it.runIf(isDeep)(
+    'is read by a role that was given the service when it could not, also of a day that had been detached',
+    async () => {
+      const name = `unread_${process.pid}`;
+      await runSql(database.url, `create database ${name} template template0`);
+      const former = Object.assign(new URL(database.url), { pathname: `/${name}` }).href;
+      try {
+        await migrate(former, { migrations: listMigrations().filter((one) => one.name < '0043') });
+        await grantService(former, role);
+        await runSql(former, `select svc_ensure_receipt_partitions('2033-05-01', '2033-05-02')`);
+        await runSql(former, 'alter table receipts detach partition receipts_20330501');
+        await runSql(former, 'alter table receipts_20330501 rename to detached_receipts_20330501');
+        const days = await rightsOnDays(former);
+        expect(days.some(({ reads }) => reads)).toBe(false);
+        await migrate(former);
+        expect(await rightsOnDays(former)).toEqual(readAlone(days));
+      } finally {
+        await runSql(database.url, `drop database ${name} with (force)`);
+      }
+    },
+  );
 });
 
 /** Nothing of it stays. */
@@ -395,26 +398,29 @@ describe('a closed day that nobody has proven', () => {
     expect(await state()).toEqual([{ state: 'cold', isKept: false, isThere: false }]);
   }, 120_000);
 
-  it('is not removed either by a role that was given the service when it was allowed to: the upgrade takes that back', async () => {
-    const name = `former_${process.pid}`;
-    await runSql(database.url, `create database ${name} template template0`);
-    const former = Object.assign(new URL(database.url), { pathname: `/${name}` }).href;
-    try {
-      await migrate(former, { migrations: listMigrations().filter((one) => one.name < '0017') });
-      await grantService(former, role);
-      const rights = `select has_function_privilege('${role}', 'svc_drop_detached_day(date, integer, bigint)', 'execute') as drop,
+  it.runIf(isDeep)(
+    'is not removed either by a role that was given the service when it was allowed to: the upgrade takes that back',
+    async () => {
+      const name = `former_${process.pid}`;
+      await runSql(database.url, `create database ${name} template template0`);
+      const former = Object.assign(new URL(database.url), { pathname: `/${name}` }).href;
+      try {
+        await migrate(former, { migrations: listMigrations().filter((one) => one.name < '0017') });
+        await grantService(former, role);
+        const rights = `select has_function_privilege('${role}', 'svc_drop_detached_day(date, integer, bigint)', 'execute') as drop,
         has_column_privilege('${role}', 'cold_days', 'detached_at', 'update') as detached,
         has_column_privilege('${role}', 'cold_days', 'problem', 'update') as problem,
         has_function_privilege('${role}', 'svc_detach_day(date)', 'execute') as detach,
         has_function_privilege('${role}', 'svc_keep_verifiers(date, integer)', 'execute') as keep`;
-      const rest = { problem: true, detach: true, keep: true };
-      expect(await runSql(former, rights)).toEqual([{ ...rest, drop: true, detached: true }]);
-      await migrate(former);
-      expect(await runSql(former, rights)).toEqual([{ ...rest, drop: false, detached: false }]);
-    } finally {
-      await runSql(database.url, `drop database ${name} with (force)`);
-    }
-  });
+        const rest = { problem: true, detach: true, keep: true };
+        expect(await runSql(former, rights)).toEqual([{ ...rest, drop: true, detached: true }]);
+        await migrate(former);
+        expect(await runSql(former, rights)).toEqual([{ ...rest, drop: false, detached: false }]);
+      } finally {
+        await runSql(database.url, `drop database ${name} with (force)`);
+      }
+    },
+  );
 
   it('is removed by a worker that owns the schema, and by none that does not', async () => {
     for (const [url, isGranted] of [

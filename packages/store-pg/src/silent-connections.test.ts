@@ -3,7 +3,7 @@
  * is slow keeps its connections.
  */
 import { withDatabase } from '@svc/testkit';
-import { sampled } from '@svc/testkit/sampled';
+import { isDeep, sampled } from '@svc/testkit/sampled';
 import { startHoldingProxy } from '@svc/testkit/store/holding-proxy';
 import { createWorld, denyCommit, hashOf } from '@svc/testkit/store/world';
 import type pg from 'pg';
@@ -130,38 +130,44 @@ it('a server that neither answers nor takes new sessions keeps its connections, 
   expect(new Set(pids)).toEqual(new Set([first, second]));
 });
 
-it('a server that answers late, again and again, is asked over one session, and its connections are used again', async () => {
-  const { proxy, pool } = await startPool();
-  const pids = await twoIdle(pool);
-  const before = proxy.accepted;
-  for (let i = 0; i < sampled({ quick: 3, deep: 5 }); i++) {
-    const late = pool.run((client) => client.query('select pg_sleep(0.6)'), { deadlineMs: 50 });
-    await expect(late).rejects.toBeInstanceOf(DeadlineError);
-    // It is answered after it was asked about.
-    await expect.poll(() => pool.state, { timeout: PATIENT_MS }).toMatchObject({ busy: 0, idle: 2 });
-  }
-  expect(proxy.accepted - before).toBeLessThanOrEqual(1);
-  for (const { pid, end } of [await begin(pool), await begin(pool)]) {
-    expect(pids).toContain(pid);
-    end();
-  }
-});
+it.runIf(isDeep)(
+  'a server that answers late, again and again, is asked over one session, and its connections are used again',
+  async () => {
+    const { proxy, pool } = await startPool();
+    const pids = await twoIdle(pool);
+    const before = proxy.accepted;
+    for (let i = 0; i < sampled({ quick: 3, deep: 5 }); i++) {
+      const late = pool.run((client) => client.query('select pg_sleep(0.6)'), { deadlineMs: 50 });
+      await expect(late).rejects.toBeInstanceOf(DeadlineError);
+      // It is answered after it was asked about.
+      await expect.poll(() => pool.state, { timeout: PATIENT_MS }).toMatchObject({ busy: 0, idle: 2 });
+    }
+    expect(proxy.accepted - before).toBeLessThanOrEqual(1);
+    for (const { pid, end } of [await begin(pool), await begin(pool)]) {
+      expect(pids).toContain(pid);
+      end();
+    }
+  },
+);
 
-it('a server that is slow with sessions is asked over the first that it opens, and answers what is late meanwhile', async () => {
-  const { proxy, pool } = await startPool();
-  const pids = await twoIdle(pool);
-  const before = proxy.accepted;
-  proxy.hold();
-  const late = pool.run((client) => client.query('select pg_sleep(2.5)'), { deadlineMs: 50 });
-  await expect(late).rejects.toBeInstanceOf(DeadlineError);
-  // It has been asked for a session for longer than a question may take, and more than once.
-  await expect.poll(() => pool.state, { timeout: PATIENT_MS }).toMatchObject({ busy: 0, idle: 2 });
-  expect(proxy.accepted - before).toBe(1);
-  for (const { pid, end } of [await begin(pool), await begin(pool)]) {
-    expect(pids).toContain(pid);
-    end();
-  }
-});
+it.runIf(isDeep)(
+  'a server that is slow with sessions is asked over the first that it opens, and answers what is late meanwhile',
+  async () => {
+    const { proxy, pool } = await startPool();
+    const pids = await twoIdle(pool);
+    const before = proxy.accepted;
+    proxy.hold();
+    const late = pool.run((client) => client.query('select pg_sleep(2.5)'), { deadlineMs: 50 });
+    await expect(late).rejects.toBeInstanceOf(DeadlineError);
+    // It has been asked for a session for longer than a question may take, and more than once.
+    await expect.poll(() => pool.state, { timeout: PATIENT_MS }).toMatchObject({ busy: 0, idle: 2 });
+    expect(proxy.accepted - before).toBe(1);
+    for (const { pid, end } of [await begin(pool), await begin(pool)]) {
+      expect(pids).toContain(pid);
+      end();
+    }
+  },
+);
 
 it('what is lost while the session for questions is open is found over a new one', async () => {
   const { proxy, pool } = await startPool();

@@ -75,14 +75,14 @@ it('a process that hangs is killed and replaced, the other one is left alone; a 
   expect(processIds()).toEqual([hanging, other, replacement]);
 });
 
-it('one that dies while the others are started is replaced', async () => {
+it.runIf(isDeep)('one that dies while the others are started is replaced', async () => {
   launch();
   await until(() => processIds().length === 1);
   process.kill(processId(0), 'SIGKILL');
   await until(() => logged('process.replaced').length === 1 && processIds().length === 3);
 });
 
-it('one that dies while all are replaced in turn is replaced once', async () => {
+it.runIf(isDeep)('one that dies while all are replaced in turn is replaced once', async () => {
   await start();
   const [first, second] = [processId(0), processId(1)];
   supervisor.kill('SIGHUP');

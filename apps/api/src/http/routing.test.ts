@@ -25,7 +25,7 @@ const callExample = (service: Awaited<ReturnType<typeof startService>>, id: Rout
 const barePath = (id: RouteId) => examplePath(id).replace(/\?.*$/, '');
 
 describe('every route', () => {
-  it.each(IDS)('%s: each declared class is let in and answered as declared', async (id) => {
+  it.each(sampleOf(IDS, 30))('%s: each declared class is let in and answered as declared', async (id) => {
     const route: Route = routes[id];
     const service = await startService();
     const declared = Object.keys(route.responses).map(Number);

@@ -71,7 +71,7 @@ describe(`of ${AT_ONCE} at once`, () => {
   it.each(
     sampleOf(
       Array.from({ length: AT_ONCE }, (_, n) => n),
-      4,
+      2,
     ),
   )('%i uses allow exactly as many', async (n) => {
     const { grant, answers } = await race(usesOf(n), CALL);

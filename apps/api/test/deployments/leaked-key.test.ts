@@ -171,7 +171,7 @@ describe('a Receipt key has leaked', () => {
     }
   });
 
-  it('may be said again', () => {
+  it.runIf(isDeep)('may be said again', () => {
     expect(admin('keys', 'compromise', `${SERVICE}#receipt-1`).status).toBe(0);
     expect(readKeys(receiptFile)[0]?.kid).toBe('receipt-2');
   });
@@ -232,7 +232,7 @@ describe('a Receipt key has leaked', () => {
     expect(verifyBundle(bundle, { serviceDidDocument })).toMatchObject({ ok: true, assumed: [] });
   });
 
-  it('and so do closed days whose own key leaks later', async () => {
+  it.runIf(isDeep)('and so do closed days whose own key leaks later', async () => {
     expect(admin('keys', 'compromise', 'status-2').status).toBe(0);
     await vi.waitFor(
       async () => {

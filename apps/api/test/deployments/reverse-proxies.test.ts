@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { withDatabase } from '@svc/testkit';
+import { sampleOf } from '@svc/testkit/sampled';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN, type ApiNodes, type InnerNode, startApiNodes } from '../world/api-node.ts';
 import { until } from '../world/fence.ts';
@@ -45,6 +46,7 @@ const NASTY_PATHS = [
 /** nginx refuses by itself what leads out of the root; it must then be no node that answers. */
 const OUT_OF_THE_ROOT = ['/..%2Fhealthz', '/principals/..%2F..%2F..%2Fhealthz', '/../healthz'];
 
+const KINDS = sampleOf(PROXIES, 1);
 const HEALTH_CHECKS = ['/readyz', '/livez'];
 
 const database = withDatabase();
@@ -67,7 +69,7 @@ afterAll(async () => {
   recorder?.server.close();
 });
 
-for (const kind of PROXIES) {
+for (const kind of KINDS) {
   describe.skipIf(!isInstalled(kind))(`${kind.name}, as configured in deploy/proxy`, () => {
     let before: RunningProxy;
     let beforeRecorder: RunningProxy;
@@ -186,7 +188,7 @@ const runInOwnNetwork = (file: string, parameter: string): string => {
   });
 };
 
-for (const kind of PROXIES) {
+for (const kind of KINDS) {
   describe.skipIf(!isInstalled(kind))(`${kind.name}, to an address that sends no request`, () => {
     let proxy: RunningProxy;
     const start = async (changed: number) => {

@@ -104,7 +104,7 @@ describe.each(CASES.map((one, i) => [`${one.id}: ${one.what}`, one, i] as const)
   const expected = (caller: CallerClass): Cell =>
     'anybody' in outcomes ? outcomes.anybody : (outcomes[CLASSES.indexOf(caller)] ?? Number.NaN);
 
-  it.each(oneIn(5, CLASSES, i))('%s', async (caller) => {
+  it.each(oneIn(7, CLASSES, i))('%s', async (caller) => {
     const answers = await askAll(one, await credentialOf(deployment, world, caller));
     expect(statusesOf(answers)).toEqual(spread(expected(caller)));
     expectIndistinguishable(answers);
@@ -112,7 +112,7 @@ describe.each(CASES.map((one, i) => [`${one.id}: ${one.what}`, one, i] as const)
 
   it('nobody: no credential, unknown ones, revoked ones', async () => {
     const cell = 'anybody' in outcomes ? outcomes.anybody : 401;
-    for (const [name, key] of oneIn(4, Object.entries(nobodies), i)) {
+    for (const [name, key] of oneIn(6, Object.entries(nobodies), i)) {
       const answers = await askAll(one, key);
       expect([name, statusesOf(answers)]).toEqual([name, spread(cell)]);
       expectIndistinguishable(answers);

@@ -126,14 +126,14 @@ describe.skipIf(!hasBrowser)('the approval page', () => {
     expect(await page.locator('bdo').textContent()).toMatch(/^order\/p\d+$/);
     await page.getByText('Your Agent signed for exactly this').waitFor();
     await page.getByText(/A customer of .* has chosen this name, and nothing about who that is/).waitFor();
-    await inspect(page, 'approve-bring');
+    await inspect(page, 'approve-bring', 'none');
     await addAuthenticator(page, true);
     await bring(page, 'passkey');
     await page.getByText('Guarded by your passkey.').waitFor();
     await inspect(page, 'approve');
     await approve(page);
     await page.getByRole('heading', { name: 'Approved' }).waitFor();
-    await inspect(page, 'approve-done');
+    await inspect(page, 'approve-done', 'none');
     const revoke = page.getByRole('link', { name: 'revoke it' });
     expect(await revoke.getAttribute('href')).toBe('dashboard#view=grants');
     const { json } = await read(deployment, tenants, id);
@@ -151,7 +151,7 @@ describe.skipIf(!hasBrowser)('the approval page', () => {
         ['passkey with PRF', true, 'Guarded by your passkey.'],
         ['passkey without', false, 'Guarded by asking'],
       ] as const,
-      2,
+      1,
     ),
   )(
     'with its user a %s signs, and without nothing is signed by the key that is kept',
@@ -228,7 +228,7 @@ describe.skipIf(!hasBrowser)('the approval page', () => {
     const kid = `${tenants.principalDid}#key-1`;
     await keep((await generatePrincipalKey()).privateJwk, kid);
     await page.getByRole('alert').getByText(`This is not the key published as ${kid}.`).waitFor();
-    await inspect(page, 'approve-other-key');
+    await inspect(page, 'approve-other-key', 'none');
     await keep(tenants.principalJwk, `${tenants.principalDid}#key-2`);
     await page.getByRole('alert').getByText(`There is: ${kid}.`).waitFor();
     expect(await page.getByRole('button', { name: 'Approve and sign' }).count()).toBe(0);

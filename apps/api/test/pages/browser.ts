@@ -90,7 +90,7 @@ const watch = (page: Page, origin: string): string[] => {
 export const inspect = async (
   page: Page,
   name: string,
-  inSample: 'light' | 'dark' = name.length % 2 === 0 ? 'light' : 'dark',
+  inSample: 'light' | 'dark' | 'none' = name.length % 2 === 0 ? 'light' : 'dark',
 ): Promise<void> => {
   for (const [look, size, isChecked] of [
     ['light', WIDE, sampled({ quick: inSample === 'light', deep: true })],

@@ -39,7 +39,7 @@ describe.skipIf(!hasBrowser)('event subscriptions', () => {
     await page.keyboard.press('Enter');
     const secret = page.getByRole('region', { name: 'Keep this secret now' });
     await secret.getByText(SECRET).waitFor();
-    await inspect(page, 'dashboard-secret');
+    await inspect(page, 'dashboard-secret', 'none');
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await secret.getByRole('button', { name: 'Copy the secret' }).click();
     await secret.getByText('Copied').waitFor();

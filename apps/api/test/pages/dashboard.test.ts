@@ -41,7 +41,7 @@ const open = async (
 const rows = (page: Page) => page.locator('.decision');
 
 describe.skipIf(!hasBrowser)('a relying party', () => {
-  it('sees its verifies per day, why it denied, and its latest decisions', async () => {
+  it.runIf(isDeep)('sees its verifies per day, why it denied, and its latest decisions', async () => {
     const { page, expectQuiet } = await open('rp', 'rp');
     await page.getByRole('img', { name: /^Bars of 30 days/ }).waitFor();
     await page.getByText('AMOUNT_EXCEEDS_AUTHORITY').first().waitFor();

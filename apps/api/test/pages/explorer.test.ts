@@ -79,7 +79,7 @@ describe.skipIf(!hasBrowser)('the explorer', () => {
     await page.getByText('it is Receipt 641 of 1,203').waitFor();
     await page.getByRole('img', { name: 'From leaf 641 of 1203 in 11 steps to the root' }).waitFor();
     expect(page.url()).toBe(`${base}/transparency#receipt=${receiptId}`);
-    await inspect(page, 'explorer-proof');
+    await inspect(page, 'explorer-proof', 'none');
     await page.reload();
     await page.getByText('it is Receipt 641 of 1,203').waitFor();
     await page.keyboard.press('Tab');

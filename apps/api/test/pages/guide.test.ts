@@ -11,7 +11,7 @@ import { REMEDIES } from '@svc/protocol/explain';
 import { ERROR_KINDS } from '@svc/sdk-core/errors';
 import { KIND_TEXTS, REFUSAL_TEXTS } from '@svc/sdk-core/help-texts';
 import { REFUSAL_CODES } from '@svc/sdk-core/refusal-codes';
-import { isDeep } from '@svc/testkit/sampled';
+import { isDeep, sampleOf } from '@svc/testkit/sampled';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { hasBrowser, inspect, NARROW, PAGES_FOLDER, withBrowser } from './browser.ts';
 import { servePages } from './serve.ts';
@@ -200,7 +200,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     },
   );
 
-  it.each(['guide/errors', 'guide/reasons', 'guide/kinds'])(
+  it.each(sampleOf(['guide/errors', 'guide/reasons', 'guide/kinds'], 1))(
     '/%s fits a narrow telephone',
     async (address) => {
       const base = await serve();

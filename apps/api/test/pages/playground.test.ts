@@ -37,7 +37,7 @@ const runInShell = async (page: Page): Promise<string> => {
 describe.skipIf(!hasBrowser)('the playground', () => {
   it('answers the first click with an ALLOW whose Receipt is checked in the tab', async () => {
     const { page, expectQuiet } = await open();
-    await inspect(page, 'playground-start');
+    await inspect(page, 'playground-start', 'none');
     await page.getByRole('button', { name: 'Ask the service' }).click();
     await page.getByText('Every check passed.').waitFor();
     await page.getByText('this tab has checked the signature').waitFor();
@@ -61,7 +61,7 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     expect(await page.locator('.check-wrong .check-id').allTextContents()).toEqual([check]);
     await page.getByText('this tab has checked the signature').waitFor();
     if (hasShell) expect(await runInShell(page)).toContain(`"reason":"${reason}"`);
-    if (cheat === 'Changed action') await inspect(page, 'playground-deny');
+    if (cheat === 'Changed action') await inspect(page, 'playground-deny', 'none');
     expectQuiet();
   });
 

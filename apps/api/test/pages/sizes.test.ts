@@ -1,6 +1,6 @@
 /** How much each page loads before it can be used, as it comes over the line to a browser: nobody adds to it unawares. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { brotliCompressSync } from 'node:zlib';
+import { brotliCompressSync, constants } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { PAGES_FOLDER } from './browser.ts';
 
@@ -36,7 +36,11 @@ it('a page of the guide is at most 60 KB, the first of them 15, and what its sea
     const html = readFileSync(new URL(name === 'guide.html' ? name : `guide/${name}`, PAGES_FOLDER));
     const parts = [...html.toString().matchAll(/(?:src|href)="(?:\.\.\/)*(pages\/[^"]+\.(?:js|css))"/g)];
     expect(parts.length, name).toBe(2);
-    return brotliCompressSync(html).length + parts.reduce((sum, [, part = '']) => sum + sizeOf(part), 0);
+    const others = parts.reduce((sum, [, part = '']) => sum + sizeOf(part), 0);
+    // Compressed quickly it is larger: one that fits so is not compressed as it is served.
+    const quickly = brotliCompressSync(html, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }).length;
+    const budget = (name === 'guide.html' ? 15 : 60) * KB;
+    return (quickly + others <= budget ? quickly : brotliCompressSync(html).length) + others;
   });
   expect(sizes[0]).toBeLessThanOrEqual(15 * KB);
   expect(Math.max(...sizes)).toBeLessThanOrEqual(60 * KB);

@@ -10,6 +10,9 @@ import { startProgram } from '@svc/testkit/process/start-program';
 import { afterAll } from 'vitest';
 import { type ApiNode, nodeEnv } from './api-node.ts';
 import { call } from './tenants.ts';
+import { until } from './until.ts';
+
+export { until };
 
 export interface TestFence {
   readonly folder: string;
@@ -29,11 +32,6 @@ export const readiness = async ({ adminUrl }: ApiNode) => {
   const { status, text } = await call(adminUrl, 'GET', '/readyz');
   const { checks } = JSON.parse(text) as { checks: Readonly<Record<string, string>> };
   return { status, checks };
-};
-
-/** Resolves when `look` answers true; the test's own deadline ends it otherwise. */
-export const until = async (look: () => Promise<boolean>): Promise<void> => {
-  while (!(await look())) await new Promise((resolve) => setTimeout(resolve, 20));
 };
 
 /** Nothing waits to be kept any more. */

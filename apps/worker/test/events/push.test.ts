@@ -7,6 +7,7 @@ import type { ServerResponse } from 'node:http';
 import { startEventDeliverer } from '@svc/process';
 import { encodeUlid } from '@svc/protocol';
 import { type EventAudience, type EventType, reasonOf, sealAuthorization } from '@svc/service';
+import { sampleOf } from '@svc/testkit/sampled';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { createWorld, denyCommit, insertGrant, type World } from '@svc/testkit/store/world';
@@ -192,7 +193,7 @@ describe('an endpoint that answers', () => {
     return { ...receivers, stream, delivery };
   };
 
-  it.each([
+  const words: [err: string, state: string][] = [
     ['invalid_request', 'failed'],
     ['invalid_issuer', 'failed'],
     ['invalid_audience', 'failed'],
@@ -200,42 +201,51 @@ describe('an endpoint that answers', () => {
     ['authentication_failed', 'waiting'],
     ['access_denied', 'waiting'],
     ['of_its_own', 'waiting'],
-  ])('400 %s is heard: what it says is kept, and the SET is %s', async (err, state) => {
-    const { delivery } = await attempt(saying(400, JSON.stringify({ err, description: 'As it says.' })));
-    expect(delivery).toMatchObject({
-      state,
-      attempts: 1,
-      lastStatus: 400,
-      lastProblem: `refused: ${err} As it says.`,
-    });
-  });
+  ];
+  it.each(sampleOf(words, 3))(
+    '400 %s is heard: what it says is kept, and the SET is %s',
+    async (err, state) => {
+      const { delivery } = await attempt(saying(400, JSON.stringify({ err, description: 'As it says.' })));
+      expect(delivery).toMatchObject({
+        state,
+        attempts: 1,
+        lastStatus: 400,
+        lastProblem: `refused: ${err} As it says.`,
+      });
+    },
+  );
 
-  it.each([
+  const statuses: [status: number, problem: string][] = [
     [200, 'answered 200: 202 is expected'],
     [204, 'answered 204: 202 is expected'],
     [307, 'answered 307: redirects are not followed, name the new address'],
     [401, 'answered 401: 202 is expected'],
     [500, 'answered 500: 202 is expected'],
-  ])('%d has not accepted, and gets the same SET again', async (status, problem) => {
-    const { received, answers, deliver, delivery, stream } = await attempt((_, response) =>
-      response.writeHead(status, { location: urlOf('b') }).end(),
-    );
-    expect(delivery).toMatchObject({ state: 'waiting', lastStatus: status, lastProblem: problem });
-    answers.set('a.hooks.example', accept);
-    await passTime();
-    await deliver();
-    expect(received.map(({ host }) => host)).toEqual(['a.hooks.example', 'a.hooks.example']);
-    expect(received[1]?.body).toBe(received[0]?.body);
-    expect(await deliveriesOf(stream)).toMatchObject([{ state: 'delivered', attempts: 2 }]);
-  });
+  ];
+  it.each(sampleOf(statuses, 3))(
+    '%d has not accepted, and gets the same SET again',
+    async (status, problem) => {
+      const { received, answers, deliver, delivery, stream } = await attempt((_, response) =>
+        response.writeHead(status, { location: urlOf('b') }).end(),
+      );
+      expect(delivery).toMatchObject({ state: 'waiting', lastStatus: status, lastProblem: problem });
+      answers.set('a.hooks.example', accept);
+      await passTime();
+      await deliver();
+      expect(received.map(({ host }) => host)).toEqual(['a.hooks.example', 'a.hooks.example']);
+      expect(received[1]?.body).toBe(received[0]?.body);
+      expect(await deliveriesOf(stream)).toMatchObject([{ state: 'delivered', attempts: 2 }]);
+    },
+  );
 
-  it.each([
+  const bodies: [what: string, body: string][] = [
     ['no JSON', '<html>'],
     ['a list', '[]'],
     ['null', 'null'],
     ['err that is no text', '{"err":{}}'],
     ['more than is read', JSON.stringify({ err: 'invalid_request', description: 'x'.repeat(10_000) })],
-  ])('400 and %s has said nothing of its own', async (_, body) => {
+  ];
+  it.each(sampleOf(bodies, 2))('400 and %s has said nothing of its own', async (_, body) => {
     const { delivery } = await attempt(saying(400, body));
     expect(delivery).toMatchObject({ state: 'waiting', lastProblem: 'answered 400: 202 is expected' });
   });

@@ -11,13 +11,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkDatabase, type Fault } from '@svc/fsck';
 import { withDatabase } from '@svc/testkit';
+import { withSourceProgram } from '@svc/testkit/process/source-program';
 import { isDeep, sampled } from '@svc/testkit/sampled';
 import { untilAlone } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startWorker, type WorkerProcess } from '../harness.ts';
 import { onCopy } from './copies.ts';
 import { type Cut, startKillingProxy } from './killing-proxy.ts';
-import { type HostsProcess, startHostsProcess } from './start-hosts.ts';
+import { HOSTS_PROGRAM, type HostsProcess, startHostsProcess } from './start-hosts.ts';
 import { readWholeState, type WholeState } from './whole-state.ts';
 import { makeWorkForEveryJob } from './work-for-every-job.ts';
 
@@ -28,6 +29,7 @@ const [ALONE, BESIDE] =
     : sampled({ quick: [1, 1], deep: [12, 5] });
 
 const prepared = withDatabase();
+const hostsProgram = withSourceProgram(HOSTS_PROGRAM);
 const keysDir = mkdtempSync(join(tmpdir(), 'svc-worker-kill-'));
 let hosts: HostsProcess;
 let names: Readonly<Record<string, string>>;
@@ -37,7 +39,7 @@ let statements: number;
 
 beforeAll(async () => {
   const answers = await makeWorkForEveryJob({ databaseUrl: prepared.url, keysDir });
-  hosts = await startHostsProcess(answers);
+  hosts = await startHostsProcess(hostsProgram(), answers);
   names = Object.fromEntries(Object.keys(answers).map((name) => [name, hosts.url]));
   const before = await readWholeState(prepared.url);
   expected = await onCopy(prepared.url, async (url) => {

@@ -11,9 +11,12 @@ export interface HostsProcess {
   stop(): void;
 }
 
-export const startHostsProcess = async (answers: HostAnswers): Promise<HostsProcess> => {
-  const program = fileURLToPath(new URL('./hosts-program.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', program, JSON.stringify(answers)], {
+/** Its source, for `withSourceProgram`. */
+export const HOSTS_PROGRAM = fileURLToPath(new URL('./hosts-program.ts', import.meta.url));
+
+/** `program`: where it was bundled. */
+export const startHostsProcess = async (program: string, answers: HostAnswers): Promise<HostsProcess> => {
+  const child = spawn(process.execPath, [program, JSON.stringify(answers)], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   const [line] = await once(child.stdout ?? child, 'data');

@@ -166,10 +166,10 @@ const ask = async (
 it('lists with any filter and cursor, exports, counts, Receipts, proofs and leaves: hot, and with any days cold', async () => {
   const [lists = [], counts = []] = [
     fc.sample(fc.tuple(listFilter, fc.constantFrom(1, 3, 20, 201)), {
-      numRuns: sampled({ quick: 20, deep: 600 }),
+      numRuns: sampled({ quick: 10, deep: 600 }),
       seed: 3,
     }),
-    fc.sample(usageFilter, { numRuns: sampled({ quick: 8, deep: 200 }), seed: 4 }),
+    fc.sample(usageFilter, { numRuns: sampled({ quick: 4, deep: 200 }), seed: 4 }),
   ];
   await bringBack(stores.url);
   const hot = await ask(stores.first, lists, counts);
@@ -235,7 +235,7 @@ it('days that leave or come back between any two statements of a list, an export
     await bringBack(stores.url);
     const { value: hot, statements } = await whileMoving(0, async () => {}, work);
     const moments = Array.from({ length: statements }, (_, i) => i + 1);
-    for (const n of sampled({ quick: moments.slice(0, 2), deep: moments })) {
+    for (const n of sampled({ quick: moments.slice(0, 1), deep: moments })) {
       expect((await whileMoving(n, () => makeCold(DUE), work)).value).toEqual(hot);
       expect((await whileMoving(n, () => bringBack(stores.url), work)).value).toEqual(hot);
     }
@@ -496,7 +496,7 @@ it('a page whose time is over at once ends where it is: the pages together are t
     deadlines: { connectMs: 20_000, waitMs: 20_000, readMs: 20_000, ledgerReadMs: 20_000 },
   });
   try {
-    const filters = fc.sample(listFilter, { numRuns: sampled({ quick: 3, deep: 200 }), seed: 6 });
+    const filters = fc.sample(listFilter, { numRuns: sampled({ quick: 1, deep: 200 }), seed: 6 });
     let unfinished = 0;
     for (const filter of [{ relyingParties: null }, ...filters])
       for (const limit of [sampled({ quick: 5, deep: 2 }), 50]) {
