@@ -5,7 +5,7 @@ import { racePauses } from '@svc/testkit/store/pause-races';
 import { alterFunction } from '@svc/testkit/store/session';
 import { describe, expect, it } from 'vitest';
 
-const RACES = sampled({ quick: 12, deep: 10_000 });
+const RACES = sampled({ quick: 8, deep: 10_000 });
 const SCOPES: readonly PauseScope[] = ['grant', 'agent', 'principal', 'relying_party', 'org', 'service'];
 
 const whole = withDatabase();

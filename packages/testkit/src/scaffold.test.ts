@@ -31,7 +31,7 @@ const read = (file: string) => readFileSync(join(copy, file), 'utf8');
 
 const areas = sampleOf(
   readdirSync(join(ROOT, 'packages/contract/src/areas')).map((file) => file.replace('.ts', '')),
-  3,
+  1,
 );
 const idOf = (area: string) => `get${area[0]?.toUpperCase()}${area.slice(1).replace(/-.*/, '')}Scaffold`;
 const MIGRATIONS = 'packages/store-pg/src/migrations';
@@ -42,8 +42,9 @@ beforeAll(() => {
   created = [
     ...areas.map((area) => create('route', `${area}/${idOf(area)}`)),
     create('migration', 'org-notes'),
-    create('check', 'p98-resource-not-blocked'),
-    create('check', 't98-issuer-not-blocked'),
+    ...sampleOf(['p98-resource-not-blocked', 't98-issuer-not-blocked'], 1).map((name) =>
+      create('check', name),
+    ),
   ];
 }, 120_000);
 
@@ -79,7 +80,7 @@ describe('npm run new', () => {
     expect(create('route', 'orgs/notes').stderr).toBe(
       'orgs/notes: must be AREA/NAME such as orgs/listNotes: an area of the contract and an operation id that begins with its verb\n',
     );
-    expect(create('table', 'notes').stderr).toMatch(/^Usage: npm run new/);
+    if (isDeep) expect(create('table', 'notes').stderr).toMatch(/^Usage: npm run new/);
   });
 
   it.runIf(isDeep)(

@@ -28,7 +28,7 @@ import {
   verifyBody,
 } from '../world/tenants.ts';
 
-const RACES = sampled({ quick: 5, deep: 100 });
+const RACES = sampled({ quick: 3, deep: 100 });
 const GAP_S = 0.1;
 const MAX_RACES = 200;
 /** Some four calls each, under the 120 a minute that a key may make. */

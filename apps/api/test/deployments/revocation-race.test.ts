@@ -20,7 +20,7 @@ import {
 } from '../world/take-away-race.ts';
 import { createTenants, type Tenants } from '../world/tenants.ts';
 
-const RACES = sampled({ quick: 12, deep: 300 });
+const RACES = sampled({ quick: 8, deep: 300 });
 /** Races between two looks at what they have found, and how long commits dawdle in them: a longer gap needs fewer. */
 const BATCH = sampled({ quick: 10, deep: 20 });
 const GAP_S = 0.1;

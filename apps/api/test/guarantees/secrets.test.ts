@@ -149,7 +149,7 @@ const signUp = async ({ apiKeys, issued, others }: Secrets) => {
 };
 
 /**
- * Secrets in every place of a request where they do not belong; a sample has a third of the places for each, others for
+ * Secrets in every place of a request where they do not belong; a sample has a fifth of the places for each, others for
  * the next.
  */
 const misplace = async ({ apiKeys, others }: Secrets) => {
@@ -174,7 +174,7 @@ const misplace = async ({ apiKeys, others }: Secrets) => {
       ['GET', '/me', { headers: { authorization: `Basic ${secret}` } }],
       ['GET', '/me', { key: `${secret}x` }],
     ];
-    const sent = sampled({ quick: wrong.filter((_, at) => (at + i) % 3 === 0), deep: wrong });
+    const sent = sampled({ quick: wrong.filter((_, at) => (at + i) % 5 === 0), deep: wrong });
     for (const request of sent) await call(...request);
   }
 };

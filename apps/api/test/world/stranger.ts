@@ -63,10 +63,6 @@ export async function startClone(packages: readonly string[]): Promise<Clone> {
   // As root the database runs as another user, who must get there.
   for (const folder of [home, join(home, 'svc'), dataDir]) chmodSync(folder, 0o711);
   symlinkSync(join(ROOT, 'examples'), join(home, 'svc', 'examples'));
-  const { listPublished } = (await load('release/packages')) as Packing;
-  const { pack } = (await load('pack/pack')) as Packing;
-  for (const one of listPublished())
-    if (packages.includes(one.manifest.name)) pack(one, join(dataDir, 'packages'));
   const [port = 0, adminPort = 0, shopPort = 0] = await findFreePorts(3);
   const service = startProgram(programFile('apps/api', 'start.js'), {
     ...{ SVC_DATA_DIR: dataDir, SVC_PORT: `${port}`, SVC_ADMIN_PORT: `${adminPort}` },
@@ -76,10 +72,17 @@ export async function startClone(packages: readonly string[]): Promise<Clone> {
     await service.stop();
     rmSync(home, { recursive: true, force: true });
   };
-  await service.line(READY).catch(async (error) => {
+  try {
+    // While it starts.
+    const { listPublished } = (await load('release/packages')) as Packing;
+    const { pack } = (await load('pack/pack')) as Packing;
+    for (const one of listPublished())
+      if (packages.includes(one.manifest.name)) pack(one, join(dataDir, 'packages'));
+    await service.line(READY);
+  } catch (error) {
     await stop();
     throw error;
-  });
+  }
   return { home, ports: { [API_PORT]: port, [ADMIN_PORT]: adminPort, [SHOP_PORT]: shopPort }, stop };
 }
 

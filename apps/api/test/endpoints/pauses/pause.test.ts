@@ -3,6 +3,7 @@
 import { nativeCrypto } from '@svc/protocol/native';
 import { verifyReceipt } from '@svc/receipts';
 import { audit } from '@svc/receipts/audit';
+import { sampled } from '@svc/testkit/sampled';
 import { withSession } from '@svc/testkit/store/session';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bodyFor, buy, issueBudget, totalOf } from '../../world/budgets.ts';
@@ -66,6 +67,8 @@ const arranged = (
   denied: Arranged['denied'] = BY_AUTHORITY,
 ): Arranged => ({ key, target: { scope, subject }, denied });
 
+const ROUNDS = sampled({ quick: 1, deep: 3 });
+
 const SCOPES: readonly (readonly [string, () => Arranged])[] = [
   ['a Grant', () => arranged(tenants.principalKey, 'grant', grant.grantId)],
   ['an Agent', () => arranged(tenants.principalKey, 'agent', tenants.agent.did)],
@@ -78,7 +81,7 @@ describe.each(SCOPES)('%s that is paused', (_what, arrange) => {
   it('is denied on every node from the 200 on, and allowed on every node from the 200 of its end on', async () => {
     const { key, target, denied } = arrange();
     const { reason, P6 } = denied;
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < ROUNDS; round++) {
       expect(await reasonsOf(grant)).toEqual([null, null]);
       const paused = await pause(key, { ...target, reason: 'too much' });
       expect([paused.status, paused.json.paused_at]).toEqual([200, expect.any(String)]);
