@@ -233,7 +233,7 @@ describe('action fields of Receipts', () => {
            order by receipt_id), 'UTF8')), 'hex') as rest from receipts r`,
       );
     // Three days, and a quarter of an hour around the edge, one a second.
-    const long = sampled({ quick: 3_000, deep: 9_000 });
+    const long = sampled({ quick: 1_500, deep: 9_000 });
     await insertReceipts(long, `timestamptz '2011-03-01 00:00:00Z'`, (3 * 86_400) / long);
     await insertReceipts(900, `${SEVEN_YEARS_AGO} - interval '10 minutes'`, 1);
     const before = await rest();

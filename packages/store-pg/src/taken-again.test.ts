@@ -26,6 +26,7 @@ import {
   getBit,
   setBit,
 } from '@svc/status-list';
+import { tamper } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
 import { PATIENT, withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
@@ -65,6 +66,8 @@ const log = {
 let world: World;
 beforeEach(async () => {
   lines = [];
+  // Those of other tests would be revoked again too, and each looked at, in steps of one.
+  await tamper(stores.url, 'delete from grants');
   world = await createWorld(stores.first);
 });
 
@@ -138,7 +141,19 @@ const countRevoked = async () => {
   return row;
 };
 
-// Before the lists of a thousand Grants, each of which a restore in steps of one would look at.
+it('a list of which a kill switch revoked more than one transaction has time for is revoked again, in steps', async () => {
+  const grants = sampled({ quick: 1_200, deep: 10_000 });
+  const transactionMs = sampled({ quick: 400, deep: 2_200 });
+  const step = sampled({ quick: 500, deep: 5_000 });
+  await insertGrants(grants + 1);
+  const store = createStore({ databaseUrl: stores.url, deadlines: { ...PATIENT, transactionMs } });
+  onTestFinished(() => store.close());
+  const outside = await loseHead({ 'status-lists': [await keepList(grants)] });
+  const { takenAgain } = await restore(depsOf(store), outside, { step });
+  expect(takenAgain.grants).toBe(grants);
+  expect(await countRevoked()).toEqual({ revoked: grants, recorded: grants, inOne: step });
+});
+
 it('cut off in the midst of a list the restore revokes the rest when it is begun anew', async () => {
   await insertGrants(5);
   const outside = await loseHead({ 'status-lists': [await keepList(4)] });
@@ -155,19 +170,6 @@ it('cut off in the midst of a list the restore revokes the rest when it is begun
   expect(await countRevoked()).toMatchObject({ recorded: 2 });
   await restore(depsOf(), outside, { step: 1 });
   expect(await countRevoked()).toMatchObject({ revoked: 2, recorded: 4 });
-});
-
-it('a list of which a kill switch revoked more than one transaction has time for is revoked again, in steps', async () => {
-  const grants = sampled({ quick: 1_200, deep: 10_000 });
-  const transactionMs = sampled({ quick: 400, deep: 2_200 });
-  const step = sampled({ quick: 500, deep: 5_000 });
-  await insertGrants(grants + 1);
-  const store = createStore({ databaseUrl: stores.url, deadlines: { ...PATIENT, transactionMs } });
-  onTestFinished(() => store.close());
-  const outside = await loseHead({ 'status-lists': [await keepList(grants)] });
-  const { takenAgain } = await restore(depsOf(store), outside, { step });
-  expect(takenAgain.grants).toBe(grants);
-  expect(await countRevoked()).toEqual({ revoked: grants, recorded: grants, inOne: step });
 });
 
 it('a list that the service signed under a DID that it had before is revoked from too', async () => {
