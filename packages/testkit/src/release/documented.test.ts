@@ -215,7 +215,11 @@ it('the main entry points have an example, and every example compiles', () => {
     const code = isExporting ? example : `{\n${example}\n}\nexport {};`;
     return [file, `${imports} ${outside}\n${code}`] as const;
   });
-  expect(checkModules(new Map(sources))).toEqual([]);
+  const wrong = join(WHERE, 'wrong.ts');
+  const withWrong = [...sources, [wrong, `\nconst text: string = 1;\nexport {};`] as const];
+  expect(checkModules(new Map(withWrong))).toEqual([
+    `${wrong}(2): Type 'number' is not assignable to type 'string'.`,
+  ]);
 }, 240_000);
 
 /** Where somebody begins. */

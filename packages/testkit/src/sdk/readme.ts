@@ -1,7 +1,8 @@
 /** The examples of a README, type-checked as a user would write them: in TypeScript, strict. */
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import ts from 'typescript';
 
 /**
  * What the compiler says about the `js` blocks of the package's README, as `README-1.ts(line): message`. Each block is
@@ -27,35 +28,49 @@ export function checkReadme(
   ).map((problem) => problem.slice(folder.length));
 }
 
-/** What was read once, by path: the libraries of TypeScript and Node are most of a check. */
-const parsed = new Map<string, ts.SourceFile>();
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+/** As each line says what is wrong. */
+const SAID = /^(.+)\((\d+),\d+\): error TS\d+: (.*)$/;
 
-/** What the compiler says about these modules, which need not be there, and these files, as `path(line): message`. */
+/**
+ * What the compiler says about these modules, which need not be there, and these files, as `path(line): message`. All
+ * modules are of one package.
+ */
 export function checkModules(
   sources: ReadonlyMap<string, string>,
   files: readonly string[] = [],
 ): readonly string[] {
-  const root = fileURLToPath(new URL('../../../../', import.meta.url));
-  const { config } = ts.readConfigFile(`${root}tsconfig.node.json`, ts.sys.readFile);
-  const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, root);
-  const host = ts.createCompilerHost(options);
-  const { getSourceFile, fileExists } = host;
-  host.fileExists = (path) => sources.has(path) || fileExists(path);
-  host.getSourceFile = (path, languageVersion, ...rest) => {
-    const text = sources.get(path);
-    if (text !== undefined) return ts.createSourceFile(path, text, languageVersion);
-    const known = parsed.get(path) ?? getSourceFile(path, languageVersion, ...rest);
-    if (known !== undefined) parsed.set(path, known);
-    return known;
-  };
-  const program = ts.createProgram([...sources.keys(), ...files], options, host);
-  // What they import is checked with the tree; here it would cost seconds.
-  const diagnostics = program
-    .getRootFileNames()
-    .flatMap((name) => ts.getPreEmitDiagnostics(program, program.getSourceFile(name)));
-  return diagnostics.map(({ file, start, messageText }) => {
-    const line = file === undefined ? 0 : file.getLineAndCharacterOfPosition(start ?? 0).line + 1;
-    const message = ts.flattenDiagnosticMessageText(messageText, ' ');
-    return `${file?.fileName ?? ''}(${line}): ${message}`;
-  });
+  const [first = ''] = sources.keys();
+  const home = join(ROOT, ...relative(ROOT, first).split(sep).slice(0, 2));
+  // Inside the package, whose dependencies the modules find from there.
+  const cache = join(home, 'node_modules', '.cache');
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(cache, 'modules-'));
+  try {
+    const written = new Map([...sources.keys()].map((path) => [join(folder, basename(path)), path]));
+    for (const [path, original] of written) writeFileSync(path, sources.get(original) ?? '');
+    const config = {
+      extends: join(ROOT, 'tsconfig.node.json'),
+      include: [],
+      files: [...written.keys(), ...files],
+    };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
+    const compiler = join(ROOT, 'node_modules', 'typescript-native', 'bin', 'tsc');
+    const options = ['-p', folder, '--noEmit', '--pretty', 'false', '--incremental', 'false'];
+    const { stdout, stderr, status } = spawnSync(process.execPath, [compiler, ...options], {
+      ...{ cwd: folder, encoding: 'utf8', maxBuffer: 1 << 26 },
+    });
+    // An error that has no place is one of the configuration, or of the compiler itself.
+    const isWhole = [0, 1, 2].includes(status ?? -1) && !/^error /m.test(stdout);
+    if (!isWhole) throw new Error(`${stdout}\n${stderr}`);
+    const names = new Map([...written, ...files.map((file) => [file, file] as const)]);
+    return stdout.split('\n').flatMap((line) => {
+      const [, path = '', at, message] = SAID.exec(line) ?? [];
+      // What they import is checked with the tree.
+      const name = names.get(resolve(folder, path));
+      return name === undefined || message === undefined ? [] : [`${name}(${at}): ${message}`];
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
