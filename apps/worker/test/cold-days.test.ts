@@ -68,7 +68,7 @@ it('packs and detaches days that are old enough, counts none twice, and the rest
   expect(await runSql(database.url, cold)).toEqual(left);
   expect(readdirSync(coldDir)).toEqual(expect.arrayContaining([daysAgo(3), daysAgo(2)]));
 
-  // In a sample a later round of svc-admin counts nothing anew, which fsck would find.
+  // In a sample pack-days.test.ts of store-pg tells that the next round finds nothing to do.
   if (isDeep) await run();
   expect(await runSql(database.url, cold)).toEqual(left);
   const untold = startWorker({ databaseUrl: database.url, keysDir, hosts: {}, parameters: ['--once'] });
