@@ -240,18 +240,21 @@ describe('a day that is packed', () => {
     expect(await packDays(packing(), never)).toMatchObject({ proven: 1 });
   });
 
-  it.runIf(isDeep)('that was not proven takes no place of those whose month is over, nor they of it', async () => {
-    await drop(DUE);
-    await due(DUE);
-    await stores.first.coldDays.noteProof(busy, 'nothing is stored under that name');
-    await expire();
-    expect(await stores.first.coldDays.listToProve(30, 1, Date.now())).toEqual([day, busy]);
-    for (const one of DUE) await unpack(one);
-    // Of a day that is back nothing rests on its objects, and to find fault with them holds up no packing.
-    await stores.first.coldDays.noteProof(day, 'nothing is stored under that name');
-    await expire();
-    expect(await stores.first.coldDays.listToProve(30, 9, Date.now())).not.toContain(day);
-  });
+  it.runIf(isDeep)(
+    'that was not proven takes no place of those whose month is over, nor they of it',
+    async () => {
+      await drop(DUE);
+      await due(DUE);
+      await stores.first.coldDays.noteProof(busy, 'nothing is stored under that name');
+      await expire();
+      expect(await stores.first.coldDays.listToProve(30, 1, Date.now())).toEqual([day, busy]);
+      for (const one of DUE) await unpack(one);
+      // Of a day that is back nothing rests on its objects, and to find fault with them holds up no packing.
+      await stores.first.coldDays.noteProof(day, 'nothing is stored under that name');
+      await expire();
+      expect(await stores.first.coldDays.listToProve(30, 9, Date.now())).not.toContain(day);
+    },
+  );
 
   it('and has no other copy is proven once a month, and no other; what is not as it was packed is named until it is', async () => {
     await drop(DUE.slice(0, 2));
