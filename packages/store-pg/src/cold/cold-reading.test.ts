@@ -8,6 +8,7 @@ import {
   type DecisionListFilter,
   type DecisionPage,
   type DecisionRecord,
+  type EntitlementPush,
   getInclusion,
   type LeafStart,
   listLeaves,
@@ -45,6 +46,7 @@ import type { Database } from '../database.ts';
 import { toStoreError } from '../errors.ts';
 import { lowestReceiptId } from '../receipt-ids.ts';
 import { decisionRepository } from '../repositories/decisions.ts';
+import { putEntitlement } from '../repositories/entitlements.ts';
 import { receiptRepository } from '../repositories/receipts.ts';
 import { usageRepository } from '../repositories/usage.ts';
 import { columnTypes } from '../type-parsers.ts';
@@ -526,6 +528,26 @@ it('a page whose time is over at once ends where it is: the pages together are t
   }
 }, 120_000);
 
+/** A bucket that is away. */
+const unreachable = new Proxy({} as ObjectStore, {
+  get: () => async () => {
+    throw new ObjectStoreError('unavailable', 'no such store');
+  },
+});
+
+/** The org of this one relying party. */
+const insertMember = async (orgId: string, did: string): Promise<OrgId> => {
+  const org = orgId as OrgId;
+  await reading.orgs.insert({ orgId: org, slug: orgId.replace('_', '-'), name: orgId });
+  await runSql(
+    stores.url,
+    `insert into relying_parties (did, kind, name, org_id, proof_window_seconds, verify_rate_limit_per_minute, profile)
+     values ($1, 'managed', $1, $2, 120, 600, 'svc-base-v1')`,
+    [did, org],
+  );
+  return org;
+};
+
 describe('with cold days', () => {
   beforeAll(() => makeCold(DUE));
   const allowed = () => {
@@ -616,6 +638,64 @@ describe('with cold days', () => {
       ...{ capSinceMs: sinceMs, asOfMs: Date.now() },
     };
     expect(await reading.putEntitlement(org, push)).toBe(true);
+    expect((await reading.entitlements.find(org))?.checksSinceCap).toBe(right);
+  });
+
+  it('a push that begins no cap, or of an org that has no production check in that day, asks no object', async () => {
+    const away = createStore({ databaseUrl: stores.url, cold: coldPlaceOf(unreachable) });
+    const cap = { productionUntilMs: null, checkCap: 1_000, reason: 'paid' as const };
+    const capSinceMs = START_MS + DAY_MS / 2 + 2;
+    const push = (change: Partial<EntitlementPush>): EntitlementPush => ({
+      ...{ ...cap, production: 'allowed', capSinceMs, asOfMs: Date.now() },
+      ...change,
+    });
+    try {
+      const org = await insertMember('org_away', `${RPS[0]}:away`);
+      expect(await away.putEntitlement(org, push({}))).toBe(true);
+      expect((await away.entitlements.find(org))?.checksSinceCap).toBe(0);
+      await runSql(
+        stores.url,
+        `insert into usage_by_key (day, relying_party, key_id, reason, verifies, production_checks)
+         values ($1, $2, null, null, 1, 1)`,
+        [DAYS[0], `${RPS[0]}:away`],
+      );
+      // From here on a count of that day needs its objects.
+      await expect(away.putEntitlement(org, push({ capSinceMs: capSinceMs + 1 }))).rejects.toThrow(
+        ColdReadError,
+      );
+      expect(await away.putEntitlement(org, push({ production: 'blocked', checkCap: 5 }))).toBe(true);
+      expect(await away.entitlements.find(org)).toMatchObject({ production: 'blocked', checksSinceCap: 0 });
+      expect(await away.putEntitlement(org, push({ checkCap: null }))).toBe(true);
+      await expect(away.putEntitlement(org, push({}))).rejects.toThrow(ColdReadError);
+    } finally {
+      await tamper(stores.url, 'delete from usage_by_key where relying_party = $1', [`${RPS[0]}:away`]);
+      await away.close();
+    }
+  });
+
+  it('a push whose cap another push has ended meanwhile is counted after all', async () => {
+    const org = 'org_cold' as OrgId;
+    const stored = await reading.entitlements.find(org);
+    if (stored === null || stored.checksSinceCap === null) throw new Error('the org has no cap');
+    const right = stored.checksSinceCap;
+    expect(right).toBeGreaterThan(10);
+    let attempts = 0;
+    const applied = await withSession(stores.url, async (session) =>
+      putEntitlement(
+        { database: databaseOn(session), cold: new ColdReader(coldPlaceOf(objects)) },
+        async (work) => {
+          attempts += 1;
+          if (attempts === 1)
+            await reading.putEntitlement(org, { ...stored, checkCap: null, capSinceMs: null });
+          return work(databaseOn(session)).catch((error: unknown) => {
+            throw toStoreError(error, 'nothing');
+          });
+        },
+        org,
+        stored,
+      ),
+    );
+    expect({ applied, attempts }).toEqual({ applied: true, attempts: 2 });
     expect((await reading.entitlements.find(org))?.checksSinceCap).toBe(right);
   });
 

@@ -1,8 +1,8 @@
 /** Entitlements of orgs (interface §Entitlement); `svc_put_entitlement` keeps order and count. */
-import type { OrgId } from '@svc/protocol';
+import type { OrgId, Sha256 } from '@svc/protocol';
 import { DAY_MS, dayOf } from '@svc/protocol';
 import type { EntitlementPush, EntitlementRecord, EntitlementRepository } from '@svc/service';
-import { againIfMoved, findColdDays, type Ledger, type Question } from '../cold/cold-reader.ts';
+import { againIfMoved, type Ledger, type Question } from '../cold/cold-reader.ts';
 import type { Database } from '../database.ts';
 import { lowestReceiptId } from '../receipt-ids.ts';
 
@@ -46,32 +46,47 @@ export const putEntitlement = (
     return row.applied;
   });
 
-/** The production checks of an org in the rest of the day in which its cap begins; null where that day is in the database. */
+/**
+ * The day that a cap begins within, if that day is cold and this push begins the cap, with those members of the org that
+ * have production checks in it: it was counted before it was packed. What changes until the push is stored is compared there.
+ */
+const coldDaySql = `
+  select c.manifest_hash as hash, array(
+    select rp.did from relying_parties as rp where rp.org_id = $1 and exists (
+      select from usage_by_key as u where u.relying_party = rp.did and u.day = c.day and u.production_checks > 0)) as members
+  from cold_days as c
+  where c.state = 'cold' and c.day = $2 and not exists (
+    select from entitlements as e
+    where e.org_id = $1 and e.check_cap is not null and e.cap_since = to_timestamp($3 / 1000.0))`;
+
+/**
+ * The production checks of an org in the rest of the day in which its cap begins; null where that day is in the database,
+ * and where the cap has begun before, which goes on counting: a plan is not to wait for objects that it does not need.
+ */
 async function countColdChecks(
   question: Question,
   orgId: OrgId,
   { capSinceMs }: EntitlementPush,
 ): Promise<number | null> {
-  const { cold, database } = question;
   const sinceMs = Math.max(capSinceMs ?? 0, 0);
   const untilMs = Math.ceil(sinceMs / DAY_MS) * DAY_MS;
   if (sinceMs === untilMs) return null;
   const day = dayOf(sinceMs);
-  const [hash] = (await findColdDays(database, [day])).values();
-  if (hash === undefined) return null;
-  const members = await database.read<{ did: string }>({
-    text: 'select did from relying_parties where org_id = $1',
-    values: [orgId],
+  const [found] = await question.database.read<{ hash: Sha256; members: string[] }>({
+    text: coldDaySql,
+    values: [orgId, day, capSinceMs],
   });
-  const dids = new Set(members.map(({ did }) => did));
+  if (found === undefined) return null;
+  const { hash, members } = found;
   let checks = 0;
+  if (members.length === 0) return checks;
   const scan = {
-    ...{ columns: ['relying_party', 'production_check'] as const, isDescending: false },
-    ...{ from: lowestReceiptId(sinceMs), before: lowestReceiptId(untilMs) },
+    ...{ columns: ['production_check'] as const, where: [{ column: 'relying_party', oneOf: members }] },
+    ...{ from: lowestReceiptId(sinceMs), before: lowestReceiptId(untilMs), isDescending: false },
   };
-  await cold.read(question, { day, hash }, async (reader, signal) => {
+  await question.cold.read(question, { day, hash }, async (reader, signal) => {
     for await (const { rows } of reader.scan(scan, signal))
-      for (const row of rows) if (row.production_check && dids.has(row.relying_party)) checks += 1;
+      for (const row of rows) if (row.production_check) checks += 1;
   });
   return checks;
 }
