@@ -9,15 +9,17 @@ import {
   parseColdDay,
   proveDay,
 } from '@svc/cold-ledger';
+import type { ReceiptId } from '@svc/protocol';
 import { type ObjectStore, ObjectStoreError } from '@svc/service';
 import { tamper } from '@svc/testkit';
 import { isDeep, sampleOf } from '@svc/testkit/sampled';
 import { bringBack, createColdWorld, DUE, packingOf } from '@svc/testkit/store/cold-world';
 import { withObjectFolders } from '@svc/testkit/store/object-folders';
 import { withStores } from '@svc/testkit/store/open-store';
-import { endSessions, runSql } from '@svc/testkit/store/session';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { unpackDay } from './unpack-day.ts';
+import { endSessions, runSql, withSession } from '@svc/testkit/store/session';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { dayOfId } from '../receipt-ids.ts';
+import { type UnpackDay, unpackDay } from './unpack-day.ts';
 
 const stores = withStores();
 const openFolder = withObjectFolders();
@@ -26,7 +28,7 @@ const [day = '', , busy = ''] = DUE;
 const tableOf = (of: string) => `receipts_${of.replaceAll('-', '')}`;
 const never = new AbortController().signal;
 let objects: ObjectStore;
-let hot: unknown[];
+let hot: { receipt_id: ReceiptId }[];
 beforeAll(async () => {
   await createColdWorld(stores.url, stores.first);
   objects = await openFolder();
@@ -40,9 +42,11 @@ beforeEach(async () => {
 
 /** Every column of every Receipt of the days that are due, as the ledger has them. */
 const ledger = () =>
-  runSql(stores.url, `select * from receipts where evaluated_at < $1::date + 1 order by receipt_id`, [
-    DUE.at(-1),
-  ]);
+  runSql<{ receipt_id: ReceiptId }>(
+    stores.url,
+    `select * from receipts where evaluated_at < $1::date + 1 order by receipt_id`,
+    [DUE.at(-1)],
+  );
 
 const unpack = (which: string, from = objects) =>
   unpackDay({
@@ -124,6 +128,86 @@ describe('a packed day comes back', () => {
       await expect(runSql(stores.url, change), change).rejects.toMatchObject({ code: '42501' });
   });
 
+  describe('where somebody has made an empty partition for it since', () => {
+    const isMade = async (table: string) =>
+      (await runSql<{ is: boolean }>(stores.url, 'select to_regclass($1) is not null as is', [table]))[0]?.is;
+    const unpackWith = (change: Partial<UnpackDay>) =>
+      unpackDay({
+        ...{ databaseUrl: stores.url, day: busy },
+        ...{ open: (manifest) => new ColdDayReader(objects, parseColdDay(manifest)) },
+        ...change,
+      });
+    beforeEach(async () => {
+      await drop([busy]);
+      await runSql(stores.url, 'select svc_ensure_receipt_partitions($1, $1)', [busy]);
+      expect(await isMade(tableOf(busy))).toBe(true);
+    });
+    afterEach(async () => {
+      if ((await rowOf(busy))?.state === 'cold') await unpack(busy);
+    });
+
+    it('decisions go on while its Receipts are written', async () => {
+      let read = 0;
+      const open = (manifest: string) => ({
+        async *receipts() {
+          for await (const rows of new ColdDayReader(objects, parseColdDay(manifest)).receipts()) {
+            yield rows;
+            await withSession(stores.url, async (session) => {
+              await session.query(`set lock_timeout = '2s'`);
+              read +=
+                (await session.query('select from receipts where receipt_id > $1', ['drc_'])).rowCount ?? 0;
+            });
+          }
+        },
+      });
+      expect(await unpackWith({ open })).toBe('objects');
+      expect(read).toBeGreaterThan(0);
+    });
+
+    it('it waits shortly for those who hold locks of the ledger, and tries again', async () => {
+      await withSession(stores.url, async (holder) => {
+        await holder.query('begin; lock table receipts in row exclusive mode');
+        const pauses: number[] = [];
+        const pause = async (ms: number) => {
+          if (pauses.push(ms) === 2) await holder.query('commit');
+        };
+        expect(await unpackWith({ pause })).toBe('objects');
+        expect(pauses).toHaveLength(2);
+      });
+    });
+
+    it('it stays cold, and who held them is said, where they are never had', async () => {
+      await withSession(stores.url, async (holder) => {
+        await holder.query(
+          `set application_name = 'a long report'; begin; lock table receipts in row exclusive mode`,
+        );
+        const pause = async () => {};
+        await expect(unpackWith({ pause })).rejects.toThrow(
+          new RegExp(`${tableOf(busy)} is empty and could not be removed.*a long report`),
+        );
+        await holder.query('rollback');
+      });
+      expect((await rowOf(busy))?.state).toBe('cold');
+      expect(await isMade(tableOf(busy))).toBe(true);
+    });
+
+    it('what came into it meanwhile is not removed', async () => {
+      await withSession(stores.url, async (writer) => {
+        await writer.query('begin');
+        const { receipt_id: id } = hot.find((one) => dayOfId(one.receipt_id) === busy) ?? {};
+        await writer.query(
+          `insert into ${tableOf(busy)} (receipt_id, relying_party, decision, reason, evaluated_at, jws, content_hash,
+             production_check)
+           values ($1, 'did:web:big.example', 'DENY', 'GRANT_MALFORMED', $2, 'jws', sha256('jws'), false)`,
+          [id, `${busy}T12:00:00Z`],
+        );
+        const pause = () => writer.query('commit');
+        await expect(unpackWith({ pause })).rejects.toThrow(`${tableOf(busy)} has Receipts`);
+      });
+      await tamper(stores.url, `delete from ${tableOf(busy)}`);
+    });
+  });
+
   it('and is packed again when somebody says so, under a manifest that names the former one', async () => {
     const before = await rowOf(busy);
     expect(await unpack(busy)).toBe('kept');
@@ -197,10 +281,12 @@ describe('a packed day comes back', () => {
 });
 
 describe('a day that is packed', () => {
+  /** The first of them before the others. */
   const due = (days: readonly string[]) =>
     tamper(
       stores.url,
-      `update cold_days set proven_at = now() - interval '31 days' where day = any ($1::date[])`,
+      `update cold_days set proven_at = now() - interval '31 days' + (day - current_date) * interval '1 second'
+       where day = any ($1::date[])`,
       [days],
     );
 

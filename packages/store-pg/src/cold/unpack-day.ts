@@ -3,15 +3,17 @@
  * is cold as before.
  */
 import { createHash } from 'node:crypto';
+import { setTimeout as realPause } from 'node:timers/promises';
 import { type ColdDayReader, type ReceiptRow, TABLES } from '@svc/cold-ledger';
 import { CompactRange, formatHash, hashLeaf } from '@svc/merkle';
 import { nativeSha256 } from '@svc/merkle/native';
 import { DAY_MS } from '@svc/protocol';
-import type { Day } from '@svc/service';
+import { type Day, StoreError } from '@svc/service';
 import type { ClientBase } from 'pg';
 import { clientConfig, openClient } from '../client.ts';
 import { toStoreError } from '../errors.ts';
 import { lowestReceiptId } from '../receipt-ids.ts';
+import { holdersSql } from '../repositories/cold-days.ts';
 
 /** Of a statement: putting an index on a day of 10^7 Receipts. Between two of them a store of objects may take its time. */
 const STATEMENT_MS = 600_000;
@@ -22,6 +24,8 @@ export interface UnpackDay {
   readonly day: Day;
   /** Opens its objects by its manifest. */
   readonly open: (manifest: string) => Pick<ColdDayReader, 'receipts'>;
+  /** Between two tries to have the ledger alone; the system's unless given. */
+  readonly pause?: (ms: number) => Promise<unknown>;
 }
 
 /**
@@ -33,6 +37,7 @@ export const unpackDay = async ({
   databaseUrl,
   day,
   open,
+  pause = realPause,
 }: UnpackDay): Promise<'ledger' | 'kept' | 'objects'> => {
   const settings = { idle_in_transaction_session_timeout: `${STATEMENT_MS}`, lock_timeout: '10s' };
   const session = await openClient(clientConfig(databaseUrl, STATEMENT_MS, settings)).catch(
@@ -48,6 +53,7 @@ export const unpackDay = async ({
     }
   };
   try {
+    await dropEmptyPartition(ask, day, pause);
     await ask('begin isolation level read committed');
     const found = await lockDay(ask, day);
     const from = found.state === 'recorded' ? 'ledger' : await bringBack(ask, found, open);
@@ -93,6 +99,56 @@ const lockDay = async (ask: Ask, day: Day): Promise<PackedDay> => {
 
 const tableOf = (day: Day): string => `receipts_${day.replaceAll('-', '')}`;
 
+const isThere = async (ask: Ask, table: string): Promise<boolean> =>
+  (await ask<{ is: boolean }>('select to_regclass($1) is not null as is', [table]))[0]?.is === true;
+
+const ATTEMPTS = 20;
+const PAUSE_MS = 250;
+
+/**
+ * The empty partition of a cold day is in the way of what comes back. Removing one has the ledger alone until its
+ * transaction ends, and no decision is stored meanwhile: so it is a transaction of its own, which waits shortly and often.
+ */
+const dropEmptyPartition = async (
+  ask: Ask,
+  day: Day,
+  pause: (ms: number) => Promise<unknown>,
+): Promise<void> => {
+  const table = tableOf(day);
+  for (let attempt = 1; await isThere(ask, table); attempt++)
+    try {
+      await ask('begin isolation level read committed');
+      const cold = await ask(`select from cold_days where day = $1 and state = 'cold' for share`, [day]);
+      // Of any other day it is that of its Receipts, be they none.
+      if (cold.length > 0) await dropIfEmpty(ask, table, day);
+      await ask('commit');
+      return;
+    } catch (error) {
+      await ask('rollback');
+      if (!(error instanceof StoreError) || error.kind !== 'lock_timeout') throw error;
+      if (attempt === ATTEMPTS) {
+        const holders = (await ask<{ holder: string }>(holdersSql, [day]))
+          .map(({ holder }) => holder)
+          .join('; ');
+        throw new Error(
+          `${table} is empty and could not be removed: ${day} stays cold. Locks of the ledger are held by ${holders || 'nobody any more'}`,
+          { cause: error },
+        );
+      }
+      await pause(PAUSE_MS * (0.5 + Math.random()));
+    }
+};
+
+const dropIfEmpty = async (ask: Ask, table: string, day: Day): Promise<void> => {
+  await ask(`set local lock_timeout = '100ms'`);
+  // In the order in which everybody takes them.
+  await ask('lock table only receipts in access exclusive mode');
+  await ask(`lock table ${table} in access exclusive mode`);
+  const rows = await ask(`select from ${table} limit 1`);
+  if (rows.length > 0) throw new Error(`${table} has Receipts, although ${day} has left the ledger`);
+  await ask(`drop table ${table}`);
+};
+
 const bringBack = async (
   ask: Ask,
   found: PackedDay,
@@ -101,12 +157,8 @@ const bringBack = async (
   const { day, isKept, manifest } = found;
   const table = tableOf(day);
   const startMs = Date.parse(`${day}T00:00:00Z`);
-  const [other] = await ask<{ isThere: boolean }>('select to_regclass($1) is not null as "isThere"', [table]);
-  if (other?.isThere === true) {
-    const [row] = await ask(`select from ${table} limit 1`);
-    if (row !== undefined) throw new Error(`${table} has Receipts, although ${day} has left the ledger`);
-    await ask(`drop table ${table}`);
-  }
+  if (await isThere(ask, table))
+    throw new Error(`${table} was made again meanwhile: ${day} stays cold. Try again`);
   if (isKept) {
     await ask('savepoint kept');
     await ask(`drop trigger refuse_change on detached_${table}`);

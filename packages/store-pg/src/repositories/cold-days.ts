@@ -79,7 +79,8 @@ const manifestsSql = `
   union all
   select manifest, manifest_hash, false from cold_manifests where day = $1 and purged_at is null`;
 
-const holdersSql = `
+/** Who holds locks of the ledger, or of this day's part of it. */
+export const holdersSql = `
   select concat_ws(' ', coalesce(a.backend_type, 'session'), nullif(a.application_name, ''), a.state, string_agg(distinct l.mode, ', '),
     'for ' || round(extract(epoch from clock_timestamp() - a.xact_start)) || ' s') as holder
   from pg_locks as l join pg_stat_activity as a using (pid)
