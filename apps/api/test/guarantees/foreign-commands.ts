@@ -14,7 +14,7 @@ export const KNOWN: Readonly<Record<string, readonly string[]>> = {
   chronyc: ['tracking'],
   cp: ['-r'],
   curl: [
-    ...['-d', '-f', '-H', '-i', '-o', '-s', '-S', '-v', '-w', '-X', '--cacert', '--data'],
+    ...['-d', '-f', '-H', '-i', '-o', '-s', '-S', '-v', '-w', '-X', '--cacert', '--create-dirs', '--data'],
     ...['--retry', '--retry-delay', '--retry-all-errors'],
   ],
   dmesg: [],

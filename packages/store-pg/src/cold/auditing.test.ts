@@ -16,13 +16,16 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const stores = withStores();
 const root = mkdtempSync(join(tmpdir(), 'svc-auditing-'));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const published = mkdtempSync(join(tmpdir(), 'svc-checkpoints-'));
+afterAll(() => {
+  for (const folder of [root, published]) rmSync(folder, { recursive: true, force: true });
+});
 
 type Row = Readonly<Record<string, unknown>>;
 
 const page = readFileSync(new URL('../../../../docs/auditing.md', import.meta.url), 'utf8');
 const blocks = [...page.matchAll(/^```sql( setup)?\n([\s\S]*?)^```$/gm)].map(([, , sql = '']) =>
-  sql.replaceAll("'ledger/", `'${root}/`),
+  sql.replaceAll("'ledger/", `'${root}/`).replaceAll("'checkpoints/", `'${published}/`),
 );
 /** As PostgreSQL has them while the days are hot. */
 const hot: Record<string, Row[]> = {};
@@ -68,6 +71,7 @@ beforeAll(async () => {
   await packing.readDayRows(first, (rows) => packTables(objects, first, rows, { sizes }));
   await packDays(packing, new AbortController().signal);
   await leaveOthers(objects);
+  await savePublished();
   const database = await DuckDBInstance.create(':memory:', { threads: '1' });
   const session = await database.connect();
   try {
@@ -105,6 +109,24 @@ const leaveOthers = async (objects: ObjectStore): Promise<void> => {
   const replaced = await put(first, textOf(first, 1_000, none));
   await put(first, textOf(first, 1, { replaces: replaced }));
   writeFileSync(join(root, manifestFolder(first), 'copy.jws'), textOf(first, 2_000, none));
+  // Of a checkpoint that a repair of the clock has retracted: one beside that which counts, and one that took its place.
+  const retracted = { ...none, checkpoint_hash: `sha256:${'0'.repeat(64)}` };
+  await put(first, textOf(first, 3_000, retracted));
+  const [{ manifest_hash: replaces } = { manifest_hash: '' }] = await runSql<{ manifest_hash: string }>(
+    stores.url,
+    'select manifest_hash from cold_days where day = $1',
+    [last],
+  );
+  await put(last, textOf(last, -3_000, { ...retracted, replaces }));
+};
+
+/** As `GET /checkpoints/{day}` answers them, a file each. */
+const savePublished = async (): Promise<void> => {
+  for (const day of DUE) {
+    const found = await stores.first.checkpoints.find(day);
+    const answer = { day, tree_size: found?.treeSize, checkpoint: found?.jws, checkpoint_hash: found?.hash };
+    writeFileSync(join(published, `${day}.json`), JSON.stringify(answer));
+  }
 };
 
 /** In any order, numbers as numbers. */
@@ -129,7 +151,7 @@ it('there are ten, and the setup', () => {
   expect(page.match(/^## \d+\. /gm)).toHaveLength(10);
 });
 
-it('1: every day is there with as many Receipts as were published: no manifest is taken of another day, that is replaced, or under a name that is not its hash', () => {
+it('1: every day is there with as many Receipts as were published: no manifest is taken of another day or of a retracted checkpoint, that is replaced, or under a name that is not its hash', () => {
   const counts = DUE.map((day) => [day, world.filter((one) => dayOf(one) === day).length]);
   expect(
     question(1).map(({ day, tree_size: size, receipts }) => [day, Number(size), Number(receipts)]),
