@@ -1281,7 +1281,7 @@ begin
   select state, coalesce(cleared_before, svc_lowest_receipt_id(p_day::timestamp at time zone 'UTC'))
   into v_state, v_from
   from cold_days
-  where day = p_day and state in ('recorded', 'cold') and cleared_at is null
+  where day = p_day and state in ('recorded', 'cold', 'unpacked') and cleared_at is null
   for update;
   if v_from is null or v_from >= v_end or not svc_is_day_to_clear(p_day, p_node_ms) then
     return true;
@@ -1697,7 +1697,7 @@ AS $function$
     cold_days as d
     join checkpoints as p using (day)
   where
-    d.state in ('recorded', 'cold')
+    d.state in ('recorded', 'cold', 'unpacked')
     and d.cleared_at is null
     and p.tree_size > 0
     and svc_is_day_to_clear(d.day, p_node_ms)
@@ -4499,7 +4499,7 @@ begin
   select * into v_former from cold_days where day = p_day for update;
   if
     v_former.state is null
-    or v_former.state not in ('recorded', 'cold')
+    or v_former.state not in ('recorded', 'cold', 'unpacked')
     or v_former.cleared_at is not null
     or not svc_is_day_to_clear(p_day, p_node_ms)
     or (
@@ -4705,6 +4705,11 @@ begin
       )
     )
   then
+    -- It was read from the ledger at some time before: whether that was cleared by then is told by clearing it.
+    if old.state = 'unpacked' and new.state = 'recorded' then
+      new.cleared_at := null;
+      new.cleared_before := null;
+    end if;
     return new;
   end if;
   raise exception '% on % is refused: what is recorded of a cold day stays', tg_op, tg_table_name

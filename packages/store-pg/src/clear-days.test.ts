@@ -6,6 +6,7 @@ import {
   manifestReader,
   type PackDaysDeps,
   packDays,
+  packNamedDay,
   parseColdDay,
 } from '@svc/cold-ledger';
 import { openObjects } from '@svc/object-store';
@@ -241,6 +242,65 @@ it('a day that comes back is cleared, as what is in the ledger is', async () => 
   const open = (manifest: string) => new ColdDayReader(objects, parseColdDay(manifest));
   expect(await unpackDay({ databaseUrl: stores.url, day: busy, open })).toBe('kept');
   expect(await countFields(`receipts_${busy.replaceAll('-', '')}`)).toBe(0);
+});
+
+describe('a day that was brought back before it was old', () => {
+  let objects: ObjectStore;
+  const unpack = (day: string) =>
+    unpackDay({
+      ...{ databaseUrl: stores.url, day },
+      open: (manifest) => new ColdDayReader(objects, parseColdDay(manifest)),
+    });
+  beforeEach(async () => {
+    objects = await openFolder();
+    await round(objects);
+    expect(await unpack(busy)).toBe('kept');
+  });
+
+  it('is cleared in its objects as others are, stays in the ledger, and what was replaced goes after the grace period', async () => {
+    const former = parseColdDay((await rowOf(busy)).manifest).tables.receipts.map(({ name }) => name);
+    await becomeOld(true);
+    expect(await round(objects)).toMatchObject({ cleared: withReceipts.length });
+    expect(await readWhole(objects)).toEqual([]);
+    expect(await rowOf(busy)).toMatchObject({ state: 'unpacked', isCleared: true });
+    const table = `receipts_${busy.replaceAll('-', '')}`;
+    expect(await countFields(table)).toBe(0);
+    expect(await runSql(stores.url, `select from ${table}`)).toHaveLength(published(busy).length);
+    expect(await round(objects)).toMatchObject({ cleared: 0 });
+    expect(await areThere(objects, former)).toEqual(former.map(() => true));
+    await endGrace();
+    await round(objects);
+    expect(await areThere(objects, former)).toEqual(former.map(() => false));
+    expect((await recorded()).find(({ day }) => day === busy)).toMatchObject({ state: 'unpacked' });
+    expect(await packNamedDay(packingIn(objects), busy, never)).toBe('packed');
+    await round(objects);
+    expect(await rowOf(busy)).toMatchObject({ state: 'cold', isCleared: true });
+    expect(await readWhole(objects)).toEqual([]);
+    await unpack(DUE[0] ?? '');
+    await unpack(DUE[1] ?? '');
+    expect(await unpack(busy)).toBe('kept');
+    await bringBackFromLedger();
+  });
+
+  it('has no action fields in the end, where a packer had read them before it was cleared, and recorded its manifest after that', async () => {
+    const slow = packingIn(objects);
+    const work = dayWork(slow);
+    const overtaken: DayWork = {
+      ...work,
+      pack: async (day, stop) => {
+        const packed = await work.pack(day, stop);
+        await becomeOld(true);
+        await round(objects);
+        expect(await rowOf(busy)).toMatchObject({ state: 'unpacked', isCleared: true });
+        return packed;
+      },
+    };
+    expect(await packNamedDay({ ...slow, work: overtaken }, busy, never)).toBe('packed');
+    expect(await readWhole(objects)).toEqual([busy]);
+    await round(objects);
+    expect(await readWhole(objects)).toEqual([]);
+    expect((await rowOf(busy)).isCleared).toBe(true);
+  });
 });
 
 it('what a former manifest names that the service has not signed is not deleted', async () => {

@@ -48,6 +48,7 @@ const LANDED: readonly (readonly [name: string, sha256: string])[] = [
   ['0046-kept-copies', 'eda64ad3869941ae854d1acf341d95f9c7014b4002525ded2a480ebd0166e837'],
   ['0047-approvals-ahead', '08ffc18f169d805b0f4bcef2e4c4f4d68c18197a4557e6a8f59f6c2914f08bdc'],
   ['0048-small-copies', 'a4dde5120e55c6bda7790945b0c3db4620f662bca1e864d58e68be1e8ced489d'],
+  ['0049-cleared-where-brought-back', '72770e5c7a6b97a3203adcd2f65ade1fc175528d2c788298516994c767418979'],
 ];
 
 /** Of the names and texts of its files, in the order in which they run. */

@@ -70,7 +70,7 @@ const statesSql = `
 
 const toPurgeSql = `
   select f.day::text as day, f.manifest_hash as "manifestHash" from cold_manifests as f join cold_days as d using (day)
-  where f.purged_at is null and ${RESTS_ON_OBJECTS} and ${isTriedSql}
+  where f.purged_at is null and d.state in ('recorded', 'cold', 'unpacked') and ${isTriedSql}
     and f.replaced_at < least(svc_now(), svc_instant($2)) - make_interval(days => greatest($1::integer, 1))
   order by f.replaced_at limit $3`;
 
