@@ -1,5 +1,6 @@
 /** `svc-admin config check`: what a start would find wrong, before there is one. */
 import { UsageError } from '@svc/cli/command-line';
+import { assertSameStore } from '@svc/cold-ledger';
 import {
   type Config,
   type Environment,
@@ -72,7 +73,7 @@ const smallestFleet = (config: Config | WorkerConfig): Fleet => {
 
 /** Without it they would tell the same fault once more. */
 const DATABASE = 'database';
-const NEED_DATABASE = new Set(['connections', 'fence']);
+const NEED_DATABASE = new Set(['packed days', 'connections', 'fence']);
 
 /** `isNeeded`: unless it is false nothing starts without. */
 type Steps = Iterable<readonly [what: string, work: () => unknown, isNeeded?: boolean]>;
@@ -110,6 +111,8 @@ function* ofService(config: Config | WorkerConfig): Steps {
   const { cold, database, fence, domain } = config;
   if (cold !== null) yield ['cold days', () => checkCold(cold), false];
   if (database.kind === 'external') yield [DATABASE, () => checkDatabaseOf(config, database.url)];
+  if (cold !== null && database.kind === 'external')
+    yield ['packed days', () => checkPacked(cold, database.url), false];
   if (database.kind === 'external' && config.env === 'production')
     yield ['connections', () => checkConnections(database.url, smallestFleet(config)), false];
   if (fence === null) return;
@@ -142,6 +145,22 @@ const checkCold = async ({ place, endpoint }: NonNullable<Config['cold']>): Prom
     throw new Error(`${place}: ${error instanceof Error ? error.message : String(error)}`);
   } finally {
     close();
+  }
+};
+
+/** A start goes on with another store, and whatever is asked of cold days is 503. */
+const checkPacked = async ({ place, endpoint }: NonNullable<Config['cold']>, databaseUrl: string) => {
+  const { state } = await readSchema(databaseUrl);
+  if (state === 'never' || state === 'behind') return;
+  const store = createStore({ databaseUrl, deadlines: OPERATOR_DEADLINES });
+  const { objects, close } = await openObjects(place, endpoint, { isCopy: true });
+  try {
+    await assertSameStore({ objects, store }, new AbortController().signal);
+  } catch (error) {
+    throw new Error(`${place}: ${error instanceof Error ? error.message : String(error)}`);
+  } finally {
+    close();
+    await store.close();
   }
 };
 

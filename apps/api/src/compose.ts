@@ -7,6 +7,7 @@ import {
   type AdminService,
   createAdminService,
   createColdHealth,
+  createColdStoreHealth,
   createContentHealth,
   createFenceMetrics,
   createServiceReadiness,
@@ -182,19 +183,23 @@ const listen = async (
 
 /** That of the service and its content, and whether this node still takes requests. */
 const createReadiness = (
-  { service: { store }, packing }: OpenedService,
+  { service, packing }: OpenedService,
   registry: Registry,
   serviceReadiness: () => Promise<Readiness>,
   isDraining: () => boolean,
 ): (() => Promise<Readiness>) => {
-  const content = createContentHealth(registry, store.checkpoints);
+  const content = createContentHealth(registry, service.store.checkpoints);
   // Where another process packs days, that one reports on them.
-  const cold = packing?.work === undefined ? null : createColdHealth(registry, store.coldDays);
+  const cold = packing?.work === undefined ? null : createColdHealth(registry, service.store.coldDays);
+  const coldStore = packing && createColdStoreHealth(registry, { ...service, objects: packing.objects });
+  // Of a start it is said at once, and nothing waits for it.
+  void coldStore?.describe();
   return async () => {
-    const [{ ok, serves, checks }, ofContent, ofCold] = await Promise.all([
+    const [{ ok, serves, checks }, ofContent, ofCold, ofColdStore] = await Promise.all([
       serviceReadiness(),
       content.describe(),
       cold?.describe(),
+      coldStore?.describe(),
     ]);
     const draining = isDraining();
     return {
@@ -204,6 +209,7 @@ const createReadiness = (
         ...checks,
         ...{ http: draining ? 'draining' : 'ok', content: ofContent },
         ...(ofCold === undefined ? {} : { cold: ofCold }),
+        ...(ofColdStore === undefined ? {} : { 'cold-store': ofColdStore }),
       },
     };
   };

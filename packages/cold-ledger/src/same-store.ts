@@ -3,8 +3,8 @@ import { type ObjectStore, ObjectStoreError, type ServiceDeps } from '@svc/servi
 import { manifestName } from './store-manifest.ts';
 
 interface StoreDeps {
-  readonly objects: ObjectStore;
-  readonly store: Pick<ServiceDeps['store'], 'coldDays'>;
+  readonly objects: Pick<ObjectStore, 'head'>;
+  readonly store: { readonly coldDays: Pick<ServiceDeps['store']['coldDays'], 'listLatestManifests'> };
 }
 
 /** Of the manifests recorded last; one of them may be gone for a reason of its own. */

@@ -3,6 +3,7 @@ export { type AdminDeps, type AdminService, createAdminService, type Readiness }
 export { createPendingApprovals } from './approvals-pending.ts';
 export { runBackgroundProgram } from './background-program.ts';
 export { closeOnSignal } from './close-on-signal.ts';
+export { createColdStoreHealth } from './cold-store-health.ts';
 export {
   ConfigurationError,
   explainStartFailure,

@@ -1,7 +1,9 @@
 /** `svc-admin config check`: what a start would find wrong. */
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { withDatabase } from '@svc/testkit';
+import { pathToFileURL } from 'node:url';
+import { tamper, withDatabase } from '@svc/testkit';
 import { isDeep } from '@svc/testkit/sampled';
 import { runSql } from '@svc/testkit/store/session';
 import { expect, it } from 'vitest';
@@ -61,6 +63,39 @@ it('warns of a replica that is away and of a store that is not there, and says t
   expect([status, out]).toEqual([0, expect.stringMatching(/^warning cold days:$[\s\S]*is it mounted\?/m)]);
   expect(out).toMatch(/^warning replica:$/m);
   expect(out).toMatch(/It can start, as development: SVC_ENV is not production\.\n$/);
+});
+
+it('warns of a store that days were not packed into, as a node says that starts with it, and decides', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-other-store-'));
+  const cold = { SVC_COLD: pathToFileURL(folder).href };
+  const sentence = 'the store has no manifest of 2026-01-01, which was packed last';
+  const check = () => configCheck(nodeEnv(database.url, cold)).out;
+  const before = check();
+  await tamper(
+    database.url,
+    `insert into cold_days (day, state, manifest, manifest_hash) values ('2026-01-01', 'recorded', 'a.b.c', $1)`,
+    [`sha256:${'0'.repeat(64)}`],
+  );
+  try {
+    const nodes = await startSeparateNodes(1, database.url, cold);
+    const { baseUrl = '', adminUrl = '' } = nodes.processes[0] ?? {};
+    const [ready, metrics, health] = await Promise.all([
+      call(adminUrl, 'GET', '/readyz'),
+      call(adminUrl, 'GET', '/metrics'),
+      call(baseUrl, 'GET', '/healthz'),
+    ]);
+    const log = nodes.processes[0]?.log.join('\n');
+    await nodes.stop();
+    expect([ready.status, health.status]).toEqual([200, 200]);
+    expect(JSON.parse(ready.text).checks['cold-store']).toContain(sentence);
+    expect(metrics.text).toMatch(/^svc_cold_store_known 0$/m);
+    expect(log).toContain('"cold.another_store"');
+    expect(before).toMatch(/^ok {5}packed days$/m);
+    expect(check()).toMatch(new RegExp(`^warning packed days:\n.*${sentence}`, 'm'));
+  } finally {
+    await tamper(database.url, 'delete from cold_days');
+    rmSync(folder, { recursive: true });
+  }
 });
 
 it('names what became of the schema since the start, and /healthz of the node stays 200', async () => {

@@ -1,0 +1,79 @@
+import type { Sha256 } from '@svc/protocol';
+import { ObjectStoreError, StoreError } from '@svc/service';
+import { Registry } from 'prom-client';
+import { expect, it } from 'vitest';
+import { createColdStoreHealth } from './cold-store-health.ts';
+
+const HASH = `sha256:${'1'.repeat(64)}` as Sha256;
+const ANOTHER =
+  'the store has no manifest of 2026-01-01, which was packed last: SVC_COLD must name the store that it was packed into';
+
+/** `head` of the store, and what the database says; each counted. */
+const open = (head: () => Promise<number | null>, listLatestManifests = async () => [PACKED]) => {
+  const registry = new Registry();
+  const warned: string[] = [];
+  let looks = 0;
+  let ms = 1_000;
+  const coldDays = {
+    listLatestManifests: () => {
+      looks += 1;
+      return listLatestManifests();
+    },
+  };
+  const health = createColdStoreHealth(registry, {
+    ...{ objects: { head }, store: { coldDays }, nowMs: () => ms },
+    log: { warn: (event, { problem }) => warned.push(`${event}: ${problem}`) },
+  });
+  const pass = (by: number) => {
+    ms += by;
+  };
+  const metric = async () => Number(/^svc_cold_store_known (-?\d+)$/m.exec(await registry.metrics())?.[1]);
+  return { health, metric, warned, looks: () => looks, pass };
+};
+const PACKED = { day: '2026-01-01', manifestHash: HASH };
+
+it('says that the store is the one that days were packed into, and where none was', async () => {
+  for (const one of [
+    open(async () => 100),
+    open(
+      async () => null,
+      async () => [],
+    ),
+  ]) {
+    expect(await one.health.describe()).toBe('ok');
+    expect(await one.metric()).toBe(1);
+    expect(one.warned).toEqual([]);
+  }
+});
+
+it('says of another one that it is, in a line of the log once, and notices when the right one is there', async () => {
+  let size: number | null = null;
+  const other = open(async () => size);
+  expect(await other.health.describe()).toContain(ANOTHER);
+  expect(await other.metric()).toBe(0);
+  // It is asked once a minute, however often it is told.
+  expect(other.looks()).toBe(1);
+  other.pass(60_001);
+  expect(await other.health.describe()).toContain(ANOTHER);
+  expect(other.looks()).toBe(2);
+  expect(other.warned).toEqual([expect.stringContaining(`cold.another_store: ${ANOTHER}`)]);
+  size = 100;
+  other.pass(60_001);
+  expect(await other.health.describe()).toBe('ok');
+  expect(await other.metric()).toBe(1);
+  expect(other.warned).toHaveLength(1);
+});
+
+it('says why a store does not answer, and of a database that does not that it cannot tell', async () => {
+  const away = open(() => Promise.reject(new ObjectStoreError('unavailable', 'no such bucket')));
+  expect(await away.health.describe()).toBe('no such bucket');
+  expect(await away.metric()).toBe(0);
+  expect(away.warned).toEqual(['cold.another_store: no such bucket']);
+  const blind = open(
+    async () => 100,
+    () => Promise.reject(new StoreError('unavailable', 'gone')),
+  );
+  expect(await blind.health.describe()).toBe('unknown');
+  expect(await blind.metric()).toBe(-1);
+  expect(blind.warned).toEqual([]);
+});
