@@ -4,14 +4,20 @@
  * leaves a day that is read as before, and objects or a manifest that the next round finds.
  */
 import { type JsonObject, jcs } from '@svc/protocol';
-import { type CheckpointRecord, type ColdManifest, type Day, ObjectStoreError } from '@svc/service';
+import {
+  type CheckpointRecord,
+  type ColdManifest,
+  type Day,
+  type ObjectPage,
+  ObjectStoreError,
+} from '@svc/service';
 import { isOfWhatIsStored } from './find-day-problem.ts';
 import { assertSure, isProven, type LeaveDeps, MAX_DAYS, onDay } from './leave-days.ts';
 import { type ColdDay, parseColdDay } from './manifest.ts';
 import { workOf } from './prove-day.ts';
 import { manifestReader, type ReadManifest } from './read-manifest.ts';
 import { isSureOfStore } from './same-store.ts';
-import { hashOfManifest, manifestFolder, problemOf, storeManifest } from './store-manifest.ts';
+import { hashOfManifest, manifestFolder, manifestName, problemOf, storeManifest } from './store-manifest.ts';
 
 /** Each of them is written; steps of a fraction of a second. */
 const RECEIPTS_PER_STEP = 2_000;
@@ -121,7 +127,37 @@ const isSame = (some: ColdDay['tables'], others: ColdDay['tables']): boolean => 
   return one === other;
 };
 
-const MAX_MANIFESTS = 1_000;
+const NAMES_A_PAGE = 1_000;
+
+interface StoredManifest {
+  readonly name: string;
+  readonly recorded: ColdManifest;
+  readonly day: ColdDay;
+}
+
+/** Manifests in the folder of a day that the service has signed. */
+async function* readFolder(
+  { objects }: Pick<LeaveDeps, 'objects'>,
+  of: Day,
+  read: ReadManifest,
+  stop: AbortSignal,
+  isWanted: (name: string) => boolean = () => true,
+): AsyncGenerator<StoredManifest> {
+  for (let after: string | null = null; ; ) {
+    const page: ObjectPage = await objects.list(manifestFolder(of), after, NAMES_A_PAGE, stop);
+    for (const name of page.names.filter(isWanted)) {
+      const bytes = await objects.get(name, stop).catch((error: unknown) => {
+        if (error instanceof ObjectStoreError && isOfWhatIsStored(error)) return Buffer.alloc(0);
+        throw error;
+      });
+      const manifest = Buffer.from(bytes).toString();
+      const day = readOrNull(read, manifest);
+      if (day !== null) yield { name, recorded: { manifest, manifestHash: hashOfManifest(bytes) }, day };
+    }
+    if (page.next === null) return;
+    after = page.next;
+  }
+}
 
 /**
  * Manifests in the store that replace the one that is recorded, with the same other tables: of a packer that was cut
@@ -129,28 +165,38 @@ const MAX_MANIFESTS = 1_000;
  * the recorded one may have been deleted.
  */
 const findSuccessors = async (
-  { objects }: LeaveDeps,
+  deps: LeaveDeps,
   { recorded, day: current }: Source,
   read: ReadManifest,
   stop: AbortSignal,
 ): Promise<Source[]> => {
-  const { names } = await objects.list(manifestFolder(current.day), null, MAX_MANIFESTS, stop);
   const found: Source[] = [];
-  for (const name of names) {
-    const bytes = await objects.get(name, stop).catch((error: unknown) => {
-      if (error instanceof ObjectStoreError && isOfWhatIsStored(error)) return Buffer.alloc(0);
-      throw error;
-    });
-    const manifest = Buffer.from(bytes).toString();
-    const day = readOrNull(read, manifest);
+  for await (const one of readFolder(deps, current.day, read, stop))
     if (
-      day?.replaces === recorded.manifestHash &&
-      day.checkpoint_hash === current.checkpoint_hash &&
-      isSame({ ...day.tables, receipts: [] }, { ...current.tables, receipts: [] })
+      one.day.replaces === recorded.manifestHash &&
+      one.day.checkpoint_hash === current.checkpoint_hash &&
+      isSame({ ...one.day.tables, receipts: [] }, { ...current.tables, receipts: [] })
     )
-      found.push({ recorded: { manifest, manifestHash: hashOfManifest(bytes) }, day });
-  }
+      found.push({ recorded: one.recorded, day: one.day });
   return found;
+};
+
+/**
+ * What manifests in the store name that this database has never recorded, each object with one of them: a database that
+ * this one is a copy of, or that is a copy of this one, may have the same store and go by them.
+ */
+const findForeign = async (
+  deps: LeaveDeps,
+  day: Day,
+  known: readonly ColdManifest[],
+  read: ReadManifest,
+  stop: AbortSignal,
+): Promise<ReadonlyMap<string, string>> => {
+  const own = new Set(known.map(({ manifestHash }) => manifestName(day, manifestHash)));
+  const foreign = new Map<string, string>();
+  for await (const { name, recorded } of readFolder(deps, day, read, stop, (one) => !own.has(one)))
+    for (const object of namesOf(recorded.manifest)) foreign.set(object, name);
+  return foreign;
 };
 
 const readOrNull = (read: ReadManifest, manifest: string): ColdDay | null => {
@@ -169,10 +215,19 @@ export const namesOf = (manifest: string): string[] =>
 
 const NOT_DELETED = 'what its former manifest names could not be deleted';
 
+class NamedElsewhereError extends Error {
+  constructor(count: number, manifest: string | undefined) {
+    super(
+      `${count} of these objects are named by ${manifest}, which the service has signed and this database has never recorded: another database may have this store, or a packer left it that was cut off`,
+    );
+  }
+}
+
 /**
  * Deletes what only replaced manifests name that the service has signed, once the grace period since is over and the
- * day was proven from its objects again. Answers how many objects there were, and days that were not proven, of which
- * nothing is deleted, or of which something could not be deleted: these are tried again an hour later.
+ * day was proven from its objects again; but what a manifest in the store names that this database does not know.
+ * Answers how many objects there were, and days that were not proven, of which nothing is deleted, or of which something
+ * could not be deleted: these are tried again an hour later.
  */
 export const deleteReplaced = async (
   deps: LeaveDeps,
@@ -189,16 +244,23 @@ export const deleteReplaced = async (
     if (notProven.includes(day) || !(await isProven(deps, day, notProven, stop))) continue;
     const count = await onDay(deps, [day, NOT_DELETED], notProven, stop, async () => {
       const manifests = await store.coldDays.listManifests(day);
-      const others = manifests.filter((other) => other.isCurrent || other.manifestHash !== manifestHash);
+      const others = manifests.filter(
+        (other) => !other.isPurged && (other.isCurrent || other.manifestHash !== manifestHash),
+      );
       const named = new Set(others.flatMap((other) => namesOf(other.manifest)));
-      const former = manifests.find((one) => one.manifestHash === manifestHash);
+      const former = manifests.find((one) => one.manifestHash === manifestHash && !one.isPurged);
       // Somebody was faster.
       if (former === undefined) return 0;
       const names = readOrNull(read, former.manifest) === null ? [] : namesOf(former.manifest);
       const unnamed = names.filter((name) => !named.has(name));
-      if (!(await isSureOfStore(deps, stop))) return 0;
       try {
-        for (const name of unnamed) await objects.delete(name, stop);
+        const foreign = await findForeign(deps, day, manifests, read, stop);
+        // Of another store its folder would say nothing, and its deletions do nothing.
+        if (!(await isSureOfStore(deps, stop))) return 0;
+        const kept = unnamed.filter((name) => foreign.has(name));
+        for (const name of unnamed) if (!foreign.has(name)) await objects.delete(name, stop);
+        const [first] = kept;
+        if (first !== undefined) throw new NamedElsewhereError(kept.length, foreign.get(first));
       } catch (error) {
         if (stop.aborted) return 0;
         throw error;

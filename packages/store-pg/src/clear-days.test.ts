@@ -3,14 +3,16 @@ import {
   clearDays,
   type DayWork,
   dayWork,
+  manifestFolder,
+  manifestName,
   manifestReader,
   type PackDaysDeps,
   packDays,
   packNamedDay,
   parseColdDay,
 } from '@svc/cold-ledger';
-import { openObjects } from '@svc/object-store';
-import type { ReceiptId } from '@svc/protocol';
+import { objectName, openObjects } from '@svc/object-store';
+import type { ReceiptId, Sha256 } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import {
   clearOldActions,
@@ -322,6 +324,52 @@ it('what a former manifest names that the service has not signed is not deleted'
   expect(await round(objects)).toMatchObject({ deleted: 0 });
   expect(await areThere(objects, [own])).toEqual([true]);
   expect(await runSql(stores.url, 'select from cold_manifests where purged_at is null')).toEqual([]);
+});
+
+it('what a manifest in the store names that this database does not know is not deleted: another database may go by it', async () => {
+  const objects = await openFolder();
+  // Of production, of which this database is a copy from before it had packed anything.
+  const production = { ...packingIn(objects), clock: { ...later, nowMs: () => later.nowMs() - 60_000 } };
+  await packDays(production as unknown as PackDaysDeps, never);
+  const theirs = (await recorded()).filter(({ day }) => withReceipts.includes(day));
+  await bringBack(stores.url);
+  await round(objects);
+  const former = (await recorded()).flatMap(({ manifest }) =>
+    parseColdDay(manifest).tables.receipts.map(({ name }) => name),
+  );
+  for (const { day, manifest, manifestHash } of theirs) {
+    expect(await rowOf(day)).not.toMatchObject({ manifestHash });
+    expect(former).toEqual(
+      expect.arrayContaining(parseColdDay(manifest).tables.receipts.map(({ name }) => name)),
+    );
+  }
+  await becomeOld(true);
+  await round(objects);
+  await endGrace();
+  await expect(round(objects)).rejects.toMatchObject({ name: 'NotProvenError', days: withReceipts });
+  expect(await areThere(objects, former)).toEqual(former.map(() => true));
+  expect(await stores.first.coldDays.listBroken()).toEqual(
+    theirs.map(({ day, manifestHash }) => ({
+      day,
+      problem: expect.stringContaining(`named by ${manifestName(day, manifestHash as Sha256)}, which`),
+    })),
+  );
+  // What nobody signed keeps nothing.
+  for (const { day, manifest, manifestHash } of theirs) {
+    const bytes = Buffer.from(`${manifest.slice(0, manifest.lastIndexOf('.'))}.AA`);
+    await objects.put(objectName(manifestFolder(day), bytes, 'jws'), bytes);
+    await objects.delete(manifestName(day, manifestHash as Sha256));
+  }
+  await retry();
+  expect(await round(objects)).toMatchObject({ deleted: former.length });
+  expect(await areThere(objects, former)).toEqual(former.map(() => false));
+  expect(await stores.first.coldDays.listBroken()).toEqual([]);
+  for (const day of DUE)
+    await unpackDay({
+      ...{ databaseUrl: stores.url, day },
+      open: (manifest) => new ColdDayReader(objects, parseColdDay(manifest)),
+    });
+  await bringBackFromLedger();
 });
 
 const PATIENT = { connectMs: 20_000, waitMs: 20_000, readMs: 20_000, ledgerReadMs: 20_000 };

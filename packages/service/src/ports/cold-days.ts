@@ -17,6 +17,8 @@ export interface HashedManifest {
 export interface NamedManifest extends ColdManifest {
   /** The day is read by this one. */
   readonly isCurrent: boolean;
+  /** It was replaced, and what it alone had named is deleted. */
+  readonly isPurged: boolean;
 }
 
 export interface BrokenDay {
@@ -117,7 +119,7 @@ export interface ColdDayRepository {
    * deleted; the oldest first.
    */
   listToPurge(graceDays: number, nowMs: number, limit: number): Promise<HashedManifest[]>;
-  /** What names objects of a day: its manifest, and those that were replaced and whose objects have not been deleted. */
+  /** All that are known of a day: its manifest, and those that were replaced. */
   listManifests(day: Day): Promise<NamedManifest[]>;
   /** Notes that what a replaced manifest alone had named is deleted. False, and nothing changed, before its time. */
   notePurged(manifestHash: Sha256, graceDays: number, nowMs: number): Promise<boolean>;

@@ -75,9 +75,10 @@ const toPurgeSql = `
   order by f.replaced_at limit $3`;
 
 const manifestsSql = `
-  select manifest, manifest_hash as "manifestHash", true as "isCurrent" from cold_days where day = $1 and manifest is not null
+  select manifest, manifest_hash as "manifestHash", true as "isCurrent", false as "isPurged" from cold_days
+    where day = $1 and manifest is not null
   union all
-  select manifest, manifest_hash, false from cold_manifests where day = $1 and purged_at is null`;
+  select manifest, manifest_hash, false, purged_at is not null from cold_manifests where day = $1`;
 
 /** Who holds locks of the ledger, or of this day's part of it. */
 export const holdersSql = `
