@@ -1,8 +1,10 @@
 import type { Caller } from '@svc/service';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ExportTurns } from './export-turns.ts';
 
-const caller = (subject: string) => ({ class: 'rp', subject }) as unknown as Caller;
+const caller = (subject: string, orgId: string | null = null, isNewcomer = false) =>
+  ({ class: 'rp', subject, relyingParty: { orgId }, isNewcomer }) as unknown as Caller;
+const settled = () => new Promise(setImmediate);
 
 async function* endless(): AsyncGenerator<string> {
   for (;;) yield 'row\n';
@@ -23,4 +25,70 @@ it('a subject has three exports at once; others are not in its way, and one that
   await expect(begin('a')).rejects.toMatchObject({ code: 'RATE_LIMITED' });
   await running[1]?.throw(new Error('cut')).catch(() => {});
   await begin('a');
+});
+
+describe('a node', () => {
+  /** Exports whose first part may not have come yet. */
+  const create = (options?: ConstructorParameters<typeof ExportTurns>[0]) => {
+    const turns = new ExportTurns(options);
+    const begin = (...of: Parameters<typeof caller>) => {
+      const parts = turns.take(caller(...of), endless());
+      const one = { parts, hasBegun: false, first: parts.next() };
+      one.first.then(
+        () => {
+          one.hasBegun = true;
+        },
+        () => {},
+      );
+      return one;
+    };
+    return { turns, begin };
+  };
+
+  it('makes eight at once: what comes beyond waits for its turn, which goes round the orgs', async () => {
+    const { begin } = create();
+    const running = ['a', 'a', 'a', 'b', 'b', 'b', 'c', 'c'].map((org, i) => begin(`${org}${i}`, org));
+    await Promise.all(running.map(({ first }) => first));
+    const [again, once] = [begin('c8', 'c'), begin('c9', 'c')];
+    const other = begin('d', 'd');
+    await settled();
+    expect([again, once, other].map(({ hasBegun }) => hasBegun)).toEqual([false, false, false]);
+    await running[0]?.parts.return(undefined);
+    await settled();
+    await running[1]?.parts.throw(new Error('cut')).catch(() => {});
+    await settled();
+    expect([again, once, other].map(({ hasBegun }) => hasBegun)).toEqual([true, false, true]);
+  });
+
+  it('gives one org three places, and newcomers together: others are not in their way', async () => {
+    const { begin } = create();
+    const org = ['1', '2', '3', '4'].map((subject) => begin(subject, 'org'));
+    const newcomers = ['5', '6', '7', '8'].map((subject) => begin(subject, `new ${subject}`, true));
+    await settled();
+    expect(org.map(({ hasBegun }) => hasBegun)).toEqual([true, true, true, false]);
+    expect(newcomers.map(({ hasBegun }) => hasBegun)).toEqual([true, true, true, false]);
+    expect((await begin('9').first).value).toBe('row\n');
+  });
+
+  it('refuses one whose turn does not come in time, and whoever goes away while he waits keeps no place', async () => {
+    const { begin } = create({ atOnce: 1, waitMs: 1 });
+    const running = begin('a');
+    await running.first;
+    await expect(begin('b').first).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      retryAfterSeconds: 2,
+    });
+    await running.parts.return(undefined);
+    expect((await begin('b').first).value).toBe('row\n');
+
+    const patient = create({ atOnce: 1 });
+    const before = patient.begin('a');
+    await before.first;
+    const gone = patient.begin('b');
+    const left = gone.parts.return(undefined);
+    const next = patient.begin('c');
+    await before.parts.return(undefined);
+    await left;
+    expect((await next.first).value).toBe('row\n');
+  });
 });

@@ -42,7 +42,7 @@ it('one that cannot be made fails in its turn, behind all that could', async () 
 
 it('an export keeps its turn until its last part was taken, however early that was made', async () => {
   const turns = new ExportTurns();
-  const caller = { class: 'rp', subject: 'did:web:shop.example' } as unknown as Caller;
+  const caller = { class: 'org', subject: 'org_shop' } as unknown as Caller;
   const begun = [1, 2, 3].map(() => turns.take(caller, oneAhead(create(1).items)));
   for (const one of begun) expect((await one.next()).value).toBe(1);
   await settled();
