@@ -1,4 +1,4 @@
-import { generateKeyPairSync, sign } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
 import { Point } from '@noble/ed25519';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import {
@@ -22,7 +22,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeBase64url } from './base64url.ts';
 import { portableCrypto } from './crypto.ts';
-import { nativeCrypto, nativeCryptoBy } from './native.ts';
+import { nativeCrypto, nativeCryptoBy, privateKeyOfSeed } from './native.ts';
 import { sha256Of } from './sha256.ts';
 
 /** An optional package: not every platform has a binary of it. */
@@ -316,4 +316,12 @@ describe.each(natives)('portableCrypto and $name', ({ port }) => {
     expect(torsionPoints.every((point) => point.isSmallOrder())).toBe(true);
     expect(toBigInt(to32Bytes(P))).toBe(P);
   });
+});
+
+it('the private key of a seed is the one of RFC 8032 §7.1, test 1', () => {
+  const seed = Buffer.from('9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60', 'hex');
+  const { x } = createPublicKey(privateKeyOfSeed(seed)).export({ format: 'jwk' });
+  expect(Buffer.from(x ?? '', 'base64url').toString('hex')).toBe(
+    'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a',
+  );
 });

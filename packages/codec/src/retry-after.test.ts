@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { parseRetryAfter } from './retry-after.ts';
+
+const NOW_MS = Date.parse('2026-11-20T08:00:00Z');
+
+it.each<[what: string, value: string | null, seconds: number | null]>([
+  ['absent', null, null],
+  ['no seconds', '0', 0],
+  ['seconds', '120', 120],
+  ['nine digits', '999999999', 999_999_999],
+  ['a date', 'Fri, 20 Nov 2026 08:00:30 GMT', 30],
+  ['a date between two seconds', '2026-11-20T08:00:30.001Z', 31],
+  ['a date that is over', 'Fri, 20 Nov 2026 07:59:00 GMT', 0],
+  ['a date that nobody lives to see', '+200000-01-01T00:00:00Z', 999_999_999],
+  ['neither', 'soon', null],
+  ['nothing', '', null],
+  ['seconds with a unit', '30s', null],
+  ['a sign before seconds', '-30x', null],
+])('Retry-After that is %s', (_, value, seconds) => {
+  expect(parseRetryAfter(value, NOW_MS)).toBe(seconds);
+});
+
+it('is neither of seconds in a word, nor of more digits than anybody waits', () => {
+  // As dates they are none, or of a year that has passed.
+  for (const value of ['x30', '30 x', '12345678901234567890'])
+    expect(parseRetryAfter(value, NOW_MS)).toBeNull();
+});
