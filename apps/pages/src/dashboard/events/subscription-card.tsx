@@ -31,6 +31,8 @@ export const SubscriptionCard = ({
   const [asking, setAsking] = useState<Asking>(null);
   /** Raised when there is something new to be seen among the deliveries. */
   const [sent, setSent] = useState(0);
+  /** Nothing is looked for any more of one that is being deleted. */
+  const [isGone, setIsGone] = useState(false);
   const { isBusy, problem, run } = useAct();
   const path = `event-subscriptions/${one.subscription_id}`;
   const isDisabled = one.state === 'disabled';
@@ -48,6 +50,15 @@ export const SubscriptionCard = ({
       text: made.secret,
       previousEndsAt: made.previous_ends_at,
     });
+  };
+  const remove = async () => {
+    setIsGone(true);
+    try {
+      await own.call(`${path}/delete`, { body: null });
+    } catch (error) {
+      setIsGone(false);
+      throw error;
+    }
   };
   const onReplayed = () => {
     setSent(sent + 1);
@@ -72,13 +83,13 @@ export const SubscriptionCard = ({
       </header>
       <Problem text={problem} />
       {own.mayAct && <Acts isBusy={isBusy} isDisabled={isDisabled} act={act} onAsk={setAsking} />}
-      <Deliveries own={own} path={path} sent={sent} />
+      {!isGone && <Deliveries own={own} path={path} sent={sent} />}
       {asking === 'replay' && <Replay own={own} path={path} onDone={onReplayed} onClose={close} />}
       {asking === 'rotate' && <ConfirmRotation act={rotate} onClose={close} />}
       {asking === 'delete' && (
         <ConfirmDeletion
           url={one.url}
-          act={() => own.call(`${path}/delete`, { body: null })}
+          act={remove}
           onDone={onDeleted}
           onClose={close}
         />
