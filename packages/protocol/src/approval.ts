@@ -24,7 +24,7 @@ export interface ApprovalAsked {
  * The Capability for this Action alone, once: its resource by name, its amount as the ceiling, one use. Null where no
  * pattern stands for the resource and for nothing else: it has an asterisk, is longer than a pattern may be, or is no
  * URL in normal form (`api:call`), as one with a query, which no pattern holds: a Grant for its path would allow every
- * query.
+ * query. Of an `api:call` it is method and address: whatever query and body the Agent chooses, it allows.
  */
 export const capabilityForOnce = (action: Action): Capability | null => {
   const name = action.resource;

@@ -33,7 +33,10 @@ export interface ApprovalTerms {
   agent: string;
   /** The relying party that asked, alone. */
   audience: readonly [string];
-  /** The Action that was denied: its resource by name, its amount in minor units as the ceiling, one use. */
+  /**
+   * The Action that was denied: its resource by name, its amount in minor units as the ceiling, one use. Of an `api:call`
+   * its method and address: whatever query and body the Agent chooses, is allowed.
+   */
   capabilities: readonly [Capability];
   /** From when it is signed. */
   lifetimeSeconds: number;

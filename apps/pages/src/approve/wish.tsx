@@ -31,7 +31,12 @@ export const Wish = ({
         <dd>
           <Resource text={action.resource} />
         </dd>
-        {action.type !== 'api:call' && (
+        {action.type === 'api:call' ? (
+          <>
+            <dt>Query and body</dt>
+            <dd>are not part of what you approve: your Agent chooses both</dd>
+          </>
+        ) : (
           <>
             <dt>The amount as signed</dt>
             <dd>
@@ -56,8 +61,11 @@ export const Wish = ({
         </dd>
         <dt>If you approve</dt>
         <dd>
-          you sign a Grant for this Agent, at {nameOf(request.relying_party)} alone, for this and nothing
-          else, once, for {LIFETIME_SECONDS / 60} minutes
+          you sign a Grant for this Agent, at {nameOf(request.relying_party)} alone,{' '}
+          {action.type === 'api:call'
+            ? `for a ${action.method} request to this address, with any query and any body`
+            : 'for this and nothing else'}
+          , once, for {LIFETIME_SECONDS / 60} minutes
         </dd>
         <dt>You can answer until</dt>
         <dd>{formatInstant(request.task.expires_at)}</dd>
@@ -65,7 +73,7 @@ export const Wish = ({
       <ul class="compared">
         <li>
           Your Agent signed for exactly this, at {formatInstant(signedAt.toISOString())}: its signature was
-          checked here.
+          checked here.{action.type === 'api:call' && ' No query and no body is signed.'}
         </li>
         <li>
           The service denied exactly this: the signature of Receipt{' '}

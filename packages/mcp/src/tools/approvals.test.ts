@@ -43,3 +43,51 @@ it('the Grant that the model is told to hand over is whole, and no answer holds 
     expect(JSON.stringify(structuredContent.data)).not.toContain(grant.slice(0, 100));
   }
 });
+
+const questionAbout = async (action: object, capability: object): Promise<string> => {
+  const request = { task: { id: 'arq_1', status: 'pending' }, action };
+  const terms = {
+    agent: AGENT,
+    audience: ['did:web:shop.example'],
+    capabilities: [capability],
+    lifetimeSeconds: 600,
+  };
+  let asked = '';
+  const answering = createAnswering(
+    { get: async () => request, terms: () => terms, check: async () => {} } as never,
+    {
+      whenConfirmed: async ({ question }) => {
+        asked = question;
+        return { content: [] } as never;
+      },
+      teller: createTeller([]),
+      principal: async () => 'did:web:acme.example',
+    },
+  );
+  await answering.approveRequest({ request_id: 'arq_1' });
+  return asked;
+};
+const AGENT = 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK';
+
+it('who approves a call to an API is told that query and body are no part of it', async () => {
+  const resource = 'https://api.example/orders/7';
+  const question = await questionAbout(
+    { type: 'api:call', method: 'POST', resource },
+    { action: 'api:call', constraints: { methods: ['POST'], maxUses: 1 }, resources: [resource] },
+  );
+  expect(question).toContain(`"resources":["${resource}"]`);
+  expect(question).toContain('\nNot part of it: query and body of the request. The Agent chooses both.\n');
+});
+
+it('who approves a purchase is told of neither', async () => {
+  const question = await questionAbout(
+    { type: 'commerce:purchase', resource: 'order/7', amount: 900, currency: 'USD' },
+    {
+      action: 'commerce:purchase',
+      constraints: { maxAmount: 900, currency: 'USD', maxUses: 1 },
+      resources: ['order/7'],
+    },
+  );
+  expect(question).toContain('"maxAmount":900');
+  expect(question).not.toMatch(/query|body/);
+});
