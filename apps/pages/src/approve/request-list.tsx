@@ -5,7 +5,7 @@ import { problemText } from '../shared/api.ts';
 import { formatInstant } from '../shared/describe.ts';
 import { Resource } from '../shared/resource.tsx';
 import type { Act } from './act.ts';
-import { describeWish, nameOf } from './words.ts';
+import { describeWish } from './words.ts';
 
 export const RequestList = ({ act }: { readonly act: Act }) => {
   const [requests, setRequests] = useState<readonly AccessRequest[] | null>(null);
@@ -41,7 +41,9 @@ export const RequestList = ({ act }: { readonly act: Act }) => {
       )}
       {[...groupsOf(requests ?? [])].map(([who, group]) => (
         <div key={who} class="asked-group">
-          <h3>{who}</h3>
+          <h3>
+            <code>{group[0]?.relying_party}</code> asks, for the Agent …{group[0]?.agent.slice(-8)}
+          </h3>
           <ul>
             {group.map(({ task, action }) => (
               <li key={task.id}>
@@ -60,7 +62,7 @@ export const RequestList = ({ act }: { readonly act: Act }) => {
 const groupsOf = (requests: readonly AccessRequest[]): Map<string, AccessRequest[]> => {
   const groups = new Map<string, AccessRequest[]>();
   for (const request of requests) {
-    const who = `${nameOf(request.relying_party)} asks, for the Agent …${request.agent.slice(-8)}`;
+    const who = `${request.relying_party} ${request.agent}`;
     groups.set(who, [...(groups.get(who) ?? []), request]);
   }
   return groups;

@@ -2,8 +2,8 @@
 import type { AccessRequest, CheckedAccessRequest } from '@svc/sdk-principal';
 import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import { expect, it } from 'vitest';
-import { Wish } from './wish.tsx';
+import { describe, expect, it } from 'vitest';
+import { Decided, Wish } from './wish.tsx';
 
 const SERVICE = 'did:web:svc.example';
 const PURCHASE = { type: 'commerce:purchase', resource: 'order/7', amount: 90_000, currency: 'USD' } as const;
@@ -40,4 +40,43 @@ it('of a purchase it says that it is for this and nothing else', () => {
   const html = htmlOf(PURCHASE);
   expect(fact(html, 'If you approve')).toContain('for this and nothing else, once');
   expect(withoutTags(html)).not.toMatch(/query|body/i);
+});
+
+describe('a relying party that has a name behind its own domain', () => {
+  const foreign = 'did:web:pay-secure.example:amazon.com';
+  const withoutCode = (html: string): string => html.replace(/<code>.*?<\/code>/gs, '');
+
+  it('is its domain, and the name that it chose stands in its DID alone', () => {
+    const html = htmlOf(PURCHASE, foreign);
+    expect(withoutTags(/<h2.*?<\/h2>/s.exec(html)?.[0] ?? '')).toMatch(/ at pay-secure\.example, once\?$/);
+    expect(fact(html, 'If you approve')).toContain('at pay-secure.example alone,');
+    expect(html).toContain(`<code>${foreign}</code>`);
+    expect(withoutCode(html)).not.toContain('amazon');
+    expect(fact(html, 'Who asks')).toContain('It has proven the domain pay-secure.example, or');
+    expect(fact(html, 'Who asks')).toContain(
+      'The name behind the domain is its own choice, and nothing about',
+    );
+  });
+
+  it('is its DID where it is told that it has the Grant', () => {
+    const task = { status: 'approved' };
+    const result = { grant_id: 'urn:svc:grant:1', approved_until: '2026-11-20T10:15:00Z' };
+    const request = { task, result, relying_party: foreign, reason: null } as unknown as AccessRequest;
+    const html = renderToString(h(Decided, { request }));
+    expect(html).toContain(`<code>${foreign}</code>`);
+    expect(withoutCode(html)).not.toContain('amazon');
+  });
+});
+
+it('a relying party that is a domain is that domain, of which is said that it is proven', () => {
+  const html = htmlOf(PURCHASE);
+  expect(withoutTags(html)).toContain(' at shop.example, once?');
+  expect(fact(html, 'Who asks')).toContain('It has proven its domain, or');
+  expect(fact(html, 'Who asks')).not.toContain('choice');
+});
+
+it('a relying party whose name the service hosts is that name at the service, and nothing of it is proven', () => {
+  const html = htmlOf(PURCHASE, `${SERVICE}:shop`);
+  expect(withoutTags(html)).toContain(' at shop at svc.example, once?');
+  expect(fact(html, 'Who asks')).toContain('A customer of svc.example has chosen this name');
 });

@@ -2,7 +2,7 @@
 import type { AccessRequest, CheckedAccessRequest } from '@svc/sdk-principal';
 import { formatInstant } from '../shared/describe.ts';
 import { Resource } from '../shared/resource.tsx';
-import { describeWish, findForeign, hostingService, nameOf } from './words.ts';
+import { describeWish, findForeign, hasChosenName, hostingService, hostOf, nameOf } from './words.ts';
 
 /** Of the Grant that an approval signs. */
 export const LIFETIME_SECONDS = 600;
@@ -15,11 +15,12 @@ export const Wish = ({
   readonly checked: CheckedAccessRequest;
 }) => {
   const foreign = findForeign(action.resource);
-  const host = hostingService(request.relying_party, receipt.receipt);
+  const service = hostingService(request.relying_party, receipt.receipt);
+  const name = nameOf(request.relying_party, service);
   return (
     <section class="card" aria-labelledby="wish">
       <h2 id="wish" class="wish">
-        May your Agent {describeWish(action)} at <strong>{nameOf(request.relying_party)}</strong>, once?
+        May your Agent {describeWish(action)} at <strong>{name}</strong>, once?
       </h2>
       {foreign !== null && (
         <p class="note note-warn">
@@ -46,10 +47,7 @@ export const Wish = ({
         )}
         <dt>Who asks</dt>
         <dd>
-          <code>{request.relying_party}</code>.{' '}
-          {host === null
-            ? 'It has proven its domain, or this service’s operator has registered it'
-            : `A customer of ${host} has chosen this name, and nothing about who that is has been proven`}
+          <code>{request.relying_party}</code>. {standingOf(request.relying_party, service)}
         </dd>
         <dt>Your Agent</dt>
         <dd>
@@ -61,7 +59,7 @@ export const Wish = ({
         </dd>
         <dt>If you approve</dt>
         <dd>
-          you sign a Grant for this Agent, at {nameOf(request.relying_party)} alone,{' '}
+          you sign a Grant for this Agent, at {name} alone,{' '}
           {action.type === 'api:call'
             ? `for a ${action.method} request to this address, with any query and any body`
             : 'for this and nothing else'}
@@ -86,6 +84,14 @@ export const Wish = ({
   );
 };
 
+const standingOf = (did: string, service: string | null): string => {
+  if (service !== null)
+    return `A customer of ${service} has chosen this name, and nothing about who that is has been proven`;
+  return hasChosenName(did)
+    ? `It has proven the domain ${hostOf(did)}, or this service’s operator has registered it. The name behind the domain is its own choice, and nothing about that name has been proven`
+    : 'It has proven its domain, or this service’s operator has registered it';
+};
+
 export const Decided = ({
   request: { task, result, reason, relying_party },
 }: {
@@ -95,8 +101,8 @@ export const Decided = ({
     <h2 id="decided">{HEADINGS[task.status]}</h2>
     {task.status === 'approved' && result !== null && (
       <p class="note note-good">
-        {nameOf(relying_party)} has the Grant <code>{result.grant_id}</code>, which your Agent can use once
-        until {formatInstant(result.approved_until)}. Until then you can{' '}
+        <code>{relying_party}</code> has the Grant <code>{result.grant_id}</code>, which your Agent can use
+        once until {formatInstant(result.approved_until)}. Until then you can{' '}
         <a class="plain-link" href="dashboard#view=grants">
           revoke it
         </a>

@@ -2,19 +2,25 @@
 import type { Action } from '@svc/protocol';
 import { formatAmount } from '../shared/describe.ts';
 
-/** `did:web:shop.example` → `shop.example`; below a path, whose names the host gives, `shop at svc.example`. */
-export const nameOf = (did: string): string => {
-  const [host = did, ...path] = did.replace(/^did:web:/, '').split(':');
-  const name = decodeURIComponent(host);
-  return path.length === 0 ? name : `${path.at(-1)} at ${name}`;
+/** `did:web:shop.example:eu` → `shop.example`: what of it can be proven. */
+export const hostOf = (did: string): string => {
+  const [host = did] = did.replace(/^did:web:/, '').split(':');
+  return decodeURIComponent(host);
 };
+
+/** Whether something stands behind the host, which whoever has the host chose freely. */
+export const hasChosenName = (did: string): boolean => did.replace(/^did:web:/, '').includes(':');
+
+/** The host alone; `shop at svc.example` where `service` hosts that name. */
+export const nameOf = (did: string, service: string | null): string =>
+  service === null ? hostOf(did) : `${did.split(':').at(-1)} at ${service}`;
 
 /** The service that hosts this name, where one does: that of the Receipt, whose signature was checked. */
 export const hostingService = (did: string, receiptJws: string): string | null => {
   const [head = ''] = receiptJws.split('.');
   const { kid } = JSON.parse(atob(head.replaceAll('-', '+').replaceAll('_', '/'))) as { kid: string };
   const [service = ''] = kid.split('#');
-  return did.startsWith(`${service}:`) ? nameOf(service) : null;
+  return did.startsWith(`${service}:`) ? hostOf(service) : null;
 };
 
 /** Without the resource: an Agent chose that text, and could write on in this sentence. */
