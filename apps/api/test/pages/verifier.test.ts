@@ -1,7 +1,13 @@
 /** `/verify-receipt`: a Receipt is checked in the tab, whatever was done to it, and nothing leaves the tab. */
 
 import { signedBundle } from '@svc/testkit/receipts/signed-bundle';
-import { bodyOf, serviceDocument, signedReceipt } from '@svc/testkit/receipts/signed-receipts';
+import {
+  bodyOf,
+  forgedDocument,
+  serviceDocument,
+  signedReceipt,
+  signerOf,
+} from '@svc/testkit/receipts/signed-receipts';
 import { isDeep, sampleOf } from '@svc/testkit/sampled';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -11,6 +17,8 @@ import { servePages } from './serve.ts';
 const { visit } = withBrowser('the verifier');
 const allow = await signedReceipt(bodyOf('allow-purchase'));
 const deny = await signedReceipt(bodyOf('everything-wrong'));
+/** Header and payload are the service's own; the key is a stranger's. */
+const forged = await signedReceipt(bodyOf('allow-purchase'), undefined, signerOf(9));
 
 /** The page as served by a service whose DID document is that of the Receipts. */
 const open = async (fragment = '') => {
@@ -22,6 +30,14 @@ const open = async (fragment = '') => {
 };
 
 const receiptBox = (page: Page) => page.getByRole('textbox', { name: 'Receipt' });
+/** By their text; dropped on the page together, in this order. */
+const drop = (page: Page, ...texts: readonly string[]) => {
+  const files = texts.map(
+    (text, i) => `data.items.add(new File([${JSON.stringify(text)}], 'file-${i}.json'));`,
+  );
+  return page.evaluate(`{ const data = new DataTransfer(); ${files.join('\n')}
+    document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })) }`);
+};
 const verdict = (page: Page) => page.getByRole('region', { name: 'Verdict' });
 const wrongParts = (page: Page) =>
   page
@@ -125,11 +141,53 @@ describe.skipIf(!hasBrowser)('served', () => {
       buffer: Buffer.from(JSON.stringify(allow)),
     });
     await verdict(page).getByRole('heading', { name: 'Valid', exact: true }).waitFor();
-    const dropped = JSON.stringify(JSON.stringify({ ...allow, decision: 'DENY' }));
-    const files = `const data = new DataTransfer(); data.items.add(new File([${dropped}], 'receipt.json'));`;
-    await page.evaluate(`${files} document.body.dispatchEvent(
-      new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }))`);
+    await drop(page, JSON.stringify({ ...allow, decision: 'DENY' }));
     await verdict(page).getByRole('heading', { name: 'Not valid' }).waitFor();
+    expectQuiet();
+  });
+
+  it('a document that comes as a file beside a Receipt is not what the Receipt is judged by', async () => {
+    const { page, expectQuiet } = await open();
+    await drop(page, JSON.stringify(forged), JSON.stringify(forgedDocument));
+    await page.getByRole('alert').getByText('is not used').waitFor();
+    await verdict(page).getByRole('heading', { name: 'Not valid' }).waitFor();
+    expect(await wrongParts(page)).toEqual(['signature']);
+    await page.getByText('the service that serves this page').waitFor();
+    await inspect(page, 'verifier-forged');
+    await page.getByRole('button', { name: 'Clear' }).click();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await page.getByLabel('Choose a file').setInputFiles({
+      name: 'did.json',
+      mimeType: 'application/json',
+      buffer: Buffer.from(JSON.stringify(forgedDocument)),
+    });
+    await page.getByRole('alert').getByText('is not used').waitFor();
+    await receiptBox(page).fill(JSON.stringify(forged));
+    await verdict(page).getByRole('heading', { name: 'Not valid' }).waitFor();
+    expect(await wrongParts(page)).toEqual(['signature']);
+    expectQuiet();
+  });
+
+  it('a given document that has the name of the fetched one and other keys is called that', async () => {
+    const { page, expectQuiet } = await open();
+    await page.getByText('Use another document').click();
+    const give = page.getByLabel(/did\.json, from a channel/);
+    const warning = page.getByRole('alert').getByText('has other keys');
+    await give.fill(JSON.stringify(forgedDocument));
+    await warning.waitFor();
+    await inspect(page, 'verifier-other-keys');
+    await give.fill(JSON.stringify(serviceDocument));
+    await warning.waitFor({ state: 'detached' });
+    expectQuiet();
+  });
+
+  it('the document of the example counts for no Receipt that the address hands over', async () => {
+    const { page, expectQuiet } = await open();
+    await page.getByRole('button', { name: 'Try an example' }).click();
+    await page.getByText('the example, whose service does not exist').waitFor();
+    await page.evaluate(`location.hash = '#jws=${deny.receipt}'`);
+    await page.getByText('The Grant cannot be read').waitFor();
+    await page.getByText('the service that serves this page').waitFor();
     expectQuiet();
   });
 

@@ -6,8 +6,8 @@ export interface IntakeProps {
   readonly text: string;
   /** Typed or pasted into the box. */
   readonly onText: (text: string) => void;
-  /** The text of a file. */
-  readonly onGiven: (text: string) => void;
+  /** The text of a file; why it is not taken, or null. */
+  readonly onGiven: (text: string) => string | null;
   readonly onExample: () => void;
 }
 
@@ -18,10 +18,16 @@ export const Intake = ({ text, onText, onGiven, onExample }: IntakeProps) => {
     setProblem(null);
     for (const file of files ?? []) {
       const text = await readFile(file);
-      if (text === null)
-        setProblem(`${file.name} is no file, or larger than ${MAX_BUNDLE_BYTES / 1_048_576} MB.`);
-      else onGiven(text);
+      const fault =
+        text === null
+          ? `${file.name} is no file, or larger than ${MAX_BUNDLE_BYTES / 1_048_576} MB.`
+          : onGiven(text);
+      if (fault !== null) setProblem(fault);
     }
+  };
+  const clear = () => {
+    setProblem(null);
+    onText('');
   };
   useEffect(() => {
     // Anywhere on the page: a file that misses would otherwise be opened in place of it.
@@ -66,7 +72,7 @@ export const Intake = ({ text, onText, onGiven, onExample }: IntakeProps) => {
             Try an example
           </button>
         ) : (
-          <button type="button" class="button" onClick={() => onText('')}>
+          <button type="button" class="button" onClick={clear}>
             Clear
           </button>
         )}

@@ -14,17 +14,26 @@ export interface PinViewProps {
   /** Null for a file that cannot be read. */
   readonly onGiven: (text: string | null) => void;
   readonly standsAlone: boolean;
+  /** It was given, and has the name of the one that the page fetched, but not its keys. */
+  readonly hasOtherKeys: boolean;
   /** What is shown was signed by another service than the pinned one. */
   readonly isOfAnother: boolean;
 }
 
-export const PinView = ({ pin, onGiven, standsAlone, isOfAnother }: PinViewProps) => (
+export const PinView = ({ pin, onGiven, standsAlone, hasOtherKeys, isOfAnother }: PinViewProps) => (
   <section class="card" aria-label="Service document">
     <div class="card-head">
       <h2>Service document</h2>
       <p>Whose signature counts</p>
     </div>
     <div class="pin-state">{describe(pin)}</div>
+    {hasOtherKeys && (
+      <p class="note note-bad" role="alert">
+        This document names the service that serves this page, and has other keys than that service publishes,
+        or other times for them. Unless it is from a channel that you trust, a forged Receipt can be valid
+        under it.
+      </p>
+    )}
     {isOfAnother && (
       <p class="note note-warn" role="status">
         This Receipt names another service. Give that service’s document below, and it is checked against it.

@@ -5,6 +5,7 @@ import { Shell } from '../shared/shell.tsx';
 import { type Checked, checkBundle, checkReceipt } from './check.ts';
 import example from './example.json';
 import { Intake } from './intake.tsx';
+import { hasOtherKeys } from './other-keys.ts';
 import { PartsView } from './parts-view.tsx';
 import { type PinnedDocument, PinView } from './pin-view.tsx';
 import { type PresentedItem, readPresentedText } from './presented.ts';
@@ -28,25 +29,26 @@ export const Verifier = ({ fetchDocument }: VerifierProps) => {
     );
   }, [fetchDocument]);
 
+  /** The example's document counts for the example alone. */
+  const show = (next: string) => {
+    setGiven((before) => (before?.state === 'pinned' && before.from === 'example' ? null : before));
+    setText(next);
+  };
   useLayoutEffect(() => {
     const onChange = () => {
       const jws = jwsInAddress();
-      if (jws !== '') setText(jws);
+      if (jws !== '') show(jws);
     };
     onChange();
     addEventListener('hashchange', onChange);
     return () => removeEventListener('hashchange', onChange);
   }, []);
 
-  /** The example's document counts for the example alone. */
-  const show = (next: string) => {
-    if (given?.state === 'pinned' && given.from === 'example') setGiven(null);
-    setText(next);
-  };
-  const take = (presented: string) => {
-    const item = readPresentedText(presented);
-    if (item.kind === 'did-document') setGiven({ state: 'pinned', text: item.text, from: 'you' });
-    else show(presented);
+  /** A file, which may be a stranger's, never says whose signature counts: only what was given as the document does. */
+  const take = (presented: string): string | null => {
+    if (readPresentedText(presented).kind === 'did-document') return NOT_USED;
+    show(presented);
+    return null;
   };
   /** What is none leaves no document to judge by: the verdict under the one before must not stand beside it. */
   const takeDocument = (presented: string | null) => {
@@ -70,6 +72,7 @@ export const Verifier = ({ fetchDocument }: VerifierProps) => {
           pin={pin}
           onGiven={takeDocument}
           standsAlone={fetchDocument === null}
+          hasOtherKeys={isOfOtherKeys(given, own)}
           isOfAnother={checked !== null && isOfAnotherService(checked)}
         />
       </div>
@@ -77,6 +80,16 @@ export const Verifier = ({ fetchDocument }: VerifierProps) => {
     </Shell>
   );
 };
+
+const GIVE_IT_THERE =
+  'Give it under “Service document”, if you have it from a channel that you trust: whoever forges a Receipt can send a document beside it that has the forger’s key.';
+const NOT_USED = `This file is a DID document, and is not used. ${GIVE_IT_THERE}`;
+
+const isOfOtherKeys = (given: PinnedDocument | null, own: PinnedDocument): boolean =>
+  given?.state === 'pinned' &&
+  own.state === 'pinned' &&
+  given.from === 'you' &&
+  hasOtherKeys(given.text, own.text);
 
 const isOfAnotherService = ({ parts }: Checked): boolean =>
   parts.some(({ failures }) => failures.some(({ code }) => code === 'wrong-service'));
@@ -95,7 +108,7 @@ const Answer = ({ item, checked }: { readonly item: PresentedItem; readonly chec
       <p class="note note-bad" role="status">
         {item.kind === 'unreadable'
           ? item.problem
-          : 'This is a DID document; the Receipt itself is still missing.'}
+          : `This is a DID document, and no Receipt. ${GIVE_IT_THERE}`}
       </p>
     );
   return (

@@ -33,6 +33,14 @@ export const serviceDocument = {
   assertionMethod: METHODS.map(({ id }) => id),
 };
 
+/** Of the same service, by its name, with the key of seed 9 in the place of the one that signs Receipts. */
+export const forgedDocument = {
+  ...serviceDocument,
+  verificationMethod: METHODS.map((method) =>
+    method.id.endsWith('#receipt-1') ? { ...method, publicKeyMultibase: multikeyOf(9) } : method,
+  ),
+};
+
 export const bodyOf = (vector: string): ReceiptBody =>
   JSON.parse(readFileSync(new URL(`../../../../vectors/evaluate/${vector}.json`, import.meta.url), 'utf8'))
     .expected.body;
