@@ -47,6 +47,27 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     expectQuiet();
   });
 
+  it('says of no decision that it is proven before its Receipt is checked', async () => {
+    const { page, expectQuiet } = await open();
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(/\.well-known\/did\.json$/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Ask the service' }).click();
+    await page.getByText('Every check passed.').waitFor();
+    const decision = page.getByRole('region', { name: 'Decision' });
+    await decision.getByText('Not proven').waitFor();
+    await decision.getByText('claims ALLOW').waitFor();
+    release();
+    await page.getByText('this tab has checked the signature').waitFor();
+    await decision.getByText('Not proven').waitFor({ state: 'detached' });
+    expectQuiet();
+  });
+
   const cheats: [string, string, string][] = [
     ['Changed action', 'P14', 'PROOF_ACTION_MISMATCH'],
     ['Amount above authority', 'P19', 'AMOUNT_EXCEEDS_AUTHORITY'],

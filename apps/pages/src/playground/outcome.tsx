@@ -86,7 +86,7 @@ const Details = ({ run }: { readonly run: Run }) => {
         </ol>
         <Snippets run={run} />
       </section>
-      <DecisionCard receipt={receipt} proven={proven !== false} />
+      <DecisionCard receipt={receipt} proven={proven === true} />
       <SignedTextCard jws={receipt.receipt} proven={proven === true} />
     </>
   );
