@@ -8,8 +8,8 @@ const KB = 1_000;
 const BUDGETS_KB = {
   index: 6,
   docs: 10,
-  playground: 50,
-  'verify-receipt': 56,
+  playground: 51,
+  'verify-receipt': 57,
   transparency: 28,
   dashboard: 16,
   approve: 64,

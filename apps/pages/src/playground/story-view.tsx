@@ -4,8 +4,9 @@ import type { Receipt } from '@svc/receipts';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
+import { Authority } from '../shared/authority.tsx';
 import { DecisionBadge } from '../shared/badge.tsx';
-import { describeAuthority, formatAmount } from '../shared/describe.ts';
+import { formatAmount } from '../shared/describe.ts';
 import type { DemoInfo } from '../shared/wire.ts';
 import { limitOf } from './scenarios.ts';
 import { STEPS, type StoryState, storyAmount, whyDenied } from './story.ts';
@@ -93,7 +94,7 @@ const Steps = ({ told, info }: { readonly told: StoryState; readonly info: DemoI
       {asked !== undefined && (
         <Step title="The shop asks the Principal" word={asked.task.status} answer={asked}>
           It names the denial. What the Principal would sign follows from that:{' '}
-          {describeAuthority(asked.capability as Capability)}.
+          <Authority of={asked.capability as Capability} />.
         </Step>
       )}
       {approved !== undefined && (

@@ -28,7 +28,8 @@ export const formatAmount = (amountMinor: number, currency: string): string => {
   }
 };
 
-export const describeAuthority = ({ action, constraints, resources }: Capability): string => {
+/** Without the resources: whoever wrote these could write on in this sentence. `<Authority>` has both. */
+export const describeLimits = ({ action, constraints }: Capability): string => {
   const { maxAmount, currency, methods, maxUses, ...others } = constraints as Readonly<
     Record<string, unknown>
   >;
@@ -38,8 +39,8 @@ export const describeAuthority = ({ action, constraints, resources }: Capability
       : '';
   const verbs = Array.isArray(methods) ? ` ${methods.join(', ')}` : '';
   const more = Object.keys(others).length > 0 ? ` with ${JSON.stringify(others)}` : '';
-  const uses = typeof maxUses !== 'number' ? '' : maxUses === 1 ? ', once' : `, ${maxUses} times in all`;
-  return `${action}${verbs}${limit}${more} on ${resources?.join(', ') ?? 'every resource'}${uses}`;
+  const uses = typeof maxUses !== 'number' ? '' : maxUses === 1 ? ' (once)' : ` (${maxUses} times in all)`;
+  return `${action}${verbs}${limit}${more}${uses}`;
 };
 
 const MAX_CHARS = 50_000;

@@ -1,6 +1,7 @@
-/** A JSON value as indented text, tinted by kind. Everything goes in as text, whatever it says. */
+/** A JSON value as indented text, tinted by kind. Everything goes in as text, whatever it says, and what is not seen by its number. */
 import type { JSX } from 'preact';
 import { abridge } from './describe.ts';
+import { visibleLines } from './resource.tsx';
 import './json-view.css';
 
 /** String (with the colon, where it is a member's name), number or literal. */
@@ -9,7 +10,9 @@ const TOKEN = /("(?:\\.|[^"\\])*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|\b(
 export const JsonView = ({ value, label }: { readonly value: unknown; readonly label: string }) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
   <section class="json" tabIndex={0} aria-label={label}>
-    <pre>{tint(abridge(JSON.stringify(value, null, 2) ?? 'undefined'))}</pre>
+    <pre>
+      <bdo dir="ltr">{tint(visibleLines(abridge(JSON.stringify(value, null, 2) ?? 'undefined')))}</bdo>
+    </pre>
   </section>
 );
 

@@ -3,6 +3,7 @@ import { decodeBase64urlText, parseStrictJson } from '@svc/protocol';
 import { CopyButton } from './copy-button.tsx';
 import { abridge } from './describe.ts';
 import { JsonView } from './json-view.tsx';
+import { visible } from './resource.tsx';
 import './jws-view.css';
 
 export const JwsView = ({ jws, name }: { readonly jws: string; readonly name: string }) => {
@@ -15,8 +16,9 @@ export const JwsView = ({ jws, name }: { readonly jws: string; readonly name: st
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <section class="jws-text" tabIndex={0} aria-label={`JWS of the ${name}`}>
-        <span class="jws-header">{abridge(header)}</span>.<span class="jws-payload">{abridge(payload)}</span>.
-        <span class="jws-signature">{abridge(signature)}</span>
+        <span class="jws-header">{visible(abridge(header))}</span>.
+        <span class="jws-payload">{visible(abridge(payload))}</span>.
+        <span class="jws-signature">{visible(abridge(signature))}</span>
       </section>
       <h3>
         <span class="jws-header">Header</span>

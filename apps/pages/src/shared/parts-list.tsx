@@ -1,6 +1,7 @@
 /** Named parts, each with its state in shape, colour and word. */
 import { Icon } from './icons.tsx';
 import type { Part } from './part.ts';
+import { visible } from './resource.tsx';
 import './parts-list.css';
 
 /** A bundle of a hundred thousand files can be wrong in as many places. */
@@ -29,7 +30,7 @@ const PartRow = ({ part: { id, name, state, means, failures } }: { readonly part
         <ul class="part-why">
           {failures.slice(0, MAX_FAILURES).map(({ code, message }, i) => (
             <li key={`${code}${i}`}>
-              {message} <code>{code}</code>
+              {visible(message)} <code>{code}</code>
             </li>
           ))}
           {failures.length > MAX_FAILURES && (

@@ -1,7 +1,8 @@
 /** A Receipt as a person reads it: what was decided about whom, the 24 checks, and the signed text taken apart. */
 import type { Receipt } from '@svc/receipts';
+import type { ComponentChildren } from 'preact';
+import { Authority } from './authority.tsx';
 import { ClaimBadge, DecisionBadge } from './badge.tsx';
-import { describeAuthority } from './describe.ts';
 import { JwsView } from './jws-view.tsx';
 import { Pipeline } from './pipeline.tsx';
 
@@ -76,7 +77,7 @@ export const countOutcomes = (receipt: Receipt): string => {
 
 export const ReceiptFacts = ({ receipt }: { readonly receipt: Receipt }) => {
   const { principal, agent, authority, grant_id: grantId, expires_at: expiresAt } = receipt;
-  const facts: readonly (readonly [string, string | undefined])[] = [
+  const facts: readonly (readonly [string, ComponentChildren])[] = [
     ['Receipt', receipt.receipt_id],
     ['Decided at', receipt.evaluated_at],
     ['Relying party', receipt.relying_party],
@@ -84,7 +85,7 @@ export const ReceiptFacts = ({ receipt }: { readonly receipt: Receipt }) => {
     ['Agent', agent ?? 'not authenticated'],
     ['Grant', grantId],
     ['Grant ends', expiresAt],
-    ['Authority used', authority ? describeAuthority(authority) : undefined],
+    ['Authority used', authority ? <Authority of={authority} /> : undefined],
     ['Profile', receipt.protocol.profile],
   ];
   return (
@@ -93,9 +94,7 @@ export const ReceiptFacts = ({ receipt }: { readonly receipt: Receipt }) => {
         value === undefined ? null : (
           <>
             <dt key={name}>{name}</dt>
-            <dd key={`${name} is`}>
-              <code>{value}</code>
-            </dd>
+            <dd key={`${name} is`}>{typeof value === 'string' ? <code>{value}</code> : value}</dd>
           </>
         ),
       )}

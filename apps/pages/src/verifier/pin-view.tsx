@@ -1,6 +1,7 @@
 /** The service's DID document that everything rests on: whose it is, where it came from, and how to give another. */
 import { isJsonObject, parseStrictJson } from '@svc/protocol';
 import { JsonView } from '../shared/json-view.tsx';
+import { visible } from '../shared/resource.tsx';
 import { ChooseFile, readFile } from './intake.tsx';
 
 export type PinnedDocument =
@@ -105,7 +106,7 @@ const describe = (pin: PinnedDocument) => {
         <dl class="facts">
           <dt>Pinned</dt>
           <dd>
-            <code>{didOf(pin.text)}</code>
+            <code>{visible(didOf(pin.text))}</code>
           </dd>
           <dt>From</dt>
           <dd>{SOURCES[pin.from]}</dd>

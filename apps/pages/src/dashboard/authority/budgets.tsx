@@ -1,5 +1,6 @@
 /** What is left of each budget of a Grant, as bars. */
 import type { Capability } from '@svc/protocol';
+import { ResourceList } from '../../shared/resource.tsx';
 import { Problem } from '../problem.tsx';
 import type { Own } from '../session.ts';
 import { useLoaded } from '../use-loaded.ts';
@@ -14,7 +15,11 @@ export const Budgets = ({ own, grantId }: { readonly own: Own; readonly grantId:
     <ul class="budgets">
       {value.map(({ key, authority, lines }) => (
         <li key={key}>
-          {value.length > 1 && authority !== null && <p class="soft">{nameOf(authority)}</p>}
+          {value.length > 1 && authority !== null && (
+            <p class="soft">
+              <Name of={authority} />
+            </p>
+          )}
           {lines.map((line) => (
             <Line key={line.name} line={line} />
           ))}
@@ -25,10 +30,20 @@ export const Budgets = ({ own, grantId }: { readonly own: Own; readonly grantId:
 };
 
 /** Which of several budgets it is. */
-const nameOf = ({ action, constraints, resources }: Capability): string => {
+const Name = ({ of: { action, constraints, resources } }: { readonly of: Capability }) => {
   const { methods } = constraints;
   const what = action === 'api:call' && Array.isArray(methods) ? methods.join(', ') : 'purchases';
-  return resources === undefined ? what : `${what} · ${resources.join(', ')}`;
+  return (
+    <>
+      {what}
+      {resources !== undefined && (
+        <>
+          {' '}
+          · <ResourceList texts={resources} />
+        </>
+      )}
+    </>
+  );
 };
 
 /** The share below which a budget is called low, as `budget.low` is told unless a subscription says otherwise. */

@@ -1,0 +1,11 @@
+/** What a Capability allows, in a sentence: first its limits, then what it is about, as somebody else wrote it. */
+import type { Capability } from '@svc/protocol';
+import { describeLimits } from './describe.ts';
+import { ResourceList } from './resource.tsx';
+
+export const Authority = ({ of }: { readonly of: Capability }) => (
+  <>
+    {describeLimits(of)} on{' '}
+    {of.resources === undefined ? 'every resource' : <ResourceList texts={of.resources} />}
+  </>
+);
