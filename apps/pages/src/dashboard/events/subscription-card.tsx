@@ -87,12 +87,7 @@ export const SubscriptionCard = ({
       {asking === 'replay' && <Replay own={own} path={path} onDone={onReplayed} onClose={close} />}
       {asking === 'rotate' && <ConfirmRotation act={rotate} onClose={close} />}
       {asking === 'delete' && (
-        <ConfirmDeletion
-          url={one.url}
-          act={remove}
-          onDone={onDeleted}
-          onClose={close}
-        />
+        <ConfirmDeletion url={one.url} act={remove} onDone={onDeleted} onClose={close} />
       )}
     </section>
   );
