@@ -3,8 +3,8 @@ import { parseConfig } from '@svc/config';
 import { expect, it } from 'vitest';
 import { environmentOf } from './environment.ts';
 
-const README = readFileSync(new URL('../../../../README.md', import.meta.url), 'utf8');
-const section = README.split('\n## ').find((part) => part.startsWith('From the demonstration to a hosted'));
+const page = readFileSync(new URL('../../../../docs/guide/start/relying-party.md', import.meta.url), 'utf8');
+const section = page.split('\n## ').find((part) => part.startsWith('From the demonstration to a hosted'));
 
 const written = environmentOf(
   { baseUrl: 'http://localhost:8080', serviceDid: 'did:web:localhost%3A8080' },
@@ -14,7 +14,7 @@ const written = environmentOf(
 
 it.each([
   ['the environment file of npm start', written.matchAll(/^(\w+)=/gm)],
-  ['the section of the README about a hosted service', section?.matchAll(/`(\w+)`/g) ?? []],
+  ['the section of the guide about a hosted service', section?.matchAll(/`(\w+)`/g) ?? []],
 ])('the service and svc-admin start with the variables of %s', (_, found) => {
   const names = [...found].map(([, name = '']) => name).filter((name) => name.startsWith('SVC_'));
   expect(names).toEqual(expect.arrayContaining(['SVC_URL', 'SVC_DID', 'SVC_RP_KEY']));

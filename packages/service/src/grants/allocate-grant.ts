@@ -10,7 +10,7 @@ import { auditEvent, type SystemActor } from '../audit/audit-event.ts';
 import { MAX_MADE_UNDER_CLAIM } from '../claims/claim.ts';
 import { assertDated } from '../clock/assert-dated.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { forbidden, internal, notFound } from '../errors.ts';
+import { forbidden, internal } from '../errors.ts';
 import type { GrantRecord } from '../ports/grants.ts';
 import type { PrincipalRecord } from '../ports/principals.ts';
 import type { Repositories } from '../ports/store.ts';
@@ -49,8 +49,9 @@ export const allocateGrantIn = async (
 ): Promise<GrantAllocation> => {
   // A kill switch under way waits for this allocation or this one for it, so that none slips between.
   const principal = await tx.principals.findForUpdate(did);
+  // Whoever released the Principal has ended its keys.
   await holdLiveKey(tx, actor);
-  if (principal === null) throw notFound(`No ${did} for this key.`);
+  if (principal === null) throw internal(`no Principal ${did}`);
   const { url, index } = await takeEntry(deps, tx, principal);
   const id = `urn:svc:grant:${encodeUlid(deps.clock.nowMs(), deps.random.bytes(10))}` as GrantId;
   const grant = await tx.grants.insert({
