@@ -152,8 +152,8 @@ const checkCold = async ({ place, endpoint }: NonNullable<Config['cold']>): Prom
 const checkPacked = async ({ place, endpoint }: NonNullable<Config['cold']>, databaseUrl: string) => {
   const { state } = await readSchema(databaseUrl);
   if (state === 'never' || state === 'behind') return;
-  const store = createStore({ databaseUrl, deadlines: OPERATOR_DEADLINES });
   const { objects, close } = await openObjects(place, endpoint, { isCopy: true });
+  const store = createStore({ databaseUrl, deadlines: OPERATOR_DEADLINES });
   try {
     await assertSameStore({ objects, store }, new AbortController().signal);
   } catch (error) {

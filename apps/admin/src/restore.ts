@@ -24,7 +24,7 @@ export const restoreCommand: Command = {
     log: { value: 'FILE', text: 'a log of the API, with its lines "revocation"', many: true },
     apply: { text: 'does what is missing; nothing is changed, and the exit code is 1, unless given' },
     'leave-ahead': {
-      text: 'leaves checkpoints away that are dated ahead of this machine’s clock: the clock that signed them ran ahead',
+      text: 'leaves checkpoints away that are dated ahead of the database’s clock and of this machine’s: the clock that signed them ran ahead',
     },
   },
   notes: [
@@ -46,7 +46,7 @@ database first.`,
         const onProgress = (what: string, looked: number) => progress.show(`Grants ${what}: ${looked}`);
         const restore = await restoreLedger(service, outside, span, logged, {
           onProgress,
-          leaveAhead: values['leave-ahead'] === true,
+          ...(values['leave-ahead'] === true ? { leaveAhead: { hereMs: Date.now() } } : {}),
         }).finally(progress.clear);
         console.log(describeRestore(restore));
         return 0;

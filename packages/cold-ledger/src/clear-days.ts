@@ -49,7 +49,7 @@ export const clearDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<Cle
     else {
       if (!(await isSureOfStore(deps, stop))) break;
       log.error('cold.not_proven', { day, ...outcome });
-      await store.coldDays.noteProof(day, outcome.problem);
+      await store.coldDays.noteFailure(day, outcome.problem);
       notProven.push(day);
     }
   }

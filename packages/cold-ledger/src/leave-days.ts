@@ -79,7 +79,7 @@ export const onDay = async <T>(
     await assertOfDay(deps, error, stop);
     const problem = `${what}: ${messageOf(error)}`;
     deps.log.error('cold.not_proven', { day, problem });
-    await deps.store.coldDays.noteProof(day, problem);
+    await deps.store.coldDays.noteFailure(day, problem);
     notProven.push(day);
     return null;
   }

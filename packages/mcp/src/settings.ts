@@ -153,12 +153,12 @@ const signerOf = (jwk: Ed25519PrivateJwk, kid: string) => {
 
 /** Also that nobody else on this machine may read or write it; Windows has no such rights and says that everybody may. */
 const readSecret = (name: string, file: string): string => {
-  const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0;
-  if (process.platform !== 'win32' && (mode & 0o007) !== 0)
+  const text = readText(name, file, 4_096);
+  if (process.platform !== 'win32' && (statSync(file).mode & 0o007) !== 0)
     throw new SettingsError(
-      `${name}: everybody on this machine may read or write ${file}; run chmod 600 ${file}`,
+      `${name}: everybody on this machine may read or write ${file}; run chmod 600 ${file}, or have the secret mounted so (mode 0400)`,
     );
-  return readText(name, file, 4_096);
+  return text;
 };
 
 const readText = (name: string, file: string, maxBytes: number): string => {

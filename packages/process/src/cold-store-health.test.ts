@@ -27,8 +27,14 @@ const open = (head: () => Promise<number | null>, listLatestManifests = async ()
   const pass = (by: number) => {
     ms += by;
   };
+  /** As it is after the look that the question begins. */
+  const describe = async () => {
+    await health.describe();
+    await new Promise(setImmediate);
+    return health.describe();
+  };
   const metric = async () => Number(/^svc_cold_store_known (-?\d+)$/m.exec(await registry.metrics())?.[1]);
-  return { health, metric, warned, looks: () => looks, pass };
+  return { health, describe, metric, warned, looks: () => looks, pass };
 };
 const PACKED = { day: '2026-01-01', manifestHash: HASH };
 
@@ -40,7 +46,7 @@ it('says that the store is the one that days were packed into, and where none wa
       async () => [],
     ),
   ]) {
-    expect(await one.health.describe()).toBe('ok');
+    expect(await one.describe()).toBe('ok');
     expect(await one.metric()).toBe(1);
     expect(one.warned).toEqual([]);
   }
@@ -49,31 +55,41 @@ it('says that the store is the one that days were packed into, and where none wa
 it('says of another one that it is, in a line of the log once, and notices when the right one is there', async () => {
   let size: number | null = null;
   const other = open(async () => size);
-  expect(await other.health.describe()).toContain(ANOTHER);
-  expect(await other.metric()).toBe(0);
+  expect(await other.describe()).toContain(ANOTHER);
+  expect(await other.metric()).toBe(-1);
   // It is asked once a minute, however often it is told.
   expect(other.looks()).toBe(1);
   other.pass(60_001);
-  expect(await other.health.describe()).toContain(ANOTHER);
+  expect(await other.describe()).toContain(ANOTHER);
   expect(other.looks()).toBe(2);
   expect(other.warned).toEqual([expect.stringContaining(`cold.another_store: ${ANOTHER}`)]);
   size = 100;
   other.pass(60_001);
-  expect(await other.health.describe()).toBe('ok');
+  expect(await other.describe()).toBe('ok');
   expect(await other.metric()).toBe(1);
   expect(other.warned).toHaveLength(1);
 });
 
 it('says why a store does not answer, and of a database that does not that it cannot tell', async () => {
   const away = open(() => Promise.reject(new ObjectStoreError('unavailable', 'no such bucket')));
-  expect(await away.health.describe()).toBe('no such bucket');
-  expect(await away.metric()).toBe(0);
+  expect(await away.describe()).toBe('no such bucket');
+  expect(await away.metric()).toBe(-1);
   expect(away.warned).toEqual(['cold.another_store: no such bucket']);
   const blind = open(
     async () => 100,
     () => Promise.reject(new StoreError('unavailable', 'gone')),
   );
-  expect(await blind.health.describe()).toBe('unknown');
-  expect(await blind.metric()).toBe(-1);
+  expect(await blind.describe()).toBe('unknown');
+  expect(await blind.metric()).toBe(0);
   expect(blind.warned).toEqual([]);
+});
+
+it('keeps nobody waiting who asks, however long the store takes', async () => {
+  let answer = (_size: number) => {};
+  const slow = open(() => new Promise((resolve) => (answer = resolve)));
+  expect([await slow.health.describe(), await slow.metric()]).toEqual(['unknown', 0]);
+  await new Promise(setImmediate);
+  answer(100);
+  await new Promise(setImmediate);
+  expect([await slow.health.describe(), await slow.metric()]).toEqual(['ok', 1]);
 });

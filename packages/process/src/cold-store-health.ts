@@ -3,9 +3,8 @@
  * log, metrics and `/readyz`. Without it reads of cold days are 503; nothing else depends on it, so no node is unready.
  */
 import { assertSameStore } from '@svc/cold-ledger';
-import { messageOf, type ObjectStore, type ServiceDeps, StoreError, withinMs } from '@svc/service';
+import { messageOf, type ObjectStore, type ServiceDeps, StoreError } from '@svc/service';
 import { Gauge, type Registry } from 'prom-client';
-import { HEALTH_ANSWER_MS } from './admin-service.ts';
 import type { ContentHealth } from './content-health.ts';
 
 interface ColdStoreDeps {
@@ -20,14 +19,17 @@ const EVERY_MS = 60_000;
 const LOOK_MS = 30_000;
 const UNKNOWN = 'unknown';
 
-/** Looks when it is asked, and answers what it knows while a look takes longer than whoever asks may wait. */
+/**
+ * Looks when it is asked, and answers what it knew before: whoever asks waits for no store, which may hang for all processes at
+ * once. The first answer is therefore `unknown`.
+ */
 export const createColdStoreHealth = (
   registry: Registry,
   { objects, store, log, nowMs = () => performance.now() }: ColdStoreDeps,
 ): ContentHealth => {
   let known = UNKNOWN;
-  let looking: { readonly fromMs: number; readonly found: Promise<string> } | null = null;
-  const look = async (): Promise<string> => {
+  let lookedAtMs = Number.NEGATIVE_INFINITY;
+  const look = async (): Promise<void> => {
     const found = await assertSameStore({ objects, store }, AbortSignal.timeout(LOOK_MS)).then(
       () => 'ok',
       (error: unknown) => (error instanceof StoreError ? UNKNOWN : messageOf(error)),
@@ -35,20 +37,24 @@ export const createColdStoreHealth = (
     if (found !== 'ok' && found !== UNKNOWN && found !== known)
       log.warn('cold.another_store', { problem: found });
     known = found;
-    return found;
   };
-  const describe = (): Promise<string> => {
-    if (looking === null || nowMs() - looking.fromMs > EVERY_MS) looking = { fromMs: nowMs(), found: look() };
-    return withinMs(HEALTH_ANSWER_MS, looking.found, () => known);
+  const tell = (): string => {
+    if (nowMs() - lookedAtMs > EVERY_MS) {
+      lookedAtMs = nowMs();
+      void look();
+    }
+    return known;
   };
   new Gauge({
     name: 'svc_cold_store_known',
-    help: 'Whether SVC_COLD names the store that days were packed into; 0: another one, or it does not answer; -1: not known.',
+    help: 'Whether SVC_COLD names the store that days were packed into; 0: not known; -1: it is another one, or does not answer.',
     registers: [registry],
-    async collect() {
-      const found = await describe();
-      this.set(found === 'ok' ? 1 : found === UNKNOWN ? -1 : 0);
+    // Of several processes the worst.
+    aggregator: 'min',
+    collect() {
+      const found = tell();
+      this.set(found === 'ok' ? 1 : found === UNKNOWN ? 0 : -1);
     },
   });
-  return { describe };
+  return { describe: async () => tell() };
 };

@@ -179,7 +179,16 @@ export class Replica {
     this.#isPolling = true;
     try {
       while (this.#arriving.size > 0) {
-        await this.pools.replicaLooks.run((client) => this.#answerThem(client));
+        let passedBy: StoreError | null = null;
+        await this.pools.replicaLooks
+          .run(async (client) => {
+            passedBy = await this.#answerThem(client);
+            // Its session is closed: the next one may be of a server that is further. Who is left goes on waiting.
+            if (passedBy !== null) throw passedBy;
+          })
+          .catch((error: unknown) => {
+            if (passedBy === null) throw error;
+          });
         if (this.#arriving.size > 0) await delay(POLL_MS);
       }
     } catch (error) {
@@ -190,17 +199,27 @@ export class Replica {
     }
   }
 
-  async #answerThem(client: pg.ClientBase): Promise<void> {
+  /** Answers why the server is passed by, where it is. */
+  async #answerThem(client: pg.ClientBase): Promise<StoreError | null> {
     if (this.#fault !== null) throw new StoreError('unavailable', this.#fault);
     const found = await this.#find(client);
+    let passedBy: StoreError | null = null;
     for (const one of this.#arriving) {
       const { position, giveUpAtMs, resolve, reject } = one;
       const isThere = found !== undefined && covers(found, position);
-      if (!isThere && found?.isStandby === true && performance.now() <= giveUpAtMs) continue;
+      const isLate = performance.now() > giveUpAtMs;
+      if (!isThere && !isLate && found?.isStandby === true) continue;
       this.#arriving.delete(one);
-      if (isThere) resolve();
-      else reject(this.#passBy(client, found, position));
+      if (isThere) {
+        resolve();
+        continue;
+      }
+      passedBy ??= this.#passBy(client, found, position);
+      reject(
+        found?.isStandby === true ? new NoTurnError('the replica did not come to it in time') : passedBy,
+      );
     }
+    return passedBy;
   }
 
   async #find(client: pg.ClientBase): Promise<ReplicaPosition | undefined> {

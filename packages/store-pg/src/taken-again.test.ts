@@ -203,10 +203,14 @@ it('a checkpoint that is dated ahead of the clock stops the restore before it be
   const outside = await loseHead({ checkpoints: [kept] });
   const former = await outside.find('head');
   await expect(restore(deps, outside)).rejects.toThrow(
-    'the checkpoints of 2026-11-20 are dated ahead of this machine’s clock',
+    'the checkpoints of 2026-11-20 are dated ahead of the database’s clock',
   );
   expect(await outside.find('head')).toEqual(former);
-  expect(await restore(deps, outside, { leaveAhead: true })).toMatchObject({
+  await expect(restore(deps, outside, { leaveAhead: { hereMs: closedAtMs } })).rejects.toThrow(
+    'are over by the clock of this machine',
+  );
+  expect(await outside.find('head')).toEqual(former);
+  expect(await restore(deps, outside, { leaveAhead: { hereMs: closedAtMs - 1 } })).toMatchObject({
     restore: { reinstatedDays: [] },
   });
 });

@@ -79,6 +79,9 @@ export const decisionEndpoints = (deps: ServiceDeps, turns: ExportTurns): Handle
     answerDecision(await getOwnDecision(deps, caller, params.did, params.receipt_id)),
 });
 
+/** Of 5,000 rows, some 25 MB. Whoever reads slower gives the place to others, and asks for fewer rows. */
+const EXPORT_MS = 600_000;
+
 const answerExport = (
   turns: ExportTurns,
   caller: Caller,
@@ -89,6 +92,7 @@ const answerExport = (
   return {
     status: 200,
     stream: turns.take(caller, oneAhead(bytes(batches))),
+    streamMs: EXPORT_MS,
     contentType,
     headers: {
       'X-Svc-Rows': String(rowCount),

@@ -20,6 +20,8 @@ export interface Answer {
 /** A body that is made while it is sent, part by part. */
 export interface StreamedAnswer extends Omit<Answer, 'body'> {
   readonly stream: AsyncIterable<string | Uint8Array>;
+  /** How long it may take as a whole, from its first part on; the client is cut then. As long as it likes unless given. */
+  readonly streamMs?: number | undefined;
 }
 
 /** What every exchange of one service shares. */
@@ -128,17 +130,23 @@ export class Exchange {
    * what fails before can still be answered. Rejects when making it fails; the answer is then not ended. When the
    * client goes away or stops reading, no more of the body is made.
    */
-  async sendStream({ stream, ...answer }: StreamedAnswer): Promise<void> {
+  async sendStream({ stream, streamMs, ...answer }: StreamedAnswer): Promise<void> {
     const { response, settings } = this;
     if (this.request.method === 'HEAD') {
       this.#begin(answer, settings.securityHeaders);
       response.end();
       return;
     }
-    for await (const part of stream) {
-      if (response.closed) throw new ClientGone();
-      if (!response.headersSent) this.#begin(answer, settings.securityHeaders);
-      if (!response.write(this.#asSent(part))) await drained(response);
+    let cut: NodeJS.Timeout | undefined;
+    try {
+      for await (const part of stream) {
+        if (response.closed) throw new ClientGone();
+        if (streamMs !== undefined) cut ??= setTimeout(() => response.destroy(), streamMs);
+        if (!response.headersSent) this.#begin(answer, settings.securityHeaders);
+        if (!response.write(this.#asSent(part))) await drained(response);
+      }
+    } finally {
+      clearTimeout(cut);
     }
     if (!response.headersSent) this.#begin(answer, settings.securityHeaders);
     response.end();

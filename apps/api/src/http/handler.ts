@@ -42,6 +42,8 @@ export interface Reply {
   readonly isEmpty?: true;
   /** Instead of a body: one that is made while it is sent. */
   readonly stream?: AsyncIterable<string | Uint8Array>;
+  /** How long that may take as a whole, for whoever reads a little of it all the time. */
+  readonly streamMs?: number;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -11,13 +11,13 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Null: all of it is handed over. Otherwise it is still being made; resolves at its end. */
 export const answer = (exchange: Exchange, reply: Reply): Promise<void> | null => {
-  const { status, contentType = JSON_TYPE, stream } = reply;
+  const { status, contentType = JSON_TYPE, stream, streamMs } = reply;
   if (reply.isEmpty === true) {
     exchange.send({ status, body: '' });
     return null;
   }
   const head = { status, contentType, ...(reply.headers && { headers: reply.headers }) };
-  if (stream !== undefined) return exchange.sendStream({ ...head, stream });
+  if (stream !== undefined) return exchange.sendStream({ ...head, stream, streamMs });
   exchange.send({ ...head, body: reply.rawBody ?? JSON.stringify(reply.body) });
   return null;
 };

@@ -149,6 +149,29 @@ describe('the reader of a stream', () => {
     await expect.poll(() => service.log.join('')).toMatch(/"route":"exportDecisions","status":0/);
   });
 
+  it('that takes a little all the time is cut once the answer has had its time', async () => {
+    const { state, stream } = makeBody(manyMegabytes);
+    const contentType = 'text/csv; charset=utf-8; header=present' as const;
+    const headers = { 'X-Svc-Rows': '2' };
+    const exportDecisions = async () => ({
+      status: 200 as const,
+      stream,
+      contentType,
+      headers,
+      streamMs: 50,
+    });
+    const service = { ...(await startService({ handlers: { exportDecisions } })), state };
+    const { response } = await ask(service);
+    const sip = setInterval(() => response.read(1), 5);
+    try {
+      await expect.poll(() => state.ended).toBe(1);
+      expect(state.made).toBeLessThan(MANY);
+      await expect(readAll(response)).rejects.toMatchObject({ code: 'ECONNRESET' });
+    } finally {
+      clearInterval(sip);
+    }
+  });
+
   it('that takes nothing for too long is cut', async () => {
     const service = await start(manyMegabytes, { stalledClientMs: 50 });
     const { response } = await ask(service);

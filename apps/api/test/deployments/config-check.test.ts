@@ -79,6 +79,8 @@ it('warns of a store that days were not packed into, as a node says that starts 
   try {
     const nodes = await startSeparateNodes(1, database.url, cold);
     const { baseUrl = '', adminUrl = '' } = nodes.processes[0] ?? {};
+    // The look that the start begins.
+    await expect.poll(() => nodes.processes[0]?.log.join('\n')).toContain('"cold.another_store"');
     const [ready, metrics, health] = await Promise.all([
       call(adminUrl, 'GET', '/readyz'),
       call(adminUrl, 'GET', '/metrics'),
@@ -88,7 +90,7 @@ it('warns of a store that days were not packed into, as a node says that starts 
     await nodes.stop();
     expect([ready.status, health.status]).toEqual([200, 200]);
     expect(JSON.parse(ready.text).checks['cold-store']).toContain(sentence);
-    expect(metrics.text).toMatch(/^svc_cold_store_known 0$/m);
+    expect(metrics.text).toMatch(/^svc_cold_store_known -1$/m);
     expect(log).toContain('"cold.another_store"');
     expect(before).toMatch(/^ok {5}packed days$/m);
     expect(check()).toMatch(new RegExp(`^warning packed days:\n.*${sentence}`, 'm'));

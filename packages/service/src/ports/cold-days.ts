@@ -60,9 +60,11 @@ export interface ColdDayRepository {
   markBroken(day: BrokenDay, hours: number): Promise<void>;
   /**
    * Notes that a packed day was read from its objects as it was packed (null), or what differed: then no list below has
-   * it for an hour.
+   * it for an hour. Of a day that was brought back nothing rests on these, and nothing is noted.
    */
   noteProof(day: Day, problem: string | null): Promise<void>;
+  /** Notes why a day could not leave, be cleared or be removed, also of one that was brought back: it is tried again in an hour. */
+  noteFailure(day: Day, problem: string): Promise<void>;
   /** How many days are read from their objects. */
   countCold(): Promise<number>;
   /** Days that could not be packed, and packed ones that were not proven when last read; ascending. */

@@ -74,7 +74,7 @@ it('one that is dated ahead is not put back by itself: it was retracted in the l
   const kept = await keptCheckpoint(statusKeys.signer);
   expect(await list(statusKeys.published, kept, DID, { nowMs: CLOSED_MS - 1 })).toEqual({
     lost: [],
-    ahead: [DAY],
+    ahead: [{ day: DAY, atMs: CLOSED_MS }],
   });
 });
 

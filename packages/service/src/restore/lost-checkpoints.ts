@@ -20,29 +20,29 @@ type Deps = Pick<ServiceDeps, 'store' | 'identity' | 'crypto' | 'clock'>;
 
 export type LostCheckpoint = Omit<CheckpointRecord, 'createdAtMs'>;
 
-/** By ascending days; `ahead`: they are dated later than this machine's clock shows. */
+/** By ascending days; `ahead`: they are dated later than the database's clock shows. */
 export interface LostCheckpoints {
   readonly lost: readonly LostCheckpoint[];
-  readonly ahead: readonly Day[];
+  readonly ahead: readonly { readonly day: Day; readonly atMs: number }[];
 }
 
 /**
  * Those that were kept and are not in this database. One that a repair of the clock has retracted is none of them. One that is
- * dated ahead was made by a clock that ran ahead, and its day goes on, and is closed when it is over; or the clock of this
- * machine is behind, and without it the day would be published twice.
+ * dated ahead was made by a clock that ran ahead, and its day goes on, and is closed when it is over; or the database's
+ * clock is behind, and without it the day would be published twice.
  */
 export const listLostCheckpoints = async (
   deps: Deps,
   kept: readonly FenceRecord[],
 ): Promise<LostCheckpoints> => {
   const lost: LostCheckpoint[] = [];
-  const ahead: Day[] = [];
+  const ahead: { day: Day; atMs: number }[] = [];
   for (const { name: day, kept: row } of [...kept].sort((a, b) => (a.name < b.name ? -1 : 1))) {
     // Nothing but the day was kept: its checkpoint had been retracted by then.
     if (row.jws === undefined || (await deps.store.checkpoints.find(day)) !== null) continue;
     const { iat, ...checkpoint } = readCheckpoint(deps, day, row);
     if (await deps.store.restores.isRetracted(checkpoint.hash)) continue;
-    if (iat * 1_000 > deps.clock.nowMs()) ahead.push(day);
+    if (iat * 1_000 > deps.clock.nowMs()) ahead.push({ day, atMs: iat * 1_000 });
     else lost.push(checkpoint);
   }
   return { lost, ahead };

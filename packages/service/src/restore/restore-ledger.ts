@@ -50,8 +50,11 @@ const LIST_NUMBER_MARGIN = 10_000;
 const SETTLE_DEADLINE_MS = 60_000;
 
 export interface RestoreOptions extends WithholdOptions {
-  /** Checkpoints that are dated ahead of this machine's clock stay away: the clock that signed them ran ahead. */
-  readonly leaveAhead?: boolean;
+  /**
+   * Checkpoints that are dated ahead of the database's clock stay away: the clock that signed them ran ahead. `hereMs`: what another
+   * clock shows, that of whoever says so; those that are over by it are refused all the same.
+   */
+  readonly leaveAhead?: { readonly hereMs: number };
 }
 
 /** Rejects with what stands in the way; then the database is still behind the fence. */
@@ -62,7 +65,7 @@ export const restoreLedger = async (
   logged: LoggedRevocations,
   options: RestoreOptions = {},
 ): Promise<Restore> => {
-  if (options.leaveAhead !== true) await refuseAhead(deps, outside);
+  await refuseAhead(deps, outside, options.leaveAhead?.hereMs ?? Number.POSITIVE_INFINITY);
   const claimed = await claim(deps, outside, span);
   const { lists, checkpoints, revoked, names } = await findFenceRecords(deps, outside);
   const takenAgain = await takeAgain(deps, { lists, revoked, names }, logged, span, options);
@@ -88,12 +91,16 @@ export const restoreLedger = async (
   return { restore: { ...restore, statement }, takenAgain, reservedNames: lostNames, withheld };
 };
 
-const refuseAhead = async (deps: ServiceDeps, outside: FenceStore): Promise<void> => {
+/** Where one is dated ahead of the database's clock, and not later than `hereMs` as well. */
+const refuseAhead = async (deps: ServiceDeps, outside: FenceStore, hereMs: number): Promise<void> => {
   const { ahead } = await listLostCheckpoints(deps, await listFenceRecords(outside, 'checkpoint'));
-  if (ahead.length === 0) return;
+  const refused = ahead.filter(({ atMs }) => atMs <= hereMs).map(({ day }) => day);
+  if (refused.length === 0) return;
+  const shown = (ms: number) => new Date(ms).toISOString();
   throw new Error(
-    `the checkpoints of ${ahead.join(', ')} are dated ahead of this machine’s clock, which shows ${new Date(deps.clock.nowMs()).toISOString()}. ` +
-      'Where that clock is behind, set it right. Where they were signed by a clock that ran ahead, repeat with --leave-ahead: their days are closed again when they are over',
+    `the checkpoints of ${refused.join(', ')} are dated ahead of the database’s clock, which shows ${shown(deps.clock.nowMs())}` +
+      `${Number.isFinite(hereMs) ? `, and are over by the clock of this machine, which shows ${shown(hereMs)}` : ''}. ` +
+      'Where the database’s clock is behind, set it right. Where they were signed by a clock that ran ahead, repeat with --leave-ahead: their days are closed again when they are over',
   );
 };
 

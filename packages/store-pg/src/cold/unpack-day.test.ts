@@ -339,6 +339,14 @@ describe('a day that is packed', () => {
       await stores.first.coldDays.noteProof(day, 'nothing is stored under that name');
       await expire();
       expect(await stores.first.coldDays.listToProve(30, 9, Date.now())).not.toContain(day);
+      expect(await stores.first.coldDays.listBroken()).not.toContainEqual(expect.objectContaining({ day }));
+      // What could not be done with it is named all the same.
+      await stores.first.coldDays.noteFailure(day, 'it could not be cleared');
+      expect(await stores.first.coldDays.listBroken()).toContainEqual({
+        day,
+        problem: 'it could not be cleared',
+      });
+      await tamper(stores.url, 'update cold_days set problem = null, again_at = null where day = $1', [day]);
     },
   );
 

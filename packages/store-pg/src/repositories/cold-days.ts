@@ -48,6 +48,11 @@ const ONLY_COPY = `state = 'cold' and dropped_at is not null`;
 /** Of a day that came back nothing does, however its former objects are. */
 const RESTS_ON_OBJECTS = `state in ('recorded', 'cold')`;
 
+const noteSql = `
+  update cold_days set problem = $2, proven_at = case when $2::text is null then svc_now() else proven_at end,
+    again_at = case when $2::text is not null then svc_now() + interval '1 hour' end
+  where day = $1`;
+
 /** What failed has places of its own: neither kind keeps the other one waiting. */
 const toProveSql = `
   (select day::text as day from cold_days
@@ -118,10 +123,10 @@ export function coldDayRepository(database: Database): ColdDayRepository {
         values: [],
       }),
     async noteProof(day, problem) {
-      const text = `update cold_days set problem = $2, proven_at = case when $2::text is null then svc_now() else proven_at end,
-          again_at = case when $2::text is not null then svc_now() + interval '1 hour' end
-        where day = $1 and ${RESTS_ON_OBJECTS}`;
-      await database.write({ text, values: [day, problem] });
+      await database.write({ text: `${noteSql} and ${RESTS_ON_OBJECTS}`, values: [day, problem] });
+    },
+    async noteFailure(day, problem) {
+      await database.write({ text: `${noteSql} and state != 'broken'`, values: [day, problem] });
     },
     async findToPack(day) {
       return (await database.read<CheckpointRecord>({ text: toPackSql, values: [day] }))[0] ?? null;
