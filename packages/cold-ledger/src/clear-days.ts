@@ -4,13 +4,7 @@
  * leaves a day that is read as before, and objects or a manifest that the next round finds.
  */
 import { type JsonObject, jcs } from '@svc/protocol';
-import {
-  type CheckpointRecord,
-  type ColdManifest,
-  type Day,
-  type ObjectPage,
-  ObjectStoreError,
-} from '@svc/service';
+import { type CheckpointRecord, type ColdManifest, type Day, ObjectStoreError } from '@svc/service';
 import { isOfWhatIsStored } from './find-day-problem.ts';
 import { assertSure, isProven, type LeaveDeps, MAX_DAYS, onDay } from './leave-days.ts';
 import { type ColdDay, parseColdDay } from './manifest.ts';
@@ -18,6 +12,7 @@ import { workOf } from './prove-day.ts';
 import { manifestReader, type ReadManifest } from './read-manifest.ts';
 import { isSureOfStore } from './same-store.ts';
 import { hashOfManifest, manifestFolder, manifestName, problemOf, storeManifest } from './store-manifest.ts';
+import { namesBelow } from './stored-names.ts';
 
 /** Each of them is written; steps of a fraction of a second. */
 const RECEIPTS_PER_STEP = 2_000;
@@ -127,8 +122,6 @@ const isSame = (some: ColdDay['tables'], others: ColdDay['tables']): boolean => 
   return one === other;
 };
 
-const NAMES_A_PAGE = 1_000;
-
 interface StoredManifest {
   readonly name: string;
   readonly recorded: ColdManifest;
@@ -143,19 +136,15 @@ async function* readFolder(
   stop: AbortSignal,
   isWanted: (name: string) => boolean = () => true,
 ): AsyncGenerator<StoredManifest> {
-  for (let after: string | null = null; ; ) {
-    const page: ObjectPage = await objects.list(manifestFolder(of), after, NAMES_A_PAGE, stop);
-    for (const name of page.names.filter(isWanted)) {
-      const bytes = await objects.get(name, stop).catch((error: unknown) => {
-        if (error instanceof ObjectStoreError && isOfWhatIsStored(error)) return Buffer.alloc(0);
-        throw error;
-      });
-      const manifest = Buffer.from(bytes).toString();
-      const day = readOrNull(read, manifest);
-      if (day !== null) yield { name, recorded: { manifest, manifestHash: hashOfManifest(bytes) }, day };
-    }
-    if (page.next === null) return;
-    after = page.next;
+  for await (const name of namesBelow(objects, manifestFolder(of), stop)) {
+    if (!isWanted(name)) continue;
+    const bytes = await objects.get(name, stop).catch((error: unknown) => {
+      if (error instanceof ObjectStoreError && isOfWhatIsStored(error)) return Buffer.alloc(0);
+      throw error;
+    });
+    const manifest = Buffer.from(bytes).toString();
+    const day = readOrNull(read, manifest);
+    if (day !== null) yield { name, recorded: { manifest, manifestHash: hashOfManifest(bytes) }, day };
   }
 }
 

@@ -51,3 +51,4 @@ export {
   type TableName,
 } from './schema.ts';
 export { hashOfManifest, manifestFolder, manifestName } from './store-manifest.ts';
+export { namesBelow } from './stored-names.ts';

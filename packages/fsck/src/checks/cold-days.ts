@@ -4,7 +4,14 @@
  * left there beside is a note, where a packer that was cut off can have left it.
  */
 import { createHash } from 'node:crypto';
-import { type ColdDay, ColdDayReader, findDayProblem, type ReceiptRow, TABLES } from '@svc/cold-ledger';
+import {
+  type ColdDay,
+  ColdDayReader,
+  findDayProblem,
+  namesBelow,
+  type ReceiptRow,
+  TABLES,
+} from '@svc/cold-ledger';
 import type { ReceiptId } from '@svc/protocol';
 import type { ObjectStore } from '@svc/service';
 import type { Check, CheckContext } from '../check.ts';
@@ -16,7 +23,6 @@ import type { PinSums } from './pin-sums.ts';
 import { pinOfReceipt } from './pins.ts';
 import { manifestReaderOf, textOfError } from './read-manifest.ts';
 import { checkReceipts, type ListedReceipt } from './receipts.ts';
-import { namesBelow } from './stored-names.ts';
 
 interface Row extends RecordedDay {
   readonly isCold: boolean;

@@ -16,13 +16,13 @@ import {
   isOfWhatIsStored,
   manifestFolder,
   manifestName,
+  namesBelow,
 } from '@svc/cold-ledger';
 import type { Sha256 } from '@svc/protocol';
 import { type CheckpointRecord, type ObjectStore, ObjectStoreError } from '@svc/service';
 import type { CheckContext } from '../check.ts';
 import { BESIDE_RECEIPTS, type BesideReceipts, comparePacked, placeOf } from './cold-facts.ts';
 import { manifestReaderOf, textOfError } from './read-manifest.ts';
-import { namesBelow } from './stored-names.ts';
 
 /** What the database has of a packed day. */
 export interface RecordedDay extends Pick<CheckpointRecord, 'day' | 'hash' | 'root' | 'contentRoot'> {

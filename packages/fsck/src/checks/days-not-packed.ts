@@ -13,6 +13,7 @@ import {
   hashOfManifest,
   isOfWhatIsStored,
   manifestFolder,
+  namesBelow,
 } from '@svc/cold-ledger';
 import type { Sha256 } from '@svc/protocol';
 import { type CheckpointRecord, type ObjectStore, ObjectStoreError } from '@svc/service';
@@ -20,7 +21,6 @@ import type { Check, CheckContext } from '../check.ts';
 import { comparePacked } from './cold-facts.ts';
 import { compareListed } from './listed-receipts.ts';
 import { manifestReaderOf, textOfError } from './read-manifest.ts';
-import { namesBelow } from './stored-names.ts';
 
 /** A clock that was ahead may have had days packed that are still to come. */
 const DAYS = `
