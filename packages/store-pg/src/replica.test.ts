@@ -367,6 +367,45 @@ it('a report waits for its own position, and not for that of whoever came after 
   }
 });
 
+it('the session that looks at a server that lags is closed, so that the next may be of another; this is no fault of the replica', async () => {
+  let [lsn, closed] = [10, 0];
+  const client = { query: async () => ({ rows: [{ isStandby: true, lsn: 10, marks: ['m'] }] }) };
+  const pool = { run: async (work: (session: unknown) => unknown) => work(client), close: async () => {} };
+  // A session is closed when the work in it fails.
+  const looks = {
+    ...pool,
+    run: (work: (session: unknown) => Promise<unknown>) =>
+      work(client).catch((error: unknown) => {
+        closed += 1;
+        throw error;
+      }),
+  };
+  // The report alone needs what the server has not replayed; looks at its health need nothing.
+  const read = async () => {
+    const row = { lsn, mark: 'm', isDue: false };
+    lsn = 10;
+    return [row] as never;
+  };
+  const replica = new Replica({
+    url: standby.url,
+    primary: { read, write: async () => [] },
+    pools: { replicaReads: pool, replicaLooks: looks } as never,
+    catchUpMs: 30,
+    lateMs: 60_000,
+    onChange: () => {},
+  });
+  try {
+    await until(() => replica.state.fault === null);
+    expect(closed).toBe(0);
+    lsn = 20;
+    expect(await replica.report(async () => 'read', null)).toBeNull();
+    expect(replica.state.fault).toBeNull();
+    await until(() => closed > 0);
+  } finally {
+    await replica.close();
+  }
+});
+
 it('a report that waits for objects holds no session of the replica, and has one in step again for its next statement', async () => {
   let lsn = 20;
   const asked: string[] = [];

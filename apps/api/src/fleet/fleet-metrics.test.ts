@@ -1,3 +1,5 @@
+import { createColdStoreHealth } from '@svc/process';
+import type { Sha256 } from '@svc/protocol';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { addUp, addUpFormer, lasting } from './fleet-metrics.ts';
@@ -57,6 +59,26 @@ describe('the metrics of several processes', () => {
   ])('broken days %j are %i: no answer of storage is never hidden', async (days, expected) => {
     const of = await Promise.all(days.map((count) => told({ svc_content_broken_days: count })));
     expect(await lines(addUp(of, [], []))).toContain(`svc_content_broken_days ${expected}`);
+  });
+
+  it.each([
+    ['is another one for one of them', [100, null], -1],
+    ['is the right one for all', [100, 100], 1],
+  ] as const)('where the store of cold days %s, so it is for the fleet', async (_, sizes, expected) => {
+    const of = await Promise.all(
+      sizes.map(async (size) => {
+        const registry = new Registry();
+        const manifest = { day: '2026-01-01', manifestHash: `sha256:${'1'.repeat(64)}` as Sha256 };
+        const { describe: look } = createColdStoreHealth(registry, {
+          objects: { head: async () => size },
+          store: { coldDays: { listLatestManifests: async () => [manifest] } },
+          log: { warn: () => {} },
+        });
+        await expect.poll(look).not.toBe('unknown');
+        return (await registry.getMetricsAsJSON()) as unknown as readonly MetricSnapshot[];
+      }),
+    );
+    expect(await lines(addUp(of, [], []))).toContain(`svc_cold_store_known ${expected}`);
   });
 
   it('keep the counts of those that ended, and nothing else of them', async () => {
