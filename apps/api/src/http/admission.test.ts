@@ -55,7 +55,7 @@ const OVERLOAD = [
   { seconds: 10, perSecond: 120 },
 ];
 
-describe('three times what the service can do, for a minute', () => {
+describe('three times what the service can do, for a third of a minute or a whole one', () => {
   const limited = simulate(new Admission(), OVERLOAD);
   it('four fifths of what it can do are still answered in time, and nothing is late after the first seconds', () => {
     expect(limited(10_000, 65_000).goodPerSecond).toBeGreaterThan(0.8 * 200);
