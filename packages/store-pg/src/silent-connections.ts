@@ -11,8 +11,8 @@
  *   server end its statement by then, and closing the connection would end nothing and cost a new session.
  * - The connection is lost without a word, and others may be with it, in every pool. So whenever one is silent all idle
  *   ones are asked too. Opening a session takes a server far longer than a word on one that is open: an idle connection
- *   that was asked before and is silent still is lost, however slow the server is. It is closed before somebody waits
- *   for it in vain.
+ *   that was asked before, and is silent still a moment after the new session has answered, is lost, however slow the
+ *   server is. It is closed before somebody waits for it in vain.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { withinMs } from '@svc/service';
@@ -32,6 +32,8 @@ const SESSION_KEPT_MS = 1_000;
  */
 const SLOW_KEPT_MS = 60_000;
 const AT_WORK_MS = 2_000;
+/** The process behind an idle connection may get its turn of the processor after the one that is new. */
+const TURN_MS = 100;
 
 const atWorkSql = `
   select pid, wait_event is not distinct from 'SyncRep' as "isWaiting" from pg_stat_activity
@@ -114,9 +116,10 @@ export class SilentConnections {
     if (this.#session !== null && (await this.#askOver(this.#session, false).catch(() => false))) return;
     this.#closeSession();
     for (const client of this.#idle) this.#probe(client);
-    const probed = [...this.#probes.keys()];
+    const probed = [...this.#probes];
     await this.#askOver(await this.#openSession(), true);
-    const lost = probed.filter((client) => this.#probes.has(client));
+    await withinMs(TURN_MS, Promise.all(probed.map(([, isAnswered]) => isAnswered)), () => {});
+    const lost = probed.flatMap(([client]) => (this.#probes.has(client) ? [client] : []));
     this.#isNoneLost &&= lost.length === 0;
     for (const client of lost) client.destroy(new Error('a connection was lost without a word'));
   }

@@ -252,7 +252,7 @@ it.runIf(isDeep)(
     }
     const npm = (...args: string[]) => run('npm', ['run', '--silent', ...args], { cwd: shop });
     expect(await npm('types')).toMatchObject({ stdout: '' });
-    expect((await npm('test')).stdout).toMatch(/^# pass 4$.*^# fail 0$/ms);
+    expect((await npm('test')).stdout).toMatch(/^# pass 5$.*^# fail 0$/ms);
     writeFileSync(join(shop, 'shop.ts'), 'mine');
     await expect(create()).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('not empty') });
     expect(readFileSync(join(shop, 'shop.ts'), 'utf8')).toBe('mine');
