@@ -5,6 +5,7 @@ import { routes } from '@svc/contract';
 import {
   ALARMING_EVENTS,
   createColdHealth,
+  createColdStoreHealth,
   createDeliveryMetrics,
   createFenceMetrics,
   createJobMetrics,
@@ -111,9 +112,11 @@ beforeAll(async () => {
   const jobs = createJobMetrics(registry, maintenanceJobs(deployment.process.service));
   jobs.record({ job: 'close-days', outcome: 'done', durationMs: 1, result: { closed: 1 } });
   createRunReporter(pino({ enabled: false }), registry);
-  createColdHealth(registry, deployment.process.service.store.coldDays);
-  createDeliveryMetrics(registry, deployment.process.service.store.events, true);
-  createPendingApprovals(registry, deployment.process.service.store.approvals);
+  const { store } = deployment.process.service;
+  createColdHealth(registry, store.coldDays);
+  createColdStoreHealth(registry, { store, objects: { head: async () => null }, log: { warn: () => {} } });
+  createDeliveryMetrics(registry, store.events, true);
+  createPendingApprovals(registry, store.approvals);
   createFenceMetrics(registry, { unkeptForMs: () => 0 });
   const state = { fault: null, behindMs: 0, reads: { replica: 1, primary: 1 } };
   createReplicaMetrics(registry, { describeReplica: () => state });
