@@ -14,6 +14,7 @@ import { ADMIN_TOKEN, DOMAIN } from '../world/api-node.ts';
 import { bodyFor, CALL, issueBudget, usesOf } from '../world/budgets.ts';
 import { closeToday } from '../world/close-today.ts';
 import { withSeparateNodes } from '../world/deployment.ts';
+import { createKeyedPrincipal } from '../world/keyed-principal.ts';
 import { runProgramBeside } from '../world/run-program.ts';
 import { type Known, tamperings } from '../world/tamperings.ts';
 import { issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
@@ -36,9 +37,11 @@ let grantId: string;
 let consumedId: string;
 let budgetId: string;
 let orgId: string;
+let takenBack: Pick<Known, 'revokedKeyId' | 'disabledAgent' | 'retiredKid'>;
 const today = daysAgo(0);
 const known = (): Known => ({
   ...{ allowId, grantId, consumedId, budgetId, orgId, today },
+  ...takenBack,
   ...{ principal: tenants.principalDid, relyingParty: tenants.rpDid },
 });
 
@@ -72,6 +75,7 @@ beforeAll(async () => {
   [budgetId, consumedId] = [budget.grantId, consumed.receipt_id];
   await tenants.principal.grants.revoke(grant.grantId);
   await releaseClaim();
+  takenBack = await takeBack();
   const closed = await closeToday(deployment, dataDir, async (service) => {
     const { store } = service;
     await store.restores.insert(await statedRestore(service));
@@ -80,6 +84,25 @@ beforeAll(async () => {
   });
   expect(closed).toEqual({ closed: [today], latest: today });
 });
+
+/** Of a Principal of its own: one of its two keys, its Agent, and the key that asks for it. */
+const takeBack = async (): Promise<typeof takenBack> => {
+  const { kids, key, signingWith } = await createKeyedPrincipal(deployment, 2, tenants, orgId);
+  const [retiredKid = ''] = kids;
+  const { did: disabledAgent } = signingWith(1).agent;
+  const { json: me } = await deployment.call('GET', '/api-keys', { key });
+  const [{ key_id: revokedKeyId = '' } = {}] = me.keys as readonly { key_id?: string }[];
+  await deployment.call('POST', '/agents', { key, body: { did: disabledAgent } });
+  const statuses = [];
+  for (const path of [
+    `/keys/${encodeURIComponent(retiredKid)}/retire`,
+    `/agents/${disabledAgent}/disable`,
+    `/api-keys/${revokedKeyId}/revoke`,
+  ])
+    statuses.push((await deployment.call('POST', path, { key })).status);
+  expect(statuses).toEqual([200, 200, 200]);
+  return { revokedKeyId, disabledAgent, retiredKid };
+};
 
 /** A Principal that never proved its domain, with a list that has published a revocation. */
 const releaseClaim = async () => {

@@ -8,6 +8,10 @@ export interface Known {
   readonly consumedId: string;
   readonly budgetId: string;
   readonly orgId: string;
+  /** What was taken back: a key of the API, an Agent, a signing key. */
+  readonly revokedKeyId: string;
+  readonly disabledAgent: string;
+  readonly retiredKid: string;
   readonly principal: string;
   readonly relyingParty: string;
   readonly today: string;
@@ -45,6 +49,13 @@ const gone = (table: string, checkName: string, where: (known: Known) => string)
   found: [checkName, where],
   change: `create table saved as select * from ${table}; delete from ${table}`,
   undo: `insert into ${table} select * from saved; drop table saved`,
+});
+
+const takenBack = (what: string, table: string, column: string, found: Tampering['found'][1]): Tampering => ({
+  what: `${what} in force again`,
+  found: ['acts', found],
+  change: `create table saved as select * from ${table} where ${column} is not null; update ${table} set ${column} = null`,
+  undo: `update ${table} t set ${column} = s.${column} from saved s where to_jsonb(t) - '${column}' = to_jsonb(s) - '${column}'; drop table saved`,
 });
 
 const ofToday = ({ today }: Known) => today;
@@ -120,8 +131,8 @@ export const tamperings: readonly Tampering[] = [
     ofList,
   ]),
   row('status_lists', 'another Principal', `principal = 'did:web:other.example'`, ['status lists', ofList]),
-  row('status_lists', 'another number', 'number = 7', ['status lists', ofList]),
-  row('status_lists', 'an entry to be given out again', 'next_ordinal = next_ordinal - 1', [
+  row('status_lists', 'another number', 'number = number + 7', ['status lists', ofList]),
+  row('status_lists', 'an entry to be given out again', 'next_ordinal = greatest(next_ordinal - 1, 0)', [
     'status lists',
     ofList,
   ]),
@@ -167,6 +178,15 @@ export const tamperings: readonly Tampering[] = [
     'revocation_recorded_at = null, revoked_at = null',
     ['acts', ({ grantId }) => grantId],
   ),
+  takenBack('an API key that was revoked', 'api_keys', 'revoked_at', ({ revokedKeyId }) => revokedKeyId),
+  takenBack('an Agent that was disabled', 'agents', 'disabled_at', ({ disabledAgent }) => disabledAgent),
+  {
+    what: 'a key that was retired in force again',
+    found: ['acts', ({ retiredKid }) => retiredKid],
+    change: `create table saved as select * from principal_keys where state = 'retired';
+      update principal_keys set state = 'active' where state = 'retired'`,
+    undo: `update principal_keys k set state = s.state from saved s where s.kid = k.kid; drop table saved`,
+  },
   row('grants', 'another entry', 'status_index = (status_index + 1) % 131072', ['status lists', ofList]),
   row('grants', 'another Agent', `agent = 'did:key:z6Mkother'`, ['revocations', ({ allowId }) => allowId]),
   row('grants', 'an earlier revocation', `revoked_at = revoked_at - interval '1 day'`, [

@@ -135,23 +135,34 @@ const RULES: readonly Rule[] = [
   {
     name: 'acts',
     promise:
-      'what the audit log says was revoked or compromised is so, or went with a Principal that was released',
-    countSql: `select count(*) from audit_events where action in ('grant.revoke', 'key.compromise')`,
+      'what the audit log says was revoked, disabled, retired or compromised is so, or went with a Principal that was released',
+    countSql: `select count(*) from audit_events
+      where action in ('grant.revoke', 'key.compromise', 'key.retire', 'agent.disable', 'api_key.revoke')`,
+    // An API key that is gone opens nothing. A name that was released may be claimed again, with keys and Agents of the same names.
     faultSql: `
       select a.target as "where", 'it is not so, whatever ' || a.action || ' ' || a.event_id || ' says' as problem
       from audit_events a
       left join grants g on a.action = 'grant.revoke' and g.id = a.target
-      left join principal_keys k on a.action = 'key.compromise' and k.kid = a.target
-      where ((a.action = 'grant.revoke' and g.revocation_recorded_at is null)
-          or (a.action = 'key.compromise' and k.state is distinct from 'compromised'))
-        and not (g.id is null and k.kid is null and exists (
+      left join principal_keys k on a.action in ('key.compromise', 'key.retire') and k.kid = a.target
+      left join agents d
+        on a.action = 'agent.disable' and d.did = a.target and d.principal = a.details ->> 'principal'
+      left join api_keys s on a.action = 'api_key.revoke' and s.key_id = a.target
+      where case a.action
+          when 'grant.revoke' then g.revocation_recorded_at is null
+          when 'key.compromise' then k.state is distinct from 'compromised'
+          when 'key.retire' then coalesce(k.state, 'active') = 'active'
+          when 'agent.disable' then d.disabled_at is null
+          when 'api_key.revoke' then s.key_id is not null and s.revoked_at is null
+          else false end
+        and not (g.id is null and s.key_id is null and exists (
           select from audit_events r
           where r.action = 'principal.verify' and r.details ->> 'claim' in ('released', 'expired', 'yielded')
             and r.occurred_at >= a.occurred_at - interval '1 hour'
-            and array[r.target, r.details ->> 'org_id'] && (
-              select array_agg(v.did) from audit_events o,
-                unnest(array[o.actor_did, o.details ->> 'principal', split_part(o.target, '#', 1)]) as v (did)
-              where o.target = a.target)))`,
+            and case when a.action = 'agent.disable' or k.kid is not null then r.target = a.details ->> 'principal'
+              else array[r.target, r.details ->> 'org_id'] && (
+                select array_agg(v.did) from audit_events o,
+                  unnest(array[o.actor_did, o.details ->> 'principal', split_part(o.target, '#', 1)]) as v (did)
+                where o.target = a.target) end))`,
   },
   {
     name: 'callers',
