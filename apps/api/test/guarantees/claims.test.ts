@@ -2,11 +2,12 @@
  * Nobody decides, or keeps others from deciding, under a DID that is not theirs (protocol §13, Claims). A thief has an
  * org:admin key, the owner has one of another org and the domain.
  */
+import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc/sdk-principal';
 import { alterFunction } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
 import { randomSlug, withOwnDeployment } from '../world/deployment.ts';
-import { PROOF, startPrincipalHost } from '../world/principal-host.ts';
+import { DID_DOCUMENT, didDocument, PROOF, startPrincipalHost } from '../world/principal-host.ts';
 import { issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 
 const host = await startPrincipalHost();
@@ -141,7 +142,6 @@ describe.each(PATHS)('POST %s of a DID that another org has claimed', (path) => 
 it('nothing that was made under a claim outlives it: no Grant, no Agent, no mark on the owner’s keys', async () => {
   const did = newDid();
   const multikey = tenants.agent.did.slice('did:key:'.length);
-  const { didDocument, DID_DOCUMENT } = await import('../world/principal-host.ts');
   host.pages.set(DID_DOCUMENT, didDocument(did, [{ publicKeyMultibase: multikey }]));
   const stolen = await create('/principals', thief, did);
   const key = String(stolen.json.api_key);
@@ -169,6 +169,33 @@ it('nothing that was made under a claim outlives it: no Grant, no Agent, no mark
   // What the former claimant did under this DID is not the new one's to read.
   const { events } = (await deployment.call('GET', '/audit', { key: own })).json as { events: object[] };
   expect(events).toMatchObject([{ action: 'grant.allocate', target: fresh.id }]);
+  host.pages.delete(DID_DOCUMENT);
+});
+
+it('a node that has met the claim knows its former Principal from the one that has proven the domain', async () => {
+  const did = newDid();
+  const { privateJwk, registration } = await generatePrincipalKey();
+  host.pages.set(DID_DOCUMENT, didDocument(did, [registration]));
+  const signer = signerFromJwk(privateJwk, `${did}#key-1`);
+  const decideUnder = async (apiKey: string) => {
+    const { baseUrl } = deployment.process;
+    const principal = createPrincipalClient({ baseUrl, apiKey, signer });
+    const holder = { ...tenants, principalDid: did, principal };
+    const body = await verifyBody(holder, await issueGrant(holder));
+    return receiptOf(await deployment.call('POST', '/verify', { key: tenants.rpKey, body }));
+  };
+  const claimed = String((await create('/principals', thief, did)).json.api_key);
+  // As many changes as the proof of the domain makes.
+  const pause = { scope: 'principal', subject: did };
+  expect((await deployment.call('POST', '/pauses', { key: claimed, body: pause })).status).toBe(200);
+  expect(await decideUnder(claimed)).toMatchObject({ reason: 'ISSUER_UNVERIFIED' });
+
+  publish(did, tokenIn((await create('/principals', owner, did)).text));
+  const own = String((await create('/principals', owner, did)).json.api_key);
+  expect(await decideUnder(own)).toMatchObject({
+    decision: 'ALLOW',
+    principal: { id: did, verification: 'domain' },
+  });
   host.pages.delete(DID_DOCUMENT);
 });
 

@@ -30,13 +30,14 @@ const heldSinceSql = `
   ))) as ms
   from principals p where p.did = $1`;
 
+/** Versions begin at the time, in milliseconds: whoever remembers an earlier Principal of that DID has another one. */
 const insertSql = `
   with inserted as (
     insert into principals (did, kind, domain, slug, verification_state, verified_since, last_checked_at,
-      verification_token, org_id, may_be_named, document_hash, document_resolved_at, claim_expires_at)
+      verification_token, org_id, may_be_named, document_hash, document_resolved_at, claim_expires_at, version)
     select $1, $2, $3, $4, $5, case $5 when 'verified' then now end, case $5 when 'verified' then now end,
       $6, $7, $8, $9, case when $9::text is not null then now end,
-      to_timestamp($12::bigint / 1000.0)
+      to_timestamp($12::bigint / 1000.0), svc_ms(now)
     from svc_now() as now
     returning did
   )
