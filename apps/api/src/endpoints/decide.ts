@@ -16,3 +16,7 @@ export const decidedOf = ({ receiptId, decision, reason, replayed }: VerifyAnswe
   reason,
   isRepeat: replayed,
 });
+
+/** What tells a stored answer from a decision of now. */
+export const repeatHeader = (isRepeat: boolean): Readonly<Record<string, string>> =>
+  isRepeat ? { 'Svc-Idempotent-Replay': 'true' } : {};

@@ -3,7 +3,7 @@ import { formatTimestamp } from '@svc/protocol';
 import type { CapabilityFit } from '@svc/protocol/explain';
 import type { DryRun, Verifier } from '@svc/service';
 import { type HandlersOf, reasonLink } from '../http/index.ts';
-import { type Decide, decidedOf, idempotencyOf } from './decide.ts';
+import { type Decide, decidedOf, idempotencyOf, repeatHeader } from './decide.ts';
 
 export const verifyEndpoints = (
   decide: Decide,
@@ -16,7 +16,7 @@ export const verifyEndpoints = (
     noteDecision(decidedOf(answer));
     const told = {
       ...(answer.reason !== null && { Link: reasonLink(answer.reason, publicBaseUrl) }),
-      ...(answer.replayed && { 'Svc-Idempotent-Replay': 'true' }),
+      ...repeatHeader(answer.replayed),
     };
     return { status: 200, rawBody: answer.text, headers: told };
   },

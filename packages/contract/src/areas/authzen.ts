@@ -1,6 +1,6 @@
 /** OpenID AuthZEN Authorization API 1.0 over `/verify` (interface §Endpoints, Verify). */
 import { z } from 'zod';
-import { idempotencyKey } from '../formats.ts';
+import { idempotencyKey, repeatHeader } from '../formats.ts';
 import {
   authZenAnswer,
   authZenBatchRequest,
@@ -34,7 +34,7 @@ export const authZenRoutes = {
     }),
     body: authZenRequest,
     bodyReading: 'authzen',
-    responses: { 200: json(authZenResponse, 'The decision, with its Receipt.') },
+    responses: { 200: json(authZenResponse, 'The decision, with its Receipt.', repeatHeader) },
     errors: {
       INVALID_REQUEST:
         'The request does not map to a verification, or is not `application/json`. Nothing was evaluated.',

@@ -1,6 +1,6 @@
 /** `POST /verify` (interface §Endpoints, Verify). */
 import { z } from 'zod';
-import { idempotencyKey } from '../formats.ts';
+import { idempotencyKey, repeatHeader } from '../formats.ts';
 import { dryRun } from '../resources/dry-run.ts';
 import { receipt } from '../resources/receipt.ts';
 import { verifyRequest } from '../resources/verify-request.ts';
@@ -32,8 +32,7 @@ export const verifyRoutes = {
     bodyReading: 'envelope',
     responses: {
       200: json(receipt, 'The decision, ALLOW or DENY, as a signed Receipt.', {
-        'Svc-Idempotent-Replay':
-          '`true` when this is the stored answer to an earlier request with the same key.',
+        ...repeatHeader,
         Link: '`rel="help"`, on a DENY alone: the page of the guide about its `reason`, with its remedy.',
       }),
     },

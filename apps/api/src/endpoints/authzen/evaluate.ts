@@ -2,7 +2,7 @@
 import { PLACES, type Routes } from '@svc/contract';
 import type { Idempotency, RpCaller, ServiceIdentity, VerifyOptions } from '@svc/service';
 import { ApiError, type Decided, type Handler } from '../../http/index.ts';
-import { type Decide, decidedOf, idempotencyOf } from '../decide.ts';
+import { type Decide, decidedOf, idempotencyOf, repeatHeader } from '../decide.ts';
 import { type AuthZenRequest, type AuthZenResponse, presentEvaluation, toVerifyRequest } from './mapping.ts';
 
 /** One evaluation. Throws INVALID_REQUEST where the request does not map to a verification. */
@@ -27,6 +27,12 @@ export const evaluateAccess =
   (evaluate: EvaluateOne): Handler<Routes['evaluateAccess']> =>
   async ({ caller, body, bodyText, headers, answerByMs, noteOutsideWait, noteDecision }) => {
     const idempotency = idempotencyOf(headers['idempotency-key'], bodyText);
-    const options = { answerByMs, noteOutsideWait, noteDecision };
-    return { status: 200, body: await evaluate(caller, body, idempotency, options) };
+    let isRepeat = false;
+    const note = (decided: Decided) => {
+      ({ isRepeat } = decided);
+      noteDecision(decided);
+    };
+    const options = { answerByMs, noteOutsideWait, noteDecision: note };
+    const evaluation = await evaluate(caller, body, idempotency, options);
+    return { status: 200, body: evaluation, headers: repeatHeader(isRepeat) };
   };

@@ -89,7 +89,7 @@ describe('one evaluation', () => {
     expect(verified.json).toMatchObject({ decision: 'DENY', reason: 'PROOF_REPLAYED' });
   });
 
-  it('gives the same decision to the same request under its Idempotency-Key', async () => {
+  it('gives the same decision to the same request under its Idempotency-Key, and marks every repeat', async () => {
     const asked = await permitted();
     const more = { headers: { 'idempotency-key': 'authzen-1' } };
     const answers = [
@@ -99,6 +99,8 @@ describe('one evaluation', () => {
     ];
     expect(answers.map(({ json }) => json.decision)).toEqual([true, true, true]);
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    const marks = answers.map(({ headers }) => headers['svc-idempotent-replay']);
+    expect(marks).toEqual([undefined, 'true', 'true']);
     expect((await post(ONE, await permitted(), more)).status).toBe(409);
   });
 
