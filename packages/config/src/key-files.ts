@@ -7,6 +7,7 @@ import {
   constants,
   existsSync,
   fstatSync,
+  fsyncSync,
   openSync,
   readFileSync,
   renameSync,
@@ -126,31 +127,48 @@ export const newPrivateJwk = () => generateKeyPairSync('ed25519').privateKey.exp
 
 /**
  * A new file for whoever reads the set: with the set's owner and rights, where there is one. Otherwise a key that root
- * makes could not be read by the service. Throws what the file system throws, and nothing is left then.
+ * makes could not be read by the service. It is on disk when this returns, as the only copy of a private key must be
+ * before the set names it. Throws what the file system throws, and nothing is left then.
  */
 const writeBeside = (setPath: string, path: string, text: string): void => {
   const set = statSync(setPath, { throwIfNoEntry: false });
-  writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
-  if (set === undefined || isWindows) return;
+  writeFileSync(path, text, { mode: 0o600, flag: 'wx', flush: true });
   try {
-    chownSync(path, set.uid, set.gid);
-    chmodSync(path, set.mode & 0o770);
+    if (set !== undefined && !isWindows) {
+      chownSync(path, set.uid, set.gid);
+      chmodSync(path, set.mode & 0o770);
+    }
+    flushFolder(dirname(path));
   } catch (error) {
     rmSync(path, { force: true });
     throw error;
   }
 };
 
-/** Appears whole or not at all, with the owner of before and never with more rights. Throws what the file system throws. */
+/** As far as the file system does that: Windows and some network drives do not, and what was written stays written. */
+const flushFolder = (path: string): void => {
+  let folder: number | undefined;
+  try {
+    folder = openSync(path, 'r');
+    fsyncSync(folder);
+  } catch {
+    // The file itself is on disk by then.
+  } finally {
+    if (folder !== undefined) closeSync(folder);
+  }
+};
+
+/** Appears whole or not at all, also where the power fails, with the owner of before and never with more rights. Throws what the file system throws. */
 export const replaceFile = (path: string, text: string): void => {
   const file = openSync(path, 'r');
   const { mode, uid, gid } = fstatSync(file);
   closeSync(file);
   const draft = `${path}.${process.pid}.new`;
-  writeFileSync(draft, text, { mode: mode & 0o770 & ~OTHERS, flag: 'wx' });
+  writeFileSync(draft, text, { mode: mode & 0o770 & ~OTHERS, flag: 'wx', flush: true });
   try {
     if (!isWindows) chownSync(draft, uid, gid);
     renameSync(draft, path);
+    flushFolder(dirname(path));
   } catch (error) {
     rmSync(draft, { force: true });
     throw error;

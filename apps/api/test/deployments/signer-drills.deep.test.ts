@@ -259,4 +259,18 @@ describe.each(PLACES)('keys in $name', (place) => {
         expect.stringMatching(/would take [4-9]\d{3} bytes to sign, and this deployment signs 4096 at most/),
       ]);
   });
+
+  it.runIf(place.away !== null)(
+    'gone for good: a key in a file is put in front at once, and nodes start with it',
+    async () => {
+      place.away?.(keys()[0]?.private_key ?? '');
+      expect((await verifyOn().catch(() => ({ status: 503 }))).status).toBe(503);
+      await succeed('keys', 'create', 'receipt', '--private-key', 'file:');
+      await succeed('keys', 'rotate', 'receipt-4', '--now');
+      await restart();
+      await signedOnEachNodeBy('receipt-4');
+      expect(verifyReceipt(before, await didDocument())).toMatchObject({ ok: true });
+    },
+    90_000,
+  );
 });
