@@ -31,7 +31,7 @@ import {
 import type { Logger } from 'pino';
 import { VECTORS } from './compose.ts';
 import { environmentOf } from './demonstration/environment.ts';
-import { report } from './demonstration/report.ts';
+import { report, urlOfListener } from './demonstration/report.ts';
 import { createTenants, type Tenants } from './demonstration/tenants.ts';
 import { openTerminalLog } from './demonstration/terminal-log.ts';
 import { freshVerifyBody, type Walkthrough, walkThrough } from './demonstration/walkthrough.ts';
@@ -110,7 +110,7 @@ const startAll = async (
 };
 
 const demonstrate = async ({ api, config, secrets, notes }: RunningApi): Promise<void> => {
-  const baseUrl = `http://${config.host}:${api.address.port}`;
+  const baseUrl = urlOfListener(config.host, api.address.port);
   const didDocument: unknown = await (await fetch(`${baseUrl}/.well-known/did.json`)).json();
   const tenants = await createTenants(baseUrl, secrets.adminToken, api.service.identity.did);
   const { shown, openGrant } = await walkThrough(tenants, didDocument);
@@ -127,7 +127,7 @@ const demonstrate = async ({ api, config, secrets, notes }: RunningApi): Promise
   console.log(
     report({
       ...service,
-      adminUrl: `http://${config.adminHost}:${api.adminAddress.port}`,
+      adminUrl: urlOfListener(config.adminHost, api.adminAddress.port),
       hasPlayground: config.demo,
       shown,
       relyingPartyKey: tenants.relyingPartyKey,

@@ -8,6 +8,8 @@ import { programVersion } from './program-version.ts';
  * reckons, and the first event would be missed.
  */
 export const ALARMING_EVENTS = [
+  'authzen.failed',
+  'authzen.not_evaluated',
   'checkpoint.mismatch',
   'clock.not_marked',
   'clock.not_read',

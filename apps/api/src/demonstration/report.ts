@@ -1,4 +1,5 @@
 /** What a person sees after `npm start`. */
+import { isIPv6 } from 'node:net';
 import type { Shown } from './walkthrough.ts';
 
 export interface ReportInput {
@@ -17,6 +18,10 @@ export interface ReportInput {
   /** What is unusual about this start. */
   readonly notes: readonly string[];
 }
+
+/** Where this machine reaches what listens there: an IPv6 address stands in brackets (RFC 3986 §3.2.2). */
+export const urlOfListener = (host: string, port: number): string =>
+  `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
 
 const RULE = '─'.repeat(78);
 
