@@ -120,8 +120,18 @@ export async function countUsage(databaseUrl: string, receipts: number, progress
   );
   try {
     await withSession(databaseUrl, async (session) => {
+      const namesOf = async (condition: string): Promise<string> => {
+        const { rows } = await session.query<{ name: string }>(
+          `select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace
+             and not relispartition and ${condition}`,
+        );
+        return rows.map(({ name }) => name).join(', ');
+      };
+      const sums = await namesOf(`relname like 'usage%'`);
       const countSealed = async () => {
         const { rows } = await session.query('select svc_count_usage($1)::integer as counted', [STEP]);
+        // Between the steps of a day autovacuum takes what the former sums were.
+        await session.query(`vacuum ${sums}`);
         done += rows[0]?.counted;
         return rows[0]?.counted as number;
       };
@@ -129,11 +139,7 @@ export async function countUsage(databaseUrl: string, receipts: number, progress
       const clock = { nowMs: () => Date.now(), resync: async () => {} };
       await rollUpUsage({ store: { ...store, usage }, clock }, new AbortController().signal);
       // Each day was vacuumed when it was full.
-      const { rows } = await session.query<{ name: string }>(
-        `select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace
-           and not relispartition`,
-      );
-      await session.query(`vacuum analyze ${rows.map(({ name }) => name).join(', ')}`);
+      await session.query(`vacuum analyze ${await namesOf('true')}`);
     });
   } finally {
     clearInterval(timer);
