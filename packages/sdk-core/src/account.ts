@@ -16,7 +16,10 @@ import {
 import type { Transport } from './transport.ts';
 import type { ApiKeyIssued, ApiKeyList, AuditEvent, AuditList, Me } from './wire.generated.ts';
 
-/** For one call: a signal that ends it, and milliseconds for the whole of it instead of the client's own. */
+/**
+ * For one call: a signal that ends it, and milliseconds for the whole of it instead of the client's own. A list that is fetched
+ * as it is consumed has so long for each page.
+ */
 export interface CallOptions {
   signal?: AbortSignal;
   timeoutMs?: number;

@@ -2,7 +2,7 @@
 export interface Deadline {
   /** Fires on expiry or when the caller's signal fires. */
   readonly signal: AbortSignal;
-  /** Why the signal fired, or null while it has not. */
+  /** Why it is over, or null while it is not. A timer that is late does not make it later. */
   readonly ended: 'timeout' | 'aborted' | null;
   remainingMs(): number;
   /** Settles as `work` does, or rejects when the signal fires, even if `work` ignores the signal. */
@@ -26,7 +26,7 @@ export function startDeadline(timeoutMs: number, callerSignal?: AbortSignal): De
   return {
     signal: controller.signal,
     get ended() {
-      return ended;
+      return ended ?? (performance.now() < endsAtMs ? null : 'timeout');
     },
     remainingMs: () => endsAtMs - performance.now(),
     within: (work) => within(work, controller.signal),

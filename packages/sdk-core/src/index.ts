@@ -34,4 +34,5 @@ export { createTransport, type Transport } from './transport.ts';
 export { getUsage, type UsageFilter } from './usage.ts';
 export { type ReceivedWebhook, verifyWebhook, type WebhookOptions } from './webhook.ts';
 export type * from './webhook-event.ts';
+export { outcomeUnknown, type WholeCall } from './whole-call.ts';
 export type * from './wire.generated.ts';

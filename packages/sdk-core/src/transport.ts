@@ -5,6 +5,7 @@
  * honoured. Redirects are not followed: the key goes to the configured address and nowhere else.
  */
 import type { JsonValue } from '@svc/codec';
+import type { CallOptions } from './account.ts';
 import {
   type Answer,
   badResponse,
@@ -18,6 +19,7 @@ import { timeoutRule } from './connection.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
 import { SvcError } from './errors.ts';
 import { type TextStream, toTextStream } from './text-stream.ts';
+import { callAsWhole, callEnded, outcomeUnknown, type WholeCall } from './whole-call.ts';
 
 export interface TransportOptions {
   /** `https://…`; plain http only for a loopback host, or with `allowHttp`. */
@@ -66,6 +68,11 @@ export interface Transport {
    * @throws SvcError
    */
   open(call: Call): Promise<TextStream>;
+  /**
+   * One deadline over everything that `work` asks and waits for. The client's own time unless `timeoutMs` is given.
+   * @throws SvcError
+   */
+  whole<T>(call: CallOptions, work: (whole: WholeCall) => Promise<T>): Promise<T>;
 }
 
 const MAX_BACKOFF_MS = 2_000;
@@ -144,11 +151,16 @@ export function createTransport(options: TransportOptions): Transport {
           : badResponse(`status ${answer.status}`, answer.status, answer.requestId);
       }),
     );
-  return { send, open };
+  const whole: Transport['whole'] = async (call, work) => {
+    checkCall(call);
+    const { timeoutMs = options.timeoutMs, signal } = call;
+    return callAsWhole({ timeoutMs, ...(signal !== undefined && { signal }) }, work);
+  };
+  return { send, open, whole };
 }
 
 /** The two that callers pass through: a timer with anything but a number would fire at once. */
-function checkCall({ timeoutMs, signal }: Call): void {
+function checkCall({ timeoutMs, signal }: Pick<Call, 'timeoutMs' | 'signal'>): void {
   if (timeoutMs !== undefined) checkValue('timeoutMs', timeoutMs, timeoutRule);
   if (signal !== undefined) checkValue('signal', signal, aSignal);
 }
@@ -212,9 +224,7 @@ function connectionError({ url }: BuiltRequest, cause: unknown): Failure {
 }
 
 const ended = (why: 'timeout' | 'aborted', isLost: boolean, cause?: unknown): Failure => ({
-  error: new SvcError(why, why === 'timeout' ? 'no answer before the deadline' : 'aborted by the caller', {
-    cause,
-  }),
+  error: callEnded(why, cause),
   canRetry: false,
   isLost,
 });
@@ -226,15 +236,7 @@ const mayRepeat = ({ isOnceOnly = false }: Call, { canRetry, isLost, error }: Fa
 /** A definite refusal of one attempt does not say what became of an earlier one whose answer was lost. */
 function finalError(error: SvcError, isLost: boolean): SvcError {
   if (!isLost || error.kind === 'aborted' || error.kind === 'bad-response') return error;
-  const { code, status, requestId, retryAfterSeconds } = error;
-  const message = `the answer was lost, so whether the call took effect is unknown (${error.message})`;
-  return new SvcError('outcome-unknown', message, {
-    code,
-    status,
-    requestId,
-    retryAfterSeconds,
-    cause: error,
-  });
+  return outcomeUnknown(error, 'the answer was lost, so whether the call took effect is unknown');
 }
 
 /** Failures that Node reports before a byte has been written. Anything else may have reached the service. */

@@ -94,6 +94,8 @@ export interface PrincipalApprovals {
   reject(requestId: string, options?: CallOptions & { reason?: string }): Promise<AccessRequest>;
 }
 
+type Sent = Parameters<Transport['send']>[0];
+
 const LIFETIME_SECONDS = 600;
 const aRequest = rule(
   'an AccessRequest, as list and get answer it',
@@ -122,24 +124,25 @@ export function createApprovals(
     known ??= await ownDid(transport, call, principal);
     return known;
   };
-  const requestsPath = async (part: string, call: CallOptions) =>
-    `${pathOf(await own(call))}/access-requests${part}`;
+  const sendTo = (part: string, sent: Omit<Sent, 'path'>, call: CallOptions) =>
+    transport.whole(call, async (whole) => {
+      const path = `${pathOf(await own(whole.rest()))}/access-requests${part}`;
+      return transport.send({ ...sent, path, ...whole.rest() });
+    });
   const page: PrincipalApprovals['page'] = async (filter = {}, call = {}) => {
-    const path = await requestsPath('', call);
     const query = { ...filter };
-    const answer = await transport.send({ method: 'GET', path, query, hasEffect: false, ...call });
+    const answer = await sendTo('', { method: 'GET', query, hasEffect: false }, call);
     return readAccessRequestList(answer.body, 'the page');
   };
   const post = async (requestId: string, verb: string, body: Record<string, string>, call: CallOptions) => {
     checkValue('requestId', requestId, aRequestId);
-    const path = await requestsPath(`/${requestId}/${verb}`, call);
-    const answer = await transport.send({ method: 'POST', path, body, hasEffect: true, ...call });
+    const sent = { method: 'POST', body, hasEffect: true } as const;
+    const answer = await sendTo(`/${requestId}/${verb}`, sent, call);
     return readRequestOf(requestId, answer.body);
   };
   const get = async (requestId: string, call: CallOptions) => {
     checkValue('requestId', requestId, aRequestId);
-    const path = await requestsPath(`/${requestId}`, call);
-    const answer = await transport.send({ method: 'GET', path, hasEffect: false, ...call });
+    const answer = await sendTo(`/${requestId}`, { method: 'GET', hasEffect: false }, call);
     return readRequestOf(requestId, answer.body);
   };
   const check = async (request: AccessRequest, call: CallOptions): Promise<CheckedAccessRequest> => {
@@ -147,16 +150,18 @@ export function createApprovals(
     const { receipt_id: receiptId } = request;
     if (receiptId === null)
       throw new SvcError('receipt-invalid', 'the request names no denial: let it be asked again');
-    const asked = await own(call);
-    const path = `${pathOf(asked)}/decisions/${receiptId}`;
-    const { body } = await transport.send({ method: 'GET', path, hasEffect: false, ...call });
-    const { receipt } = readDecision(body, 'the decision');
-    return checkAccessRequest(request, {
-      principal: signer === undefined ? asked : issuerOf(signer.kid),
-      receipt,
-      didDocument: didDocument ?? (await fetchDocument(transport, call)),
-      ...(serviceDid === undefined ? {} : { serviceDid }),
-      nowMs: now(),
+    return transport.whole(call, async (whole) => {
+      const asked = await own(whole.rest());
+      const path = `${pathOf(asked)}/decisions/${receiptId}`;
+      const { body } = await transport.send({ method: 'GET', path, hasEffect: false, ...whole.rest() });
+      const { receipt } = readDecision(body, 'the decision');
+      return checkAccessRequest(request, {
+        principal: signer === undefined ? asked : issuerOf(signer.kid),
+        receipt,
+        didDocument: didDocument ?? (await fetchDocument(transport, whole.rest())),
+        ...(serviceDid === undefined ? {} : { serviceDid }),
+        nowMs: now(),
+      });
     });
   };
   /**
@@ -199,18 +204,21 @@ export function createApprovals(
       checkValue('requestId', id, aRequestId);
       if (status !== 'pending')
         throw new SvcError('invalid-argument', `the request is ${status} already: nothing is signed`);
-      await check(request, call);
-      const issued = await grants.issue(terms, call);
-      try {
-        const approved = await post(id, 'approve', { grant: issued.grant }, call);
-        if (isApprovedBy(approved, issued.grantId)) return approved;
-        throw new SvcError(
-          'bad-response',
-          'the service does not say that the request was approved by this Grant',
-        );
-      } catch (error) {
-        return takeBack(id, issued, error);
-      }
+      return transport.whole(call, async (whole) => {
+        await check(request, whole.rest());
+        const issued = await grants.issue(terms, whole.rest());
+        try {
+          const approved = await post(id, 'approve', { grant: issued.grant }, whole.rest());
+          if (isApprovedBy(approved, issued.grantId)) return approved;
+          throw new SvcError(
+            'bad-response',
+            'the service does not say that the request was approved by this Grant',
+          );
+        } catch (error) {
+          // Not within the deadline: what was signed is taken back, however late it is.
+          return takeBack(id, issued, error);
+        }
+      });
     },
     reject: (requestId, { reason, ...call } = {}) =>
       post(requestId, 'reject', reason === undefined ? {} : { reason }, call),

@@ -65,16 +65,21 @@ export function createOwnDecisions(transport: Transport, principal?: string): Ow
     own ??= await ownPath(transport, call, principal);
     return `${own}/decisions${part}`;
   };
-  const read = async (part: string, filter: OwnDecisionFilter, call: CallOptions) => {
-    const path = await pathOf(part, call);
-    const query = decisionQuery(filter);
-    return (await transport.send({ method: 'GET', path, query, hasEffect: false, ...call })).body;
-  };
+  const read = (part: string, filter: OwnDecisionFilter, call: CallOptions) =>
+    transport.whole(call, async (whole) => {
+      const path = await pathOf(part, whole.rest());
+      const query = decisionQuery(filter);
+      const sent = { method: 'GET', path, query, hasEffect: false } as const;
+      return (await transport.send({ ...sent, ...whole.rest() })).body;
+    });
   return {
     ...decisionPages<OwnDecisionFilter>((filter, from, call) => read('', { ...filter, ...from }, call)),
     async get(receiptId, call = {}) {
       checkValue('receiptId', receiptId, aReceiptId);
-      const found = await fetchDecision(transport, await pathOf(`/${receiptId}`, call), call);
+      const found = await transport.whole(call, async (whole) => {
+        const path = await pathOf(`/${receiptId}`, whole.rest());
+        return fetchDecision(transport, path, whole.rest());
+      });
       if (found.receipt.receipt_id === receiptId) return found;
       throw new SvcError('bad-response', 'the service answered about another decision');
     },

@@ -20,14 +20,18 @@ export interface OwnRecord {
 export function createOwnRecord(transport: Transport, principal?: string): OwnRecord {
   return {
     async get(call = {}) {
-      const path = await ownPath(transport, call, principal);
-      const { body } = await transport.send({ method: 'GET', path, hasEffect: false, ...call });
-      return readPrincipal(body, 'the Principal');
+      return transport.whole(call, async (whole) => {
+        const path = await ownPath(transport, whole.rest(), principal);
+        const { body } = await transport.send({ method: 'GET', path, hasEffect: false, ...whole.rest() });
+        return readPrincipal(body, 'the Principal');
+      });
     },
     async verify(call = {}) {
-      const path = `${await ownPath(transport, call, principal)}/verify`;
-      const { body } = await transport.send({ method: 'POST', path, hasEffect: true, ...call });
-      return readPrincipal(body, 'the Principal');
+      return transport.whole(call, async (whole) => {
+        const path = `${await ownPath(transport, whole.rest(), principal)}/verify`;
+        const { body } = await transport.send({ method: 'POST', path, hasEffect: true, ...whole.rest() });
+        return readPrincipal(body, 'the Principal');
+      });
     },
   };
 }

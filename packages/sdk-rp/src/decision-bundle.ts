@@ -8,6 +8,7 @@ import {
   jsonObject,
   SvcError,
   type Transport,
+  type WholeCall,
 } from '@svc/sdk-core';
 import { checkStoredReceipt, type Trust } from './trust.ts';
 
@@ -34,14 +35,23 @@ export async function getDecisionBundle(
   call: CallOptions,
 ): Promise<DecisionBundle> {
   checkValue('receiptId', receiptId, aReceiptId);
-  const keys = await trust.documents.get();
+  return transport.whole(call, (whole) => readBundle(transport, trust, receiptId, whole));
+}
+
+async function readBundle(
+  transport: Transport,
+  trust: Trust,
+  receiptId: string,
+  whole: WholeCall,
+): Promise<DecisionBundle> {
+  const keys = await whole.wait(() => trust.documents.get());
   const answer = await transport.send({
     method: 'GET',
     path: `/decisions/${receiptId}/bundle`,
     hasEffect: false,
     mayBePending: true,
     maxResponseBytes: MAX_BUNDLE_BYTES,
-    ...call,
+    ...whole.rest(),
   });
   const body = jsonObject(answer.body, 'the bundle');
   if (answer.status === 202) {
@@ -54,6 +64,6 @@ export async function getDecisionBundle(
   const { inclusion, attestation } = body;
   const voucher = inclusion === undefined ? null : { inclusion, attestation };
   const shown = { receiptId, receipt: receiptShown };
-  const receipt = await checkStoredReceipt(trust, keys, shown, () => Promise.resolve(voucher));
+  const receipt = await checkStoredReceipt({ whole, trust, keys }, shown, () => Promise.resolve(voucher));
   return { state: 'ready', bundle: body, receipt };
 }

@@ -7,6 +7,7 @@ import {
   checkValue,
   fetchDecision,
   type Transport,
+  type WholeCall,
 } from '@svc/sdk-core';
 import { checkStoredReceipt, type Trust, type Voucher } from './trust.ts';
 
@@ -24,17 +25,20 @@ export async function getDecision(
   call: CallOptions,
 ): Promise<Decision> {
   checkValue('receiptId', receiptId, aReceiptId);
-  const keys = await trust.documents.get();
-  const { receipt, outcomes } = await fetchDecision(transport, `/decisions/${receiptId}`, call);
-  const findVoucher = () => fetchVoucher(transport, receiptId, call);
-  return { receipt: await checkStoredReceipt(trust, keys, { receiptId, receipt }, findVoucher), outcomes };
+  return transport.whole(call, async (whole) => {
+    const keys = await whole.wait(() => trust.documents.get());
+    const { receipt, outcomes } = await fetchDecision(transport, `/decisions/${receiptId}`, whole.rest());
+    const findVoucher = () => fetchVoucher(transport, receiptId, whole);
+    const shown = { receiptId, receipt };
+    return { receipt: await checkStoredReceipt({ whole, trust, keys }, shown, findVoucher), outcomes };
+  });
 }
 
 /** Null while the day of the decision is open. */
 async function fetchVoucher(
   transport: Transport,
   receiptId: string,
-  call: CallOptions,
+  whole: WholeCall,
 ): Promise<Voucher | null> {
   const ask = (what: 'inclusion' | 'attestation') =>
     transport.send({
@@ -43,7 +47,7 @@ async function fetchVoucher(
       isPublic: true,
       hasEffect: false,
       mayBePending: true,
-      ...call,
+      ...whole.rest(),
     });
   const [inclusion, attestation] = await Promise.all([ask('inclusion'), ask('attestation')]);
   if (inclusion.status === 202 || attestation.status === 202) return null;

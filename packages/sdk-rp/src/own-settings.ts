@@ -33,27 +33,35 @@ export function createOwnSettings(
   relyingParty: string | undefined,
   timeoutMs: number,
 ): OwnSettings {
-  const pauses = createPauses<'relying_party'>(transport, { timeoutMs: 3 * timeoutMs });
+  const patience = { timeoutMs: 3 * timeoutMs };
+  const pauses = createPauses<'relying_party'>(transport, patience);
   const own = async (call: CallOptions) => {
     const subject = relyingParty ?? (await ownDid(transport, call));
     return { scope: 'relying_party', subject } as const;
   };
   return {
     async get(call = {}) {
-      const { subject: did } = await own(call);
-      const path = `/relying-parties/${didInPath(did)}`;
-      const answer = await transport.send({ method: 'GET', path, hasEffect: false, ...call });
-      const found = readRelyingParty(answer.body, 'the relying party');
-      if (found.did !== did)
-        throw new SvcError('bad-response', 'the service answered about another relying party', answer);
-      return found;
+      return transport.whole(call, async (whole) => {
+        const { subject: did } = await own(whole.rest());
+        const path = `/relying-parties/${didInPath(did)}`;
+        const answer = await transport.send({ method: 'GET', path, hasEffect: false, ...whole.rest() });
+        const found = readRelyingParty(answer.body, 'the relying party');
+        if (found.did !== did)
+          throw new SvcError('bad-response', 'the service answered about another relying party', answer);
+        return found;
+      });
     },
     async pause({ reason, ...call } = {}) {
-      return pauses.pause(await own(call), reason === undefined ? call : { ...call, reason });
+      const why = reason === undefined ? {} : { reason };
+      return transport.whole({ ...patience, ...call }, async (whole) =>
+        pauses.pause(await own(whole.rest()), { ...whole.rest(), ...why }),
+      );
     },
     async resume(call = {}) {
-      const { resumedAt } = await pauses.resume(await own(call), call);
-      return { resumedAt };
+      return transport.whole({ ...patience, ...call }, async (whole) => {
+        const { resumedAt } = await pauses.resume(await own(whole.rest()), whole.rest());
+        return { resumedAt };
+      });
     },
     pauses: (call = {}) => pauses.list({}, call),
   };

@@ -9,14 +9,16 @@ export async function checkReady(
   trust: Trust,
   call: CallOptions,
 ): Promise<void> {
-  const me = await getMe(transport, call).catch((error: unknown) => {
-    throw explain(error, baseUrl);
+  return transport.whole(call, async (whole) => {
+    const me = await getMe(transport, whole.rest()).catch((error: unknown) => {
+      throw explain(error, baseUrl);
+    });
+    const problem = problemOfKey(me, trust) ?? problemOfDid('serviceDid', trust.serviceDid, me);
+    if (problem !== null) throw new SvcError('configuration', problem);
+    const { did } = await whole.wait(() => trust.documents.get());
+    const other = problemOfDid('didDocument', did, me);
+    if (other !== null) throw new SvcError('configuration', other);
   });
-  const problem = problemOfKey(me, trust) ?? problemOfDid('serviceDid', trust.serviceDid, me);
-  if (problem !== null) throw new SvcError('configuration', problem);
-  const { did } = await trust.documents.get();
-  const other = problemOfDid('didDocument', did, me);
-  if (other !== null) throw new SvcError('configuration', other);
 }
 
 function problemOfKey({ role, subject }: Me, { relyingParty }: Trust): string | null {

@@ -36,7 +36,10 @@ interface CachedKeys {
   readonly fetchedAtMs: number;
 }
 
-/** Fetches are shared between calls, so no caller's signal ends one; the transport's own deadline does. */
+/**
+ * Fetches are shared between calls, so no caller's signal or time ends one; the transport's own deadline does. A call that
+ * waits for one ends by itself (`WholeCall`).
+ */
 export function fetchedDocument(
   transport: Transport,
   serviceDid: string,

@@ -2,7 +2,7 @@
 import { type CryptoPort, type JsonValue, portableCrypto } from '@svc/codec';
 import { type Receipt, type ServiceKeys, type VerifiedReceipt, verifyReceipt } from '@svc/receipts';
 import { type IncludedReceipt, verifyIncludedReceipt } from '@svc/receipts/inclusion';
-import { SvcError } from '@svc/sdk-core';
+import { SvcError, type WholeCall } from '@svc/sdk-core';
 import type { ClockDifference } from './answer-window.ts';
 import type { ReceiptFailure } from './receipt-failure.ts';
 import type { ServiceDocument } from './service-document.ts';
@@ -16,13 +16,21 @@ export interface Trust {
   readonly clock: { readonly nowMs: () => number; readonly difference: ClockDifference };
 }
 
+/** What the checks of one call go by. */
+export interface CheckedCall {
+  readonly whole: WholeCall;
+  readonly trust: Trust;
+  /** Of the service's document, as the call began with it. */
+  readonly keys: ServiceKeys;
+}
+
 /** Checks again with a newer document if the kept one lacks the key, as after a rotation. */
 export async function checkWithRenewal<
   Check extends { ok: true } | { ok: false; failures: readonly ReceiptFailure[] },
->({ documents }: Trust, keys: ServiceKeys, check: (keys: ServiceKeys) => Check): Promise<Check> {
+>({ whole, trust, keys }: CheckedCall, check: (keys: ServiceKeys) => Check): Promise<Check> {
   const first = check(keys);
   if (first.ok || !first.failures.some(({ code }) => code === 'unknown-key')) return first;
-  const newer = await documents.renew();
+  const newer = await whole.wait(() => trust.documents.renew());
   return newer === null ? first : check(newer);
 }
 
@@ -43,20 +51,19 @@ export interface Voucher {
  * @throws SvcError `receipt-invalid`
  */
 export async function checkStoredReceipt(
-  trust: Trust,
-  keys: ServiceKeys,
+  call: CheckedCall,
   { receiptId, receipt }: { readonly receiptId: string; readonly receipt: JsonValue },
   findVoucher: () => Promise<Voucher | null>,
 ): Promise<Receipt> {
-  const { serviceDid, relyingParty, crypto = portableCrypto } = trust;
+  const { serviceDid, relyingParty, crypto = portableCrypto } = call.trust;
   const options = serviceDid === undefined ? { crypto } : { crypto, serviceDid };
-  let checked: VerifiedReceipt | IncludedReceipt = await checkWithRenewal(trust, keys, (document) =>
+  let checked: VerifiedReceipt | IncludedReceipt = await checkWithRenewal(call, (document) =>
     verifyReceipt(receipt, document, options),
   );
   const isUntimely = !checked.ok && checked.failures.every(({ code }) => code === 'key-not-in-force');
   const voucher = isUntimely ? await findVoucher() : null;
   if (voucher !== null)
-    checked = await checkWithRenewal<IncludedReceipt>(trust, keys, (serviceDidDocument) =>
+    checked = await checkWithRenewal<IncludedReceipt>(call, (serviceDidDocument) =>
       verifyIncludedReceipt({ receipt, ...voucher, serviceDidDocument, ...options }),
     );
   if (!checked.ok) throw receiptError(checked.failures);

@@ -5,7 +5,16 @@
 import type { JsonValue } from '@svc/codec';
 import type { Capability, ReasonCode } from '@svc/protocol';
 import type { Receipt, ServiceKeys } from '@svc/receipts';
-import { type CallOptions, checkValue, helpUrlOf, randomToken, rule, type Transport } from '@svc/sdk-core';
+import {
+  type CallOptions,
+  checkValue,
+  helpUrlOf,
+  outcomeUnknown,
+  randomToken,
+  rule,
+  SvcError,
+  type Transport,
+} from '@svc/sdk-core';
 import { type CallTimes, isOfEarlierCall, windowOf } from './answer-window.ts';
 import { checkReceipt, REQUEST_HASH_FAILURE, type ReceiptCheck } from './check-receipt.ts';
 import { mismatchBeforeVerify, requestMismatch } from './request-mismatch.ts';
@@ -84,28 +93,38 @@ export async function verify(
   const { grant, proof, action } = checked;
   const mismatch = mismatchBeforeVerify(proof, checked.request);
   if (mismatch !== null) throw mismatch;
-  // Had before the Proof is spent: a verdict that cannot be checked would be of no use.
-  const keys = await trust.documents.get();
-  const { nowMs, difference } = trust.clock;
-  const beganMs = nowMs();
-  const { body, isIdempotentReplay } = await transport.send({
-    method: 'POST',
-    path: '/verify',
-    body: { grant, proof, action },
-    headers: { 'idempotency-key': idempotencyKey ?? newIdempotencyKey() },
-    hasEffect: true,
-    ...call,
+  return transport.whole(call, async (whole) => {
+    // Had before the Proof is spent: a verdict that cannot be checked would be of no use.
+    const keys = await whole.wait(() => trust.documents.get());
+    const { nowMs, difference } = trust.clock;
+    const beganMs = nowMs();
+    const { body, isIdempotentReplay } = await transport.send({
+      method: 'POST',
+      path: '/verify',
+      body: { grant, proof, action },
+      headers: { 'idempotency-key': idempotencyKey ?? newIdempotencyKey() },
+      hasEffect: true,
+      ...whole.rest(),
+    });
+    const times: CallTimes = { beganMs, answeredMs: nowMs(), mayRepeat: idempotencyKey !== undefined };
+    const evaluated = windowOf(times, difference);
+    const { serviceDid, relyingParty, crypto } = trust;
+    const check = (didDocument: ServiceKeys): ReceiptCheck =>
+      checkReceipt(body, { ...checked, didDocument, serviceDid, relyingParty, evaluated, crypto });
+    const receipt = await checkWithRenewal({ whole, trust, keys }, check).catch(notChecked);
+    return readVerdict(receipt, body, { ...checked, publicUrl: trust.publicUrl }, (genuine) => ({
+      receipt: genuine,
+      idempotentReplay: isIdempotentReplay || isOfEarlierCall(genuine, times, difference),
+    }));
   });
-  const times: CallTimes = { beganMs, answeredMs: nowMs(), mayRepeat: idempotencyKey !== undefined };
-  const evaluated = windowOf(times, difference);
-  const { serviceDid, relyingParty, crypto } = trust;
-  const check = (didDocument: ServiceKeys): ReceiptCheck =>
-    checkReceipt(body, { ...checked, didDocument, serviceDid, relyingParty, evaluated, crypto });
-  const receipt = await checkWithRenewal(trust, keys, check);
-  return readVerdict(receipt, body, { ...checked, publicUrl: trust.publicUrl }, (genuine) => ({
-    receipt: genuine,
-    idempotentReplay: isIdempotentReplay || isOfEarlierCall(genuine, times, difference),
-  }));
+}
+
+/** The service has decided, and its newer document could not be had: the Proof may be spent, and no other kind says so. */
+function notChecked(error: unknown): never {
+  const isKnown = !(error instanceof SvcError) || error.kind === 'aborted' || error.kind === 'bad-response';
+  throw isKnown
+    ? error
+    : outcomeUnknown(error, 'the answer could not be checked, so what was decided is unknown');
 }
 
 function readVerdict(

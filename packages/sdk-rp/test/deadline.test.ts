@@ -1,0 +1,181 @@
+/** A call ends with its deadline and with its signal, whatever of the service it is waiting for. */
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type CallOptions, createVerifier, type SvcError, type Verifier } from '../src/index.ts';
+import {
+  decide,
+  grant,
+  NOW_MS,
+  newProof,
+  olderDocument,
+  order,
+  request,
+  SERVICE,
+  SHOP,
+  serviceDocument,
+} from './world.ts';
+
+afterEach(() => void vi.useRealTimers());
+
+const DOCUMENT = '/.well-known/did.json';
+const receiptId = 'drc_01KAFQ0000ABCDEFGHJKMNPQRS';
+const input = { grant, proof: await newProof(), action: order, request };
+const me = { subject: SHOP, role: 'rp', key_id: '3fa1c09be742', service_did: SERVICE, env: 'development' };
+const receipt = await decide(input, false, { key: 'receipt-2' });
+
+interface Answer {
+  afterMs: number;
+  json: () => object;
+}
+
+/** A service whose answers take so long; what is not named never answers. Times are those of fake timers. */
+function slowService(answers: Readonly<Record<string, Answer | ((turn: number) => Answer | undefined)>>) {
+  if (!vi.isFakeTimers()) vi.useFakeTimers();
+  const beganAtMs = performance.now();
+  const sent: { path: string; atMs: number }[] = [];
+  const verifier = createVerifier({
+    baseUrl: 'https://svc.example',
+    apiKey: 'dk_rp_test',
+    serviceDid: SERVICE,
+    timeoutMs: 1_000,
+    now: () => NOW_MS + performance.now() - beganAtMs,
+    fetch: async (url) => {
+      const { pathname: path } = new URL(String(url));
+      sent.push({ path, atMs: performance.now() - beganAtMs });
+      const given = answers[path];
+      const turn = sent.filter((one) => one.path === path).length;
+      const answer = typeof given === 'function' ? given(turn) : given;
+      if (answer === undefined) return new Promise(() => {});
+      await new Promise((resolve) => setTimeout(resolve, answer.afterMs));
+      return Response.json(answer.json());
+    },
+  });
+  /** How a call ends, and after how long. */
+  const endOf = async (call: Promise<unknown>) => {
+    const calledAtMs = performance.now();
+    const { kind } = await call.then(
+      () => ({ kind: 'answered' }),
+      (error: SvcError) => error,
+    );
+    return { kind, afterMs: performance.now() - calledAtMs };
+  };
+  return { verifier, sent, endOf, pathsSent: () => sent.map(({ path }) => path) };
+}
+
+const CALLS: [string, (verifier: Verifier, options: CallOptions) => Promise<unknown>][] = [
+  ['verify', (verifier, options) => verifier.verify(input, options)],
+  ['decisions.get', (verifier, options) => verifier.decisions.get(receiptId, options)],
+  ['decisions.bundle', (verifier, options) => verifier.decisions.bundle(receiptId, options)],
+  ['ready', (verifier, options) => verifier.ready(options)],
+];
+
+describe.each(CALLS)("%s, while the service's DID document does not come,", (_, callOf) => {
+  const answers = { '/me': { afterMs: 0, json: () => me } };
+
+  it('ends with its own timeoutMs', async () => {
+    const { verifier, endOf, pathsSent } = slowService(answers);
+    const ended = endOf(callOf(verifier, { timeoutMs: 200 }));
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(await ended).toEqual({ kind: 'timeout', afterMs: 200 });
+    expect(pathsSent().filter((path) => path !== '/me')).toEqual([DOCUMENT]);
+  });
+
+  it('ends with its signal, as aborted', async () => {
+    const { verifier, endOf, pathsSent } = slowService(answers);
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), 100);
+    const ended = endOf(callOf(verifier, { signal: controller.signal }));
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(await ended).toEqual({ kind: 'aborted', afterMs: 100 });
+    expect(pathsSent().filter((path) => path !== '/me')).toEqual([DOCUMENT]);
+  });
+
+  it('asks for nothing where its signal has fired already', async () => {
+    const { verifier, endOf, sent } = slowService(answers);
+    const ended = endOf(callOf(verifier, { signal: AbortSignal.abort() }));
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(await ended).toEqual({ kind: 'aborted', afterMs: 0 });
+    expect(sent).toEqual([]);
+  });
+});
+
+it('the document that one call did not wait for is that of the next, fetched once', async () => {
+  const { verifier, endOf, pathsSent } = slowService({
+    [DOCUMENT]: { afterMs: 900, json: () => serviceDocument },
+  });
+  const [short, long] = [{ timeoutMs: 200 }, {}].map((options) => endOf(verifier.verify(input, options)));
+  await vi.advanceTimersByTimeAsync(900);
+  expect(await short).toEqual({ kind: 'timeout', afterMs: 200 });
+  expect(pathsSent()).toEqual([DOCUMENT, '/verify']);
+  await vi.advanceTimersByTimeAsync(100);
+  expect(await long).toEqual({ kind: 'outcome-unknown', afterMs: 1_000 });
+});
+
+it.each(CALLS)('%s has what the document has left of its time, and no more', async (_, callOf) => {
+  const { verifier, sent, endOf } = slowService({
+    [DOCUMENT]: { afterMs: 900, json: () => serviceDocument },
+    '/me': { afterMs: 900, json: () => me },
+  });
+  const ended = endOf(callOf(verifier, {}));
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect((await ended).afterMs).toBe(1_000);
+  expect(sent).toHaveLength(2);
+});
+
+it.each<[string, number, (verifier: Verifier) => Promise<unknown>]>([
+  ['get', 1_000, (verifier) => verifier.relyingParty.get()],
+  ['pause', 3_000, (verifier) => verifier.relyingParty.pause()],
+  ['resume', 3_000, (verifier) => verifier.relyingParty.resume()],
+])(
+  'relyingParty.%s has one deadline, also where it asks first whose key it has',
+  async (_, endsMs, callOf) => {
+    const { verifier, endOf, pathsSent } = slowService({ '/me': { afterMs: 900, json: () => me } });
+    const ended = endOf(callOf(verifier));
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect((await ended).afterMs).toBe(endsMs);
+    expect(pathsSent()).toHaveLength(2);
+  },
+);
+
+it('no Proof is sent once the time is over, though the timer that says so is late', async () => {
+  const { verifier, endOf, pathsSent } = slowService({
+    [DOCUMENT]: { afterMs: 100, json: () => serviceDocument },
+  });
+  const ended = endOf(verifier.verify(input));
+  await vi.advanceTimersByTimeAsync(99);
+  const lateMs = performance.now() + 2_000;
+  vi.spyOn(performance, 'now').mockReturnValue(lateMs);
+  await vi.advanceTimersByTimeAsync(1);
+  expect((await ended).kind).toBe('timeout');
+  expect(pathsSent()).toEqual([DOCUMENT]);
+  vi.restoreAllMocks();
+});
+
+describe('an answer whose key the kept document lacks', () => {
+  /** The newer document never comes. */
+  const answered = async (options: CallOptions) => {
+    const { verifier, endOf, pathsSent } = slowService({
+      '/verify': { afterMs: 0, json: () => receipt },
+      [DOCUMENT]: (turn) => (turn === 1 ? { afterMs: 0, json: () => olderDocument } : undefined),
+    });
+    const soon = endOf(verifier.verify(input));
+    await vi.advanceTimersByTimeAsync(30_000);
+    const later = endOf(verifier.verify(input, options));
+    await vi.advanceTimersByTimeAsync(5_000);
+    return { soon: await soon, later: await later, sent: pathsSent() };
+  };
+
+  it('waits for a newer one no longer than the call has: it is not known what was decided', async () => {
+    const { soon, later, sent } = await answered({ timeoutMs: 300 });
+    expect(soon.kind).toBe('receipt-invalid');
+    expect(later).toEqual({ kind: 'outcome-unknown', afterMs: 300 });
+    expect(sent).toEqual([DOCUMENT, '/verify', '/verify', DOCUMENT]);
+  });
+
+  it('or until its signal fires', async () => {
+    vi.useFakeTimers();
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), 30_100);
+    const { later } = await answered({ signal: controller.signal });
+    expect(later).toEqual({ kind: 'aborted', afterMs: 100 });
+  });
+});
