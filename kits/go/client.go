@@ -165,6 +165,9 @@ func (p *Principal) Issue(ctx context.Context, agent string, request GrantReques
 	if p == nil {
 		return "", errNotMade
 	}
+	if err := request.check(); err != nil {
+		return "", err
+	}
 	text, err := p.transport.send(ctx, call{method: http.MethodPost, path: "/grants", body: map[string]any{"agent": agent}})
 	if err != nil {
 		return "", err

@@ -210,7 +210,7 @@ func grantOrNil(asked question) any {
 		return nil
 	}
 	grant, err := SignGrant(signer, asked.Allocation, GrantRequest{
-		Capabilities: list, Audience: audience, ValidFrom: time.Unix(asked.ValidFrom, 0), Lifetime: time.Duration(asked.LifetimeSeconds) * time.Second,
+		Capabilities: list, Audience: audience, AnyAudience: audience == nil, ValidFrom: time.Unix(asked.ValidFrom, 0), Lifetime: time.Duration(asked.LifetimeSeconds) * time.Second,
 	})
 	if err != nil {
 		return nil

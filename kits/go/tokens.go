@@ -504,12 +504,32 @@ type Allocation struct {
 type GrantRequest struct {
 	// Capabilities has 1 to 16 of them, as JSON.
 	Capabilities []any
-	// Audience is nil for any registered relying party.
+	// Audience has the did:web DIDs of 1 to 64 relying parties, for which alone the Grant is.
 	Audience []string
+	// AnyAudience, in place of Audience, makes it one for any registered relying party. No list stands for that: one that is empty may have been
+	// filtered down to nothing.
+	AnyAudience bool
 	// ValidFrom is in whole seconds. Unless given a second before the service allocated the Grant, if that is at most five minutes ago here; else now.
 	ValidFrom time.Time
-	// Lifetime is 30 days unless given, and at most 90.
+	// Lifetime is DefaultLifetime or another one, in whole seconds, at most 90 days. It must be given: one that was computed as nothing would
+	// otherwise stand for the default.
 	Lifetime time.Duration
+}
+
+// DefaultLifetime is that of the TypeScript and the Python libraries.
+const DefaultLifetime = 30 * 24 * time.Hour
+
+// check refuses what, left out by mistake, would allow more.
+func (r GrantRequest) check() error {
+	switch {
+	case r.AnyAudience && len(r.Audience) > 0:
+		return refuse("GRANT_MALFORMED", "Audience or AnyAudience, not both")
+	case !r.AnyAudience && len(r.Audience) == 0:
+		return refuse("GRANT_MALFORMED", "Audience names no relying party: set AnyAudience for any registered one")
+	case r.Lifetime < time.Second:
+		return refuse("GRANT_MALFORMED", "Lifetime must be a second or more, such as DefaultLifetime")
+	}
+	return nil
 }
 
 const (
@@ -535,6 +555,9 @@ func presentOf(grantID string) time.Time {
 // SignGrant signs the Grant that was reserved by POST /grants, with the Principal's key. What the service would refuse for its
 // form is refused here.
 func SignGrant(signer Signer, allocation Allocation, request GrantRequest) (string, error) {
+	if err := request.check(); err != nil {
+		return "", err
+	}
 	issuer, _, _ := strings.Cut(signer.KID, "#")
 	if allocation.Issuer != issuer {
 		return "", refuse("GRANT_MALFORMED", "allocated to %s, but the signer's key is of %s", allocation.Issuer, issuer)
@@ -545,12 +568,9 @@ func SignGrant(signer Signer, allocation Allocation, request GrantRequest) (stri
 	if request.ValidFrom.IsZero() {
 		request.ValidFrom = presentOf(allocation.ID)
 	}
-	if request.Lifetime == 0 {
-		request.Lifetime = 30 * 24 * time.Hour
-	}
 	begin, status := request.ValidFrom.UTC().Truncate(time.Second), allocation.Status
 	subject := map[string]any{"id": allocation.Agent, "capabilities": request.Capabilities}
-	if request.Audience != nil {
+	if !request.AnyAudience {
 		subject["audience"] = request.Audience
 	}
 	grant, err := signJWS(signer, grantTyp, map[string]any{

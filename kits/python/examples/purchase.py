@@ -11,11 +11,11 @@ service, shop_did = env["SVC_URL"], env["SHOP_DID"]
 with urllib.request.urlopen(f"{service}/.well-known/did.json", timeout=5) as answer:
     did_document = answer.read()  # pin it, and hold its id against what the operator says
 
-# A Principal lets an Agent spend up to 500.00 USD on any order.
+# A Principal lets an Agent spend up to 500.00 USD on any order of this shop.
 signer = Signer.from_seed(bytes.fromhex(env["PRINCIPAL_SEED"]), f"{env['PRINCIPAL_DID']}#key-1")
 principal = Principal(service, env["SVC_PRINCIPAL_KEY"], signer)
 agent = Agent.from_seed(os.urandom(32))
-grant = principal.issue(agent.did, [purchase(50_000, "USD", ["order/*"])])
+grant = principal.issue(agent.did, [purchase(50_000, "USD", ["order/*"])], audience=[shop_did])
 grant_id = parse_grant(grant).id
 
 # The Agent signs a Proof for one request to one relying party.

@@ -103,7 +103,7 @@ def calls_to(url: str) -> dict[str, Call]:
         "sha256": (svc_kit.sha256, {"data": "x"}),
         "sign_grant": (
             svc_kit.sign_grant,
-            {"signer": SIGNER, "allocation": ALLOCATION, "capabilities": CAPABILITIES, "audience": None, "valid_from": 0, "lifetime_seconds": 1},
+            {"signer": SIGNER, "allocation": ALLOCATION, "capabilities": CAPABILITIES, "audience": ["did:web:shop.example"], "valid_from": 0, "lifetime_seconds": 1},
         ),
         "sign_proof": (svc_kit.sign_proof, {"agent": AGENT, **proof, "now": lambda: NOW, "jti": "x" * 22}),
         "verify_bundle": (svc_kit.verify_bundle, {"bundle": {}, **verified}),

@@ -9,7 +9,7 @@ from scripted import Answer, scripted
 from test_arguments import ACTION, AGENT, ALLOCATION, CAPABILITIES, GRANT, GRANT_ID, PROOF, SIGNER, URL
 from test_webhook import SERVICE
 
-from svc_kit import InvalidArgument, Principal, Refused, RelyingParty, ServiceError, parse_grant, sign_grant
+from svc_kit import InvalidArgument, Principal, Refused, RelyingParty, ServiceError, parse_grant, purchase, sign_grant
 from svc_kit.identifiers import parse_seconds
 
 
@@ -54,6 +54,29 @@ def test_the_answer_of_a_dry_run_is_no_decision(more: dict[str, Any]) -> None:
 def test_an_allocation_that_is_none_is_a_service_error(body: dict[str, Any]) -> None:
     with scripted(Answer(201, body)) as (url, _), pytest.raises(ServiceError, match="allocation"):
         Principal(url, "dk_secret", SIGNER).issue(AGENT.did, CAPABILITIES)
+
+
+@pytest.mark.parametrize("nobody", [None, []])
+def test_an_audience_of_nobody_makes_no_grant_for_everybody(nobody: Any) -> None:
+    with pytest.raises((InvalidArgument, Refused), match="audience must be"):
+        sign_grant(SIGNER, ALLOCATION, capabilities=CAPABILITIES, audience=nobody)
+    with scripted(Answer(201, ALLOCATION)) as (url, _), pytest.raises((InvalidArgument, Refused), match="audience must be"):
+        Principal(url, "dk_secret", SIGNER).issue(AGENT.did, CAPABILITIES, audience=nobody)
+    assert parse_grant(sign_grant(SIGNER, ALLOCATION, capabilities=CAPABILITIES)).audience is None
+    named = sign_grant(SIGNER, ALLOCATION, capabilities=CAPABILITIES, audience=["did:web:shop.example"])
+    assert parse_grant(named).audience == ("did:web:shop.example",)
+
+
+@pytest.mark.parametrize("without", [{"resources": None}, {"resources": []}, {"maxTotal": None}, {"maxUses": None}, {"period": None}], ids=str)
+def test_a_limit_of_nothing_makes_no_capability_without_one(without: dict[str, Any]) -> None:
+    with pytest.raises((InvalidArgument, Refused)):
+        sign_grant(SIGNER, ALLOCATION, capabilities=[purchase(50_000, "USD", **without)])
+
+
+@pytest.mark.parametrize("lifetime", [None, 0, -1])
+def test_a_lifetime_of_nothing_is_not_that_of_thirty_days(lifetime: Any) -> None:
+    with pytest.raises((InvalidArgument, Refused)):
+        sign_grant(SIGNER, ALLOCATION, capabilities=CAPABILITIES, lifetime_seconds=lifetime)
 
 
 @pytest.mark.parametrize("at", [{}, {"revoked_at": None}, {"revoked_at": "soon"}], ids=str)

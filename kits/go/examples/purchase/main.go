@@ -19,7 +19,7 @@ func main() {
 	keys, err := svckit.ReadServiceKeys(fetch(service + "/.well-known/did.json")) // pin it, and hold its DID against what the operator says
 	check(err)
 
-	// A Principal lets an Agent spend up to 500.00 USD on any order.
+	// A Principal lets an Agent spend up to 500.00 USD on any order of this shop.
 	seed, err := hex.DecodeString(os.Getenv("PRINCIPAL_SEED"))
 	check(err)
 	signer, err := svckit.NewSigner(seed, os.Getenv("PRINCIPAL_DID")+"#key-1")
@@ -27,9 +27,12 @@ func main() {
 	principal, err := svckit.NewPrincipal(svckit.Connection{BaseURL: service, APIKey: os.Getenv("SVC_PRINCIPAL_KEY")}, signer)
 	check(err)
 	agent := newAgent()
-	grant, err := principal.Issue(ctx, agent.DID, svckit.GrantRequest{Capabilities: []any{map[string]any{
-		"action": "commerce:purchase", "constraints": map[string]any{"maxAmount": 50_000, "currency": "USD"}, "resources": []any{"order/*"},
-	}}})
+	grant, err := principal.Issue(ctx, agent.DID, svckit.GrantRequest{
+		Capabilities: []any{map[string]any{
+			"action": "commerce:purchase", "constraints": map[string]any{"maxAmount": 50_000, "currency": "USD"}, "resources": []any{"order/*"},
+		}},
+		Audience: []string{shopDID}, Lifetime: svckit.DefaultLifetime,
+	})
 	check(err)
 	issued, err := svckit.ParseGrant(grant)
 	check(err)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections.abc
+import enum
 import functools
 import inspect
 import math
@@ -15,7 +16,16 @@ from .errors import InvalidArgument
 
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
-_NAMES = {str: "a str", bytes: "bytes", int: "an int", float: "a number", type(None): "None"}
+
+
+class LeftOut(enum.Enum):
+    """Stands for an argument that is left out, and then allows more: ``None`` must not stand for it by mistake."""
+
+    LEFT_OUT = "left out"
+
+
+LEFT_OUT = LeftOut.LEFT_OUT
+_NAMES = {str: "a str", bytes: "bytes", int: "an int", float: "a number", type(None): "None", LeftOut: "left out"}
 
 
 def checked(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .arguments import checked, checked_but, read_clock
+from .arguments import LEFT_OUT, LeftOut, checked, checked_but, read_clock
 from .errors import InvalidArgument, Refused, ServiceError
 from .htu import normalize_htu
 from .identifiers import is_did_web, is_grant_id, is_method, is_sha256, parse_instant, parse_time
@@ -137,7 +137,7 @@ class Principal:
         agent: str,
         capabilities: list[dict[str, Any]],
         *,
-        audience: list[str] | None = None,
+        audience: list[str] | LeftOut = LEFT_OUT,
         valid_from: int | None = None,
         lifetime_seconds: int = 30 * 86_400,
     ) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import ed25519
-from .arguments import checked, read_clock
+from .arguments import LEFT_OUT, LeftOut, checked, read_clock
 from .errors import InvalidArgument, Refused
 from .htu import normalize_htu
 from .identifiers import (
@@ -410,10 +410,13 @@ def _check_jwt_claims(claims: Mapping[str, Json], agent: str | None, findings: _
 
 
 @checked
-def purchase(max_amount: int, currency: str, resources: list[str] | None = None, **budgets: Any) -> dict[str, Any]:
-    """A Capability for purchases of at most ``max_amount`` minor units; budgets: ``maxTotal``, ``maxUses`` and so on."""
+def purchase(max_amount: int, currency: str, resources: list[str] | LeftOut = LEFT_OUT, **budgets: Any) -> dict[str, Any]:
+    """A Capability for purchases of at most ``max_amount`` minor units; budgets: ``maxTotal``, ``maxUses`` and so on.
+
+    Without ``resources`` it is for any; ``None`` does not stand for that.
+    """
     constraints = {"maxAmount": max_amount, "currency": currency, **budgets}
-    return {"action": "commerce:purchase", "constraints": constraints, **({} if resources is None else {"resources": resources})}
+    return {"action": "commerce:purchase", "constraints": constraints, **({} if isinstance(resources, LeftOut) else {"resources": resources})}
 
 
 @checked
@@ -444,7 +447,7 @@ def sign_grant(
     allocation: Mapping[str, Any],
     *,
     capabilities: list[dict[str, Any]],
-    audience: list[str] | None = None,
+    audience: list[str] | LeftOut = LEFT_OUT,
     valid_from: int | None = None,
     lifetime_seconds: int = _DEFAULT_LIFETIME_SECONDS,
 ) -> str:
@@ -453,6 +456,8 @@ def sign_grant(
     Args:
         signer: The Principal's key; its kid is ``<did>#key-<n>``.
         allocation: The answer: ``id``, ``issuer``, ``agent``, ``credentialStatus``.
+        audience: The did:web DIDs of 1 to 64 relying parties, for which alone the Grant is. Left out, it is for any registered one; ``None`` and
+            an empty list do not stand for that.
         valid_from: Seconds since the epoch. Unless given a second before the service allocated the Grant, if that is at most five minutes ago here; else now.
 
     Raises:
@@ -467,7 +472,7 @@ def sign_grant(
     if not ed25519.is_strict_public_key(decode_did_key(agent) or b""):
         raise Refused("GRANT_MALFORMED", "agent must be the did:key of a usable Ed25519 key")
     begin = _present(allocation["id"]) if valid_from is None else valid_from
-    subject = {"id": agent, "capabilities": capabilities, **({} if audience is None else {"audience": audience})}
+    subject = {"id": agent, "capabilities": capabilities, **({} if isinstance(audience, LeftOut) else {"audience": audience})}
     claims = {
         **{"@context": GRANT_CONTEXT, "id": allocation["id"], "type": GRANT_TYPE, "issuer": issuer},
         **{"validFrom": format_seconds(begin), "validUntil": format_seconds(begin + lifetime_seconds)},
