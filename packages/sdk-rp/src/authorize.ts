@@ -29,7 +29,7 @@ import {
   SvcError,
 } from '@svc/sdk-core';
 import { BODY_FAULTS, type BodyFault, findBodyFault, type WatchedBody } from './body-fault.ts';
-import { RequestMismatchError } from './request-mismatch.ts';
+import { type Mismatch, mismatchOf } from './request-mismatch.ts';
 import type { SignatureCheck, SignedRequest } from './signature-check.ts';
 import type { Verifier } from './verifier.ts';
 
@@ -240,8 +240,8 @@ async function decide<Req>(
     const { reason, receipt } = verdict;
     return forbid(REASON_TEXTS[reason], reason, receipt.receipt_id);
   } catch (error) {
-    if (error instanceof RequestMismatchError)
-      return forbid(toldOf(error), 'REQUEST_MISMATCH', error.receiptId);
+    const mismatch = mismatchOf(error);
+    if (mismatch !== null) return forbid(toldOf(mismatch), 'REQUEST_MISMATCH', mismatch.receiptId);
     tellError(options, 503, error, request);
     const retryAfterSeconds = error instanceof SvcError ? (error.retryAfterSeconds ?? 1) : 1;
     const headers = { 'retry-after': String(retryAfterSeconds) };
@@ -253,7 +253,7 @@ async function decide<Req>(
  * Both requests are shown to an Agent whose authority is genuine: what it signed, and this address, which is public. Before
  * anything is verified, whoever asks is told its own words and nothing of this server's.
  */
-const toldOf = ({ message, receipt, signedFor }: RequestMismatchError): string => {
+const toldOf = ({ message, receipt, signedFor }: Mismatch): string => {
   if (receipt !== null) return message;
   const named = signedFor === null ? 'another request' : `${signedFor.method} ${signedFor.url}`;
   return `the Proof names ${named}, which is not the request that came with it: sign one for exactly this method and URL`;

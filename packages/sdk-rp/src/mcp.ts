@@ -19,7 +19,7 @@ import {
 import { anOriginOfTools, META, type ToolRequest, toolRequest } from '@svc/sdk-core/tool-call';
 import type { AskedVerifier, SvcAuthority } from './authorize.ts';
 import { type CallChecks, createCallChecks, hasNoSession, hasProtoMember, NO_SESSION } from './mcp-input.ts';
-import { mismatchBeforeVerify, RequestMismatchError } from './request-mismatch.ts';
+import { mismatchBeforeVerify, mismatchOf } from './request-mismatch.ts';
 import type { Verdict } from './verify.ts';
 
 export type { SvcAuthority } from './authorize.ts';
@@ -250,7 +250,8 @@ async function decide(
     const outcome = outcomeOf(await options.verifier.verify({ grant, proof, action, request: called }));
     return 'allowed' in outcome && isCancelled(extra) ? cancelled(outcome.allowed.receipt) : outcome;
   } catch (error) {
-    if (error instanceof RequestMismatchError) return forAnotherCall(error.receipt);
+    const mismatch = mismatchOf(error);
+    if (mismatch !== null) return forAnotherCall(mismatch.receipt);
     tellError(options, error, name);
     const remedy = 'Try again later, with a new Proof.';
     return refuse('SERVICE_UNAVAILABLE', 'Authority could not be verified.', remedy);

@@ -5,6 +5,9 @@ import type { Receipt } from '@svc/receipts';
 import { SvcError } from '@svc/sdk-core';
 import type { ReceivedRequest } from './check-receipt.ts';
 
+/** `instanceof` asks for this mark and not for the class, so it knows errors of another copy of the package. */
+const MARK = Symbol.for('@svc/RequestMismatchError');
+
 /** A Proof for another HTTP request than the one received: the Agent's doing, or a wrong `url` here. */
 export class RequestMismatchError extends SvcError {
   /**
@@ -20,11 +23,38 @@ export class RequestMismatchError extends SvcError {
   readonly signedFor: ReceivedRequest | null;
   constructor(receipt: Receipt | null, received: ReceivedRequest, signedFor: ReceivedRequest | null) {
     super('request-mismatch', mismatchMessage(received, signedFor));
+    Object.defineProperty(this, MARK, { value: true });
     this.receipt = receipt;
     this.receiptId = receipt?.receipt_id ?? null;
     this.received = received;
     this.signedFor = signedFor;
   }
+
+  /** A class that extends it is asked as any other. */
+  static override [Symbol.hasInstance](this: unknown, value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: it is which class asks
+    const asked = this as object;
+    if (asked !== RequestMismatchError) return Function.prototype[Symbol.hasInstance].call(asked, value);
+    return typeof value === 'object' && value !== null && MARK in value;
+  }
+}
+
+/** What a refusal says of a mismatch. */
+export type Mismatch = Pick<RequestMismatchError, 'message' | 'receipt' | 'receiptId' | 'signedFor'>;
+
+/**
+ * What was thrown, where it says that the Proof is for another request; else null. A verifier may be of another copy of the
+ * package, or of an older version: what it does not say is not known.
+ */
+export function mismatchOf(error: unknown): Mismatch | null {
+  if (!(error instanceof SvcError) || error.kind !== 'request-mismatch') return null;
+  const {
+    message,
+    receipt = null,
+    receiptId = null,
+    signedFor = null,
+  } = error as Partial<Mismatch> & SvcError;
+  return { message, receipt, receiptId, signedFor };
 }
 
 /**

@@ -177,6 +177,46 @@ it.runIf(isDeep)('SvcError is one class, whichever package and kind of module it
   expect(stdout).toBe('true false false\n');
 });
 
+it.runIf(isDeep)(
+  'a Proof for another request is refused as one, whichever copies the verifier and the middleware are of',
+  async () => {
+    writeFileSync(
+      join(consumer, 'mismatch.mjs'),
+      `import { createRequire } from 'node:module';
+     import * as imported from '@svc/sdk-rp/fetch';
+     import { createVerifier, RequestMismatchError } from '@svc/sdk-rp';
+     import { signProof } from '@svc/sdk-principal/agent';
+     import { createTestService } from '@svc/testing';
+     const required = createRequire(import.meta.url);
+     const service = await createTestService();
+     const { did: audience, verifier } = service.createRelyingParty();
+     const agent = await service.createAgent();
+     const options = { baseUrl: 'https://svc.example', serviceDid: service.did, apiKey: 'key' };
+     const verifiers = [verifier, createVerifier(options), required('@svc/sdk-rp').createVerifier(options)];
+     const action = { type: 'commerce:purchase', resource: 'order/1', amount: 1, currency: 'USD' };
+     const grantId = 'urn:svc:grant:01M7VZGC008Q2R7V9X1C4E6H8K';
+     const signed = { method: 'POST', url: 'https://shop.example/other' };
+     const headers = { 'svc-grant': 'g', 'svc-proof': await signProof({ agent, grantId, audience, action, ...signed }) };
+     const origin = 'https://shop.example';
+     const answers = [];
+     for (const { createAuthorizer } of [imported, required('@svc/sdk-rp/fetch')])
+       for (const one of verifiers) {
+         const asked = new Request(origin + '/orders', { method: 'POST', headers });
+         const { response } = await createAuthorizer({ verifier: one, origin, action: () => action })(asked);
+         answers.push(response.status, (await response.json()).reason);
+       }
+     const request = { method: 'POST', url: origin + '/orders' };
+     for (const one of verifiers)
+       await one
+         .verify({ grant: 'g', proof: headers['svc-proof'], action, request })
+         .catch((error) => answers.push(error instanceof RequestMismatchError));
+     console.log(answers.join(' '));`,
+    );
+    const { stdout } = await run(process.execPath, ['mismatch.mjs'], { cwd: consumer });
+    expect(stdout).toBe(`${'403 REQUEST_MISMATCH '.repeat(6)}true true true\n`);
+  },
+);
+
 it.runIf(isDeep)('service keys that were read with one package are taken by the others', async () => {
   const did = 'did:web:svc.example';
   const kid = `${did}#receipt-1`;

@@ -20,7 +20,23 @@ export interface Source {
   fetchStream(path: string, expectedBytes: number): Promise<Stream>;
 }
 
+/** `instanceof` asks for this mark and not for the class: a `Source` may have its `SourceError` of another copy of the package. */
+const MARK = Symbol.for('@svc/SourceError');
+
 /** There was no usable answer. */
 export class SourceError extends Error {
   override readonly name = 'SourceError';
+
+  constructor(message?: string, options?: ErrorOptions) {
+    super(message, options);
+    Object.defineProperty(this, MARK, { value: true });
+  }
+
+  /** A class that extends it is asked as any other. */
+  static override [Symbol.hasInstance](this: unknown, value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: it is which class asks
+    const asked = this as object;
+    if (asked !== SourceError) return Function.prototype[Symbol.hasInstance].call(asked, value);
+    return typeof value === 'object' && value !== null && MARK in value;
+  }
 }
