@@ -45,10 +45,11 @@ export type ExpressHandler<Req> = (
  * goes to `next(error)`. Parse the body before it if `action` needs the body, and mount `refuseUnreadableBody`.
  * @throws SvcError `configuration`
  * @example
+ * const prices = new Map([[7, 42_700]]); // the shop's own: an Agent names an order, never its price
  * const guard = requireAuthority({
  *   verifier,
  *   origin: 'https://shop.example',
- *   action: (req) => ({ type: 'commerce:purchase', resource: `order/${req.body.id}`, amount: req.body.total, currency: 'USD' }),
+ *   action: (req) => ({ type: 'commerce:purchase', resource: `order/${req.body.id}`, amount: prices.get(req.body.id) ?? -1, currency: 'USD' }),
  * });
  * app.post('/orders', express.json(), guard, (req, res) => res.json(getAuthority(req).receiptId));
  */

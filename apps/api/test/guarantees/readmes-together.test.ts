@@ -89,8 +89,8 @@ beforeAll(async () => {
   grant = issued.grant;
 });
 
-/** The README's Agent, at an address. */
-const act = (origin: string): Promise<{ response: Response }> =>
+/** The README's Agent, at an address; `replaced`: what else it does. */
+const act = (origin: string, replaced: Names = {}): Promise<{ response: Response }> =>
   run(
     actAsAgent,
     {
@@ -104,6 +104,7 @@ const act = (origin: string): Promise<{ response: Response }> =>
       'did:web:shop.example': world.shop.did,
       'await agentFetch(': 'const response = await agentFetch(',
       'https://shop.example': origin,
+      ...replaced,
     },
     'response',
   );
@@ -114,7 +115,7 @@ const ofThisShop = (): Names => ({
   'did:web:shop.example': world.shop.did,
 });
 
-it('the shop in Express allows the Agent', async () => {
+it('the shop in Express allows the Agent, at the price of the shop alone and for what there is', async () => {
   vi.stubEnv('SVC_RP_KEY', world.shop.key);
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
@@ -136,6 +137,12 @@ it('the shop in Express allows the Agent', async () => {
       201,
       { agent: agent.did, receiptId: expect.stringMatching(/^drc_/) },
     ]);
+    const refused = async (change: Names) => {
+      const { response: answer } = await act(origin, change);
+      return [answer.status, ((await answer.json()) as { reason: string }).reason];
+    };
+    expect(await refused({ 'total: 42_700': 'total: 1' })).toEqual([403, 'PROOF_ACTION_MISMATCH']);
+    expect(await refused({ 'id: 7': 'id: 8' })).toEqual([403, 'ACTION_MALFORMED']);
   } finally {
     server.closeAllConnections();
     server.close();
