@@ -35,7 +35,7 @@ const ASK_AGAIN =
 export const FAILURE_TEXTS: Readonly<Record<Code, HelpText>> = {
   // The form of a Receipt.
   'malformed-receipt': {
-    meaning: 'This is not JSON, not an object, or longer than a Receipt can be.',
+    meaning: 'This is not JSON, not an object, nested deeper than 32, or longer than a Receipt can be.',
     remedy:
       'A Receipt is the whole answer of `/verify`, not its member `receipt` alone, which is a JWS. `svc-receipt verify` takes either.',
   },
@@ -61,7 +61,7 @@ export const FAILURE_TEXTS: Readonly<Record<Code, HelpText>> = {
       'See what was handed over: a Grant, a Proof, a checkpoint and a Receipt each have a `typ` of their own.',
   },
   'payload-not-canonical': {
-    meaning: 'The signed payload is not the RFC 8785 form of a JSON object.',
+    meaning: 'The signed payload is not the RFC 8785 form of a JSON object, nested no deeper than 32.',
     remedy: `Nothing may be decoded, printed and encoded again on the way. ${AS_ANSWERED}`,
   },
   'payload-mismatch': {

@@ -11,7 +11,10 @@ export interface Difference {
   readonly got: JsonValue | undefined;
 }
 
-/** Every difference, in the order of the expected members; arrays are compared as a whole. */
+/**
+ * Every difference, in the order of the expected members; arrays are compared as a whole. Goes no deeper than `expected`, which
+ * is a body of ours or a payload in canonical form.
+ */
 export const listDifferences = (
   expected: JsonValue | undefined,
   got: JsonValue | undefined,

@@ -4,7 +4,7 @@ import type { ServiceKeyFailureCode } from '@svc/transparency/service-keys';
 
 /** Each thing that can be wrong with a Receipt. More than one may be reported of the same. */
 export type FailureCode =
-  /** Not JSON, not an object, or longer than a Receipt can be. */
+  /** Not plain JSON, not an object, nested deeper than 32, or longer than a Receipt can be. */
   | 'malformed-receipt'
   | 'missing-member'
   | 'unknown-member'
@@ -14,7 +14,7 @@ export type FailureCode =
   | 'malformed-jws'
   /** The protected header is not exactly alg EdDSA, kid and the typ of a Receipt. */
   | 'wrong-header'
-  /** The payload is not the RFC 8785 form of a JSON object. */
+  /** The payload is not the RFC 8785 form of a JSON object, nested no deeper than 32. */
   | 'payload-not-canonical'
   /** The Receipt's members differ from the signed payload. */
   | 'payload-mismatch'

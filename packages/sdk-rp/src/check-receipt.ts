@@ -3,7 +3,7 @@
  * The service signs what an Agent's Proof claims; only the relying party can see that the claim is about the HTTP
  * request in front of it, so it recomputes `request_hash` from that request. Pure: no clock, no network.
  */
-import { type CryptoPort, normalizeHtu, portableCrypto, sha256Of } from '@svc/codec';
+import { type CryptoPort, normalizeHtu, plainObject, portableCrypto, sha256Of } from '@svc/codec';
 import { parseAction, requestHashOf } from '@svc/protocol';
 import { type Receipt, verifyReceipt } from '@svc/receipts';
 import { type AnswerWindow, timeFailures } from './answer-window.ts';
@@ -94,7 +94,7 @@ function bindingFailures(
 /** Null, which equals no hash, for a request or an Action that nothing can have been signed for. */
 function hashRequest({ action, request }: ReceiptExpectation, crypto: CryptoPort): string | null {
   const normalizedHtu = normalizeHtu(request.url);
-  const parsed = parseAction(action);
+  const parsed = parseAction(plainObject(action));
   if (normalizedHtu === null || !parsed.ok) return null;
   return requestHashOf(crypto, { action: parsed.value, htm: request.method, normalizedHtu });
 }

@@ -16,6 +16,7 @@ import {
   member,
   parseDidWeb,
   parseStrictJson,
+  plainObject,
   show,
 } from '@svc/codec';
 import { findUntimely, type KeyTime, narrowKeyTime, readKeyTime } from './key-time.ts';
@@ -90,7 +91,7 @@ export const openServiceKeys = (
 
 /** The message says what is wrong. */
 const readJson = (document: unknown): JsonObject | string => {
-  if (typeof document !== 'string') return isJsonObject(document) ? document : `it is ${show(document)}`;
+  if (typeof document !== 'string') return plainObject(document) ?? `it is ${show(document)}`;
   if (document.length > DID_DOCUMENT_MAX_CHARS) return 'it is too long';
   const parsed = parseStrictJson(document);
   if (!parsed.ok) return `${parsed.problem} at character ${parsed.offset}`;
@@ -120,8 +121,14 @@ export interface ServiceKeys {
  */
 const MARK = Symbol.for('@svc/ServiceKeys');
 
-const isServiceKeys = (value: unknown): value is ServiceKeys =>
-  typeof value === 'object' && value !== null && MARK in value;
+const isServiceKeys = (value: unknown): value is ServiceKeys => {
+  try {
+    return typeof value === 'object' && value !== null && MARK in value;
+  } catch {
+    // A proxy that does not say.
+    return false;
+  }
+};
 
 class DocumentKeys implements ServiceKeys {
   /** By absolute kid, in document order. A kid with several methods is ambiguous and refused. */

@@ -3,7 +3,7 @@
  * artifacts are verified; facts that only the service knew are assumed as stated and reported.
  */
 
-import { failure } from '@svc/codec';
+import { failure, plainObject } from '@svc/codec';
 import {
   buildReceiptBody,
   type CryptoPort,
@@ -106,7 +106,7 @@ export const audit = (input: AuditInput): AuditResult => {
   if (!verified.ok || !read.ok) return refuse(null, verified.ok ? [] : verified.failures);
   const { receipt: jws, ...body } = verified.receipt;
   if (!runsHere(body)) return refuse(verified, [otherEngine(body)], true);
-  const presented = parsePresented({ ...input, action: input.action });
+  const presented = parsePresented({ ...input, action: plainObject(input.action) });
   const others = findOtherRequest(body, input, presented, crypto);
   if (others.length > 0) return refuse(verified, others);
   const failures: ArtifactFailure[] = [];

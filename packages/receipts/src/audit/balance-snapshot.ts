@@ -4,7 +4,7 @@
  * replay it to any version. The hash in the Receipt authenticates the result.
  */
 
-import { failure } from '@svc/codec';
+import { failure, plainObject } from '@svc/codec';
 import {
   applyConsumption,
   type Balances,
@@ -80,7 +80,9 @@ const listGiven = (
   grantId: GrantId,
   version: number,
 ): readonly Balances[] => {
-  const pages = consumption.filter(isJsonObject).filter((page) => page.grant_id === grantId);
+  const pages = consumption
+    .map(plainObject)
+    .filter((page): page is JsonObject => page !== null && page.grant_id === grantId);
   const stated = pages
     .filter((page) => page.version === version)
     .map(({ capabilities }) =>

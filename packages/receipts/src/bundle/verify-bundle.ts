@@ -3,7 +3,7 @@
  * file. Each part is verified, and that all parts belong to the same Receipt.
  */
 
-import { failure, member, show } from '@svc/codec';
+import { failure, member, plainObject, show } from '@svc/codec';
 import {
   type CryptoPort,
   isJsonObject,
@@ -119,7 +119,13 @@ const readParts = (
 ): Readonly<Record<(typeof PARTS)[number] | 'attestation', unknown>> | null => {
   const json = readObject(bundle);
   if (json === null) {
-    failures.push(failure('malformed-bundle', `a bundle must be a JSON object, not ${show(bundle)}`, ''));
+    failures.push(
+      failure(
+        'malformed-bundle',
+        `a bundle must be a JSON object, nested no deeper than 32, not ${show(bundle)}`,
+        '',
+      ),
+    );
     return null;
   }
   if (member(json, 'status') === 'pending' && PARTS.every((name) => member(json, name) === undefined)) {
@@ -139,7 +145,7 @@ const readParts = (
 };
 
 const readObject = (bundle: unknown): JsonObject | null => {
-  if (typeof bundle !== 'string') return isJsonObject(bundle) ? bundle : null;
+  if (typeof bundle !== 'string') return plainObject(bundle);
   const parsed = bundle.length > BUNDLE_MAX_CHARS ? null : parseStrictJson(bundle);
   return parsed?.ok === true && isJsonObject(parsed.value) ? parsed.value : null;
 };

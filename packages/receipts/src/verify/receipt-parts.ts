@@ -1,7 +1,7 @@
 /** Parses the Receipt as given, an object or its text. Nothing is verified here. */
 
-import { failure, member, show } from '@svc/codec';
-import { isJsonObject, type JsonObject, parseStrictJson } from '@svc/protocol';
+import { failure, member, plainObject, show } from '@svc/codec';
+import { type JsonObject, parseStrictJson } from '@svc/protocol';
 import type { Failure } from '../failure.ts';
 import { RECEIPT_MAX_CHARS } from '../receipt.ts';
 import { spliceReceipt } from '../receipt-text.ts';
@@ -46,18 +46,20 @@ const readVerbatim = (text: string): ReceiptParts | null => {
 };
 
 const readObject = (receipt: unknown, failures: Failure[]): ReceiptParts | null => {
-  if (!isJsonObject(receipt)) {
-    failures.push(failure('malformed-receipt', `the Receipt must be an object, not ${show(receipt)}`, ''));
+  const own = plainObject(receipt);
+  if (own === null) {
+    const right = 'an object of plain JSON, nested no deeper than 32';
+    failures.push(failure('malformed-receipt', `the Receipt must be ${right}, not ${show(receipt)}`, ''));
     return null;
   }
-  const jws = member(receipt, 'receipt');
+  const jws = member(own, 'receipt');
   if (typeof jws !== 'string') {
     const problem = jws === undefined ? failure('missing-member', '/receipt is missing', '/receipt') : null;
     failures.push(
       problem ?? failure('malformed-member', `/receipt must be a compact JWS, not ${show(jws)}`, '/receipt'),
     );
   }
-  const { receipt: _, ...body } = receipt;
+  const { receipt: _, ...body } = own;
   return typeof jws === 'string'
     ? { jws, parts: splitReceiptJws(jws), body }
     : { jws: null, parts: null, body };

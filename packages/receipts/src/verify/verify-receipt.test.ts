@@ -664,7 +664,7 @@ describe('verifyReceipt', () => {
 
   it('refuses an object with the signed members that is written as other JSON', () => {
     const odd = shown((d) => Object.defineProperty(d.principal, 'toJSON', { value: () => null }));
-    expect(failuresOf(odd)).toEqual([expect.objectContaining({ code: 'payload-mismatch', path: '' })]);
+    expect(failuresOf(odd)).toEqual([expect.objectContaining({ code: 'malformed-receipt', path: '' })]);
   });
 
   it('returns what was signed, not what was handed in', () => {

@@ -11,6 +11,7 @@ import {
   type JsonObject,
   member,
   parseStrictJson,
+  plainObject,
   sha256Of,
   show,
 } from '@svc/codec';
@@ -32,7 +33,7 @@ export const readCheckpoint = (given: unknown, failures: CheckpointFailures): Ch
   const text = typeof given === 'string' ? given.trim() : null;
   if (text !== null && !text.startsWith('{')) return { jws: text, record: null };
   const parsed = text === null ? null : parseStrictJson(text);
-  const json = parsed === null ? given : parsed.ok ? parsed.value : undefined;
+  const json = parsed === null ? plainObject(given) : parsed.ok ? parsed.value : undefined;
   const jws = isJsonObject(json) ? member(json, 'checkpoint') : undefined;
   if (isJsonObject(json) && typeof jws === 'string') return { jws, record: json };
   failures.push(

@@ -61,10 +61,16 @@ const SHAPE = open({
 /** Reads the proof from parsed JSON; null with the faults in `failures`. */
 export const parseInclusion = (
   json: unknown,
+  given: unknown,
   failures: Failure<InclusionFailureCode>[],
 ): InclusionRecord | null => {
   if (!isJsonObject(json)) {
-    failures.push(failure('malformed-inclusion', `the inclusion proof must be an object, not ${show(json)}`));
+    failures.push(
+      failure(
+        'malformed-inclusion',
+        `the inclusion proof must be an object, nested no deeper than 32, not ${show(given)}`,
+      ),
+    );
     return null;
   }
   if (isPending(json)) {

@@ -10,6 +10,7 @@ import {
   isJsonObject,
   member,
   parseStrictJson,
+  plainObject,
   portableCrypto,
   sha256Of,
   show,
@@ -77,7 +78,7 @@ export type VerifiedInclusion =
 export const verifyReceiptInclusion = (input: InclusionToVerify): VerifiedInclusion => {
   const failures: Failures = [];
   const keys = openServiceKeys(input.serviceDidDocument, failures, input.serviceDid);
-  const record = parseInclusion(readJson(input.inclusion), failures);
+  const record = parseInclusion(readJson(input.inclusion), input.inclusion, failures);
   const source = findSource(record, input.checkpoint, failures);
   const crypto = input.crypto ?? portableCrypto;
   const attestation = readAttestation(input, source, { keys, crypto, failures });
@@ -130,13 +131,13 @@ const readAttestation = (
 const findAttestation = (given: unknown): string | null => {
   const text = typeof given === 'string' ? given.trim() : null;
   if (text !== null && !text.startsWith('{')) return text;
-  const json = text === null ? given : readJson(text);
+  const json = readJson(text ?? given);
   const jws = isJsonObject(json) ? member(json, 'attestation') : undefined;
   return typeof jws === 'string' ? jws : null;
 };
 
 const readJson = (given: unknown): unknown => {
-  if (typeof given !== 'string') return given;
+  if (typeof given !== 'string') return plainObject(given);
   const parsed = given.length > INCLUSION_MAX_CHARS ? null : parseStrictJson(given);
   return parsed?.ok === true ? parsed.value : given;
 };

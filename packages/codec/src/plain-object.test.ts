@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest';
+import type { JsonValue } from './json.ts';
+import { plainObject } from './plain-object.ts';
+import { MAX_JSON_DEPTH } from './strict-json.ts';
+
+const deep = (depth: number): JsonValue => {
+  let value: JsonValue = 1;
+  for (let left = depth; left > 0; left--) value = { a: value };
+  return value;
+};
+
+it('is a copy of all that is in it, `__proto__` and what is no JSON too', () => {
+  const given = JSON.parse('{"a":[1,{"b":null}],"__proto__":{"c":"d"}}');
+  const copy = plainObject(given);
+  expect(JSON.stringify(copy)).toBe(JSON.stringify(given));
+  expect(copy?.a).not.toBe(given.a);
+  expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
+  expect(plainObject({ a: 1n, b: undefined })).toEqual({ a: 1n, b: undefined });
+});
+
+it('is nested as deep as strict JSON may be, and null beyond, at any depth and for a cycle', () => {
+  expect(plainObject(deep(MAX_JSON_DEPTH))).toEqual(deep(MAX_JSON_DEPTH));
+  expect(plainObject({ a: [deep(MAX_JSON_DEPTH - 2)] })).toEqual({ a: [deep(MAX_JSON_DEPTH - 2)] });
+  expect(plainObject({ a: [deep(MAX_JSON_DEPTH - 1)] })).toBeNull();
+  for (const depth of [MAX_JSON_DEPTH + 1, 100, 4_000, 100_000]) expect(plainObject(deep(depth))).toBeNull();
+  const cycle: Record<string, unknown> = {};
+  cycle.self = [cycle];
+  expect(plainObject(cycle)).toBeNull();
+});
+
+it('is null for what is no object, what is written as other JSON, and what throws when it is read', () => {
+  for (const none of [undefined, null, 1, 'a', [], () => 1]) expect(plainObject(none)).toBeNull();
+  for (const other of [new Date(0), Object.defineProperty([], 'toJSON', { value: () => null })])
+    expect(plainObject({ a: other })).toBeNull();
+  expect(plainObject({ toJSON: 'a' })).toEqual({ toJSON: 'a' });
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  const throwing = {
+    get b() {
+      throw new Error('no');
+    },
+  };
+  for (const bad of [proxy, { a: proxy }, { a: [throwing] }]) expect(plainObject(bad)).toBeNull();
+});
+
+it('asks an accessor once', () => {
+  let asked = 0;
+  const given = {
+    get a() {
+      asked++;
+      return asked;
+    },
+  };
+  const copy = plainObject(given);
+  expect([copy?.a, copy?.a, asked]).toEqual([1, 1, 1]);
+});
