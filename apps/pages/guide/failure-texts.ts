@@ -213,12 +213,14 @@ export const FAILURE_TEXTS: Readonly<Record<Code, HelpText>> = {
   },
   // Bundles.
   'malformed-bundle': {
-    meaning: 'The bundle is not JSON, not an object, or too long.',
+    meaning: 'The bundle is not JSON, not an object, nested deeper than 32, or too long.',
     remedy: 'Give the file as it was written.',
   },
   'unpinned-key': {
-    meaning: 'Something is signed by a key that is not among the pinned ones.',
-    remedy: 'Whoever wrote the bundle may have made that key: do not rely on it.',
+    meaning:
+      'Something is signed by a key that is not among the pinned ones, or is pinned for something else.',
+    remedy:
+      'Whoever wrote the bundle may have made that key, or have got hold of one of the two: do not rely on it. See first that each key is pinned for what the service’s own document calls it.',
   },
   'missing-key': {
     meaning: 'Each pinned key signed something, and so did one that is not pinned.',

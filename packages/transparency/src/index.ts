@@ -27,7 +27,13 @@ export {
   verifyReceiptInclusion,
 } from './inclusion/verify-inclusion.ts';
 export { findUntimely, type KeyTime, REVOKED, VALID_FROM, VALID_UNTIL } from './key-time.ts';
-export { type PinnedKey, readPinnedKeys, type TimedKey } from './pinned-keys.ts';
+export {
+  type PinnedKey,
+  readPinnedKeys,
+  readPinnedPurposes,
+  type TimedKey,
+  type UntimedKey,
+} from './pinned-keys.ts';
 export {
   RESTORE_TYP,
   type RestoreStatement,

@@ -27,10 +27,12 @@ export const OPTIONS = {
   },
   key: {
     value: 'KEY',
-    text: 'a key of the service that you trust, z6Mk..., or with the time at which you know it to be in force, z6Mk...@FROM/UNTIL, where either may be left out',
+    text: 'a key of the service that you trust, for Receipts or for checkpoints and attestations, with the time at which you know it to be in force: receipt=z6Mk...@FROM/UNTIL or status=z6Mk...@FROM/UNTIL, where either bound may be left out',
     many: true,
   },
-  'allow-unauthenticated': { text: 'exit code 0 for what vouches for its own keys, or for their times' },
+  'allow-unauthenticated': {
+    text: 'exit code 0 for what vouches for its own keys, or for their purposes or times',
+  },
   grant: { value: 'FILE', text: 'the Grant as presented' },
   proof: { value: 'FILE', text: 'the Proof as presented' },
   action: { value: 'FILE', text: 'the Action that was sent, as JSON' },
@@ -74,10 +76,11 @@ export const VERIFY: CommandText = {
     `What is given is recognised: a Receipt as JSON, the answer of GET /decisions/{receipt_id}, a bare JWS, a bundle; in a file, at an
 http(s) address, or on standard input ("-"). The word verify may be left out.`,
     `A Receipt that is dated outside the time of its key, or whose key is compromised by the document, takes --inclusion with
---attestation, or --bundle. A bundle is authenticated by --did-document, or by keys with their times (svc:validFrom and
-svc:validUntil in the document); a key that has leaked is no longer one to name. With keys alone, their times rest on the
-bundle's own word, with --service-did alone the keys do: whoever got hold of a key that had ended, or anybody, can write one
-that agrees with itself, so the exit code is 2, "authenticated" false in the JSON.`,
+--attestation, or --bundle. A bundle is authenticated by --did-document, or by keys with what each is for (receipt= where the
+document calls it #receipt-<n>, status= where #status-<n>) and their times (svc:validFrom and svc:validUntil there); a key that
+has leaked is no longer one to name. What is left out rests on the bundle's own word, with --service-did alone the keys do:
+whoever has one of the keys, or got hold of one that had ended, or anybody, can write one that agrees with itself, so the exit
+code is 2, "authenticated" false in the JSON.`,
     `--fetch asks the host of the DID over https, and nobody else. With --service-did that host's document authenticates; without, whose
 Receipt it is rests on the Receipt's own word, and the exit code is 2. Without --fetch and an address nothing is fetched.`,
   ],
@@ -121,6 +124,8 @@ const MONITOR: CommandText = {
   notes: [
     `The pinned document is compared with the one that is served first. Whatever the monitor once saw must be there, the same, for
 ever. Keep the state file: it is the memory.`,
+    `Checkpoints are signed by status keys: with --key status=z6Mk... no other counts. A key without what it is for counts too, and the
+exit code is 2: it may be a receipt key, which must sign none.`,
   ],
 };
 

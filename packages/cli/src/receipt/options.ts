@@ -1,6 +1,6 @@
 /** The options of `svc-receipt`. Whatever does not fit is a usage error. */
 import { parseUtcTime } from '@svc/codec';
-import { isDay, type PinnedKey } from '@svc/transparency';
+import { isDay, type KeyPurpose, type PinnedKey } from '@svc/transparency';
 import { readLine, UsageError, type Values } from '../command-line.ts';
 import { completionFor } from '../completion.ts';
 import { isProtected } from '../protected-address.ts';
@@ -45,7 +45,7 @@ export interface VerifyCommand {
   readonly inclusion: string | undefined;
   readonly checkpoint: string | undefined;
   readonly attestation: string | undefined;
-  /** What vouches for its own keys, or for their times, is valid. */
+  /** What vouches for its own keys, or for their purposes or times, is valid. */
   readonly allowUnauthenticated: boolean;
   /** What is missing is got from the service's own host. */
   readonly fetch: boolean;
@@ -141,17 +141,19 @@ const parseAudit = (values: Given, receipt: string | undefined): Command => {
   });
 };
 
-/** `MULTIKEY` or `MULTIKEY@FROM/UNTIL`, where no bound is an empty one. */
+/** Purpose, Multikey, and the two bounds of its time; an empty bound is none. */
+const KEY = /^(?:(receipt|status)=)?([^=@]+)(?:@([^/]*)\/([^/]*))?$/;
+
+/** `MULTIKEY`, with what it is for before it, `status=MULTIKEY`, and its time after it, `MULTIKEY@FROM/UNTIL`. */
 const parseKey = (text: string): PinnedKey => {
-  const at = text.indexOf('@');
-  if (at < 0) return text;
-  const [from = '', until, ...others] = text.slice(at + 1).split('/');
-  const isTime = (bound: string) => bound === '' || parseUtcTime(bound) !== null;
-  if (until === undefined || others.length > 0 || !isTime(from) || !isTime(until))
+  const [whole, purpose, multikey = '', from = null, until = null] = KEY.exec(text) ?? [];
+  const isTime = (bound: string | null) => !bound || parseUtcTime(bound) !== null;
+  if (whole === undefined || !isTime(from) || !isTime(until))
     throw new UsageError(
-      `--key must be MULTIKEY or MULTIKEY@FROM/UNTIL, times in UTC as 2026-11-20T08:00:00Z, not ${text}`,
+      `--key must be receipt=MULTIKEY@FROM/UNTIL or status=MULTIKEY@FROM/UNTIL, times in UTC as 2026-11-20T08:00:00Z, not ${text}`,
     );
-  return { multikey: text.slice(0, at), validFrom: from || null, validUntil: until || null };
+  const key = purpose === undefined ? { multikey } : { multikey, purpose: purpose as KeyPurpose };
+  return from === null ? key : { ...key, validFrom: from || null, validUntil: until || null };
 };
 
 const parseMonitor = (values: Given, [address, ...rest]: readonly string[]): Command => {

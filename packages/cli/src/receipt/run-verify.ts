@@ -142,8 +142,16 @@ const verifyGivenBundle = async (
     );
   const verified = verifyBundle(text, await readPin(command, bundle), nativeCrypto);
   if (!verified.ok) return { ...NOTHING_FOUND, failures: verified.failures };
-  const open = command.keys.length > 0 ? 'WHEN ITS KEYS WERE IN FORCE IS' : 'ITS KEYS ARE';
-  return { ...verified, open, failures: [] };
+  return { ...verified, open: describeOpen(command.keys), failures: [] };
+};
+
+/** What is open where something is, as a heading has it. */
+const describeOpen = (keys: VerifyCommand['keys']): string => {
+  if (keys.length === 0) return 'ITS KEYS ARE';
+  const isForAnything = keys.some((key) => typeof key === 'string' || key.purpose === undefined);
+  const isOfAnyTime = keys.some((key) => typeof key === 'string' || !('validFrom' in key));
+  const what = isForAnything ? (isOfAnyTime ? 'FOR WHAT AND WHEN' : 'FOR WHAT') : 'WHEN';
+  return `${what} ITS KEYS WERE IN FORCE IS`;
 };
 
 /** Without any, the bundle's own word for whose it is: it may agree with itself then, and no more. */

@@ -39,10 +39,10 @@ const files = {
   bundle: write('bundle.json', bundle),
 };
 /** The same under the service's name, by keys of its own: what anybody can write. */
-const forgeBundle = async () => {
-  const receipt = await resign(world.body, () => {}, signerOf(8, `${SERVICE}#receipt-2`));
-  const closed = await closeDayOf(world, { signer: signerOf(9, `${SERVICE}#status-1`) });
-  const own = documentOf(SERVICE, { 'receipt-2': 8, 'status-1': 9 });
+const forgeBundle = async (receiptSeed = 8, statusSeed = 9) => {
+  const receipt = await resign(world.body, () => {}, signerOf(receiptSeed, `${SERVICE}#receipt-2`));
+  const closed = await closeDayOf(world, { signer: signerOf(statusSeed, `${SERVICE}#status-1`) });
+  const own = documentOf(SERVICE, { 'receipt-2': receiptSeed, 'status-1': statusSeed });
   return { ...bundleOf(world, closed), receipt: JSON.parse(receipt), did_document: own };
 };
 const verify = (...args: string[]) => run(['verify', ...args], false);
@@ -110,7 +110,8 @@ describe('svc-receipt verify --inclusion', () => {
 });
 
 describe('svc-receipt verify --bundle', () => {
-  const keys = ['--key', encodeMultikey(publicKeyOf(1)), '--key', encodeMultikey(publicKeyOf(2))];
+  const [receiptKey, statusKey] = [encodeMultikey(publicKeyOf(1)), encodeMultikey(publicKeyOf(2))];
+  const keys = ['--key', `receipt=${receiptKey}`, '--key', `status=${statusKey}`];
   const timedKeys = (time: string) => keys.map((word) => (word === '--key' ? word : `${word}@${time}`));
   const valid = ['--bundle', files.bundle];
 
@@ -174,6 +175,27 @@ describe('svc-receipt verify --bundle', () => {
     expect([allowed.exitCode, allowed.stdout.split('\n')[0]]).toEqual([
       ...[0, 'VALID, BUT WHEN ITS KEYS WERE IN FORCE IS NOT AUTHENTICATED'],
     ]);
+  });
+
+  it('does not take a bundle’s own word for what a pinned key is for: whoever has one of them could write it', async () => {
+    const purposeless = timedKeys('2026-11-01T00:00:00Z/').map((word) => word.replace(/^[a-z]+=/, ''));
+    const { exitCode, stdout } = await verify(...valid, ...purposeless);
+    expect(exitCode).toBe(2);
+    expect(stdout).toMatch(/^NOT DECIDED: .* AND FOR WHAT ITS KEYS WERE IN FORCE IS NOT AUTHENTICATED\n/);
+    expect(stdout).toContain('is a status key: pin it with its purpose');
+    const plain = await verify(...valid, '--key', receiptKey, '--key', statusKey, '--json');
+    expect(plain.exitCode).toBe(2);
+    expect(JSON.parse(plain.stdout)).toMatchObject({ authenticated: false, assumed: [{}, {}, {}, {}] });
+    for (const only of [1, 2]) {
+      const forged = write(`forged-by-${only}.json`, await forgeBundle(only, only));
+      const timed = timedKeys('2026-11-01T00:00:00Z/');
+      const refused = await verify('--bundle', forged, ...timed, '--service-did', SERVICE);
+      expect([refused.exitCode, refused.stdout.split('\n')[0]]).toEqual([1, 'INVALID']);
+      expect(refused.stdout).toContain(`which is pinned as a ${only === 1 ? 'receipt' : 'status'} key`);
+      expect((await verify('--bundle', forged, ...purposeless)).exitCode).toBe(2);
+    }
+    const odd = await verify(...valid, '--key', `checkpoint=${statusKey}`);
+    expect([odd.exitCode, odd.stderr]).toEqual([2, expect.stringContaining('status=MULTIKEY@FROM/UNTIL')]);
   });
 
   it('says which key is missing where only one of two is named, and does not call the bundle invalid', async () => {

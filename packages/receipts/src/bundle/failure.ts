@@ -6,9 +6,9 @@ import type { FailureCode } from '../failure.ts';
 export type BundleFailureCode =
   | FailureCode
   | InclusionFailureCode
-  /** Not JSON, not an object, or too long. */
+  /** Not plain JSON, not an object, nested deeper than 32, or too long. */
   | 'malformed-bundle'
-  /** Signed by a key that is not among the pinned ones. */
+  /** Signed by a key that is not among the pinned ones, or is pinned for something else. */
   | 'unpinned-key'
   /** Every pinned key signed something, and so did one that is not pinned: it may only not have been named. */
   | 'missing-key'

@@ -1,13 +1,13 @@
 /**
  * The verifier's trust anchor, since a file cannot authenticate itself. A DID document authenticates the bundle, as do
- * keys with the times at which they were in force. Keys alone do not quite: the times then come from the bundle's own
- * document, which somebody who got hold of a key later can forge. Neither does a DID: the keys themselves then come
- * from the bundle. What is open is among the assumptions of the result.
+ * keys with what each is for and the times at which they were in force. Keys alone do not quite: both then come from the bundle's
+ * own document, which somebody who has one of the keys, or got hold of it later, can forge. Neither does a DID: the keys
+ * themselves then come from the bundle. What is open is among the assumptions of the result.
  */
 
 import { failure } from '@svc/codec';
 import { encodeMultikey } from '@svc/protocol';
-import { type KeyTime, type PinnedKey, readPinnedKeys } from '@svc/transparency';
+import { type KeyTime, type PinnedKey, readPinnedKeys, readPinnedPurposes } from '@svc/transparency';
 import type { KeyPurpose, ServiceKeys } from '@svc/transparency/service-keys';
 import type { Assumption } from '../audit/assumed-facts.ts';
 import type { Failure } from '../failure.ts';
@@ -21,7 +21,7 @@ export type BundlePin =
       readonly serviceDid?: string;
     }
   | {
-      /** Every signature that counts must be by one of these, in its time. */
+      /** Every signature that counts must be by one of these that is for it, in its time. */
       readonly keys: readonly PinnedKey[];
       readonly serviceDid?: string;
     }
@@ -30,11 +30,12 @@ export type BundlePin =
       readonly serviceDid: string;
     };
 
-/** Throws TypeError if nothing is pinned: a fault of the caller. */
+/** Throws TypeError if nothing is pinned, or a key for what no key is for: a fault of the caller. */
 export const assertPinned = (pin: BundlePin): void => {
   const keys = 'keys' in pin ? pin.keys : [];
   if (!('serviceDidDocument' in pin) && keys.length === 0 && pin.serviceDid === undefined)
     throw new TypeError('a bundle is checked against a pinned DID document, pinned keys or a pinned DID');
+  readPinnedPurposes(keys);
 };
 
 /** What the pin says of when its keys are in force. Throws TypeError for a bound that is no time. */
@@ -46,7 +47,12 @@ export interface UsedKey {
   readonly purpose: KeyPurpose;
 }
 
-/** Checks that the signing keys are pinned; lists what could not be authenticated. */
+/** A key that signed, as the document has it. */
+interface SigningKey extends UsedKey {
+  readonly multikey: string;
+}
+
+/** Checks that the signing keys are pinned for what they signed; lists what could not be authenticated. */
 export const checkPinned = (
   pin: BundlePin,
   keys: ServiceKeys,
@@ -54,25 +60,65 @@ export const checkPinned = (
   failures: Failure<BundleFailureCode>[],
 ): Assumption[] => {
   if ('serviceDidDocument' in pin) return [];
-  const signers = used.flatMap(({ kid, purpose }) => {
+  const signers = used.flatMap(({ kid, purpose }): SigningKey[] => {
     const key = keys.find(kid, purpose);
-    return key instanceof Uint8Array ? [{ kid, multikey: encodeMultikey(key) }] : [];
+    return key instanceof Uint8Array ? [{ kid, purpose, multikey: encodeMultikey(key) }] : [];
   });
-  const isPinned = 'keys' in pin;
-  const times = timesOf(pin);
-  // A pinned key that signed nothing stands for another signer than the one that is there.
-  const areAllUsed = [...times.keys()].every((pinned) => signers.some(({ multikey }) => multikey === pinned));
-  const [code, remedy] = areAllUsed
-    ? (['missing-key', ": pin it too, if the service's own DID document has it"] as const)
-    : (['unpinned-key', ''] as const);
-  return signers.flatMap(({ kid, multikey }) => {
-    const time = times.get(multikey);
-    if (isPinned && time === undefined)
-      failures.push(failure(code, `${kid} is ${multikey}, which is not pinned${remedy}`, '/did_document'));
-    if (isPinned && time !== null) return [];
-    const statement = isPinned
-      ? `${kid} (${multikey}) signed while it was in force: pin it with its time, or the DID document`
-      : `${kid} is ${multikey}: compare it with the DID document that the service publishes`;
-    return [{ path: '/did_document', statement }];
-  });
+  if (!('keys' in pin))
+    return signers.map(({ kid, multikey }) =>
+      assume(`${kid} is ${multikey}: compare it with the DID document that the service publishes`),
+    );
+  const pinned = new PinnedKeys(pin.keys);
+  for (const signer of signers) {
+    const problem = pinned.findProblem(signer, signers);
+    if (problem !== null) failures.push(problem);
+  }
+  return signers.flatMap((signer) => pinned.listOpen(signer));
 };
+
+const assume = (statement: string): Assumption => ({ path: '/did_document', statement });
+
+class PinnedKeys {
+  readonly #times: ReadonlyMap<string, KeyTime | null>;
+  readonly #purposes: ReadonlyMap<string, ReadonlySet<KeyPurpose>>;
+
+  constructor(pins: readonly PinnedKey[]) {
+    this.#times = readPinnedKeys(pins);
+    this.#purposes = readPinnedPurposes(pins);
+  }
+
+  /** Null for a key that is pinned, and not for something else alone. */
+  findProblem({ kid, purpose, multikey }: SigningKey, signers: readonly SigningKey[]) {
+    const known = this.#purposes.get(multikey);
+    if (known !== undefined && isFor(known, purpose)) return null;
+    const refuse = (code: BundleFailureCode, problem: string) =>
+      failure(code, `${kid} is ${multikey}, which is ${problem}`, '/did_document');
+    if (known !== undefined)
+      return refuse('unpinned-key', `pinned as a ${[...known].join()} key, not as a ${purpose} key`);
+    return this.#areAllUsed(signers)
+      ? refuse('missing-key', "not pinned: pin it too, if the service's own DID document has it")
+      : refuse('unpinned-key', 'not pinned');
+  }
+
+  /** A pinned key that signed nothing stands for another signer than the one that is there. */
+  #areAllUsed(signers: readonly SigningKey[]): boolean {
+    return [...this.#purposes].every(([pinned, known]) =>
+      signers.some(({ multikey, purpose }) => multikey === pinned && isFor(known, purpose)),
+    );
+  }
+
+  /** What the pin does not say of a key, so that it rests on the bundle's own document. */
+  listOpen({ kid, purpose, multikey }: SigningKey): Assumption[] {
+    const open = [
+      this.#purposes.get(multikey)?.size === 0 ? `is a ${purpose} key: pin it with its purpose` : null,
+      this.#times.get(multikey) === null ? 'signed while it was in force: pin it with its time' : null,
+    ];
+    return open.flatMap((what) =>
+      what === null ? [] : [assume(`${kid} (${multikey}) ${what}, or the DID document`)],
+    );
+  }
+}
+
+/** A key that is pinned without what it is for may be for anything. */
+const isFor = (known: ReadonlySet<KeyPurpose>, purpose: KeyPurpose): boolean =>
+  known.size === 0 || known.has(purpose);

@@ -1,6 +1,6 @@
 import { decodeMultikey, encodeMultikey } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
-import { type Bundle, bundleOf, closeDayOf } from '@svc/testkit/receipts/closed-day';
+import { attestTo, type Bundle, bundleOf, closeDayOf } from '@svc/testkit/receipts/closed-day';
 import {
   buildWorld,
   documentOf,
@@ -12,12 +12,16 @@ import {
 } from '@svc/testkit/receipts/world';
 import { describe, expect, it } from 'vitest';
 import { audit } from '../audit.ts';
+import type { PinnedKey } from '../bundle.ts';
 import type { BundlePin } from './pin.ts';
 import { verifyBundle } from './verify-bundle.ts';
 
 const world = await buildWorld();
 const bundle = bundleOf(world, await closeDayOf(world));
+const timed = (multikey: string) => ({ multikey, validFrom: '2026-01-01T00:00:00Z', validUntil: null });
 const KEYS = { receipt: encodeMultikey(publicKeyOf(1)), status: encodeMultikey(publicKeyOf(2)) };
+const RECEIPT_KEY = { ...timed(KEYS.receipt), purpose: 'receipt' as const };
+const STATUS_KEY = { ...timed(KEYS.status), purpose: 'status' as const };
 const PIN: BundlePin = { serviceDidDocument: serviceDocument };
 
 const verify = (given: unknown, pin: BundlePin = PIN) => verifyBundle(given, pin, nativeCrypto);
@@ -85,11 +89,93 @@ describe('what is pinned', () => {
     ]);
     const forged = verify(await forge(), { serviceDid: SERVICE });
     expect(forged.ok && forged.assumed).toHaveLength(2);
-    const timed = Object.values(KEYS).map((multikey) => ({ multikey, validFrom: null, validUntil: null }));
-    for (const pin of [PIN, { keys: timed }]) {
+    for (const pin of [PIN, { keys: [RECEIPT_KEY, STATUS_KEY] }]) {
       const verified = verify(bundle, pin);
       expect(verified.ok && verified.assumed).toEqual([]);
     }
+  });
+
+  it('lists what a key is for, and when it was in force, as far as the pin does not say it', () => {
+    const openOf = (...keys: readonly PinnedKey[]) => {
+      const verified = verify(bundle, { keys, serviceDid: SERVICE });
+      return verified.ok ? verified.assumed.map(({ statement }) => statement) : [];
+    };
+    const { purpose: _, ...forAnything } = RECEIPT_KEY;
+    expect(openOf(forAnything, STATUS_KEY)).toEqual([
+      `${SERVICE}#receipt-2 (${KEYS.receipt}) is a receipt key: pin it with its purpose, or the DID document`,
+    ]);
+    expect(openOf(RECEIPT_KEY, { multikey: KEYS.status, purpose: 'status' })).toEqual([
+      `${SERVICE}#status-1 (${KEYS.status}) signed while it was in force: pin it with its time, or the DID document`,
+    ]);
+    for (const plain of [KEYS.status, { multikey: KEYS.status }])
+      expect(openOf(RECEIPT_KEY, plain)).toEqual([
+        expect.stringContaining('#status-1'),
+        expect.stringContaining('#status-1'),
+      ]);
+    // A pin that says more beside it counts.
+    expect(openOf(KEYS.receipt, RECEIPT_KEY, STATUS_KEY)).toEqual([]);
+  });
+
+  describe('by a key with its purpose counts for that alone', () => {
+    const keys = [RECEIPT_KEY, STATUS_KEY];
+    /** Of somebody who has this key alone, and lists it for everything. */
+    const forgeWith = async (only: number): Promise<Bundle> => {
+      const receipt = await resign(world.body, () => {}, signerOf(only, `${SERVICE}#receipt-2`));
+      const day = await closeDayOf(world, { signer: signerOf(only, `${SERVICE}#status-1`) });
+      const own = documentOf(SERVICE, { 'receipt-2': only, 'status-1': only });
+      return { ...bundleOf(world, day), receipt: JSON.parse(receipt), did_document: own };
+    };
+    /** A Receipt by anybody, which `signer` attests to. */
+    const forgeAttested = async (signer: number): Promise<Bundle> => {
+      const receipt = JSON.parse(await resign(world.body, () => {}, signerOf(8, `${SERVICE}#receipt-2`)));
+      const status = signerOf(signer, `${SERVICE}#status-1`);
+      const day = await closeDayOf(world, { signer: status });
+      const attestation = await attestTo({ id: receipt.receipt_id, jws: receipt.receipt }, day, status);
+      const own = documentOf(SERVICE, { 'receipt-2': 8, 'status-1': signer });
+      return { ...bundleOf(world, day), receipt, did_document: own, ...{ attestation: { attestation } } };
+    };
+
+    it.each([
+      ['the receipt key, which signed the checkpoint too', () => forgeWith(1), 'pinned as a receipt key'],
+      ['the status key, which signed the Receipt too', () => forgeWith(2), 'pinned as a status key'],
+      ['the receipt key, which attests to it', () => forgeAttested(1), 'pinned as a receipt key'],
+    ])('a bundle of somebody who has %s is refused', async (_, forge, problem) => {
+      const forged = await forge();
+      const refused = verify(forged, { keys, serviceDid: SERVICE });
+      expect(refused).toMatchObject({
+        ok: false,
+        failures: [{ code: 'unpinned-key', message: expect.stringContaining(problem) }],
+      });
+      expect(verify(forged).ok).toBe(false);
+      // Without purposes it cannot be told, and it is said so.
+      const open = verify(forged, { keys: keys.map(({ purpose, ...key }) => key), serviceDid: SERVICE });
+      expect(open.ok && open.assumed.map(({ statement }) => statement)).toContainEqual(
+        expect.stringContaining('pin it with its purpose'),
+      );
+    });
+
+    it('also where no key is pinned for the other signature, and where the two are exchanged', async () => {
+      for (const [only, key] of [
+        [1, RECEIPT_KEY],
+        [2, STATUS_KEY],
+      ] as const)
+        expect(codesOf(verify(await forgeWith(only), { keys: [key] }))).toEqual([
+          'unpinned-key /did_document',
+        ]);
+      const exchanged = [
+        { ...RECEIPT_KEY, purpose: 'status' as const },
+        { ...STATUS_KEY, purpose: 'receipt' as const },
+      ];
+      expect(changed({}, { keys: exchanged })).toEqual([
+        ...['unpinned-key /did_document', 'unpinned-key /did_document'],
+      ]);
+    });
+
+    it('is for both where it is pinned for both', async () => {
+      const both = [RECEIPT_KEY, { ...RECEIPT_KEY, purpose: 'status' as const }];
+      const verified = verify(await forgeWith(1), { keys: both });
+      expect(verified.ok && verified.assumed).toEqual([]);
+    });
   });
 
   it('must be each key that signed', () => {
@@ -105,6 +191,8 @@ describe('what is pinned', () => {
   it('must be there, and be of the service', () => {
     expect(() => verify(bundle, { keys: [] })).toThrow(TypeError);
     expect(() => verify(bundle, {} as BundlePin)).toThrow(TypeError);
+    const odd = { ...STATUS_KEY, purpose: 'checkpoint' as 'status' };
+    expect(() => verify(bundle, { keys: [odd] })).toThrow(TypeError);
     expect(codesOf(verify(bundle, { serviceDid: 'did:web:other.example' }))).toContain('wrong-service');
   });
 });

@@ -42,7 +42,7 @@ export type VerifiedBundle =
       readonly checkpoint: Checkpoint;
       /** The artifacts by hash, those that are text: the `evidence` that `audit` asks for. */
       readonly evidence: ReadonlyMap<string, string>;
-      /** What could not be authenticated. Empty with a pinned DID document, or pinned keys with their times. */
+      /** What could not be authenticated. Empty with a pinned DID document, or pinned keys with their purposes and times. */
       readonly assumed: readonly Assumption[];
     }
   | {
@@ -52,9 +52,9 @@ export type VerifiedBundle =
     };
 
 /**
- * Verifies a bundle, an object or its text. All faults are in `failures`. Throws TypeError if nothing is pinned. Only
- * without an assumption is it known who wrote the bundle: `ok` with a DID alone means that it is consistent, with keys
- * alone that some holder of them wrote it, who may have come by a key after its end.
+ * Verifies a bundle, an object or its text. All faults are in `failures`. Throws TypeError if nothing is pinned, or a pin of a
+ * key says what no pin says. Only without an assumption is it known who wrote the bundle: `ok` with a DID alone means that it
+ * is consistent, with keys alone that some holder of one of them wrote it, who may have come by it after its end.
  * @example
  * const verified = verifyBundle(bundle, { serviceDidDocument: didDocument });
  * if (verified.ok && verified.assumed.length === 0) console.log(verified.receipt.decision, verified.checkpoint.day);

@@ -11,7 +11,7 @@ import {
   statusSigner,
 } from '@svc/testkit/receipts/world';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { leafOfReceipt } from '../index.ts';
+import { leafOfReceipt, parseSignedCheckpoint } from '../index.ts';
 import { type Look, lookAtCheckpoints, type MonitorOptions } from './monitor.ts';
 import { type MonitorPin, pinDocument, pinKeys } from './pin.ts';
 import { formatSeen, parseSeen, type Seen } from './seen.ts';
@@ -53,6 +53,10 @@ const look = async (changes: Partial<MonitorOptions> = {}): Promise<Look> =>
     ...changes,
   });
 
+const statusKey = (seed: number) => ({
+  multikey: encodeMultikey(publicKeyOf(seed)),
+  purpose: 'status' as const,
+});
 const WELL = { alarms: [], doubts: [], notes: [] };
 const codes = ({ alarms }: Look) => alarms.map(({ code, day }) => `${code} ${day}`);
 const dayAt = (i: number) => {
@@ -120,10 +124,57 @@ describe('an honest service', () => {
   });
 
   it('may be told by keys alone, pinned', async () => {
-    const keys = [encodeMultikey(publicKeyOf(2))];
+    const keys = [statusKey(2), { multikey: encodeMultikey(publicKeyOf(1)), purpose: 'receipt' as const }];
     expect(await look({ pin: pinned(pinKeys(keys, SERVICE, nativeCrypto)) })).toMatchObject(WELL);
-    const other = pinned(pinKeys([encodeMultikey(publicKeyOf(5))], undefined, nativeCrypto));
+    const other = pinned(pinKeys([statusKey(5)], undefined, nativeCrypto));
     expect(codes(await look({ pin: other, seen: [] }))).toEqual(['wrong-checkpoint null']);
+  });
+});
+
+describe('what keys are pinned for', () => {
+  const keyOf = (seed: number) => encodeMultikey(publicKeyOf(seed));
+  /** Under the name of a status key, by the key with this seed. */
+  const checkpointBy = async (seed: number) => {
+    const { jws } = await closeDay({
+      ...{ day: '2026-11-10', previousRoot: null, size: 1 },
+      signer: signerOf(seed, `${SERVICE}#status-1`),
+    });
+    const parsed = parseSignedCheckpoint(jws);
+    if (!parsed.ok) throw new Error('not a checkpoint');
+    return parsed;
+  };
+
+  it('decides what they sign: a checkpoint by the receipt key, under the kid of the status key, is none', async () => {
+    const pins = [{ multikey: keyOf(1), purpose: 'receipt' as const }, statusKey(2)];
+    const byKeys = pinned(pinKeys(pins, SERVICE, nativeCrypto));
+    for (const { check } of [byKeys, pin]) {
+      expect(check(await checkpointBy(1))).toMatchObject({ code: 'wrong-signature' });
+      expect(check(await checkpointBy(2))).toBeNull();
+    }
+    expect(pinKeys(pins.slice(0, 1), SERVICE, nativeCrypto)).toMatchObject({
+      ...{ ok: false, problem: expect.stringContaining('no status key') },
+    });
+    const twice = pinned(
+      pinKeys([...pins, { multikey: keyOf(1), purpose: 'status' }], SERVICE, nativeCrypto),
+    );
+    expect(twice.check(await checkpointBy(1))).toBeNull();
+  });
+
+  it('is in doubt where the pin does not say it, once for each key, and such a key still counts', async () => {
+    const pin = pinned(pinKeys([keyOf(1), { multikey: keyOf(2) }], SERVICE, nativeCrypto));
+    const { alarms, doubts, newDays } = await look({ pin });
+    expect([alarms, newDays]).toEqual([[], 4]);
+    expect(doubts).toEqual(
+      [1, 2].map((seed) => ({
+        path: '/checkpoints',
+        message: expect.stringMatching(new RegExp(`^${keyOf(seed)} is pinned without its purpose`)),
+      })),
+    );
+  });
+
+  it('is the receipt or the status key, nothing else', () => {
+    const odd = { multikey: keyOf(1), purpose: 'checkpoint' as 'status' };
+    expect(() => pinKeys([odd], SERVICE, nativeCrypto)).toThrow(TypeError);
   });
 });
 
@@ -415,6 +466,18 @@ describe('the published DID document', () => {
     expect((await look({ pin: keys })).alarms).toMatchObject([{ code: 'changed-key', now: null }]);
   });
 
+  it('that has a pinned key for something else raises the alarm too', async () => {
+    const keys = pinned(pinKeys([statusKey(2)], undefined, nativeCrypto));
+    serveKeys({ ...KEYS, 'status-1': 5, 'receipt-3': 2 });
+    expect((await look({ pin: keys })).alarms).toMatchObject([
+      { code: 'changed-key', message: expect.stringContaining('as a status key'), now: null },
+    ]);
+    const asReceiptKey = { ...statusKey(7), purpose: 'receipt' as const };
+    const both = pinned(pinKeys([statusKey(2), asReceiptKey], undefined, nativeCrypto));
+    serveKeys({ ...KEYS, 'receipt-3': 7, 'status-2': 7 });
+    expect((await look({ pin: both })).notes).toEqual([expect.stringContaining(`${SERVICE}#status-2`)]);
+  });
+
   it('with a further key is noted, and that key does not count', async () => {
     serveKeys({ ...KEYS, 'status-2': 7 });
     const { alarms, notes } = await look();
@@ -433,8 +496,8 @@ describe('the published DID document', () => {
 });
 
 describe('once a status key has leaked', () => {
-  const former = encodeMultikey(publicKeyOf(2));
-  const next = encodeMultikey(publicKeyOf(7));
+  const former = statusKey(2);
+  const next = statusKey(7);
   const signer = signerOf(7, `${SERVICE}#status-2`);
   const document = documentOf(SERVICE, { 'receipt-1': 6, 'receipt-2': 1, 'status-1': 2, 'status-2': 7 });
   const marked = {
@@ -443,7 +506,7 @@ describe('once a status key has leaked', () => {
       method.id === `${SERVICE}#status-1` ? { ...method, revoked: '2026-11-14T12:00:00Z' } : method,
     ),
   };
-  const timed = { multikey: former, validFrom: null, validUntil: '2026-11-14T12:00:00Z' };
+  const timed = { ...former, validFrom: null, validUntil: '2026-11-14T12:00:00Z' };
   const pins: [string, MonitorPin][] = [
     ['the document that says so', pinned(pinDocument(marked, undefined, nativeCrypto))],
     ['the new key and the former with its end', pinned(pinKeys([timed, next], SERVICE, nativeCrypto))],

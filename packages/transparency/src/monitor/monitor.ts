@@ -17,7 +17,7 @@ import type { Checkpoint } from '../checkpoint/payload.ts';
 import { compareCheckpoints } from './compare.ts';
 import type { Alarm, Doubt } from './finding.ts';
 import { checkLeaves, leavesPath } from './leaves.ts';
-import type { MonitorPin } from './pin.ts';
+import { listPinDoubts, type MonitorPin } from './pin.ts';
 import { type CheckpointFetch, checkpointPath, fetchCheckpoint, type Published } from './published.ts';
 import { comparePublishedKeys } from './published-keys.ts';
 import type { Seen, SeenDay } from './seen.ts';
@@ -106,6 +106,7 @@ class Monitor {
       doubts: [
         ...this.#doubts,
         ...keys.doubts,
+        ...listPinDoubts(this.options.pin),
         ...(this.#seen.length > 0 || keys.wasAsked ? [] : [NOT_HELD]),
         ...stopped,
       ],

@@ -6,8 +6,14 @@
 import { type CryptoPort, decodeMultikey, failure, show } from '@svc/codec';
 import type { SignedCheckpoint } from '../checkpoint/jws.ts';
 import { findUntimely, type KeyTime } from '../key-time.ts';
-import { type PinnedKey, readPinnedKeys } from '../pinned-keys.ts';
-import { openServiceKeys, type ServiceKeyFailure, type ServiceSignature } from '../service-keys.ts';
+import { type PinnedKey, readPinnedKeys, readPinnedPurposes } from '../pinned-keys.ts';
+import {
+  type KeyPurpose,
+  openServiceKeys,
+  type ServiceKeyFailure,
+  type ServiceSignature,
+} from '../service-keys.ts';
+import type { Doubt } from './finding.ts';
 
 /** `signedAtMs` is null where the monitor has seen it before: it was in force then, whatever became of its key since. */
 export type CheckedCheckpoint = Omit<SignedCheckpoint, 'signedAtMs'> & Pick<ServiceSignature, 'signedAtMs'>;
@@ -16,11 +22,29 @@ export type CheckedCheckpoint = Omit<SignedCheckpoint, 'signedAtMs'> & Pick<Serv
 export interface MonitorPin {
   /** Null: taken from the first checkpoint. */
   readonly serviceDid: string | null;
-  /** Null if the signature is by a pinned key, and of its time. */
+  /** Null if the signature is by a pinned key that is for checkpoints, and of its time. */
   check(signed: CheckedCheckpoint): ServiceKeyFailure | null;
-  /** Every pinned key as a Multikey, with its kid if that is pinned too. */
-  readonly keys: readonly { readonly kid: string | null; readonly multikey: string }[];
+  /** Every pinned key as a Multikey. */
+  readonly keys: readonly MonitoredKey[];
 }
+
+/** A pinned key, with what is pinned beside it. */
+export interface MonitoredKey {
+  /** Says what the key is for too; null if it is not pinned. */
+  readonly kid: string | null;
+  readonly multikey: string;
+  /** Absent if it is not pinned. */
+  readonly purpose?: KeyPurpose;
+}
+
+/** Of keys that are pinned without what they are for: a receipt key among them, and whoever has it signs checkpoints. */
+export const listPinDoubts = ({ keys }: Pick<MonitorPin, 'keys'>): readonly Doubt[] =>
+  keys
+    .filter(({ kid, purpose }) => kid === null && purpose === undefined)
+    .map(({ multikey }) => ({
+      path: '/checkpoints',
+      message: `${multikey} is pinned without its purpose, and a receipt key must sign no checkpoint: pin it as a status key if it is one`,
+    }));
 
 type Pinned =
   | { readonly ok: true; readonly pin: MonitorPin }
@@ -48,19 +72,23 @@ export const pinDocument = (
   };
 };
 
-/** Each alone, or with its time, outside which nothing that is dated by it counts. */
+/**
+ * Each alone, with what it is for, or with its time, outside which nothing that is dated by it counts. Only status keys sign
+ * checkpoints: what is pinned as a receipt key is compared with what is published, and no more.
+ */
 export const pinKeys = (
   pins: readonly PinnedKey[],
   serviceDid: string | undefined,
   crypto: CryptoPort,
 ): Pinned => {
   const keys: { readonly key: Uint8Array; readonly time: KeyTime | null }[] = [];
-  const times = readPinnedKeys(pins);
-  for (const [multikey, time] of times) {
+  const purposes = readPinnedPurposes(pins);
+  for (const [multikey, time] of readPinnedKeys(pins)) {
     const key = decodeMultikey(multikey);
     if (key === null) return refuse(`${show(multikey)} is not an Ed25519 Multikey (z6Mk…)`);
-    keys.push({ key, time });
+    if (isForCheckpoints(purposes.get(multikey))) keys.push({ key, time });
   }
+  if (keys.length === 0) return refuse('no status key is pinned, and no other key signs checkpoints');
   const check = ({
     checkpoint,
     kid,
@@ -80,8 +108,17 @@ export const pinKeys = (
     ok: true,
     pin: {
       serviceDid: serviceDid ?? null,
-      keys: [...times.keys()].map((multikey) => ({ kid: null, multikey })),
+      keys: [...purposes].flatMap(([multikey, known]) => listMonitored(multikey, known)),
       check,
     },
   };
 };
+
+/** As is one that is pinned without saying so, which is in doubt. */
+const isForCheckpoints = (purposes: ReadonlySet<KeyPurpose> = new Set()): boolean =>
+  purposes.size === 0 || purposes.has('status');
+
+const listMonitored = (multikey: string, purposes: ReadonlySet<KeyPurpose>): readonly MonitoredKey[] =>
+  purposes.size === 0
+    ? [{ kid: null, multikey }]
+    : [...purposes].map((purpose) => ({ kid: null, multikey, purpose }));

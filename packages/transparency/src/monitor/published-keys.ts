@@ -3,9 +3,14 @@
  * them other checkpoints. The published document never extends the pin.
  */
 import { parseDidWeb, show } from '@svc/codec';
-import { DID_DOCUMENT_MAX_CHARS, openServiceKeys, type ServiceKeyFailure } from '../service-keys.ts';
+import {
+  DID_DOCUMENT_MAX_CHARS,
+  type KeyPurpose,
+  openServiceKeys,
+  type ServiceKeyFailure,
+} from '../service-keys.ts';
 import type { Alarm, Doubt } from './finding.ts';
-import type { MonitorPin } from './pin.ts';
+import type { MonitoredKey, MonitorPin } from './pin.ts';
 import { type Source, SourceError } from './source.ts';
 
 export interface KeyComparison {
@@ -59,14 +64,28 @@ const isOwnHost = (serviceDid: string, origin: string): boolean => {
   return new URL(origin).host === (did.port === null ? did.host : `${did.host}:${did.port}`);
 };
 
-const compare = (
-  { keys }: MonitorPin,
-  published: readonly { readonly kid: string; readonly multikey: string }[],
-): KeyComparison => {
-  const alarms = keys.flatMap(({ kid, multikey }): Alarm[] => {
-    const now = published.find((key) => (kid === null ? key.multikey === multikey : key.kid === kid));
+interface PublishedKey {
+  readonly kid: string;
+  readonly multikey: string;
+}
+
+const isOf = (purpose: KeyPurpose, { kid }: PublishedKey): boolean => kid.includes(`#${purpose}-`);
+
+/** As what a pinned key is published; undefined if it is not. */
+const findPublished = (
+  { kid, multikey, purpose }: MonitoredKey,
+  published: readonly PublishedKey[],
+): PublishedKey | undefined => {
+  if (kid !== null) return published.find((key) => key.kid === kid);
+  return published.find((key) => key.multikey === multikey && (purpose === undefined || isOf(purpose, key)));
+};
+
+const compare = ({ keys }: MonitorPin, published: readonly PublishedKey[]): KeyComparison => {
+  const alarms = keys.flatMap((pinned): Alarm[] => {
+    const { kid, multikey, purpose } = pinned;
+    const now = findPublished(pinned, published);
     if (now?.multikey === multikey) return [];
-    const name = kid ?? multikey;
+    const name = kid ?? (purpose === undefined ? multikey : `${multikey} as a ${purpose} key`);
     const what = now === undefined ? 'does not publish' : 'publishes another key as';
     const message = `the service ${what} the pinned key ${name}`;
     return [
@@ -80,12 +99,13 @@ const compare = (
       },
     ];
   });
-  const isPinned = (key: { kid: string; multikey: string }) =>
-    keys.some(({ kid, multikey }) => (kid ?? key.kid) === key.kid && multikey === key.multikey);
+  const isPinned = (key: PublishedKey) =>
+    keys.some(
+      ({ kid, multikey, purpose = 'status' }) =>
+        (kid ?? key.kid) === key.kid && multikey === key.multikey && isOf(purpose, key),
+    );
   const notes = published
-    .filter(
-      (key) => key.kid.includes('#status-') && !isPinned(key) && !keys.some(({ kid }) => kid === key.kid),
-    )
+    .filter((key) => isOf('status', key) && !isPinned(key) && !keys.some(({ kid }) => kid === key.kid))
     .map(({ kid, multikey }) => `${kid} (${multikey}) is published and not pinned: pin it before it signs`);
   return { wasAsked: true, alarms, doubts: [], notes };
 };

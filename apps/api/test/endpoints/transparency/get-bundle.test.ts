@@ -72,11 +72,12 @@ it('waits for the day to be closed, then verifies alone, with a pinned DID docum
   const file = join(dataDir, 'bundle.json');
   writeFileSync(file, text);
   const document = JSON.parse(serviceDidDocument) as {
-    verificationMethod: { publicKeyMultibase: string; 'svc:validFrom': string }[];
+    verificationMethod: { id: string; publicKeyMultibase: string; 'svc:validFrom': string }[];
   };
-  const keys = document.verificationMethod.flatMap(({ publicKeyMultibase, ...time }) => [
-    ...['--key', `${publicKeyMultibase}@${time['svc:validFrom']}/`],
-  ]);
+  const keys = document.verificationMethod.flatMap(({ id, publicKeyMultibase, ...time }) => {
+    const purpose = id.includes('#status-') ? 'status' : 'receipt';
+    return ['--key', `${purpose}=${publicKeyMultibase}@${time['svc:validFrom']}/`];
+  });
   const cli = programFile('packages/cli', 'svc-receipt.js');
   const check = (path: string) =>
     spawnSync(process.execPath, [cli, 'verify', '--bundle', path, ...keys], { encoding: 'utf8' });

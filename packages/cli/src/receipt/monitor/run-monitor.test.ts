@@ -82,12 +82,23 @@ describe('svc-receipt monitor', () => {
   });
 
   it('takes pinned keys, and chooses which days it fetches again', async () => {
-    const keys = ['--key', encodeMultikey(publicKeyOf(2)), '--service-did', SERVICE];
+    const keys = ['--key', `status=${encodeMultikey(publicKeyOf(2))}`, '--service-did', SERVICE];
     const look = (...args: string[]) =>
       run(['monitor', origin, ...keys, '--state', state, '--json', ...args], false);
     expect((await look('--since', '2026-11-11')).exitCode).toBe(0);
     const again = JSON.parse((await look('--recheck', '1')).stdout);
     expect(again).toMatchObject({ verdict: 'well', days: { count: 2, new: 0, fetched_again: 1 } });
+  });
+
+  it('cannot tell under a key without what it is for, and needs a status key', async () => {
+    const look = (...keys: string[]) => run(['monitor', origin, ...keys, '--state', state], false);
+    const key = encodeMultikey(publicKeyOf(2));
+    const { exitCode, stdout } = await look('--key', key);
+    expect([exitCode, stdout.split('\n')[0]]).toEqual([2, 'COULD NOT TELL']);
+    expect(stdout).toContain(`? /checkpoints: ${key} is pinned without its purpose`);
+    expect(await look('--key', `receipt=${key}`)).toMatchObject({
+      ...{ exitCode: 2, stderr: expect.stringContaining('no status key is pinned') },
+    });
   });
 
   it.each([
