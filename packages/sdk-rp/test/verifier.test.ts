@@ -543,6 +543,33 @@ describe('the request really received', () => {
       expect(checkReceipt(receipt, { ...expected, action }).ok).toBe(false);
     }
   });
+
+  it('checkReceipt throws over nothing that it is handed: nested thousands deep, a revoked proxy, an accessor', async () => {
+    const one = await input();
+    const receipt = await decide(one, false);
+    const expected = { ...one, didDocument: serviceDocument };
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    const throwing = {
+      get type() {
+        throw new Error('of the caller');
+      },
+    };
+    const encoded = (text: string) => Buffer.from(text).toString('base64url');
+    const header = `{"alg":"EdDSA","kid":"${SERVICE}#receipt-1","typ":"svc-receipt+jwt"}`;
+    for (const depth of [100, 1_000, 3_000, 8_000]) {
+      const nested = (leaf: number) => `${'{"a":'.repeat(depth)}${leaf}${'}'.repeat(depth)}`;
+      const jws = `${encoded(header)}.${encoded(nested(1))}.${encoded('x'.repeat(64))}`;
+      const deep = { ...JSON.parse(nested(2)), receipt: jws };
+      expect(checkReceipt(deep, expected)).toMatchObject({ ok: false });
+      expect(checkReceipt(receipt, { ...expected, action: deep }).ok).toBe(false);
+    }
+    for (const hostile of [proxy, throwing]) {
+      expect(checkReceipt(hostile, expected).ok).toBe(false);
+      expect(checkReceipt(receipt, { ...expected, action: hostile }).ok).toBe(false);
+      expect(checkReceipt(receipt, { ...expected, didDocument: hostile }).ok).toBe(false);
+    }
+  });
 });
 
 describe("the service's DID document", () => {

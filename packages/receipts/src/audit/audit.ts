@@ -92,13 +92,14 @@ export interface AuditResult {
 }
 
 /**
- * Audits a Receipt. Never throws on any input.
+ * Audits a Receipt. Never throws on any input, except for what `evidence` throws where it is a function.
  * @example
  * const relyingParty = { proofWindowSeconds: 60 };
  * const input = { receipt, serviceDidDocument: didDocument, grant, proof, action, relyingParty, evidence };
  * const { ok, differences, assumed } = audit(input);
  */
-export const audit = (input: AuditInput): AuditResult => {
+export const audit = (given: AuditInput): AuditResult => {
+  const input = readInput(given);
   const crypto = input.crypto ?? portableCrypto;
   const options = input.serviceDid === undefined ? { crypto } : { crypto, serviceDid: input.serviceDid };
   const read = readServiceKeys(input.serviceDidDocument);
@@ -106,7 +107,7 @@ export const audit = (input: AuditInput): AuditResult => {
   if (!verified.ok || !read.ok) return refuse(null, verified.ok ? [] : verified.failures);
   const { receipt: jws, ...body } = verified.receipt;
   if (!runsHere(body)) return refuse(verified, [otherEngine(body)], true);
-  const presented = parsePresented({ ...input, action: plainObject(input.action) });
+  const presented = parsePresented(input);
   const others = findOtherRequest(body, input, presented, crypto);
   if (others.length > 0) return refuse(verified, others);
   const failures: ArtifactFailure[] = [];
@@ -115,7 +116,7 @@ export const audit = (input: AuditInput): AuditResult => {
     presented,
     {
       source: input.evidence,
-      consumption: input.consumption ?? [],
+      consumption: input.consumption,
       balancesKnown: input.facts?.balances !== undefined,
       ...{ serviceKeys: read.keys, crypto },
     },
@@ -137,6 +138,16 @@ export const audit = (input: AuditInput): AuditResult => {
     assumed,
   };
 };
+
+/** As the types have it, whatever a caller without types hands in: what is no text counts as an empty one. */
+const readInput = (input: AuditInput) => ({
+  ...input,
+  ...{ grant: textOf(input.grant), proof: textOf(input.proof), action: plainObject(input.action) },
+  evidence: input.evidence ?? {},
+  consumption: Array.isArray(input.consumption) ? input.consumption : [],
+});
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 const verify = (
   { receipt, inclusion, checkpoint, attestation }: AuditInput,
