@@ -98,8 +98,9 @@ export interface AuditResult {
  * const input = { receipt, serviceDidDocument: didDocument, grant, proof, action, relyingParty, evidence };
  * const { ok, differences, assumed } = audit(input);
  */
-export const audit = (given: AuditInput): AuditResult => {
-  const input = readInput(given);
+export const audit = (input: AuditInput): AuditResult => auditRead(readInput(input));
+
+const auditRead = (input: ReturnType<typeof readInput>): AuditResult => {
   const crypto = input.crypto ?? portableCrypto;
   const options = input.serviceDid === undefined ? { crypto } : { crypto, serviceDid: input.serviceDid };
   const read = readServiceKeys(input.serviceDidDocument);
