@@ -114,6 +114,8 @@ spec:
       volumeMounts:
         - { name: credentials, mountPath: /run/secrets/svc-credentials, readOnly: true }
         {{- if ne $component "runner" }}
+        # Where deploy/image/start leaves its marker: it outlasts a container that probes end, and not the pod.
+        - { name: must-not-start, mountPath: /run/svc }
         - { name: signing-keys, mountPath: /run/secrets/svc, readOnly: true }
         {{- if $.Values.signers.pkcs11.volume }}
         - { name: pkcs11, mountPath: {{ $.Values.signers.pkcs11.mountPath }}, readOnly: true }
@@ -135,6 +137,8 @@ spec:
       {{- include "svc.credentials" (dict "database-url" $.Values.secrets.database "database-read-url" $.Values.secrets.readDatabase "admin-token" $.Values.secrets.adminToken "provision-keys" $.Values.secrets.provisionKeys "key-passphrase" $.Values.secrets.keyPassphrase "pkcs11-pin" $.Values.secrets.pkcs11Pin "webhook-keys" $.Values.secrets.webhookKeys) | nindent 6 }}
       {{- end }}
     {{- if ne $component "runner" }}
+    - name: must-not-start
+      emptyDir: { sizeLimit: 1Mi }
     - name: signing-keys
       secret:
         secretName: {{ $.Values.secrets.signingKeys.name }}
