@@ -38,6 +38,16 @@ need() {
 # A decision is asked for with the clone's own SDKs.
 need_built() { [[ -e $root/node_modules/tsx ]] || { echo 'cannot be checked here: run npm run build first' >&2; exit 77; }; }
 
+# from_source EXPRESSION: in terms of `config` and `limits`, which are what the service itself reads and opens.
+from_source() {
+  (cd "$root" && node --conditions=svc-source --import tsx --input-type=module --eval "import * as config from './packages/config/src/index.ts';
+    import * as limits from './packages/store-pg/src/store-limits.ts'; console.log($1)")
+}
+# connections_for PROCESSES RUNNERS: the max_connections of docs/operations.md, Database; PostgreSQL reserves 3 unless it is told otherwise.
+connections_for() {
+  from_source "$1 * limits.CONNECTIONS_OF_PROCESS + $2 * limits.CONNECTIONS_OF_RUNNER + limits.CONNECTIONS_OF_OPERATORS + 3"
+}
+
 # free_ports N: so many ports of 127.0.0.1 that nobody listens on.
 free_ports() {
   node -e 'const { createServer } = require("node:net"); const found = [];

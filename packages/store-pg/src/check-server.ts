@@ -3,7 +3,7 @@ import { StoreError } from '@svc/service';
 import { openClient, type StoreClient } from './client.ts';
 import { toUnavailable } from './errors.ts';
 import { serversOf } from './servers.ts';
-import { CONNECTIONS_OF_PROCESS } from './store-limits.ts';
+import { CONNECTIONS_OF_OPERATORS, CONNECTIONS_OF_PROCESS } from './store-limits.ts';
 
 const CONNECT_MS = 5_000;
 /** A pooler hands out the server connection that was used last; another client may just have taken it. */
@@ -20,8 +20,6 @@ const connectionsSql = `
       + coalesce(current_setting('reserved_connections', true)::int, 0) as reserved,
     least((select nullif(datconnlimit, -1) from pg_database where datname = current_database()),
       (select nullif(rolconnlimit, -1) from pg_roles where rolname = current_user)) as "limit"`;
-/** For `svc-admin` and whatever else looks in. */
-const OPERATORS = 10;
 
 type State = { readonly [setting in 'fsync' | 'full_page_writes']: string } & { readonly pid: number };
 
@@ -75,8 +73,8 @@ export async function checkConnections(databaseUrl: string, { name, processes }:
     const [{ most, reserved, limit } = { most: 0, reserved: 0, limit: null }] = (
       await client.query<ConnectionLimits>(connectionsSql)
     ).rows;
-    const needed = processes * CONNECTIONS_OF_PROCESS + OPERATORS;
-    const want = `${name} may open ${processes * CONNECTIONS_OF_PROCESS}, and operators want ${OPERATORS}`;
+    const needed = processes * CONNECTIONS_OF_PROCESS + CONNECTIONS_OF_OPERATORS;
+    const want = `${name} may open ${processes * CONNECTIONS_OF_PROCESS}, and operators want ${CONNECTIONS_OF_OPERATORS}`;
     if (most - reserved < needed)
       throw new StoreError(
         'refused',

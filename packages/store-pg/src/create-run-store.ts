@@ -3,6 +3,7 @@ import { type ConformanceRunRepository, withinMs } from '@svc/service';
 import { pooledDatabase } from './database.ts';
 import { DeadlinePool } from './deadline-pool.ts';
 import { conformanceRunRepository } from './repositories/conformance-runs.ts';
+import { CONNECTIONS_OF_RUNNER } from './store-limits.ts';
 
 export interface RunStore {
   readonly runs: ConformanceRunRepository;
@@ -17,8 +18,6 @@ export interface RunStoreOptions {
   readonly onError: (error: Error) => void;
 }
 
-/** One for each run at a time, and one for readiness. */
-const CONNECTIONS = 5;
 const DEADLINE_MS = 2_200;
 const WAIT_MS = 2_000;
 const REACHED_WITHIN_MS = 700;
@@ -27,11 +26,11 @@ const REACHED_WITHIN_MS = 700;
 export const createRunStore = ({ databaseUrl, onError }: RunStoreOptions): RunStore => {
   const pool = new DeadlinePool({
     databaseUrl,
-    size: CONNECTIONS,
+    size: CONNECTIONS_OF_RUNNER,
     deadlineMs: DEADLINE_MS,
     connectMs: WAIT_MS,
     waitMs: WAIT_MS,
-    maxWaiting: CONNECTIONS * 8,
+    maxWaiting: CONNECTIONS_OF_RUNNER * 8,
     onError,
   });
   return {

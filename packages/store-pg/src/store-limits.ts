@@ -97,3 +97,9 @@ export const defaultPoolSizes: StorePoolSizes = {
 /** What a process of the API, or a worker, opens at most; a replica's are of another server. */
 export const CONNECTIONS_OF_PROCESS =
   Object.values(defaultPoolSizes).reduce((sum, size) => sum + size, 0) - defaultPoolSizes.replicaReads;
+
+/** What a conformance runner opens: one for each run at a time, and one for readiness. */
+export const CONNECTIONS_OF_RUNNER = 5;
+
+/** For `svc-admin` and whatever else looks in. */
+export const CONNECTIONS_OF_OPERATORS = 10;
