@@ -128,7 +128,12 @@ export * from './relying-parties/managed-document.ts';
 export * from './relying-parties/relying-parties.ts';
 export * from './relying-parties/verify-relying-party.ts';
 export * from './restore/plan-restore.ts';
-export { readRevocationLog } from './restore/read-log.ts';
+export {
+  type LoggedRevocations,
+  type ReadLog,
+  RevocationLog,
+  readRevocationLog,
+} from './restore/read-log.ts';
 export { type Release, releaseGrants } from './restore/release-grants.ts';
 export { type Restore, type RestoreOptions, restoreLedger } from './restore/restore-ledger.ts';
 export { signRestoreStatement } from './restore/statement.ts';

@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { readRevocationLog } from './read-log.ts';
+import { describe, expect, it } from 'vitest';
+import { RevocationLog, readRevocationLog } from './read-log.ts';
 
 const line = (fields: object, msg = 'revocation') => JSON.stringify({ level: 30, time: 1, ...fields, msg });
 const handOver = (atMs: number, fromOrg: unknown, toOrg: unknown, more: object = {}) =>
@@ -8,6 +8,16 @@ const handOver = (atMs: number, fromOrg: unknown, toOrg: unknown, more: object =
     ...{ from_org: fromOrg, to_org: toOrg },
     ...more,
   });
+const known = line({ principal: 'did:web:p.example', grant_ids: ['urn:1', 'urn:2'] });
+
+/** What was read of one file, and the Grants in it. */
+const read = (lines: readonly string[]) => {
+  const log = new RevocationLog();
+  const file = log.open();
+  for (const one of lines) file.read(one);
+  return { ...file.end(), grants: [...log.found().grants.keys()] };
+};
+const ALL_READ = { revocations: 1, fault: null, grants: ['urn:1', 'urn:2'] };
 
 it('puts what became of a DID into the order of its time, whichever node’s log it stands in', () => {
   const { handedOver } = readRevocationLog([
@@ -22,23 +32,107 @@ it('puts what became of a DID into the order of its time, whichever node’s log
   ]);
 });
 
-it('reads what shippers put before a line, and takes nothing from other events or from what is cut off', () => {
-  const known = line({ principal: 'did:web:p.example', grant_ids: ['urn:1', 7] });
-  const read = readRevocationLog([
-    `2026-11-22T10:00:00Z node-1 ${known}`,
+it('takes what each line says, and nothing from other events', () => {
+  const found = readRevocationLog([
+    known,
     line({ ended: 'agent:did:web:p.example did:key:z', kept: { since_ms: 1 } }),
     line({ key_id: 'key_1' }),
     line({ principal: 'did:web:p.example', kid: 'did:web:p.example#key-1' }),
     line({ key_id: 'key_2' }, 'a "revocation" of something else'),
-    known.slice(0, -3),
-    ...[{ did: 7 }, { kind: 'org' }, { since_ms: '1' }, { at_ms: null }, { from_org: 1 }, { to_org: {} }].map(
-      (wrong) => handOver(10, null, 'org_a', wrong),
-    ),
-    line({ ended: 'agent:x', kept: 'x' }),
+    'not a line of the service',
   ]);
-  expect([...read.grants]).toEqual([['urn:1', 'did:web:p.example']]);
-  expect([...read.apiKeys]).toEqual(['key_1']);
-  expect([...read.compromisedKeys]).toEqual([['did:web:p.example#key-1', 'did:web:p.example']]);
-  expect(read.ended).toEqual([{ name: 'agent:did:web:p.example did:key:z', kept: { since_ms: 1 } }]);
-  expect(read.handedOver).toEqual([]);
+  expect([...found.grants]).toEqual([
+    ['urn:1', 'did:web:p.example'],
+    ['urn:2', 'did:web:p.example'],
+  ]);
+  expect([...found.apiKeys]).toEqual(['key_1']);
+  expect([...found.compromisedKeys]).toEqual([['did:web:p.example#key-1', 'did:web:p.example']]);
+  expect(found.ended).toEqual([{ name: 'agent:did:web:p.example did:key:z', kept: { since_ms: 1 } }]);
+  expect(found.handedOver).toEqual([]);
+});
+
+const docker = (log: string, stream = 'stdout') =>
+  JSON.stringify({ log, stream, time: '2026-11-22T10:00:00.1Z' });
+const cri = (part: 'F' | 'P', text: string, stream = 'stdout') =>
+  `2026-11-22T10:00:00.1Z ${stream} ${part} ${text}`;
+const middle = known.indexOf('urn:2');
+const [head, tail] = [known.slice(0, middle), known.slice(middle)];
+
+describe('a revocation is read', () => {
+  it.each<[string, string[]]>([
+    ['as it was written', [known]],
+    ['behind a time and a name', [`2026-11-22T10:00:00Z node-1 ${known}`]],
+    ['behind braces', [`{app="svc"} ${known}`]],
+    ['behind an object', [`{"app":"svc","pod":{"name":"api-1"}} ${known}`]],
+    ['with the end of a line of Windows', [`${known}\r`]],
+    ['from Docker', [docker(`${known}\n`)]],
+    [
+      'from Docker in parts, the other stream between them',
+      [docker(head), docker('x\n', 'stderr'), docker(`${tail}\n`)],
+    ],
+    ['from Docker by a shipper that leaves ends of lines away', [docker('starting'), docker(known)]],
+    ['from Kubernetes', [cri('F', known)]],
+    ['from Kubernetes in parts', [cri('P', head), cri('F', 'x', 'stderr'), cri('F', tail)]],
+    ['from journald', [JSON.stringify({ PRIORITY: '6', MESSAGE: known })]],
+    ['from journald as bytes', [JSON.stringify({ MESSAGE: [...Buffer.from(known)] })]],
+    ['from a shipper that calls it message', [JSON.stringify({ '@timestamp': 1, message: known })]],
+    ['from a shipper that calls it line', [JSON.stringify({ labels: { app: 'svc' }, line: known })]],
+    ['from a shipper that calls it msg', [JSON.stringify({ msg: known })]],
+  ])('%s', (_, lines) => {
+    expect(read(lines)).toMatchObject(ALL_READ);
+  });
+});
+
+describe('a file with what may be a revocation and is not understood is refused, and the line named', () => {
+  it.each<[string, string[], string]>([
+    ['cut off', ['x', known.slice(0, -3)], 'line 2 has a revocation that is cut off'],
+    ['without its beginning', [docker(`${tail}\n`)], 'line 1 has a revocation that is cut off'],
+    ['without its end', [docker(head)], 'its end has a revocation that is cut off'],
+    ['followed by something', [`${known} x`], 'line 1 has a revocation that is cut off'],
+    [
+      'in an object that nobody knows',
+      [JSON.stringify({ _source: { text: known } })],
+      'line 1 has a revocation',
+    ],
+    [
+      'taken apart by a shipper',
+      [JSON.stringify({ message: 'revocation', key_id: 'key_1' })],
+      'line 1 has a revocation',
+    ],
+    [
+      'left out by journalctl',
+      [JSON.stringify({ MESSAGE: null })],
+      'line 1 has a message that journalctl left out',
+    ],
+    [
+      'of a later version',
+      [line({ thing: 1 })],
+      'line 1 has a revocation of a kind that this version does not know',
+    ],
+    [
+      'with an id that is none',
+      [line({ principal: 'did:web:p.example', grant_ids: ['urn:1', 7] })],
+      'line 1',
+    ],
+    ['of something that says nothing', [line({ ended: 'agent:x', kept: 'x' })], 'line 1'],
+    ...[{ did: 7 }, { kind: 'org' }, { since_ms: '1' }, { at_ms: null }, { from_org: 1 }, { to_org: {} }].map(
+      (wrong): [string, string[], string] => [
+        `of a DID with ${JSON.stringify(wrong)}`,
+        [handOver(10, null, 'org_a', wrong)],
+        'line 1',
+      ],
+    ),
+  ])('%s', (_, lines, fault) => {
+    const one = read(lines);
+    expect(one).toMatchObject({ grants: [], fault: expect.stringContaining(fault) });
+    expect(() => readRevocationLog(lines)).toThrow(fault);
+  });
+});
+
+it('of a file it is said how many lines are of the service: none where it is another one', () => {
+  expect(read([known, line({}, 'request'), 'x', docker(`${line({}, 'request')}\n`)])).toMatchObject({
+    ...{ lines: 3, revocations: 1 },
+  });
+  const others = ['', '{"a":1}', '\u001f\u008b\u0008\u0000', docker('starting\n'), docker('no end')];
+  expect(read(others)).toEqual({ lines: 0, revocations: 0, fault: null, grants: [] });
 });

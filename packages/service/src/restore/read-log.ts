@@ -1,10 +1,11 @@
 /**
  * What was taken away or handed over as the log of the API tells it (lib/revocation-log.ts writes the lines), for what nothing
- * else names: above all that of the last second before a loss.
+ * else names: that of the last second before a loss, and all of it where the fence was lost too.
  */
-import { isJsonObject, type JsonObject, parseStrictJson } from '@svc/protocol';
+import { isJsonObject, type JsonObject } from '@svc/protocol';
 import type { ClaimKind } from '../ports/claims.ts';
 import type { FenceRecord } from './fence-records.ts';
+import { type LogLine, LogLines } from './log-lines.ts';
 
 /** A DID that was transferred, or released, at `atMs` by the node's clock. */
 export interface LoggedHandOver {
@@ -30,31 +31,99 @@ export interface LoggedRevocations {
   readonly handedOver: readonly LoggedHandOver[];
 }
 
-export const readRevocationLog = (lines: Iterable<string>): LoggedRevocations => {
-  const grants = new Map<string, string>();
-  const compromisedKeys = new Map<string, string>();
-  const apiKeys = new Set<string>();
-  const ended: FenceRecord[] = [];
-  const handedOver: LoggedHandOver[] = [];
-  for (const line of lines) {
-    // Most lines of a log are others.
-    if (!line.includes('"revocation"')) continue;
-    const start = line.indexOf('{');
-    const json = parseStrictJson(line.slice(Math.max(start, 0)).trim());
-    if (!json.ok || !isJsonObject(json.value) || json.value.msg !== 'revocation') continue;
-    const { grant_ids: ids, kid, key_id: keyId, principal, ended: name, kept } = json.value;
-    if (typeof principal === 'string') {
-      if (Array.isArray(ids)) for (const id of ids) if (typeof id === 'string') grants.set(id, principal);
-      if (typeof kid === 'string') compromisedKeys.set(kid, principal);
-    }
-    if (typeof keyId === 'string') apiKeys.add(keyId);
-    if (typeof name === 'string' && kept !== undefined && isJsonObject(kept)) ended.push({ name, kept });
-    const handOver = parseHandOver(json.value);
-    if (handOver !== null) handedOver.push(handOver);
+/** What was read of one file. */
+export interface LogFile {
+  /** One line of the file, without its end. */
+  read(line: string): void;
+  /** To be called behind the last line. */
+  end(): ReadLog;
+}
+
+export interface ReadLog {
+  /** Of the service, whatever they are about. */
+  readonly lines: number;
+  readonly revocations: number;
+  /** The first thing in it that may be a revocation and was not understood; null: there is none. */
+  readonly fault: string | null;
+}
+
+/** Gathers what the files of a log say. */
+export class RevocationLog {
+  readonly #grants = new Map<string, string>();
+  readonly #compromisedKeys = new Map<string, string>();
+  readonly #apiKeys = new Set<string>();
+  readonly #ended: FenceRecord[] = [];
+  readonly #handedOver: LoggedHandOver[] = [];
+
+  open(): LogFile {
+    const lines = new LogLines();
+    let [seen, own, revocations, fault] = [0, 0, 0, null as string | null];
+    const note = (line: LogLine, place: string) => {
+      const why = line.kind === 'line' ? this.#take(line.json) : line.kind === 'fault' ? line.why : null;
+      if (line.kind === 'line') own += 1;
+      if (line.kind === 'line' && line.json.msg === 'revocation') revocations += 1;
+      if (why !== null) fault ??= `${place} has ${why}`;
+    };
+    return {
+      read: (line) => {
+        seen += 1;
+        note(lines.read(line), `line ${seen}`);
+      },
+      end: () => {
+        note(lines.end(), 'its end');
+        return { lines: own, revocations, fault };
+      },
+    };
   }
-  handedOver.sort((one, other) => one.atMs - other.atMs);
-  return { grants, compromisedKeys, apiKeys, ended, handedOver };
+
+  found(): LoggedRevocations {
+    const handedOver = [...this.#handedOver].sort((one, other) => one.atMs - other.atMs);
+    return {
+      ...{ grants: this.#grants, compromisedKeys: this.#compromisedKeys, apiKeys: this.#apiKeys },
+      ...{ ended: this.#ended, handedOver },
+    };
+  }
+
+  /** Null: understood. */
+  #take(line: JsonObject): string | null {
+    if (line.msg !== 'revocation') return null;
+    const isTaken = [this.#takeOfPrincipal(line), this.#takeApiKey(line), this.#takeEnd(line)].includes(true);
+    const handOver = parseHandOver(line);
+    if (handOver !== null) this.#handedOver.push(handOver);
+    return isTaken || handOver !== null ? null : 'a revocation of a kind that this version does not know';
+  }
+
+  #takeOfPrincipal({ principal, grant_ids: ids, kid }: JsonObject): boolean {
+    if (typeof principal !== 'string') return false;
+    if (isTexts(ids)) for (const id of ids) this.#grants.set(id, principal);
+    if (typeof kid === 'string') this.#compromisedKeys.set(kid, principal);
+    return isTexts(ids) || typeof kid === 'string';
+  }
+
+  #takeApiKey({ key_id: keyId }: JsonObject): boolean {
+    if (typeof keyId === 'string') this.#apiKeys.add(keyId);
+    return typeof keyId === 'string';
+  }
+
+  #takeEnd({ ended: name, kept }: JsonObject): boolean {
+    if (typeof name !== 'string' || kept === undefined || !isJsonObject(kept)) return false;
+    this.#ended.push({ name, kept });
+    return true;
+  }
+}
+
+/** Of the lines of one file. Throws where one that may be a revocation is not understood. */
+export const readRevocationLog = (lines: Iterable<string>): LoggedRevocations => {
+  const log = new RevocationLog();
+  const file = log.open();
+  for (const line of lines) file.read(line);
+  const { fault } = file.end();
+  if (fault !== null) throw new Error(fault);
+  return log.found();
 };
+
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string');
 
 const parseHandOver = (line: JsonObject): LoggedHandOver | null => {
   const { did, kind, since_ms: sinceMs, at_ms: atMs, from_org: fromOrg, to_org: toOrg } = line;

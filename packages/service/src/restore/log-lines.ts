@@ -1,0 +1,104 @@
+/**
+ * Lines of the service as a log has them that comes back from wherever it was shipped: as they were written, behind what a
+ * shipper puts before them, or inside its own objects; long ones in several parts.
+ */
+import { isJsonObject, type JsonObject, parseStrictJson } from '@svc/protocol';
+
+/** Docker's json-file; `journalctl -o json`; what others call it. */
+const WRAPPED_IN = ['log', 'MESSAGE', 'message', 'line'] as const;
+
+/** As the runtimes of Kubernetes write it: time, stream, `P` for all parts but the last, text. */
+const CRI_LINE = /^\S+ (stdout|stderr) ([FP]) (.*)$/s;
+
+/** No prefix has more braces. */
+const MAX_BRACES = 64;
+
+/** A longer one is none of the service, which writes 500 ids in a line at most. */
+const MAX_CHARS = 1_048_576;
+
+/** Whatever has one of these may be about a revocation, whose name stands at the end of its line. */
+const MARK = /"(?:revocation|grant_ids|ended|key_id|from_org)\\*"/;
+
+/** `part`: more of it is to come. */
+export type LogLine =
+  | { readonly kind: 'line'; readonly json: JsonObject }
+  | { readonly kind: 'part' | 'other' }
+  /** About a revocation, or perhaps, and not to be read. */
+  | { readonly kind: 'fault'; readonly why: string };
+
+/** What a line of the log holds, and of which stream. */
+interface Held {
+  readonly stream: string;
+  readonly text: string;
+  readonly isPart: boolean;
+}
+
+/** Of one file, in its order. */
+export class LogLines {
+  /** By stream: the parts of a line whose end is to come. */
+  readonly #begun = new Map<string, string>();
+
+  read(raw: string): LogLine {
+    const held = unwrap(raw);
+    if (held === null)
+      return {
+        kind: 'fault',
+        why: 'a message that journalctl left out for its length: repeat it with --all',
+      };
+    const text = `${this.#begun.get(held.stream) ?? ''}${held.text}`;
+    this.#begun.delete(held.stream);
+    const json = findLine(text);
+    if (json !== null) return { kind: 'line', json };
+    if (!held.isPart || text.length > MAX_CHARS) return without(`${text}\n${raw}`);
+    this.#begun.set(held.stream, text);
+    return { kind: 'part' };
+  }
+
+  /** What is left of lines whose end did not come. */
+  end(): LogLine {
+    return without([...this.#begun.values()].join('\n'));
+  }
+}
+
+const without = (text: string): LogLine =>
+  MARK.test(text)
+    ? { kind: 'fault', why: 'a revocation that is cut off, or of which a part is in another file' }
+    : { kind: 'other' };
+
+/** Null: the text was left out. */
+const unwrap = (raw: string): Held | null => {
+  const [, stream, part, rest] = CRI_LINE.exec(raw) ?? [];
+  if (stream !== undefined) return { stream, text: rest ?? '', isPart: part === 'P' };
+  const object = findObject(raw, (one) => isLine(one) || WRAPPED_IN.some((name) => name in one));
+  if (object === null || isLine(object)) return { stream: '', text: raw, isPart: false };
+  if (object.MESSAGE === null) return null;
+  const text = textOf(WRAPPED_IN.map((name) => object[name]).find((one) => one !== undefined));
+  // Docker writes the end of a line with it.
+  const isPart = typeof object.log === 'string' && !object.log.endsWith('\n');
+  return { stream: String(object.stream ?? ''), text, isPart };
+};
+
+/** journald gives what it cannot show as bytes. */
+const textOf = (value: JsonObject[string] | undefined): string => {
+  if (typeof value === 'string') return value;
+  return Array.isArray(value) ? Buffer.from(value.map(Number)).toString('utf8') : JSON.stringify(value);
+};
+
+const isLine = ({ msg }: JsonObject): boolean => typeof msg === 'string';
+
+/** A shipper may call its own text `msg` too. */
+const findLine = (text: string): JsonObject | null => {
+  const object = findObject(text, isLine);
+  return object === null ? null : (findObject(String(object.msg), isLine) ?? object);
+};
+
+/** The first that reaches from a brace to the end: what stands before it may have braces too. */
+const findObject = (text: string, isMeant: (object: JsonObject) => boolean): JsonObject | null => {
+  let start = text.indexOf('{');
+  for (let tries = 0; start !== -1 && tries < MAX_BRACES; tries++) {
+    const json = parseStrictJson(text.slice(start).trim());
+    if (json.ok && isJsonObject(json.value) && isMeant(json.value)) return json.value;
+    start = text.indexOf('{', start + 1);
+  }
+  return null;
+};
