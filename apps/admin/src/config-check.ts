@@ -192,7 +192,7 @@ const holdAgainstFence = async (
   try {
     if (head === null && (await store.restores.findLast()).seq > 0)
       throw new Error(
-        `the database had a fence, and there is none in ${place}: is it mounted? Set SVC_FENCE to where it lies, or begin it anew with svc-admin fence reset`,
+        `the database had a fence, and there is none in ${place}: is it mounted? Set SVC_FENCE to where it lies, or begin it anew: svc-admin restore --lost-from if the database was restored, else svc-admin fence reset`,
       );
     if (head !== null && !(await store.restores.isKnownHead(head)))
       throw new Error('the database lacks what the fence names: it was set back, run svc-admin restore');

@@ -20,8 +20,18 @@ export const withFence = <T>(
   env: Environment,
   work: (service: ServiceDeps, outside: Opened) => Promise<T>,
 ): Promise<T> =>
+  withFenceIfAny(env, (service, outside) => {
+    if (outside === null) throw new UsageError('SVC_FENCE names no fence');
+    return work(service, outside);
+  });
+
+/** `outside`: null where SVC_FENCE is none. */
+export const withFenceIfAny = <T>(
+  env: Environment,
+  work: (service: ServiceDeps, outside: Opened | null) => Promise<T>,
+): Promise<T> =>
   withService(env, async (service, configured) => {
-    if (configured === null) throw new UsageError('SVC_FENCE names no fence');
+    if (configured === null) return work(service, null);
     const { outside, close } = await openOutside(configured.place, configured.endpoint);
     try {
       return await work(service, outside);
@@ -44,7 +54,7 @@ const show = async ({ store, identity }: ServiceDeps, outside: Opened): Promise<
     console.log(
       seq === 0
         ? 'There is no fence yet. The service makes the first one.'
-        : 'There is no fence where SVC_FENCE says, and the database had one: set SVC_FENCE to where it lies, or begin it anew with svc-admin fence reset.',
+        : 'There is no fence where SVC_FENCE says, and the database had one: set SVC_FENCE to where it lies. Where it is lost: svc-admin restore --lost-from if the database was restored, else svc-admin fence reset.',
     );
     return 1;
   }
@@ -73,7 +83,8 @@ export const fenceResetCommand: Command = {
   },
   notes: [
     `Whoever does this vouches that the database is the latest one: nothing else can tell any more. Decisions begin when no Proof
-that could have been spent elsewhere is fresh, after some five minutes. Refused where the fence says that the database is not.`,
+that could have been spent elsewhere is fresh, after some five minutes. Refused where the fence says that the database is not. On a
+database that was restored this would leave in force what was revoked since the backup: there it is svc-admin restore --lost-from.`,
   ],
   run: (values, env) => {
     if (values['database-is-the-latest'] !== true)

@@ -2,26 +2,34 @@
  * `svc-admin restore`: makes a database that was restored to an earlier moment the one that decides again
  * (docs/operations.md).
  */
-import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
+import { UsageError } from '@svc/cli/command-line';
+import { parseAnyUtcTime } from '@svc/protocol';
 import {
+  type FenceStore,
   findFenceRecords,
   findLostSpan,
+  type LoggedRevocations,
   type LostSpan,
+  nameLostSpan,
   type Restore,
-  readRevocationLog,
   restoreLedger,
+  type ServiceDeps,
 } from '@svc/service';
 import type { Command } from './command.ts';
-import { describeHead, withFence } from './fence.ts';
+import { describeHead, withFenceIfAny } from './fence.ts';
 import { createProgress } from './progress.ts';
+import { describeLog, holdAgainstLog, readLogs } from './restore-log.ts';
 import { describeWithheld } from './withheld.ts';
 
 export const restoreCommand: Command = {
   name: 'restore',
-  gist: 'Holds a database that was restored from a backup against the fence, and says what it lacks',
+  gist: 'Holds a database that was restored from a backup against the fence and the log, and says what it lacks',
   options: {
-    log: { value: 'FILE', text: 'a log of the API, with its lines "revocation"', many: true },
+    log: { value: 'FILE', text: 'a log of the API or the worker, with its lines "revocation"', many: true },
+    'lost-from': {
+      value: 'TIME',
+      text: 'the moment of the backup, as 2026-11-29T08:00:00Z, or one before it: where the fence was lost or set back too, or there is none',
+    },
     apply: { text: 'does what is missing; nothing is changed, and the exit code is 1, unless given' },
     'leave-ahead': {
       text: 'leaves checkpoints away that are dated ahead of the database’s clock and of this machine’s: the clock that signed them ran ahead',
@@ -31,50 +39,96 @@ export const restoreCommand: Command = {
     `With --apply it revokes again what was revoked, keeps what was published, forbids decisions until no Proof that was spent is fresh,
 withholds Grants of which too much is unknown, and signs a statement about the lost span. Stop every process of the former
 database first.`,
+    `A fence that was set back with the database has nothing to say against it. With --lost-from all that was promised since then counts as
+lost; of that the log alone tells what was taken away, so that it must be whole from then on. Where nothing is known to be lost, what the
+log says is compared with the database: the exit code is 1 if anything is not so, and --apply takes that away again.`,
+    `FILE: lines as they were written, with whatever a shipper puts before them, those of Docker, of Kubernetes or of journalctl -o json --all,
+also as .gz. A file without a line of the service, or with a revocation that cannot be read, is refused.`,
   ],
-  run: (values, env) =>
-    withFence(env, async (service, outside) => {
-      const logged = await readLogs((values.log as readonly string[] | undefined) ?? []);
-      const span = await findLostSpan(service, outside);
-      if (span === null) {
-        console.log('The database has what the fence names: there is nothing to restore.');
-        return 0;
-      }
+  run: (values, env) => {
+    const namedFromMs = readTime(values['lost-from']);
+    return withFenceIfAny(env, async (service, outside) => {
+      const paths = (values.log as readonly string[] | undefined) ?? [];
+      const logged = await readLogs(paths);
+      if (paths.length > 0) console.log(describeLog(logged));
+      const span = await findSpan(service, outside, namedFromMs, paths.length > 0);
+      const isApplied = values.apply === true;
+      if (span === null && paths.length > 0) return holdAgainstLog(service, logged, isApplied);
+      if (span === null) return 0;
       console.log(describeSpan(span));
-      if (values.apply === true) {
-        const progress = createProgress();
-        const onProgress = (what: string, looked: number) => progress.show(`Grants ${what}: ${looked}`);
-        const restore = await restoreLedger(service, outside, span, logged, {
-          onProgress,
-          ...(values['leave-ahead'] === true ? { leaveAhead: { hereMs: Date.now() } } : {}),
-        }).finally(progress.clear);
-        console.log(describeRestore(restore));
-        return 0;
-      }
-      const { lists, checkpoints, lostNames } = await findFenceRecords(service, outside);
-      console.log(`Kept beside the fence: ${lists.length} status lists, ${checkpoints.length} checkpoints.`);
-      console.log(`In the log: ${logged.grants.size} revoked Grants. Lost names: ${lostNames.length}.`);
-      console.log(
-        'Nothing was changed. Stop every process of the former database, then repeat with --apply.',
-      );
-      return 1;
-    }),
+      if (!isApplied) return describeMissing(service, outside);
+      const hereMs = values['leave-ahead'] === true ? Date.now() : null;
+      return apply(service, outside, { span, logged, hereMs });
+    });
+  },
 };
 
-const readLogs = async (paths: readonly string[]) => {
-  const lines: string[] = [];
-  for (const path of paths)
-    for await (const line of createInterface({ input: createReadStream(path, 'utf8') }))
-      if (line.includes('"revocation"')) lines.push(line);
-  return readRevocationLog(lines);
+const readTime = (text: unknown): number | null => {
+  if (text === undefined) return null;
+  const ms = parseAnyUtcTime(String(text));
+  if (ms === null || ms < 0) throw new UsageError('--lost-from is a time in UTC, as 2026-11-29T08:00:00Z');
+  return Math.floor(ms);
+};
+
+const NO_FENCE =
+  'SVC_FENCE names no fence, so nothing tells whether the database was restored: with --log what the log says is compared, ' +
+  'with --lost-from all since then counts as lost';
+const HAS_FENCE =
+  'SVC_FENCE is none, and this database has a fence: set SVC_FENCE to where it lies, or to where it is to begin anew';
+
+/** Null: nothing is known to be lost. */
+const findSpan = async (
+  service: ServiceDeps,
+  outside: FenceStore | null,
+  namedFromMs: number | null,
+  hasLog: boolean,
+): Promise<LostSpan | null> => {
+  if (outside === null && (await service.store.restores.findLast()).seq > 0) throw new UsageError(HAS_FENCE);
+  if (namedFromMs !== null) return nameLostSpan(service, outside, namedFromMs);
+  if (outside === null && !hasLog) throw new UsageError(NO_FENCE);
+  const span = outside === null ? null : await findLostSpan(service, outside);
+  if (span === null && outside !== null)
+    console.log('The database has what the fence names: there is nothing to restore.');
+  return span;
+};
+
+const describeMissing = async (service: ServiceDeps, outside: FenceStore | null): Promise<number> => {
+  const { lists, checkpoints, lostNames } = await findFenceRecords(service, outside);
+  console.log(`Kept beside the fence: ${lists.length} status lists, ${checkpoints.length} checkpoints.`);
+  console.log(`Lost names: ${lostNames.length}.`);
+  console.log('Nothing was changed. Stop every process of the former database, then repeat with --apply.');
+  return 1;
+};
+
+interface Application {
+  readonly span: LostSpan;
+  readonly logged: LoggedRevocations;
+  /** By the clock of this machine, where checkpoints that are dated ahead are to be left away; else null. */
+  readonly hereMs: number | null;
+}
+
+const apply = async (
+  service: ServiceDeps,
+  outside: FenceStore | null,
+  { span, logged, hereMs }: Application,
+): Promise<number> => {
+  const progress = createProgress();
+  const onProgress = (what: string, looked: number) => progress.show(`Grants ${what}: ${looked}`);
+  const restore = await restoreLedger(service, outside, span, logged, {
+    onProgress,
+    ...(hereMs === null ? {} : { leaveAhead: { hereMs } }),
+  }).finally(progress.clear);
+  console.log(describeRestore(restore));
+  return 0;
 };
 
 const at = (ms: number): string => new Date(ms).toISOString();
 
 const describeSpan = ({ head, lostFromMs, lostUntilMs, quarantinedUntilMs }: LostSpan): string =>
   [
-    describeHead(head),
-    'The database lacks it.',
+    ...(head.named === undefined
+      ? [describeHead(head), 'The database lacks it.']
+      : ['What was promised since the moment of the backup counts as lost, as --lost-from says.']),
     `  lost            from ${at(lostFromMs)} to ${at(lostUntilMs)}`,
     `  decisions from  ${at(quarantinedUntilMs)} on`,
   ].join('\n');

@@ -127,6 +127,7 @@ export * from './principals/verify-principal.ts';
 export * from './relying-parties/managed-document.ts';
 export * from './relying-parties/relying-parties.ts';
 export * from './relying-parties/verify-relying-party.ts';
+export { compareLog, type LogDifference, takeLogged } from './restore/compare-log.ts';
 export * from './restore/plan-restore.ts';
 export {
   type LoggedRevocations,

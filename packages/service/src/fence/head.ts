@@ -1,11 +1,14 @@
 /** The text of the fence's head: a JSON object that names its service, so that two deployments never take one for theirs. */
-import { isJsonObject, parseStrictJson } from '@svc/protocol';
-import type { FenceHead } from '../ports/fence.ts';
+import { isJsonObject, type JsonObject, parseStrictJson } from '@svc/protocol';
+import type { FenceHead, NamedLoss } from '../ports/fence.ts';
 
 export const HEAD_KEY = 'head';
 
-export const formatHead = (service: string, { epoch, seq, nonce, atMs }: FenceHead): string =>
-  JSON.stringify({ version: 1, service, epoch, seq, nonce, at_ms: atMs });
+export const formatHead = (service: string, { epoch, seq, nonce, atMs, named }: FenceHead): string =>
+  JSON.stringify({
+    ...{ version: 1, service, epoch, seq, nonce, at_ms: atMs },
+    ...(named && { named: { lost_from_ms: named.lostFromMs, follows_names: named.followsNames } }),
+  });
 
 /** The head, or what is wrong with it. */
 export const parseHead = (service: string, text: string): FenceHead | { readonly problem: string } => {
@@ -16,7 +19,18 @@ export const parseHead = (service: string, text: string): FenceHead | { readonly
   if (of !== service) return { problem: `the fence is that of ${String(of)}` };
   if (!isCount(epoch) || !isCount(seq) || typeof nonce !== 'string' || !isCount(atMs))
     return { problem: 'the head of the fence is malformed' };
-  return { epoch, seq, nonce, atMs };
+  const named = parseNamed(json.value.named);
+  if (named === null) return { problem: 'the head of the fence is malformed' };
+  return { epoch, seq, nonce, atMs, ...named };
+};
+
+/** Null: malformed. */
+const parseNamed = (named: JsonObject[string] | undefined): { readonly named?: NamedLoss } | null => {
+  if (named === undefined) return {};
+  if (!isJsonObject(named)) return null;
+  const { lost_from_ms: lostFromMs, follows_names: followsNames } = named;
+  if (!isCount(lostFromMs) || typeof followsNames !== 'boolean') return null;
+  return { named: { lostFromMs, followsNames } };
 };
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;

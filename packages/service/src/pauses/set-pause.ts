@@ -141,16 +141,23 @@ const RESTORE = 'svc-admin-restore';
  * a restored database has. Of an owner that is registered here as it was then.
  */
 export const pauseAgain = async (deps: ServiceDeps, kept: JsonObject): Promise<boolean> => {
-  if (typeof kept.is_paused !== 'boolean') return false;
-  const target = { scope: kept.scope, owner: kept.owner, subject: kept.subject } as PauseTarget;
-  if ((await deps.store.pauses.findOwnerSince(target)) !== kept.since_ms) return false;
-  const here = await deps.store.pauses.find(target);
-  if ((here?.isPaused ?? false) === kept.is_paused) return false;
-  if (!isLaterThan(here, kept)) return false;
+  if (!(await isToPauseAgain(deps, kept))) return false;
   const reason = typeof kept.reason === 'string' ? kept.reason : null;
-  await setPause(deps, { caller: SYSTEM, target, isPaused: kept.is_paused, reason, requestId: RESTORE });
+  const isPaused = kept.is_paused === true;
+  await setPause(deps, { caller: SYSTEM, target: targetOf(kept), isPaused, reason, requestId: RESTORE });
   return true;
 };
+
+/** Whether `pauseAgain` has something to do. Changes nothing. */
+export const isToPauseAgain = async ({ store }: ServiceDeps, kept: JsonObject): Promise<boolean> => {
+  if (typeof kept.is_paused !== 'boolean') return false;
+  const target = targetOf(kept);
+  if ((await store.pauses.findOwnerSince(target)) !== kept.since_ms) return false;
+  const here = await store.pauses.find(target);
+  return (here?.isPaused ?? false) !== kept.is_paused && isLaterThan(here, kept);
+};
+
+const targetOf = ({ scope, owner, subject }: JsonObject) => ({ scope, owner, subject }) as PauseTarget;
 
 /** Without a date only a pause is. */
 const isLaterThan = (here: PauseRecord | null, { is_paused, changed_at_ms: atMs }: JsonObject): boolean =>

@@ -12,6 +12,14 @@ export interface FenceHead {
   readonly nonce: string;
   /** When the beat was made, by the database's clock. */
   readonly atMs: number;
+  /** Of a restore that was told by a person what is lost, until it is over: whoever begins it anew goes by the same. */
+  readonly named?: NamedLoss;
+}
+
+export interface NamedLoss {
+  readonly lostFromMs: number;
+  /** Whether names were copied beside the fence after the moment that the database was set back to. */
+  readonly followsNames: boolean;
 }
 
 /** One object, and the tag (as an ETag) of this state of it. */

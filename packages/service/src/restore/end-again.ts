@@ -6,7 +6,7 @@ import type { DidKey, DidWeb, JsonObject, OrgId } from '@svc/protocol';
 import { disableAgent } from '../agents/disable-agent.ts';
 import { SYSTEM } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { pauseAgain } from '../pauses/set-pause.ts';
+import { isToPauseAgain, pauseAgain } from '../pauses/set-pause.ts';
 import type { EntitlementPush } from '../ports/entitlements.ts';
 import { compromiseKey, retireKey } from '../signing-keys/signing-keys.ts';
 import type { FenceRecord } from './fence-records.ts';
@@ -46,7 +46,7 @@ export const endAgain = async (
     if (end === 'unknown') unknownKeys.add(kid);
   };
   for (const { name, kept } of withoutOlderPauses(revoked)) {
-    const [what, of] = [name.slice(0, name.indexOf(':')), name.slice(name.indexOf(':') + 1)];
+    const [what, of] = splitName(name);
     if (what === 'key') count(of, await endKey(deps, of, kept));
     if (what === 'api-key' && (await deps.store.restores.revokeApiKey(of))) counts.apiKeys += 1;
     if (what === 'agent' && (await endAgent(deps, kept))) counts.agents += 1;
@@ -59,6 +59,31 @@ export const endAgain = async (
   for (const keyId of logged.apiKeys) if (await deps.store.restores.revokeApiKey(keyId)) counts.apiKeys += 1;
   const stillUnknown = await listUnknownKeys(deps, unknownKeys);
   return { ...counts, serviceKeys, unknownKeys: stillUnknown };
+};
+
+/** Whether a line of the log says of something that it has ended, and it has not here. Changes nothing. */
+export const isToEndAgain = async (deps: ServiceDeps, { name, kept }: FenceRecord): Promise<boolean> => {
+  const [what, of] = splitName(name);
+  if (what === 'key') return isKeyToEnd(deps, of, kept);
+  if (what === 'agent') return isAgentToEnd(deps, kept);
+  if (what === 'entitlement') return isPushLater(deps, of as OrgId, kept);
+  return what === 'pause' && isToPauseAgain(deps, kept);
+};
+
+/** A Principal's key that is known here, and not as compromised. */
+export const isToCompromise = async (
+  { store }: Pick<ServiceDeps, 'store'>,
+  principal: string,
+  kid: string,
+): Promise<boolean> => {
+  const key = (await store.principals.find(principal))?.keys.find((one) => one.kid === kid);
+  return key !== undefined && key.state !== 'compromised';
+};
+
+/** What it is, and its name. */
+const splitName = (name: string): readonly [string, string] => {
+  const colon = name.indexOf(':');
+  return [name.slice(0, colon), name.slice(colon + 1)];
 };
 
 /**
@@ -120,22 +145,40 @@ const listUnknownKeys = async ({ store }: ServiceDeps, kids: ReadonlySet<string>
   return unknown;
 };
 
+/** A key that is not here, and of which the copy has no more than its name, cannot be known again. */
+const isKeyToEnd = async (deps: ServiceDeps, kid: string, kept: JsonObject): Promise<boolean> => {
+  if (!(await isStillRegistered(deps, kept))) return false;
+  const { keys = [] } = (await deps.store.principals.find(String(kept.principal))) ?? {};
+  const key = keys.find((one) => one.kid === kid);
+  if (key === undefined) return typeof kept.public_key_multibase === 'string';
+  return key.state !== kept.state && key.state !== 'compromised';
+};
+
+const isAgentToEnd = async (deps: ServiceDeps, kept: JsonObject): Promise<boolean> => {
+  if (!(await isStillRegistered(deps, kept))) return false;
+  const here = await deps.store.agents.find(kept.principal as DidWeb, kept.agent as DidKey);
+  return here === null || here.disabledAtMs === null;
+};
+
 /** With its Grants. One that was also registered in the lost span is registered, so that it is known to be disabled. */
 const endAgent = async (deps: ServiceDeps, kept: JsonObject): Promise<boolean> => {
-  if (!(await isStillRegistered(deps, kept))) return false;
+  if (!(await isAgentToEnd(deps, kept))) return false;
   const [principal, agent] = [kept.principal as DidWeb, kept.agent as DidKey];
   const here = await deps.store.agents.find(principal, agent);
-  if (here !== null && here.disabledAtMs !== null) return false;
   if (here === null) await deps.store.transaction((tx) => tx.agents.insert(principal, agent));
   await disableAgent(deps, { caller: SYSTEM, principal, agent, requestId: REQUEST_ID });
   return true;
 };
 
-/** The latest push of the console, whether it gave or took. */
-const pushAgain = async ({ store }: ServiceDeps, orgId: OrgId, kept: JsonObject): Promise<boolean> => {
+const isPushLater = async ({ store }: ServiceDeps, orgId: OrgId, kept: JsonObject): Promise<boolean> => {
   if (!(await store.orgs.exists(orgId))) return false;
   const here = await store.entitlements.find(orgId);
-  if (here !== null && here.asOfMs >= Number(kept.as_of_ms)) return false;
+  return here === null || here.asOfMs < Number(kept.as_of_ms);
+};
+
+/** The latest push of the console, whether it gave or took. */
+const pushAgain = async (deps: ServiceDeps, orgId: OrgId, kept: JsonObject): Promise<boolean> => {
+  if (!(await isPushLater(deps, orgId, kept))) return false;
   const push = {
     production: kept.production,
     productionUntilMs: kept.production_until_ms,
@@ -144,7 +187,7 @@ const pushAgain = async ({ store }: ServiceDeps, orgId: OrgId, kept: JsonObject)
     reason: kept.reason,
     asOfMs: kept.as_of_ms,
   } as unknown as EntitlementPush;
-  return store.putEntitlement(orgId, push);
+  return deps.store.putEntitlement(orgId, push);
 };
 
 /** A key of the service counts for no date again once it was found to have leaked. */

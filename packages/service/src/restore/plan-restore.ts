@@ -1,8 +1,11 @@
-/** What a restore has to do (protocol §10): first by the fence's head, then by what was kept beside it. Changes nothing. */
-import { TRUST_CONFIG } from '@svc/protocol';
+/**
+ * What a restore has to do (protocol §10): first by the fence's head, or by whoever restored the database, then by what was kept
+ * beside the fence. Changes nothing.
+ */
+import { formatTimestamp, TRUST_CONFIG } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import { HEAD_KEY, parseHead } from '../fence/head.ts';
-import type { FenceHead, FenceStore } from '../ports/fence.ts';
+import type { FenceHead, FenceStore, NamedLoss } from '../ports/fence.ts';
 import { type FenceRecord, listFenceRecords } from './fence-records.ts';
 
 /** The longest a process can be told to decide on one head (`SVC_FENCE_MAX_AGE_MS`). */
@@ -12,35 +15,93 @@ const LONGEST_ON_ONE_HEAD_MS = 10_000;
 export const PROOF_LIFE_MS = (300 + 2 * TRUST_CONFIG.clockSkewSeconds + 3) * 1_000;
 
 export interface LostSpan {
+  /** What the restore goes on from: the fence's, or one of this instant where a person says what is lost. */
   readonly head: FenceHead;
-  /** Of the head as it was read, for compare-and-set. */
-  readonly tag: string;
+  /** Of the head as it was read, for compare-and-set; null: there is none. */
+  readonly tag: string | null;
   readonly lostFromMs: number;
   readonly lostUntilMs: number;
   /** No Proof that was spent in the lost span is fresh from then on. */
   readonly quarantinedUntilMs: number;
+  /** Whether names that were copied beside the fence are later than what the database has. */
+  readonly followsNames: boolean;
 }
 
 type Deps = Pick<ServiceDeps, 'store' | 'identity'>;
 
-/** Null: the database has what the fence names, and nothing is lost. Rejects with what stands in the way. */
-export const findLostSpan = async (
-  { store, identity }: Deps,
-  outside: FenceStore,
-): Promise<LostSpan | null> => {
+interface FoundHead {
+  readonly head: FenceHead;
+  readonly tag: string;
+}
+
+const NO_HEAD =
+  'there is no fence where SVC_FENCE says: nothing tells what was lost. Where the database was restored, say since when: --lost-from';
+const OLD_HEAD =
+  'the fence is older than the database remembers, so it was set back itself and does not tell what was lost. ' +
+  'Where the database was restored, say since when: --lost-from. Where it is the latest one: svc-admin fence reset';
+
+/** Null: the database has what the fence names, and nothing is lost by that. Rejects with what stands in the way. */
+export const findLostSpan = async (deps: Deps, outside: FenceStore): Promise<LostSpan | null> => {
+  const found = await findHead(deps, outside);
+  if (found === null) throw new Error(NO_HEAD);
+  const age = await ageOf(deps, found.head);
+  if (age === 'known') return null;
+  if (age === 'older') throw new Error(OLD_HEAD);
+  const { head, tag } = found;
+  return spanOf(head, tag, {
+    lostFromMs: await earliestLoss(deps, head),
+    followsNames: head.named?.followsNames ?? true,
+  });
+};
+
+/**
+ * Where nothing outside tells that the database was set back, since what is outside was lost or set back with it: `fromMs` is the
+ * moment of the backup, by whoever restored it, and anything since may be lost. `outside`: null where there is no fence.
+ */
+export const nameLostSpan = async (
+  deps: Deps,
+  outside: FenceStore | null,
+  fromMs: number,
+): Promise<LostSpan> => {
+  const { restores } = deps.store;
+  const nowMs = Math.floor(await deps.store.now());
+  if (fromMs > nowMs)
+    throw new Error(`--lost-from is later than the database’s clock, which shows ${formatTimestamp(nowMs)}`);
+  const found = outside === null ? null : await findHead(deps, outside);
+  const isLater = found !== null && (await ageOf(deps, found.head)) === 'later';
+  const told = isLater ? await earliestLoss(deps, found.head) : await restores.knownUntilMs();
+  const followsNames = isLater && (found.head.named?.followsNames ?? true);
+  const named = { lostFromMs: Math.min(fromMs, told), followsNames };
+  const { epoch, seq } = await restores.findLast();
+  const head = {
+    ...{ epoch: Math.max(epoch, found?.head.epoch ?? 0), seq: Math.max(seq, found?.head.seq ?? 0) },
+    ...{ nonce: '', atMs: nowMs, named },
+  };
+  return spanOf(head, found?.tag ?? null, named);
+};
+
+const findHead = async ({ identity }: Deps, outside: FenceStore): Promise<FoundHead | null> => {
   const found = await outside.find(HEAD_KEY);
-  if (found === null) throw new Error('there is no fence where SVC_FENCE says: nothing tells what was lost');
+  if (found === null) return null;
   const head = parseHead(identity.did, found.text);
   if ('problem' in head) throw new Error(head.problem);
-  if (await store.restores.isKnownHead(head)) return null;
+  return { head, tag: found.tag };
+};
+
+/** `older`: than all beats that the database remembers. */
+const ageOf = async ({ store }: Deps, head: FenceHead): Promise<'known' | 'later' | 'older'> => {
+  if (await store.restores.isKnownHead(head)) return 'known';
+  return head.seq < (await store.restores.findLast()).firstSeq ? 'older' : 'later';
+};
+
+/** By a head that the database lacks. */
+const earliestLoss = async ({ store }: Deps, { atMs, named }: FenceHead): Promise<number> =>
+  Math.min(await store.restores.knownUntilMs(), atMs, named?.lostFromMs ?? atMs);
+
+const spanOf = (head: FenceHead, tag: string | null, { lostFromMs, followsNames }: NamedLoss): LostSpan => {
   const lostUntilMs = head.atMs + LONGEST_ON_ONE_HEAD_MS;
-  return {
-    head,
-    tag: found.tag,
-    lostFromMs: Math.min(await store.restores.knownUntilMs(), head.atMs),
-    lostUntilMs,
-    quarantinedUntilMs: lostUntilMs + PROOF_LIFE_MS,
-  };
+  const quarantinedUntilMs = lostUntilMs + PROOF_LIFE_MS;
+  return { head, tag, lostFromMs, lostUntilMs, quarantinedUntilMs, followsNames };
 };
 
 /** All objects beside the fence, by kind. */
@@ -53,10 +114,14 @@ export interface FenceRecords {
   readonly lostNames: readonly string[];
 }
 
+const NO_RECORDS: FenceRecords = { lists: [], checkpoints: [], revoked: [], names: [], lostNames: [] };
+
+/** None without a fence. */
 export const findFenceRecords = async (
   { store, identity }: Deps,
-  outside: FenceStore,
+  outside: FenceStore | null,
 ): Promise<FenceRecords> => {
+  if (outside === null) return NO_RECORDS;
   const lists = await listFenceRecords(outside, 'status-list');
   const checkpoints = await listFenceRecords(outside, 'checkpoint');
   const revoked = await listFenceRecords(outside, 'revoked');

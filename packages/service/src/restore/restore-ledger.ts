@@ -10,7 +10,8 @@
  *              is allocated from any more, lost names are reserved, no domain counts as proven, claims have their time anew,
  *              Grants that were not marked are withheld too, and the signed statement is stored
  *
- * Cut off anywhere before the last step, the database is still behind the fence, and the restore is begun anew.
+ * Cut off anywhere before the last step, the database is still behind the fence, and the restore is begun anew. Where there is no
+ * fence the first step falls away, and nothing but the operator keeps processes from working before the last.
  */
 import { CLAIM_MS } from '../claims/claim.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -57,21 +58,26 @@ export interface RestoreOptions extends WithholdOptions {
   readonly leaveAhead?: { readonly hereMs: number };
 }
 
-/** Rejects with what stands in the way; then the database is still behind the fence. */
+/**
+ * `outside`: null where there is no fence. Rejects with what stands in the way; then the database is still behind the fence, if
+ * there is one.
+ */
 export const restoreLedger = async (
   deps: ServiceDeps,
-  outside: FenceStore,
+  outside: FenceStore | null,
   span: LostSpan,
   logged: LoggedRevocations,
   options: RestoreOptions = {},
 ): Promise<Restore> => {
   await refuseAhead(deps, outside, options.leaveAhead?.hereMs ?? Number.POSITIVE_INFINITY);
-  const claimed = await claim(deps, outside, span);
+  const claimed = outside === null ? null : await claim(deps, outside, span);
   const { lists, checkpoints, revoked, names } = await findFenceRecords(deps, outside);
-  const takenAgain = await takeAgain(deps, { lists, revoked, names }, logged, span, options);
+  const last = (await deps.store.restores.list()).at(-1);
+  // What an earlier restore of the same span has done is in its own statement.
+  const sinceMs = Math.max(span.lostFromMs, last?.restoredAtMs ?? 0);
+  const takenAgain = await takeAgain(deps, { lists, revoked, names }, logged, { ...span, sinceMs }, options);
   const lostNames = await listLostNames(deps, names);
   const { lost } = await listLostCheckpoints(deps, checkpoints);
-  const last = (await deps.store.restores.list()).at(-1);
   const { lostFromMs, lostUntilMs, quarantinedUntilMs } = span;
   const restore = {
     ...{ lostFromMs, lostUntilMs, quarantinedUntilMs },
@@ -92,7 +98,8 @@ export const restoreLedger = async (
 };
 
 /** Where one is dated ahead of the database's clock, and not later than `hereMs` as well. */
-const refuseAhead = async (deps: ServiceDeps, outside: FenceStore, hereMs: number): Promise<void> => {
+const refuseAhead = async (deps: ServiceDeps, outside: FenceStore | null, hereMs: number): Promise<void> => {
+  if (outside === null) return;
   const { ahead } = await listLostCheckpoints(deps, await listFenceRecords(outside, 'checkpoint'));
   const refused = ahead.filter(({ atMs }) => atMs <= hereMs).map(({ day }) => day);
   if (refused.length === 0) return;
@@ -109,12 +116,12 @@ const takeAgain = async (
   deps: ServiceDeps,
   { lists, revoked, names }: Pick<FenceRecords, 'lists' | 'revoked' | 'names'>,
   logged: LoggedRevocations,
-  span: LostSpan,
+  span: LostSpan & { readonly sinceMs: number },
   options: WithholdOptions,
 ): Promise<TakenAgain> => {
-  const grants = await revokeAgain(deps, { lists, revoked }, logged, span, options);
+  const grants = await revokeAgain(deps, { lists, revoked }, logged, span.sinceMs, options);
   const ended = await endAgain(deps, [...revoked, ...logged.ended], logged);
-  const byKept = await handOverAgain(deps, names);
+  const byKept = await handOverAgain(deps, span.followsNames ? names : []);
   const byLog = await handOverLogged(deps, logged.handedOver, span.lostFromMs);
   const released = byKept.released + byLog.released;
   return { grants, ...ended, released, transferred: byKept.transferred + byLog.transferred };
@@ -139,7 +146,8 @@ const highestListNumber = async ({ store }: ServiceDeps, lists: readonly FenceRe
   );
 
 interface Settlement {
-  readonly claimed: FenceHead;
+  /** Null: there is no fence. */
+  readonly claimed: FenceHead | null;
   readonly restore: Restore['restore'];
   readonly lost: readonly LostCheckpoint[];
   readonly lostNames: readonly string[];
@@ -156,7 +164,7 @@ const settle = ({ store }: ServiceDeps, { claimed, restore, lost, lostNames }: S
       await restores.forgetDomains();
       await restores.extendClaims(restore.quarantinedUntilMs + CLAIM_MS);
       await restores.withholdRest(restore.epoch);
-      await restores.adopt(claimed);
+      if (claimed !== null) await restores.adopt(claimed);
     },
     { deadlineMs: SETTLE_DEADLINE_MS },
   );

@@ -12,7 +12,7 @@ import { setStatusBits } from '../grants/status-list.ts';
 import type { Repositories } from '../ports/store.ts';
 import { identityOfKey } from '../service-keys/service-identity.ts';
 import type { FenceRecord } from './fence-records.ts';
-import type { FenceRecords, LostSpan } from './plan-restore.ts';
+import type { FenceRecords } from './plan-restore.ts';
 import type { LoggedRevocations } from './read-log.ts';
 
 /** For the audit log. */
@@ -30,13 +30,14 @@ export interface RevokeOptions {
 
 /**
  * Answers how many Grants were in force again until the restore began, which may have been cut off before: the number is signed.
+ * `sinceMs`: counted from then on.
  * Every step is safe to repeat. Rejects with the first that does not succeed.
  */
 export const revokeAgain = async (
   deps: ServiceDeps,
   { lists, revoked }: Pick<FenceRecords, 'lists' | 'revoked'>,
   logged: LoggedRevocations,
-  { lostFromMs }: Pick<LostSpan, 'lostFromMs'>,
+  sinceMs: number,
   { step = STEP }: RevokeOptions = {},
 ): Promise<number> => {
   for (const list of lists) await revokeByList(deps, readList(deps, list), step);
@@ -46,7 +47,7 @@ export const revokeAgain = async (
   }
   for (const [grantId, principal] of logged.grants)
     await revokeOne(deps, principal as DidWeb, grantId as GrantId);
-  return deps.store.restores.countRevoked(REQUEST_ID, lostFromMs);
+  return deps.store.restores.countRevoked(REQUEST_ID, sinceMs);
 };
 
 /**
@@ -125,7 +126,17 @@ const revokeStep = async (deps: ServiceDeps, tx: Repositories, ids: readonly Gra
 
 /** Nothing where it is revoked already, or was made in the lost span: nothing here rests on it then. */
 const revokeOne = async (deps: ServiceDeps, principal: DidWeb, grantId: GrantId): Promise<void> => {
-  const grant = await deps.store.grants.find(grantId);
-  if (grant?.principal !== principal || grant.revocationRecordedAtMs !== null) return;
+  if ((await standingOf(deps, principal, grantId)) !== 'in force') return;
   await new Revoker().revoke({ deps, caller: SYSTEM, principal, grantId, requestId: REQUEST_ID });
+};
+
+/** Of a Grant that the log says was revoked. `unknown`: not here, or of another Principal. */
+export const standingOf = async (
+  { store }: Pick<ServiceDeps, 'store'>,
+  principal: string,
+  grantId: string,
+): Promise<'in force' | 'revoked' | 'unknown'> => {
+  const grant = await store.grants.find(grantId as GrantId);
+  if (grant?.principal !== principal) return 'unknown';
+  return grant.revocationRecordedAtMs === null ? 'in force' : 'revoked';
 };

@@ -1,0 +1,112 @@
+/** Logs as `svc-admin restore` reads them, and holds them against a database of which nothing is known to be lost. */
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { UsageError } from '@svc/cli/command-line';
+import {
+  compareLog,
+  type LogDifference,
+  type LoggedRevocations,
+  RevocationLog,
+  type ServiceDeps,
+  takeLogged,
+} from '@svc/service';
+import { createProgress } from './progress.ts';
+
+/**
+ * Says of each file what was read of it.
+ * @throws UsageError with the name of a file that holds no log of the service, or what may be a revocation and is not understood
+ */
+export const readLogs = async (paths: readonly string[]): Promise<LoggedRevocations> => {
+  const log = new RevocationLog();
+  for (const path of paths) {
+    const { lines, revocations, fault } = await readFile(log, path).catch((error: unknown) => {
+      throw new UsageError(`${path}: ${error instanceof Error ? error.message : String(error)}`);
+    });
+    if (fault !== null) throw new UsageError(`${path}: ${fault}. Nothing was changed.`);
+    if (lines === 0)
+      throw new UsageError(
+        `${path} has no line of the service’s log: it wants lines of JSON as they were written, also in those of Docker or of ` +
+          'journalctl -o json, and as .gz. Nothing was changed.',
+      );
+    console.log(`${path}: ${lines} lines of the service, ${revocations} of them revocations.`);
+  }
+  return log.found();
+};
+
+const readFile = async (log: RevocationLog, path: string) => {
+  const file = log.open();
+  for await (const line of createInterface({ input: open(path), crlfDelay: Number.POSITIVE_INFINITY }))
+    file.read(line);
+  return file.end();
+};
+
+/** Errors of the file come out of what is read. */
+const open = (path: string) => {
+  const file = createReadStream(path);
+  return path.endsWith('.gz') ? pipeline(file, createGunzip(), () => {}) : file;
+};
+
+export const describeLog = ({
+  grants,
+  compromisedKeys,
+  apiKeys,
+  ended,
+  handedOver,
+}: LoggedRevocations): string =>
+  `In the log: ${grants.size} revoked Grants, ${compromisedKeys.size} compromised keys, ${apiKeys.size} revoked API keys, ` +
+  `${ended.length} changes of keys, Agents, entitlements and pauses, ${handedOver.length} DIDs handed over.`;
+
+/** The exit code: 0 where all of the log is so here, with `isApplied` at the end. */
+export const holdAgainstLog = async (
+  service: ServiceDeps,
+  logged: LoggedRevocations,
+  isApplied: boolean,
+): Promise<number> => {
+  const found = await compare(service, logged);
+  if (found.open.length + found.handOvers.length === 0) {
+    console.log(`All that the log says was taken away is so here.${describeUnknown(found)}`);
+    return 0;
+  }
+  console.log(`In the log, and not so here:${describeUnknown(found)}`);
+  for (const name of found.open) console.log(`  ${name}`);
+  console.log(RESTORED);
+  if (!isApplied) console.log('Nothing was changed. Repeated with --apply this takes the above away again.');
+  const left = isApplied ? await takeAway(service, logged) : found;
+  for (const line of describeHandOvers(left)) console.log(line);
+  return left.open.length + left.handOvers.length === 0 ? 0 : 1;
+};
+
+const RESTORED =
+  'A line whose act did not succeed is among these. If this database was restored from a backup, more is lost than a log tells:\n' +
+  'stop every process, and begin with svc-admin restore --log … --lost-from, the moment of the backup.';
+
+const compare = async (service: ServiceDeps, logged: LoggedRevocations): Promise<LogDifference> => {
+  const progress = createProgress();
+  const onProgress = (looked: number) => progress.show(`Of the log compared: ${looked}`);
+  return compareLog(service, logged, onProgress).finally(progress.clear);
+};
+
+const takeAway = async (service: ServiceDeps, logged: LoggedRevocations): Promise<LogDifference> => {
+  const taken = await takeLogged(service, logged);
+  console.log(
+    `Taken away again: ${taken.grants} Grants, ${taken.keys} keys of Principals, ${taken.apiKeys} API keys, ${taken.agents} Agents, ` +
+      `${taken.entitlements} entitlements, ${taken.pauses} pauses.`,
+  );
+  const left = await compare(service, logged);
+  for (const name of left.open) console.log(`  left: ${name}`);
+  return left;
+};
+
+const describeUnknown = ({ unknownGrants }: LogDifference): string =>
+  unknownGrants === 0
+    ? ''
+    : ` Not known here: ${unknownGrants} of its Grants, which were allocated in a span that is lost, or went with their DID.`;
+
+/** What came after the line may be in no log that was given. */
+const describeHandOvers = ({ handOvers }: LogDifference): readonly string[] =>
+  handOvers.map(({ did, fromOrg, toOrg }) => {
+    const [path, act] = toOrg === 'released' ? ['release', 'released'] : ['transfer', `given to ${toOrg}`];
+    return `  ${did} is still in ${fromOrg ?? 'no org'}, and was ${act}: POST /claims/${encodeURIComponent(did)}/${path}, if that is the last word`;
+  });

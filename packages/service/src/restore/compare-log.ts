@@ -1,0 +1,85 @@
+/**
+ * The log held against a database that lacks nothing of what the fence names, or has none: what the log says was taken away
+ * must be so here. Where both were set back together nothing else shows it.
+ */
+import type { ApiKeyId } from '@svc/protocol';
+import { isReleasable } from '../claims/release.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { type EndedAgain, endAgain, isToCompromise, isToEndAgain, withoutOlderPauses } from './end-again.ts';
+import type { LoggedHandOver, LoggedRevocations } from './read-log.ts';
+import { revokeAgain, standingOf } from './revoke-again.ts';
+
+export interface LogDifference {
+  /** What is in force here, by name: `takeLogged` ends it. */
+  readonly open: readonly string[];
+  /** DIDs that are still with whom they were taken from. What came later may be in no log, so a person decides. */
+  readonly handOvers: readonly LoggedHandOver[];
+  /** Grants that are not here: allocated in a span that was lost, or gone with the DID of their Principal. */
+  readonly unknownGrants: number;
+}
+
+/** `onProgress` is told now and then how many were looked at. Changes nothing. */
+export const compareLog = async (
+  deps: ServiceDeps,
+  log: LoggedRevocations,
+  onProgress: (looked: number) => void = () => {},
+): Promise<LogDifference> => {
+  const logged = withoutNamedTwice(log);
+  const open: string[] = [];
+  let [looked, unknownGrants] = [0, 0];
+  const look = (name: string, isOpen: boolean) => {
+    if (isOpen) open.push(name);
+    onProgress(++looked);
+  };
+  for (const [id, principal] of logged.grants) {
+    const standing = await standingOf(deps, principal, id);
+    if (standing === 'unknown') unknownGrants += 1;
+    look(`grant:${id}`, standing === 'in force');
+  }
+  for (const [kid, principal] of logged.compromisedKeys)
+    look(`key:${kid}`, await isToCompromise(deps, principal, kid));
+  for (const id of logged.apiKeys) look(`api-key:${id}`, await isLiveKey(deps, id));
+  for (const one of withoutOlderPauses(logged.ended)) look(one.name, await isToEndAgain(deps, one));
+  return { open: [...new Set(open)], handOvers: await listOpenHandOvers(deps, logged), unknownGrants };
+};
+
+/** Does what `compareLog` finds open. Safe to repeat. */
+export const takeLogged = async (
+  deps: ServiceDeps,
+  log: LoggedRevocations,
+): Promise<{ readonly grants: number } & EndedAgain> => {
+  const logged = withoutNamedTwice(log);
+  const sinceMs = await deps.store.now();
+  const grants = await revokeAgain(deps, { lists: [], revoked: [] }, logged, sinceMs);
+  return { grants, ...(await endAgain(deps, logged.ended, logged)) };
+};
+
+/** Most lines about a compromised key say of which registration it was, and whoever registered the DID since keeps theirs. */
+const withoutNamedTwice = (logged: LoggedRevocations): LoggedRevocations => {
+  const ended = new Set(logged.ended.map(({ name }) => name));
+  const others = [...logged.compromisedKeys].filter(([kid]) => !ended.has(`key:${kid}`));
+  return { ...logged, compromisedKeys: new Map(others) };
+};
+
+const isLiveKey = async ({ store }: ServiceDeps, id: string): Promise<boolean> =>
+  (await store.apiKeys.findById(id as ApiKeyId))?.revokedAtMs === null;
+
+/** Of each DID the last line counts. */
+const listOpenHandOvers = async (
+  deps: ServiceDeps,
+  { handedOver }: LoggedRevocations,
+): Promise<readonly LoggedHandOver[]> => {
+  const last = new Map(handedOver.map((one) => [`${one.kind} ${one.did}`, one]));
+  const open: LoggedHandOver[] = [];
+  for (const one of last.values()) if (await isStillWithFormer(deps, one)) open.push(one);
+  return open;
+};
+
+const isStillWithFormer = async (
+  { store }: ServiceDeps,
+  { did, kind, sinceMs, fromOrg, toOrg }: LoggedHandOver,
+): Promise<boolean> => {
+  const here = await (kind === 'principal' ? store.principals : store.relyingParties).find(did);
+  if (here === null || here.createdAtMs !== sinceMs || here.orgId !== fromOrg) return false;
+  return toOrg === 'released' ? isReleasable(here) || here.orgId !== null : here.orgId !== toOrg;
+};

@@ -1,0 +1,265 @@
+/** A loss of which nothing outside tells (protocol §10): the fence was lost, was set back with the database, or there is none. */
+import { generateKeyPairSync } from 'node:crypto';
+import { type DidWeb, jcs } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
+import {
+  compareLog,
+  compromiseKey,
+  type FenceStore,
+  findLostSpan,
+  formatHead,
+  HEAD_KEY,
+  Holds,
+  type LostSpan,
+  nameLostSpan,
+  PROOF_LIFE_MS,
+  parseHead,
+  parseKeySet,
+  Revoker,
+  readRevocationLog,
+  restoreLedger,
+  type ServiceDeps,
+  SYSTEM,
+  takeLogged,
+} from '@svc/service';
+import { withStores } from '@svc/testkit/store/open-store';
+import { createWorld, insertGrant, insertOrg, type World } from '@svc/testkit/store/world';
+import { beforeEach, describe, expect, it } from 'vitest';
+
+const stores = withStores();
+const DID = 'did:web:svc.example' as DidWeb;
+const HOUR_MS = 3_600_000;
+
+const jwk = { ...generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }), kid: 'status-1' };
+const statusKeys = parseKeySet({ keys: [jwk] }, 'status', DID);
+/** Lines of the log since the test began. */
+let lines: string[] = [];
+const log = {
+  info: (msg: string, fields: object) => lines.push(JSON.stringify({ ...fields, msg })),
+  warn: () => {},
+  error: () => {},
+};
+const depsOf = (store = stores.first) =>
+  ({
+    store,
+    identity: { did: DID, domain: 'svc.example', statusKeys, formers: [] },
+    log,
+    holds: new Holds(log),
+    clock: { nowMs: () => Date.now() },
+    crypto: nativeCrypto,
+    random: { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) },
+  }) as unknown as ServiceDeps;
+
+/** A fence without anything in it. */
+const openEmpty = () => {
+  const objects = new Map<string, string>();
+  const outside: FenceStore = {
+    async find(key) {
+      const text = objects.get(key);
+      return text === undefined ? null : { text, tag: text };
+    },
+    async put(key, text, tag) {
+      if ((objects.get(key) ?? null) !== tag) return false;
+      objects.set(key, text);
+      return true;
+    },
+    list: async (folder) => [...objects.keys()].filter((key) => key.startsWith(`${folder}/`)),
+  };
+  return { objects, outside };
+};
+
+/** The fence as the database knows it: of two that were set back together nothing is told. */
+const openKnown = async () => {
+  const fence = openEmpty();
+  const nonce = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex');
+  await stores.first.restores.forgetLineage();
+  const { seq, epoch, atMs } = await stores.first.lineage.beat(null, nonce);
+  const head = { epoch, seq: seq ?? 0, nonce, atMs: atMs ?? 0 };
+  fence.objects.set(HEAD_KEY, formatHead(DID, head));
+  return { ...fence, head };
+};
+
+const headIn = async (outside: FenceStore) => {
+  const head = parseHead(DID, (await outside.find(HEAD_KEY))?.text ?? '');
+  if ('problem' in head) throw new Error(head.problem);
+  return head;
+};
+
+let world: World;
+beforeEach(async () => {
+  lines = [];
+  world = await createWorld(stores.first);
+});
+
+const lineOf = (id: string) =>
+  JSON.stringify({ msg: 'revocation', principal: world.principal.did, grant_ids: [id] });
+const nameHourAgo = (outside: FenceStore | null) => nameLostSpan(depsOf(), outside, Date.now() - HOUR_MS);
+const restore = (outside: FenceStore | null, span: LostSpan, logged: readonly string[] = []) =>
+  restoreLedger(depsOf(), outside, span, readRevocationLog(logged));
+
+describe('what was revoked since the moment of the backup is revoked by the log, and all that a restore does is done', () => {
+  it.each<[string, () => Promise<FenceStore | null>, RegExp | null]>([
+    ['the fence was set back with the database', async () => (await openKnown()).outside, null],
+    [
+      'the fence was lost',
+      async () => (await openKnown()) && openEmpty().outside,
+      /no fence where SVC_FENCE says.*--lost-from/,
+    ],
+    ['there is no fence', () => stores.first.restores.forgetLineage().then(() => null), null],
+  ])('where %s', async (_, open, refused) => {
+    const outside = await open();
+    if (refused !== null)
+      await expect(findLostSpan(depsOf(), outside ?? expect.unreachable())).rejects.toThrow(refused);
+    else if (outside !== null) expect(await findLostSpan(depsOf(), outside)).toBeNull();
+    const [lost, other] = [await insertGrant(world), await insertGrant(world)];
+    const fromMs = Date.now() - HOUR_MS;
+    const beganMs = await stores.first.now();
+    const span = await nameLostSpan(depsOf(), outside, fromMs);
+    const { restore: stated, takenAgain } = await restore(outside, span, [lineOf(lost.id)]);
+    expect(takenAgain).toMatchObject({ grants: 1 });
+    const { grants, restores } = stores.first;
+    expect(await grants.find(lost.id)).toMatchObject({ revokedAtMs: expect.any(Number) });
+    expect(await grants.find(other.id)).toMatchObject({ revocationRecordedAtMs: null });
+    expect((await restores.listWithheld('', 1_000)).map(({ id }) => id)).toContain(other.id);
+    expect((await restores.list()).at(-1)).toMatchObject({
+      epoch: stated.epoch,
+      statement: stated.statement,
+    });
+    expect(stated.lostFromMs).toBeLessThanOrEqual(fromMs);
+    // Nobody knows when the former service ended: no Proof that was spent before now is fresh.
+    expect(stated.quarantinedUntilMs).toBeGreaterThanOrEqual(Math.floor(beganMs) + PROOF_LIFE_MS);
+    if (outside === null) return;
+    expect(await restores.isKnownHead(await headIn(outside))).toBe(true);
+    expect(await findLostSpan(depsOf(), outside)).toBeNull();
+  });
+});
+
+it('cut off before its last step it is begun anew without being named: the head says since when', async () => {
+  const { outside } = await openKnown();
+  const fromMs = Date.now() - HOUR_MS;
+  const span = await nameLostSpan(depsOf(), outside, fromMs);
+  const store = Object.assign(Object.create(stores.first), {
+    transaction: async () => {
+      throw new Error('cut off');
+    },
+  });
+  const cutOff = restoreLedger(depsOf(store), outside, span, readRevocationLog([]));
+  await expect(cutOff).rejects.toThrow('cut off');
+  const again = await findLostSpan(depsOf(), outside);
+  expect(again).toMatchObject({
+    ...{ lostFromMs: span.lostFromMs, lostUntilMs: span.lostUntilMs, followsNames: false },
+    ...{ quarantinedUntilMs: span.quarantinedUntilMs },
+  });
+  await restore(outside, again ?? expect.unreachable());
+  expect(await findLostSpan(depsOf(), outside)).toBeNull();
+});
+
+it('a name that was copied before the moment of the database moves nobody, and one that was copied after it does', async () => {
+  const { objects, outside, head } = await openKnown();
+  const { did, createdAtMs } = world.principal;
+  const kept = {
+    version: 2 ** 50,
+    principal: { since_ms: createdAtMs, org_id: await insertOrg(stores.first) },
+  };
+  objects.set('names/a', JSON.stringify({ name: did, kept }));
+  const older = await restore(outside, await nameHourAgo(outside));
+  expect(older.takenAgain).toMatchObject({ transferred: 0, released: 0 });
+  objects.set(HEAD_KEY, formatHead(DID, { ...head, seq: head.seq + 9, nonce: 'f'.repeat(32) }));
+  const later = await restore(outside, await nameHourAgo(outside));
+  expect(later.takenAgain).toMatchObject({ transferred: 1 });
+});
+
+it('a fence that is older than all beats of the database tells nothing, and is refused as what tells the loss', async () => {
+  const { objects, outside, head } = await openKnown();
+  objects.set(HEAD_KEY, formatHead(DID, { ...head, seq: 0, nonce: 'a'.repeat(32) }));
+  await expect(findLostSpan(depsOf(), outside)).rejects.toThrow(/set back itself.*--lost-from/);
+  await restore(outside, await nameHourAgo(outside));
+  expect(await findLostSpan(depsOf(), outside)).toBeNull();
+});
+
+it('a moment that is still to come is refused: nothing would be decided until then', async () => {
+  const { outside } = await openKnown();
+  await expect(nameLostSpan(depsOf(), outside, Date.now() + HOUR_MS)).rejects.toThrow(
+    'later than the database’s clock',
+  );
+});
+
+describe('a log that is held against a database of which nothing is known to be lost', () => {
+  it('names what is not so here, and makes it so; what is so already, or concerns others, is left', async () => {
+    const [one, revoked, kept] = [
+      await insertGrant(world),
+      await insertGrant(world),
+      await insertGrant(world),
+    ];
+    const { did } = world.principal;
+    const order = { deps: depsOf(), caller: SYSTEM, principal: did, requestId: 'r' };
+    await new Revoker().revoke({ ...order, grantId: revoked.id });
+    const logged = readRevocationLog([
+      ...lines,
+      lineOf(one.id),
+      JSON.stringify({ msg: 'revocation', principal: did, grant_ids: ['urn:svc:grant:unknown'] }),
+      JSON.stringify({ msg: 'revocation', principal: 'did:web:other.example', grant_ids: [kept.id] }),
+      JSON.stringify({ msg: 'revocation', key_id: world.keyId }),
+      ...(await linesOfKey()),
+    ]);
+    expect(await compareLog(depsOf(), logged)).toEqual({
+      ...{ open: [`grant:${one.id}`, `api-key:${world.keyId}`, `key:${did}#key-2`], handOvers: [] },
+      unknownGrants: 2,
+    });
+    expect(await takeLogged(depsOf(), logged)).toMatchObject({ grants: 1, apiKeys: 1, keys: 1 });
+    expect(await compareLog(depsOf(), logged)).toMatchObject({ open: [], handOvers: [] });
+    expect(await stores.first.grants.find(kept.id)).toMatchObject({ revocationRecordedAtMs: null });
+  });
+
+  /** Of a key that was first seen and compromised behind the backup. */
+  const linesOfKey = async () => {
+    const { did, createdAtMs } = world.principal;
+    const kid = `${did}#key-2`;
+    const ended = { principal: did, since_ms: createdAtMs, state: 'compromised' };
+    const publicKey = 'z6MkpTHR8VNsBxYAAWHut2Geadd9jSwuBV8xRoAnwWsdvktH';
+    return [
+      jcs({
+        msg: 'revocation',
+        principal: did,
+        kid,
+        ended: `key:${kid}`,
+        kept: { ...ended, public_key_multibase: publicKey },
+      }),
+    ];
+  };
+
+  it('ends no key of whoever registered the DID since', async () => {
+    const { did, createdAtMs } = world.principal;
+    const kid = `${did}#key-1`;
+    await compromiseKey(depsOf(), { caller: SYSTEM, principal: did, kid, requestId: 'r' });
+    const ofFormer = lines.map((line) => line.replaceAll(String(createdAtMs), String(createdAtMs - 1)));
+    const other = await createWorld(stores.first);
+    const ofOther = ofFormer.map((line) => line.replaceAll(did, other.principal.did));
+    const logged = readRevocationLog(ofOther);
+    expect(await compareLog(depsOf(), logged)).toMatchObject({ open: [] });
+    expect(await takeLogged(depsOf(), logged)).toMatchObject({ keys: 0 });
+    expect((await stores.first.principals.find(other.principal.did))?.keys).toMatchObject([
+      { state: 'active' },
+    ]);
+  });
+
+  it('names a DID that is still with whom it was taken from, and leaves it to a person', async () => {
+    const [orgId, laterOrg] = [await insertOrg(stores.first), await insertOrg(stores.first)];
+    const { relyingParty } = await createWorld(stores.first, orgId);
+    const { did, createdAtMs } = relyingParty;
+    const line = (atMs: number, fromOrg: string, toOrg: string) =>
+      JSON.stringify({
+        ...{ msg: 'revocation', did, kind: 'relying_party', since_ms: createdAtMs, at_ms: atMs },
+        ...{ from_org: fromOrg, to_org: toOrg },
+      });
+    const logged = readRevocationLog([line(1, orgId, laterOrg)]);
+    expect(await compareLog(depsOf(), logged)).toMatchObject({
+      open: [],
+      handOvers: [{ did, toOrg: laterOrg }],
+    });
+    await takeLogged(depsOf(), logged);
+    expect(await stores.first.relyingParties.find(did)).toMatchObject({ orgId });
+    const back = readRevocationLog([line(1, orgId, laterOrg), line(2, laterOrg, orgId)]);
+    expect(await compareLog(depsOf(), back)).toMatchObject({ handOvers: [] });
+  });
+});
