@@ -15,7 +15,13 @@ const revoker = {
 /** Members of one org, and one of another. */
 const member = (token: string, orgId: string) =>
   ({ class: 'principal', subject: `did:web:${token}.example`, orgId, keyId: token }) as unknown as Caller;
+/** A relying party that another org has registered under the DID of that org's Principal. */
+const claimant = {
+  ...{ class: 'rp', subject: 'did:web:c.example', keyId: 'd', isNewcomer: false },
+  relyingParty: { orgId: 'org_3' },
+} as unknown as Caller;
 const MEMBERS = new Map([
+  ['dk_rp_d', claimant],
   ['dk_principal_a', member('a', 'org_1')],
   ['dk_principal_b', member('b', 'org_1')],
   ['dk_principal_c', member('c', 'org_2')],
@@ -85,6 +91,24 @@ it('the members of an org have a limit together, beside those of each, and other
   for (const name of ['a', 'a', 'b', 'b', 'b', 'a', 'c'])
     statuses.push(await ask('198.51.100.7', `dk_principal_${name}`));
   expect(statuses).toEqual([200, 200, 200, 200, 429, 429, 200]);
+});
+
+describe('a relying party under the DID of another customer’s Principal', () => {
+  /** What `count` calls of it are answered, and then one of the Principal. */
+  const askBeside = async (limits: Partial<RateLimits>, count: number) => {
+    const { ask } = startGate(limits);
+    const statuses = [];
+    for (let i = 0; i < count; i++) statuses.push(await ask('198.51.100.7', 'dk_rp_d'));
+    return [...statuses, await ask('198.51.100.7', 'dk_principal_c', routes.revokeGrant)];
+  };
+
+  it('takes nothing of what the Principal may ask in a minute', async () => {
+    expect(await askBeside({ subjectPerMinute: 2 }, 3)).toEqual([200, 200, 429, 200]);
+  });
+
+  it('takes nothing of what the Principal may have under way', async () => {
+    expect(await askBeside({ subjectAtOnce: 2 }, 3)).toEqual([200, 200, 429, 200]);
+  });
 });
 
 describe('the limit of verifications under way', () => {

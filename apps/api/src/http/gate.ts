@@ -7,7 +7,7 @@
  * is a live key. A key that has used up a limit costs no look-up.
  */
 import type { AuthClass, Route } from '@svc/contract';
-import { type Clock, type Tenant, tenantOf } from '@svc/service';
+import { type Clock, nameOfSubject, type Tenant, tenantOf } from '@svc/service';
 import { AddressLimiter } from './address-limiter.ts';
 import { Admission } from './admission.ts';
 import { ApiError } from './api-error.ts';
@@ -251,7 +251,7 @@ const countsAt = (
 ): readonly Count[] => {
   const key = { limiter: levels.key, name: limiterNameOf(caller), limit: limits.key };
   if (caller.subject === null || caller.class === 'observer') return [key];
-  const subject = { limiter: levels.subject, name: caller.subject, limit: limits.subject };
+  const subject = { limiter: levels.subject, name: nameOfSubject(caller), limit: limits.subject };
   const orgId = orgOf(caller);
   if (orgId === null) return [key, subject];
   return [key, subject, { limiter: levels.org, name: orgId, limit: limits.org }];

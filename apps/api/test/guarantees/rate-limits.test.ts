@@ -1,7 +1,7 @@
 /** Limits (interface §Limits) on a real process. What a window does over time is tested on a clock that tests turn. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type ContractAnswer, freshAddress } from '../world/contract-call.ts';
-import { withOwnDeployment } from '../world/deployment.ts';
+import { randomSlug, withOwnDeployment } from '../world/deployment.ts';
 import type { Tenants } from '../world/tenants.ts';
 
 const deployment = withOwnDeployment();
@@ -12,6 +12,8 @@ let tenants: Tenants;
 beforeAll(async () => {
   tenants = await deployment.createTenants({ rp: { verify_rate_limit_per_minute: 7 } });
 });
+
+const orgAdminKey = async () => deployment.createKey('org:admin', await deployment.createOrg());
 
 /** Runs a burst inside one window of the clock; one that met the turn of the minute is run again, on fresh counts. */
 const inOneWindow = async (burst: () => Promise<ContractAnswer[]>): Promise<ContractAnswer[]> => {
@@ -88,6 +90,28 @@ describe('429 on the call after the last one allowed', () => {
 });
 
 describe('counts are kept apart', () => {
+  it('by whose they are: a relying party that somebody else registers under a Principal’s DID keeps it from no revocation', async () => {
+    const [owner, other] = [await orgAdminKey(), await orgAdminKey()];
+    const hosted = { kind: 'hosted', did: `did:web:${randomSlug('p')}.example` } as const;
+    const principal = await deployment.register('/principals', hosted, owner);
+    const claimed = await deployment.register('/relying-parties', hosted, other);
+    const agent = tenants.agent.did;
+    const allocated = await deployment.call('POST', '/grants', { key: principal.key, body: { agent } });
+    const body = { grant_id: allocated.json.id };
+    const keys = [claimed.key];
+    for (let i = 0; i < 5; i++) keys.push(await deployment.createKey('rp', hosted.did));
+    let revoked: ContractAnswer | undefined;
+    const answers = await inOneWindow(async () => {
+      const all = [];
+      for (const key of keys) all.push(...(await times(101, () => deployment.call('GET', '/me', { key }))));
+      revoked = await deployment.call('POST', '/revoke', { key: principal.key, body });
+      return all;
+    });
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(600);
+    expect(answers.at(-1)?.status).toBe(429);
+    expect(revoked).toMatchObject({ status: 200, json: { revoked: true } });
+  });
+
   it('by key, by bucket, and from what the address is allowed', async () => {
     await inOneWindow(async () => {
       const [one, two] = [

@@ -7,11 +7,11 @@ import type { Caller } from './caller.ts';
 export const tenantOf = (caller: Caller): Tenant => {
   switch (caller.class) {
     case 'rp':
-      return inOrg(caller.relyingParty.orgId, caller.subject, caller.isNewcomer);
+      return inOrg(caller.relyingParty.orgId, nameOfSubject(caller), caller.isNewcomer);
     case 'principal':
-      return inOrg(caller.orgId, caller.subject, caller.isNewcomer);
+      return inOrg(caller.orgId, nameOfSubject(caller), caller.isNewcomer);
     case 'org':
-      return inOrg(caller.subject, caller.subject, caller.isNewcomer);
+      return inOrg(caller.subject, nameOfSubject(caller), caller.isNewcomer);
     case 'observer':
       return inOrg(null, `observer ${caller.keyId}`);
     case 'admin':
@@ -20,14 +20,35 @@ export const tenantOf = (caller: Caller): Tenant => {
   }
 };
 
+/**
+ * The class too: a DID can be a Principal and a relying party, registered by different customers, and what the one asks for
+ * is not counted against the other.
+ */
+export const nameOfSubject = ({
+  class: kind,
+  subject,
+}: {
+  readonly class: Caller['class'];
+  readonly subject: string;
+}): string => `${kind} ${subject}`;
+
+/** Of transactions that lock a relying party; those of a Principal go by its DID alone. */
+export const turnOfRelyingParty = (did: string): string => nameOfSubject({ class: 'rp', subject: did });
+
 /** A caller that shows no credential, by the address that its limit goes by. */
 export const tenantAt = (address: string): Tenant => ({ crowd: 'public', org: address, subject: address });
 
 /** Of a record that belongs to an org, or to none. Asks storage, so it is for what asks other hosts anyway. */
 export const findTenantFor = async (
   { orgs }: Pick<Repositories, 'orgs'>,
+  kind: 'principal' | 'rp',
   { orgId, did }: { readonly orgId: OrgId | null; readonly did: string },
-): Promise<Tenant> => inOrg(orgId, did, orgId !== null && (await orgs.isNewcomer(orgId)));
+): Promise<Tenant> =>
+  inOrg(
+    orgId,
+    nameOfSubject({ class: kind, subject: did }),
+    orgId !== null && (await orgs.isNewcomer(orgId)),
+  );
 
 const inOrg = (orgId: string | null, subject: string, isNewcomer = false): Tenant => ({
   crowd: isNewcomer ? 'newcomers' : 'tenants',

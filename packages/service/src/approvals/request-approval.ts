@@ -23,6 +23,7 @@ import {
 import { receiptTextOf } from '@svc/receipts';
 import type { RpCaller } from '../access/caller.ts';
 import { holdLiveKey } from '../access/live-key.ts';
+import { turnOfRelyingParty } from '../access/tenant.ts';
 import { auditEvent } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, internal, invalidRequest, notFound, rateLimited } from '../errors.ts';
@@ -94,7 +95,7 @@ export const requestApproval = async (
 ): Promise<ApprovalRecord> => {
   const known = await deps.store.approvals.findOfReceipt(receiptId);
   if (known?.relyingParty === caller.subject)
-    return answerStored(deps, assertPlayed(known, playedBy), caller.subject);
+    return answerStored(deps, assertPlayed(known, playedBy), turnOfRelyingParty(caller.subject));
   const { ask, action } = await readDenial(deps, caller, receiptId, proof);
   assertPlayed(ask, playedBy);
   return deps.store.transaction(
@@ -124,7 +125,7 @@ export const requestApproval = async (
       }
       return request;
     },
-    { turn: caller.subject },
+    { turn: turnOfRelyingParty(caller.subject) },
   );
 };
 

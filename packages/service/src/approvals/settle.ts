@@ -84,7 +84,7 @@ export const settle = async (
 export const answerStored = async (
   { store }: Pick<ServiceDeps, 'store'>,
   found: ApprovalRecord,
-  turn: DidWeb,
+  turn: string,
 ): Promise<ApprovalRecord> =>
   (await store.transaction((tx) => tx.approvals.find(found.requestId), { turn })) ?? found;
 

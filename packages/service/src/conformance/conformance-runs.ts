@@ -6,6 +6,7 @@
 import { encodeUlid } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import { holdLiveKey } from '../access/live-key.ts';
+import { nameOfSubject } from '../access/tenant.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, notFound, rateLimited } from '../errors.ts';
 import type { ConformanceRunRecord, VectorSetName } from '../ports/conformance.ts';
@@ -55,6 +56,5 @@ export const getConformanceRun = async (
   return run;
 };
 
-/** The class too: a DID can be a Principal and a relying party, registered by different customers. */
-const accountOf = ({ class: kind, subject }: Caller): string =>
-  subject === null ? kind : `${kind} ${subject}`;
+const accountOf = (caller: Caller): string =>
+  caller.subject === null ? caller.class : nameOfSubject(caller);

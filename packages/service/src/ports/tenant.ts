@@ -10,5 +10,6 @@ export interface Tenant {
   readonly crowd: 'tenants' | 'newcomers' | 'public';
   /** The org, or else what stands alone: a subject outside every org, an address. */
   readonly org: string;
+  /** With its class: one DID can be a Principal of one customer and a relying party of another. */
   readonly subject: string;
 }

@@ -73,7 +73,7 @@ type Refreshable = Pick<PrincipalRecord, 'did' | 'orgId'>;
 /** Fetches the document and puts it in force. Rejects when storage does; the document in force then stays. */
 export const refreshHostedDocument = async (deps: Deps, principal: Refreshable): Promise<Refreshed> => {
   const { did } = principal;
-  const tenant = await findTenantFor(deps.store, principal);
+  const tenant = await findTenantFor(deps.store, 'principal', principal);
   for (let fetches = 1; ; fetches++) {
     const askedAtMs = deps.clock.nowMs();
     const resolution = await deps.didResolver.resolve(did, tenant);

@@ -88,7 +88,7 @@ export const checkDomain = async (
   checking: Checking,
 ): Promise<Checked | null> => {
   const { did, domain, verificationToken } = principal;
-  const tenant = await findTenantFor(deps.store, principal);
+  const tenant = await findTenantFor(deps.store, 'principal', principal);
   const askedAtMs = deps.clock.nowMs();
   const [outcome, resolution] = await Promise.all([
     deps.domainProver.check({ did, domain, token: verificationToken }, tenant),

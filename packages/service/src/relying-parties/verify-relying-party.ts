@@ -25,7 +25,7 @@ export const verifyRelyingParty = async (
   const { verificationToken: token, claimExpiresAtMs } = claimed;
   if (claimExpiresAtMs === null || token === null) return claimed;
   const claim = { did: claimed.did, domain: domainOf(did), token };
-  const outcome = await deps.domainProver.check(claim, await findTenantFor(deps.store, claimed));
+  const outcome = await deps.domainProver.check(claim, await findTenantFor(deps.store, 'rp', claimed));
   if (outcome === 'unknown') throw serviceUnavailable(`the domain of ${did} could not be asked`);
   return outcome === 'absent' ? claimed : endClaim(deps, caller, claimed, requestId);
 };

@@ -78,6 +78,6 @@ const approveAsked = async (
       }),
     { turn: principal },
   );
-  const tenant = await findTenantFor(deps.store, { orgId: null, did: principal });
+  const tenant = await findTenantFor(deps.store, 'principal', { orgId: null, did: principal });
   return approveAs(deps, { actor: SYSTEM, tenant }, request, grant, requestId);
 };

@@ -57,7 +57,7 @@ export const issueStarter = async (
   relyingParty: RelyingPartyRecord,
   requestId: string,
 ): Promise<Starter> => {
-  await requireRoomForChange(deps, await findTenantFor(deps.store, relyingParty));
+  await requireRoomForChange(deps, await findTenantFor(deps.store, 'rp', relyingParty));
   return deps.store.transaction((tx) => issueStarterIn(deps, tx, sandbox, relyingParty, requestId), {
     turn: sandbox.principal,
   });

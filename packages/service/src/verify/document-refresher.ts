@@ -91,7 +91,7 @@ export class DocumentRefresher {
     const stored = await this.deps.store.principals.find(did);
     if (stored === null || !this.isDue(stored)) return stored;
     if (this.failed.has(did)) return stored;
-    const tenant = await findTenantFor(this.deps.store, stored);
+    const tenant = await findTenantFor(this.deps.store, 'principal', stored);
     const refreshed = await this.places.run({ tenant }, () => refreshHostedDocument(this.deps, stored));
     if (refreshed.kind === 'stored') return refreshed.principal;
     this.failed.set(did, true);

@@ -49,7 +49,7 @@ const areNewcomers = async () => {
   const caller = await stores.first.verify.findRpCaller(world.keyHash);
   const principal = await stores.first.principals.find(world.principal.did);
   if (principal === null) throw new Error('no Principal');
-  const { crowd } = await findTenantFor(stores.first, principal);
+  const { crowd } = await findTenantFor(stores.first, 'principal', principal);
   return [...keys.map((key) => key?.isNewcomer), caller?.isNewcomer, crowd === 'newcomers'];
 };
 
@@ -86,7 +86,7 @@ it('waits in the crowd of newcomers, and an observer of it does not', async () =
   const { isNewcomer, ...key } = byOrg;
   const { keyId } = key;
   const tenant = tenantOf({ class: 'org', role: 'admin', subject: orgId, keyId, key, isNewcomer });
-  expect(tenant).toEqual({ crowd: 'newcomers', org: orgId, subject: orgId });
+  expect(tenant).toEqual({ crowd: 'newcomers', org: orgId, subject: `org ${orgId}` });
   expect(observer.isNewcomer).toBe(false);
 });
 

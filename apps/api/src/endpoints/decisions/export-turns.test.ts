@@ -27,6 +27,16 @@ it('a subject has three exports at once; others are not in its way, and one that
   await begin('a');
 });
 
+it('a relying party takes none of the exports of the Principal that has its DID', async () => {
+  const turns = new ExportTurns();
+  const did = 'did:web:shop.example';
+  const begin = (one: Caller) => turns.take(one, endless()).next();
+  for (let i = 0; i < 3; i++) await begin(caller(did));
+  await expect(begin(caller(did))).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+  const principal = { class: 'principal', subject: did, orgId: null, isNewcomer: false } as unknown as Caller;
+  expect((await begin(principal)).value).toBe('row\n');
+});
+
 describe('a node', () => {
   /** Exports whose first part may not have come yet. */
   const create = (options?: ConstructorParameters<typeof ExportTurns>[0]) => {

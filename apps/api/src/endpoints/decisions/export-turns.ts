@@ -35,7 +35,7 @@ export class ExportTurns {
    * `SERVICE_UNAVAILABLE` when its turn does not come in time.
    */
   async *take<Part>(caller: Caller, parts: AsyncIterable<Part>): AsyncGenerator<Part> {
-    const subject = caller.subject ?? caller.class;
+    const { subject } = tenantOf(caller);
     const running = this.#running.get(subject) ?? 0;
     if (running >= PER_SUBJECT)
       throw rateLimited(
