@@ -118,6 +118,7 @@ export * from './principals/did-document.ts';
 export * from './principals/directory.ts';
 export * from './principals/domain.ts';
 export * from './principals/domain-checks.ts';
+export * from './principals/ended-keys.ts';
 export * from './principals/hosted-document.ts';
 export * from './principals/managed-document.ts';
 export * from './principals/store-document.ts';

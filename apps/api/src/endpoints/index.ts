@@ -2,6 +2,7 @@
 import {
   type Authenticator,
   DomainChecks,
+  EndedKeys,
   Revoker,
   ServedLists,
   type ServiceDeps,
@@ -72,6 +73,7 @@ export const buildEndpoints = (deps: EndpointDeps): Handlers => {
   const decide: Decide = verifier.verify.bind(verifier);
   const revoker = new Revoker();
   const domainChecks = new DomainChecks();
+  const endedKeys = new EndedKeys();
   const servedLists = new ServedLists();
   const known = createKnownPublic();
   const exportTurns = new ExportTurns();
@@ -88,14 +90,14 @@ export const buildEndpoints = (deps: EndpointDeps): Handlers => {
     ...forCaller(pauseEndpoints),
     ...forCaller((own) => decisionEndpoints(own, exportTurns)),
     ...forCaller(outcomeEndpoints),
-    ...forCaller((own) => principalEndpoints(own, domainChecks)),
+    ...forCaller((own) => principalEndpoints(own, domainChecks, endedKeys)),
     ...forCaller((own) => relyingPartyEndpoints(own, authenticator)),
     ...forCaller(claimEndpoints),
     ...forCaller(signingKeyEndpoints),
     ...forCaller(orgEndpoints),
     ...forCaller(entitlementEndpoints),
     ...selfServeEndpoints({ service, authenticator, decide, selfServe }),
-    ...forCaller(meEndpoints),
+    ...forCaller((own) => meEndpoints(own, endedKeys)),
     ...forCaller(apiKeyEndpoints),
     ...forCaller(auditEndpoints),
     ...forCaller((own) => usageEndpoints(own, metricsOf)),

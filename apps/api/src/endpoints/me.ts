@@ -3,6 +3,8 @@ import type { Body, Routes } from '@svc/contract';
 import { formatTimestamp } from '@svc/protocol';
 import {
   type ApiKeyRecord,
+  type EndedKeys,
+  findShownKeys,
   getOrg,
   internal,
   listMembers,
@@ -11,7 +13,6 @@ import {
   type PrincipalCaller,
   type RpCaller,
   type ServiceDeps,
-  shownKeys,
   verificationOf,
 } from '@svc/service';
 import type { HandlersOf } from '../http/index.ts';
@@ -22,23 +23,27 @@ type Me = Body<Routes['getMe'], 200>;
 /** Interface §Authentication, Observer key. */
 const OBSERVER_SCOPE = ['GET /decisions/stats', 'GET /usage'];
 
-export const meEndpoints = (deps: ServiceDeps): HandlersOf<'me'> => ({
+export const meEndpoints = (deps: ServiceDeps, endedKeys: EndedKeys): HandlersOf<'me'> => ({
   getMe: async ({ caller }) => {
-    const body = { ...presentKeyOf(deps, caller.key), ...(await presentSubject(deps, caller)) };
+    const body = { ...presentKeyOf(deps, caller.key), ...(await presentSubject(deps, endedKeys, caller)) };
     return { status: 200, body };
   },
 });
 
 type MeCaller = RpCaller | PrincipalCaller | OrgCaller | ObserverCaller;
 
-const presentSubject = async (deps: ServiceDeps, caller: MeCaller): Promise<Partial<Me>> => {
+const presentSubject = async (
+  deps: ServiceDeps,
+  endedKeys: EndedKeys,
+  caller: MeCaller,
+): Promise<Partial<Me>> => {
   switch (caller.class) {
     case 'rp': {
       const { name, proofWindowSeconds, orgId } = caller.relyingParty;
       return { name, proof_window_seconds: proofWindowSeconds, org_id: orgId };
     }
     case 'principal':
-      return presentPrincipal(deps, caller.subject);
+      return presentPrincipal(deps, endedKeys, caller.subject);
     case 'org':
       return presentOwnOrg(deps, caller);
     case 'observer':
@@ -56,13 +61,18 @@ const presentKeyOf = ({ identity }: ServiceDeps, key: ApiKeyRecord): Me => ({
   key_created_at: formatTimestamp(key.createdAtMs),
 });
 
-const presentPrincipal = async (deps: ServiceDeps, did: string): Promise<Partial<Me>> => {
+const presentPrincipal = async (
+  deps: ServiceDeps,
+  endedKeys: EndedKeys,
+  did: string,
+): Promise<Partial<Me>> => {
   const principal = await deps.store.principals.find(did);
   if (principal === null) throw internal(`a live key of no Principal ${did}`);
+  const keys = await findShownKeys(endedKeys, principal, deps.clock.nowMs());
   return {
     kind: principal.kind,
     verification: verificationOf(deps.identity, principal),
-    keys: shownKeys(principal, deps.clock.nowMs()).map(({ kid, state }) => ({ kid, state })),
+    keys: keys.map(({ kid, state }) => ({ kid, state })),
     org_id: principal.orgId,
   };
 };

@@ -1,9 +1,11 @@
 /** Principals: registration, the directory, proof of the domain (interface §Principal). */
 import type { Body, Routes } from '@svc/contract';
-import { formatTimestamp, type JsonObject } from '@svc/protocol';
+import { formatTimestamp } from '@svc/protocol';
 import {
   createPrincipal,
   type DomainChecks,
+  type EndedKeys,
+  findShownKeys,
   getPrincipal,
   listPrincipals,
   type PrincipalCreated,
@@ -11,13 +13,16 @@ import {
   type ServiceDeps,
   type ServiceIdentity,
   setMayBeNamed,
-  shownKeys,
   verificationOf,
 } from '@svc/service';
 import type { HandlersOf } from '../http/index.ts';
 import { formatTimestampOrNull } from './format-timestamp-or-null.ts';
 
-export const principalEndpoints = (deps: ServiceDeps, checks: DomainChecks): HandlersOf<'principals'> => ({
+export const principalEndpoints = (
+  deps: ServiceDeps,
+  checks: DomainChecks,
+  endedKeys: EndedKeys,
+): HandlersOf<'principals'> => ({
   createPrincipal: async ({ caller, body, requestId }) => {
     const created = await createPrincipal(deps, caller, body, requestId);
     return { status: 201, body: presentPrincipalCreated(deps.identity, created) };
@@ -25,19 +30,16 @@ export const principalEndpoints = (deps: ServiceDeps, checks: DomainChecks): Han
 
   listPrincipals: async ({ caller, query }) => {
     const { items, nextCursor } = await listPrincipals(deps, caller, query);
-    const body = {
-      principals: items.map((item) => presentDirectoryEntry(item, deps.clock.nowMs())),
-      next_cursor: nextCursor,
-    };
-    return { status: 200, body };
+    const entries: string[] = [];
+    for (const item of items) entries.push(await textOfDirectoryEntry(endedKeys, item, deps.clock.nowMs()));
+    const rawBody = `{"principals":[${entries.join(',')}],"next_cursor":${JSON.stringify(nextCursor)}}`;
+    return { status: 200, rawBody };
   },
 
   getPrincipal: async ({ caller, params }) => {
     const { principal, isFull } = await getPrincipal(deps, caller, params.did);
-    const body = isFull
-      ? presentPrincipal(deps.identity, principal)
-      : presentDirectoryEntry(principal, deps.clock.nowMs());
-    return { status: 200, body };
+    if (isFull) return { status: 200, body: presentPrincipal(deps.identity, principal) };
+    return { status: 200, rawBody: await textOfDirectoryEntry(endedKeys, principal, deps.clock.nowMs()) };
   },
 
   updatePrincipal: async ({ params, body }) => {
@@ -64,28 +66,41 @@ const presentPrincipal = (identity: ServiceIdentity, principal: PrincipalRecord)
 
 type DirectoryEntry = Body<Routes['listPrincipals'], 200>['principals'][number];
 
-/** What every live key may see: never the verification token, never the org. */
-const presentDirectoryEntry = (principal: PrincipalRecord, nowMs: number): DirectoryEntry => ({
-  did: principal.did,
-  kind: principal.kind,
-  domain: principal.domain,
-  verification: {
-    state: principal.verificationState,
-    verified_since: formatTimestampOrNull(principal.verifiedSinceMs),
-    last_checked_at: formatTimestampOrNull(principal.lastCheckedMs),
-    method: principal.kind === 'managed' ? 'svc-hosted' : 'domain',
-  },
-  keys: shownKeys(principal, nowMs).map(({ kid, state, sinceMs }) => ({
-    ...{ kid, state, since: formatTimestamp(sinceMs) },
-  })),
-  did_document: documentOf(principal),
-  registered_at: formatTimestamp(principal.createdAtMs),
-  may_be_named: principal.mayBeNamed,
-});
+/** What every live key may see: never the verification token, never the org. The document is the text that was had. */
+const textOfDirectoryEntry = async (
+  endedKeys: EndedKeys,
+  principal: PrincipalRecord,
+  nowMs: number,
+): Promise<string> => {
+  const keys = await findShownKeys(endedKeys, principal, nowMs);
+  const before: Partial<DirectoryEntry> = {
+    did: principal.did,
+    kind: principal.kind,
+    domain: principal.domain,
+    verification: {
+      state: principal.verificationState,
+      verified_since: formatTimestampOrNull(principal.verifiedSinceMs),
+      last_checked_at: formatTimestampOrNull(principal.lastCheckedMs),
+      method: principal.kind === 'managed' ? 'svc-hosted' : 'domain',
+    },
+    keys: keys.map(({ kid, state, sinceMs }) => ({ kid, state, since: formatTimestamp(sinceMs) })),
+  };
+  const after: Partial<DirectoryEntry> = {
+    registered_at: formatTimestamp(principal.createdAtMs),
+    may_be_named: principal.mayBeNamed,
+  };
+  const document = textOfDocument(principal);
+  return `${JSON.stringify(before).slice(0, -1)},"did_document":${document},${JSON.stringify(after).slice(1)}`;
+};
 
-/** As it was had: the resolver has read it, whose numbers may be of any form. */
-const documentOf = ({ document }: PrincipalRecord): JsonObject | null =>
-  document === null ? null : JSON.parse(document.body);
+/** Digits or an exponent that may be beyond what a double holds. */
+const HUGE_NUMBER = /(?<![0-9])[0-9]{300}|[0-9][eE]\+?0*[0-9]{3}/;
+
+/** The resolver has read it, whose numbers may be of any form: some readers refuse all of a text with 1e400 in it. */
+const textOfDocument = ({ document }: PrincipalRecord): string => {
+  if (document === null) return 'null';
+  return HUGE_NUMBER.test(document.body) ? JSON.stringify(JSON.parse(document.body)) : document.body;
+};
 
 const presentPrincipalCreated = (
   identity: ServiceIdentity,

@@ -44,7 +44,8 @@ export const principalRoutes = {
     summary: 'List Principals',
     description: [
       'The directory, in ascending order of DIDs: who is registered, how each is verified, and every key it has had.',
-      'Any live key of a relying party, a Principal or an org may read it.',
+      'Any live key of a relying party, a Principal or an org may read it. A page of large DID documents has fewer than `limit`:',
+      'the end is where `next_cursor` is null.',
     ].join('\n'),
     auth: ['rp', 'principal', 'org', 'admin'],
     limiter: 'authenticated',

@@ -12,15 +12,16 @@ export interface Page<Item> {
   readonly nextCursor: string | null;
 }
 
-/** `list` answers at most so many items, in the order of the list. */
+/** `list` answers at most so many items, in the order of the list; `countOf`: how many of them make a page at most. */
 export const readPage = async <Item>(
   limit: number,
   list: (limit: number) => Promise<readonly Item[]>,
   cursorOf: (last: Item) => string,
+  countOf: (found: readonly Item[]) => number = () => limit,
 ): Promise<Page<Item>> => {
   const found = await list(limit + 1);
-  const items = found.slice(0, limit);
-  const last = found.length > limit ? items.at(-1) : undefined;
+  const items = found.slice(0, Math.min(limit, countOf(found)));
+  const last = found.length > items.length ? items.at(-1) : undefined;
   return { items, nextCursor: last === undefined ? null : cursorOf(last) };
 };
 

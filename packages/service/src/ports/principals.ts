@@ -147,4 +147,6 @@ export interface PrincipalFilter {
   /** DIDs above this one (exclusive). */
   readonly afterDid?: string | undefined;
   readonly limit: number;
+  /** The list ends one Principal after those whose documents together have so many bytes. Unless given: no bound. */
+  readonly maxDocumentBytes?: number | undefined;
 }

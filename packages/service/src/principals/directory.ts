@@ -2,7 +2,7 @@
  * Reading Principals (interface §GET /principals, §GET /principals/{did}). Every live key may read the directory; the
  * record with the verification token is for the Principal itself, its org and the operator.
  */
-import { type DidWeb, type OrgId, parseDidDocument } from '@svc/protocol';
+import type { DidWeb, OrgId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import { mayReadPrincipal, requireMembersReadable } from '../access/reading.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -14,6 +14,7 @@ import type {
   PrincipalRecord,
   VerificationState,
 } from '../ports/principals.ts';
+import type { EndedKeys } from './ended-keys.ts';
 
 type Deps = Pick<ServiceDeps, 'store'>;
 
@@ -23,17 +24,16 @@ type ShownKey = Pick<PrincipalKeyRecord, 'kid' | 'state' | 'sinceMs'>;
  * The keys as they are shown. One that its document does not list any more, or that its owner has ended there by `revoked` or
  * `expires`, signs no new Grant, so it is not `active`.
  */
-export const shownKeys = (
-  { did, kind, document, keys }: Pick<PrincipalRecord, 'did' | 'kind' | 'document' | 'keys'>,
+export const findShownKeys = async (
+  endedKeys: EndedKeys,
+  principal: Pick<PrincipalRecord, 'did' | 'kind' | 'document' | 'keys'>,
   nowMs: number,
-): readonly ShownKey[] => {
-  // What the service publishes itself ends no key in that way.
-  const ends =
-    kind === 'hosted' && document !== null ? parseDidDocument(document.body, did)?.endedFromMs : null;
-  return keys.map(({ kid, state, sinceMs, withdrawnMs }) => {
+): Promise<readonly ShownKey[]> => {
+  const ends = await endedKeys.find(principal);
+  return principal.keys.map(({ kid, state, sinceMs, withdrawnMs }) => {
     const goneMs = Math.min(
       withdrawnMs ?? Number.POSITIVE_INFINITY,
-      ends?.get(kid) ?? Number.POSITIVE_INFINITY,
+      ends.get(kid) ?? Number.POSITIVE_INFINITY,
     );
     return state === 'active' && goneMs <= nowMs
       ? { kid, state: 'retired', sinceMs: goneMs }
@@ -50,14 +50,37 @@ export interface PrincipalListQuery {
   readonly cursor?: DidWeb | undefined;
 }
 
+/** Of a page, which our client libraries read up to 2^20 bytes of. */
+const PAGE_BYTES = 1_000_000;
+/** What an entry has beside its document and its ids, and each of its keys beside its id, and more than that. */
+const ENTRY_BYTES = 512;
+const KEY_BYTES = 80;
+
 export const listPrincipals = async (
   { store }: Deps,
   caller: Caller,
   { kind, state, org_id: orgId, limit, cursor: afterDid }: PrincipalListQuery,
 ): Promise<Page<PrincipalRecord>> => {
   if (orgId !== undefined) requireMembersReadable(caller, orgId);
-  const list = (rows: number) => store.principals.list({ kind, state, orgId, afterDid, limit: rows });
-  return readPage(limit, list, ({ did }) => did);
+  const filter = { kind, state, orgId, afterDid, maxDocumentBytes: PAGE_BYTES };
+  const list = (rows: number) => store.principals.list({ ...filter, limit: rows });
+  return readPage(limit, list, ({ did }) => did, countOfPage);
+};
+
+/** As many as fit into the bytes of a page, and one at least. */
+const countOfPage = (found: readonly PrincipalRecord[]): number => {
+  let bytes = 0;
+  const first = found.findIndex((principal, i) => {
+    bytes += bytesOfEntry(principal);
+    return bytes > PAGE_BYTES && i > 0;
+  });
+  return first === -1 ? found.length : first;
+};
+
+const bytesOfEntry = ({ did, document, keys }: PrincipalRecord): number => {
+  let bytes = ENTRY_BYTES + 2 * did.length + Buffer.byteLength(document?.body ?? '');
+  for (const { kid } of keys) bytes += KEY_BYTES + kid.length;
+  return bytes;
 };
 
 /** `isFull`: the caller may see the whole record, not the directory entry alone. */

@@ -175,8 +175,18 @@ function listStatement(filter: PrincipalFilter) {
     .add('p.org_id = ?', filter.orgId)
     .add('p.did > ?', filter.afterDid);
   const limit = where.parameter(filter.limit);
-  return { text: `${select} where ${where.text} order by p.did limit ${limit}`, values: where.values };
+  const most = where.parameter(filter.maxDocumentBytes ?? null);
+  return { text: listSql(where.text, limit, most), values: where.values };
 }
+
+/** `bytes`: of the documents before the one above it. What is beyond the bound is not read. */
+const listSql = (where: string, limit: string, most: string): string => `${select} join (
+    select p.did, sum(octet_length(e.body)) over (order by p.did rows between unbounded preceding and 2 preceding) as bytes
+    from principals p left join evidence e on e.hash = p.document_hash
+    where ${where} order by p.did limit ${limit}
+  ) as listed on listed.did = p.did
+  where ${most}::bigint is null or listed.bytes is null or listed.bytes < ${most}
+  order by p.did`;
 
 const recordVerificationSql = `
   update principals set

@@ -1,0 +1,95 @@
+/** The directory of hosted Principals whose documents are as large as they may be: what one page of it costs (protocol §13). */
+import { createHash } from 'node:crypto';
+import { parseStrictJson } from '@svc/protocol';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ADMIN_TOKEN } from '../../world/api-node.ts';
+import { withOwnDeployment } from '../../world/deployment.ts';
+
+const deployment = withOwnDeployment();
+const PRINCIPALS = 200;
+/** What a document may have, and what our client libraries read of an answer. */
+const DOCUMENT_BYTES = 65_536;
+const READ_BYTES = 2 ** 20;
+
+const documents = new Map<string, string>();
+
+/** As its host sent it, and in force since now. */
+const insertHosted = async (did: string, body: string): Promise<void> => {
+  const hash = `sha256:${createHash('sha256').update(body).digest('hex')}`;
+  await deployment.sql.query(
+    `with document as (
+      insert into evidence (hash, content_type, body) values ($1, 'application/did+json', convert_to($2, 'UTF8'))
+    )
+    insert into principals (did, kind, domain, verification_state, verification_token, may_be_named, document_hash, document_resolved_at)
+    values ($3, 'hosted', $4, 'unverified', $5, false, $1, svc_now())`,
+    [hash, body, did, did.slice('did:web:'.length), `token-of-${did}`],
+  );
+};
+
+const largeDocument = (did: string): string => {
+  const [head, end] = [`{ "id":"${did}",\n"service":[`, '{}]}'];
+  return `${head}${'{},'.repeat(Math.floor((DOCUMENT_BYTES - head.length - end.length) / 3))}${end}`;
+};
+
+beforeAll(async () => {
+  for (let i = 0; i < PRINCIPALS; i++) {
+    const did = `did:web:h${String(i).padStart(3, '0')}.example`;
+    documents.set(did, largeDocument(did));
+    await insertHosted(did, documents.get(did) ?? '');
+  }
+});
+
+interface Page {
+  readonly principals: readonly { readonly did: string; readonly did_document: unknown }[];
+  readonly next_cursor: string | null;
+}
+
+const texts = async (query: string): Promise<string[]> => {
+  const all: string[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const from: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+    const { status, text } = await deployment.call('GET', `/principals?${query}${from}`, {
+      key: ADMIN_TOKEN,
+    });
+    expect(status).toBe(200);
+    all.push(text);
+    cursor = (JSON.parse(text) as Page).next_cursor;
+  }
+  return all;
+};
+
+describe('the directory of 200 documents of 64 KB', () => {
+  it('comes in pages that the client libraries read, and all of them together are all of it', async () => {
+    const pages = await texts('kind=hosted&limit=200');
+    for (const text of pages) {
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(READ_BYTES);
+      expect(parseStrictJson(text).ok).toBe(true);
+    }
+    const entries = pages.flatMap((text) => (JSON.parse(text) as Page).principals);
+    expect(entries.map(({ did }) => did)).toEqual([...documents.keys()]);
+    for (const { did, did_document: document } of entries)
+      expect(document).toEqual(JSON.parse(documents.get(did) ?? ''));
+    expect(pages.length).toBeLessThanOrEqual(Math.ceil(PRINCIPALS / 14));
+  });
+
+  it('has each document as its host sent it, in the entry that it has by itself too', async () => {
+    const [did = '', body = ''] = [...documents][0] ?? [];
+    const [page = ''] = await texts('kind=hosted&limit=200');
+    const path = `/principals/${encodeURIComponent(did)}`;
+    const key = await deployment.createKey('rp', (await deployment.createTenants()).rpDid);
+    const { text } = await deployment.call('GET', path, { key });
+    expect(text).toContain(`"keys":[],"did_document":${body},"registered_at":`);
+    expect(page).toContain(`{"principals":[${text},`);
+  });
+});
+
+it('a number that no double holds is null in the directory, and other numbers are as they were sent', async () => {
+  const did = 'did:web:number.example';
+  const body = (number: string) => `{"id":"${did}","at":[1.50,${number}]}`;
+  await insertHosted(did, body('1e400'));
+  const answered = async () => (await texts('kind=hosted&limit=200')).join('\n');
+  expect(await answered()).toContain(`"did_document":{"id":"${did}","at":[1.5,null]}`);
+  await deployment.sql.query('delete from principals where did = $1', [did]);
+  await insertHosted(did, body('2e3'));
+  expect(await answered()).toContain(`"did_document":${body('2e3')}`);
+});
