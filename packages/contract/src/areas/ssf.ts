@@ -15,6 +15,7 @@ import {
 import { defineRoute, empty, json } from '../route.ts';
 
 const ABSENT = 'No such stream of this key’s subject.';
+const NOT_PROVEN = 'An org:read key, or the DID is claimed and its domain not proven.';
 const common = { tag: 'Shared Signals', limiter: 'authenticated', feature: 'ssf' } as const;
 const writing = ['rp', 'principal', 'org:admin'] as const;
 const reading = ['rp', 'principal', 'org'] as const;
@@ -51,6 +52,7 @@ export const ssfRoutes = {
     responses: { 201: json(stream, 'Created.') },
     errors: {
       INVALID_REQUEST: 'Not the body of a stream, or an `endpoint_url` that would not be asked.',
+      FORBIDDEN: NOT_PROVEN,
       CONFLICT: 'The subject has five streams.',
     },
   }),
@@ -82,6 +84,7 @@ export const ssfRoutes = {
     responses: { 200: json(stream, 'As it is now.') },
     errors: {
       NOT_FOUND: ABSENT,
+      FORBIDDEN: NOT_PROVEN,
       INVALID_REQUEST: 'A member that only the service says is another, or the body is not of a stream.',
     },
   }),
@@ -98,6 +101,7 @@ export const ssfRoutes = {
     responses: { 200: json(stream, 'As it is now.') },
     errors: {
       NOT_FOUND: ABSENT,
+      FORBIDDEN: NOT_PROVEN,
       INVALID_REQUEST: 'A member that only the service says is another, or the body is not of a stream.',
     },
   }),
@@ -152,6 +156,7 @@ export const ssfRoutes = {
     responses: { 204: empty('It is on its way.') },
     errors: {
       NOT_FOUND: ABSENT,
+      FORBIDDEN: NOT_PROVEN,
       INVALID_REQUEST: 'The stream is disabled, or the body is not of a verification.',
       RATE_LIMITED: 'The limit of the key, or less than `min_verification_interval` since the last one.',
     },
@@ -172,6 +177,7 @@ export const ssfRoutes = {
     responses: { 200: json(pollAnswer, 'SETs that wait.') },
     errors: {
       NOT_FOUND: 'No such stream of this key’s subject that is polled.',
+      FORBIDDEN: NOT_PROVEN,
       RATE_LIMITED: 'The limit of the key, or too many polls wait on this node.',
     },
   }),

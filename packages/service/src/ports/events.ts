@@ -98,6 +98,8 @@ export interface SealedAuthorization {
 /** What a SET is sent with, beside the event. */
 export interface TakenPush {
   readonly audience: EventAudience;
+  /** The DID of the audience is claimed, and its domain not proven. */
+  readonly isOfClaim: boolean;
   readonly authorization: SealedAuthorization | null;
 }
 

@@ -32,6 +32,8 @@ export interface NewStream extends StreamWishes {
 export interface StreamRecord extends StreamWishes {
   readonly streamId: string;
   readonly audience: EventAudience;
+  /** The DID of the audience is claimed, and its domain not proven. */
+  readonly isOfClaim: boolean;
   readonly status: StreamStatus;
   /** As its owner gave it. */
   readonly reason: string | null;

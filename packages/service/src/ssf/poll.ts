@@ -9,7 +9,7 @@ import type { Repositories } from '../ports/store.ts';
 import type { StreamRecord } from '../ports/streams.ts';
 import { eventOfJti } from './set.ts';
 import type { SetSigner } from './sign-sets.ts';
-import { findOwn } from './streams.ts';
+import { assertProven, findOwn } from './streams.ts';
 
 /** In one answer. */
 const SETS_AT_ONCE = 100;
@@ -90,6 +90,8 @@ const findPolled = async (
   id: string,
 ): Promise<StreamRecord> => {
   const stream = await findOwn(repositories, caller, id);
-  if (stream.delivery.method === 'poll') return stream;
-  throw notFound(`Stream ${id} is pushed to its endpoint_url; there is nothing to poll.`);
+  if (stream.delivery.method !== 'poll')
+    throw notFound(`Stream ${id} is pushed to its endpoint_url; there is nothing to poll.`);
+  assertProven(stream);
+  return stream;
 };

@@ -31,6 +31,7 @@ export const preparePush = async (
   delivery: PushDelivery,
   event: WaitingEvent,
 ): Promise<Prepared | { readonly missing: string }> => {
+  if (delivery.push.isOfClaim) return { missing: 'its aud is a DID that is claimed, and not proven' };
   const authorization = authorizationOf(deps, delivery);
   if (authorization === null) return { missing: 'the root under which its authorization is sealed is gone' };
   const { identity } = deps;

@@ -3,7 +3,7 @@ import { encodeUlid } from '@svc/protocol';
 import { holdLiveKey } from '../access/live-key.ts';
 import type { AuditAction } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { conflict, invalidRequest, notFound, rateLimited } from '../errors.ts';
+import { conflict, forbidden, invalidRequest, notFound, rateLimited } from '../errors.ts';
 import { audienceOf, auditSubscriber, type Subscriber } from '../events/subscriptions.ts';
 import type { Repositories } from '../ports/store.ts';
 import type { StreamDelivery, StreamRecord, StreamStatus } from '../ports/streams.ts';
@@ -31,7 +31,7 @@ export interface StreamChange extends StreamRequest {
   readonly min_verification_interval?: number | undefined;
 }
 
-/** `CONFLICT` beyond five of one subject. */
+/** `CONFLICT` beyond five of one subject, `FORBIDDEN` for a DID that is only claimed. */
 export const createStream = (
   deps: ServiceDeps,
   caller: Subscriber,
@@ -50,6 +50,7 @@ export const createStream = (
     const wishes = wishesOf(deps, delivery, wanted);
     const stream = await tx.streams.insert({ streamId, audience, createdBy: caller.keyId, ...wishes });
     await auditSubscriber(deps, tx, caller, 'stream.create', streamId, requestId);
+    assertProven(stream);
     return stream;
   });
 };
@@ -79,6 +80,7 @@ export const changeStream = (
 ): Promise<StreamRecord> =>
   change(deps, caller, sent.stream_id, 'stream.update', requestId, async (tx, stream) => {
     refuseOtherFacts(deps, sent, stream);
+    assertProven(stream);
     const { requested, description } = stream;
     const kept = isWhole ? {} : { events_requested: requested, description: description ?? undefined };
     const delivery =
@@ -120,7 +122,9 @@ export const verifyStream = (
 ): Promise<void> =>
   deps.store.transaction(async (tx) => {
     await holdLiveKey(tx, caller);
-    const { status } = await findOwn(tx, caller, id);
+    const stream = await findOwn(tx, caller, id);
+    assertProven(stream);
+    const { status } = stream;
     if (status === 'disabled') throw invalidRequest('The stream is disabled; nothing is told on it.');
     const waitSeconds = await tx.streams.verify(id, state, VERIFIED_EVERY_SECONDS);
     if (waitSeconds !== null)
@@ -131,6 +135,15 @@ export const verifyStream = (
   });
 
 /** Of the caller's subject. */
+/** A SET says by `aud` whom it is for, and who claims a DID has not shown that it is theirs: none is signed for them. */
+export const assertProven = (stream: StreamRecord): void => {
+  if (!stream.isOfClaim) return;
+  const did = audienceClaimOf(stream);
+  throw forbidden(
+    `${did} is claimed, and no SET is signed for it before its domain is proven. GET /claims/{did} says what to publish.`,
+  );
+};
+
 export const findOwn = async (
   { streams }: Pick<Repositories, 'streams'>,
   caller: Subscriber,

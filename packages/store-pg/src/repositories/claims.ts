@@ -8,6 +8,11 @@ const openOf = (org: string) => `
   + (select count(*) from relying_parties where org_id = ${org} and claim_expires_at is not null)
   + (select count(*) from contesting_claims where org_id = ${org})`;
 
+/** Whether the DID of an audience of events is claimed, in the class that the audience names. */
+export const isOfClaimSql = (audience: string): string => `
+  (exists (select from principals where did = substring(${audience} from '^principal (.+)$') and claim_expires_at is not null)
+    or exists (select from relying_parties where did = substring(${audience} from '^rp (.+)$') and claim_expires_at is not null))`;
+
 // An org that asks again has published what it was told first.
 const contestSql = `
   insert into contesting_claims as c (did, kind, org_id, token, expires_at)

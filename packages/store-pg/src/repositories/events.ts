@@ -13,6 +13,7 @@ import type {
 } from '@svc/service';
 import type { Database } from '../database.ts';
 import { lockText } from '../locks.ts';
+import { isOfClaimSql } from './claims.ts';
 
 const secretsOf = (id: string) => `(
     select coalesce(json_agg(json_build_object('number', e.number, 'root', e.root, 'endsAtMs', svc_ms(e.ends_at))
@@ -71,7 +72,7 @@ const deliveryColumns = `position, event_id as "eventId", type, state, attempts,
   case when state = 'waiting' then svc_ms(next_attempt_at) end as "nextAttemptAtMs"`;
 
 /** Of `t`, a subscription, and `e`, the stream that it may be. */
-const push = `case when t.method = 'push' then json_build_object('audience', t.audience,
+const push = `case when t.method = 'push' then json_build_object('audience', t.audience, 'isOfClaim', ${isOfClaimSql('t.audience')},
       'authorization', case when e.authorization_root is not null
         then json_build_object('root', e.authorization_root, 'sealed', e.authorization_sealed) end) end as push`;
 

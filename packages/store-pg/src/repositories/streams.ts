@@ -8,9 +8,10 @@ import {
 } from '@svc/service';
 import type { Database } from '../database.ts';
 import { lockText } from '../locks.ts';
+import { isOfClaimSql } from './claims.ts';
 
 const select = `
-  select s.subscription_id as "streamId", s.audience, s.description, array_remove(s.types, '${VERIFICATION}') as types, t.requested,
+  select s.subscription_id as "streamId", s.audience, ${isOfClaimSql('s.audience')} as "isOfClaim", s.description, array_remove(s.types, '${VERIFICATION}') as types, t.requested,
     case when s.disabled_at is null then 'enabled' when t.keeps_nothing then 'disabled' else 'paused' end as status, t.reason,
     s.disabled_because as "disabledBecause", s.last_problem as "lastProblem",
     case s.method when 'poll' then json_build_object('method', 'poll') else json_build_object('method', 'push', 'url', s.url,
