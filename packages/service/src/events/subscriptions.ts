@@ -109,7 +109,7 @@ export const rotateSecret = (
     const subscription = await findOwn(tx, caller, id);
     const previousEndsAtMs = subscription.secrets[1]?.endsAtMs ?? null;
     if (previousEndsAtMs === null) throw internal(`${id} has no former secret after a rotation`);
-    return { ...withSecret(deps, subscription), previousEndsAtMs };
+    return { isDone: true, result: { ...withSecret(deps, subscription), previousEndsAtMs } };
   });
 
 /** Idempotent. */
@@ -120,8 +120,8 @@ export const disableSubscription = (
   requestId: string,
 ): Promise<EventSubscriptionRecord> =>
   change(deps, caller, id, 'subscription.disable', requestId, async (tx) => {
-    await tx.events.disable(id);
-    return findOwn(tx, caller, id);
+    const isDone = await tx.events.disable(id);
+    return { isDone, result: await findOwn(tx, caller, id) };
   });
 
 /** Idempotent. */
@@ -132,8 +132,8 @@ export const enableSubscription = (
   requestId: string,
 ): Promise<EventSubscriptionRecord> =>
   change(deps, caller, id, 'subscription.enable', requestId, async (tx) => {
-    await tx.events.enable(id);
-    return findOwn(tx, caller, id);
+    const isDone = await tx.events.enable(id);
+    return { isDone, result: await findOwn(tx, caller, id) };
   });
 
 export const deleteSubscription = (
@@ -142,7 +142,10 @@ export const deleteSubscription = (
   id: string,
   requestId: string,
 ): Promise<boolean> =>
-  change(deps, caller, id, 'subscription.delete', requestId, (tx) => tx.events.delete(id));
+  change(deps, caller, id, 'subscription.delete', requestId, async (tx) => {
+    const isDone = await tx.events.delete(id);
+    return { isDone, result: isDone };
+  });
 
 /** The newest first. */
 export const listDeliveries = async (
@@ -200,19 +203,25 @@ const findOwn = async (
   return found;
 };
 
+/** `isDone` false: it was so before, so nothing is recorded. */
+interface Change<Result> {
+  readonly isDone: boolean;
+  readonly result: Result;
+}
+
 const change = <Result>(
   deps: ServiceDeps,
   caller: Subscriber,
   id: string,
   action: AuditAction,
   requestId: string,
-  work: (tx: Repositories) => Promise<Result>,
+  work: (tx: Repositories) => Promise<Change<Result>>,
 ): Promise<Result> =>
   deps.store.transaction(async (tx) => {
     await holdLiveKey(tx, caller);
     await findOwn(tx, caller, id);
-    const result = await work(tx);
-    await auditSubscriber(deps, tx, caller, action, id, requestId);
+    const { isDone, result } = await work(tx);
+    if (isDone) await auditSubscriber(deps, tx, caller, action, id, requestId);
     return result;
   });
 

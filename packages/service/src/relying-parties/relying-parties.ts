@@ -144,7 +144,8 @@ export const updateRelyingParty = async (
   requestId: string,
 ): Promise<RelyingPartyRecord> => {
   requireSettingsWritable(caller);
-  await getRelyingParty(deps, caller, did);
+  const before = await getRelyingParty(deps, caller, did);
+  if (!isOther(before, change)) return before;
   return deps.store.transaction(async (tx) => {
     const updated = await tx.relyingParties.update(did, change);
     if (updated === null) throw notFound(`No relying party ${did}.`);
@@ -163,6 +164,12 @@ export const updateRelyingParty = async (
     return updated;
   });
 };
+
+/** A change that says what is so changes nothing, and nothing is recorded. */
+const isOther = (before: RelyingPartyRecord, change: RelyingPartyChange): boolean =>
+  Object.entries(change).some(
+    ([name, value]) => value !== undefined && value !== before[name as keyof RelyingPartyChange],
+  );
 
 const auditableChange = ({
   name,

@@ -1,4 +1,5 @@
 /** Streams of a caller's subject: to make, read, change, pause, disable, verify and delete (protocol §17). */
+import { isDeepStrictEqual } from 'node:util';
 import { encodeUlid } from '@svc/protocol';
 import { holdLiveKey } from '../access/live-key.ts';
 import type { AuditAction } from '../audit/audit-event.ts';
@@ -49,8 +50,8 @@ export const createStream = (
       );
     const wishes = wishesOf(deps, delivery, wanted);
     const stream = await tx.streams.insert({ streamId, audience, createdBy: caller.keyId, ...wishes });
-    await auditSubscriber(deps, tx, caller, 'stream.create', streamId, requestId);
     assertProven(stream);
+    await auditSubscriber(deps, tx, caller, 'stream.create', streamId, requestId);
     return stream;
   });
 };
@@ -79,8 +80,8 @@ export const changeStream = (
   requestId: string,
 ): Promise<StreamRecord> =>
   change(deps, caller, sent.stream_id, 'stream.update', requestId, async (tx, stream) => {
-    refuseOtherFacts(deps, sent, stream);
     assertProven(stream);
+    refuseOtherFacts(deps, sent, stream);
     const { requested, description } = stream;
     const kept = isWhole ? {} : { events_requested: requested, description: description ?? undefined };
     const delivery =
@@ -134,7 +135,6 @@ export const verifyStream = (
       );
   });
 
-/** Of the caller's subject. */
 /** A SET says by `aud` whom it is for, and who claims a DID has not shown that it is theirs: none is signed for them. */
 export const assertProven = (stream: StreamRecord): void => {
   if (!stream.isOfClaim) return;
@@ -144,6 +144,7 @@ export const assertProven = (stream: StreamRecord): void => {
   );
 };
 
+/** Of the caller's subject. */
 export const findOwn = async (
   { streams }: Pick<Repositories, 'streams'>,
   caller: Subscriber,
@@ -204,7 +205,9 @@ const change = <Result>(
     await holdLiveKey(tx, caller);
     // What a change leaves as it is, is what it reads here.
     await tx.streams.hold(id);
-    const result = await work(tx, await findOwn(tx, caller, id));
-    await auditSubscriber(deps, tx, caller, action, id, requestId);
+    const before = await findOwn(tx, caller, id);
+    const result = await work(tx, before);
+    // A stream that is as it was: nothing was done.
+    if (!isDeepStrictEqual(result, before)) await auditSubscriber(deps, tx, caller, action, id, requestId);
     return result;
   });

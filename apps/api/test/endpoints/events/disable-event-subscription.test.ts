@@ -14,3 +14,12 @@ it('sends nothing while it is disabled, not even a ping', async () => {
   await world.deliver();
   expect(world.received).toEqual([]);
 });
+
+it('is recorded once, however often it is asked for: a repeat does nothing', async () => {
+  const { subscription_id: id } = await world.create(world.rpKey);
+  for (let i = 0; i < 3; i++) expect((await world.act(world.rpKey, id, 'disable')).status).toBe(200);
+  expect(await world.auditedOf(id)).toEqual(['subscription.create', 'subscription.disable']);
+  await world.act(world.rpKey, id, 'enable');
+  await world.act(world.rpKey, id, 'disable');
+  expect((await world.auditedOf(id)).slice(2)).toEqual(['subscription.enable', 'subscription.disable']);
+});

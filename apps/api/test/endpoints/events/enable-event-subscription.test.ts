@@ -13,3 +13,9 @@ it('sends what was told while it was disabled', async () => {
   await world.deliver();
   expect(world.received.map((one) => one.id)).toEqual([eventOf(receipt)]);
 });
+
+it('is recorded where it does something: one that is active stays as it is', async () => {
+  const { subscription_id: id } = await world.create(world.rpKey);
+  for (let i = 0; i < 3; i++) expect((await world.act(world.rpKey, id, 'enable')).status).toBe(200);
+  expect(await world.auditedOf(id)).toEqual(['subscription.create']);
+});

@@ -60,6 +60,11 @@ export const withReceiver = async () => {
     /** A decision; answers its Receipt. */
     deny: async (key: string) =>
       (await deployment.call('POST', '/verify', { key, body: { grant: '', proof: '', action: {} } })).json,
+    /** What the audit log has of a subscription, the oldest first. */
+    auditedOf: async (id: unknown): Promise<string[]> => {
+      const text = 'select action from audit_events where target = $1 order by event_id';
+      return (await deployment.sql.query(text, [id])).rows.map(({ action }) => String(action));
+    },
     /** Until all has been told. */
     deliver: () => deliverAll(deployment, map),
   };

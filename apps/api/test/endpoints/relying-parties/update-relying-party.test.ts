@@ -93,6 +93,21 @@ describe('PATCH', () => {
     expect((await get(did, key)).json).toEqual({ ...before, proof_window_seconds: 7, ...last });
   });
 
+  it('that says what is so already changes nothing, and nothing is recorded', async () => {
+    const { did, key } = await deployment.register('/relying-parties', managed({ name: 'Before' }), orgAdmin);
+    const before = (await get(did, key)).json;
+    const { name, proof_window_seconds, verify_rate_limit_per_minute, profile } = before;
+    const same = { name, proof_window_seconds, verify_rate_limit_per_minute, profile };
+    for (const body of [{}, { name }, same]) expect((await patch(did, body)).json).toEqual(before);
+    const updates = async () => {
+      const text = `select details from audit_events where target = $1 and action = 'relying_party.update'`;
+      return (await deployment.sql.query(text, [did])).rows.map(({ details }) => details);
+    };
+    expect(await updates()).toEqual([]);
+    await patch(did, { name, profile, proof_window_seconds: 7 });
+    expect(await updates()).toEqual([{ name, profile, proof_window_seconds: 7 }]);
+  });
+
   it.each([
     [{ did: 'did:web:a.example' }],
     [{ org_id: null }],

@@ -1,6 +1,6 @@
 /** `POST /ssf/status`: what is kept of a stream that is paused, and of one that is disabled. */
 import { expect, it } from 'vitest';
-import { type Polled, type Stream, withStreams } from './world.ts';
+import { CREDENTIAL_CHANGE, type Polled, type Stream, withStreams } from './world.ts';
 
 const world = withStreams();
 
@@ -77,4 +77,23 @@ it('is 400 for a status that there is not', async () => {
   const { stream_id } = await world.create();
   for (const status of ['started', '', null])
     expect((await world.call('POST', '/ssf/status', { stream_id, status })).status).toBe(400);
+});
+
+it('is recorded where it changes something: its status, its reason, or who gave it', async () => {
+  const { stream_id } = await world.create();
+  const audited = async () => {
+    const text = `select action from audit_events where target = $1 and action <> 'stream.create'`;
+    return (await world.deployment.sql.query(text, [stream_id])).rowCount;
+  };
+  const set = (body: object) => world.call('POST', '/ssf/status', { stream_id, ...body });
+  const change = (method: string, body: object) => world.call(method, '/ssf/streams', { stream_id, ...body });
+  for (let i = 0; i < 2; i++) expect((await set({ status: 'enabled' })).status).toBe(200);
+  for (const method of ['PATCH', 'PATCH'])
+    expect((await change(method, { events_requested: [CREDENTIAL_CHANGE] })).status).toBe(200);
+  expect(await audited()).toBe(0);
+  for (let i = 0; i < 2; i++) await set({ status: 'paused', reason: 'one' });
+  expect(await audited()).toBe(1);
+  await set({ status: 'paused', reason: 'other' });
+  for (let i = 0; i < 2; i++) await change('PATCH', { description: 'changed' });
+  expect(await audited()).toBe(3);
 });
