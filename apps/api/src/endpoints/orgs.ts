@@ -31,7 +31,7 @@ export const orgEndpoints = (deps: ServiceDeps): HandlersOf<'orgs'> => ({
   },
 
   addOrgMember: async ({ caller, params, body }) => {
-    const kind = await addMember(deps, caller, params.org_id, body.did);
+    const kind = await addMember(deps, caller, params.org_id, body);
     return { status: 201, body: { org_id: params.org_id, did: body.did, kind } };
   },
 

@@ -42,7 +42,8 @@ export const orgRoutes = {
     summary: 'Add a member',
     description: [
       'Puts a registered Principal or relying party into the org, whose keys may read and administer it from then on.',
-      'Repeating the call is harmless. A member of another org stays there.',
+      'Repeating the call is harmless. A member of another org stays there. Of a DID that is a Principal and a relying party, which may belong',
+      'to two customers, `kind` says which joins.',
     ].join('\n'),
     auth: ['admin'],
     limiter: 'authenticated',
@@ -51,7 +52,8 @@ export const orgRoutes = {
     responses: { 201: json(orgMemberAdded, 'The DID is a member of this org.') },
     errors: {
       NOT_FOUND: 'No such org, or no Principal or relying party of that DID.',
-      CONFLICT: 'It is in another org.',
+      CONFLICT:
+        'It is in another org. Or it is a Principal and a relying party, neither is in this org, and no `kind` says which is meant.',
     },
   }),
 

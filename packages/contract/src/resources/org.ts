@@ -52,13 +52,19 @@ export const orgCreateRequest = z
   .strictObject({ slug, name: displayName })
   .meta({ id: 'OrgCreateRequest', example: { slug: 'acme', name: 'Acme' } });
 
+const memberKind = z.enum(['principal', 'relying_party']);
+
 export const orgMemberRequest = z
-  .strictObject({ did: didWeb })
+  .strictObject({
+    did: didWeb,
+    kind: memberKind.optional().meta({
+      description:
+        'Which of the two joins, where the DID is a Principal and a relying party and neither is in this org.',
+    }),
+  })
   .meta({ id: 'OrgMemberRequest', example: { did: EXAMPLE.relyingParty } });
 
-export const orgMemberAdded = z
-  .strictObject({ org_id: orgId, did: didWeb, kind: z.enum(['principal', 'relying_party']) })
-  .meta({
-    id: 'OrgMemberAdded',
-    example: { org_id: EXAMPLE.orgId, did: EXAMPLE.relyingParty, kind: 'relying_party' },
-  });
+export const orgMemberAdded = z.strictObject({ org_id: orgId, did: didWeb, kind: memberKind }).meta({
+  id: 'OrgMemberAdded',
+  example: { org_id: EXAMPLE.orgId, did: EXAMPLE.relyingParty, kind: 'relying_party' },
+});

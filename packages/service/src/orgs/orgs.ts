@@ -2,6 +2,7 @@
 import { type DidWeb, encodeUlid, type OrgId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import { mayReadOrg } from '../access/reading.ts';
+import { NAMES } from '../claims/release.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, notFound } from '../errors.ts';
 import type { OrgRecord } from '../ports/orgs.ts';
@@ -50,25 +51,45 @@ export const listMembers = async (
   relyingParties: await store.relyingParties.listOfOrg(orgId),
 });
 
+export interface NewMember {
+  readonly did: DidWeb;
+  /** Needed of a DID that is both, unless one of them is in the org. */
+  readonly kind?: MemberKind | undefined;
+}
+
 /**
- * Puts the Principal or relying party into the org; harmless when it is there already. A DID that is both is added one
- * call after the other, the Principal first. 409 when it is in another org.
+ * Puts the Principal or relying party into the org; harmless when it is there already. `CONFLICT` when it is in another
+ * org, and where the DID is both and neither the call nor the org says which is meant: they can belong to two customers.
  */
 export const addMember = async (
   deps: Pick<ServiceDeps, 'store'>,
   caller: Caller,
   orgId: OrgId,
+  { did, kind }: NewMember,
+): Promise<MemberKind> => {
+  await getOrg(deps, caller, orgId);
+  const meant = kind ?? (await findMeant(deps, orgId, did));
+  const repository = meant === 'principal' ? deps.store.principals : deps.store.relyingParties;
+  if (await repository.setOrg(did, orgId)) return meant;
+  // It was not without an org, and an org once given stays.
+  const found = await repository.find(did);
+  if (found === null) throw notFound(`No ${NAMES[meant]} ${did}.`);
+  if (found.orgId !== orgId) throw conflict(`${did} is in another org.`);
+  return meant;
+};
+
+/** A repeat means what the call before it has put into the org, whatever else has that DID by now. */
+const findMeant = async (
+  { store }: Pick<ServiceDeps, 'store'>,
+  orgId: OrgId,
   did: DidWeb,
 ): Promise<MemberKind> => {
-  const { store } = deps;
-  await getOrg(deps, caller, orgId);
-  if (await store.principals.setOrg(did, orgId)) return 'principal';
-  if (await store.relyingParties.setOrg(did, orgId)) return 'relying_party';
-  // Neither was without an org, and an org once given stays.
   const principal = await store.principals.find(did);
-  if (principal?.orgId === orgId) return 'principal';
   const relyingParty = await store.relyingParties.find(did);
-  if (relyingParty?.orgId === orgId) return 'relying_party';
   if (principal === null && relyingParty === null) throw notFound(`No Principal or relying party ${did}.`);
-  throw conflict(`${did} is in another org.`);
+  if (relyingParty === null || principal?.orgId === orgId) return 'principal';
+  if (principal === null || relyingParty.orgId === orgId) return 'relying_party';
+  throw conflict(
+    `${did} is a Principal and a relying party, which may belong to two customers: say by \`kind\` which of them joins.`,
+  );
 };

@@ -39,20 +39,63 @@ describe('members', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
   });
 
-  it('a DID that is a Principal and a relying party joins as the one, then as the other', async () => {
-    const did = `did:web:${randomSlug('both')}.example`;
-    await registerHosted(did);
-    await deployment.register('/relying-parties', { kind: 'hosted', did });
-    const add = async (id: string) => {
-      const { status, json } = await post(`/orgs/${id}/members`, { did });
-      return [status, json.kind];
+  describe('a DID that is a Principal and a relying party', () => {
+    /** Registered by the operator for two customers, in no org. */
+    const registerBoth = async () => {
+      const did = `did:web:${randomSlug('both')}.example`;
+      const principal = await registerHosted(did);
+      const relyingParty = await deployment.register('/relying-parties', { kind: 'hosted', did });
+      const orgOf = async (key: string) => (await deployment.call('GET', '/me', { key })).json.org_id;
+      const orgs = async () => [await orgOf(principal.key), await orgOf(relyingParty.key)];
+      const add = async (id: string, kind?: string) => {
+        const { status, json } = await post(`/orgs/${id}/members`, { did, ...(kind && { kind }) });
+        return [status, json.kind ?? json.error];
+      };
+      return { add, orgs };
     };
-    expect([await add(orgId), await add(orgId), await add(orgId)]).toEqual([
-      [201, 'principal'],
-      [201, 'relying_party'],
-      [201, 'principal'],
-    ]);
-    expect(await add(otherOrgId)).toEqual([409, undefined]);
+
+    it('joins by the kind that is named, each into its own org, and no other call moves it', async () => {
+      const { add, orgs } = await registerBoth();
+      for (let i = 0; i < 2; i++) expect(await add(orgId, 'principal')).toEqual([201, 'principal']);
+      expect(await orgs()).toEqual([orgId, null]);
+      expect(await add(otherOrgId, 'principal')).toEqual([409, 'CONFLICT']);
+      expect(await add(otherOrgId, 'relying_party')).toEqual([201, 'relying_party']);
+      expect(await orgs()).toEqual([orgId, otherOrgId]);
+    });
+
+    it('is 409 without a kind while neither is in the org, and nothing joins', async () => {
+      const { add, orgs } = await registerBoth();
+      expect(await add(orgId)).toEqual([409, 'CONFLICT']);
+      expect(await orgs()).toEqual([null, null]);
+    });
+
+    it.each(['principal', 'relying_party'])(
+      'a repeat that names no kind takes in nothing more than the %s that is a member',
+      async (kind) => {
+        const { add, orgs } = await registerBoth();
+        await add(orgId, kind);
+        const before = await orgs();
+        for (let i = 0; i < 2; i++) expect(await add(orgId)).toEqual([201, kind]);
+        expect(await orgs()).toEqual(before);
+        expect(await add(otherOrgId)).toEqual([409, 'CONFLICT']);
+      },
+    );
+  });
+
+  it('a call that is repeated after its answer was lost takes in no relying party that came meanwhile', async () => {
+    const did = `did:web:${randomSlug('later')}.example`;
+    await registerHosted(did);
+    const add = () => post(`/orgs/${orgId}/members`, { did });
+    await add();
+    const { key } = await deployment.register('/relying-parties', { kind: 'hosted', did });
+    expect((await add()).json).toEqual({ org_id: orgId, did, kind: 'principal' });
+    expect((await deployment.call('GET', '/me', { key })).json.org_id).toBeNull();
+  });
+
+  it('404 where the DID is not of the kind that is named', async () => {
+    const { did } = await registerRp();
+    expect((await post(`/orgs/${orgId}/members`, { did, kind: 'principal' })).status).toBe(404);
+    expect((await post(`/orgs/${orgId}/members`, { did, kind: 'org' })).status).toBe(400);
   });
 
   it('404 for an org or a DID that is not there', async () => {
