@@ -4,6 +4,7 @@
  */
 import { isApiKeyId } from '@svc/protocol';
 import { checkValue, rule } from './arguments.ts';
+import type { CallOptions } from './call-options.ts';
 import { SvcError } from './errors.ts';
 import { iteratePages } from './pages.ts';
 import {
@@ -15,15 +16,6 @@ import {
 } from './readers.generated.ts';
 import type { Transport } from './transport.ts';
 import type { ApiKeyIssued, ApiKeyList, AuditEvent, AuditList, Me } from './wire.generated.ts';
-
-/**
- * For one call: a signal that ends it, and milliseconds for the whole of it instead of the client's own. A list that is fetched
- * as it is consumed has so long for each page.
- */
-export interface CallOptions {
-  signal?: AbortSignal;
-  timeoutMs?: number;
-}
 
 /** The API keys of the caller's own subject. */
 export interface ApiKeys {

@@ -3,7 +3,7 @@
  * than a piece held.
  */
 import { parseStrictJson } from '@svc/codec';
-import type { CallOptions } from './account.ts';
+import type { CallOptions } from './call-options.ts';
 import { decisionQuery, type NamedFilter } from './decision-pages.ts';
 import { SvcError } from './errors.ts';
 import { readDecisionExportRow } from './readers.generated.ts';

@@ -1,6 +1,7 @@
 /** Decisions page by page, for whoever may list them (interface §Decisions). */
 import type { JsonValue } from '@svc/codec';
-import { type CallOptions, instant } from './account.ts';
+import { instant } from './account.ts';
+import type { CallOptions } from './call-options.ts';
 import { iteratePages } from './pages.ts';
 import { readDecisionList } from './readers.generated.ts';
 import type { DecisionList, DecisionSummary } from './wire.generated.ts';

@@ -1,7 +1,7 @@
 /** One decision with its outcome ledger, as the service keeps it (interface §Decisions). */
 import { isReceiptId } from '@svc/protocol';
-import type { CallOptions } from './account.ts';
 import { rule } from './arguments.ts';
+import type { CallOptions } from './call-options.ts';
 import { readDecision } from './readers.generated.ts';
 import type { Transport } from './transport.ts';
 import type { Decision } from './wire.generated.ts';

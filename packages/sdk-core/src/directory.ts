@@ -1,6 +1,7 @@
 /** The Principal directory (interface §Endpoints, Principal lifecycle), which every live key may read. */
-import type { CallOptions } from './account.ts';
+
 import { checkValue, rule } from './arguments.ts';
+import type { CallOptions } from './call-options.ts';
 import { SvcError } from './errors.ts';
 import { iteratePages } from './pages.ts';
 import { didWeb, type Reader } from './read.ts';

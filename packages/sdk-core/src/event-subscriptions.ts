@@ -1,6 +1,6 @@
 /** Subscriptions to events and what became of their deliveries (protocol §15). What arrives is read by `verifyWebhook`. */
 import type { JsonValue } from '@svc/codec';
-import { type CallOptions, instant } from './account.ts';
+import { instant } from './account.ts';
 import {
   anInteger,
   aText,
@@ -13,6 +13,7 @@ import {
   readArgument,
   rule,
 } from './arguments.ts';
+import type { CallOptions } from './call-options.ts';
 import { SvcError } from './errors.ts';
 import { iteratePages } from './pages.ts';
 import type { Reader } from './read.ts';

@@ -4,13 +4,13 @@ export {
   type ApiKeys,
   type AuditFilter,
   type AuditLog,
-  type CallOptions,
   createApiKeys,
   createAuditLog,
   getMe,
   instant,
 } from './account.ts';
 export * from './arguments.ts';
+export type { CallOptions } from './call-options.ts';
 export { type ConnectionOptions, connectionRules } from './connection.ts';
 export { aReceiptId, fetchDecision } from './decision.ts';
 export { type DecisionExports, decisionExports } from './decision-export.ts';

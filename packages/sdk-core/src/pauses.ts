@@ -1,7 +1,7 @@
 /** Pauses (protocol §9): what is stopped for a while, and goes on. */
 
-import type { CallOptions } from './account.ts';
 import { aText, isText, optionally, type Rules, readArgument, rule } from './arguments.ts';
+import type { CallOptions } from './call-options.ts';
 import { SvcError } from './errors.ts';
 import { iteratePages } from './pages.ts';
 import { readPause, readPauseList, readResumed } from './readers.generated.ts';

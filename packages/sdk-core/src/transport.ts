@@ -5,7 +5,6 @@
  * honoured. Redirects are not followed: the key goes to the configured address and nowhere else.
  */
 import type { JsonValue } from '@svc/codec';
-import type { CallOptions } from './account.ts';
 import {
   type Answer,
   badResponse,
@@ -15,6 +14,7 @@ import {
   readText,
 } from './answer.ts';
 import { anObjectWith, checkValue } from './arguments.ts';
+import type { CallOptions } from './call-options.ts';
 import { timeoutRule } from './connection.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
 import { SvcError } from './errors.ts';

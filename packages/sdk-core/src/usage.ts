@@ -1,5 +1,6 @@
 /** How many decisions were made, per UTC day (interface §GET /usage). */
-import { type CallOptions, instant } from './account.ts';
+import { instant } from './account.ts';
+import type { CallOptions } from './call-options.ts';
 import { readUsage } from './readers.generated.ts';
 import type { Transport } from './transport.ts';
 import type { Usage } from './wire.generated.ts';

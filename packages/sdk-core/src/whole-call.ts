@@ -1,5 +1,5 @@
 /** One call that asks the service more than once, or waits for what others share: one deadline over all of it. */
-import type { CallOptions } from './account.ts';
+import type { CallOptions } from './call-options.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
 import { SvcError } from './errors.ts';
 
