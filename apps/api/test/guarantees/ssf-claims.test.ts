@@ -1,7 +1,7 @@
 /** Nobody has SETs that name a DID as `aud` which is not shown to be theirs (protocol §13, Claims, and §17). */
 import { beforeAll, expect, it } from 'vitest';
-import { randomSlug } from '../../world/deployment.ts';
-import { startGateway, withStreams } from './world.ts';
+import { startGateway, withStreams } from '../endpoints/ssf/world.ts';
+import { randomSlug } from '../world/deployment.ts';
 
 const gateway = await startGateway();
 const world = withStreams(gateway.map);
