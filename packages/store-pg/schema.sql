@@ -196,6 +196,12 @@ create table entitlements (
   version bigint not null default 1,
   checks_since_cap bigint
 );
+create table event_behind (
+  subscription_id text collate "C" not null,
+  up_to bigint not null,
+  line text collate "C" not null default 'news'::text,
+  turn bigint not null
+);
 create table event_deliveries (
   subscription_id text collate "C" not null,
   position bigint not null,
@@ -211,6 +217,11 @@ create table event_deliveries (
   last_problem text,
   taken_at timestamp with time zone,
   is_next boolean not null default true
+);
+create table event_everyone (
+  is_only_row boolean not null default true,
+  up_to bigint not null,
+  noted_to text collate "C"
 );
 create table event_floors (
   audience text collate "C" not null,
@@ -721,9 +732,13 @@ alter table entitlements add constraint entitlements_org_id_fkey FOREIGN KEY (or
 alter table entitlements add constraint entitlements_pkey PRIMARY KEY (org_id);
 alter table entitlements add constraint entitlements_production_check CHECK ((production = ANY (ARRAY['allowed'::text, 'blocked'::text])));
 alter table entitlements add constraint entitlements_reason_check CHECK ((reason = ANY (ARRAY['trial'::text, 'paid'::text, 'past_due_grace'::text, 'canceled'::text, 'comp'::text, 'none'::text])));
+alter table event_behind add constraint event_behind_line_check CHECK ((line = ANY (ARRAY['news'::text, 'rest'::text, 'full'::text])));
+alter table event_behind add constraint event_behind_pkey PRIMARY KEY (subscription_id);
 alter table event_deliveries add constraint event_deliveries_pkey PRIMARY KEY (subscription_id, "position");
 alter table event_deliveries add constraint event_deliveries_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'delivered'::text, 'failed'::text])));
 alter table event_deliveries add constraint event_deliveries_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES event_subscriptions(subscription_id) ON DELETE CASCADE;
+alter table event_everyone add constraint event_everyone_is_only_row_check CHECK (is_only_row);
+alter table event_everyone add constraint event_everyone_pkey PRIMARY KEY (is_only_row);
 alter table event_floors add constraint event_floors_pkey PRIMARY KEY (audience);
 alter table event_log add constraint event_log_pkey PRIMARY KEY ("position");
 alter table event_outbox add constraint event_outbox_pkey PRIMARY KEY (seq);
@@ -870,6 +885,7 @@ CREATE UNIQUE INDEX conformance_runs_one_running ON public.conformance_runs USIN
 CREATE INDEX conformance_runs_waiting ON public.conformance_runs USING btree (created_at) WHERE (status = 'running'::text);
 CREATE INDEX contesting_claims_by_expiry ON public.contesting_claims USING btree (expires_at);
 CREATE INDEX contesting_claims_by_org ON public.contesting_claims USING btree (org_id);
+CREATE INDEX event_behind_in_turn ON public.event_behind USING btree (line, turn);
 CREATE INDEX event_deliveries_in_order ON public.event_deliveries USING btree (subscription_id, order_key, "position") WHERE ((state = 'waiting'::text) AND (order_key IS NOT NULL));
 CREATE INDEX event_deliveries_next ON public.event_deliveries USING btree (subscription_id, next_attempt_at, "position") WHERE ((state = 'waiting'::text) AND is_next);
 CREATE INDEX event_deliveries_under_way ON public.event_deliveries USING btree (taken_until) WHERE ((state = 'waiting'::text) AND (taken_until IS NOT NULL));
@@ -951,6 +967,9 @@ CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.consumption_events FOR 
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.deployment FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.deployment FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER note_revoked AFTER INSERT OR UPDATE OF production, production_until, check_cap, cap_since, reason, as_of ON public.entitlements FOR EACH ROW EXECUTE FUNCTION svc_note_row('revoked', 'org_id', 'entitlement:');
+CREATE TRIGGER note_logged AFTER INSERT ON public.event_log REFERENCING NEW TABLE AS logged FOR EACH STATEMENT EXECUTE FUNCTION svc_note_logged();
+CREATE CONSTRAINT TRIGGER note_begun AFTER INSERT ON public.event_subscriptions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION svc_note_reading();
+CREATE CONSTRAINT TRIGGER note_reading AFTER UPDATE ON public.event_subscriptions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((new.read_to < old.read_to) OR ((old.disabled_at IS NOT NULL) AND (new.disabled_at IS NULL)))) EXECUTE FUNCTION svc_note_reading();
 CREATE TRIGGER refuse_all_but_collection BEFORE DELETE ON public.evidence FOR EACH ROW EXECUTE FUNCTION svc_refuse_all_but_collection();
 CREATE TRIGGER refuse_change BEFORE UPDATE ON public.evidence FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.evidence FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
@@ -3062,6 +3081,32 @@ AS $function$
       )
     );
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_hold_reader(p_subscription_id text)
+ RETURNS event_subscriptions
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_subscription event_subscriptions;
+begin
+  select *
+  into v_subscription
+  from event_subscriptions
+  where subscription_id = p_subscription_id
+  for no key update skip locked;
+  if found and v_subscription.disabled_at is null then
+    return v_subscription;
+  end if;
+  delete from event_behind as b
+  where
+    b.subscription_id = p_subscription_id
+    and (
+      v_subscription.disabled_at is not null
+      or not exists (select from event_subscriptions as s where s.subscription_id = b.subscription_id)
+    );
+  return null;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_instant(p_ms bigint)
  RETURNS timestamp with time zone
  LANGUAGE sql
@@ -3701,29 +3746,7 @@ begin
   where p_outcomes[d.ordinal] is null and d.budget_key is not null;
 end;
 $function$;
-CREATE OR REPLACE FUNCTION public.svc_lowest_receipt_id(instant timestamp with time zone)
- RETURNS text
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select
-    'drc_' || string_agg(
-      substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((svc_ms(instant) >> (5 * i)) & 31)::integer + 1, 1),
-      ''
-      order by i desc
-    ) || repeat('0', 16)
-  from generate_series(0, 9) as i;
-$function$;
-CREATE OR REPLACE FUNCTION public.svc_may_hear_decisions(p_principal principals)
- RETURNS boolean
- LANGUAGE sql
- IMMUTABLE
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select p_principal.kind != 'hosted' or p_principal.verification_state = 'verified';
-$function$;
-CREATE OR REPLACE FUNCTION public.svc_move_events(p_limit integer)
+CREATE OR REPLACE FUNCTION public.svc_log_events(p_limit integer)
  RETURNS integer
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -3733,9 +3756,6 @@ AS $function$
 declare
   v_moved integer;
 begin
-  if not pg_try_advisory_xact_lock(11, 1) then
-    return 0;
-  end if;
   with
     -- Of this server, then of the one that this database is a dump of.
     ready as (
@@ -3783,6 +3803,40 @@ begin
   into v_moved
   from taken;
   return v_moved;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_lowest_receipt_id(instant timestamp with time zone)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select
+    'drc_' || string_agg(
+      substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((svc_ms(instant) >> (5 * i)) & 31)::integer + 1, 1),
+      ''
+      order by i desc
+    ) || repeat('0', 16)
+  from generate_series(0, 9) as i;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_may_hear_decisions(p_principal principals)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select p_principal.kind != 'hosted' or p_principal.verification_state = 'verified';
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_move_events(p_limit integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if not pg_try_advisory_xact_lock(11, 1) then
+    return 0;
+  end if;
+  return svc_log_events(p_limit) + svc_note_everyone(1000);
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_ms(instant timestamp with time zone)
@@ -3986,6 +4040,42 @@ begin
   return v_because;
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_note_everyone(p_limit integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_everyone event_everyone;
+  v_next text[];
+begin
+  select * into v_everyone from event_everyone where noted_to is not null;
+  if not found then
+    return 0;
+  end if;
+  v_next := array(
+    select subscription_id
+    from event_subscriptions
+    where subscription_id > v_everyone.noted_to
+    order by subscription_id
+    limit p_limit
+  );
+  insert into event_behind as b (subscription_id, up_to, line)
+  select subscription_id, v_everyone.up_to, 'rest'
+  from event_subscriptions
+  where subscription_id = any (v_next) and audience != 'rp deleted' and read_to < v_everyone.up_to
+  on conflict (subscription_id) do update
+    set up_to = greatest(b.up_to, excluded.up_to);
+  update event_everyone
+  set noted_to = case
+    when cardinality(v_next) = p_limit then v_next[p_limit]
+  end;
+  return cardinality(v_next);
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_note_failure(p_subscription_id text, p_is_news boolean, p_problem text, p_failing_days integer, p_because text)
  RETURNS void
  LANGUAGE sql
@@ -4026,6 +4116,44 @@ CREATE OR REPLACE FUNCTION public.svc_note_list()
 AS $function$
 begin
   perform svc_note('status-list', new.url);
+  return null;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_note_logged()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into event_behind as b (subscription_id, up_to)
+  select h.subscription_id, max(l.up_to)
+  from
+    (select audience, max(position) as up_to from logged group by audience) as l
+    cross join lateral (
+      select s.subscription_id
+      from event_subscriptions as s
+      where s.audience = l.audience
+      union all
+      select substr(l.audience, 14)
+      where l.audience like 'subscription %'
+    ) as h
+  group by h.subscription_id
+  on conflict (subscription_id) do update
+    set
+      up_to = greatest(b.up_to, excluded.up_to),
+      line = case
+        when b.line = 'full' then 'full'
+        else 'news'
+      end;
+  update event_everyone as e
+  set
+    up_to = l.up_to,
+    noted_to = ''
+  from (select max(position) as up_to from logged where audience = 'everyone') as l
+  where l.up_to is not null;
   return null;
 end;
 $function$;
@@ -4082,6 +4210,21 @@ begin
     p_retry_s,
     p_disable_after
   );
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_note_reading()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into event_behind as b (subscription_id, up_to, line)
+  select new.subscription_id, max(position), 'rest'
+  from event_log
+  having max(position) > new.read_to
+  on conflict (subscription_id) do update
+    set up_to = greatest(b.up_to, excluded.up_to);
+  return null;
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_note_recovery(p_subscription_id text)
@@ -4182,30 +4325,34 @@ CREATE OR REPLACE FUNCTION public.svc_open_deliveries(p_subscription_id text, p_
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
-  v_subscription event_subscriptions;
+  v_subscription event_subscriptions := svc_hold_reader(p_subscription_id);
+  v_up_to bigint;
   v_room integer;
   v_next record;
 begin
-  select *
-  into v_subscription
-  from event_subscriptions
-  where subscription_id = p_subscription_id and disabled_at is null
-  for no key update skip locked;
-  if not found then
+  if v_subscription.subscription_id is null then
     return 0;
   end if;
+  select up_to into v_up_to from event_behind where subscription_id = p_subscription_id;
   select p_window - count(*)
   into v_room
   from event_deliveries
   where subscription_id = p_subscription_id and state = 'waiting';
   if v_room <= 0 then
+    update event_behind
+    set line = 'full'
+    where subscription_id = p_subscription_id and line != 'full';
     return 0;
   end if;
   select * into v_next from svc_open_next(v_subscription, v_room);
   perform svc_find_next(p_subscription_id, array_remove(v_next.order_keys, null));
+  v_subscription.read_to := greatest(v_subscription.read_to, coalesce(v_next.read_to, v_up_to));
   update event_subscriptions
-  set read_to = greatest(read_to, v_next.read_to)
+  set read_to = v_subscription.read_to
   where subscription_id = p_subscription_id;
+  -- What was noted meanwhile stays.
+  delete from event_behind
+  where subscription_id = p_subscription_id and up_to <= v_subscription.read_to;
   return v_next.opened;
 end;
 $function$;
@@ -5505,20 +5652,25 @@ CREATE OR REPLACE FUNCTION public.svc_subscriptions_behind()
  RETURNS SETOF text
  LANGUAGE sql
  STABLE
+ SET enable_seqscan TO 'off'
  SET search_path TO 'public', 'pg_temp'
 AS $function$
-  select s.subscription_id
-  from event_subscriptions as s
-  where
-    s.disabled_at is null
-    and exists (
-      select
-      from
-        unnest(svc_audiences_of(s)) as a (audience),
-        lateral (
-          select from event_log as l where l.audience = a.audience and l.position > s.read_to limit 1
-        ) as l
-    );
+  select n.subscription_id
+  from
+    unnest(array['news', 'rest', 'full']) as l (line)
+    cross join lateral (
+      select b.subscription_id, b.turn
+      from event_behind as b
+      where b.line = l.line
+      order by b.turn
+      limit 1000
+    ) as n
+  order by
+    row_number() over (
+      partition by l.line
+      order by n.turn
+    ),
+    l.line;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_sum_consumption(p_decisions svc_decision[], p_outcomes text[])
  RETURNS SETOF consumption_balances
@@ -5563,6 +5715,41 @@ begin
       c.last_period_start_ms,
       c.last_evaluated_at_ms;
 end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_take_behind(p_limit integer)
+ RETURNS SETOF text
+ LANGUAGE sql
+ SET enable_seqscan TO 'off'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  with
+    next as materialized (
+      select n.subscription_id, l.line, n.turn
+      from
+        unnest(array['news', 'rest', 'full']) as l (line)
+        cross join lateral (
+          select b.subscription_id, b.turn
+          from event_behind as b
+          where b.line = l.line
+          order by b.turn
+          limit p_limit
+          for no key update skip locked
+        ) as n
+    ),
+    taken as (
+      update event_behind as b
+      set turn = default
+      from next as n
+      where b.subscription_id = n.subscription_id
+    )
+  select subscription_id
+  from next
+  order by
+    row_number() over (
+      partition by line
+      order by turn
+    ),
+    line;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_take_deliveries(p_limit integer, p_at_once integer, p_for interval)
  RETURNS TABLE(subscription_id text, "position" bigint, url text, event_id text, type text, occurred_at timestamp with time zone, data text, attempts integer)

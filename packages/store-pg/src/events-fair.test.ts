@@ -2,7 +2,7 @@
 import type { OrgId } from '@svc/protocol';
 import type { EventAudience, EventType, GrantRecord, TakenDelivery } from '@svc/service';
 import { sampleOf } from '@svc/testkit/sampled';
-import { insertSubscription, listTold, sequenceAll } from '@svc/testkit/store/events';
+import { insertSubscription, listTold, openBehind, sequenceAll } from '@svc/testkit/store/events';
 import { withStores } from '@svc/testkit/store/open-store';
 import { alterFunction, runSql, withSession } from '@svc/testkit/store/session';
 import {
@@ -32,7 +32,7 @@ const want = (audience: EventAudience, types = DECISIONS) =>
   insertSubscription(stores.first, audience, types);
 const openAll = async (): Promise<void> => {
   await sequenceAll(stores.url, stores.second);
-  for (const id of await stores.first.events.listBehind()) await stores.first.events.open(id, 1_000);
+  await openBehind(stores.first);
 };
 const NONE = { newcomers: 0, others: 0 };
 const take = (limit = 1_000, atOnce = 1_000, ofTenant = 1_000, underWay = NONE) =>

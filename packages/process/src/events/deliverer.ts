@@ -22,6 +22,7 @@ import {
   VerifierTurns,
   withinMs,
 } from '@svc/service';
+import { readLog } from './read-log.ts';
 import { WEBHOOK_PLACES, WEBHOOK_TIMEOUT_MS } from './transport.ts';
 
 export interface DelivererDeps extends Omit<DeliveryDeps, 'events' | 'clock'> {
@@ -39,11 +40,8 @@ export interface EventDeliverer {
   stop(): Promise<void>;
 }
 
-const SEQUENCED_AT_ONCE = 1_000;
 /** Of each look: for so long those are looked for who have verified what was revoked. */
 const TOLD_FOR_MS = 300;
-/** Open deliveries of a subscription. */
-const WINDOW = 1_000;
 /** Under way of a tenant, all its endpoints together; a quarter of it and one as places run out (0034-fair-shares). */
 const AT_ONCE = 32;
 /**
@@ -202,7 +200,7 @@ export const deliverDue = async (deps: DelivererDeps, stop: AbortSignal): Promis
     await disable(deps, sending);
     const begun = await sendDue(deps, sending);
     await sending.all();
-    if (read.sequenced + read.opened + told + begun === 0) return;
+    if (read.isDone && read.sequenced + read.opened + told + begun === 0) return;
   }
 };
 
@@ -210,28 +208,6 @@ export const deliverDue = async (deps: DelivererDeps, stop: AbortSignal): Promis
 const maySend = async ({ clock, holds }: DelivererDeps): Promise<boolean> => {
   await clock.resync();
   return holds.list().length === 0;
-};
-
-/** A subscription whose deliveries cannot be opened keeps those of no other. */
-const readLog = async (
-  deps: DelivererDeps,
-  stop: AbortSignal,
-): Promise<{ readonly sequenced: number; readonly opened: number }> => {
-  const { events, log } = deps;
-  let sequenced = 0;
-  for (let moved = SEQUENCED_AT_ONCE; !stop.aborted && moved === SEQUENCED_AT_ONCE; sequenced += moved)
-    moved = await events.sequence(SEQUENCED_AT_ONCE);
-  let opened = 0;
-  for (const subscriptionId of await events.listBehind()) {
-    if (stop.aborted) break;
-    try {
-      opened += await events.open(subscriptionId, WINDOW);
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : 'unknown';
-      log.warn('webhook.not_opened', { subscription_id: subscriptionId, reason });
-    }
-  }
-  return { sequenced, opened };
 };
 
 /** Answers in how many steps. Where one fails, the next look begins with the next Principal. */

@@ -182,7 +182,10 @@ export interface EventRepository {
   hasSubscribers(): Promise<boolean>;
   /** `pushes`: with streams that are pushed. */
   describeQueue(pushes: boolean): Promise<EventQueue>;
-  /** Moves events that no earlier one can precede any more into the log, in order. Answers how many. */
+  /**
+   * Moves events that no earlier one can precede any more into the log, in order, and notes who is behind with them. Answers
+   * how many these were; of what all are told, with the subscriptions that were noted.
+   */
   sequence(limit: number): Promise<number>;
   /**
    * The next Principal after `after`, by name and beginning again at the first, with a revocation that was not yet sent to every
@@ -195,8 +198,12 @@ export interface EventRepository {
    * at it.
    */
   tellVerifiers(principal: string, forMs: number): Promise<boolean>;
-  /** Subscriptions for which the log has something new. */
-  listBehind(): Promise<readonly string[]>;
+  /**
+   * Subscriptions for which the log may have something new, whoever has waited longest first: so many at most of those
+   * that were told something, of those that read what all are told or read again, and of those whose deliveries were too
+   * many. Each goes to the end of its line, and is behind until it is read (`open`).
+   */
+  takeBehind(ofEachLine: number): Promise<readonly string[]>;
   /** Opens deliveries until `window` are open. Answers how many it opened. */
   open(subscriptionId: string, window: number): Promise<number>;
   /** Takes what is due, in turns of the tenants. It is due again after `forSeconds` unless its outcome is noted. */

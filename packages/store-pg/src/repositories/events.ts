@@ -1,6 +1,6 @@
 /**
  * Subscriptions, the log of events and their deliveries (0010-events, 0023-pushed-streams, 0034-fair-shares,
- * 0036-disabled-in-steps, 0039-told-in-turn).
+ * 0036-disabled-in-steps, 0039-told-in-turn, 0050-who-is-behind).
  */
 import type {
   DisabledBecause,
@@ -256,10 +256,10 @@ export function eventRepository(database: Database): EventRepository {
       const text = 'select svc_tell_verifiers($1, make_interval(secs => $2)) as value';
       return (await first<boolean>(text, [principal, forMs / 1_000])) ?? false;
     },
-    async listBehind() {
-      const rows = await database.read<{ id: string }>({
-        text: 'select id from svc_subscriptions_behind() as id',
-        values: [],
+    async takeBehind(ofEachLine) {
+      const rows = await database.write<{ id: string }>({
+        text: 'select id from svc_take_behind($1) as id',
+        values: [ofEachLine],
       });
       return rows.map(({ id }) => id);
     },

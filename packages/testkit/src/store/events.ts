@@ -68,3 +68,14 @@ export const sequenceAll = async (url: string, { events }: Store): Promise<void>
     await turns.tellNext();
   }
 };
+
+/** Opens deliveries of all who are behind, until each has been asked once. */
+export const openBehind = async ({ events }: Store, window = 1_000): Promise<void> => {
+  const asked = new Set<string>();
+  for (;;) {
+    const next = (await events.takeBehind(1_000)).filter((id) => !asked.has(id));
+    if (next.length === 0) return;
+    for (const id of next) await events.open(id, window);
+    for (const id of next) asked.add(id);
+  }
+};

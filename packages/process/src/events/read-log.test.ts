@@ -1,0 +1,47 @@
+/** One fault while the log is read ends nothing for others. */
+import { expect, it } from 'vitest';
+import { type ReadLogDeps, readLog } from './read-log.ts';
+
+const GO_ON = new AbortController().signal;
+
+const depsOf = (events: Partial<ReadLogDeps['events']>, behind: readonly string[]) => {
+  const opened: string[] = [];
+  const warned: unknown[] = [];
+  const deps: ReadLogDeps = {
+    events: {
+      sequence: async () => 0,
+      takeBehind: async () => behind,
+      open: async (id) => opened.push(id) - opened.length + 1,
+      ...events,
+    },
+    log: { warn: (name, fields) => warned.push([name, fields]) },
+  };
+  return { deps, opened, warned };
+};
+const refuse = async () => {
+  throw new Error('refused');
+};
+
+it('what is in the log is opened also where nothing can be moved into it, and that is said', async () => {
+  const { deps, opened } = depsOf({ sequence: refuse }, ['a', 'b']);
+  await expect(readLog(deps, GO_ON)).rejects.toThrow('refused');
+  expect(opened).toEqual(['a', 'b']);
+});
+
+it('one that cannot be opened keeps none of those behind it', async () => {
+  const seen: string[] = [];
+  const open = async (id: string) => {
+    seen.push(id);
+    return id === 'a' ? refuse() : 1;
+  };
+  const { deps, warned } = depsOf({ open }, ['a', 'b', 'c']);
+  expect(await readLog(deps, GO_ON)).toEqual({ sequenced: 0, opened: 2, isDone: true });
+  expect(seen).toEqual(['a', 'b', 'c']);
+  expect(warned).toEqual([['webhook.not_opened', { subscription_id: 'a', reason: 'refused' }]]);
+});
+
+it('each is asked once in a round, however often it is behind', async () => {
+  const { deps, opened } = depsOf({}, ['a', 'b']);
+  expect(await readLog(deps, GO_ON)).toMatchObject({ opened: 2, isDone: true });
+  expect(opened).toEqual(['a', 'b']);
+});

@@ -1,0 +1,66 @@
+/** Moves the outbox into the log, and opens deliveries for those who are behind. Any number of processes may do so at once. */
+import type { DeliveryDeps, EventRepository } from '@svc/service';
+
+export interface ReadLogDeps {
+  readonly events: Pick<EventRepository, 'sequence' | 'takeBehind' | 'open'>;
+  readonly log: Pick<DeliveryDeps['log'], 'warn'>;
+}
+
+const SEQUENCED_AT_ONCE = 1_000;
+/** Subscriptions of each line (0050-who-is-behind) between two looks at how long it has taken. */
+const OPENED_AT_ONCE = 50;
+const OPENED_FOR_MS = 500;
+/** Open deliveries of a subscription. */
+const WINDOW = 1_000;
+
+interface ReadLog {
+  readonly sequenced: number;
+  readonly opened: number;
+  /** False: there may be more to open. */
+  readonly isDone: boolean;
+}
+
+/** What cannot be moved keeps nothing from being opened that is in the log. Rejects with `StoreError`, once all else is done. */
+export const readLog = async (deps: ReadLogDeps, stop: AbortSignal): Promise<ReadLog> => {
+  const moving = await moveEvents(deps, stop).then(
+    (sequenced) => ({ sequenced, failure: null }),
+    (error: unknown) => ({ sequenced: 0, failure: { error } }),
+  );
+  const opened = await openDeliveries(deps, stop);
+  if (moving.failure !== null) throw moving.failure.error;
+  return { sequenced: moving.sequenced, ...opened };
+};
+
+const moveEvents = async ({ events }: ReadLogDeps, stop: AbortSignal): Promise<number> => {
+  let sequenced = 0;
+  for (let moved = SEQUENCED_AT_ONCE; !stop.aborted && moved === SEQUENCED_AT_ONCE; sequenced += moved)
+    moved = await events.sequence(SEQUENCED_AT_ONCE);
+  return sequenced;
+};
+
+/** Each that is behind once, for half a second; then what was told meanwhile is moved first. */
+const openDeliveries = async (deps: ReadLogDeps, stop: AbortSignal): Promise<Omit<ReadLog, 'sequenced'>> => {
+  const endsMs = performance.now() + OPENED_FOR_MS;
+  const seen = new Set<string>();
+  let opened = 0;
+  while (!stop.aborted && performance.now() < endsMs) {
+    const next = (await deps.events.takeBehind(OPENED_AT_ONCE)).filter((id) => !seen.has(id));
+    if (next.length === 0) return { opened, isDone: true };
+    for (const subscriptionId of next) {
+      seen.add(subscriptionId);
+      if (!stop.aborted) opened += await openFor(deps, subscriptionId);
+    }
+  }
+  return { opened, isDone: false };
+};
+
+/** A subscription whose deliveries cannot be opened keeps those of no other. */
+const openFor = async ({ events, log }: ReadLogDeps, subscriptionId: string): Promise<number> => {
+  try {
+    return await events.open(subscriptionId, WINDOW);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'unknown';
+    log.warn('webhook.not_opened', { subscription_id: subscriptionId, reason });
+    return 0;
+  }
+};

@@ -1,0 +1,347 @@
+/** Who is behind the log: nobody who is stays unnoted, whatever happens beside it, and a look costs what is behind and not what there is. */
+import { randomInt } from 'node:crypto';
+import type { EventAudience, EventSubscriptionRecord, EventType } from '@svc/service';
+import { sampled } from '@svc/testkit/sampled';
+import { insertSubscription, openBehind, sequenceAll } from '@svc/testkit/store/events';
+import { openStore, withStores } from '@svc/testkit/store/open-store';
+import { alterFunction, runSql, untilWaiting, withSession } from '@svc/testkit/store/session';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { migrate } from './migrate.ts';
+import { listMigrations } from './migrations.ts';
+
+const stores = withStores();
+const rp: EventAudience = 'rp did:web:one.example';
+const other: EventAudience = 'rp did:web:other.example';
+
+beforeEach(async () => {
+  await runSql(
+    stores.url,
+    'truncate event_subscriptions, event_outbox, event_log, event_behind, event_floors cascade',
+  );
+  await runSql(stores.url, 'update event_everyone set noted_to = null');
+});
+
+const TYPES: readonly EventType[] = ['decision.deny', 'checkpoint.published'];
+const want = (audience = rp) => insertSubscription(stores.first, audience, TYPES);
+const tell = (audience: string, count = 1) =>
+  runSql(stores.url, `select svc_emit_to(array[$1], $2, null, svc_now(), '{}') from generate_series(1, $3)`, [
+    audience,
+    audience === 'everyone' ? 'checkpoint.published' : 'decision.deny',
+    count,
+  ]);
+const move = () => sequenceAll(stores.url, stores.second);
+const open = ({ subscriptionId }: EventSubscriptionRecord, window = 1_000) =>
+  stores.first.events.open(subscriptionId, window);
+const opened = async ({ subscriptionId }: EventSubscriptionRecord): Promise<number> => {
+  const [row] = await runSql<{ count: number }>(
+    stores.url,
+    'select count(*)::integer as count from event_deliveries where subscription_id = $1',
+    [subscriptionId],
+  );
+  return row?.count ?? 0;
+};
+const behind = async () =>
+  (
+    await runSql<{ id: string; line: string }>(
+      stores.url,
+      'select subscription_id as id, line from event_behind order by line',
+    )
+  ).map(({ id, line }) => ({ id, line }));
+
+/** Subscriptions that are not disabled and have not read what the log has for them, of which no look would hear. */
+const unnoted = () =>
+  runSql(
+    stores.url,
+    `select s.subscription_id, l.position from event_subscriptions s, event_log l
+     where s.disabled_at is null and l.audience = any (svc_audiences_of(s)) and l.position > s.read_to
+       and not exists (select from event_behind b where b.subscription_id = s.subscription_id and b.up_to >= l.position)
+       and not exists (select from event_everyone e where e.noted_to < s.subscription_id and e.up_to >= l.position)`,
+  );
+
+describe('a look', () => {
+  /** Rows of these tables that the statements read, in their order; nothing of it stays. */
+  const rowsRead = (...statements: readonly string[]) =>
+    withSession(stores.url, async (session) => {
+      await session.query('begin');
+      for (const text of statements) await session.query(text);
+      const { rows } = await session.query<{ read: number; noted: number; opened: number }>(
+        `select sum(coalesce(idx_tup_fetch, 0) + seq_tup_read)::integer as read,
+           sum(n_tup_ins) filter (where relname = 'event_behind')::integer as noted,
+           sum(n_tup_ins) filter (where relname = 'event_deliveries')::integer as opened
+         from pg_stat_xact_user_tables
+         where relname in ('event_subscriptions', 'event_log', 'event_behind', 'event_deliveries')`,
+      );
+      await session.query('rollback');
+      return rows[0];
+    });
+
+  it('reads what is behind, and not the 100,000 subscriptions that are not', async () => {
+    await tell(other, 100);
+    await move();
+    await runSql(
+      stores.url,
+      `insert into event_subscriptions (subscription_id, audience, url, types, budget_low_percent, read_to)
+       select 'whs_idle' || i, 'rp did:web:idle-' || i || '.example', 'https://hooks.example/svc', array['decision.deny'], 20,
+         (select max(position) from event_log)
+       from generate_series(1, 100000) as i`,
+    );
+    await runSql(stores.url, 'analyze event_subscriptions, event_log, event_behind');
+    const mine = await want();
+    await tell(rp);
+    const read = await rowsRead(
+      'select svc_move_events(1000)',
+      `select svc_open_deliveries(id, 1000) from svc_take_behind(50) as id`,
+    );
+    expect(read).toMatchObject({ noted: 1, opened: 1 });
+    expect(read?.read).toBeLessThan(50);
+
+    // What all are told is noted in steps; who was told something meanwhile has its turn at once.
+    await tell('everyone');
+    const step = await rowsRead('select svc_move_events(1000)');
+    expect(step?.noted).toBeLessThanOrEqual(1_001);
+    expect(step?.read).toBeLessThan(5_000);
+    await stores.first.events.sequence(1_000);
+    expect(await unnoted()).toEqual([]);
+    expect((await stores.first.events.takeBehind(1)).slice(0, 1)).toEqual([mine.subscriptionId]);
+    await runSql(stores.url, 'truncate event_subscriptions cascade');
+  }, 120_000);
+
+  it('gives each of them a turn, also where it cannot be opened or has as many open deliveries as it may', async () => {
+    const all = [await want(), await want(), await want(), await want()];
+    await tell(rp, 3);
+    await move();
+    for (const one of all.slice(0, 2)) for (let i = 0; i < 2; i++) await open(one, 2);
+    expect((await behind()).map(({ line }) => line)).toEqual(['full', 'full', 'news', 'news']);
+    const places = new Map(all.map(({ subscriptionId }, place) => [subscriptionId, place]));
+    const look = async () => {
+      const taken = await stores.first.events.takeBehind(1);
+      return taken.map((id) => places.get(id) ?? -1).toSorted((a, b) => a - b);
+    };
+    const looks = [await look(), await look(), await look()];
+    const [first, second] = looks as [number[], number[]];
+    expect([...first, ...second].toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3]);
+    expect(first.map((place) => place < 2)).toEqual([true, false]);
+    expect(looks[2]).toEqual(first);
+  });
+
+  it('of two workers at once takes none twice', async () => {
+    for (let i = 0; i < 20; i++) await want();
+    await tell(rp);
+    await move();
+    const taken = await withSession(stores.url, async (session) => {
+      await session.query('begin');
+      const { rows } = await session.query<{ id: string }>('select id from svc_take_behind(10) as id');
+      const beside = await stores.first.events.takeBehind(20);
+      await session.query('commit');
+      return [...rows.map(({ id }) => id), ...beside];
+    });
+    expect(new Set(taken).size).toBe(20);
+    expect(taken).toHaveLength(20);
+  });
+});
+
+describe('is behind', () => {
+  it('who was told something, until all of it is read', async () => {
+    const mine = await want();
+    await tell(rp, 5);
+    await move();
+    expect(await behind()).toEqual([{ id: mine.subscriptionId, line: 'news' }]);
+    await open(mine, 3);
+    expect(await behind()).toHaveLength(1);
+    await open(mine, 1_000);
+    expect(await behind()).toEqual([]);
+    expect(await opened(mine)).toBe(5);
+  });
+
+  it('who has as many open deliveries as it may have, until these end', async () => {
+    const mine = await want();
+    await tell(rp, 5);
+    await move();
+    for (let i = 0; i < 3; i++) await openBehind(stores.first, 2);
+    expect(await opened(mine)).toBe(2);
+    for (const left of [4, 5]) {
+      await runSql(stores.url, `update event_deliveries set state = 'delivered'`);
+      await openBehind(stores.first, 2);
+      expect(await opened(mine)).toBe(left);
+    }
+    expect(await behind()).toEqual([]);
+  });
+
+  it('who is told something while it is disabled, once it is enabled', async () => {
+    const mine = await want();
+    await stores.first.events.disable(mine.subscriptionId);
+    await tell(rp);
+    await move();
+    await openBehind(stores.first);
+    expect(await behind()).toEqual([]);
+    await stores.first.events.enable(mine.subscriptionId);
+    await openBehind(stores.first);
+    expect(await opened(mine)).toBe(1);
+  });
+
+  it('who reads again, and who was sent a ping', async () => {
+    const mine = await want();
+    await tell(rp, 2);
+    await move();
+    await openBehind(stores.first);
+    await runSql(stores.url, `update event_deliveries set state = 'delivered'`);
+    await stores.first.events.readAgain(mine.subscriptionId, 1);
+    await openBehind(stores.first);
+    const waiting = `select count(*)::integer as waiting from event_deliveries where state = 'waiting'`;
+    expect(await runSql(stores.url, waiting)).toEqual([{ waiting: 2 }]);
+    await stores.first.events.ping(mine.subscriptionId, 30);
+    await move();
+    await openBehind(stores.first);
+    expect(await runSql(stores.url, waiting)).toEqual([{ waiting: 3 }]);
+  });
+
+  it('everybody, of what all are told', async () => {
+    const all = [await want(), await want(other)];
+    await tell('everyone');
+    await move();
+    await openBehind(stores.first);
+    expect(await Promise.all(all.map(opened))).toEqual([1, 1]);
+    expect(await unnoted()).toEqual([]);
+  });
+
+  it('whoever was so in a database that a former version made', async () => {
+    const name = `former_${process.pid}`;
+    await runSql(stores.url, `create database ${name} template template0`);
+    const former = Object.assign(new URL(stores.url), { pathname: `/${name}` }).href;
+    try {
+      await migrate(former, { migrations: listMigrations().filter((one) => one.name < '0050') });
+      const store = openStore(former);
+      try {
+        const mine = await insertSubscription(store, rp, TYPES);
+        await runSql(former, `select svc_emit_to(array[$1], 'decision.deny', null, svc_now(), '{}')`, [rp]);
+        await store.events.sequence(1_000);
+        await migrate(former);
+        await store.events.sequence(1_000);
+        expect(await store.events.takeBehind(10)).toEqual([mine.subscriptionId]);
+        expect(await store.events.open(mine.subscriptionId, 10)).toBe(1);
+      } finally {
+        await store.close();
+      }
+    } finally {
+      await runSql(stores.url, `drop database ${name} with (force)`);
+    }
+  });
+
+  it('nobody any more of whom nothing is left to read: it was forgotten, or the subscription is gone', async () => {
+    await want();
+    const deleted = await want(other);
+    await tell(rp);
+    await tell(other);
+    await move();
+    await stores.first.transaction((tx) => tx.events.delete(deleted.subscriptionId));
+    await runSql(stores.url, `update event_log set logged_at = svc_now() - interval '31 days'`);
+    while ((await stores.first.events.forget(100, 30, Date.now())) > 0);
+    await openBehind(stores.first);
+    expect(await behind()).toEqual([]);
+  });
+});
+
+describe('what is told while deliveries are opened is not lost', () => {
+  /** Both under way at once, the one or the other first. */
+  const race = async (isOpenedFirst: boolean) => {
+    const mine = await want();
+    await tell(rp);
+    await move();
+    await tell(rp);
+    const steps = [
+      'select svc_move_events(1000)',
+      `select svc_open_deliveries('${mine.subscriptionId}', 1000)`,
+    ];
+    const [first, second] = (isOpenedFirst ? steps.toReversed() : steps) as [string, string];
+    await withSession(stores.url, (one) =>
+      withSession(stores.url, async (two) => {
+        await one.query('begin');
+        await one.query(first);
+        const waits = two.query(second);
+        await untilWaiting(one);
+        await one.query('commit');
+        await waits;
+      }),
+    );
+    const lost = await unnoted();
+    await openBehind(stores.first);
+    return { lost: lost.length, opened: await opened(mine) };
+  };
+
+  it('whichever is first', async () => {
+    expect(await race(true)).toEqual({ lost: 0, opened: 2 });
+    await runSql(stores.url, 'truncate event_subscriptions, event_log, event_behind cascade');
+    expect(await race(false)).toEqual({ lost: 0, opened: 2 });
+  });
+
+  it('and the same law finds the loss where whoever opens ends what was noted meanwhile', async () => {
+    const source = await alterFunction(
+      stores.url,
+      'svc_open_deliveries',
+      'and up_to <= v_subscription.read_to',
+      '',
+    );
+    onTestFinished(async () => {
+      await runSql(stores.url, source);
+    });
+    expect(await race(false)).toEqual({ lost: 1, opened: 1 });
+  });
+
+  const wasKilled = (error: unknown) =>
+    (error as { code?: string }).code === '57P01' || /connection/i.test((error as Error).message);
+  const ROUNDS = sampled({ quick: 150, deep: 5_000 });
+  it(`nor in ${ROUNDS} changes of subscriptions beside workers of which some are killed or undo what they did`, async () => {
+    const subscriptions = await Promise.all([want(), want(), want(other)]);
+    const ids = subscriptions.map(({ subscriptionId }) => subscriptionId);
+    let isOver = false;
+    const work = async (text: string) => {
+      while (!isOver)
+        await withSession(stores.url, async (session) => {
+          await session.query('begin');
+          await session.query(text);
+          await session.query(randomInt(4) === 0 ? 'rollback' : 'commit');
+        }).catch((error: unknown) => {
+          if (!wasKilled(error)) throw error;
+        });
+    };
+    const OPEN = 'select svc_open_deliveries(id, 3) from svc_take_behind(2) as id';
+    const workers = Promise.all(
+      ['select svc_move_events(5)', 'select svc_move_events(5)', OPEN, OPEN, OPEN].map(work),
+    );
+    const KILL = `select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and query like '%svc_open_deliveries(id%' and pid <> pg_backend_pid() limit 1`;
+    const acts = [
+      (id: string) => stores.first.events.disable(id),
+      (id: string) => stores.first.events.enable(id),
+      (id: string) => stores.first.events.enable(id),
+      (id: string) => stores.first.events.readAgain(id, 1),
+      () => tell('everyone'),
+      () => tell(rp, 2),
+      () => tell(rp, 5),
+      () => tell(other),
+      (id: string) => tell(`subscription ${id}`),
+      () => runSql(stores.url, `update event_deliveries set state = 'delivered' where state = 'waiting'`),
+      () => runSql(stores.url, KILL),
+    ];
+    try {
+      for (let round = 0; round < ROUNDS; round++)
+        await acts[randomInt(acts.length)]?.(ids[randomInt(ids.length)] as string);
+    } finally {
+      isOver = true;
+      await workers;
+    }
+    for (const id of ids) await stores.first.events.enable(id);
+    await move();
+    while ((await stores.first.events.sequence(1_000)) > 0);
+    expect(await unnoted()).toEqual([]);
+    await openBehind(stores.first, 1_000_000);
+    expect(await behind()).toEqual([]);
+    const missed = await runSql(
+      stores.url,
+      `select s.subscription_id, l.position from event_subscriptions s, event_log l
+       where l.audience = any (svc_audiences_of(s)) and not exists (
+         select from event_deliveries d where d.subscription_id = s.subscription_id and d.position = l.position)`,
+    );
+    expect(missed).toEqual([]);
+  }, 300_000);
+});
