@@ -141,7 +141,9 @@ create table conformance_runs (
   error text,
   report text,
   lease text,
-  leased_until timestamp with time zone
+  leased_until timestamp with time zone,
+  org text collate "C",
+  is_newcomer boolean not null default false
 );
 create table consumption_balances (
   grant_id text collate "C" not null,
@@ -882,6 +884,7 @@ CREATE INDEX cold_manifests_to_purge ON public.cold_manifests USING btree (repla
 CREATE INDEX conformance_runs_by_key ON public.conformance_runs USING btree (key_id, created_at);
 CREATE INDEX conformance_runs_finished ON public.conformance_runs USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE UNIQUE INDEX conformance_runs_one_running ON public.conformance_runs USING btree (account) WHERE (status = 'running'::text);
+CREATE INDEX conformance_runs_open_of_org ON public.conformance_runs USING btree (org) WHERE (status = 'running'::text);
 CREATE INDEX conformance_runs_waiting ON public.conformance_runs USING btree (created_at) WHERE (status = 'running'::text);
 CREATE INDEX contesting_claims_by_expiry ON public.contesting_claims USING btree (expires_at);
 CREATE INDEX contesting_claims_by_org ON public.contesting_claims USING btree (org_id);

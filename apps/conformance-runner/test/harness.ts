@@ -56,6 +56,7 @@ export const insertRun = async (store: Store, endpoint: string): Promise<string>
     keyId: 'key',
     endpoint,
     vectors,
+    tenant: { crowd: 'tenants', org: runId },
   });
   if (run === null) throw new Error('the account has a run');
   return runId;

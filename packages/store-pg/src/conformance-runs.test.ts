@@ -4,19 +4,21 @@
  */
 import { randomBytes } from 'node:crypto';
 import { encodeUlid, type Sha256 } from '@svc/protocol';
+import type { Tenant } from '@svc/service';
 import { withStores } from '@svc/testkit/store/open-store';
 import { Client } from 'pg';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 const stores = withStores();
 const VECTORS = { sha256: `sha256:${'0'.repeat(64)}` as Sha256, conformanceVersion: '1.0.0' };
 const ENDED = { status: 'passed', requests: 7, error: null, reportText: '{}' } as const;
-const newRun = (account: string, keyId = 'key') => ({
+const newRun = (account: string, keyId = 'key', org = account, crowd: Tenant['crowd'] = 'tenants') => ({
   runId: `cfr_${encodeUlid(Date.now(), randomBytes(10))}`,
   account,
   keyId,
   endpoint: 'https://engine.example/',
   vectors: VECTORS,
+  tenant: { crowd, org },
 });
 let sql: Client;
 beforeAll(async () => {
@@ -163,4 +165,76 @@ it("a database's clock that is ahead ends no run and removes none before their t
   expect(await conformanceRuns.removeOld(100, heldMs)).toBe(0);
   expect(await conformanceRuns.endInterrupted(Date.now())).toBe(1);
   expect(await conformanceRuns.removeOld(100, Date.now())).toBe(1);
+});
+
+describe('whose turn it is', () => {
+  const insertOf = async (org: string, runs: number, crowd: Tenant['crowd'] = 'tenants') => {
+    for (let i = 0; i < runs; i++)
+      await stores.first.conformanceRuns.insert(newRun(`rp ${org} ${i}`, 'key', org, crowd));
+  };
+  /** The orgs of the next runs. */
+  const takeOrgs = async (count: number): Promise<string[]> => {
+    const orgs: string[] = [];
+    for (let i = 0; i < count; i++) {
+      const { runId } = await taken(`lease ${i}`);
+      const { rows } = await sql.query('select org from conformance_runs where run_id = $1', [runId]);
+      orgs.push(rows[0].org);
+    }
+    return orgs;
+  };
+
+  it('of 100 runs of one org and one of another, that other is the second taken', async () => {
+    await insertOf('org_many', 100);
+    await insertOf('org_one', 1);
+    expect(await takeOrgs(3)).toEqual(['org_many', 'org_one', 'org_many']);
+  });
+
+  it('four runners that look at once take of four orgs, whoever came first', async () => {
+    await insertOf('org_many', 20);
+    for (const org of ['org_a', 'org_b', 'org_c']) await insertOf(org, 1);
+    await Promise.all(['1', '2', '3', '4'].map(taken));
+    const { rows } = await sql.query('select distinct org from conformance_runs where lease is not null');
+    expect(rows).toHaveLength(4);
+  });
+
+  it('orgs are served one after the other too where each run has ended before the next is taken', async () => {
+    await insertOf('org_many', 5);
+    await insertOf('org_one', 2);
+    const orgs: string[] = [];
+    for (let i = 0; i < 4; i++) {
+      orgs.push(...(await takeOrgs(1)));
+      await sql.query(
+        `update conformance_runs set status = 'passed', finished_at = now() where status = 'running' and lease is not null`,
+      );
+    }
+    expect(orgs).toEqual(['org_many', 'org_one', 'org_many', 'org_one']);
+  });
+
+  it('newcomers have together what one org has, and among them each its turn', async () => {
+    await insertOf('new_a', 10, 'newcomers');
+    await insertOf('new_b', 1, 'newcomers');
+    await insertOf('org_a', 2);
+    expect(await takeOrgs(5)).toEqual(['new_a', 'org_a', 'new_b', 'org_a', 'new_a']);
+  });
+
+  it('runs that a former version started are of their accounts', async () => {
+    await insertOf('org_many', 3);
+    await sql.query('update conformance_runs set org = null');
+    await insertOf('org_one', 1);
+    await taken('first');
+    expect((await takeOrgs(3)).at(-1)).toBe('org_one');
+  });
+});
+
+it('of many starts of the accounts of one org at once as many are counted as are stored', async () => {
+  const counts = await Promise.all(
+    Array.from({ length: 8 }, (_, i) =>
+      (i % 2 === 0 ? stores.first : stores.second).transaction(async (tx) => {
+        const runs = await tx.conformanceRuns.countForUpdate('org_a');
+        await tx.conformanceRuns.insert(newRun(`rp ${i}`, 'key', 'org_a'));
+        return runs;
+      }),
+    ),
+  );
+  expect(counts.toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
 });

@@ -32,6 +32,8 @@ export const LOCK_SPACES = {
   accessRequests: 13,
   /** URL of a status list of which revocations are noted that it does not say. Never waited for. */
   unlisted: 14,
+  /** Org whose conformance runs are counted. */
+  conformanceRuns: 15,
 } as const;
 
 /** Waits for the lock of the text `$1`, until the transaction ends. */

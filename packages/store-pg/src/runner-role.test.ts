@@ -34,8 +34,9 @@ describe('the role of the conformance runner', () => {
     const sha256 = `sha256:${'0'.repeat(64)}` as Sha256;
     const vectors = { sha256, conformanceVersion: '1.0.0' };
     const store = openStore(database.url);
+    const tenant = { crowd: 'tenants', org: 'org_1' } as const;
     const run = { runId: 'cfr_1', account: 'rp', keyId: 'key', endpoint: 'https://engine.example/', vectors };
-    await store.conformanceRuns.insert(run);
+    await store.conformanceRuns.insert({ ...run, tenant });
     await checkServer(roleUrl(), { mustBeDurable: false });
     await migrate(roleUrl());
     await claimDatabase(roleUrl(), { did: 'did:web:svc.example', mayPin: false });

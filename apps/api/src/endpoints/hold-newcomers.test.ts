@@ -24,6 +24,7 @@ it('whatever makes something for a tenant counts, and nothing that takes authori
     'resume',
     'rotateEventSecret',
     'setStreamStatus',
+    'startConformanceRun',
     'updateRelyingParty',
     'updateStream',
     'verifyPrincipal',

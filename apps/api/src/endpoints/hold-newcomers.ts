@@ -25,8 +25,6 @@ const NOT_COUNTED: ReadonlySet<RouteId> = new Set([
   'deleteStream',
   'verifyStream',
   'pollStream',
-  // Nothing of them is kept for ever.
-  'startConformanceRun',
 ]);
 
 /** True: calls of the route count. Decisions have limits of their own. */

@@ -13,7 +13,8 @@ export const conformanceRoutes = {
     description: [
       'The service sends the published vectors to an endpoint that speaks `svc-conformance-http v1`, and reports what was',
       'answered. It sends JSON POSTs to that one URL, at most 50 in at most two minutes, follows no redirect, and reaches',
-      'public addresses alone. An account has one run at a time, and a key starts ten in an hour.',
+      'public addresses alone. An account has one run at a time, an org with its members four, and a key starts ten in an',
+      'hour. Runs of different orgs are taken in turn.',
     ].join('\n'),
     auth: ['rp', 'principal', 'org', 'admin'],
     limiter: 'authenticated',
@@ -22,7 +23,8 @@ export const conformanceRoutes = {
     errors: {
       INVALID_REQUEST: 'The endpoint is not https, carries credentials, or is a host of the service.',
       CONFLICT: 'A run of this account is running.',
-      RATE_LIMITED: 'The limit of the key, or its ten starts of the hour.',
+      RATE_LIMITED:
+        'The limit of the key, its ten starts of the hour, or four runs of its org that wait or are running.',
     },
   }),
 

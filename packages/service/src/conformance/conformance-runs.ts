@@ -6,15 +6,19 @@
 import { encodeUlid } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import { holdLiveKey } from '../access/live-key.ts';
-import { nameOfSubject } from '../access/tenant.ts';
+import { nameOfSubject, tenantOf } from '../access/tenant.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, notFound, rateLimited } from '../errors.ts';
 import type { ConformanceRunRecord, VectorSetName } from '../ports/conformance.ts';
 import { parseEndpoint } from './endpoint.ts';
 
 const STARTS_PER_HOUR = 10;
+/** Of an org with all its members. */
+const RUNS_AT_ONCE = 4;
+/** How long a run that is under way may last. */
+const RUN_SECONDS = 120;
 
-/** 400, 409 while one is running, 429 above ten starts an hour; what is refused is not counted. */
+/** 400, 409 while one is running, 429 above ten starts an hour or four runs of the org; what is refused is not counted. */
 export const startConformanceRun = async (
   deps: ServiceDeps,
   caller: Caller,
@@ -25,6 +29,8 @@ export const startConformanceRun = async (
   const keyId = caller.keyId ?? caller.class;
   return deps.store.transaction(async (tx) => {
     await holdLiveKey(tx, caller);
+    const tenant = tenantOf(caller);
+    const runs = await tx.conformanceRuns.countForUpdate(tenant.org);
     const runId = `cfr_${encodeUlid(deps.clock.nowMs(), deps.random.bytes(10))}`;
     const run = await tx.conformanceRuns.insert({
       runId,
@@ -32,8 +38,14 @@ export const startConformanceRun = async (
       keyId,
       endpoint,
       vectors,
+      tenant,
     });
     if (run === null) throw conflict('A conformance run of this account is running; wait for its end.');
+    if (runs >= RUNS_AT_ONCE)
+      throw rateLimited(
+        `Too many runs: ${RUNS_AT_ONCE} of the org and its members wait or are running; start another once one of them has ended`,
+        RUN_SECONDS,
+      );
     // Counted after it is inserted: until then another start of the account could be on its way.
     const { starts, firstLeavesInSeconds } = await tx.conformanceRuns.countStarts(keyId);
     if (starts > STARTS_PER_HOUR)

@@ -1,5 +1,6 @@
 /** Storage of conformance runs (interface §Conformance run): a queue that runners take from, and what came of each. */
 import type { Sha256 } from '@svc/protocol';
+import type { Tenant } from './tenant.ts';
 
 export interface VectorSetName {
   readonly sha256: Sha256;
@@ -30,6 +31,8 @@ export interface NewConformanceRun {
   /** What starts are counted by. */
   readonly keyId: string;
   readonly endpoint: string;
+  /** Whose turn it is with it. */
+  readonly tenant: Pick<Tenant, 'crowd' | 'org'>;
   /** Replaced by those of the runner that takes it. */
   readonly vectors: VectorSetName;
 }
@@ -50,6 +53,11 @@ export interface EndedRun {
 }
 
 export interface ConformanceRunRepository {
+  /**
+   * How many runs of the org wait or are running. Exact until the transaction ends: nobody else counts, and so starts, one
+   * of the org meanwhile.
+   */
+  countForUpdate(org: string): Promise<number>;
   /** Null, and nothing stored, while the account has a run that is running. */
   insert(run: NewConformanceRun): Promise<ConformanceRunRecord | null>;
   find(runId: string): Promise<ConformanceRunRecord | null>;
@@ -58,7 +66,10 @@ export interface ConformanceRunRepository {
    * within the transaction that inserted a run of the key's account: nobody else can start one until it ends.
    */
   countStarts(keyId: string): Promise<{ readonly starts: number; readonly firstLeavesInSeconds: number }>;
-  /** The run that has waited longest, for this lease alone; null when none waits. Never answers a run twice. */
+  /**
+   * The next run, for this lease alone; null when none waits. Never answers a run twice. Orgs have one each under way
+   * before any has a second, newcomers together as one org; of an org the run that has waited longest.
+   */
   take(lease: string, vectors: VectorSetName): Promise<TakenRun | null>;
   /** Prolongs the lease. False when the run is not this lease's any more: whoever holds it must stop. */
   prolong(run: TakenRun, requests: number): Promise<boolean>;

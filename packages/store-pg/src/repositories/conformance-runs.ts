@@ -7,6 +7,8 @@ import {
   type VectorSetName,
 } from '@svc/service';
 import type { Database } from '../database.ts';
+import { lockText } from '../locks.ts';
+import { nextRunSql } from './conformance-turns.ts';
 
 /** A runner that gives no sign of life for so long is gone; it prolongs three times as often. */
 const LEASE = `interval '15 seconds'`;
@@ -26,8 +28,9 @@ const recordOf = ({ sha256, conformanceVersion, ...run }: Row): ConformanceRunRe
 
 // Waits for a start of the account that is not committed yet, and goes by what comes of it.
 const insertSql = `
-  insert into conformance_runs (run_id, account, key_id, endpoint, vectors_sha256, conformance_version)
-  values ($1, $2, $3, $4, $5, $6)
+  insert into conformance_runs
+    (run_id, account, key_id, endpoint, vectors_sha256, conformance_version, org, is_newcomer)
+  values ($1, $2, $3, $4, $5, $6, $7, $8)
   on conflict (account) where status = 'running' do nothing
   returning ${columns}`;
 
@@ -39,9 +42,7 @@ const countStartsSql = `
 const takeSql = `
   update conformance_runs
   set lease = $1, leased_until = clock_timestamp() + ${LEASE}, vectors_sha256 = $2, conformance_version = $3
-  where run_id = (
-    select run_id from conformance_runs where status = 'running' and lease is null
-    order by created_at limit 1 for update skip locked)
+  where run_id = (${nextRunSql})
   returning run_id as "runId", endpoint`;
 
 // A lease that has lapsed is not prolonged, even where nobody has noticed yet.
@@ -75,8 +76,16 @@ export function conformanceRunRepository(database: Database): ConformanceRunRepo
   const count = async (text: string, values: readonly unknown[]): Promise<number> =>
     (await database.write({ text, values })).length;
   return {
-    async insert({ runId, account, keyId, endpoint, vectors }) {
-      const values = [runId, account, keyId, endpoint, vectors.sha256, vectors.conformanceVersion];
+    async countForUpdate(org) {
+      // A statement of its own: what is counted next must have a snapshot from after the lock.
+      await database.write({ text: lockText('conformanceRuns'), values: [org] });
+      const text = `select count(*)::integer as runs from conformance_runs where org = $1 and status = 'running'`;
+      const [row] = await database.write<{ runs: number }>({ text, values: [org] });
+      return row?.runs ?? 0;
+    },
+    async insert({ runId, account, keyId, endpoint, vectors, tenant: { crowd, org } }) {
+      const run = [runId, account, keyId, endpoint, vectors.sha256, vectors.conformanceVersion];
+      const values = [...run, org, crowd === 'newcomers'];
       const [row] = await database.write<Row>({ text: insertSql, values });
       return row === undefined ? null : recordOf(row);
     },

@@ -109,3 +109,23 @@ it('a key starts ten runs in an hour; what is refused is not counted, and anothe
   await endAll();
   expect((await start(rpKey)).status).toBe(429);
 });
+
+describe('an org', () => {
+  it('has four runs with its members that wait or are running; a fifth is 429, and those of another org go on', async () => {
+    const orgId = await deployment.createOrg();
+    const keys = [await deployment.createKey('org:read', orgId)];
+    for (let i = 0; i < 4; i++) keys.push((await deployment.createTenants({ orgId })).rpKey);
+    const starts = await Promise.all(keys.map((key) => start(key)));
+    expect(starts.map(({ status }) => status).toSorted()).toEqual([202, 202, 202, 202, 429]);
+    const refused = starts.find(({ status }) => status === 429);
+    expect(refused?.json).toMatchObject({
+      error: 'RATE_LIMITED',
+      message: expect.stringContaining('4 of the org and its members wait or are running'),
+    });
+    expect(Number(refused?.headers['retry-after'])).toBe(120);
+    expect((await start((await deployment.createTenants()).rpKey)).status).toBe(202);
+    await endAll();
+    for (const [i, { status }] of starts.entries())
+      if (status === 429) expect((await start(keys[i] as string)).status).toBe(202);
+  });
+});
