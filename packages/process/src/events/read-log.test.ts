@@ -45,3 +45,9 @@ it('each is asked once in a round, however often it is behind', async () => {
   expect(await readLog(deps, GO_ON)).toMatchObject({ opened: 2, isDone: true });
   expect(opened).toEqual(['a', 'b']);
 });
+
+it('what is in the log is opened also where there is always more to move', async () => {
+  const { deps, opened } = depsOf({ sequence: async () => 1_000 }, ['a']);
+  expect((await readLog(deps, GO_ON)).sequenced).toBeGreaterThan(0);
+  expect(opened).toEqual(['a']);
+});

@@ -7,6 +7,7 @@ export interface ReadLogDeps {
 }
 
 const SEQUENCED_AT_ONCE = 1_000;
+const MOVED_FOR_MS = 500;
 /** Subscriptions of each line (0050-who-is-behind) between two looks at how long it has taken. */
 const OPENED_AT_ONCE = 50;
 const OPENED_FOR_MS = 500;
@@ -31,10 +32,14 @@ export const readLog = async (deps: ReadLogDeps, stop: AbortSignal): Promise<Rea
   return { sequenced: moving.sequenced, ...opened };
 };
 
+/** Until all is moved, or for half a second: what is in the log is not to wait for all that comes. */
 const moveEvents = async ({ events }: ReadLogDeps, stop: AbortSignal): Promise<number> => {
+  const endsMs = performance.now() + MOVED_FOR_MS;
   let sequenced = 0;
-  for (let moved = SEQUENCED_AT_ONCE; !stop.aborted && moved === SEQUENCED_AT_ONCE; sequenced += moved)
+  for (let moved = SEQUENCED_AT_ONCE; moved === SEQUENCED_AT_ONCE; sequenced += moved) {
+    if (stop.aborted || performance.now() >= endsMs) break;
     moved = await events.sequence(SEQUENCED_AT_ONCE);
+  }
   return sequenced;
 };
 
