@@ -37,7 +37,7 @@ describe('principals', () => {
       orgId: null,
       mayBeNamed: false,
       createdAtMs: expect.any(Number),
-      version: 1,
+      version: world.principal.verifiedSinceMs,
       document: { hash: hashOf(body), body, resolvedAtMs: world.principal.verifiedSinceMs },
       keys: [
         {
@@ -76,18 +76,18 @@ describe('principals', () => {
   });
 
   it('a key moves forward only; each move is dated and bumps the version, anything else changes nothing', async () => {
-    const { did, keys } = world.principal;
+    const { did, keys, version } = world.principal;
     const kid = keys[0]?.kid ?? '';
     const { setKeyState, find } = stores.first.principals;
     expect(await setKeyState(did, kid, 'active')).toBe(false);
     expect(await setKeyState(did, kid, 'retired')).toBe(true);
     const retired = await find(did);
-    expect(retired).toMatchObject({ version: 2, keys: [{ state: 'retired' }] });
+    expect(retired).toMatchObject({ version: version + 1, keys: [{ state: 'retired' }] });
     expect(await setKeyState(did, kid, 'retired')).toBe(false);
     expect(await find(did)).toEqual(retired);
     expect(await setKeyState(did, kid, 'compromised')).toBe(true);
     const compromised = await find(did);
-    expect(compromised).toMatchObject({ version: 3, keys: [{ state: 'compromised' }] });
+    expect(compromised).toMatchObject({ version: version + 2, keys: [{ state: 'compromised' }] });
     for (const state of ['active', 'retired', 'compromised'] as const)
       expect(await setKeyState(did, kid, state)).toBe(false);
     expect(await setKeyState(did, `${did}#other`, 'retired')).toBe(false);
@@ -95,7 +95,7 @@ describe('principals', () => {
   });
 
   it('what is found for an update is read after the lock was had', async () => {
-    const { did, keys } = world.principal;
+    const { did, keys, version } = world.principal;
     const kid = keys[0]?.kid ?? '';
     await withSession(stores.url, async (other) => {
       await other.query('begin');
@@ -104,7 +104,7 @@ describe('principals', () => {
       await untilWaiting(other);
       await other.query(`update principal_keys set state = 'compromised' where kid = $1`, [kid]);
       await other.query('commit');
-      expect(await found).toMatchObject({ version: 2, keys: [{ kid, state: 'compromised' }] });
+      expect(await found).toMatchObject({ version: version + 1, keys: [{ kid, state: 'compromised' }] });
     });
   });
 
@@ -326,14 +326,14 @@ it('facts come back in the order of the questions, absent ones as null', async (
   expect(facts).toEqual([
     {
       principal: other.principal,
-      grant: { ...grant, grantHash: null, isWithheld: false, isPaused: false, principalVersion: 1 },
+      grant: { ...grant, grantHash: null, isWithheld: false, isPaused: false, principalVersion: world.principal.version },
     },
     { principal: null, grant: null },
     { principal: world.principal, grant: null },
     { principal: null, grant: null },
     {
       principal: world.principal,
-      grant: { ...grant, grantHash: null, isWithheld: false, isPaused: false, principalVersion: 1 },
+      grant: { ...grant, grantHash: null, isWithheld: false, isPaused: false, principalVersion: world.principal.version },
     },
   ]);
   expect(await stores.first.verify.findFacts([])).toEqual([]);
