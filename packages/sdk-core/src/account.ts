@@ -55,7 +55,8 @@ export interface AuditLog {
 const aKeyId = rule('the key_id of an API key, 12 hexadecimal characters, not the key itself', isApiKeyId);
 
 export async function getMe(transport: Transport, call: CallOptions): Promise<Me> {
-  const { body } = await transport.send({ method: 'GET', path: '/me', hasEffect: false, ...call });
+  const sent = { method: 'GET', path: '/me', hasEffect: false, hasDocuments: true } as const;
+  const { body } = await transport.send({ ...sent, ...call });
   return readMe(body, 'the identity');
 }
 

@@ -4,6 +4,7 @@ import {
   decodeUtf8,
   isJsonObject,
   type JsonValue,
+  parseJsonOfAnyNumbers,
   parseRetryAfter,
   parseStrictJson,
 } from '@svc/codec';
@@ -30,16 +31,21 @@ export interface Failure {
 /** More than any answer of the interface but the list of an Agent's revoked Grants. */
 export const MAX_RESPONSE_BYTES = 1_048_576;
 
+interface Expected {
+  readonly mayBePending?: boolean;
+  readonly hasDocuments?: boolean;
+}
+
 export function readAnswer(
   response: Response,
   text: string | null,
   nowMs: number,
-  mayBePending = false,
+  { mayBePending = false, hasDocuments = false }: Expected = {},
 ): Answer | Failure {
   const requestId = response.headers.get('svc-request-id');
   const { status } = response;
   if (text === null) return badResponse('not UTF-8, or too long', status, requestId);
-  const json = parseStrictJson(text);
+  const json = hasDocuments ? parseJsonOfAnyNumbers(text) : parseStrictJson(text);
   if (status === 200 || status === 201 || (status === 202 && mayBePending)) {
     if (!json.ok) return badResponse(`not strict JSON: ${json.problem}`, status, requestId);
     const isIdempotentReplay = response.headers.get('svc-idempotent-replay') === 'true';

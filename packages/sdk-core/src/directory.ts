@@ -33,12 +33,14 @@ export interface Directory<Found> {
   get(did: string, options?: CallOptions): Promise<Found>;
 }
 
+const READING = { method: 'GET', hasEffect: false, hasDocuments: true } as const;
+
 export function createDirectory<Found extends { did: string }>(
   transport: Transport,
   readFound: Reader<Found>,
 ): Directory<Found> {
   const page: Directory<Found>['page'] = async (filter = {}, call = {}) => {
-    const sent = { method: 'GET', path: '/principals', query: { ...filter }, hasEffect: false } as const;
+    const sent = { ...READING, path: '/principals', query: { ...filter } };
     return readPrincipalDirectory((await transport.send({ ...sent, ...call })).body, 'the page');
   };
   return {
@@ -50,7 +52,7 @@ export function createDirectory<Found extends { did: string }>(
       ),
     async get(did, call = {}) {
       const path = `/principals/${didInPath(did)}`;
-      const answer = await transport.send({ method: 'GET', path, hasEffect: false, ...call });
+      const answer = await transport.send({ ...READING, path, ...call });
       const found = readFound(answer.body, 'the Principal');
       if (found.did !== did)
         throw new SvcError('bad-response', 'the service answered about another Principal', answer);

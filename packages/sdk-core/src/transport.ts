@@ -52,6 +52,8 @@ export interface Call {
   isOnceOnly?: boolean;
   /** A 202 is an answer too: what was asked for is not there yet. */
   mayBePending?: boolean;
+  /** DID documents are in it, whose authors may use any numbers: one that strict JSON refuses reads as null. */
+  hasDocuments?: boolean;
   /** 1 MiB unless given. */
   maxResponseBytes?: number;
   isPublic?: boolean;
@@ -134,7 +136,7 @@ export function createTransport(options: TransportOptions): Transport {
     attempt(call, (request, deadline, wasSent) =>
       tryOnce(request, deadline, wasSent, async (response) => {
         const text = await readText(response, deadline, request.maxResponseBytes);
-        return readAnswer(response, text, now(), request.mayBePending);
+        return readAnswer(response, text, now(), call);
       }),
     );
   const open: Transport['open'] = (call) =>
@@ -172,7 +174,6 @@ interface BuiltRequest {
   init: RequestInit;
   fetch: typeof fetch;
   maxResponseBytes: number;
-  mayBePending: boolean;
 }
 
 function buildRequest(call: Call, options: TransportOptions, baseUrl: string): BuiltRequest {
@@ -195,7 +196,6 @@ function buildRequest(call: Call, options: TransportOptions, baseUrl: string): B
     init,
     fetch: (input, init) => fetchNow(input, init),
     maxResponseBytes: call.maxResponseBytes ?? MAX_RESPONSE_BYTES,
-    mayBePending: call.mayBePending ?? false,
   };
 }
 

@@ -115,6 +115,17 @@ describe('counts of decisions', () => {
 });
 
 describe('the directory', () => {
+  it('is read to its end although a document of somebody has a fraction in it', async () => {
+    const entry = directoryEntryOf('did:web:shop.example');
+    const did_document = { ...entry.did_document, 'geo:lat': 48.2 };
+    await using server = await startServer([
+      { json: { principals: [{ ...entry, did_document }], next_cursor: null } },
+    ]);
+    const found = [];
+    for await (const one of verifierOf(server.baseUrl).directory.list()) found.push(one);
+    expect(found).toEqual([{ ...entry, did_document: { ...did_document, 'geo:lat': null } }]);
+  });
+
   it('is read page by page, or one Principal at a time', async () => {
     const entry = directoryEntryOf('did:web:localhost%3A8443');
     await using server = await startServer([

@@ -326,14 +326,26 @@ it('facts come back in the order of the questions, absent ones as null', async (
   expect(facts).toEqual([
     {
       principal: other.principal,
-      grant: { ...grant, grantHash: null, isWithheld: false, isPaused: false, principalVersion: world.principal.version },
+      grant: {
+        ...grant,
+        grantHash: null,
+        isWithheld: false,
+        isPaused: false,
+        principalVersion: world.principal.version,
+      },
     },
     { principal: null, grant: null },
     { principal: world.principal, grant: null },
     { principal: null, grant: null },
     {
       principal: world.principal,
-      grant: { ...grant, grantHash: null, isWithheld: false, isPaused: false, principalVersion: world.principal.version },
+      grant: {
+        ...grant,
+        grantHash: null,
+        isWithheld: false,
+        isPaused: false,
+        principalVersion: world.principal.version,
+      },
     },
   ]);
   expect(await stores.first.verify.findFacts([])).toEqual([]);
