@@ -153,6 +153,17 @@ describe('is behind', () => {
     expect(await opened(mine)).toBe(5);
   });
 
+  it('who was told something, also to a worker of the version before', async () => {
+    const mine = await want();
+    await tell(rp);
+    await runSql(stores.url, 'select svc_sequence_events(1000)');
+    await move();
+    const former = 'select id from svc_subscriptions_behind() as id';
+    expect(await runSql(stores.url, former)).toEqual([{ id: mine.subscriptionId }]);
+    await open(mine);
+    expect(await runSql(stores.url, former)).toEqual([]);
+  });
+
   it('who has as many open deliveries as it may have, until these end', async () => {
     const mine = await want();
     await tell(rp, 5);
