@@ -117,7 +117,7 @@ describe('counts of decisions', () => {
 describe('the directory', () => {
   it('is read to its end although a document of somebody has a fraction in it', async () => {
     const entry = directoryEntryOf('did:web:shop.example');
-    const did_document = { ...entry.did_document, 'geo:lat': 48.2 };
+    const did_document = { id: entry.did, 'geo:lat': 48.2 };
     await using server = await startServer([
       { json: { principals: [{ ...entry, did_document }], next_cursor: null } },
     ]);
