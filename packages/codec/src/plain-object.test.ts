@@ -54,3 +54,11 @@ it('asks an accessor once', () => {
   const copy = plainObject(given);
   expect([copy?.a, copy?.a, asked]).toEqual([1, 1, 1]);
 });
+
+it('is null where the same object stands in it again and again, which JSON would write out', () => {
+  let shared: JsonValue = 1;
+  for (let level = 1; level < MAX_JSON_DEPTH; level++) shared = { a: shared, b: shared };
+  expect(plainObject(shared)).toBeNull();
+  expect(plainObject({ a: Array.from({ length: 200_000 }, () => 1) })).not.toBeNull();
+  expect(plainObject({ a: Array.from({ length: 300_000 }, () => 1) })).toBeNull();
+});

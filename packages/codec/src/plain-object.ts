@@ -5,22 +5,30 @@ import { MAX_JSON_DEPTH } from './strict-json.ts';
 /**
  * A copy of an object that was handed in, with its own enumerable members at every depth: accessors and proxies are asked
  * once, and nobody alters it later. Scalars, and what is no JSON, are in it as they are. Null for what is no object, is nested
- * deeper than `MAX_JSON_DEPTH`, as a cycle is, has a `toJSON` that writes it as something else, or throws when it is read.
- * Never throws.
+ * deeper than `MAX_JSON_DEPTH`, as a cycle is, or larger than `MAX_MEMBERS`, as what holds the same object again and again may
+ * be, has a `toJSON` that writes it as something else, or throws when it is read. Never throws.
  */
 export const plainObject = (value: unknown): JsonObject | null => {
   try {
-    return isJsonObject(value) ? copyObject(value, 1) : null;
+    return isJsonObject(value) ? copyObject(value, { depth: 1, members: { left: MAX_MEMBERS } }) : null;
   } catch {
     return null;
   }
 };
 
-const copyObject = (object: JsonObject, depth: number): JsonObject => {
-  assertPlain(object, depth);
+/** Of all objects and arrays together; the largest document of ours has some thousands. */
+const MAX_MEMBERS = 250_000;
+
+interface Place {
+  readonly depth: number;
+  readonly members: { left: number };
+}
+
+const copyObject = (object: JsonObject, place: Place): JsonObject => {
+  assertPlain(object, place);
   const copy: Record<string, JsonValue> = {};
   for (const name of Object.keys(object)) {
-    const inner = copyValue(object[name] as JsonValue, depth);
+    const inner = copyValue(object[name] as JsonValue, place);
     // Assigned, it would be the prototype.
     if (name === '__proto__') Object.defineProperty(copy, name, { ...OWN, value: inner });
     else copy[name] = inner;
@@ -30,17 +38,19 @@ const copyObject = (object: JsonObject, depth: number): JsonObject => {
 
 const OWN = { configurable: true, enumerable: true, writable: true };
 
-const copyArray = (array: readonly JsonValue[], depth: number): readonly JsonValue[] => {
-  assertPlain(array, depth);
-  return array.map((item) => copyValue(item, depth));
+const copyArray = (array: readonly JsonValue[], place: Place): readonly JsonValue[] => {
+  assertPlain(array, place);
+  return array.map((item) => copyValue(item, place));
 };
 
-const copyValue = (value: JsonValue, depth: number): JsonValue => {
+const copyValue = (value: JsonValue, { depth, members }: Place): JsonValue => {
+  if (--members.left < 0) throw new RangeError('too large');
   if (typeof value !== 'object' || value === null) return value;
-  return Array.isArray(value) ? copyArray(value, depth + 1) : copyObject(value as JsonObject, depth + 1);
+  const place = { depth: depth + 1, members };
+  return Array.isArray(value) ? copyArray(value, place) : copyObject(value as JsonObject, place);
 };
 
-const assertPlain = (value: object, depth: number): void => {
+const assertPlain = (value: object, { depth }: Place): void => {
   if (depth > MAX_JSON_DEPTH) throw new RangeError('nested too deep');
   if ('toJSON' in value && typeof value.toJSON === 'function') throw new TypeError('not plain JSON');
 };

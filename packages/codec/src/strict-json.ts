@@ -26,13 +26,16 @@ export const MAX_JSON_DEPTH = 32;
  * Reads a text as strict JSON (see the head of this file). Never throws; everything it refuses is a `problem` with its
  * place.
  */
-export const parseStrictJson = (text: string): StrictJsonResult => read(new Reader(text, false));
+export const parseStrictJson = (text: string): StrictJsonResult =>
+  read(new Reader(text, false, MAX_JSON_DEPTH));
 
 /**
  * The same for texts whose authors may use numbers that we do not read, such as a latitude: numbers have any form of RFC
- * 8259, and one that strict JSON refuses reads as null, which no number that matters is.
+ * 8259, and one that strict JSON refuses reads as null, which no number that matters is. `around`: how deep such texts may
+ * stand in this one, each of which may be as deep as a text of its own.
  */
-export const parseJsonOfAnyNumbers = (text: string): StrictJsonResult => read(new Reader(text, true));
+export const parseJsonOfAnyNumbers = (text: string, around = 0): StrictJsonResult =>
+  read(new Reader(text, true, MAX_JSON_DEPTH + around));
 
 const read = (reader: Reader): StrictJsonResult => {
   const value = reader.document();
@@ -59,11 +62,13 @@ class Reader {
   offset = 0;
   readonly #text: string;
   readonly #takesAnyNumber: boolean;
+  readonly #maxDepth: number;
   #depth = 0;
 
-  constructor(text: string, takesAnyNumber: boolean) {
+  constructor(text: string, takesAnyNumber: boolean, maxDepth: number) {
     this.#text = text;
     this.#takesAnyNumber = takesAnyNumber;
+    this.#maxDepth = maxDepth;
   }
 
   document(): JsonValue | undefined {
@@ -129,7 +134,7 @@ class Reader {
 
   /** Steps inside a container, to its first item or its end. */
   #open(): boolean {
-    if (this.#depth >= MAX_JSON_DEPTH) {
+    if (this.#depth >= this.#maxDepth) {
       this.#fail('nested too deep');
       return false;
     }

@@ -1,53 +1,56 @@
 /** The only copy of a private key is on disk before the set names it, whatever fails after that. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { findKeyFile, keySourcesOf, replaceFile } from './key-files.ts';
 
-/** What was asked of the file system, in order. */
-const asked = vi.hoisted((): string[] => []);
-vi.mock('node:fs', async (importOriginal) => {
-  const fs = await importOriginal<typeof import('node:fs')>();
-  const opened = new Map<number, string>();
-  return {
-    ...fs,
-    openSync: (path: string, ...more: [number]) => {
-      const file = fs.openSync(path, ...more);
-      opened.set(file, path);
-      return file;
-    },
-    fsyncSync: (file: number) => {
-      asked.push(`flush ${opened.get(file)}`);
-      fs.fsyncSync(file);
-    },
-    writeFileSync: (path: string, text: string, options?: { flush?: boolean }) => {
-      asked.push(`write ${path}${options?.flush === true ? ', flushed' : ''}`);
-      fs.writeFileSync(path, text, options);
-    },
-    renameSync: (from: string, to: string) => {
-      asked.push(`rename ${from} to ${to}`);
-      fs.renameSync(from, to);
-    },
-  };
-});
+/** What `work` asks of the file system, in order. */
+const askedBy = (work: () => void): readonly string[] => {
+  const opened = new Map<number, unknown>();
+  const asked: string[] = [];
+  const { openSync, fsyncSync, renameSync } = fs;
+  vi.spyOn(fs, 'openSync').mockImplementation((path, ...more) => {
+    const file = openSync(path, ...more);
+    opened.set(file, path);
+    return file;
+  });
+  vi.spyOn(fs, 'fsyncSync').mockImplementation((file) => {
+    asked.push(`flush ${opened.get(file)}`);
+    fsyncSync(file);
+  });
+  vi.spyOn(fs, 'renameSync').mockImplementation((from, to) => {
+    asked.push(`rename to ${to}`);
+    renameSync(from, to);
+  });
+  syncBuiltinESMExports();
+  try {
+    work();
+  } finally {
+    vi.restoreAllMocks();
+    syncBuiltinESMExports();
+  }
+  return asked;
+};
 
 it('a secret and a set are flushed with their names, the secret first', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-key-files-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = fs.mkdtempSync(join(tmpdir(), 'svc-key-files-'));
+  onTestFinished(() => fs.rmSync(folder, { recursive: true }));
   const set = findKeyFile('receipt', { dataDir: folder });
-  writeFileSync(set.path, 'old', { mode: 0o600 });
-  asked.length = 0;
+  fs.writeFileSync(set.path, 'old', { mode: 0o600 });
   const secret = join(folder, 'receipt-1.pem');
-  keySourcesOf(set, { keyPassphrasePath: null, pkcs11PinPath: null }, () => {}).writeSecret(secret, 'secret');
-  replaceFile(set.path, 'new');
-  const draft = expect.stringMatching(new RegExp(`^write .*${basename(set.path)}.*, flushed$`));
+  const { writeSecret } = keySourcesOf(set, { keyPassphrasePath: null, pkcs11PinPath: null }, () => {});
+  const asked = askedBy(() => {
+    writeSecret(secret, 'secret');
+    replaceFile(set.path, 'new');
+  });
   expect(asked).toEqual([
-    `write ${secret}, flushed`,
+    `flush ${secret}`,
     `flush ${folder}`,
-    draft,
-    expect.stringMatching(/^rename .* to .*receipt-keys\.json$/),
+    expect.stringMatching(/^flush .*receipt-keys\.json\..*\.new$/),
+    `rename to ${set.path}`,
     `flush ${folder}`,
   ]);
-  expect([secret, set.path].map((path) => readFileSync(path, 'utf8'))).toEqual(['secret', 'new']);
+  expect([secret, set.path].map((path) => fs.readFileSync(path, 'utf8'))).toEqual(['secret', 'new']);
 });

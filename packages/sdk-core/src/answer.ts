@@ -31,6 +31,9 @@ export interface Failure {
 /** More than any answer of the interface but the list of an Agent's revoked Grants. */
 export const MAX_RESPONSE_BYTES = 1_048_576;
 
+/** On a page of the directory: the page, its list, the entry. */
+const DOCUMENT_STANDS_DEEP = 3;
+
 interface Expected {
   readonly mayBePending?: boolean;
   readonly hasDocuments?: boolean;
@@ -45,7 +48,7 @@ export function readAnswer(
   const requestId = response.headers.get('svc-request-id');
   const { status } = response;
   if (text === null) return badResponse('not UTF-8, or too long', status, requestId);
-  const json = hasDocuments ? parseJsonOfAnyNumbers(text) : parseStrictJson(text);
+  const json = hasDocuments ? parseJsonOfAnyNumbers(text, DOCUMENT_STANDS_DEEP) : parseStrictJson(text);
   if (status === 200 || status === 201 || (status === 202 && mayBePending)) {
     if (!json.ok) return badResponse(`not strict JSON: ${json.problem}`, status, requestId);
     const isIdempotentReplay = response.headers.get('svc-idempotent-replay') === 'true';

@@ -115,9 +115,10 @@ describe('counts of decisions', () => {
 });
 
 describe('the directory', () => {
-  it('is read to its end although a document of somebody has a fraction in it', async () => {
+  it('is read to its end although a document of somebody has a fraction in it, and is as deep as one may be', async () => {
     const entry = directoryEntryOf('did:web:shop.example');
-    const did_document = { id: entry.did, 'geo:lat': 48.2 };
+    const deep = JSON.parse('['.repeat(31) + ']'.repeat(31)) as unknown;
+    const did_document = { id: entry.did, 'geo:lat': 48.2, deep };
     await using server = await startServer([
       { json: { principals: [{ ...entry, did_document }], next_cursor: null } },
     ]);

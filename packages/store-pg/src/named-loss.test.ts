@@ -5,6 +5,7 @@ import { nativeCrypto } from '@svc/protocol/native';
 import {
   compareLog,
   compromiseKey,
+  disableAgent,
   type FenceStore,
   findLostSpan,
   formatHead,
@@ -238,9 +239,24 @@ describe('a log that is held against a database of which nothing is known to be 
     const logged = readRevocationLog(ofOther);
     expect(await compareLog(depsOf(), logged)).toMatchObject({ open: [] });
     expect(await takeLogged(depsOf(), logged)).toMatchObject({ keys: 0 });
+    const { outside } = await openKnown();
+    const restored = await restore(outside, await nameHourAgo(outside), ofOther);
+    expect(restored.takenAgain).toMatchObject({ keys: 0 });
     expect((await stores.first.principals.find(other.principal.did))?.keys).toMatchObject([
       { state: 'active' },
     ]);
+  });
+
+  it('has nothing to say of an Agent that was ended with its Grants and that nobody had noted', async () => {
+    const { agent } = await insertGrant(world);
+    const principal = world.principal.did;
+    await disableAgent(depsOf(), { caller: SYSTEM, principal, agent, requestId: 'r' });
+    const logged = readRevocationLog(lines);
+    expect(logged.ended.map(({ name }) => name)).toEqual([`agent:${principal} ${agent}`]);
+    expect(await compareLog(depsOf(), logged)).toMatchObject({ open: [] });
+    const later = await insertGrant(world, { agent });
+    expect(await takeLogged(depsOf(), logged)).toMatchObject({ agents: 0, grants: 0 });
+    expect(await stores.first.grants.find(later.id)).toMatchObject({ revocationRecordedAtMs: null });
   });
 
   it('names a DID that is still with whom it was taken from, and leaves it to a person', async () => {

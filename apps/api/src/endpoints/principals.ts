@@ -93,13 +93,18 @@ const textOfDirectoryEntry = async (
   return `${JSON.stringify(before).slice(0, -1)},"did_document":${document},${JSON.stringify(after).slice(1)}`;
 };
 
-/** Digits or an exponent that may be beyond what a double holds. */
-const HUGE_NUMBER = /(?<![0-9])[0-9]{300}|[0-9][eE]\+?0*[0-9]{3}/;
+/** Digits or an exponent that may be beyond what a double holds: 199 digits and `e99` are within it. */
+const HUGE_NUMBER = /(?<![0-9])[0-9]{200}|[0-9][eE]\+?0*[0-9]{3}/;
 
-/** The resolver has read it, whose numbers may be of any form: some readers refuse all of a text with 1e400 in it. */
+/**
+ * The resolver has read it, whose numbers may be of any form: some readers refuse all of a text with 1e400 in it. Written
+ * anew it may be four times as long (1e20 is 21 digits), and is not shown then: a page is as long as its documents were.
+ */
 const textOfDocument = ({ document }: PrincipalRecord): string => {
   if (document === null) return 'null';
-  return HUGE_NUMBER.test(document.body) ? JSON.stringify(JSON.parse(document.body)) : document.body;
+  if (!HUGE_NUMBER.test(document.body)) return document.body;
+  const text = JSON.stringify(JSON.parse(document.body));
+  return text.length > document.body.length ? 'null' : text;
 };
 
 const presentPrincipalCreated = (

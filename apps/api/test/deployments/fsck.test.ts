@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { loadSecrets } from '@svc/config';
 import { type CheckSummary, checkDatabase, type Fault } from '@svc/fsck';
 import { createLogger, type OpenedService, openService, readConfig } from '@svc/process';
+import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
 import { type ObjectStore, type ServiceDeps, signRestoreStatement } from '@svc/service';
 import { daysAgo, insertReceipts, receiptIdsOf, tamper } from '@svc/testkit';
 import { isDeep, sampleOf } from '@svc/testkit/sampled';
@@ -93,6 +94,11 @@ const takeBack = async (): Promise<typeof takenBack> => {
   const { json: me } = await deployment.call('GET', '/api-keys', { key });
   const [{ key_id: revokedKeyId = '' } = {}] = me.keys as readonly { key_id?: string }[];
   await deployment.call('POST', '/agents', { key, body: { did: disabledAgent } });
+  // In no inventory: it is ended with its Grants, and registered afterwards.
+  const { did: unnoted } = agentFromJwk((await generateAgentKey()).privateJwk);
+  await deployment.call('POST', '/grants', { key, body: { agent: unnoted } });
+  expect((await deployment.call('POST', `/agents/${unnoted}/disable`, { key })).status).toBe(200);
+  expect((await deployment.call('POST', '/agents', { key, body: { did: unnoted } })).status).toBe(201);
   const statuses = [];
   for (const path of [
     `/keys/${encodeURIComponent(retiredKid)}/retire`,

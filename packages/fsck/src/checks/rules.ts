@@ -138,7 +138,7 @@ const RULES: readonly Rule[] = [
       'what the audit log says was revoked, disabled, retired or compromised is so, or went with a Principal that was released',
     countSql: `select count(*) from audit_events
       where action in ('grant.revoke', 'key.compromise', 'key.retire', 'agent.disable', 'api_key.revoke')`,
-    // An API key that is gone opens nothing. A name that was released may be claimed again, with keys and Agents of the same names.
+    // An API key that is gone opens nothing, and an Agent may be ended that was in no inventory. A name that was released may be claimed again, with keys and Agents of the same names.
     faultSql: `
       select a.target as "where", 'it is not so, whatever ' || a.action || ' ' || a.event_id || ' says' as problem
       from audit_events a
@@ -151,7 +151,7 @@ const RULES: readonly Rule[] = [
           when 'grant.revoke' then g.revocation_recorded_at is null
           when 'key.compromise' then k.state is distinct from 'compromised'
           when 'key.retire' then coalesce(k.state, 'active') = 'active'
-          when 'agent.disable' then d.disabled_at is null
+          when 'agent.disable' then d.disabled_at is null and d.created_at <= a.occurred_at
           when 'api_key.revoke' then s.key_id is not null and s.revoked_at is null
           else false end
         and not (g.id is null and s.key_id is null and exists (

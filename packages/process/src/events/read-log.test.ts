@@ -51,3 +51,9 @@ it('what is in the log is opened also where there is always more to move', async
   expect((await readLog(deps, GO_ON)).sequenced).toBeGreaterThan(0);
   expect(opened).toEqual(['a']);
 });
+
+it('goes on moving where more was done than was asked for: a step for everyone counts too', async () => {
+  const steps = [2_000, 1_500, 3];
+  const { deps } = depsOf({ sequence: async () => steps.shift() ?? 0 }, []);
+  expect(await readLog(deps, GO_ON)).toMatchObject({ sequenced: 3_503 });
+});

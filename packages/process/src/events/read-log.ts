@@ -36,7 +36,7 @@ export const readLog = async (deps: ReadLogDeps, stop: AbortSignal): Promise<Rea
 const moveEvents = async ({ events }: ReadLogDeps, stop: AbortSignal): Promise<number> => {
   const endsMs = performance.now() + MOVED_FOR_MS;
   let sequenced = 0;
-  for (let moved = SEQUENCED_AT_ONCE; moved === SEQUENCED_AT_ONCE; sequenced += moved) {
+  for (let moved = SEQUENCED_AT_ONCE; moved >= SEQUENCED_AT_ONCE; sequenced += moved) {
     if (stop.aborted || performance.now() >= endsMs) break;
     moved = await events.sequence(SEQUENCED_AT_ONCE);
   }

@@ -5,7 +5,15 @@
 import type { ApiKeyId } from '@svc/protocol';
 import { isReleasable } from '../claims/release.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { type EndedAgain, endAgain, isToCompromise, isToEndAgain, withoutOlderPauses } from './end-again.ts';
+import {
+  compromisedWithoutMore,
+  type EndedAgain,
+  endAgain,
+  isToCompromise,
+  isToEndAgain,
+  withoutOlderPauses,
+} from './end-again.ts';
+import type { FenceRecord } from './fence-records.ts';
 import type { LoggedHandOver, LoggedRevocations } from './read-log.ts';
 import { revokeAgain, standingOf } from './revoke-again.ts';
 
@@ -21,10 +29,9 @@ export interface LogDifference {
 /** `onProgress` is told now and then how many were looked at. Changes nothing. */
 export const compareLog = async (
   deps: ServiceDeps,
-  log: LoggedRevocations,
+  logged: LoggedRevocations,
   onProgress: (looked: number) => void = () => {},
 ): Promise<LogDifference> => {
-  const logged = withoutNamedTwice(log);
   const open: string[] = [];
   let [looked, unknownGrants] = [0, 0];
   const look = (name: string, isOpen: boolean) => {
@@ -36,7 +43,7 @@ export const compareLog = async (
     if (standing === 'unknown') unknownGrants += 1;
     look(`grant:${id}`, standing === 'in force');
   }
-  for (const [kid, principal] of logged.compromisedKeys)
+  for (const [kid, principal] of compromisedWithoutMore(logged))
     look(`key:${kid}`, await isToCompromise(deps, principal, kid));
   for (const id of logged.apiKeys) look(`api-key:${id}`, await isLiveKey(deps, id));
   for (const one of withoutOlderPauses(logged.ended)) look(one.name, await isToEndAgain(deps, one));
@@ -46,19 +53,14 @@ export const compareLog = async (
 /** Does what `compareLog` finds open. Safe to repeat. */
 export const takeLogged = async (
   deps: ServiceDeps,
-  log: LoggedRevocations,
+  logged: LoggedRevocations,
 ): Promise<{ readonly grants: number } & EndedAgain> => {
-  const logged = withoutNamedTwice(log);
   const sinceMs = await deps.store.now();
   const grants = await revokeAgain(deps, { lists: [], revoked: [] }, logged, sinceMs);
-  return { grants, ...(await endAgain(deps, logged.ended, logged)) };
-};
-
-/** Most lines about a compromised key say of which registration it was, and whoever registered the DID since keeps theirs. */
-const withoutNamedTwice = (logged: LoggedRevocations): LoggedRevocations => {
-  const ended = new Set(logged.ended.map(({ name }) => name));
-  const others = [...logged.compromisedKeys].filter(([kid]) => !ended.has(`key:${kid}`));
-  return { ...logged, compromisedKeys: new Map(others) };
+  const ended: FenceRecord[] = [];
+  for (const one of logged.ended)
+    if (!one.name.startsWith('agent:') || (await isToEndAgain(deps, one))) ended.push(one);
+  return { grants, ...(await endAgain(deps, ended, logged)) };
 };
 
 const isLiveKey = async ({ store }: ServiceDeps, id: string): Promise<boolean> =>

@@ -54,18 +54,28 @@ export const endAgain = async (
     if (what === 'pause' && (await pauseAgain(deps, kept))) counts.pauses += 1;
     if (what === 'service-key' && (await endServiceKey(deps, of, kept))) serviceKeys.push(of);
   }
-  for (const [kid, principal] of logged.compromisedKeys)
+  for (const [kid, principal] of compromisedWithoutMore(logged))
     count(kid, await moveKey(deps, principal, kid, 'compromised'));
   for (const keyId of logged.apiKeys) if (await deps.store.restores.revokeApiKey(keyId)) counts.apiKeys += 1;
   const stillUnknown = await listUnknownKeys(deps, unknownKeys);
   return { ...counts, serviceKeys, unknownKeys: stillUnknown };
 };
 
+/**
+ * Kids with the Principal of each, of lines that say no more. Most say of which registration the key was, and stand in `ended`:
+ * whoever claimed a DID and was released ended none of the keys that its owner has.
+ */
+export const compromisedWithoutMore = ({ compromisedKeys, ended }: LoggedRevocations) => {
+  const named = new Set(ended.map(({ name }) => name));
+  return [...compromisedKeys].filter(([kid]) => !named.has(`key:${kid}`));
+};
+
 /** Whether a line of the log says of something that it has ended, and it has not here. Changes nothing. */
 export const isToEndAgain = async (deps: ServiceDeps, { name, kept }: FenceRecord): Promise<boolean> => {
   const [what, of] = splitName(name);
   if (what === 'key') return isKeyToEnd(deps, of, kept);
-  if (what === 'agent') return isAgentToEnd(deps, kept);
+  // One that nobody had noted is not here either after it was ended with its Grants, which are looked at by their ids.
+  if (what === 'agent') return (await findAgent(deps, kept)) !== null && (await isAgentToEnd(deps, kept));
   if (what === 'entitlement') return isPushLater(deps, of as OrgId, kept);
   return what === 'pause' && isToPauseAgain(deps, kept);
 };
@@ -154,9 +164,12 @@ const isKeyToEnd = async (deps: ServiceDeps, kid: string, kept: JsonObject): Pro
   return key.state !== kept.state && key.state !== 'compromised';
 };
 
+const findAgent = ({ store }: Pick<ServiceDeps, 'store'>, { principal, agent }: JsonObject) =>
+  store.agents.find(principal as DidWeb, agent as DidKey);
+
 const isAgentToEnd = async (deps: ServiceDeps, kept: JsonObject): Promise<boolean> => {
   if (!(await isStillRegistered(deps, kept))) return false;
-  const here = await deps.store.agents.find(kept.principal as DidWeb, kept.agent as DidKey);
+  const here = await findAgent(deps, kept);
   return here === null || here.disabledAtMs === null;
 };
 
@@ -164,8 +177,8 @@ const isAgentToEnd = async (deps: ServiceDeps, kept: JsonObject): Promise<boolea
 const endAgent = async (deps: ServiceDeps, kept: JsonObject): Promise<boolean> => {
   if (!(await isAgentToEnd(deps, kept))) return false;
   const [principal, agent] = [kept.principal as DidWeb, kept.agent as DidKey];
-  const here = await deps.store.agents.find(principal, agent);
-  if (here === null) await deps.store.transaction((tx) => tx.agents.insert(principal, agent));
+  if ((await findAgent(deps, kept)) === null)
+    await deps.store.transaction((tx) => tx.agents.insert(principal, agent));
   await disableAgent(deps, { caller: SYSTEM, principal, agent, requestId: REQUEST_ID });
   return true;
 };

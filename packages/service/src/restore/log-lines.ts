@@ -2,7 +2,7 @@
  * Lines of the service as a log has them that comes back from wherever it was shipped: as they were written, behind what a
  * shipper puts before them, or inside its own objects; long ones in several parts.
  */
-import { isJsonObject, type JsonObject, parseStrictJson } from '@svc/protocol';
+import { isJsonObject, type JsonObject, parseJsonOfAnyNumbers } from '@svc/protocol';
 
 /** Docker's json-file; `journalctl -o json`; what others call it. */
 const WRAPPED_IN = ['log', 'MESSAGE', 'message', 'line'] as const;
@@ -47,8 +47,10 @@ export class LogLines {
       };
     const text = `${this.#begun.get(held.stream) ?? ''}${held.text}`;
     this.#begun.delete(held.stream);
-    const json = findLine(text);
-    if (json !== null) return { kind: 'line', json };
+    const found = findLine(text);
+    // A line whose end never came, as where the process was killed, with the next one behind it.
+    if (found !== null && MARK.test(found.before)) return CUT_OFF;
+    if (found !== null) return { kind: 'line', json: found.object };
     if (!held.isPart || text.length > MAX_CHARS) return without(`${text}\n${raw}`);
     this.#begun.set(held.stream, text);
     return { kind: 'part' };
@@ -60,17 +62,19 @@ export class LogLines {
   }
 }
 
-const without = (text: string): LogLine =>
-  MARK.test(text)
-    ? { kind: 'fault', why: 'a revocation that is cut off, or of which a part is in another file' }
-    : { kind: 'other' };
+const CUT_OFF: LogLine = {
+  kind: 'fault',
+  why: 'a revocation that is cut off, or of which a part is in another file',
+};
+
+const without = (text: string): LogLine => (MARK.test(text) ? CUT_OFF : { kind: 'other' });
 
 /** Null: the text was left out. */
 const unwrap = (raw: string): Held | null => {
   const [, stream, part, rest] = CRI_LINE.exec(raw) ?? [];
   if (stream !== undefined) return { stream, text: rest ?? '', isPart: part === 'P' };
-  const object = findObject(raw, (one) => isLine(one) || WRAPPED_IN.some((name) => name in one));
-  if (object === null || isLine(object)) return { stream: '', text: raw, isPart: false };
+  const object = findObject(raw, (one) => isLine(one) || WRAPPED_IN.some((name) => name in one))?.object;
+  if (object === undefined || isLine(object)) return { stream: '', text: raw, isPart: false };
   if (object.MESSAGE === null) return null;
   const text = textOf(WRAPPED_IN.map((name) => object[name]).find((one) => one !== undefined));
   // Docker writes the end of a line with it.
@@ -87,17 +91,26 @@ const textOf = (value: JsonObject[string] | undefined): string => {
 const isLine = ({ msg }: JsonObject): boolean => typeof msg === 'string';
 
 /** A shipper may call its own text `msg` too. */
-const findLine = (text: string): JsonObject | null => {
-  const object = findObject(text, isLine);
-  return object === null ? null : (findObject(String(object.msg), isLine) ?? object);
+const findLine = (text: string): Found | null => {
+  const found = findObject(text, isLine);
+  if (found === null) return null;
+  const inner = findObject(String(found.object.msg), isLine);
+  return inner === null ? found : { ...found, object: inner.object };
 };
 
-/** The first that reaches from a brace to the end: what stands before it may have braces too. */
-const findObject = (text: string, isMeant: (object: JsonObject) => boolean): JsonObject | null => {
+interface Found {
+  readonly object: JsonObject;
+  /** What stands before it. */
+  readonly before: string;
+}
+
+/** The first that reaches from a brace to the end: what stands before it may have braces too, and requests have fractions. */
+const findObject = (text: string, isMeant: (object: JsonObject) => boolean): Found | null => {
   let start = text.indexOf('{');
   for (let tries = 0; start !== -1 && tries < MAX_BRACES; tries++) {
-    const json = parseStrictJson(text.slice(start).trim());
-    if (json.ok && isJsonObject(json.value) && isMeant(json.value)) return json.value;
+    const json = parseJsonOfAnyNumbers(text.slice(start).trim());
+    if (json.ok && isJsonObject(json.value) && isMeant(json.value))
+      return { object: json.value, before: text.slice(0, start) };
     start = text.indexOf('{', start + 1);
   }
   return null;

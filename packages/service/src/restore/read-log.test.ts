@@ -136,3 +136,23 @@ it('of a file it is said how many lines are of the service: none where it is ano
   const others = ['', '{"a":1}', '\u001f\u008b\u0008\u0000', docker('starting\n'), docker('no end')];
   expect(read(others)).toEqual({ lines: 0, revocations: 0, fault: null, grants: [] });
 });
+
+/** As the API writes it: how long a request took has a fraction. */
+const request = JSON.stringify({ level: 30, time: 1, route: 'verify', durationMs: 12.345, msg: 'request' });
+
+it('a file of requests alone is of the service', () => {
+  expect(read([request, request])).toMatchObject({ lines: 2, revocations: 0, fault: null });
+});
+
+it('a revocation is read behind a hundred requests whose ends of lines a shipper left away, and beside its own fractions', () => {
+  const shipped = [...Array.from({ length: 100 }, () => request), known].map((one) => docker(one));
+  expect(read(shipped)).toMatchObject(ALL_READ);
+  expect(read([JSON.stringify({ date: 1_764_000_000.123_456, log: `${known}\n` })])).toMatchObject(ALL_READ);
+});
+
+it.each([
+  ['parts of a container', [docker(head), docker(`${request}\n`)]],
+  ['a file', [head + request]],
+])('a revocation that breaks off in %s is a fault, although the next line stands behind it', (_, cut) => {
+  expect(read(cut)).toMatchObject({ revocations: 0, fault: expect.stringContaining('cut off') });
+});

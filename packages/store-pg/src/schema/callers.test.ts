@@ -10,6 +10,7 @@ const read = (path: string) => readFileSync(`${root}${path}`, 'utf8');
 /** Those that the last release calls, beside whose nodes this version runs. */
 const OF_THE_LAST_RELEASE = [
   'svc_sequence_events',
+  'svc_subscriptions_behind',
   'svc_take_deliveries',
   'svc_take_due',
   'svc_take_to_send',

@@ -118,13 +118,16 @@ export async function insertStatusList(
   return url;
 }
 
-export async function insertGrant({ store, principal, listUrl }: World): Promise<GrantRecord> {
+export async function insertGrant(
+  { store, principal, listUrl }: World,
+  { agent = newAgent() }: Partial<Pick<GrantRecord, 'agent'>> = {},
+): Promise<GrantRecord> {
   const taken = await store.statusLists.takeOrdinal(principal.did);
   if (taken === null) throw new Error('the list is full');
   return store.grants.insert({
     id: newGrantId(),
     principal: principal.did,
-    agent: newAgent(),
+    agent,
     statusListUrl: listUrl,
     statusIndex: taken.ordinal,
   });
