@@ -219,7 +219,8 @@ describe('whose turn it is', () => {
 
   it('runs that a former version started are of their accounts', async () => {
     await insertOf('org_many', 3);
-    await sql.query('update conformance_runs set org = null');
+    // Times are of milliseconds, and whoever came later is to have come later.
+    await sql.query(`update conformance_runs set org = null, created_at = created_at - interval '1 second'`);
     await insertOf('org_one', 1);
     await taken('first');
     expect((await takeOrgs(3)).at(-1)).toBe('org_one');

@@ -23,12 +23,25 @@ beforeEach(async () => {
 
 const TYPES: readonly EventType[] = ['decision.deny', 'checkpoint.published'];
 const want = (audience = rp) => insertSubscription(stores.first, audience, TYPES);
-const tell = (audience: string, count = 1) =>
+/** Until no transaction that was under way anywhere on the server keeps it from being moved. */
+const tell = async (audience: string, count = 1) => {
+  await emit(audience, count);
+  await untilMovable(stores.url);
+};
+const emit = (audience: string, count: number) =>
   runSql(stores.url, `select svc_emit_to(array[$1], $2, null, svc_now(), '{}') from generate_series(1, $3)`, [
     audience,
     audience === 'everyone' ? 'checkpoint.published' : 'decision.deny',
     count,
   ]);
+const untilMovable = (url: string) =>
+  expect
+    .poll(
+      () =>
+        runSql(url, 'select from event_outbox where xid >= pg_snapshot_xmin(pg_current_snapshot()) limit 1'),
+      { timeout: 50_000 },
+    )
+    .toEqual([]);
 const move = () => sequenceAll(stores.url, stores.second);
 const open = ({ subscriptionId }: EventSubscriptionRecord, window = 1_000) =>
   stores.first.events.open(subscriptionId, window);
@@ -225,6 +238,7 @@ describe('is behind', () => {
       try {
         const mine = await insertSubscription(store, rp, TYPES);
         await runSql(former, `select svc_emit_to(array[$1], 'decision.deny', null, svc_now(), '{}')`, [rp]);
+        await untilMovable(former);
         await store.events.sequence(1_000);
         await migrate(former);
         await store.events.sequence(1_000);
@@ -326,11 +340,11 @@ describe('what is told while deliveries are opened is not lost', () => {
       (id: string) => stores.first.events.enable(id),
       (id: string) => stores.first.events.enable(id),
       (id: string) => stores.first.events.readAgain(id, 1),
-      () => tell('everyone'),
-      () => tell(rp, 2),
-      () => tell(rp, 5),
-      () => tell(other),
-      (id: string) => tell(`subscription ${id}`),
+      () => emit('everyone', 1),
+      () => emit(rp, 2),
+      () => emit(rp, 5),
+      () => emit(other, 1),
+      (id: string) => emit(`subscription ${id}`, 1),
       () => runSql(stores.url, `update event_deliveries set state = 'delivered' where state = 'waiting'`),
       () => runSql(stores.url, KILL),
     ];
@@ -345,8 +359,12 @@ describe('what is told while deliveries are opened is not lost', () => {
     await move();
     while ((await stores.first.events.sequence(1_000)) > 0);
     expect(await unnoted()).toEqual([]);
-    await openBehind(stores.first, 1_000_000);
-    expect(await behind()).toEqual([]);
+    // A call that has opened some leaves the note to the next one, which finds nothing left.
+    const left = async () => {
+      await openBehind(stores.first, 1_000_000);
+      return behind();
+    };
+    await expect.poll(left, { timeout: 20_000 }).toEqual([]);
     const missed = await runSql(
       stores.url,
       `select s.subscription_id, l.position from event_subscriptions s, event_log l
