@@ -181,6 +181,12 @@ export const tamperings: readonly Tampering[] = [
   takenBack('an API key that was revoked', 'api_keys', 'revoked_at', ({ revokedKeyId }) => revokedKeyId),
   takenBack('an Agent that was disabled', 'agents', 'disabled_at', ({ disabledAgent }) => disabledAgent),
   {
+    what: 'an Agent that was disabled gone, so that it may be registered anew',
+    found: ['acts', ({ disabledAgent }) => disabledAgent],
+    change: `create table saved as select * from agents where disabled_at is not null; delete from agents where disabled_at is not null`,
+    undo: `insert into agents select * from saved; drop table saved`,
+  },
+  {
     what: 'a key that was retired in force again',
     found: ['acts', ({ retiredKid }) => retiredKid],
     change: `create table saved as select * from principal_keys where state = 'retired';

@@ -151,7 +151,10 @@ const RULES: readonly Rule[] = [
           when 'grant.revoke' then g.revocation_recorded_at is null
           when 'key.compromise' then k.state is distinct from 'compromised'
           when 'key.retire' then coalesce(k.state, 'active') = 'active'
-          when 'agent.disable' then d.disabled_at is null and d.created_at <= a.occurred_at
+          when 'agent.disable' then d.disabled_at is null and (d.created_at <= a.occurred_at or d.did is null and exists (
+            select from audit_events e
+            where e.action = 'agent.register' and e.target = a.target and e.occurred_at <= a.occurred_at
+              and e.details ->> 'principal' = a.details ->> 'principal'))
           when 'api_key.revoke' then s.key_id is not null and s.revoked_at is null
           else false end
         and not (g.id is null and s.key_id is null and exists (
