@@ -149,6 +149,34 @@ it('runs are removed 30 days after their end, some at a time', async () => {
   expect(await stores.first.conformanceRuns.removeOld(100, Date.now())).toBe(0);
 });
 
+it('of newcomers the latest 1,000 are kept, each for an hour, and those of others whatever newcomers do', async () => {
+  const fill = (count: number, isNewcomer: boolean, minutesAgo: number) =>
+    sql.query(
+      `insert into conformance_runs (run_id, account, key_id, endpoint, vectors_sha256, conformance_version, org, is_newcomer,
+          status, finished_at)
+        select 'cfr_' || gen_random_uuid(), 'rp ' || i, 'key', 'https://engine.example/', 'sha256:' || repeat('0', 64), '1.0.0',
+          'org ' || i, $2, 'failed', now() - make_interval(mins => $3, secs => i / 1000.0)
+        from generate_series(1, $1) as i`,
+      [count, isNewcomer, minutesAgo],
+    );
+  const { conformanceRuns } = stores.first;
+  await fill(5, false, 10_000);
+  await fill(1_000, true, 120);
+  expect(await conformanceRuns.removeOld(100, Date.now())).toBe(0);
+  await fill(30, true, 30);
+  expect(await conformanceRuns.removeOld(20, Date.now())).toBe(20);
+  expect(await conformanceRuns.removeOld(100, Date.now())).toBe(10);
+  await fill(1_500, true, 10);
+  expect(await conformanceRuns.removeOld(2_000, Date.now())).toBe(970);
+  const { rows } = await sql.query(
+    'select is_newcomer, count(*)::integer as kept from conformance_runs group by is_newcomer order by 1',
+  );
+  expect(rows).toEqual([
+    { is_newcomer: false, kept: 5 },
+    { is_newcomer: true, kept: 1_530 },
+  ]);
+});
+
 it("a database's clock that is ahead ends no run and removes none before their time", async () => {
   const { conformanceRuns } = stores.first;
   const waiting = await conformanceRuns.insert(newRun('rp a'));

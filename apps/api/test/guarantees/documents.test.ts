@@ -1,7 +1,7 @@
 /** What docs/ and the README say in tables, examples and links is what the code does and what is there. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { VARIABLES } from '@svc/config';
+import { RUNNER_VARIABLES, VARIABLES, WORKER_VARIABLES } from '@svc/config';
 import { ERROR_STATUS } from '@svc/contract';
 import {
   CHECKS,
@@ -31,6 +31,18 @@ const rows = (text: string, first: RegExp): string[][] =>
         .map((cell) => cell.trim().replaceAll('`', '').replaceAll('\\', '')),
     )
     .filter(([cell = '']) => first.test(cell));
+
+it('the variables that protocol §14 gives to the runner and to the worker are theirs', () => {
+  const namedIn = (from: string, to: string): (string | undefined)[] => {
+    const [, after = ''] = protocol.split(from);
+    const [sentence = ''] = after.split(to);
+    return [...sentence.matchAll(/`([A-Z0-9_]+)`/g)].map(([, name]) => name);
+  };
+  const ofRunner = namedIn('The conformance runner reads', 'and no other');
+  expect([...new Set(ofRunner)].toSorted()).toEqual([...RUNNER_VARIABLES].toSorted());
+  const others = namedIn('The worker reads the\nsame and', 'and no other');
+  expect([...others, ...RUNNER_VARIABLES].toSorted()).toEqual([...WORKER_VARIABLES].toSorted());
+});
 
 it('the table of checks is the engine’s', () => {
   const expected = CHECKS.map(({ id, requires, title, reasons, cites }, i) => [

@@ -77,6 +77,9 @@ export interface ConformanceRunRepository {
   finish(run: TakenRun, ended: EndedRun): Promise<boolean>;
   /** Ends as `error` what by `nowMs` lost its runner, or found none within a quarter of an hour. Answers how many. */
   endInterrupted(nowMs: number): Promise<number>;
-  /** Removes the next runs that ended more than 30 days before `nowMs`, at most `limit` of them. Answers how many. */
+  /**
+   * Removes the next runs that ended more than 30 days before `nowMs`, and of newcomers those beyond the latest 1,000 that
+   * ended more than an hour before it, at most `limit` of them. Answers how many.
+   */
   removeOld(limit: number, nowMs: number): Promise<number>;
 }

@@ -14,6 +14,10 @@ import { nextRunSql } from './conformance-turns.ts';
 const LEASE = `interval '15 seconds'`;
 const WAITING_AT_MOST = `interval '15 minutes'`;
 const KEPT = `interval '30 days'`;
+/** As long as starts of a key are counted. */
+const KEPT_AT_LEAST = `interval '1 hour'`;
+/** Of all newcomers together. A report has up to 1 MiB, and who signs up without end must not fill the disk with them. */
+const KEPT_OF_NEWCOMERS = 1_000;
 
 const columns = `run_id as "runId", account, endpoint, status, created_at as "createdAtMs",
   finished_at as "finishedAtMs", requests, vectors_sha256 as "sha256", conformance_version as "conformanceVersion",
@@ -68,7 +72,11 @@ const endInterruptedSql = `
 
 const removeOldSql = `
   delete from conformance_runs where run_id = any (array(
-    select run_id from conformance_runs where finished_at < ${earlier('$2')} - ${KEPT}
+    select run_id from conformance_runs
+    where finished_at < ${earlier('$2')} - ${KEPT}
+      or (is_newcomer and finished_at < ${earlier('$2')} - ${KEPT_AT_LEAST} and finished_at < (
+        select finished_at from conformance_runs where is_newcomer and finished_at is not null
+        order by finished_at desc offset ${KEPT_OF_NEWCOMERS - 1} limit 1))
     order by finished_at limit $1 for update skip locked))
   returning 1`;
 
