@@ -98,7 +98,7 @@ const describe = (
   `database        ${instant(databaseMs)}`,
   `this machine    ${instant(nowMs)}`,
   `mark            ${instant(markMs)}`,
-  `last Receipt    ${instant(lastReceiptMs)}`,
+  `last Receipt    ${lastReceiptMs === null ? 'none in the database' : instant(lastReceiptMs)}`,
   `sealed until    ${instant(sealedUntilMs)}`,
   ...(quarantinedUntilMs === null ? [] : [`decisions from  ${instant(quarantinedUntilMs)}`]),
 ];

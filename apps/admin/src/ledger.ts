@@ -10,12 +10,11 @@ import {
   packNamedDay,
   parseColdDay,
   proveDay,
+  workOf,
 } from '@svc/cold-ledger';
 import type { Environment } from '@svc/config';
-import { assertAnswers, openObjects } from '@svc/object-store';
-import { readConfig } from '@svc/process';
 import { DAY_MS } from '@svc/protocol';
-import type { Day, DayState } from '@svc/service';
+import { type Day, type DayState, messageOf, type Store } from '@svc/service';
 import { unpackDay } from '@svc/store-pg';
 import { isDay } from '@svc/transparency';
 import { type Command, databaseUrlFrom } from './command.ts';
@@ -54,12 +53,12 @@ export const ledgerPackCommand: Command = {
     day: { ...dayOption, text: 'packs this day alone, whatever its age; it leaves with the next round' },
   },
   notes: [
-    'A day must be closed, counted, and found intact within 36 hours. One that was brought back is packed again only so, as the owner of the tables.',
+    `A day must be closed, counted, and found intact within 36 hours. One that was brought back is packed again only so, as the owner of the tables.
+With the SVC_COLD…, SVC_HOT_DAYS and SVC_COLD_GRACE_DAYS of the worker: in production the last two must be set.`,
   ],
-  run: ({ day }, env) =>
-    withPacking(env, async (packing) => {
-      const stop = new AbortController().signal;
-      await makeFirstFolder(packing, env);
+  run: async ({ day }, env) => {
+    if (day === undefined) assertDaysSet(env, ['SVC_HOT_DAYS', 'SVC_COLD_GRACE_DAYS']);
+    return asPacker(env, async (packing, stop) => {
       if (day === undefined) {
         const done = Object.entries(await packDays(packing, stop));
         console.log(done.map(([what, count]) => `${count} ${what}`).join(', '));
@@ -68,41 +67,73 @@ export const ledgerPackCommand: Command = {
       const outcome = await packNamedDay(packing, dayOf(day), stop);
       console.log(`${day} is ${outcome}.`);
       return outcome === 'packed' ? 0 : 1;
-    }),
+    });
+  },
 };
 
 export const ledgerUnpackCommand: Command = {
   name: 'ledger unpack',
   operand: 'DAY',
   gist: 'Brings a packed day back into the ledger, proven against its roots; it is not packed again by itself',
-  options: {},
+  options: {
+    from: {
+      value: 'SOURCE',
+      text: 'kept or objects, where the two differ: what is kept beside the ledger, or what is in the store',
+    },
+  },
   notes: [
-    `From what is kept beside the ledger, or else from its objects, which stay. All in one transaction, which the service may be at work
-beside. As the owner of the tables.`,
+    `From what is kept beside the ledger, or else from its objects, which stay. Where both are there they are compared, column by column; where
+they differ --from says which is right. All in one transaction, which the service may be at work beside. As the owner of the tables.`,
   ],
-  run: (_, env, operand) =>
-    withPacking(env, async ({ crypto, identity, objects }) => {
+  run: ({ from: wanted }, env, operand) =>
+    withPacking(env, async (packing) => {
       const day = dayOf(operand);
-      const read = manifestReader(identity, crypto);
-      const open = (manifest: string) => new ColdDayReader(objects, read(manifest));
-      const from = await unpackDay({ databaseUrl: databaseUrlFrom(env), day, open });
-      console.log(`${day} is in the ledger again, ${CAME_FROM[from]}.`);
+      if (wanted !== undefined && wanted !== 'kept' && wanted !== 'objects')
+        throw new UsageError(`--from is kept or objects, not ${String(wanted)}`);
+      const read = manifestReader(packing.identity, packing.crypto);
+      const compared =
+        wanted === undefined ? await compareKept(packing, day) : 'not compared with its objects';
+      const open = (manifest: string) => new ColdDayReader(packing.objects, read(manifest));
+      const from = await unpackDay({
+        databaseUrl: databaseUrlFrom(env),
+        day,
+        open,
+        isKeptLeft: wanted === 'objects',
+      });
+      const came = {
+        ledger: 'which it had not left yet',
+        kept: `from what was kept beside it, ${compared}`,
+        objects: 'from its objects',
+      };
+      console.log(`${day} is in the ledger again, ${came[from]}.`);
       return 0;
     }),
 };
 
-const CAME_FROM = {
-  ledger: 'which it had not left yet',
-  kept: 'from what was kept beside it: its Receipts are those that were published, the columns that lists show were not compared with its objects',
-  objects: 'from its objects',
-} as const;
+/** Throws where what is kept of a day differs from its objects: its roots cover what is signed, and not what lists show. */
+const compareKept = async (packing: PackDaysDeps, day: Day): Promise<string> => {
+  const stop = new AbortController().signal;
+  const recorded = await packing.store.coldDays.findManifest(day);
+  if (recorded === null || (await packing.store.coldDays.findPlace(day)) !== 'kept') return 'not compared';
+  let differing: string | null;
+  try {
+    const manifest = manifestReader(packing.identity, packing.crypto)(recorded.manifest);
+    differing = await workOf(packing).findLoss(manifest, stop);
+  } catch (error) {
+    return `not compared with its objects (${messageOf(error)})`;
+  }
+  if (differing === null) return 'the same in every column as its objects';
+  throw new UsageError(
+    `${day}: what is kept differs from its objects, in ${differing}. Find out which of them is right; then --from kept or --from objects`,
+  );
+};
 
 export const ledgerVerifyCommand: Command = {
   name: 'ledger verify',
   gist: 'Reads packed days from their objects and proves them against what was published; the exit code is 1 if one differs',
   options: { day: dayOption },
   notes: [
-    'What was found is noted, as the worker does once a month for each day whose objects are the only copy.',
+    'What was found is noted, as the worker does once a month for each cold day. What is kept beside the ledger is compared too, column by column.',
   ],
   run: ({ day }, env) =>
     withPacking(env, async (packing) => {
@@ -119,7 +150,7 @@ export const ledgerVerifyCommand: Command = {
       await assertSameStore(packing, stop);
       let differing = 0;
       for (const one of asked) {
-        const problem = await proveDay(packing, one, stop);
+        const problem = await proveDay(packing, one, stop, { isCopied: true });
         differing += Number(problem !== null);
         console.log(`${one}  ${problem ?? 'ok'}`);
       }
@@ -134,42 +165,63 @@ export const ledgerDropCommand: Command = {
   options: {},
   notes: [
     `The role of the service may not do this, since it cannot be undone: the worker says cold.not_dropped. As the owner of the tables, in the
-environment of the API, with the SVC_COLD and SVC_COLD_GRACE_DAYS of the worker.`,
+environment of the API, with the SVC_COLD… and SVC_COLD_GRACE_DAYS of the worker: in production the latter must be set.`,
   ],
-  run: (_, env) =>
-    withPacking(env, async (packing) => {
+  run: async (_, env) => {
+    assertDaysSet(env, ['SVC_COLD_GRACE_DAYS']);
+    return asPacker(env, async (packing, stop) => {
       if (!(await packing.store.coldDays.mayDrop()))
         throw new UsageError('this role may remove no day: DATABASE_URL must name the owner of the tables');
-      const stop = new AbortController().signal;
       await assertSameStore(packing, stop);
-      const { dropped, notProven } = await dropDays(packing, stop);
+      const { dropped, locked, notProven } = await dropDays(packing, stop);
       console.log(`${dropped} ${dropped === 1 ? 'day was' : 'days were'} removed from the database.`);
-      for (const day of notProven) console.log(`${day} is kept: its objects are not what was published.`);
-      return notProven.length === 0 ? 0 : 1;
-    }),
+      if (locked !== null)
+        console.log(`${locked} is kept, and what comes after it: its table is locked. Try again.`);
+      const problems = new Map(
+        (await packing.store.coldDays.listBroken()).map((one) => [one.day, one.problem]),
+      );
+      for (const day of notProven) console.log(`${day} is kept: ${problems.get(day) ?? 'it was not proven'}`);
+      return notProven.length === 0 && locked === null ? 0 : 1;
+    });
+  },
 };
 
-const withPacking = (env: Environment, work: (packing: PackDaysDeps) => Promise<number>): Promise<number> =>
-  withOpened(env, ({ packing }) => {
+const withPacking = (
+  env: Environment,
+  work: (packing: PackDaysDeps, store: Store) => Promise<number>,
+): Promise<number> =>
+  withOpened(env, ({ packing, service: { store } }) => {
     if (packing === null)
       throw new UsageError(
         'SVC_COLD is not set: it says where cold days are, as the worker has it (`npm start`: file:// and the folder cold in SVC_DATA_DIR)',
       );
-    return work(packing);
+    return work(packing, store);
   });
 
-/** Where a day was packed before, the folder is one that was mistyped or is not mounted. */
-const makeFirstFolder = async ({ store }: PackDaysDeps, env: Environment): Promise<void> => {
-  const { cold } = readConfig(env);
-  if (cold === null || (await store.coldDays.listLatestManifests(1)).length > 0) return;
-  (await openObjects(cold.place, cold.endpoint)).close();
+/** In place of the job of that name, which no worker runs meanwhile. */
+const asPacker = (
+  env: Environment,
+  work: (packing: PackDaysDeps, stop: AbortSignal) => Promise<number>,
+): Promise<number> =>
+  withPacking(env, async (packing, store) => {
+    const done = await store.exclusive('job:pack-days', (lost) => work(packing, lost));
+    if (!done.held)
+      throw new Error('a worker runs pack-days at this moment: try again when its round has ended');
+    return done.value;
+  });
+
+/** A default that is shorter than what the worker has would pack, or remove, what is to stay longer. */
+const assertDaysSet = (env: Environment, names: readonly string[]): void => {
+  const unset = env.SVC_ENV === 'production' ? names.filter((name) => !env[name]) : [];
+  if (unset.length > 0)
+    throw new UsageError(
+      `${unset.join(' and ')} must be set as the worker has it; the defaults are 35 and 7 days`,
+    );
 };
 
-const storeProblem = ({ objects }: PackDaysDeps): Promise<string | null> =>
-  assertAnswers(objects).then(
-    () => null,
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  );
+/** Why the objects of what is packed cannot be read; null: they can, or nothing is packed. */
+const storeProblem = (packing: PackDaysDeps): Promise<string | null> =>
+  assertSameStore(packing, new AbortController().signal).then(() => null, messageOf);
 
 const dayOf = (value: unknown): Day => {
   if (typeof value !== 'string' || !isDay(value))

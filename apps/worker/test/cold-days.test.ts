@@ -322,7 +322,26 @@ describe('svc-admin ledger', () => {
       expect(status.text).toMatch(/^cold +2 +\d+\.\d MiB +0\.\d MiB$/m);
       expect(status.text).toMatch(new RegExp(`^${busy} cold +[\\d.]+ MiB +[\\d.]+ MiB  proven `, 'm'));
     }
-    await tamper(database.url, `update cold_days set detached_at = now() - interval '8 days'`);
+    const kept = `detached_receipts_${busy.replaceAll('-', '')}`;
+    const setResource = (value: string) => tamper(database.url, `update ${kept} set resource = ${value}`);
+    await tamper(database.url, `alter table ${kept} add column was text`);
+    await tamper(database.url, `update ${kept} set was = resource`);
+    await setResource(`'another'`);
+    expect(await admin('ledger', 'verify', '--day', busy)).toEqual({
+      code: 1,
+      text: expect.stringContaining(`${busy}  its objects differ from what is kept in receipts from drc_`),
+    });
+    expect(await admin('ledger', 'unpack', busy)).toEqual({
+      code: 2,
+      text: expect.stringContaining('what is kept differs from its objects, in receipts from drc_'),
+    });
+    expect(await state(busy)).toBe('cold');
+    await setResource('was');
+    await tamper(database.url, `alter table ${kept} drop column was`);
+    await tamper(
+      database.url,
+      `update cold_days set problem = null, again_at = null, detached_at = now() - interval '8 days'`,
+    );
     expect(await admin('ledger', 'drop')).toEqual({
       code: 0,
       text: '2 days were removed from the database.',

@@ -4,7 +4,14 @@
  * leaves a day that is read as before, and objects or a manifest that the next round finds.
  */
 import { type JsonObject, jcs } from '@svc/protocol';
-import { type CheckpointRecord, type ColdManifest, type Day, ObjectStoreError } from '@svc/service';
+import {
+  type CheckpointRecord,
+  type ColdManifest,
+  type Day,
+  type ObjectName,
+  type ObjectStore,
+  ObjectStoreError,
+} from '@svc/service';
 import { isOfWhatIsStored } from './find-day-problem.ts';
 import { assertSure, isProven, type LeaveDeps, MAX_DAYS, onDay } from './leave-days.ts';
 import { type ColdDay, parseColdDay } from './manifest.ts';
@@ -202,6 +209,16 @@ export const namesOf = (manifest: string): string[] =>
     .flat()
     .map(({ name }) => name);
 
+/** An object that the store says is deleted and still has would be looked for by nobody any more. */
+const deleteForGood = async (
+  objects: Pick<ObjectStore, 'delete' | 'head'>,
+  name: ObjectName,
+  stop: AbortSignal,
+): Promise<void> => {
+  await objects.delete(name, stop);
+  if ((await objects.head(name, stop)) !== null) throw new Error(`${name} is still there after its deletion`);
+};
+
 const NOT_DELETED = 'what its former manifest names could not be deleted';
 
 class NamedElsewhereError extends Error {
@@ -230,7 +247,8 @@ export const deleteReplaced = async (
   const formers = stop.aborted ? [] : await store.coldDays.listToPurge(graceDays, nowMs, MAX_DAYS);
   for (const { day, manifestHash } of formers) {
     if (stop.aborted) break;
-    if (notProven.includes(day) || !(await isProven(deps, day, notProven, stop))) continue;
+    if (notProven.includes(day) || !(await isProven(deps, day, notProven, stop, { isCopied: true })))
+      continue;
     const count = await onDay(deps, [day, NOT_DELETED], notProven, stop, async () => {
       const manifests = await store.coldDays.listManifests(day);
       const others = manifests.filter(
@@ -247,7 +265,7 @@ export const deleteReplaced = async (
         // Of another store its folder would say nothing, and its deletions do nothing.
         if (!(await isSureOfStore(deps, stop))) return 0;
         const kept = unnamed.filter((name) => foreign.has(name));
-        for (const name of unnamed) if (!foreign.has(name)) await objects.delete(name, stop);
+        for (const name of unnamed) if (!foreign.has(name)) await deleteForGood(objects, name, stop);
         const [first] = kept;
         if (first !== undefined) throw new NamedElsewhereError(kept.length, foreign.get(first));
       } catch (error) {

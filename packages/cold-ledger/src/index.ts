@@ -23,7 +23,7 @@ export {
   type TableObject,
 } from './pack-tables.ts';
 export { differenceOf, digestReceipts } from './prints.ts';
-export { proveDay } from './prove-day.ts';
+export { proveDay, workOf } from './prove-day.ts';
 export { ColdDayReader } from './read-day.ts';
 export {
   type ColumnBatch,

@@ -30,6 +30,8 @@ export interface LeftDays {
   readonly detached: number;
   /** Days that are not in the database any more. */
   readonly dropped: number;
+  /** The first day that could not leave since somebody reads its table; it and those after it wait for the next round. */
+  readonly locked: Day | null;
   /** Days that are not in the store as they were packed: they stay where they are, and the others go on. */
   readonly notProven: readonly Day[];
 }
@@ -38,7 +40,10 @@ export interface LeftDays {
 export const leaveDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<LeftDays> => {
   const leaving = await detachDays(deps, stop);
   const over = await dropDays(deps, stop);
-  return { ...leaving, dropped: over.dropped, notProven: [...leaving.notProven, ...over.notProven] };
+  return {
+    ...{ detached: leaving.detached, dropped: over.dropped, locked: leaving.locked ?? over.locked },
+    notProven: [...leaving.notProven, ...over.notProven],
+  };
 };
 
 /** Days whose objects do not lead to what was published, or are not there. */
@@ -58,7 +63,11 @@ export const isProven = async (
 ): Promise<boolean> => {
   await assertSure(deps);
   const problem = await proveDay(deps, day, stop, options);
-  if (problem !== null) notProven.push(day);
+  if (problem !== null) {
+    notProven.push(day);
+    // Of a day that was brought back the proof itself notes nothing.
+    await deps.store.coldDays.noteFailure(day, problem);
+  }
   return problem === null && !stop.aborted;
 };
 
@@ -111,18 +120,22 @@ const detachDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<Omit<Left
   const { coldDays } = deps.store;
   const notProven: Day[] = [];
   let detached = 0;
+  let locked: Day | null = null;
   for (const day of await coldDays.listToDetach(MAX_DAYS, deps.clock.nowMs())) {
     if (stop.aborted) break;
     if (!(await isProven(deps, day, notProven, stop))) continue;
     const outcome = await onDay(deps, [day, NOT_LEFT], notProven, stop, async () => {
       while (!stop.aborted && !(await coldDays.keepVerifiers(day, RECEIPTS_PER_STEP)));
-      return (await isSureOfStore(deps, stop)) ? until(deps, day, 'kept', () => detach(deps, day)) : false;
+      return (await isSureOfStore(deps, stop))
+        ? until(deps, day, 'kept', () => unlessLocked(deps, day, ATTEMPTS, () => coldDays.detach(day)))
+        : false;
     });
     // Whatever holds the lock holds it for the next day too.
-    if (outcome === 'locked') break;
+    if (outcome === 'locked') locked = day;
+    if (locked !== null) break;
     if (outcome) detached += 1;
   }
-  return { detached, notProven };
+  return { detached, locked, notProven };
 };
 
 /** Only an owner of the schema removes days: for anybody else a line in the log. */
@@ -133,35 +146,44 @@ export const dropDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<Omit
   const [first] = days;
   const notProven: Day[] = [];
   let dropped = 0;
+  let locked: Day | null = null;
   if (first !== undefined && !(await store.coldDays.mayDrop())) {
     log.warn('cold.not_dropped', { days: days.length, first });
-    return { dropped, notProven };
+    return { dropped, locked, notProven };
   }
   for (const day of days) {
     if (stop.aborted) break;
     if (!(await isProven(deps, day, notProven, stop, { isCopied: true }))) continue;
-    const drop = async () =>
-      (await isSureOfStore(deps, stop)) &&
-      (await until(deps, day, 'objects', () => store.coldDays.drop(day, graceDays, nowMs)));
-    if (await onDay(deps, [day, NOT_LEFT], notProven, stop, drop)) dropped += 1;
+    const drop = () => store.coldDays.drop(day, graceDays, nowMs);
+    // The statement waits for two seconds itself.
+    const outcome = await onDay(deps, [day, NOT_LEFT], notProven, stop, async () =>
+      (await isSureOfStore(deps, stop))
+        ? until(deps, day, 'objects', () => unlessLocked(deps, day, 1, drop))
+        : false,
+    );
+    if (outcome === 'locked') locked = day;
+    if (locked !== null) break;
+    if (outcome) dropped += 1;
   }
-  return { dropped, notProven };
+  return { dropped, locked, notProven };
 };
 
 const ATTEMPTS = 20;
 const PAUSE_MS = 250;
 
 /** Whoever reads the ledger or writes to it is not kept waiting: it is tried again. `locked`: left to the next round. */
-const detach = async (
+const unlessLocked = async (
   { log, store, lockPauseMs = PAUSE_MS }: LeaveDeps,
   day: Day,
+  attempts: number,
+  leave: () => Promise<boolean>,
 ): Promise<boolean | 'locked'> => {
   for (let attempt = 1; ; attempt++)
     try {
-      return await store.coldDays.detach(day);
+      return await leave();
     } catch (error) {
       if (!(error instanceof StoreError) || error.kind !== 'lock_timeout') throw error;
-      if (attempt === ATTEMPTS) {
+      if (attempt === attempts) {
         log.warn('cold.locked', { day, holders: await store.coldDays.listHolders(day) });
         return 'locked';
       }

@@ -2,20 +2,22 @@
  * The job that packs closed days (docs/decisions/0068-how-a-day-goes-cold.md). Cut off anywhere, it leaves objects that
  * nobody names and a day that is read from the database as before; the next round finds the objects and goes on.
  */
-import { type CheckpointRecord, type Day, messageOf } from '@svc/service';
+import { type CheckpointRecord, type ColdManifest, type Day, messageOf } from '@svc/service';
 import { clearDays, deleteReplaced } from './clear-days.ts';
 import { assertSure, type LeaveDeps, type LeftDays, leaveDays, NotProvenError } from './leave-days.ts';
 import type { PackedDay } from './pack-day.ts';
 import { assertOfDay, proveAgain, throughOutage, workOf } from './prove-day.ts';
 import { assertSameStore, isSureOfStore } from './same-store.ts';
-import { problemOf, storeManifest } from './store-manifest.ts';
+import { manifestName, problemOf, storeManifest } from './store-manifest.ts';
 
 export interface PackDaysDeps extends LeaveDeps {
   /** How long a day stays in the ledger once it is over; 0: none is packed. */
   readonly hotDays: number;
+  /** Makes the place of the objects where nothing is there yet. */
+  readonly makePlace?: () => Promise<void>;
 }
 
-export interface PackedDays extends Omit<LeftDays, 'notProven'> {
+export interface PackedDays extends Omit<LeftDays, 'locked' | 'notProven'> {
   readonly packed: number;
   readonly broken: number;
   /** Days whose objects have no action fields from now on. */
@@ -40,6 +42,7 @@ export const packDays = async (deps: PackDaysDeps, stop: AbortSignal): Promise<P
   const count = { packed: 0, broken: 0 };
   const failed = new Map<Day, unknown>();
   await assertSameStore(deps, stop);
+  if (deps.hotDays > 0) await makeFirstPlace(deps);
   while (deps.hotDays > 0 && !stop.aborted) {
     await assertSure(deps);
     const listed = await deps.store.coldDays.listDue(deps.hotDays, deps.clock.nowMs(), failed.size + 1);
@@ -58,7 +61,7 @@ export const packDays = async (deps: PackDaysDeps, stop: AbortSignal): Promise<P
     if (outcome !== 'failed') count[outcome] += 1;
   }
   const { cleared, ...clearing } = await clearDays(deps, stop);
-  const { notProven, ...left } = await leaveDays(deps, stop);
+  const { notProven, locked: _, ...left } = await leaveDays(deps, stop);
   const { deleted, ...replaced } = await deleteReplaced(deps, stop);
   const again = await proveAgain(deps, stop);
   for (const [, error] of failed) throw error;
@@ -75,12 +78,18 @@ export const packNamedDay = async (
 ): Promise<'packed' | 'broken' | 'stopped'> => {
   await assertSure(deps);
   await assertSameStore(deps, stop);
+  await makeFirstPlace(deps);
   const checkpoint = await deps.store.coldDays.findToPack(day);
   if (checkpoint === null)
     throw new Error(
-      `${day} is packed, or cannot be: it must be closed, counted, and found intact by check-content within 36 hours`,
+      `${day} is packed, or cannot be: it must be closed, counted, found intact by check-content within 36 hours, and not brought back by a restore (restores.reinstated_days)`,
     );
   return packOne(deps, checkpoint, 'named', stop);
+};
+
+/** Where a day was packed before, a folder that is not there is one that was mistyped or is not mounted. */
+const makeFirstPlace = async ({ store, makePlace }: PackDaysDeps): Promise<void> => {
+  if ((await store.coldDays.listLatestManifests(1)).length === 0) await makePlace?.();
 };
 
 const packOne = async (
@@ -109,8 +118,21 @@ const packOne = async (
   const replaces = former?.manifestHash ?? null;
   const manifest = await storeManifest(deps, checkpoint, { tables: packed.tables, replaces }, stop);
   if (!(await isSureOfStore(deps, stop))) return 'stopped';
-  // False: another node was faster, and both have named the same rows, or the day was brought back since.
   if (await store.coldDays.record(day, manifest, why))
     log.info('cold.packed', { day, receipts: packed.treeSize, manifestHash: manifest.manifestHash });
+  // Another node was faster, and both have named the same rows, or the day was brought back since.
+  else await removeUnrecorded(deps, day, manifest, stop);
   return 'packed';
+};
+
+/** A manifest that stays in the store unrecorded would keep what it names from ever being deleted. */
+const removeUnrecorded = async (
+  { store, objects }: PackDaysDeps,
+  day: Day,
+  { manifestHash }: ColdManifest,
+  stop: AbortSignal,
+): Promise<void> => {
+  const manifests = await store.coldDays.listManifests(day);
+  if (manifests.every((one) => one.manifestHash !== manifestHash))
+    await objects.delete(manifestName(day, manifestHash), stop);
 };

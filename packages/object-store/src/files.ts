@@ -48,7 +48,6 @@ export const openFiles = async (root: string, options: FolderOptions = {}): Prom
   const calls = async (): Promise<Calls> => found ?? find();
   if (mayMake) {
     await makeFolders(join(root, DRAFTS));
-    await removeOldDrafts(join(root, DRAFTS));
     await find();
   }
   return {
@@ -65,6 +64,7 @@ export const openFiles = async (root: string, options: FolderOptions = {}): Prom
 type Calls = Omit<Driver, 'attempts' | 'places'>;
 
 const callsBelow = (home: string, isCopy: boolean): Calls => {
+  let isTidied = false;
   /** Below a mount point that has nothing mounted there are no drafts. */
   const assertThere = () => assertFolder(isCopy ? home : join(home, DRAFTS));
   /** What `reading` finds; null where the folder is there and lacks it. */
@@ -88,6 +88,9 @@ const callsBelow = (home: string, isCopy: boolean): Calls => {
         await assertThere();
         throw error;
       });
+      // Drafts that cannot be removed keep nothing from being written.
+      if (!isTidied) await removeOldDrafts(join(home, DRAFTS)).catch(() => {});
+      isTidied = true;
       await makeFoldersBelow(home, dirname(name));
       signal.throwIfAborted();
       return await place(draft, path);

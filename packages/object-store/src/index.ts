@@ -6,4 +6,5 @@ export {
   freeFilePlacesOf,
   type OpenedObjects,
   openObjects,
+  placeMaker,
 } from './open-objects.ts';

@@ -1,6 +1,6 @@
 /** From a place, as it is configured, to the store. */
 import { fileURLToPath } from 'node:url';
-import type { ObjectStore } from '@svc/service';
+import { type ObjectStore, ObjectStoreError, withinMs } from '@svc/service';
 import { checkedStore, type Patience } from './checked-store.ts';
 import { FILE_PLACES, type FolderOptions, openFiles } from './files.ts';
 import { Places } from './places.ts';
@@ -41,6 +41,32 @@ export const openObjects = async (
   const prefix = decodeURIComponent(url.pathname).replace(/^\/+|\/+$/g, '');
   const bucket = openBucket({ bucket: url.host, prefix: prefix === '' ? '' : `${prefix}/`, endpoint });
   return { objects: checkedStore(bucket, patience), close: bucket.close };
+};
+
+const MAKING_MS = 10_000;
+
+/**
+ * What makes the place where it is a folder that is not there yet. Rejects after ten seconds. No second call is made while
+ * one hangs in a mount, which keeps a thread of the process.
+ */
+export const placeMaker = (place: string, endpoint: string | null): (() => Promise<void>) => {
+  let making: Promise<void> | null = null;
+  const make = async (): Promise<void> => {
+    try {
+      (await openObjects(place, endpoint)).close();
+    } finally {
+      making = null;
+    }
+  };
+  return () => {
+    making ??= make();
+    return withinMs(MAKING_MS, making, () => {
+      throw new ObjectStoreError(
+        'unavailable',
+        `the folder of the objects could not be made within ${MAKING_MS / 1000} s: does its mount answer?`,
+      );
+    });
+  };
 };
 
 /**

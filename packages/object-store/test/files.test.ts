@@ -22,7 +22,7 @@ import { pathToFileURL } from 'node:url';
 import { threadId } from 'node:worker_threads';
 import { withinMs } from '@svc/service';
 import { afterAll, expect, it, vi } from 'vitest';
-import { openObjects } from '../src/index.ts';
+import { openObjects, placeMaker } from '../src/index.ts';
 import { Places } from '../src/places.ts';
 import { bytesOf, describeObjects, named } from './contract.ts';
 
@@ -102,6 +102,27 @@ it('a place that takes no folders is refused, and not tried for ever', async () 
   await expect(open('/proc/nope/objects')).rejects.toThrow();
 });
 
+it('opening a store asks nothing of its folder; what is to make it does so once, and is told where the mount does not answer', async () => {
+  const fresh = join(folder, 'fresh', 'objects');
+  const place = pathToFileURL(fresh).href;
+  const { objects: opened } = await openObjects(place, null, { mayMake: false });
+  expect(existsSync(join(folder, 'fresh'))).toBe(false);
+  await expect(opened.put(...named('a', 'first'))).rejects.toMatchObject({ kind: 'unavailable' });
+  const make = placeMaker(place, null);
+  await Promise.all([make(), make()]);
+  const [name, bytes] = named('a', 'first');
+  expect(await opened.put(name, bytes)).toBe(true);
+  await make();
+  expect(Buffer.from(await opened.get(name)).toString()).toBe('first');
+  // A file in its place, as anything that cannot be made.
+  writeFileSync(join(folder, 'file'), '');
+  await expect(placeMaker(pathToFileURL(join(folder, 'file', 'objects')).href, null)()).rejects.toMatchObject(
+    {
+      code: 'ENOTDIR',
+    },
+  );
+});
+
 it('what a process that died left half written is no object, and is cleared away when it is old', async () => {
   const drafts = join(root, '.drafts');
   for (const [name, ageSeconds] of [
@@ -112,7 +133,8 @@ it('what a process that died left half written is no object, and is cleared away
     const at = Date.now() / 1000 - ageSeconds;
     utimesSync(join(drafts, name), at, at);
   }
-  await open(root);
+  const another = await open(root);
+  await another.put(...named('drafts', 'written'));
   expect([existsSync(join(drafts, 'old')), existsSync(join(drafts, 'new'))]).toEqual([false, true]);
 });
 

@@ -2,7 +2,7 @@
 
 import { manifestReader, type PackDaysDeps, type ReadManifest } from '@svc/cold-ledger';
 import type { ServiceConfig, SigningSecrets } from '@svc/config';
-import { openObjects } from '@svc/object-store';
+import { openObjects, placeMaker } from '@svc/object-store';
 import { checkDomainProof, createOutbound, resolveDidWeb } from '@svc/outbound';
 import type { DidWeb } from '@svc/protocol';
 import {
@@ -25,6 +25,7 @@ import { type ColdPlace, createStore, readDayRows, type StoreDeadlines } from '@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { ConfigurationError } from './configuration.ts';
+import { damageNoter } from './note-damage.ts';
 import { openDatabase, openReplica } from './open-database.ts';
 import { NO_FENCE, openFence } from './open-fence.ts';
 import { workOnThread } from './packing/on-thread.ts';
@@ -127,6 +128,7 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
     }
     const identity = identityOf(config, keys);
     cold?.setManifestReader(manifestReader(identity, ed25519.crypto));
+    cold?.setDamageNoter(damageNoter({ objects: cold.place.objects, store, log }));
     const entitlements = entitlementPolicyOf(config);
     const service = {
       store,
@@ -168,29 +170,36 @@ interface OpenedCold {
   readonly place: ColdPlace;
   /** The keys by which manifests are verified are read from the database, which is opened after this. */
   setManifestReader(read: ReadManifest): void;
+  /** Damage that readers find is told to nobody before this. */
+  setDamageNoter(note: NonNullable<ColdPlace['onDamaged']>): void;
   close(): Promise<void>;
 }
 
 /** The store of cold days, and the thread on which they are read; null where there is no such store. */
 const openCold = async (
-  { config: { cold }, isOperator, readThread }: ServiceSources,
+  { config: { cold }, readThread }: ServiceSources,
   log: ServiceDeps['log'],
 ): Promise<OpenedCold | null> => {
   if (cold === null) return null;
-  // What an operator mistypes is not made.
-  const opened = await openObjects(cold.place, cold.endpoint, { mayMake: isOperator !== true });
+  // A start asks nothing of the store: whether that is there, answers or hangs, decisions are made.
+  const opened = await openObjects(cold.place, cold.endpoint, { mayMake: false });
   let readManifest: ReadManifest = () => {
     throw new Error('the keys of the service are not known yet');
   };
+  let noteDamage: NonNullable<ColdPlace['onDamaged']> = () => {};
   const onEnd = (why: string) => log.warn('cold.thread_ended', { why });
   const reading = readThread ? readOnThread(readThread, { onEnd }) : null;
   return {
     place: {
       ...{ objects: opened.objects, readManifest: (text) => readManifest(text) },
+      onDamaged: (...damage) => noteDamage(...damage),
       ...(reading && { readGroup: reading.read }),
     },
     setManifestReader: (read) => {
       readManifest = read;
+    },
+    setDamageNoter: (note) => {
+      noteDamage = note;
     },
     close: async () => {
       await reading?.close();
@@ -200,7 +209,7 @@ const openCold = async (
 };
 
 const packingOf = (
-  service: Omit<PackDaysDeps, 'objects' | 'hotDays' | 'graceDays' | 'readDayRows'>,
+  service: Omit<PackDaysDeps, 'objects' | 'makePlace' | 'hotDays' | 'graceDays' | 'readDayRows'>,
   { config: { cold }, databaseUrl, packThread }: ServiceSources,
   objects: ObjectStore,
 ): PackDaysDeps | null => {
@@ -208,7 +217,7 @@ const packingOf = (
   const { place, endpoint, hotDays, graceDays } = cold;
   return {
     ...service,
-    ...{ objects, hotDays, graceDays },
+    ...{ objects, makePlace: placeMaker(place, endpoint), hotDays, graceDays },
     readDayRows: (day, work, from) => readDayRows(databaseUrl, day, work, from),
     ...(packThread === undefined ? {} : { work: workOnThread(packThread, { databaseUrl, place, endpoint }) }),
   };

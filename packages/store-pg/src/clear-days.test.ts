@@ -539,6 +539,14 @@ it('a day that cannot be cleared, or whose former objects cannot be deleted, is 
   ]);
   expect(await round(objects)).toMatchObject({ deleted: 0 });
   await retry();
+  // A store that says that it has deleted an object, and has not.
+  const lying: ObjectStore = Object.assign(Object.create(objects), { delete: async () => {} });
+  await expect(round(lying)).rejects.toMatchObject({ name: 'NotProvenError', days: [first] });
+  expect(await stores.first.coldDays.listBroken()).toEqual([
+    { day: first, problem: expect.stringContaining('is still there after its deletion') },
+  ]);
+  expect(await runSql(stores.url, purged)).toEqual([{ day: busy }]);
+  await retry();
   expect(await round(objects)).not.toMatchObject({ deleted: 0 });
   expect(await runSql(stores.url, purged)).toEqual(withReceipts.map((day) => ({ day })));
   expect(await stores.first.coldDays.listBroken()).toEqual([]);

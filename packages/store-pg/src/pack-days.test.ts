@@ -11,10 +11,12 @@ import {
   manifestName,
   type PackDaysDeps,
   packDays,
+  packNamedDay,
   parseColdDay,
   proveReceipts,
 } from '@svc/cold-ledger';
 import { openObjects } from '@svc/object-store';
+import type { Sha256 } from '@svc/protocol';
 import { type ObjectStore, ObjectStoreError, StoreError } from '@svc/service';
 import { tamper } from '@svc/testkit';
 import { makeMemoryFolder } from '@svc/testkit/cluster-folder';
@@ -154,7 +156,7 @@ it('a day that was not counted, not read for evidence, or not found intact latel
   }
 });
 
-it('two packers at once: each day is recorded once, and all they stored is the same', async () => {
+it('two packers at once: each day is recorded once, all they stored is the same, and no manifest stays that is recorded nowhere', async () => {
   const objects = await openFolder();
   const counts = await Promise.all([pack(objects), pack(objects, {}, stores.second)]);
   expect(counts.every(({ broken }) => broken === 0)).toBe(true);
@@ -166,6 +168,36 @@ it('two packers at once: each day is recorded once, and all they stored is the s
     const parquet = (await listAll(objects, day)).filter((name) => name.endsWith('.parquet'));
     expect(parquet).toEqual(named.sort());
   }
+  const hashes = (await stores.first.coldDays.listLatestManifests(100)).map((one) =>
+    manifestName(one.day, one.manifestHash),
+  );
+  const stored = await Promise.all(DUE.map((day) => listAll(objects, day)));
+  expect(stored.flat().filter((name) => name.endsWith('.jws'))).toEqual(hashes.sort());
+});
+
+it('a packer that was overtaken takes back its manifest, and not one that is recorded', async () => {
+  const objects = await openFolder();
+  const [day = ''] = DUE;
+  let nowMs = Date.now();
+  const clock = { nowMs: () => nowMs, resync: async () => {} } as unknown as PackDaysDeps['clock'];
+  const { coldDays } = stores.first;
+  let isOvertaken = false;
+  const record: typeof coldDays.record = async (...args) => {
+    if (!isOvertaken) {
+      isOvertaken = true;
+      nowMs += 5_000;
+      expect(await packNamedDay(packingOf(stores.url, stores.first, objects), day, never)).toBe('packed');
+      expect(await listAll(objects, `${day}/manifests`)).toHaveLength(2);
+    }
+    return coldDays.record(...args);
+  };
+  nowMs -= 60_000;
+  const store = { ...stores.first, coldDays: { ...coldDays, record } };
+  await packNamedDay({ ...packingOf(stores.url, stores.first, objects), store, clock }, day, never);
+  const [recordedOne] = await coldDays.listLatestManifests(1);
+  expect(await listAll(objects, `${day}/manifests`)).toEqual([
+    manifestName(day, recordedOne?.manifestHash as Sha256),
+  ]);
 });
 
 const FIRST = `detached_receipts_${DUE[0]?.replaceAll('-', '')}`;
@@ -310,6 +342,23 @@ it('a lock of the ledger that is not had is waited for on one day, and not on ea
   expect(await pack(objects, { store, lockPauseMs: 1 })).toEqual(NOTHING);
   expect([...asked]).toEqual([DUE[0]]);
 }, 20_000);
+
+it('a dump that reads what is kept of a day keeps it from being removed, and is no fault of the day', async () => {
+  const objects = await openFolder();
+  await pack(objects);
+  await onceOver(async () => {
+    await withSession(stores.url, async (reader) => {
+      await reader.query('begin');
+      await reader.query(`select from ${FIRST} limit 1`);
+      const warned: unknown[] = [];
+      const log = { ...quiet, warn: (event: string) => warned.push(event) };
+      expect(await pack(objects, { log })).toEqual(NOTHING);
+      expect(warned).toEqual(['cold.locked']);
+      expect(await stores.first.coldDays.listBroken()).toEqual([]);
+    });
+    expect(await pack(objects)).toEqual({ ...NOTHING, dropped: 1 });
+  });
+}, 60_000);
 
 it('a session that holds a lock of the ledger keeps a day in it, is named, and is waited for by nobody', async () => {
   const objects = await openFolder();

@@ -60,9 +60,11 @@ export interface ColdDayRepository {
   markBroken(day: BrokenDay, hours: number): Promise<void>;
   /**
    * Notes that a packed day was read from its objects as it was packed (null), or what differed: then no list below has
-   * it for an hour. Of a day that was brought back nothing rests on these, and nothing is noted.
+   * it for an hour. Of a day that was brought back nothing rests on these, and no difference is noted.
    */
   noteProof(day: Day, problem: string | null): Promise<void>;
+  /** Notes what a reader found missing or altered of a cold day with this manifest and without a problem: it is proven next. */
+  noteUnread(day: Day, manifestHash: Sha256, problem: string): Promise<void>;
   /** Notes why a day could not leave, be cleared or be removed, also of one that was brought back: it is tried again in an hour. */
   noteFailure(day: Day, problem: string): Promise<void>;
   /** How many days are read from their objects. */
@@ -72,12 +74,11 @@ export interface ColdDayRepository {
   /** A closed day that is not packed, or was brought back, and that can be packed whatever its age; null: this one is none. */
   findToPack(day: Day): Promise<CheckpointRecord | null>;
   /**
-   * Up to `limit` days of which the objects are the only copy, without a problem and last proven `days` ago or more, the longest
-   * ago first; and up to `limit` packed ones that were not proven, wherever they are, once it is time to try them again;
+   * Up to `limit` cold days without a problem that were last proven `days` ago or more, the longest ago first; and up to `limit` packed ones that were not proven, wherever they are, once it is time to try them again;
    * of these none whose fields are to be cleared first.
    */
   listToProve(days: number, limit: number, nowMs: number): Promise<Day[]>;
-  /** When that day was proven, or removed, whose only copy was proven the longest ago; null: there is no such day. */
+  /** When the cold day was proven, or has left, that was proven the longest ago; null: there is no such day. */
   oldestProofMs(): Promise<number | null>;
   /** Every closed day, ascending. */
   listStates(): Promise<DayState[]>;

@@ -1,5 +1,5 @@
 /** Receipts of days that have left the database, out of the objects that their recorded manifests name. */
-import type { ColdDayReader, ReceiptRow } from '@svc/cold-ledger';
+import { type ColdDayReader, isOfWhatIsStored, type ReceiptRow } from '@svc/cold-ledger';
 import type { ReceiptId, Sha256 } from '@svc/protocol';
 import { type Day, ObjectStoreError, StoreError, type Tenant } from '@svc/service';
 import type { Database } from '../database.ts';
@@ -91,6 +91,8 @@ export class ColdReader {
     } catch (error) {
       // What only a former manifest names is deleted some time after it was replaced: then the day is read by the new one.
       if (error instanceof ObjectStoreError && error.kind === 'missing') await findRecorded(database, hash);
+      if (error instanceof ObjectStoreError && isOfWhatIsStored(error))
+        this.place?.onDamaged?.(named.day, hash, error.message);
       if (error instanceof ObjectStoreError || (error instanceof Error && error.name === 'TimeoutError'))
         throw new ColdReadError(`cold days: ${error.message}`, { cause: error });
       throw error;

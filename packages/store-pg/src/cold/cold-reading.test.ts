@@ -44,7 +44,7 @@ import { databaseOn } from '../../test/database-on.ts';
 import { createStore } from '../create-store.ts';
 import type { Database } from '../database.ts';
 import { toStoreError } from '../errors.ts';
-import { lowestReceiptId } from '../receipt-ids.ts';
+import { dayOfId, lowestReceiptId } from '../receipt-ids.ts';
 import { decisionRepository } from '../repositories/decisions.ts';
 import { putEntitlement } from '../repositories/entitlements.ts';
 import { receiptRepository } from '../repositories/receipts.ts';
@@ -783,6 +783,34 @@ describe('with cold days', () => {
       }
     } finally {
       await store.close();
+    }
+  });
+
+  it('objects that are missing or altered are told of with their day, and a store that is away says nothing of any day', async () => {
+    await makeCold(DUE);
+    const cold = allowed();
+    const manifests = await stores.first.coldDays.listLatestManifests(100);
+    const hash = manifests.find((one) => one.day === dayOfId(cold.id))?.manifestHash;
+    for (const [kind, isTold] of [
+      ['missing', true],
+      ['wrong-bytes', true],
+      ['unavailable', false],
+    ] as const) {
+      const told: unknown[] = [];
+      const fail = async () => {
+        throw new ObjectStoreError(kind, `it is ${kind}`);
+      };
+      const place = coldPlaceOf({ ...objects, get: fail, getRange: fail });
+      const store = createStore({
+        databaseUrl: stores.url,
+        cold: { ...place, onDamaged: (...damage) => told.push(damage) },
+      });
+      try {
+        await expect(store.receipts.find(cold.id)).rejects.toMatchObject({ kind: 'unavailable' });
+      } finally {
+        await store.close();
+      }
+      expect(told).toEqual(isTold ? [[dayOfId(cold.id), hash, `it is ${kind}`]] : []);
     }
   });
 

@@ -99,7 +99,7 @@ it.each([
     await recordInstead(change);
     for (const ask of [() => reading.receipts.find(old.id as ReceiptId), list])
       await expect(ask()).rejects.toMatchObject(NOT_BELIEVED);
-    expect(await drop()).toEqual({ dropped: 0, notProven: [day] });
+    expect(await drop()).toEqual({ dropped: 0, locked: null, notProven: [day] });
     expect(await stores.first.coldDays.listBroken()).toEqual([
       { day, problem: expect.stringMatching(/manifest/) },
     ]);
@@ -143,7 +143,7 @@ it('a packed day whose Receipts are as they were published and listed as somethi
     );
   await packDays(packing({ readDayRows: lying }), never);
   const whole = await kept();
-  expect(await drop()).toEqual({ dropped: 0, notProven: [day] });
+  expect(await drop()).toEqual({ dropped: 0, locked: null, notProven: [day] });
   const [broken] = await stores.first.coldDays.listBroken();
   expect(broken).toEqual({ day, problem: expect.stringContaining('differ from what is kept in receipts') });
   expect(await kept()).toEqual(whole);
@@ -151,6 +151,6 @@ it('a packed day whose Receipts are as they were published and listed as somethi
 
 it('a day without a fault is removed', async () => {
   await packDays(packing(), never);
-  expect(await drop()).toEqual({ dropped: 1, notProven: [] });
+  expect(await drop()).toEqual({ dropped: 1, locked: null, notProven: [] });
   expect((await reading.receipts.find(old.id as ReceiptId))?.jws).toBe(old.jws);
 });

@@ -27,6 +27,8 @@ export interface DayPlace {
   readonly readManifest: ReadManifest;
   /** On whatever thread; on this one unless given. */
   readonly readGroup?: ReadElsewhere;
+  /** Hears of objects of a day that are missing or altered. Throws nothing. */
+  readonly onDamaged?: (day: Day, manifestHash: Sha256, problem: string) => void;
 }
 
 export interface RecordedDay {

@@ -9,7 +9,7 @@ import {
   parseColdDay,
   proveDay,
 } from '@svc/cold-ledger';
-import type { ReceiptId } from '@svc/protocol';
+import type { ReceiptId, Sha256 } from '@svc/protocol';
 import { type ObjectStore, ObjectStoreError } from '@svc/service';
 import { tamper } from '@svc/testkit';
 import { isDeep, sampleOf } from '@svc/testkit/sampled';
@@ -71,7 +71,7 @@ const drop = async (days: readonly string[]): Promise<void> => {
     `update cold_days set detached_at = now() - interval '2 days' where day = any ($1::date[])`,
     [days],
   );
-  expect(await dropDays(packing(), never)).toEqual({ dropped: days.length, notProven: [] });
+  expect(await dropDays(packing(), never)).toEqual({ dropped: days.length, locked: null, notProven: [] });
 };
 
 /** The hour is over after which what failed is tried again. */
@@ -126,6 +126,15 @@ describe('a packed day comes back', () => {
     await expect(unpack(day)).rejects.toThrow(`${day} is not packed: unpacked`);
     for (const change of [`delete from ${tableOf(day)}`, `truncate ${tableOf(day)}`])
       await expect(runSql(stores.url, change), change).rejects.toMatchObject({ code: '42501' });
+  });
+
+  it('from its objects where that is asked for, whatever is kept beside the ledger', async () => {
+    const table = `detached_${tableOf(busy)}`;
+    await tamper(stores.url, `update ${table} set resource = 'other'`);
+    const open = (manifest: string) => new ColdDayReader(objects, parseColdDay(manifest));
+    expect(await unpackDay({ databaseUrl: stores.url, day: busy, open, isKeptLeft: true })).toBe('objects');
+    for (const other of DUE) if (other !== busy) await unpack(other);
+    expect(await ledger()).toEqual(hot);
   });
 
   describe('where somebody has made an empty partition for it since', () => {
@@ -308,6 +317,27 @@ describe('a day that is packed', () => {
     },
   );
 
+  it('that a reader found damaged is named at once and proven next, whatever else is kept of it; others are not', async () => {
+    const { coldDays } = stores.first;
+    const hash = (await coldDays.findManifest(busy))?.manifestHash as Sha256;
+    const other = `sha256:${'0'.repeat(64)}` as Sha256;
+    await coldDays.noteUnread(busy, other, 'of a former manifest');
+    expect(await coldDays.listBroken()).toEqual([]);
+    await coldDays.noteUnread(busy, hash, 'it is missing');
+    await coldDays.noteUnread(busy, hash, 'found again');
+    expect(await coldDays.listBroken()).toEqual([{ day: busy, problem: 'it is missing' }]);
+    expect(await coldDays.listToProve(30, 8, Date.now())).toEqual([busy]);
+    expect(await packDays(packing(), never)).toMatchObject({ proven: 1 });
+    expect(await coldDays.listBroken()).toEqual([]);
+  });
+
+  it('and is kept beside the ledger is proven once a month too: a worker that may not remove it proves it no other time', async () => {
+    await due([busy]);
+    expect(await stores.first.coldDays.listToProve(30, 8, Date.now())).toEqual([busy]);
+    expect(await packDays(packing(), never)).toMatchObject({ proven: 1 });
+    expect(await stores.first.coldDays.listToProve(30, 8, Date.now())).toEqual([]);
+  });
+
   it('that differs from what is kept is not said to be well for its objects alone', async () => {
     const table = `detached_${tableOf(busy)}`;
     await tamper(
@@ -350,7 +380,7 @@ describe('a day that is packed', () => {
     },
   );
 
-  it('and has no other copy is proven once a month, and no other; what is not as it was packed is named until it is', async () => {
+  it('is proven once a month and not in between; what is not as it was packed is named until it is', async () => {
     await drop(DUE.slice(0, 2));
     expect(await packDays(packing(), never)).toMatchObject({ proven: 0 });
     await due(DUE);

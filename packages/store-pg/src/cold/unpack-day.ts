@@ -24,6 +24,8 @@ export interface UnpackDay {
   readonly day: Day;
   /** Opens its objects by its manifest. */
   readonly open: (manifest: string) => Pick<ColdDayReader, 'receipts'>;
+  /** What is kept beside the ledger is not what is wanted: it is removed, and the day comes from its objects. */
+  readonly isKeptLeft?: boolean;
   /** Between two tries to have the ledger alone; the system's unless given. */
   readonly pause?: (ms: number) => Promise<unknown>;
 }
@@ -37,6 +39,7 @@ export const unpackDay = async ({
   databaseUrl,
   day,
   open,
+  isKeptLeft = false,
   pause = realPause,
 }: UnpackDay): Promise<'ledger' | 'kept' | 'objects'> => {
   const settings = { idle_in_transaction_session_timeout: `${STATEMENT_MS}`, lock_timeout: '10s' };
@@ -56,7 +59,7 @@ export const unpackDay = async ({
     await dropEmptyPartition(ask, day, pause);
     await ask('begin isolation level read committed');
     const found = await lockDay(ask, day);
-    const from = found.state === 'recorded' ? 'ledger' : await bringBack(ask, found, open);
+    const from = found.state === 'recorded' ? 'ledger' : await bringBack(ask, found, open, isKeptLeft);
     // What clears the ledger has been through this part of it by now.
     await ask(
       `update ${tableOf(day)} set action_type = null, amount = null, currency = null, resource = null, method = null
@@ -153,13 +156,15 @@ const bringBack = async (
   ask: Ask,
   found: PackedDay,
   open: UnpackDay['open'],
+  isKeptLeft: boolean,
 ): Promise<'kept' | 'objects'> => {
   const { day, isKept, manifest } = found;
   const table = tableOf(day);
   const startMs = Date.parse(`${day}T00:00:00Z`);
   if (await isThere(ask, table))
     throw new Error(`${table} was made again meanwhile: ${day} stays cold. Try again`);
-  if (isKept) {
+  if (isKept && isKeptLeft) await ask(`drop table detached_${table}`);
+  else if (isKept) {
     await ask('savepoint kept');
     await ask(`drop trigger refuse_change on detached_${table}`);
     await ask(`alter table detached_${table} rename to ${table}`);

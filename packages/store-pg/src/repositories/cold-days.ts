@@ -43,7 +43,7 @@ const toPackSql = `
     and not exists (select from restores as r where checkpoints.day = any (r.reinstated_days))
     and svc_is_day_read(day)`;
 
-const ONLY_COPY = `state = 'cold' and dropped_at is not null`;
+const IS_COLD = `state = 'cold'`;
 
 /** Of a day that came back nothing does, however its former objects are. */
 const RESTS_ON_OBJECTS = `state in ('recorded', 'cold')`;
@@ -56,8 +56,8 @@ const noteSql = `
 /** What failed has places of its own: neither kind keeps the other one waiting. */
 const toProveSql = `
   (select day::text as day from cold_days
-    where ${ONLY_COPY} and problem is null and coalesce(proven_at, dropped_at) < svc_now() - make_interval(days => $1)
-    order by coalesce(proven_at, dropped_at) limit $2)
+    where ${IS_COLD} and problem is null and coalesce(proven_at, detached_at) < svc_now() - make_interval(days => $1)
+    order by coalesce(proven_at, detached_at) limit $2)
   union all
   (select day::text from cold_days
     where ${RESTS_ON_OBJECTS} and problem is not null and ${isTriedSql} and ${isClearedSql('$3')}
@@ -123,7 +123,15 @@ export function coldDayRepository(database: Database): ColdDayRepository {
         values: [],
       }),
     async noteProof(day, problem) {
-      await database.write({ text: `${noteSql} and ${RESTS_ON_OBJECTS}`, values: [day, problem] });
+      await database.write({
+        text: `${noteSql} and (${RESTS_ON_OBJECTS} or $2::text is null and state = 'unpacked')`,
+        values: [day, problem],
+      });
+    },
+    async noteUnread(day, manifestHash, problem) {
+      const text = `update cold_days set problem = $3, again_at = null
+        where day = $1 and manifest_hash = $2 and ${IS_COLD} and problem is null`;
+      await database.write({ text, values: [day, manifestHash, problem] });
     },
     async noteFailure(day, problem) {
       await database.write({ text: `${noteSql} and state != 'broken'`, values: [day, problem] });
@@ -139,7 +147,7 @@ export function coldDayRepository(database: Database): ColdDayRepository {
       return rows.map(({ day }) => day);
     },
     async oldestProofMs() {
-      const text = `select svc_ms(min(coalesce(proven_at, dropped_at))) as ms from cold_days where ${ONLY_COPY}`;
+      const text = `select svc_ms(min(coalesce(proven_at, detached_at))) as ms from cold_days where ${IS_COLD}`;
       return (await database.read<{ ms: number | null }>({ text, values: [] }))[0]?.ms ?? null;
     },
     listStates: () => database.read<DayState>({ text: statesSql, values: [] }),
