@@ -1,17 +1,21 @@
-import type { ObjectStore } from '@svc/service';
+import { type ObjectStore, ObjectStoreError } from '@svc/service';
 
 const PAGE = 1_000;
+/** More than any day has objects: a listing that goes on is that of a store which makes names up. */
+const MAX_PAGES = 1_000;
 
-/** Names of all objects in a folder, as the store lists them. */
+/** Names of all objects in a folder, as the store lists them. Rejects with `wrong-bytes` after a thousand pages. */
 export async function* namesBelow(
   objects: Pick<ObjectStore, 'list'>,
   folder: string,
   stop?: AbortSignal,
 ): AsyncGenerator<string> {
-  for (let after: string | null = null; ; ) {
+  let after: string | null = null;
+  for (let read = 0; read < MAX_PAGES; read++) {
     const page = await objects.list(folder, after, PAGE, stop);
     yield* page.names;
     if (page.next === null) return;
     after = page.next;
   }
+  throw new ObjectStoreError('wrong-bytes', `the listing of ${folder} has no end`);
 }
