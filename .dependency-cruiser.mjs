@@ -1,7 +1,7 @@
 // What may import what. No circle, types included; nobody reaches into another package's folder; dependencies point
 // inward only (CONTRIBUTING.md).
 
-/** From the inside out: a package stands only on those of the lines above it. */
+/** The layers from the inside out: a package may import only those of the lines above it. */
 const layers = [
   ['codec', 'embedded-postgres'],
   ['protocol', 'merkle', 'status-list'],

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 export const PACKAGES = fileURLToPath(new URL('packages', import.meta.url));
 
-/** Where the compiler has put those of all libraries (`scripts/declarations`), by the path of their source below `packages`. */
+/** Where `scripts/bundle/declarations.ts` puts those of all libraries, by the path of their source below `packages`. */
 export const COMPILED = fileURLToPath(new URL('.data/declarations', import.meta.url));
 
 interface Source {
@@ -45,7 +45,7 @@ export function listSources(): ReadonlyMap<string, Source> {
 /** An import of a package of ours, or of a file. */
 const IMPORT = /(?<=(['"]))(@svc\/[\w/-]+|\.{1,2}\/[^'"]+\.ts)(?=\1)/g;
 
-/** Of the package that is the working folder; `entry` from there. */
+/** Writes the declarations of the package that is the working folder; `entry` is relative to it. */
 export function writeDeclarations(entry: readonly string[]): void {
   const own = relative(PACKAGES, process.cwd());
   const sources = listSources();

@@ -28,7 +28,7 @@ class KeptWorker {
     this.#thread.off(...listener);
   }
 
-  /** Whoever asks the thread to stop is told that it has. */
+  /** Sends a request to the thread; a request to stop is answered here, as if it had stopped. */
   send(message: WorkerRequest): void {
     if (message.type !== 'stop') this.#thread.send(message);
     else

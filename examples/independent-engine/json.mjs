@@ -110,7 +110,7 @@ export function canonical(value) {
   return JSON.stringify(value);
 }
 
-/** Of the UTF-8 bytes, as the protocol writes it. */
+/** SHA-256 of the UTF-8 bytes, as the protocol writes it. */
 export function sha256(text) {
   return `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }

@@ -92,7 +92,7 @@ const copySodium = (app: string, out: string): void => {
 const findFolder = (app: string, name: string): string | null => {
   try {
     const require = createRequire(join(ROOT, 'apps', app, 'package.json'));
-    // Of both, what is imported lies at the top; koffi does not export its package.json.
+    // Both have at the top what is imported; koffi does not export its package.json.
     return dirname(require.resolve(name));
   } catch {
     return null;

@@ -3,7 +3,7 @@ import type { Manifest } from '../release/packages.ts';
 
 type Entry = string | { readonly 'svc-source'?: string; readonly default?: string };
 
-/** Of the repository only. */
+/** Members that concern the repository only. */
 const DROPPED: readonly string[] = ['dependencies', 'devDependencies', 'exports', 'publishConfig', 'scripts'];
 
 /** As it is published. */

@@ -2,7 +2,7 @@
 import type { Manifest } from './packages.ts';
 
 const ALWAYS = ['package.json', 'README.md', 'LICENSE'];
-/** Of what is bundled in. */
+/** The licences of what is bundled in. */
 const MAY_HOLD = 'THIRD-PARTY-LICENCES.txt';
 /** Sources of ours stand in the source maps, so that a stack of a user leads to them. */
 const BUILT = /^dist\/(?:[\w./-]+\.(?:c?js|c?js\.map|d\.c?ts)|vectors\/[\w./-]+\.json)$/;

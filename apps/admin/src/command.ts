@@ -8,8 +8,8 @@ export interface Command extends CommandText {
 }
 
 /**
- * From the environment, or the file that it names; null where neither does. Throws `UsageError`, also where a start
- * would refuse it.
+ * The database URL from the environment, or from the file that it names; null where neither has one. Throws
+ * `UsageError`, also where a start would refuse it.
  */
 export const findDatabaseUrl = (given: Environment): string | null => {
   const { env, faults } = readSecretFiles(given, ['DATABASE_URL']);

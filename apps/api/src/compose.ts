@@ -71,7 +71,7 @@ export interface ApiDeps {
   readonly createAdmin?: (deps: AdminDeps<Registry>) => AdminService;
   /** Where they are others than those of the configuration and `HTTP_LIMITS`. */
   readonly limits?: Partial<HttpLimits>;
-  /** Of storage, where they are others. */
+  /** The store's deadlines, where they are not the default ones. */
   readonly deadlines?: ServiceSources['deadlines'];
   /** Default: true. */
   readonly opensAhead?: boolean;
@@ -192,7 +192,7 @@ const createReadiness = (
   // Where another process packs days, that one reports on them.
   const cold = packing?.work === undefined ? null : createColdHealth(registry, service.store.coldDays);
   const coldStore = packing && createColdStoreHealth(registry, { ...service, objects: packing.objects });
-  // Of a start it is said at once, and nothing waits for it.
+  // A start reports the store at once, and does not wait for it.
   void coldStore?.describe();
   return async () => {
     const [{ ok, serves, checks }, ofContent, ofCold, ofColdStore] = await Promise.all([

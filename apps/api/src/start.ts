@@ -154,7 +154,7 @@ const keepFresh = async (
   setInterval(() => void write().catch(() => {}), FRESH_PROOF_EVERY_MS).unref();
 };
 
-/** Whoever reads it sees the file before or after, and nobody else may. */
+/** Replaces a file at once, so that readers see the old or the new text. Readable by its owner alone. */
 const writeWhole = (path: string, text: string): void => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   writeFileSync(`${path}.new`, text, { mode: 0o600 });

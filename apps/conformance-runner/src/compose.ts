@@ -1,6 +1,6 @@
 /**
- * From the environment to a runner and what it stands on: the queue of runs and the way out. No key of the service, no token, no
- * fence: whoever takes this process over finds none.
+ * Makes a runner from the environment, with what it stands on: the queue of runs and the way out. It has no key of the
+ * service, no token and no fence, so an intruder in this process finds none.
  */
 import type { Environment, RunnerConfig } from '@svc/config';
 import {

@@ -64,7 +64,7 @@ const pages = sources.map((source) => ({ source, ...headOf(source) }));
 const contents = pages.filter(({ source }) => source.isListed);
 const sections = new Map<Source, readonly Section[]>();
 
-/** From the parsed page, as it is rendered. */
+/** The index for the search, made of the parsed pages as they are rendered. */
 const indexOf = (): readonly Entry[] =>
   pages.flatMap(({ source, title }) =>
     (sections.get(source) ?? []).map(

@@ -183,7 +183,7 @@ A dry run (\`POST /verify/dry-run\`) says of one request what was compared, and 
 `;
 };
 
-/** Of `protocol §4`, a link to that section. */
+/** Makes `protocol §4` a link to that section. */
 const citation = (source: string): string =>
   source.replace(/^protocol §([0-9]+)$/, (name, n: string) => {
     const heading = protocolHeadings.find((one) => one.startsWith(`${n}. `));

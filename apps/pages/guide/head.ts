@@ -16,7 +16,7 @@ export const headOf = ({ markdown, address }: Pick<Source, 'markdown' | 'address
   const [whole = '', title] = /^# (.*)$/m.exec(prose) ?? [];
   if (title === undefined) throw new Error(`${address} has no title`);
   const parts = prose.slice(prose.indexOf(whole) + whole.length).split(/\n{2,}/);
-  // Of a decision, what was decided.
+  // The description of a decision page is what was decided.
   const first = parts.filter((part) => part.startsWith('**Decision.**'));
   const sentences = [...first, ...parts].map((part) => sentenceOf(part.trim()));
   const description = sentences.find((sentence) => sentence !== '');

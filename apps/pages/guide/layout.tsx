@@ -11,7 +11,7 @@ export interface Layout {
   /** Rendered. */
   readonly html: string;
   readonly headings: readonly Pick<Section, 'heading' | 'id'>[];
-  /** Of the service no other page is there. */
+  /** The guide is served alone, without the service's other pages. */
   readonly isAlone: boolean;
   readonly contents: readonly { readonly source: Source; readonly title: string }[];
   readonly assets: { readonly style: string; readonly script: string; readonly index: string };

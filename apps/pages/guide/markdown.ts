@@ -51,7 +51,7 @@ export const createResolver = (sources: readonly Plain[], pictureOf: (path: stri
 };
 export type Resolver = ReturnType<typeof createResolver>;
 
-/** From one address to another, as a browser reads it; also behind a prefix of the path. */
+/** The relative link from one address to another, as a browser resolves it; also behind a prefix of the path. */
 export const relative = (from: string, to: string): string =>
   posix.join(posix.relative(posix.dirname(`/${from}`), posix.dirname(`/${to}`)), posix.basename(to));
 

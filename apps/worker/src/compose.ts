@@ -1,6 +1,6 @@
 /**
- * From the environment to the jobs of this process and what they stand on: the keys that sign status lists and checkpoints, what
- * webhook secrets are derived from, and no other; no token, nothing of the sandbox (decision 53).
+ * Makes the jobs of this process from the environment, with what they stand on: the keys that sign status lists and
+ * checkpoints, what webhook secrets are derived from, and no other; no token, nothing of the sandbox (decision 53).
  */
 import { type Environment, loadWorkerSecrets, type WorkerConfig } from '@svc/config';
 import {

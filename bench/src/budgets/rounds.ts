@@ -26,7 +26,7 @@ export interface RoundOfBudgets {
   readonly hot: number;
   readonly unrelatedOnTwo: number;
   readonly hotOnTwo: number;
-  /** Of half of the connections, while the other half ask about other unrelated Grants, or about the hot one. */
+  /** Rate of half of the connections, while the other half ask about other unrelated Grants, or about the hot one. */
   readonly besideOthers: number;
   readonly besideHot: number;
 }

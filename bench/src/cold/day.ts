@@ -32,7 +32,7 @@ import { HOT_DAYS, runWorker } from './worker-rounds.ts';
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Of the day: those of the first days are closed, and empty but for one. */
+/** Age of the measured day: the first days are closed, and empty but for one. */
 const DAYS_AGO = 40;
 
 export async function measureDay(place: Place, options: ColdOptions, progress: Progress): Promise<Row[]> {
@@ -70,7 +70,7 @@ interface FilledDay {
   readonly firstDayMs: number;
   readonly day: string;
   readonly receipts: number;
-  /** Of the partition. */
+  /** Bytes of the partition. */
   readonly bytes: number;
   /** Receipts of one relying party, and its keys. */
   readonly ids: readonly string[];
@@ -229,7 +229,7 @@ async function measureLookUps(
   return [line(', first time', first), line('', again)];
 }
 
-/** Of all of the day, and of the largest relying party, which has about a sixth of it. */
+/** Measures the export of the whole day, and that of the largest relying party, which has about a sixth of it. */
 async function measureDayExport(
   place: Place,
   { api }: ColdOptions,

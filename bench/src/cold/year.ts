@@ -18,7 +18,7 @@ import type { Row } from '../ledger/table.ts';
 import type { ColdOptions } from './options.ts';
 import { runWorker } from './worker-rounds.ts';
 
-/** Of 366. */
+/** Cold days, of 366. */
 const COLD_DAYS = 330;
 const LIST_MS = 300;
 const CPU_BAR = 1.05;

@@ -28,7 +28,7 @@ const LONGEST_MS = 40_000;
 
 interface Round {
   readonly seconds: number;
-  /** Of the closing process and of PostgreSQL while it lasted, the verifies of that time included. */
+  /** CPU of the closing process and of PostgreSQL meanwhile, the verifies of that time included. */
   readonly cpuSeconds: readonly [process: number, postgres: number];
   readonly peak: number;
   readonly quiet: readonly Timed[];

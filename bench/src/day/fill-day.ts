@@ -2,7 +2,7 @@
 import { DAY_MS, dayOf } from '@svc/protocol';
 import { withoutTriggers } from './session.ts';
 
-/** Of an Ed25519 signature in base64url. */
+/** Length of an Ed25519 signature in base64url. */
 const SIGNATURE_CHARS = 86;
 
 /** The time of a ULID: ten digits of base 32. */

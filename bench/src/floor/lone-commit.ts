@@ -12,7 +12,7 @@ await client.connect();
 const jws = randomBytes(2_100).toString('base64url');
 
 export interface CommitAlone {
-  /** Of commits that are not counted. */
+  /** Time in which commits are not counted yet. */
   readonly leadInMs: number;
   readonly forMs: number;
 }

@@ -37,7 +37,7 @@ export interface Machine {
   readonly dataDir: string;
   /** To its PostgreSQL and its Patroni, for the other machine. */
   readonly incoming: readonly Link[];
-  /** From it to etcd. */
+  /** Links from this machine to etcd. */
   readonly toEtcd: readonly Link[];
   readonly patroni: Daemon;
 }
@@ -87,7 +87,7 @@ export class Cluster {
     await runSql(ownDatabase(this.urlOf((await this.primary()).port)), text);
   }
 
-  /** Of the service: the superuser, since what is tested are servers and not rights. */
+  /** The service's database URL, as the superuser: servers are under test, not rights. */
   urlOf(...ports: readonly number[]): string {
     const hosts = ports.map((port) => `127.0.0.1:${port}`).join(',');
     return `postgres://postgres:${this.#passwords.superuser}@${hosts}/svc`;
@@ -130,7 +130,7 @@ export class Cluster {
     });
   }
 
-  /** Of everything but this suite's own. Their clients read of it as of a connection that was reset. */
+  /** Ends every session but this suite's own. Their clients see a connection that was reset. */
   async endSessions(): Promise<void> {
     await this.sql(
       "select pg_terminate_backend(pid) from pg_stat_activity where datname = 'svc' and pid <> pg_backend_pid()",

@@ -7,7 +7,7 @@ import type { Node, Services } from './services.ts';
 export interface Scene {
   readonly cluster: Cluster;
   readonly services: Services;
-  /** From the nodes to the database. */
+  /** Links from the nodes to the database. */
   readonly links: readonly Link[];
   /** Rises from 0. */
   readonly round: number;
@@ -32,7 +32,7 @@ export interface Fault {
 const promoted = (standby: Machine): Promise<true> =>
   until('the standby is promoted', async () => (await is(standby, 'primary')) || null);
 
-/** From a wake soon after the promotion to one long after it; Patroni comes to itself with the server, or later. */
+/** A wake soon after the promotion, and later ones; Patroni wakes with the server, or later. */
 const WAKE_AFTER_MS = [500, 2_000, 5_000];
 const PATRONI_LAG_MS = [0, 0, 3_000];
 /** After the promotion, in which the one that was cut off must not decide. */

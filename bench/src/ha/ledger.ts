@@ -45,7 +45,7 @@ export class Ledger {
   readonly answered: Answered[] = [];
   /** When the 200 of each revocation was there. */
   readonly revokedMs = new Map<string, number>();
-  /** Of Grants with a budget: how many uses they have. */
+  /** Number of uses of each Grant with a budget. */
   readonly uses = new Map<string, number>();
 
   /** Times without any answer, and how long requests took, between two moments. */

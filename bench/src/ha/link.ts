@@ -22,7 +22,7 @@ interface Pair {
 /** Networks of 65,536 addresses each, in a range that nothing else uses; the first free one is this process's. */
 const FIRST_NETWORK = 9;
 const LAST_NETWORK = 63;
-/** Of all links of this process. */
+/** The network of all links of this process. */
 let network: number | null = null;
 let lastSource = 0;
 
@@ -36,7 +36,7 @@ const nextSource = (): string => {
   return `127.${network}.${lastSource >> 8}.${lastSource & 255}`;
 };
 
-/** Whoever has locked its file has the network, for as long as the process lasts. */
+/** Takes a network by locking its file, for as long as the process lasts. */
 function takeNetwork(): number {
   for (let one = FIRST_NETWORK; one <= LAST_NETWORK; one++) {
     const holder = openSync(join(tmpdir(), `svc-ha-network-${one}`), 'a');

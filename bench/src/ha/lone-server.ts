@@ -84,7 +84,7 @@ export class Disk {
 
 export interface LoneServerOptions {
   readonly isReadOnlyTested?: boolean;
-  /** Of each of its two disks, MB. In memory they take what is written and no more. */
+  /** Sizes of its two disks in MB. In memory they take what is written and no more. */
   readonly diskSizes?: { readonly data: number; readonly wal: number };
 }
 
@@ -165,8 +165,8 @@ export class LoneServer implements Queryable {
   }
 
   /**
-   * From now on a server that ends is started again, a second later and as often as that takes: as by `Restart=always`,
-   * or by Patroni.
+   * Restarts the server from now on whenever it ends, a second later and as often as that takes, as `Restart=always` or
+   * Patroni would.
    */
   supervise(): void {
     this.#isSupervised = true;

@@ -42,13 +42,13 @@ export class Outcomes {
     return this.outcomes.length - this.#of(200).length;
   }
 
-  /** Of 503 and 429. */
+  /** Percentile of the time to a 503 or 429. */
   refusedMs(percent: number): number {
     const times = [...this.#of(503), ...this.#of(429)].map(({ tookMs }) => tookMs);
     return times.length === 0 ? 0 : percentile(times, percent);
   }
 
-  /** Of the sender: how long after they were due requests were sent. */
+  /** Percentile of the sender's delay: how long after they were due requests were sent. */
   behindMs(percent: number): number {
     return percentile(
       this.outcomes.map(({ behindMs }) => behindMs),
@@ -100,7 +100,7 @@ export class Offered {
   #sent = 0;
 
   constructor(nodes: readonly Node[], world: World) {
-    // From several addresses, of each of which a node takes so many connections and no more.
+    // Requests come from several addresses, since a node limits the connections of each.
     this.#pools = Array.from({ length: ADDRESSES }, (_, index) => `127.0.0.${index + 2}`).flatMap((address) =>
       nodes.map(({ origin }) => poolFrom(address, origin)),
     );

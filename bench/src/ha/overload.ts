@@ -17,7 +17,7 @@ import { startServices } from './services.ts';
 
 const WARM_UP_SECONDS = 8;
 const CAPACITY_SECONDS = 15;
-/** Of half of what is carried, before and after. */
+/** Length of the phases at half of the capacity, before and after. */
 const HALF_SECONDS = 10;
 /** In the time after it, so much does not count yet. */
 const SETTLE_MS = 2_000;
@@ -28,8 +28,8 @@ const DISK_SIZES = { data: 8_192, wal: 4_096 };
 const LEAST_GOODPUT = 0.8;
 const MOST_REFUSAL_MS = 250;
 /**
- * Of this process, before the nodes it shares the cores with: callers are elsewhere, and do not wait for a processor of
- * the service.
+ * Nice value of this process: it gets the cores before the nodes, since real callers run elsewhere and do not wait for
+ * a processor of the service.
  */
 const SENDER_NICE = -10;
 

@@ -7,7 +7,7 @@ import { findFreePort } from '@svc/testkit/process/free-ports';
 import type { Place } from '../harness/contestants.ts';
 import { type Program, startProgram, waitForHttp } from '../harness/program.ts';
 
-/** Of this build. */
+/** The apps of this build. */
 export const OWN_APPS = fileURLToPath(new URL('../../apps/', import.meta.url));
 
 /** How each reaches the database: its `DATABASE_URL`. */
@@ -40,9 +40,9 @@ export interface Services {
   readonly nodes: readonly Node[];
   readonly adminToken: string;
   readonly workerAdminOrigin: string;
-  /** Of nodes and worker. */
+  /** Admin origins of nodes and worker. */
   adminOrigins(): readonly string[];
-  /** Of nodes and worker, as they are now. */
+  /** Process ids of nodes and worker, as they are now. */
   pids(): readonly number[];
   /** Exit code and output of `svc-admin fsck`. */
   fsck(): Promise<{ readonly code: number | null; readonly logFile: string }>;

@@ -82,7 +82,7 @@ const cleanup = new Cleanup();
 interface Turn {
   readonly name: string;
   readonly fault: Fault;
-  /** Of this fault, from 0. */
+  /** Number of this fault's round, from 0. */
   readonly round: number;
 }
 

@@ -7,7 +7,7 @@ export interface Option<Value> {
   /** What stands for its value in the usage, or null: it takes none. */
   readonly takes: string | null;
   readonly text: string;
-  /** Of the values that were given, in order. Throws where they make no sense. */
+  /** Parses the given values, in order. Throws where they make no sense. */
   read(given: readonly string[]): Value;
 }
 

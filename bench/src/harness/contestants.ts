@@ -14,7 +14,7 @@ export type Name = (typeof NAMES)[number];
 
 export interface Contestant {
   readonly name: Name;
-  /** Of its `POST /verify`. */
+  /** URL of its `POST /verify`. */
   readonly url: string;
   readonly program: Program;
   readonly database: Database;
@@ -53,11 +53,11 @@ async function startApi(place: Place, api: string) {
 
 export interface ApiNode {
   readonly program: Program;
-  /** Of its `POST /verify`. */
+  /** URL of its `POST /verify`. */
   readonly url: string;
   /** Where it is reached. */
   readonly origin: string;
-  /** Of the service: the first node's. */
+  /** Base URL of the service: the first node's. */
   readonly baseUrl: string;
   readonly adminToken: string;
   /** Before the benchmark ends, for a node that is needed no more. */
@@ -67,7 +67,7 @@ export interface ApiNode {
 }
 
 export interface ApiNodeRequest {
-  /** Of its files. */
+  /** Name of its files. */
   readonly name: string;
   /** The built API. */
   readonly api: string;

@@ -7,7 +7,7 @@ import type { Cleanup } from './cleanup.ts';
 export interface Database {
   readonly url: string;
   readonly postgresPid: number;
-  /** Of the server: its database `postgres`, and its folder. */
+  /** URL of the server's database `postgres`, and the server's folder. */
   readonly adminUrl: string;
   readonly dataDir: string;
   /** Writes out what earlier load left to be written. */

@@ -13,7 +13,7 @@ export function describeMachine(): string {
   return `${availableParallelism()} × ${cpus()[0]?.model.trim() ?? 'unknown processor'}, Node ${process.versions.node}`;
 }
 
-/** Of the last minute. */
+/** The load of the last minute. */
 export const describeLoad = (): string => `load ${loadavg()[0]?.toFixed(1)}`;
 
 export function printReport(measured: Measured, figures: readonly Figure[] = figuresOf(measured)): string {

@@ -14,7 +14,7 @@ export interface Benchmark {
 }
 
 export interface Frame {
-  /** Of `/proc`: without it the benchmark does not begin. */
+  /** What is read of `/proc`; without it the benchmark does not begin. */
   readonly reads?: 'CPU times' | 'memory';
   /** Tells what there is, also where something failed. Nothing is closed yet. */
   readonly atEnd?: (progress: Progress) => void;

@@ -20,7 +20,7 @@ const MOST_ATTEMPTS = 5;
 export interface DecisionsRun {
   readonly place: Place;
   readonly api: string;
-  /** Of the full ledger. */
+  /** The node on the full ledger. */
   readonly node: ApiNode;
   readonly database: LedgerDatabase;
   readonly rounds: number;
@@ -47,7 +47,7 @@ export async function measureDecisions(run: DecisionsRun): Promise<Row[]> {
   ];
   for (const side of sides) await loadCleanly(side, WARM_UP_MS, progress);
   for (let round = 1; round <= rounds; round++) {
-    // Who goes first changes, since the second finds the machine warm.
+    // The order alternates, since the second side finds the machine warm.
     for (const side of round % 2 === 0 ? sides : [...sides].reverse())
       side.reports.push(await loadCleanly(side, seconds * 1000, progress));
     const speeds = sides.map(({ name, reports }) => `${name} ${Math.round(perSecondOfLast(reports))}/s`);

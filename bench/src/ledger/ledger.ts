@@ -16,7 +16,7 @@ import { homeOf, type Ledger, prepare } from './prepare.ts';
 import { measureRequests } from './requests.ts';
 import { printRows, type Row } from './table.ts';
 
-/** From now until it is called: what processes other than this benchmark's used, in percent of one core. */
+/** Measures, until the result is called, what other processes than this benchmark's use, in percent of one core. */
 function shareElsewhere(postgresPid: number): () => number {
   const read = () => cpuMsOfMachine() - cpuMsOfTree(process.pid) - cpuMsOfTree(postgresPid);
   const [before, beganMs] = [read(), performance.now()];

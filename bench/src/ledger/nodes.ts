@@ -46,7 +46,7 @@ export interface GetOptions {
 
 const agent = new Agent({ keepAlive: true, maxSockets: 4 });
 
-/** From sending the request to the last byte of the answer. Throws on anything but 200. */
+/** Times a request from sending it to the last byte of the answer. Throws on anything but 200. */
 export function get(node: ApiNode, path: string, { key, isRead = true }: GetOptions = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const began = performance.now();

@@ -31,7 +31,7 @@ export interface PrepareRequest {
   readonly receipts: number;
   readonly isShort: boolean;
   readonly api: string;
-  /** Of every program on this database: `homeOf`. */
+  /** Environment of every program on this database: `homeOf`. */
   readonly environment: Readonly<Record<string, string>>;
   readonly progress: Progress;
 }

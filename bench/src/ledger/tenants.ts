@@ -1,5 +1,5 @@
 /**
- * Who takes part: relying parties and Principals, some of them members of orgs, Grants, and API keys that open the real
+ * The tenants that take part: relying parties and Principals, some of them members of orgs, Grants, and API keys that open the real
  * API. Only what a measurement needs goes through the service's own code; thousands of others are written by SQL.
  *
  * The tables in the schema `bench` number everybody from 1, the one with most decisions first, so that filling draws
@@ -12,9 +12,9 @@ import { execute, withSession } from './database.ts';
 
 const RELYING_PARTIES = 200;
 const PRINCIPALS = 2_000;
-/** Of each Principal, one pair after another. */
+/** Grants of each Principal, one pair after another. */
 export const GRANTS_EACH = 10;
-/** Of every caller that is measured: one has 120 requests a minute. */
+/** Keys of every caller that is measured: one key has 120 requests a minute. */
 const MEASURING_KEYS = 24;
 
 export type CallerName = 'largest RP' | 'smallest RP' | 'largest Principal' | 'org' | 'observer';
@@ -27,7 +27,7 @@ export interface Tenants {
   readonly smallestPrincipal: string;
   /** Members: the largest relying party and 39 others, and as many Principals in a hundred. */
   readonly org: string;
-  /** Of the first and the last Grant of these Principals. */
+  /** The first and the last Grant of these Principals. */
   readonly grants: { readonly largest: string; readonly smallest: string };
   readonly keyIds: { readonly largest: string; readonly smallest: string };
 }

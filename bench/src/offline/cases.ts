@@ -16,7 +16,7 @@ export interface Given {
     readonly action: unknown;
     readonly proofWindowSeconds: number;
   };
-  /** Of the service's key, and of the Receipt under it: bytes as base64url. */
+  /** The service's key, and the Receipt signed with it: bytes as base64url. */
   readonly bare: { readonly publicKey: string; readonly signingInput: string; readonly signature: string };
 }
 

@@ -58,7 +58,7 @@ async function measureHttp(sides: readonly HttpSide[], rounds: number, seconds: 
 const number = (value: number) => Math.round(value).toLocaleString('en');
 
 const options = readPeersOptions();
-/** Of biscuit-wasm, which imports its binary as a module. */
+/** The flag that biscuit-wasm needs, which imports its binary as a module. */
 const WASM = '--experimental-wasm-modules';
 if (!process.execArgv.includes(WASM)) {
   const command = [WASM, '--no-warnings', ...process.argv.slice(1)];

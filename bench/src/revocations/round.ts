@@ -12,11 +12,11 @@ export interface RoundOptions {
 }
 
 export interface RoundOfRevocations {
-  /** Of each revocation of the one Principal, milliseconds, in order. */
+  /** Milliseconds of each revocation of the one Principal, in order. */
   readonly latenciesMs: readonly number[];
   /** Its answers other than 200. */
   readonly refused: number;
-  /** Of the orgs beside it: how often each status was answered. */
+  /** How often each status was answered to the orgs beside it. */
   readonly hostile: Readonly<Record<number, number>>;
   readonly hostilePerSecond: number;
 }

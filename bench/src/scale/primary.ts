@@ -37,7 +37,7 @@ export async function readCounters(databaseUrl: string): Promise<Counters> {
 export const between = (before: Counters, after: Counters): Counters =>
   Object.fromEntries(NAMES.map((name) => [name, after[name] - before[name]])) as Counters;
 
-/** From now on PostgreSQL takes the time of each function in PL/pgSQL; the clock costs something by itself. */
+/** Makes PostgreSQL take the time of each function in PL/pgSQL from now on; the clock costs something by itself. */
 export const timeFunctions = (databaseUrl: string): Promise<void> =>
   withSession(databaseUrl, async (session) => {
     await session.query("alter system set track_functions = 'pl'");

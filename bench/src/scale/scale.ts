@@ -16,7 +16,7 @@ import { between, callsOf, readCounters, readFunctionTimes, timeFunctions } from
 const LEAD_IN_MS = 500;
 /** More than is answered on the cores of one machine. */
 const MOST_PER_SECOND = 6_000;
-/** Of a core: what is used beyond this, callers wait for. */
+/** Share of a core beyond which callers wait. */
 const BUSY_AT_MOST = 0.7;
 const FUNCTIONS_SHOWN = 8;
 const SECONDS_OF_YEAR = 365 * 86_400;

@@ -5,7 +5,7 @@ import type { Running, Steps } from './steps.ts';
 
 export interface Place {
   readonly folder: string;
-  /** Of the repository. */
+  /** Folder of the repository. */
   readonly clone: string;
   /** Where `npm run pack` writes. */
   readonly packages: string;

@@ -14,7 +14,7 @@ const PATH = 'production';
 const PAGE = 'deploy/README.md';
 const HEADING = '## By hand';
 const DATABASE = 'DB=127.0.0.1:5432';
-/** Of the section's nodes, worker and proxy. */
+/** Ports of the section's nodes, worker and proxy. */
 const PORTS = [8080, 8081, 8443, 9464, 9465, 9466];
 /** What each block comes to, and what it must have written. */
 const BLOCKS = [

@@ -25,7 +25,7 @@ export type Line<Command extends CommandText> =
   | {
       readonly kind: 'command';
       readonly command: Command;
-      /** Of all options of the program, as `Values` has them; those that the command lacks are not given. */
+      /** Values of all options of the program, as `Values` has them; those that the command lacks are absent. */
       readonly values: Readonly<Record<string, unknown>>;
       /** What stands behind the command's words. */
       readonly operands: readonly string[];
@@ -77,7 +77,7 @@ const findCommand = <Command extends CommandText>(
     .filter((one) => one.name === words.slice(0, wordsOf(one).length).join(' '))
     .sort((left, right) => wordsOf(right).length - wordsOf(left).length)[0];
 
-/** Of the commands that begin with the words, or of the one that they begin with. */
+/** Help on the commands that begin with the words, or on the one that the words begin with. */
 const helpOn = <Command extends CommandText>(
   program: Program<Command>,
   words: readonly string[],

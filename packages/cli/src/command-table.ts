@@ -43,7 +43,7 @@ export interface Program<Command extends CommandText> {
   readonly foot: string;
 }
 
-/** Of options that were declared `as const`; a flag that was not given is false. */
+/** The values of options that were declared `as const`; a flag that was not given is false. */
 export type Values<Declared extends Options> = {
   readonly [Name in keyof Declared]: Declared[Name] extends { readonly value: string }
     ? (Declared[Name] extends { readonly many: true } ? readonly string[] : string) | undefined

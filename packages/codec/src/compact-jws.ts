@@ -85,7 +85,7 @@ export const signCompactJws = async (
   return `${signingInput}.${encodeBase64url(signature)}`;
 };
 
-/** Of the few keys that a process signs with. */
+/** How many encoded headers are remembered: a process signs with few keys. */
 const MAX_HEADERS = 64;
 const encodedHeaders = /* @__PURE__ */ new BoundedMemo<string>(MAX_HEADERS);
 

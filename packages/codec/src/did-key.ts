@@ -46,7 +46,7 @@ export const parseDidKey = (text: string): { did: DidKey; publicKey: Uint8Array 
 export const formatDidKey = (publicKey: Uint8Array): DidKey =>
   `${DID_KEY_PREFIX}${encodeMultikey(publicKey)}` as DidKey;
 
-/** Of a text that is no longer than any key here is. */
+/** Decodes base58 of at most the length of a key; longer text is null. */
 const decodeBase58 = (text: string): Uint8Array | null => {
   if (text.length > MULTIKEY_CHARS) return null;
   try {

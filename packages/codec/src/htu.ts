@@ -32,7 +32,7 @@ export const normalizeHtu = (text: string): string | null => {
 const PLAIN_URL_TEXT = /^(?:[!-$&-[\]-~]|%[0-9A-Fa-f]{2})*$/;
 const PERCENT_ESCAPE = /%[0-9A-Fa-f]{2}/g;
 const UNRESERVED = /^[A-Za-z0-9._~-]$/;
-/** Of the escapes that are left, those of bytes beyond ASCII: another one hides what ends a host or has no place in one. */
+/** A host name. Only escapes of bytes beyond ASCII are left in one: any other hides what ends a host, or has no place in it. */
 const REG_NAME = /^(?:[a-z0-9._~!$&'()*+,;=-]|%[89A-F][0-9A-F])+$/;
 const PORT = /^(?:0|[1-9][0-9]{0,4})$/;
 

@@ -16,7 +16,7 @@ export const plainObject = (value: unknown): JsonObject | null => {
   }
 };
 
-/** Of all objects and arrays together; the largest document of ours has some thousands. */
+/** Members of all objects and arrays together; our largest document has some thousands. */
 const MAX_MEMBERS = 250_000;
 
 interface Place {

@@ -262,7 +262,7 @@ export const deleteReplaced = async (
       const unnamed = names.filter((name) => !named.has(name));
       try {
         const foreign = await findForeign(deps, day, manifests, read, stop);
-        // Of another store its folder would say nothing, and its deletions do nothing.
+        // In another store, its folder would say nothing and deletions would do nothing.
         if (!(await isSureOfStore(deps, stop))) return 0;
         const kept = unnamed.filter((name) => foreign.has(name));
         for (const name of unnamed) if (!foreign.has(name)) await deleteForGood(objects, name, stop);

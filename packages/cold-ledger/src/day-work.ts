@@ -38,7 +38,7 @@ export type ReadDayRows = <T>(
 export interface DayWorkDeps {
   readonly objects: ObjectStore;
   readonly readDayRows: ReadDayRows;
-  /** Of objects; the usual ones unless given. */
+  /** Sizes of objects; the usual ones unless given. */
   readonly sizes?: Sizes;
 }
 

@@ -171,7 +171,7 @@ export const dropDays = async (deps: LeaveDeps, stop: AbortSignal): Promise<Omit
 const ATTEMPTS = 20;
 const PAUSE_MS = 250;
 
-/** Whoever reads the ledger or writes to it is not kept waiting: it is tried again. `locked`: left to the next round. */
+/** Has the day leave without keeping those who use its tables waiting: it tries again. `locked`: left to the next round. */
 const unlessLocked = async (
   { log, store, lockPauseMs = PAUSE_MS }: LeaveDeps,
   day: Day,

@@ -40,7 +40,7 @@ export interface ObjectEntry {
   readonly first: string;
   readonly last: string;
   readonly groups: readonly RowGroupEntry[];
-  /** Of what follows the groups: indexes and metadata. */
+  /** SHA-256 of what follows the groups: indexes and metadata. */
   readonly tail_sha256: string;
 }
 
@@ -56,9 +56,9 @@ export interface ColdDay {
   readonly root: Sha256;
   /** Over the hash of each Receipt's JWS. */
   readonly content_root: Sha256;
-  /** Of the checkpoint's compact JWS. */
+  /** Hash of the checkpoint's compact JWS. */
   readonly checkpoint_hash: Sha256;
-  /** Of the manifest that this one takes the place of; null for the first. */
+  /** Hash of the manifest that this one replaces; null for the first. */
   readonly replaces: Sha256 | null;
   readonly tables: Readonly<Record<TableName, readonly ObjectEntry[]>>;
 }

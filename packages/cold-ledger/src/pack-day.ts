@@ -25,12 +25,12 @@ export interface PackedDay extends ProvenTables {
 
 export interface WrittenDay {
   readonly tables: ColdDay['tables'];
-  /** Of the rows as they were given. */
+  /** Digests of the rows as they were given. */
   readonly stored: Digests;
 }
 
 export interface ReadBackDay extends ProvenTables {
-  /** Of the rows as they were read. */
+  /** Digests of the rows as they were read. */
   readonly found: Digests;
 }
 

@@ -4,7 +4,7 @@ import { type ReceiptRow, TABLES, type TableName } from './schema.ts';
 
 export type Prints = Readonly<Record<TableName, Print>>;
 
-/** Of the parts of each table: its first receipt id, and the SHA-256 of its rows. */
+/** The parts of each table: the first receipt id of a part, and the SHA-256 of its rows. */
 export type Digests = Readonly<
   Record<TableName, readonly { readonly first: string; readonly digest: string }[]>
 >;
@@ -60,7 +60,7 @@ export class Print {
   }
 }
 
-/** Of one column a value is of one kind, so none stands for another. */
+/** The value in a form that JSON has. A column's values are all of one kind, so none is taken for another. */
 const plain = (value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value);
 
 export const digestsOf = ({ receipts, attestations, consumption_events }: Prints): Digests => ({
@@ -69,7 +69,7 @@ export const digestsOf = ({ receipts, attestations, consumption_events }: Prints
   consumption_events: consumption_events.digests(),
 });
 
-/** Of Receipts, each in another form if `formOf` gives one. */
+/** Digests of Receipts, each in the form that `formOf` gives it. */
 export const digestReceipts = async (
   batches: AsyncIterable<readonly ReceiptRow[]>,
   formOf: (row: ReceiptRow) => ReceiptRow = (row) => row,

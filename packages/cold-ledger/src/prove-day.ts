@@ -95,7 +95,10 @@ export const proveDay = async (
   return problem;
 };
 
-/** Of each kind. Some hundred million Receipts an hour would take longer than that; the rest is for the next round. */
+/**
+ * How many days of each kind a round takes. Some hundred million Receipts an hour would take longer than that; the rest
+ * is left to the next round.
+ */
 const DAYS_A_ROUND = 8;
 const EVERY_DAYS = 30;
 

@@ -17,7 +17,7 @@ import { decompress, loadZstd } from './zstd.ts';
 
 /** A row group as it was fetched, with what describes it. Whoever fetched them has compared the hashes of both. */
 export interface FetchedGroup {
-  /** Of the object. */
+  /** Name of the object. */
   readonly name: string;
   readonly byteLength: number;
   /** The end of the object: its metadata and indexes. `tailSha256`: what it is remembered by. */
@@ -45,19 +45,16 @@ export interface Wanted {
   readonly texts: ExportedForm | null;
   /** All of them hold. */
   readonly where: readonly Condition[];
-  /** Of ids: from the first (inclusive), behind the second, and before the third; '' is no bound of the first two. */
+  /** Bounds of the ids: from the first (inclusive), after the second, and before the third; '' is no bound for the first two. */
   readonly from: string;
   readonly after: string;
   readonly before: string;
-  /**
-   * Of the rows for which all this holds, at most so many: the highest ids where they are descending, the lowest else.
-   * Null: all.
-   */
+  /** How many of the matching rows are read at most: the highest ids where they are descending, else the lowest. Null: all. */
   readonly most: number | null;
   readonly isDescending: boolean;
 }
 
-/** Of a Receipt: its JWS; the SHA-256 of that, in hex. */
+/** Form of a Receipt: its JWS, or the SHA-256 of that in hex. */
 export type ReceiptForm = 'whole' | 'hashed';
 
 /**
@@ -72,9 +69,9 @@ export interface Texts {
 
 export interface ColumnBatch {
   readonly count: number;
-  /** Of each column that is wanted, the values of the rows that were found, by ascending ids. */
+  /** Values of each column that is wanted, for the rows that were found, by ascending ids. */
   readonly columns: Readonly<Record<string, readonly unknown[]>>;
-  /** Of the Receipts, where they are wanted as such. */
+  /** Texts of the Receipts, where they are wanted as such. */
   readonly texts: Texts | null;
   /** The highest id of the group, where all its ids were read. */
   readonly last: string | null;
@@ -91,7 +88,7 @@ export type ReadElsewhere = (group: FetchedGroup, wanted: Wanted) => Promise<Sea
 /** Every receipt id is lower. */
 export const BEHIND_ALL = 'drc_~';
 
-/** Of what objects say of themselves; in memory it is some twenty times as much. */
+/** Bytes of metadata and indexes that an object may have; in memory they take some twenty times as much. */
 const MAX_TAIL_BYTES = 4_194_304;
 
 /** They are read where they were decompressed; everything else has been copied. */
@@ -190,7 +187,7 @@ const match = async (group: OpenGroup, where: readonly Condition[]): Promise<num
   return found;
 };
 
-/** From one place in the group to before another. */
+/** A range of rows in the group: the first, and the one behind the last. */
 type Span = readonly [number, number];
 type Columns = Readonly<Record<string, readonly unknown[]>>;
 
@@ -258,7 +255,7 @@ class OpenGroup {
       ...{ file: this.#file, metadata: this.#metadata, parsers, compressors: this.#decompressors },
       ...{ utf8: false, useOffsetIndex: true, columns: [...names] },
       ...{ rowStart: firstRow + from, rowEnd: firstRow + to },
-      // Of whole pages.
+      // The reader gives whole pages.
       onChunk({ columnName, columnData, rowStart }) {
         const values = columns[columnName] ?? [];
         const before = firstRow + from - rowStart;

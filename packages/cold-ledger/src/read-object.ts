@@ -29,7 +29,7 @@ export interface Scan<Name extends string> {
   readonly after?: string;
   readonly before: string;
   readonly isDescending: boolean;
-  /** Of each group, 1 or more, the first in the order asked for; all unless given. */
+  /** How many rows of each group, 1 or more, the first in the order asked for; all unless given. */
   readonly most?: number;
   /** In the place of each JWS comes its SHA-256, in hex. */
   readonly isHashed?: boolean;
@@ -178,7 +178,7 @@ export class ObjectReader<T extends TableName> {
     return this.#find(receiptIds, wanted, rowsOf<ReadRow<T>>, signal);
   }
 
-  /** Of a table of Receipts, some columns, and of each its text in one form. */
+  /** Some columns of a table of Receipts, and the text of each Receipt in one form. */
   findTexts<Name extends keyof ReceiptRow>(
     receiptIds: readonly string[],
     { columns, form }: TextsWanted<Name>,

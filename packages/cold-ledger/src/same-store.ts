@@ -7,7 +7,7 @@ interface StoreDeps {
   readonly store: { readonly coldDays: Pick<ServiceDeps['store']['coldDays'], 'listLatestManifests'> };
 }
 
-/** Of the manifests recorded last; one of them may be gone for a reason of its own. */
+/** How many of the latest manifests are looked for; one of them may be gone for a reason of its own. */
 const WITNESSES = 3;
 
 /**

@@ -110,5 +110,5 @@ export const clearActions = (row: ReceiptRow): ReceiptRow => ({
 export type AttestationRow = Stored<'attestations'>;
 export type ConsumptionRow = Stored<'consumption_events'>;
 
-/** Of what is looked for by no value of it there are no statistics. */
+/** Columns that no query looks in by value: they have no statistics. */
 export const UNSEARCHED: ReadonlySet<string> = new Set(['header', 'payload', 'signature', 'jws']);

@@ -33,7 +33,7 @@ export interface WrittenObject {
 /** All of them are of the rows alone, so the same rows are the same objects. */
 export interface Sizes {
   readonly rowsPerGroup: number;
-  /** Of the text and bytes of its rows; a group has one row at least. */
+  /** Length of the text and bytes of a group's rows; a group has one row at least. */
   readonly charsPerGroup?: number;
   /** Groups are not divided. */
   readonly rowsPerObject: number;

@@ -16,7 +16,7 @@ export interface OutboundMap {
 export interface FenceConfig {
   /** `file:///folder` or `s3://bucket/prefix`. */
   readonly place: string;
-  /** Of the S3-compatible storage; null: Amazon's. */
+  /** Endpoint of the S3-compatible storage; null: Amazon's. */
   readonly endpoint: string | null;
   readonly maxAgeMs: number;
 }
@@ -25,7 +25,7 @@ export interface FenceConfig {
 export interface ColdConfig {
   /** `file:///folder` or `s3://bucket/prefix`. */
   readonly place: string;
-  /** Of the S3-compatible storage; null: Amazon's. */
+  /** Endpoint of the S3-compatible storage; null: Amazon's. */
   readonly endpoint: string | null;
   /** 0: none is packed. */
   readonly hotDays: number;
@@ -99,9 +99,9 @@ export interface Config {
   readonly receiptKeysPath: string | null;
   readonly statusKeysPath: string | null;
   readonly sandboxKeysPath: string | null;
-  /** Of encrypted private key files. Null: there are none. */
+  /** Path of the passphrase of encrypted private key files. Null: there are none. */
   readonly keyPassphrasePath: string | null;
-  /** Of PKCS#11 tokens whose URI names none. */
+  /** Path of the PIN of PKCS#11 tokens whose URI names none. */
   readonly pkcs11PinPath: string | null;
   /** `auto`: libsodium where it loads. */
   readonly ed25519: 'auto' | 'node';

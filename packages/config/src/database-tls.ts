@@ -10,7 +10,7 @@ const ENCRYPTED = new Set(['prefer', 'require', 'verify-ca', 'verify-full', 'no-
  */
 export const hostsWithoutTls = (databaseUrl: string, pgHost = ''): readonly string[] => {
   const [, authority = '', query = ''] = SHAPE.exec(databaseUrl) ?? [];
-  // Of a parameter that is repeated the last one counts, as in the driver.
+  // The last value of a repeated parameter counts, as in the driver.
   const parameters = new Map(new URLSearchParams(query));
   const mode = parameters.get('sslmode');
   const isLibpq = parameters.get('uselibpqcompat') === 'true';

@@ -15,14 +15,14 @@ export interface ConformanceCase {
   readonly profile: string | null;
   readonly input: JsonValue;
   readonly expected: JsonValue;
-  /** Of evaluate cases: the signed Receipt, for endpoints that sign. */
+  /** The signed Receipt of an evaluate case, for endpoints that sign. */
   readonly receipt: string | null;
 }
 
 /** A set of vectors, read and compared with its manifest. */
 export interface VectorSet {
   readonly conformanceVersion: string;
-  /** Of the whole set, as in the manifest. */
+  /** SHA-256 of the whole set, as in the manifest. */
   readonly sha256: string;
   readonly cases: readonly ConformanceCase[];
 }

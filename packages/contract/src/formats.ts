@@ -165,7 +165,7 @@ export const apiKey = text(/^dk_[a-z]+(_[a-z]+)?_[0-9A-Za-z]{49}$/, 'must be an 
 
 /** Protocol §7: names one logical request, so that a lost answer can be fetched again. */
 export const idempotencyKey = text(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 of A-Z, a-z, 0-9, "_" and "-"');
-/** Of an answer to a request that had one. */
+/** Header of an answer to a request that had an idempotency key. */
 export const repeatHeader = {
   'Svc-Idempotent-Replay': '`true` when this is the stored answer to an earlier request with the same key.',
 };

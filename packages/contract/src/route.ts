@@ -6,7 +6,8 @@ import type { z } from 'zod';
 import type { ErrorCode } from './error-codes.ts';
 
 /**
- * Who may call. `org` is any org key, `org:admin` only one of role admin. An empty list is a public route.
+ * The class of callers that a route admits. `org` is any org key, `org:admin` only one of role admin. An empty list is
+ * a public route.
  */
 export type AuthClass = 'rp' | 'principal' | 'org' | 'org:admin' | 'observer' | 'admin' | 'provision';
 

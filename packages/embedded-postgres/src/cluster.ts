@@ -64,7 +64,7 @@ async function placeElsewhere(dataDir: string): Promise<string> {
   return join(sharedPlace(), 'clusters', `${basename(wanted)}-${hash}`);
 }
 
-/** Who must run a cluster that exists already: its owner, when root may choose. */
+/** The user that must run a cluster that exists already: its owner, when root may choose. */
 export async function ownerOfCluster(dataDir: string): Promise<ServerUser | null> {
   const owner = await stat(pgdataOf(dataDir)).catch(() => null);
   if (owner === null || owner.uid === 0) return null;

@@ -1,4 +1,4 @@
-/** From where `SVC_FENCE` points to the driver. */
+/** Opens the driver of the place that `SVC_FENCE` names. */
 import { fileURLToPath } from 'node:url';
 import type { FenceStore } from '@svc/service';
 import { openFolder } from './folder.ts';

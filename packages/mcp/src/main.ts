@@ -5,7 +5,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { createServer } from './server.ts';
 import { readSettings, SettingsError, USAGE } from './settings.ts';
 
-/** Of one message: the largest bundle, as a JSON string, and what is around it. */
+/** Size of one message: the largest bundle, as a JSON string, and what is around it. */
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
 const args = process.argv.slice(2);

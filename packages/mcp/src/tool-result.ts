@@ -30,7 +30,7 @@ export interface Teller {
   tell(says: string, data?: unknown, verbatim?: Readonly<Record<string, string>>): ToolResult;
   /** A tool error: what was wrong, and what is right. */
   refuse(says: string, data?: unknown): ToolResult;
-  /** Of whatever was thrown. What is not known is not quoted. */
+  /** The result for anything that was thrown. An unknown error is not quoted. */
   fail(error: unknown): ToolResult;
 }
 

@@ -55,7 +55,7 @@ interface Place {
   readonly tile: number;
   /** Hashes in the tile. */
   readonly count: number;
-  /** Of the hash within the tile. */
+  /** Position of the hash within the tile. */
   readonly position: number;
 }
 

@@ -17,7 +17,7 @@ export const TILE_HASHES = 256;
 export interface Tile {
   /** 0: leaf hashes. */
   readonly level: number;
-  /** From 0 on, left to right. The first leaf below is the one at `index` · 256^(`level` + 1). */
+  /** Number of the tile in its level, left to right, from 0. The first leaf below is the one at `index` · 256^(`level` + 1). */
   readonly index: number;
   /** 1 to 256 hashes of 32 bytes, one behind the other. */
   readonly hashes: Uint8Array;

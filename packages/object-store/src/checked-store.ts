@@ -18,7 +18,7 @@ import { assertHashOf, isFolder, isObjectName, sha256Hex } from './names.ts';
 import type { Places } from './places.ts';
 
 export interface Patience {
-  /** Of an attempt, before its bytes: each MiB takes a second more at most. */
+  /** Milliseconds of an attempt, before its bytes: each MiB takes a second more at most. */
   readonly attemptMs: number;
   /** Before the second attempt, doubled before each further one. */
   readonly pauseMs: number;
@@ -192,7 +192,7 @@ const takePlace = async (places: Places, what: string, given: AbortSignal): Prom
   }
 };
 
-/** Of an SDK's error this alone goes further: it holds the request too, with what authorised it. */
+/** What is told of an SDK's error. The error itself also holds the request with its credentials, and goes no further. */
 const textOf = (error: unknown): string =>
   error instanceof Error ? `${error.name}: ${error.message}` : 'unknown';
 

@@ -15,8 +15,9 @@ import { Places } from './places.ts';
 const DRAFTS = '.drafts';
 const GONE = 'the folder of the objects is not there: is it mounted?';
 /**
- * Of all stores of this process: a call takes a thread of the four that a process has for its files, for names of hosts and
- * more, and a mount that does not answer keeps it. Another thread that opens a store is given the memory of these.
+ * Places shared by all stores of this process. A call takes one of the four threads that a process has for its files,
+ * for names of hosts and more, and a mount that does not answer keeps it. Another thread that opens a store is given
+ * the memory of these.
  */
 export const FILE_PLACES = Places.of(2);
 /** Longer than anybody writes: what is older was left by a process that died. */

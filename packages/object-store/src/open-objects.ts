@@ -1,4 +1,4 @@
-/** From a place, as it is configured, to the store. */
+/** Opens the store of a configured place. */
 import { fileURLToPath } from 'node:url';
 import { type ObjectStore, ObjectStoreError, withinMs } from '@svc/service';
 import { checkedStore, type Patience } from './checked-store.ts';

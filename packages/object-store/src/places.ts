@@ -45,7 +45,7 @@ export class Places {
     Atomics.store(this.#marks, place, FREE);
   }
 
-  /** Of a thread that has ended, which frees nothing any more. */
+  /** Frees the places of a thread that has ended, which can no longer do so itself. */
   freeAllOf(thread: number): void {
     for (const place of this.#all)
       for (const mark of [markOf(thread), -markOf(thread)])

@@ -11,11 +11,11 @@ export interface Exchange {
   readonly method: 'GET' | 'POST';
   readonly accept: string;
   readonly body: string | null;
-  /** Of `body`. */
+  /** Media type of `body`. */
   readonly contentType: string;
   /** Null: the body is not read, and the answer is its status alone. */
   readonly maxBytes: number | null;
-  /** So much of the body of a 400 is read, if it is no longer; 0: none is. */
+  /** How many bytes of a 400's body are read, if it is no longer; 0: none. */
   readonly errorBytes: number;
   /** Added to those of every request. */
   readonly headers: Readonly<Record<string, string>>;

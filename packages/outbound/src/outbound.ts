@@ -44,9 +44,9 @@ export interface TestSeams {
 }
 
 export interface RequestOptions {
-  /** Of the body; default 65,536. Null: it is not read, whatever its length. */
+  /** Bytes of the body at most; default 65,536. Null: it is not read, whatever its length. */
   readonly maxBytes?: number | null;
-  /** So much of the body of a 400 is read, if it is no longer; default 0: none is. */
+  /** How many bytes of a 400's body are read, if it is no longer; default 0: none. */
   readonly errorBytes?: number;
   /** Lower-case names; none of those that the guard sets itself. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -54,7 +54,7 @@ export interface RequestOptions {
   readonly timeoutMs?: number;
   /** Default `application/json`. */
   readonly accept?: string;
-  /** Of what is sent; default `application/json`. */
+  /** Media type of what is sent; default `application/json`. */
   readonly contentType?: string;
 }
 

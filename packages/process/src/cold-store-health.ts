@@ -49,7 +49,7 @@ export const createColdStoreHealth = (
     name: 'svc_cold_store_known',
     help: 'Whether SVC_COLD names the store that days were packed into; 0: not known; -1: it is another one, or does not answer.',
     registers: [registry],
-    // Of several processes the worst.
+    // The worst value of several processes counts.
     aggregator: 'min',
     collect() {
       const found = tell();

@@ -7,10 +7,10 @@ import { writeSync } from 'node:fs';
 /** So that logging a request costs no system call. */
 const GATHERED_MS = 100;
 const GATHERED_CHARS = 4_096;
-/** Of a reader that has stopped reading; what comes above is lost. */
+/** Bytes kept for a reader that has stopped reading; what comes above is lost. */
 const MAX_WAITING_BYTES = 16_777_216;
 const AGAIN_MS = 20;
-/** So long the end of the process waits for a reader. */
+/** How long the end of the process waits for a reader. */
 const LAST_WORDS_MS = 500;
 
 export interface LogDestination {

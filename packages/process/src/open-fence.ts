@@ -9,7 +9,7 @@ export interface OpenedFence {
   close(): Promise<void>;
 }
 
-/** Of a command, or of a deployment that has none. */
+/** The fence of a command, or of a deployment that has none. */
 export const NO_FENCE: OpenedFence = { fence: null, close: async () => {} };
 
 type Deps = Pick<ServiceDeps, 'store' | 'random' | 'crypto' | 'identity' | 'log' | 'holds'>;

@@ -56,12 +56,12 @@ export interface ServiceSources {
   readonly config: ServiceConfig;
   readonly secrets: SigningSecrets;
   readonly databaseUrl: string;
-  /** Of a replica for reports, where there is one. */
+  /** URL of a replica for reports, where there is one. */
   readonly databaseReadUrl?: string | null;
   readonly logger: Logger;
   /** Where its metrics go; none for a command that ends. */
   readonly registry?: Registry;
-  /** Of a program that runs `runPackThread` on a thread: days are packed and proven there, else on this one. */
+  /** The file that runs `runPackThread`: days are packed and proven on a thread of their own, else on this one. */
   readonly packThread?: URL;
   /** The file that runs `runReadThread`: cold days are read on a thread of their own, else on this one. */
   readonly readThread?: URL;
@@ -69,7 +69,7 @@ export interface ServiceSources {
   readonly isOperator?: boolean;
   /** It decides: what that needs of storage is open before it is asked for. */
   readonly opensAhead?: boolean;
-  /** Of storage, where they are others than a service's or an operator's. */
+  /** The store's deadlines, where they are not a service's or an operator's. */
   readonly deadlines?: Partial<StoreDeadlines> | undefined;
 }
 
@@ -85,7 +85,7 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
   const { env, domain } = config;
   const formerDids = await openDatabase(databaseUrl, { env, isExternal, domain, mayPin: true }, logger);
   if (databaseReadUrl !== null) await openReplica(databaseReadUrl, logger);
-  // Of all connections that are lost at once.
+  // Many connections that are lost at once make few lines.
   const lost = new FewLines((line, message) => logger.warn(line, message));
   const onError = (error: Error) => {
     count('storage');

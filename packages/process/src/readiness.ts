@@ -18,7 +18,7 @@ interface ReadinessDeps {
 const FRESH_MS = 500;
 
 /**
- * So long a process serves on without its database: a primary that is lost is replaced within 25 s
+ * How long a process serves on without its database: a primary that is lost is replaced within 25 s
  * (docs/availability.md), for every process at once, and status lists, documents and refusals that say when to come
  * again are answered from memory meanwhile.
  */

@@ -64,7 +64,7 @@ export interface EvaluateInput {
       readonly status_list_credential: string;
       readonly status_list_index: string;
       readonly allocated_at: string;
-      /** Of the Grant that was allowed first under this id; absent and null before that. */
+      /** Hash of the Grant that was allowed first under this id; absent and null before that. */
       readonly grant_hash?: string | null;
     }>;
     readonly status: JsonAnswer<{

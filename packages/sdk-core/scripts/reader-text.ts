@@ -64,7 +64,7 @@ function oneReaderOf(schemas: readonly Schema[]): string {
   return readers.includes(null) ? variantsOf(schemas) : call('either', ...readers.map(String));
 }
 
-/** Of ids, of true or false, and of one word; null for anything else. */
+/** The reader of ids, booleans and single words; null for anything else. */
 function checkedReaderOf(schema: Schema): string | null {
   if (brandOf(schema) !== undefined) return textOf(schema);
   if (schema.type === 'boolean') return 'flag';

@@ -42,9 +42,9 @@ export interface SvcErrorDetail {
   status?: number | null;
   /** The answer's `Svc-Request-Id`. */
   requestId?: string | null;
-  /** From the answer's `Retry-After`. */
+  /** Seconds of the answer's `Retry-After`. */
   retryAfterSeconds?: number | null;
-  /** From the answer's `Link`; or the page about the `kind`, filled in where the service's address is known. */
+  /** The page in the answer's `Link`; or the page about the `kind`, filled in where the service's address is known. */
   helpUrl?: string | null;
   cause?: unknown;
 }
@@ -59,7 +59,7 @@ export interface SvcError extends Error {
   readonly status: number | null;
   /** The answer's `Svc-Request-Id`, for the service's operator; null without one. */
   readonly requestId: string | null;
-  /** From the answer's `Retry-After`; null without one. */
+  /** Seconds of the answer's `Retry-After`; null without one. */
   readonly retryAfterSeconds: number | null;
   /**
    * The page of the service's guide about `code`, or else about `kind`, with its remedy; null where no service's

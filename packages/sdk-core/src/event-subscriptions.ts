@@ -48,7 +48,7 @@ export interface NewEventSubscription {
   budgetLowPercent?: number;
 }
 
-/** From when on, or from which event on, itself included. */
+/** The start of a replay: an instant, or an event, itself included. */
 export type ReplayFrom =
   | { since: Date | string; eventId?: undefined }
   | { eventId: string; since?: undefined };

@@ -117,7 +117,7 @@ export function oneOf<const T extends JsonValue>(...values: readonly T[]): Reade
   };
 }
 
-/** Of a set of texts that a newer service may extend, so any text. */
+/** Reads one of a set of texts that a newer service may extend, so any text. */
 export function extensible<T extends string>(): Reader<T> {
   return checked('text', (value): value is T => typeof value === 'string');
 }

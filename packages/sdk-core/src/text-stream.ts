@@ -17,7 +17,7 @@ export interface StreamLimits {
   /** For each wait for more; the time that the consumer takes does not count. */
   timeoutMs: number;
   signal: AbortSignal | undefined;
-  /** Of a failed connection. */
+  /** The error of a failed connection. */
   networkError: (cause: unknown) => SvcError;
 }
 

@@ -11,7 +11,7 @@ export interface UsageFilter {
   since?: Date | string;
   /** Before this instant, at most 366 days after `since`. Unless given: tomorrow, 00:00 UTC. */
   until?: Date | string;
-  /** Of one relying party. */
+  /** Decisions of one relying party. */
   rp?: string;
   /** Against the Grants of one Principal. */
   principal?: string;

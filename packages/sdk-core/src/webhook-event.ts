@@ -9,7 +9,7 @@ export interface DecisionEventData {
   readonly agent: string | null;
 }
 
-/** Of a request for approval; `status` as of its `task`. */
+/** The data of an event about a request for approval; `status` as of its `task`. */
 export interface ApprovalEventData {
   readonly request_id: string;
   readonly status: 'pending' | 'approved' | 'denied' | 'expired' | 'cancelled';

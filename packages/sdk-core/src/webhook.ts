@@ -48,7 +48,7 @@ export interface WebhookOptions {
 
 const MAX_BODY_BYTES = 65_536;
 const TOLERANCE_SECONDS = 300;
-/** Of a header; the service sends three at most. */
+/** Signatures of a header that are read; the service sends three at most. */
 const MAX_SIGNATURES = 16;
 const SECRETS = 2;
 const SECRET = /^whsec_([A-Za-z0-9+/]{32,88}={0,2})$/;
@@ -205,7 +205,7 @@ const bytesOfRequest = async (request: Request): Promise<Uint8Array> => {
   return concatBytes(parts);
 };
 
-/** Of signatures of other versions nothing is made. */
+/** The signatures of one version; those of other versions are ignored. */
 const signaturesOf = (version: string, signatures: readonly string[]): readonly Uint8Array<ArrayBuffer>[] =>
   signatures.flatMap((signature) =>
     signature.startsWith(`${version},`) ? (bytesOf(signature.slice(version.length + 1)) ?? []) : [],

@@ -45,7 +45,7 @@ const wholeCall = (deadline: Deadline, signal: AbortSignal | undefined): WholeCa
   },
 });
 
-/** Of a call that its deadline or its caller has ended. */
+/** The error of a call that its deadline or its caller has ended. */
 export const callEnded = (why: 'timeout' | 'aborted', cause?: unknown): SvcError =>
   new SvcError(why, why === 'timeout' ? 'no answer before the deadline' : 'aborted by the caller', { cause });
 

@@ -46,7 +46,7 @@ export interface AccessRequest {
   decided_at: string | null;
   /** The Principal’s, where it said no. */
   reason: string | null;
-  /** Of an approved request; null otherwise. */
+  /** What an approved request came to; null otherwise. */
   result: {
     mode: 'urn:svc:access-request:mode:grant';
     grant_id: GrantId;
@@ -78,7 +78,7 @@ export interface ActivityGroup {
   reasons: Record<string, number>;
   /** Currency → sum of the amounts that were allowed, in minor units. */
   allowed_amounts: Record<string, number>;
-  /** Of those counted. */
+  /** When the first of those counted was. */
   first_at: string;
   last_at: string;
 }
@@ -266,7 +266,7 @@ export interface ConsumptionBalance {
     per_period: number | null;
     uses: number | null;
   };
-  /** Of the window in `period_start`, also when that has passed. */
+  /** What is left in the window of `period_start`, also when that has passed. */
   remaining: {
     total: number | null;
     per_period: number | null;
@@ -325,12 +325,12 @@ export interface DecisionExportRow {
   key_id: ApiKeyId | null;
   /** This and what follows is null for a malformed action and after seven years. */
   action_type: 'commerce:purchase' | 'api:call' | null;
-  /** Of a purchase, in minor units. */
+  /** The amount of a purchase, in minor units. */
   amount: number | null;
   currency: string | null;
   /** As submitted. */
   resource: string | null;
-  /** Of an `api:call`. */
+  /** The method of an `api:call`. */
   method: string | null;
   receipt: JsonObject;
   outcomes: Attestation[];
@@ -373,12 +373,12 @@ export interface DecisionSummary {
   key_id: ApiKeyId | null;
   /** This and what follows is null for a malformed action and after seven years. */
   action_type: 'commerce:purchase' | 'api:call' | null;
-  /** Of a purchase, in minor units. */
+  /** The amount of a purchase, in minor units. */
   amount: number | null;
   currency: string | null;
   /** As submitted. */
   resource: string | null;
-  /** Of an `api:call`. */
+  /** The method of an `api:call`. */
   method: string | null;
 }
 
@@ -499,7 +499,7 @@ export interface EventPing {
   event_id: string;
 }
 
-/** Who is told of what, and where. */
+/** Where a subject is told of which events. */
 export interface EventSubscription {
   subscription_id: string;
   url: string;
@@ -641,7 +641,7 @@ export interface GrantConsumption {
   grant_id: GrantId;
   principal: DidWeb;
   agent: DidKey;
-  /** Of the log; 0 when nothing was ever consumed. */
+  /** The version of the log; 0 when nothing was ever consumed. */
   version: number;
   as_of: string;
   /** SHA-256 over the JCS form of `{grant_id, version, capabilities}`, as Receipts pin it. */

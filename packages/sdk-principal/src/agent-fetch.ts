@@ -21,7 +21,7 @@ import { checkGrant } from './check-grant.ts';
 import { anAudience, signProof } from './sign-proof.ts';
 import type { RequestSigner } from './web-bot-auth.ts';
 
-/** Who calls whom under which Grant. */
+/** The Agent, its Grant and the relying party that is called. */
 export interface AgentFetchOptions {
   agent: Agent;
   /** The Grant as issued to this Agent. */

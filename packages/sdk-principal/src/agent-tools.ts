@@ -30,7 +30,7 @@ export interface ToolClient<Rest extends unknown[], Result> {
   callTool(call: ToolCall, ...rest: Rest): Promise<Result>;
 }
 
-/** Who calls whose tools under which Grant. */
+/** The Agent, its Grant and the client whose tools are called. */
 export interface AgentToolsOptions<Rest extends unknown[], Result> {
   client: ToolClient<Rest, Result>;
   agent: Agent;

@@ -38,7 +38,7 @@ export interface ApprovalTerms {
    * its method and address: whatever query and body the Agent chooses, is allowed.
    */
   capabilities: readonly [Capability];
-  /** From when it is signed. */
+  /** How long the Grant is valid, from the moment it is signed. */
   lifetimeSeconds: number;
 }
 

@@ -113,7 +113,7 @@ export interface PrincipalClient {
   /** Every Principal; of this one `get` gives the full record. */
   readonly directory: Directory<Principal | PrincipalDirectoryEntry>;
   /**
-   * Who is told of what happens, and where: endpoints that `verifyWebhook` guards.
+   * Subscriptions to events: endpoints that `verifyWebhook` guards.
    * @example
    * const { subscription_id, secret } = await client.subscriptions.create({ url: 'https://acme.example/hooks/svc', types: ['budget.low'] });
    * await client.subscriptions.test(subscription_id);

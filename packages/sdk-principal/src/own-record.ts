@@ -41,7 +41,7 @@ export async function ownPath(transport: Transport, call: CallOptions, principal
   return pathOf(await ownDid(transport, call, principal));
 }
 
-/** Of one Principal. */
+/** Path of one Principal. */
 export const pathOf = (did: string): string => `/principals/${didInPath(did)}`;
 
 /** The service says whose key this is, so that no DID has to be configured, but for the key of an org, which has several. */

@@ -15,7 +15,7 @@ export interface ProofRequest {
   grantId: string;
   /** DID of the one relying party that may verify this Proof. */
   audience: string;
-  /** Of the HTTP request that will carry the Proof. */
+  /** Method of the HTTP request that will carry the Proof. */
   method: string;
   /** Absolute, with the query, as it will be sent. */
   url: string;

@@ -307,7 +307,7 @@ const refuseUnsigned = ({ accepts }: SignatureCheck, fault: string): Authorizati
   return { ok: false, refusal: { ...refusal, body: { ...refusal.body, reason: 'SIGNATURE_REQUIRED' } } };
 };
 
-/** Of a framework on Node. */
+/** The fields of a request, as frameworks on Node have them. */
 export const fieldsOf = (
   headers: Readonly<Record<string, string | string[] | undefined>>,
 ): SignedRequest['fields'] =>

@@ -20,7 +20,7 @@ export interface DecisionFilter {
   until?: Date | string;
   decision?: 'ALLOW' | 'DENY';
   reason?: ReasonCode;
-  /** Who issued the Grant. */
+  /** DID of the Principal that issued the Grant. */
   principal?: string;
   grantId?: string;
   /** Which API key of this relying party asked. */

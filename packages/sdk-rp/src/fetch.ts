@@ -72,7 +72,7 @@ function copyForAction(request: Request): { readonly copy: Request; readonly wat
     get body() {
       return body;
     },
-    // Of no matter: `json()` reads a body of any type.
+    // The headers do not matter: `json()` reads a body of any type.
     headers: {},
     end() {
       // Else all that the handler reads of the request would be kept for it. Not awaited, and refused where `action` has read it.

@@ -39,7 +39,7 @@ export interface CheckedCall {
   readonly extra: object;
 }
 
-/** Of one server. */
+/** The checks of one server's calls. */
 export interface CallChecks {
   /** To be asked where a handler is set: whether the McpServer itself sets it. Its answer may be asked for once a call comes. */
   isOwnHandler: () => () => boolean;

@@ -332,7 +332,7 @@ const metaOf = (
   };
 };
 
-/** Of an unknown error its name alone: what it says may be secret. */
+/** Tells an error; of an unknown one only its name, since its message may be secret. */
 function tellError({ onError }: GuardOptions, error: unknown, tool: string): void {
   if (onError === undefined) logError(error, tool);
   else onError(error, tool);

@@ -17,7 +17,7 @@ export interface ServiceDocument {
 
 /** As long as the service lets caches keep it. From then on it is fetched again beside the calls. */
 const FRESH_FOR_MS = 60_000;
-/** From then on a call waits for a newer one, and fails without. */
+/** The age from which a call waits for a newer document, and fails without. */
 const USED_FOR_MS = 600_000;
 const MIN_REFETCH_MS = 30_000;
 

@@ -20,7 +20,7 @@ export interface Trust {
 export interface CheckedCall {
   readonly whole: WholeCall;
   readonly trust: Trust;
-  /** Of the service's document, as the call began with it. */
+  /** Keys of the service's document, as the call began with it. */
   readonly keys: ServiceKeys;
 }
 

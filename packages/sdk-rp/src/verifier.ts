@@ -113,7 +113,7 @@ export interface Verifier {
   /** This relying party's own settings. */
   readonly relyingParty: OwnSettings;
   /**
-   * Who is told of what happens, and where: endpoints that `verifyWebhook` guards.
+   * Subscriptions to events: endpoints that `verifyWebhook` guards.
    * @example
    * const { subscription_id, secret } = await verifier.subscriptions.create({ url: 'https://shop.example/hooks/svc', types: ['grant.revoked'] });
    * await verifier.subscriptions.test(subscription_id);

@@ -59,7 +59,7 @@ export function sameKey(options: SameKeyOptions = {}): SignatureCheck {
         kind: 'request',
         method,
         targetUri: url.split('#', 1)[0] ?? url,
-        // Of a field that is not covered nothing is asked, not even that it be ASCII.
+        // A field that is not covered must meet no condition, not even be ASCII.
         fields: fields.filter(
           ({ name }) => name === 'signature' || name === 'signature-input' || input.includes(`"${name}"`),
         ),
@@ -106,7 +106,7 @@ const labelsOf = (input: string): readonly string[] =>
     .slice(0, MAX_SIGNATURES)
     .map(([, label = '']) => label);
 
-/** Of a proxy, or for something else: not verified. */
+/** A signature of a proxy, or for something else: not verified. */
 class OtherKeyError extends Error {}
 const OTHER_KEY = `it is not of that key, or not with the tag ${REQUEST_TAG}`;
 

@@ -19,7 +19,7 @@ export interface ServiceDeps {
   readonly entitlements: EntitlementPolicy;
   /** The operator's own tenants, which public numbers leave out. */
   readonly selfTestOrgs: readonly OrgId[];
-  /** Of one owner: a Principal, a relying party, an org, the operator's observers. */
+  /** Keys of one owner: a Principal, a relying party, an org, the operator's observers. */
   readonly maxLiveKeys: number;
   /** Principals and relying parties of one org together. */
   readonly maxMembers: number;

@@ -12,7 +12,7 @@ import { BusyError, type Driver } from './driver.ts';
 import type { KmsUri } from './key-uri.ts';
 import type { MadeKey } from './sources.ts';
 
-/** Of `Message` with `MessageType` `RAW`. */
+/** Size of a `Message` with `MessageType` `RAW`. */
 export const KMS_MAX_BYTES = 4_096;
 const DEADLINE_MS = 1_000;
 /** A request that hangs leaves time for another. */

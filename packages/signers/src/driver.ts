@@ -5,7 +5,7 @@ export interface Driver {
   readonly name: string;
   /** No longer message can be signed; null: any can. */
   readonly maxBytes: number | null;
-  /** So long a signature may take, with waiting and repeating. */
+  /** How long a signature may take, with waiting and repeating. */
   readonly deadlineMs: number;
   /** One signature over exactly these bytes. Rejects with the driver's error; begins nothing more once `signal` is aborted. */
   sign(bytes: Uint8Array, signal: AbortSignal): Promise<Uint8Array>;

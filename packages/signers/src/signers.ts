@@ -13,7 +13,7 @@ import { type WatchedSigner, watchSigner } from './watched-signer.ts';
 
 type RemoteUri = Exclude<KeyUri, { readonly kind: 'file' }>;
 
-/** Of a process. A key that is read later is read again a second after it was not had. */
+/** How long a process waits at its start for its keys. A key that is read later is tried again after a second. */
 const STARTS_WITHIN_MS = 20_000;
 
 export class Signers {

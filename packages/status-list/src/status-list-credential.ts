@@ -36,7 +36,7 @@ export interface StatusListContent {
   /** RFC 3339 UTC. */
   validFrom: string;
   validUntil?: string;
-  /** From `encodeBitstring`. */
+  /** The bits, as `encodeBitstring` gives them. */
   encodedList: string;
   /** Milliseconds, 30,000 unless given. */
   ttlMs?: number;

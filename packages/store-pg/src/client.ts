@@ -109,7 +109,7 @@ export class StoreClient extends pg.Client {
     return this.#server;
   }
 
-  /** Of its session on that server. */
+  /** Process id of its session on that server. */
   get pid(): number {
     return this.#pid;
   }

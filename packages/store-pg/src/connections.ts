@@ -17,7 +17,7 @@ export interface ConnectionsOptions {
   readonly size: number;
   /** Limit of the server for a statement. */
   readonly deadlineMs: number;
-  /** From when on a server that neither accepts nor refuses counts as dead. Default 3,000. */
+  /** Milliseconds after which a server that neither accepts nor refuses counts as dead. Default 3,000. */
   readonly openMs?: number;
   /** True: connections are kept open once they are, so that work seldom waits for one to be opened. */
   readonly isKept?: boolean;
@@ -225,7 +225,7 @@ export class Connections {
     else this.release(client, false);
   }
 
-  /** Who waits for one that is being opened gets one that became free before that. */
+  /** Waiters for an opening connection get a freed one first. */
   #ask(): void {
     const isFree = () => this.#asked - this.#opening < Math.min(this.#waiting.size, this.#pool.idleCount);
     while (isFree()) void this.#askPool(0);

@@ -69,7 +69,7 @@ export class DeadlinePool {
         giveUp = () => this.#connections.abandon(client, isAnswered);
         throw new DeadlineError(`no answer within ${deadlineMs} ms`);
       });
-      // It may have slept meanwhile, and another one be the primary; or what it committed is with no standby.
+      // The process may have been suspended: another server may be primary, or the commit unreplicated.
       if (!this.#connections.counts(client))
         throw new ReplacedError('the server was replaced, or its standby not waited for');
       return worked;

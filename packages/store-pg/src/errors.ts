@@ -1,6 +1,6 @@
 /**
- * From what the driver throws to the `StoreErrorKind`s of the port. The question that decides is what is now
- * known about the work: an error answered by a live server rolled it back; a lost connection says nothing.
+ * Maps what the driver throws to the `StoreErrorKind`s of the port. The question that decides is what is now known
+ * about the work: an error answered by a live server rolled it back; a lost connection says nothing.
  */
 import { messageOf, StoreError } from '@svc/service';
 import pg from 'pg';

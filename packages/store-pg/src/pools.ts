@@ -96,7 +96,7 @@ export const openPools = (settings: PoolSettings) => {
       isKept,
       settings: { lock_timeout: `${URGENT_LOCK_MS}` },
     }),
-    // Of ten orgs whose commits all last as long as they may, none keeps another's barrier waiting for a second.
+    // If ten orgs' commits all last as long as they may, none keeps another's barrier waiting for a second.
     barriers: openPool(sizes.barriers, deadlines.stampRevokedMs, {
       waitMs,
       connectMs,

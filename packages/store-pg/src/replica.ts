@@ -27,7 +27,7 @@ export interface ReplicaOptions {
   readonly url: string;
   /** The primary. */
   readonly primary: Database;
-  /** Of the replica: for reports, and for looking at it, which must not stand in line behind them. */
+  /** Pools of the replica: for reports, and for looking at it, which must not stand in line behind them. */
   readonly pools: { readonly replicaReads: DeadlinePool; readonly replicaLooks: DeadlinePool };
   /** How long a report waits for the replica to come to its position. */
   readonly catchUpMs: number;
@@ -125,7 +125,7 @@ export class Replica {
     let session: ReportSession | null = null;
     try {
       session = new ReportSession(await this.#take(position, tenant), async () =>
-        // Of several replicas the next session may be of another one: what this one has shown is on the primary by now.
+        // The next session may be of another replica: what this one has shown is on the primary by now.
         this.#take(await this.#positions.submit(null), tenant),
       );
       return { value: await work(session) };

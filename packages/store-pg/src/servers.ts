@@ -9,7 +9,7 @@ import { StoreError } from '@svc/service';
 const SHAPE = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^@/?]+)(.*)$/s;
 const ATTRIBUTES = 'target_session_attrs';
 
-/** Of the server that a connection is for. */
+/** Role of the server that a connection is for. */
 export type Role = 'primary' | 'replica';
 
 const ALLOWED: { readonly [role in Role]: readonly string[] } = {

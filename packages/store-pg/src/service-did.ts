@@ -36,7 +36,7 @@ export const claimDatabase = (
     if (pinned !== null) throw anotherService(pinned, did, 'this database is that of');
     await assertNotAnother(client, did);
     await client.query('insert into service_dids (number, did) values (1, $1) on conflict do nothing', [did]);
-    // Of two that start together on a new database one has written the row, perhaps with another DID.
+    // Where two start together on a new database, one of them has written the row, perhaps with another DID.
     const written = (await listDids(client))[0]?.did ?? '';
     if (written !== did) throw anotherService(written, did, 'this database is that of');
     return [];

@@ -88,7 +88,7 @@ export class SilentConnections {
     if (!this.#isAsking) void this.#askOn();
   }
 
-  /** Of these, whatever they wait for: they are closed. */
+  /** Closes these connections, whatever they wait for. */
   letGo(clients: Iterable<StoreClient>): void {
     for (const client of clients) this.#letGo(client, false);
     if (this.#suspects.size === 0) this.#closeSession();

@@ -21,7 +21,7 @@ export class Standing {
     this.#looks += 1;
   }
 
-  /** From now on this one, and no other. */
+  /** Trusts this server from now on, and no other. */
   trust(server: string): void {
     this.#trusted = server;
     this.#doubted.delete(server);
@@ -31,7 +31,7 @@ export class Standing {
   /** Not this one, until it is trusted again. */
   doubt(server: string): void {
     this.#addDoubted(server);
-    // Of others it says nothing.
+    // This says nothing of other servers.
     for (const [told, one] of this.#waiting) if (one.server === server) told();
   }
 

@@ -5,7 +5,7 @@
  */
 export interface StoreDeadlines {
   readonly connectMs: number;
-  /** Of work that waits for seconds anyway, and of revocations. */
+  /** The same for work that waits for seconds anyway, and for revocations. */
   readonly patientConnectMs: number;
   /** In line for a connection, unless there is another limit. */
   readonly waitMs: number;
@@ -18,7 +18,7 @@ export interface StoreDeadlines {
   readonly replicaReadMs: number;
   readonly replicaLookMs: number;
   readonly catchUpMs: number;
-  /** From when on it is told that the replica is out of step. */
+  /** How long the replica may be out of step before that is reported. */
   readonly replicaLateMs: number;
   readonly commitMs: number;
   /** Waiting for the locks included, which other nodes hold while they evaluate. */
@@ -52,7 +52,7 @@ export interface StorePoolSizes {
   readonly barriers: number;
   readonly bulk: number;
   readonly reports: number;
-  /** Of the fence: nothing else may be in its way. */
+  /** Connections of the fence: nothing else may be in its way. */
   readonly lineage: number;
 }
 

@@ -34,7 +34,7 @@ export interface TestService {
   createPrincipal(): Promise<TestPrincipal>;
   /** A new Agent; nobody has to register it. */
   createAgent(): Promise<Agent>;
-  /** Whoever asks; under the profile `svc-base-v1`, with Proofs of at most 60 s. */
+  /** A relying party, under the profile `svc-base-v1`, with Proofs of at most 60 s. */
   createRelyingParty(): TestRelyingParty;
 }
 

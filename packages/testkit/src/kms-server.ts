@@ -35,7 +35,7 @@ export interface KmsServer {
   behave(how: Behaviour, count?: number): void;
   /** Each answer takes so long. */
   delayBy(ms: number): void;
-  /** Of requests to sign: how each was answered, by its error or `ok`, and how many bytes it was about. */
+  /** How each request to sign was answered, by its error or `ok`, and how many bytes it was about. */
   readonly signed: readonly { readonly answer: string; readonly bytes: number }[];
   stop(): Promise<void>;
 }

@@ -39,7 +39,7 @@ export interface SoftToken {
   /** Out of its slot, and in again. A library sees that once it is initialised anew. */
   take(): void;
   putBack(): void;
-  /** Whoever asks it for a signature waits, until `wake`. */
+  /** Makes every request for a signature wait, until `wake`. */
   freeze(): void;
   wake(): void;
   remove(): void;
@@ -73,7 +73,7 @@ export const createSoftToken = (modulePath: string, label = 'svc test'): SoftTok
     take: () => renameSync(folder, join(home, 'taken')),
     putBack: () => renameSync(join(home, 'taken'), folder),
     freeze: () => {
-      // Who opens a pipe that nobody writes to waits.
+      // Opening a pipe that nobody writes to waits.
       for (const path of objectsIn(folder)) {
         renameSync(path, `${path}.kept`);
         execFileSync('mkfifo', [path]);

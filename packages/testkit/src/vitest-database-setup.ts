@@ -54,7 +54,7 @@ async function startCluster(): Promise<RunCluster> {
     for (const place of [server.dataDir, folder, ownClusterTemplate]) await removeEmbeddedPostgres(place);
   };
   try {
-    // Of this server and of those that are copied from it. Their logs may lie in memory.
+    // Settings of this server and of those that are copied from it. Their logs may lie in memory.
     await execute(server.url, `ALTER SYSTEM SET max_wal_size = '256MB'`);
     await execute(server.url, `CREATE DATABASE ${templateDatabase}`);
     await migrate(databaseUrl(server.url, templateDatabase));

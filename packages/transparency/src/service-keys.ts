@@ -100,7 +100,7 @@ const readJson = (document: unknown): JsonObject | string => {
 
 type PinnedTimes = ReadonlyMap<string, KeyTime | null>;
 
-/** Of one service. Made by `readServiceKeys` alone; later changes to the document's object are not seen. */
+/** The published keys of one service. Made by `readServiceKeys` alone; later changes to the document's object are not seen. */
 export interface ServiceKeys {
   /** The service's did:web DID. */
   readonly did: string;
@@ -155,7 +155,7 @@ class DocumentKeys implements ServiceKeys {
     }
   }
 
-  /** Of the class, not of its objects: a spread copy, which has no methods, has no mark either. */
+  /** A mark on the class, not on its objects: a spread copy, which has no methods, has no mark either. */
   get [MARK](): true {
     return true;
   }

@@ -79,7 +79,7 @@ export const decisionEndpoints = (deps: ServiceDeps, turns: ExportTurns): Handle
     answerDecision(await getOwnDecision(deps, caller, params.did, params.receipt_id)),
 });
 
-/** Of 5,000 rows, some 25 MB. Whoever reads slower gives the place to others, and asks for fewer rows. */
+/** Milliseconds for one page of at most 5,000 rows, some 25 MB. A slower reader loses its place, and must ask for fewer rows. */
 const EXPORT_MS = 600_000;
 
 const answerExport = (

@@ -16,7 +16,6 @@ import {
 } from '@svc/service';
 import type { HandlersOf } from '../http/index.ts';
 
-/** What is published never changes. */
 /** A day closed too early is retracted (protocol §12), and what a key vouches for can end. */
 const AN_HOUR = { 'Cache-Control': 'public, max-age=3600' };
 const UNTIL_THE_NEXT = { 'Cache-Control': 'public, max-age=60' };

@@ -43,7 +43,7 @@ export const addUp = (
 
 const isUnknown = ({ values }: MetricSnapshot): boolean => values.some(({ value }) => value < 0);
 
-/** Of what a process told last, what counts on after its end. */
+/** The part of a process's last report that still counts after its end: counters and histograms. */
 export const lasting = (told: MetricSnapshots): MetricSnapshots =>
   told.filter(({ type }) => String(type) === 'counter' || String(type) === 'histogram');
 

@@ -18,7 +18,7 @@ import { createSupervisorMetrics, type SupervisorMetrics } from './supervisor-me
 const ANSWER_MS = 950;
 /** Above the drain deadline of a process (10 s) and the closing of its storage. */
 const CLOSE_MS = 15_000;
-/** Of one that another has replaced: exports that it has begun are finished. Above its drain deadline of two minutes. */
+/** How long a process that was replaced has to finish the exports that it has begun. Above its drain deadline of two minutes. */
 const HAND_OVER_MS = 125_000;
 /**
  * A process that replaces another is asked whether it decides this often, and this many times (30 s), before the other
@@ -43,7 +43,7 @@ const STUCK_START_LOOKS = 120;
 const FORMER_APART = 16;
 
 export interface FleetOptions {
-  /** Of processes. */
+  /** Number of processes. */
   readonly count: number;
   readonly logger: Logger;
   /** Hears whole lines of their output. */

@@ -17,7 +17,10 @@ const tell = (message: MemberMessage): Promise<void> =>
     else resolve();
   });
 
-/** From the first moment: a process that hangs in its start is found by it. `isHandedOver`: another one has taken its place. */
+/**
+ * Answers the supervisor from the first moment, so that a process that hangs in its start is found. `isHandedOver`:
+ * another one has taken its place.
+ */
 export const answerSupervisor = (): { isHandedOver(): boolean } => {
   let isHandedOver = false;
   process.on('message', (message: unknown) => {

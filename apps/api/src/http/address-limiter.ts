@@ -7,7 +7,7 @@ import { limiterKeyOf, NETWORK_WIDTHS } from './client-ip.ts';
 import { type Allowance, RateLimiter } from './rate-limiter.ts';
 
 export class AddressLimiter {
-  /** Of the address alone, and of the networks around it. */
+  /** One limiter for the address itself and one for each network around it. */
   readonly #widths: readonly RateLimiter[];
 
   constructor(...options: ConstructorParameters<typeof RateLimiter>) {

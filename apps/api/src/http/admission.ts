@@ -227,7 +227,7 @@ export class Admission {
       this.#quickestAtMs = leftAtMs;
     } else if (hasStored && tookMs < this.#quickestMs.at(leftAtMs)) this.#quickestMs.add(tookMs, leftAtMs);
     const lateMs = this.#lateMs(leftAtMs);
-    // What came in before the last cut is late by what was taken in before it.
+    // Requests admitted before the last cut say nothing about the limit after it.
     const tells = isSettled && beganAtMs >= this.#cutAtMs;
     if (tells) this.#late.add(tookMs > lateMs);
     if (tookMs <= lateMs) {
@@ -240,7 +240,7 @@ export class Admission {
     const isStillLate = beganAtMs < this.#cutAtMs + CUT_SHOWS_MS;
     if (isStillLate) this.#depth = Math.max(DEEPEST_CUT, this.#depth * CUT_DEEPER);
     const limit = Math.max(MIN_LIMIT, this.#answeredIn(lateMs * this.#depth, leftAtMs));
-    // What would be let in again is late by something else, once.
+    // Would be admitted under the new limit too: one isolated delay, not a queue.
     if (place <= limit && !isStillLate) return;
     this.#cutAtMs = leftAtMs;
     this.#late.clear();
@@ -248,7 +248,7 @@ export class Admission {
   }
 
   #lateMs(nowMs: number): number {
-    // A queue that is let grow since answers were slow once lets nothing in behind few, and would stay for that.
+    // During overload an old slow sample must not raise the acceptable latency, or the queue would persist.
     const isKnown = this.#refusedAtMs < nowMs - CALM_MS || nowMs - this.#quickestAtMs < QUICKEST_COUNTS_MS;
     return isKnown ? Math.min(LATEST_MS, Math.max(LATE_MS, 2 * this.#quickestMs.at(nowMs))) : LATE_MS;
   }

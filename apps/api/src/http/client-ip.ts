@@ -1,5 +1,5 @@
 /**
- * Who is at the other end, for limits. `X-Forwarded-For` is believed only as far as the configured number of proxies
+ * The client's address, as limits use it. `X-Forwarded-For` is believed only as far as the configured number of proxies
  * reaches, counted from our side; what lies beyond was written by the client.
  */
 import type { IncomingMessage } from 'node:http';

@@ -12,14 +12,14 @@ import type { StaticPage } from './pages.ts';
 export interface HttpLimits extends RateLimits {
   readonly maxBodyBytes: number;
   readonly maxConnections: number;
-  /** Of these, for one client address. */
+  /** How many of them one client address may have. */
   readonly connectionsPerAddress: number;
-  /** From the first byte of a request to the end of its headers. */
+  /** Milliseconds from the first byte of a request to the end of its headers. */
   readonly headersTimeoutMs: number;
-  /** From the first byte of a request to the end of its body. */
+  /** Milliseconds from the first byte of a request to the end of its body. */
   readonly requestTimeoutMs: number;
   readonly timeoutCheckMs: number;
-  /** From the headers of a verification to its answer. What would come later is refused. */
+  /** Milliseconds from the headers of a verification to its answer. A later answer is refused. */
   readonly verifyDeadlineMs: number;
   /** Longer than the 60 s for which load balancers commonly keep a connection, so that they close it first. */
   readonly keepAliveTimeoutMs: number;

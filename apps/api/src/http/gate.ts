@@ -1,5 +1,5 @@
 /**
- * Who may pass: limits and authentication (interface §Authentication, §Limits). Nothing of the request beyond its
+ * Limits and authentication (interface §Authentication, §Limits). Nothing of the request beyond its
  * headers has been read when the gate decides.
  *
  * Order: failed authentications of this address → credential → the limits of the key, its subject and its org → how much

@@ -60,7 +60,7 @@ export const createHttpService = (deps: HttpDeps): HttpService => {
 
   const begin = (request: IncomingMessage, response: ServerResponse): Exchange => {
     const exchange = new Exchange(request, response, settings);
-    // Of a connection that has been closed it cannot be told any more.
+    // The address is read now, since a closed connection no longer has it.
     void exchange.clientIp;
     connections.begin(request, response);
     deps.metrics.begin();

@@ -16,7 +16,7 @@ export interface JsonBody {
   readonly value: JsonValue;
 }
 
-/** From the text of a body to its value. Throws INVALID_REQUEST. */
+/** Parses the text of a body. Throws INVALID_REQUEST. */
 export type ReadJson = (text: string) => JsonValue;
 
 export const readWith =

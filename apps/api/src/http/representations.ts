@@ -20,7 +20,7 @@ export interface Representations {
 
 /** What an answer is chosen by. */
 export interface Wishes {
-  /** Of types; where there is one alone it is not asked. */
+  /** The `Accept` header; not looked at where there is one type alone. */
   readonly accept?: string | undefined;
   readonly acceptEncoding: string | undefined;
   readonly ifNoneMatch: string | undefined;

@@ -61,7 +61,7 @@ const patternOf = (template: string): RegExp =>
     `^${template.replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&').replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`,
   );
 
-/** Of a request target, which may be a whole URL (RFC 9112 §3.2.2). */
+/** The path of a request target, which may be a whole URL (RFC 9112 §3.2.2). */
 const pathOf = (target: string): string => {
   const path = /^(?:https?:\/\/[^/?#]*)?([^?#]*)/i.exec(target)?.[1] ?? target;
   return path === '' ? '/' : path;

@@ -1,4 +1,4 @@
-/** From the environment to a running API: configuration, the data folder, ports, secrets, database, listeners. */
+/** Makes a running API from the environment: configuration, the data folder, ports, secrets, database, listeners. */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Config, type Environment, loadSecrets, openDataDir, type Secrets } from '@svc/config';

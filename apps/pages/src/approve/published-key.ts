@@ -26,7 +26,7 @@ export const checkPublished = async ({ jwk, kid }: BroughtKey, act: Act, receipt
     throw new Error(`This is not the key published as ${kid}.`);
 };
 
-/** Of the whole answer. */
+/** Milliseconds for the whole answer. */
 const DEADLINE_MS = 10_000;
 
 /** Null: it cannot be had. */

@@ -27,7 +27,7 @@ export const SigningKey = ({
 }: SigningKeyProps) => {
   /** Undefined until it is known whether there is one. */
   const [kept, setKept] = useState<KeptKey | null | undefined>(undefined);
-  /** Of this browser's store. */
+  /** What is wrong with this browser's store. */
   const [storeProblem, setStoreProblem] = useState<string | null>(null);
   const [passphrase, setPassphrase] = useState('');
   useEffect(() => {

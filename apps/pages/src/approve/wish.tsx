@@ -4,7 +4,7 @@ import { formatInstant } from '../shared/describe.ts';
 import { Resource } from '../shared/resource.tsx';
 import { describeWish, findForeign, hasChosenName, hostingService, hostOf, nameOf } from './words.ts';
 
-/** Of the Grant that an approval signs. */
+/** How long the Grant that an approval signs is valid. */
 export const LIFETIME_SECONDS = 600;
 
 export const Wish = ({

@@ -21,7 +21,10 @@ export interface Source {
   readonly usage: (period: Period) => Promise<Usage>;
   readonly stats: ((period: Period) => Promise<DecisionStats>) | null;
   readonly decisions: {
-    /** Who is on the other side of each, and may be asked for: a shop has many Principals, a Principal deals with many shops. */
+    /**
+     * The other side of each decision, by which the list can be filtered: a shop has many Principals, a Principal deals
+     * with many shops.
+     */
     readonly other: 'principal' | 'rp';
     readonly list: (query: DecisionQuery) => Promise<DecisionList>;
     readonly get: (receiptId: string) => Promise<Decision>;

@@ -237,7 +237,7 @@ const useDays = (openDay: string | null, log: Log | null) => {
   return { days, notice, isLoading, loadMore };
 };
 
-/** From the latest day down, or from the one that is to be open. */
+/** Loads days from the latest one down, or from the one that is to be open. */
 const loadFrom = async (openDay: string | null, log: Log): Promise<Days> => {
   const latest = await log.findLatest();
   if (latest === null)

@@ -58,7 +58,7 @@ export const PathDrawing = ({ proof, steps, holds }: PathDrawingProps) => {
   );
 };
 
-/** From where to where anything is drawn: there is no side on which no sibling hangs. */
+/** The left and right edge of what is drawn: a side on which no sibling hangs has no room. */
 const extentOf = (steps: readonly PathStep[]): [number, number] => {
   const hangs = (side: 'left' | 'right') =>
     steps.some((step) => step.kind === 'joined' && step.side === side);

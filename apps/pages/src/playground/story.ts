@@ -21,8 +21,8 @@ export interface StoryState {
 export const storyAmount = (info: DemoInfo | null): number => Math.round(limitOf(info).maxAmount * 1.8);
 
 /**
- * Of P19 two things are asked: the amount of one purchase, and what is left of the budget. `isWithinAmount`: the first
- * is known to hold.
+ * Why the playground's request was denied. P19 asks two things, the amount of one purchase and what is left of the
+ * budget; `isWithinAmount`: the first is known to hold.
  */
 export const whyDenied = (reason: ReasonCode, isWithinAmount: boolean): string => {
   if (reason !== 'AMOUNT_EXCEEDS_AUTHORITY') return REASON_TEXTS[reason];

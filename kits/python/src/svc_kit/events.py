@@ -24,7 +24,7 @@ class Secret:
 
 @dataclass(frozen=True)
 class Subscription:
-    """Who is told of what, and where. Times are RFC 3339, UTC."""
+    """Where a subject is told of which events. Times are RFC 3339, UTC."""
 
     subscription_id: str
     url: str

@@ -7,7 +7,7 @@ export interface Word {
   readonly gist: string;
 }
 
-/** Of a function in a shell: `_svc_receipt`. */
+/** Name of the program's function in a shell: `_svc_receipt`. */
 export const functionName = (program: string): string => `_${program.replaceAll('-', '_')}`;
 
 export const firstWords = ({ commands }: Program<CommandText>): readonly Word[] =>

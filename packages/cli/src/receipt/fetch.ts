@@ -29,7 +29,7 @@ export const fetchAddress = async (address: string): Promise<string> => {
   return text;
 };
 
-/** Of the service whose DID it is. */
+/** The host of the service that has this DID. */
 export interface ServiceHost {
   /** Its DID document. Rejects with UsageError where it serves none. */
   fetchDocument(): Promise<string>;

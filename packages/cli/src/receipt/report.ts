@@ -23,16 +23,16 @@ const describeFailure = ({ code, message }: Failure<string>): string => `  - ${c
 
 export interface Found {
   readonly receipt: Receipt | null;
-  /** Of the key that signed the Receipt. */
+  /** The id of the key that signed the Receipt. */
   readonly kid: string | null;
   readonly checkpoint: Checkpoint | null;
   /** What rests on the word of the bundle alone. */
   readonly assumed: readonly Assumption[];
-  /** What that comes to, as a heading has it, before "NOT AUTHENTICATED". */
+  /** What `assumed` leaves open, in the words of the heading, before "NOT AUTHENTICATED". */
   readonly open?: string;
 }
 
-/** What agrees with itself, and vouches for its own keys or their times. */
+/** Headings about what is consistent, and vouches for its own keys or their times. */
 const ON_OWN_WORD: Readonly<Record<Verdict, string>> = {
   valid: 'VALID, BUT',
   invalid: 'INVALID:',

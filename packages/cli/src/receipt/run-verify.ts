@@ -145,7 +145,7 @@ const verifyGivenBundle = async (
   return { ...verified, open: describeOpen(command.keys), failures: [] };
 };
 
-/** What is open where something is, as a heading has it. */
+/** The start of the heading that says what the pinned keys leave open: the keys themselves, their purposes or their times. */
 const describeOpen = (keys: VerifyCommand['keys']): string => {
   if (keys.length === 0) return 'ITS KEYS ARE';
   const isForAnything = keys.some((key) => typeof key === 'string' || key.purpose === undefined);
@@ -154,7 +154,7 @@ const describeOpen = (keys: VerifyCommand['keys']): string => {
   return `${what} ITS KEYS WERE IN FORCE IS`;
 };
 
-/** Without any, the bundle's own word for whose it is: it may agree with itself then, and no more. */
+/** The pinned keys; without any, those of the bundle itself, which then proves no more than that it is consistent. */
 const readPin = async (command: VerifyCommand, bundle: JsonObject): Promise<BundlePin> => {
   const { didDocument, serviceDid, keys } = command;
   const did = serviceDid === undefined ? {} : { serviceDid };

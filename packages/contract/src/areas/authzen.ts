@@ -75,7 +75,7 @@ export const authZenRoutes = {
       PAYLOAD_TOO_LARGE: 'The body is larger than 256 KB.',
       UNAUTHORIZED:
         'Not a live key of a relying party. One whose DID is claimed by its org and not proven yet is none; in a batch each item says so.',
-      PLAN_REQUIRED: 'Of a call without `evaluations` only: no plan of the org covers this check.',
+      PLAN_REQUIRED: 'Only of a call without `evaluations`: no plan of the org covers this check.',
     },
   }),
 

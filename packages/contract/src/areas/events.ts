@@ -46,7 +46,8 @@ export const eventRoutes = {
     method: 'get',
     path: '/event-subscriptions',
     summary: 'List subscriptions',
-    description: 'Of the key’s subject, the newest first: with what is wrong with each, and never a secret.',
+    description:
+      'The subscriptions of the key’s subject, the newest first: with what is wrong with each, and never a secret.',
     auth: reading,
     responses: { 200: json(eventSubscriptionList, 'All of them.') },
     errors: {},

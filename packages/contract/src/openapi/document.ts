@@ -39,7 +39,7 @@ const contentOf = (
   );
 };
 
-/** Of bytes whose form is their author's: JSON is an object, what is no text is binary (OpenAPI 3.1 §4.8.14.3). */
+/** The schema of content whose form is its author's: JSON is an object, what is not text is binary (OpenAPI 3.1 §4.8.14.3). */
 const plainSchemaOf = (type: string) => {
   if (/[/+]json$/.test(type)) return { type: 'object' as const };
   return type === 'application/octet-stream' ? { contentMediaType: type } : { type: 'string' as const };

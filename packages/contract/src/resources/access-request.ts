@@ -23,7 +23,7 @@ export const GRANT_MODE = 'urn:svc:access-request:mode:grant';
 
 export const accessRequestBody = z
   .strictObject({
-    receipt_id: receiptId.meta({ description: 'Of your own denial.' }),
+    receipt_id: receiptId.meta({ description: 'The Receipt of your own denial.' }),
     proof: compactJws
       .max(8_192, { error: 'must be a Proof of at most 8,192 characters' })
       .meta({ description: 'The Proof that you verified: the Principal checks by it what its Agent wants.' }),
@@ -119,7 +119,7 @@ export const accessRequest = z
         approved_until: timestamp,
       })
       .nullable()
-      .meta({ description: 'Of an approved request; null otherwise.' }),
+      .meta({ description: 'What an approved request came to; null otherwise.' }),
   })
   .meta({
     id: 'AccessRequest',

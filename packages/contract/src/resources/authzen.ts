@@ -154,7 +154,7 @@ const authZenFailure = z
   })
   .meta({
     id: 'AuthZenFailure',
-    description: 'Of an item that has no Receipt: nothing was allowed.',
+    description: 'The error of an item that has no Receipt: nothing was allowed.',
     example: failed,
   });
 

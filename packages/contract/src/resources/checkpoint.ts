@@ -17,7 +17,7 @@ export const day = z
   })
   .meta({ example: '2026-11-20' });
 
-/** Of the calendar, and of the database: neither has a year 0. */
+/** A day of the calendar and of the database: neither has a year 0. */
 export const calendarDay = day.refine((text) => text > '0001', { error: 'must be a day that exists' });
 
 const exampleCheckpoint = {

@@ -28,7 +28,9 @@ const balance = z
     period_start: window,
     uses_spent: count,
     limits: limits.meta({ description: 'As seen at the last consume; null: not limited.' }),
-    remaining: limits.meta({ description: 'Of the window in `period_start`, also when that has passed.' }),
+    remaining: limits.meta({
+      description: 'What is left in the window of `period_start`, also when that has passed.',
+    }),
     updated_at: timestamp,
   })
   .meta({
@@ -73,7 +75,7 @@ export const grantConsumption = z
     grant_id: grantId,
     principal: didWeb,
     agent: didKey,
-    version: count.meta({ description: 'Of the log; 0 when nothing was ever consumed.' }),
+    version: count.meta({ description: 'The version of the log; 0 when nothing was ever consumed.' }),
     as_of: timestamp,
     snapshot_hash: sha256.meta({
       description: 'SHA-256 over the JCS form of `{grant_id, version, capabilities}`, as Receipts pin it.',

@@ -93,10 +93,10 @@ export const decisionSummary = z
     }),
     amount: integer(0, Number.MAX_SAFE_INTEGER)
       .nullable()
-      .meta({ description: 'Of a purchase, in minor units.' }),
+      .meta({ description: 'The amount of a purchase, in minor units.' }),
     currency: currency.nullable(),
     resource: z.string().nullable().meta({ description: 'As submitted.' }),
-    method: z.string().nullable().meta({ description: 'Of an `api:call`.' }),
+    method: z.string().nullable().meta({ description: 'The method of an `api:call`.' }),
   })
   .meta({
     id: 'DecisionSummary',

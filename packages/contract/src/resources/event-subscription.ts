@@ -96,7 +96,7 @@ const example = {
 
 export const eventSubscription = z
   .strictObject(members)
-  .meta({ id: 'EventSubscription', description: 'Who is told of what, and where.', example });
+  .meta({ id: 'EventSubscription', description: 'Where a subject is told of which events.', example });
 
 const secret = z
   .string()
@@ -180,8 +180,8 @@ export const eventDeliveryList = z
 
 export const eventReplayRequest = z
   .strictObject({
-    since: timestampOfAnySpelling.optional().meta({ description: 'From this time on.' }),
-    event_id: eventId.optional().meta({ description: 'From this event on, itself included.' }),
+    since: timestampOfAnySpelling.optional().meta({ description: 'The first instant that is replayed.' }),
+    event_id: eventId.optional().meta({ description: 'The first event that is replayed.' }),
   })
   .refine(({ since, event_id: id }) => (since === undefined) !== (id === undefined), {
     error: 'must name one of since and event_id',

@@ -1,4 +1,4 @@
-/** Who acted on a Principal's Grants (protocol §13). */
+/** The activity on a Principal's Grants (protocol §13). */
 import { z } from 'zod';
 import { EXAMPLE } from '../examples.ts';
 import { didKey, timestamp } from '../formats.ts';
@@ -19,7 +19,7 @@ const group = z
     allowed_amounts: z
       .record(z.string(), count)
       .meta({ description: 'Currency → sum of the amounts that were allowed, in minor units.' }),
-    first_at: timestamp.meta({ description: 'Of those counted.' }),
+    first_at: timestamp.meta({ description: 'When the first of those counted was.' }),
     last_at: timestamp,
   })
   .meta({ id: 'ActivityGroup', description: 'The decisions that have one subject.' });

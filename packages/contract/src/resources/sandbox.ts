@@ -55,7 +55,7 @@ export const demoInfo = z
   .strictObject({
     ...sandbox,
     amount_cap: z.int().meta({ description: 'The largest amount that `/demo/mint` takes.' }),
-    rate_limit_per_minute: z.int().meta({ description: 'Of all `/demo` calls from one address.' }),
+    rate_limit_per_minute: z.int().meta({ description: 'The limit of all `/demo` calls from one address.' }),
   })
   .meta({
     id: 'DemoInfo',
@@ -93,7 +93,7 @@ export const demoMint = z
 
 export const demoApprovalRequest = z
   .strictObject({
-    receipt_id: receiptId.meta({ description: 'Of a denial by `/demo/verify`.' }),
+    receipt_id: receiptId.meta({ description: 'The Receipt of a denial by `/demo/verify`.' }),
     proof: compactJws
       .max(8_192, { error: 'must be a Proof of at most 8,192 characters' })
       .meta({ description: 'The Proof that was denied.' }),

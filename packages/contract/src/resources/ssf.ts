@@ -19,14 +19,14 @@ const uris = z
 const polled = z.strictObject({
   method: z.literal(POLL_METHOD).meta({ description: 'Poll (RFC 8936).' }),
   endpoint_url: z.string().max(2048).optional().meta({
-    description: 'Of this service: where to poll. May be left out, and is refused where it is another.',
+    description: 'Where to poll this service. May be left out, and is refused where it is another.',
   }),
 });
 
 const pushed = z.strictObject({
   method: z.literal(PUSH_METHOD).meta({ description: 'Push (RFC 8935).' }),
   endpoint_url: text(/^[\x21-\x7e]{1,2048}$/, 'must be a URL in its normal form').meta({
-    description: 'Of the receiver: where SETs are sent. https, port 443, of a public host name.',
+    description: 'Where SETs are sent to the receiver. https, port 443, of a public host name.',
   }),
   authorization_header: text(
     /^[\x21-\x7e](?:[\x20-\x7e]{0,4094}[\x21-\x7e])?$/,

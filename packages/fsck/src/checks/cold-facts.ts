@@ -83,7 +83,7 @@ const BATCH = 512;
 export class ColdFacts {
   readonly #sums: Readonly<Record<What, Counts>> = { decisions: new Map(), 'production checks': new Map() };
   readonly #callers = new Map<string, CallerCount>();
-  /** Of Receipts that are not compared yet, `COLUMNS`. */
+  /** Receipts that are not compared yet, as `COLUMNS`. */
   #batch: (readonly (string | null)[])[] = [];
   /** The last id that was. */
   #last = '';

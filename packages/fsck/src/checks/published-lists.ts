@@ -46,7 +46,7 @@ const checkCredentials = async (context: CheckContext, rows: readonly Row[]): Pr
   for (const { hash, url, bits } of published) {
     const [before, now] = [decodeBitstring(bits), bitsOf.get(url)];
     if (now === undefined) report(url, `it was published (${hash}) and is gone`);
-    // Of a Principal that was released with all its Grants, or so it is said: rule `released lists`.
+    // Its Principal was released with all its Grants, or so it is said: rule `released lists`.
     else if (now === null) continue;
     else if (before === null) report(hash, 'its bits cannot be read');
     else if (before.some((byte, i) => (byte & ~(now[i] ?? 0)) !== 0))

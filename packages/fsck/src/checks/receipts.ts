@@ -22,7 +22,7 @@ export interface ListedReceipt {
   readonly evaluatedAtMs: string;
   readonly jws: string;
   readonly contentHash: Buffer;
-  /** Of an ALLOW: the `grant_hash` that is bound to its Grant id. */
+  /** For an ALLOW, the `grant_hash` that is bound to its Grant id. */
   readonly allowedGrantHash: string | null;
   /** Grant, budget key and previous version of its consume event. */
   readonly consumed: string | null;

@@ -33,7 +33,7 @@ export interface StoredEvent {
 export interface Replayed {
   readonly event: StoredEvent;
   readonly before: Balances;
-  /** Of the budget that it moves. */
+  /** Limits of the budget that it moves. */
   readonly limits: Limits;
 }
 

@@ -72,7 +72,7 @@ const describeIssue = (principal: string, asked: IssueAsked): string =>
     ),
   ].join('\n');
 
-/** Of the newest ones. */
+/** How many of the newest Grants are looked through. */
 const MAX_LOOKED_THROUGH = 1_000;
 
 /** Whose Grant it is: of an id alone nobody could tell. */

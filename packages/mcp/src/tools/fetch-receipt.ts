@@ -15,7 +15,7 @@ export interface VerifiableText {
   readonly receiptId: string | null;
 }
 
-/** Of a Receipt's id the answer of the service about it, as text; anything else as it is. */
+/** Given a Receipt's id, finds the service's answer about it, as text; anything else is answered as it is. */
 export type Finder = (given: string) => Promise<VerifiableText>;
 
 /**

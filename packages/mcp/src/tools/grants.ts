@@ -5,7 +5,7 @@ import type { GrantFilter, PrincipalClient } from '@svc/sdk-principal';
 import { given } from '../given.ts';
 import type { Teller, ToolResult } from '../tool-result.ts';
 
-/** Of every list. */
+/** Page size of every list. */
 export const MAX_PER_PAGE = 50;
 
 interface Page {

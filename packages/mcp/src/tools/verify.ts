@@ -15,7 +15,7 @@ import type { Trust } from '../settings.ts';
 import type { Teller, ToolResult } from '../tool-result.ts';
 import type { VerifiableText } from './fetch-receipt.ts';
 
-/** Of a bundle as text. */
+/** Length of the text that may be given: a bundle at most. */
 export const MAX_GIVEN_CHARS = 4_194_304;
 
 interface Verified {

@@ -40,7 +40,7 @@ export interface EventDeliverer {
   stop(): Promise<void>;
 }
 
-/** Of each look: for so long those are looked for who have verified what was revoked. */
+/** Milliseconds of each look in which the relying parties that have verified what was revoked are searched for. */
 const TOLD_FOR_MS = 300;
 /** Under way of a tenant, all its endpoints together; a quarter of it and one as places run out (0034-fair-shares). */
 const AT_ONCE = 32;

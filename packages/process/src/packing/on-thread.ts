@@ -16,8 +16,9 @@ import {
 import type { PackOutcome, PackPlaces, PackTask, PackThreadData } from './pack-thread.ts';
 
 /**
- * Of one thread. A row group, its rows and what they are made of take some tens; buffers come beside them. With twice
- * as much for what is young packing took a tenth less of the time, and on Node 24 more memory than it may.
+ * Memory limits of one thread. A row group, its rows and what they are made of take some tens; buffers come beside
+ * them. With twice as much for the young generation packing took a tenth less of the time, and on Node 24 more memory
+ * than it may.
  */
 const LIMITS = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 24 };
 

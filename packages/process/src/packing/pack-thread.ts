@@ -40,7 +40,7 @@ export type PackTask =
 
 export interface PackThreadData extends PackPlaces {
   readonly task: PackTask;
-  /** Of the process: its mount may hang on all its threads at once. */
+  /** Places shared by the threads of the process: its mount may hang on all of them at once. */
   readonly filePlaces: SharedArrayBuffer;
 }
 

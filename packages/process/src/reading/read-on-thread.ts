@@ -12,7 +12,7 @@ import type { ReadOutcome, ReadTask } from './read-thread.ts';
  */
 const LIMITS = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 32 };
 
-/** Of a group and the few that were handed over before it, of some ten milliseconds each. */
+/** Milliseconds for a group and the few that were handed over before it, of some ten milliseconds each. */
 const ANSWER_MS = 15_000;
 
 /** One that has failed is not started again at once, whoever asks. */
@@ -106,7 +106,7 @@ class Thread {
 
   read(group: FetchedGroup, wanted: Wanted): Promise<SealedColumns> {
     const id = ++this.#lastId;
-    // Of their own: what is handed over with a part of a buffer is all of it.
+    // Both are copied, since handing over a part of a buffer hands over all of it.
     const [bytes, tail] = [new Uint8Array(group.group), new Uint8Array(group.tail)];
     const task: ReadTask = { id, group: { ...group, group: bytes, tail }, wanted };
     this.#worker.postMessage(task, [bytes.buffer, tail.buffer]);
@@ -116,7 +116,7 @@ class Thread {
     });
   }
 
-  /** Who waits for it is told why. */
+  /** Ends the thread; what waits for it is rejected with `why`. */
   async end(why: string): Promise<void> {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
@@ -129,7 +129,7 @@ class Thread {
     await this.#worker.terminate();
   }
 
-  /** A process that was stopped for a while hears of the time first, and then of the answer that has been there all along. */
+  /** After a suspension the timer fires before a reply that already arrived. */
   async #giveUp(id: number): Promise<void> {
     await nextTurn();
     if (this.#waiting.has(id)) await this.end(`no answer within ${this.#answerMs} ms`);

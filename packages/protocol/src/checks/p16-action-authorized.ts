@@ -20,7 +20,7 @@ export const p16ActionAuthorized = /* @__PURE__ */ defineCheck({
     ),
 });
 
-/** Of the type of this Action and, for an API call, with its method. */
+/** Whether the Capability is of this Action's type and, for an API call, has its method. */
 export const allowsAction = (capability: Capability, action: Action): boolean => {
   if (capability.action !== action.type) return false;
   if (action.type !== 'api:call') return true;

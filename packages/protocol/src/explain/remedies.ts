@@ -1,7 +1,7 @@
-/** Who can put a DENY right, and how (interface §Receipt, ReasonCode). */
+/** Says who can put a DENY right, and how (interface §Receipt, ReasonCode). */
 import type { ReasonCode } from '../model/reason-code.ts';
 
-/** Of what P16 to P20 refuse (protocol §16). */
+/** The alternative remedy for what P16 to P20 refuse (protocol §16). */
 const OR_APPROVAL = 'or to approve this one Action (requestApproval)';
 
 /** What to do about a DENY, in one sentence, by its reason. `REASON_TEXTS` says what happened. */

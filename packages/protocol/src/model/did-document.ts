@@ -21,7 +21,7 @@ export interface DidDocument {
   readonly id: DidWeb;
   /** Ed25519 keys listed under `assertionMethod`, by absolute DID URL. Not yet checked for strength. */
   readonly assertionKeys: ReadonlyMap<string, Uint8Array>;
-  /** From when on its owner has ended a key; those without an end are not in it. */
+  /** The instant in ms at which its owner ended a key; keys without an end are not in it. */
   readonly endedFromMs: ReadonlyMap<string, number>;
 }
 
@@ -89,7 +89,7 @@ const endsOf = (method: JsonObject): readonly number[] | null => {
   return ends;
 };
 
-/** Whoever reads the document can sign with it then. */
+/** Members that publish a private key: any reader of the document could sign with it. */
 const PRIVATE = [
   'secretKeyMultibase',
   'secretKeyJwk',

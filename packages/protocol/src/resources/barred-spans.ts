@@ -6,7 +6,7 @@
  */
 import { type Decoded, decodeFully } from './decode-fully.ts';
 
-/** From the first character to behind the last. */
+/** A range of characters: the first, and the one behind the last. */
 export type Span = readonly [start: number, end: number];
 
 const DOT = 0x2e;
@@ -15,7 +15,7 @@ const SLASH = 0x2f;
 const ENDS = [0x3b, 0x3f, 0x23];
 const BACKSLASH = 0x5c;
 
-/** Of a path in `normalizeHtu` form. */
+/** The barred spans of a path in `normalizeHtu` form. */
 export const listBarredInPath = (path: string): readonly Span[] => {
   if (!/[%;]/.test(path)) return [];
   const characters = decodeFully(path);
@@ -23,7 +23,7 @@ export const listBarredInPath = (path: string): readonly Span[] => {
   return [...hidden, ...listSegments(characters).filter(isDotSegment)].map(spanOf);
 };
 
-/** Of an authority in `normalizeHtu` form: every escape, since what a resolver makes of it may be another host. */
+/** The barred spans of an authority in `normalizeHtu` form: every escape, since a resolver may take it for another host. */
 export const listBarredInAuthority = (authority: string): readonly Span[] =>
   [...authority.matchAll(/%../g)].map(({ index }) => [index, index + 3]);
 

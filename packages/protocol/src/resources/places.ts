@@ -51,7 +51,7 @@ export class Places {
     return ((word >>> (this.#length % WORD_BITS)) & 1) === 1;
   }
 
-  /** From every place that stands before this character to the one behind it; the others are given up. */
+  /** Moves from every place that stands before this character to the one behind it; the other places are given up. */
   advance(code: number): void {
     const occurrences = this.#occurrences.get(code);
     if (occurrences === undefined) {
@@ -67,8 +67,8 @@ export class Places {
   }
 
   /**
-   * From every place on to all later ones, up to the next `/` unless it is crossed. Adding the places to the passable
-   * characters carries each through the run of ones in which it stands, to the place behind the run.
+   * Spreads from every place to all later ones, up to the next `/` unless it is crossed. Adding the places to the
+   * passable characters carries each through the run of ones in which it stands, to the place behind the run.
    */
   spread(crossesSlash: boolean): void {
     const passable = crossesSlash ? this.#passable : this.#passableWithinSegment;

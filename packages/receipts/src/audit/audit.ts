@@ -82,7 +82,7 @@ export interface AuditResult {
   readonly undecided: boolean;
   /** Null where the Receipt does not verify. */
   readonly receipt: Receipt | null;
-  /** Of the service's key that signed the Receipt; null where it does not verify. */
+  /** The id of the service's key that signed the Receipt; null where it does not verify. */
   readonly kid: string | null;
   readonly failures: readonly Failure<AuditFailureCode>[];
   /** Empty if Grant, Proof or Action is not the Receipt's. `expected` is the engine's value, `got` the Receipt's. */

@@ -10,7 +10,7 @@ export type BundleFailureCode =
   | 'malformed-bundle'
   /** Signed by a key that is not among the pinned ones, or is pinned for something else. */
   | 'unpinned-key'
-  /** Every pinned key signed something, and so did one that is not pinned: it may only not have been named. */
+  /** Every pinned key signed, and so did an unpinned one, which may have been omitted from the pins. */
   | 'missing-key'
   /** An artifact does not have its stated hash. */
   | 'wrong-evidence'

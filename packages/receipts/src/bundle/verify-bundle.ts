@@ -37,7 +37,7 @@ export type VerifiedBundle =
       readonly ok: true;
       /** Read from the signed bytes, as is the checkpoint. */
       readonly receipt: Receipt;
-      /** Of the service's key that signed the Receipt. */
+      /** The id of the service's key that signed the Receipt. */
       readonly kid: string;
       readonly checkpoint: Checkpoint;
       /** The artifacts by hash, those that are text: the `evidence` that `audit` asks for. */

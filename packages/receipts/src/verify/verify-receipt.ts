@@ -30,7 +30,7 @@ export type VerifiedReceipt =
       /** Read from the signed bytes, whatever was handed in. */
       readonly receipt: Receipt;
       readonly decision: 'ALLOW' | 'DENY';
-      /** Of the service's key that signed it. */
+      /** The id of the service's key that signed it. */
       readonly kid: string;
     }
   | { readonly ok: false; readonly failures: readonly Failure[] };

@@ -1,6 +1,6 @@
 /**
- * From a bearer token to a caller. For `POST /verify` alone an RP key is remembered for a few seconds, because the
- * commit of every decision reads the key again; everywhere else a key is looked up each time, so that a revoked one
+ * Authenticates a bearer token as a caller. For `POST /verify` alone an RP key is remembered for a few seconds, because
+ * the commit of every decision reads the key again; everywhere else a key is looked up each time, so that a revoked one
  * is refused at once.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
@@ -28,8 +28,8 @@ export interface AuthenticatorOptions {
 /** Settings of a relying party count on every node within 2 s of the answer to their change (interface §RelyingParty). */
 const RP_KEY_REMEMBERED_MS = 1_500;
 /**
- * From then on a key in use is read again beside the call, so that calls do not wait for storage each time it would be
- * forgotten.
+ * The age from which a key in use is read again beside the call, so that calls do not wait for storage each time it
+ * would be forgotten.
  */
 const RP_KEY_RENEWED_MS = 700;
 const RP_KEYS_REMEMBERED = 10_000;

@@ -1,5 +1,5 @@
 /**
- * Who is calling (interface §Authentication). The class comes from the stored row, never from the key's prefix. The
+ * The caller of a route (interface §Authentication). The class comes from the stored row, never from the key's prefix. The
  * operator's and the console's secrets come from the configuration: they have no subject and no stored key.
  */
 import type { ApiKeyId, DidWeb, OrgId } from '@svc/protocol';
@@ -7,7 +7,7 @@ import type { ApiKeyRecord } from '../ports/api-keys.ts';
 import type { EntitlementRecord } from '../ports/entitlements.ts';
 import type { RelyingPartyRecord } from '../ports/relying-parties.ts';
 
-/** Of the caller's org, as it was when the key was looked up: it signed itself up, and nobody pays for it. */
+/** A caller whose org was, when the key was looked up, one that signed itself up and that nobody pays for. */
 interface OfOrg {
   readonly isNewcomer: boolean;
 }
@@ -18,7 +18,7 @@ export interface RpCaller extends OfOrg {
   readonly keyId: ApiKeyId;
   readonly key: ApiKeyRecord;
   readonly relyingParty: RelyingPartyRecord;
-  /** Of the relying party's org, as it was when the key was looked up. */
+  /** Entitlement of the relying party's org, as it was when the key was looked up. */
   readonly entitlement: EntitlementRecord | null;
   /** It, its org or the whole service is paused: nothing is allowed that it asks. */
   readonly isPaused: boolean;

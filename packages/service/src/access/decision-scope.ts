@@ -13,7 +13,7 @@ import { mayReadPrincipal } from './reading.ts';
 type Deps = Pick<ServiceDeps, 'store'>;
 export type Scope = Pick<DecisionFilter, 'relyingParties' | 'principal'>;
 
-/** `heldSinceMs`: what was decided before is of whoever held the DID then. */
+/** `heldSinceMs`: decisions before this instant belong to the DID's former holder. */
 export type HeldScope = Scope & { readonly heldSinceMs?: number };
 
 export interface RequestedScope {
@@ -135,7 +135,8 @@ export const consumptionReadableSince = async (
       const heldSinceMs =
         here?.orgId === caller.subject ? await store.principals.findHeldSince(principal) : null;
       if (heldSinceMs !== null && heldSinceMs === here?.createdAtMs) return heldSinceMs;
-      // Of a DID that was transferred to the org, what its relying parties have verified is readable from the beginning.
+      // For a DID that was transferred to the org, what its relying parties have verified is readable from the
+      // beginning.
       return (await sinceVerifiedBy(await membersAmong({ store }, caller, undefined))) ?? heldSinceMs;
     }
     default:

@@ -65,7 +65,7 @@ export const observerOwner = ({ identity }: Pick<ServiceDeps, 'identity'>): KeyO
   roles: ['observer'],
 });
 
-/** As what the caller may manage `did`: Principal, relying party, both or neither. */
+/** The roles in which the caller may manage `did`: Principal, relying party, both or none. */
 const rolesOf = async ({ store }: Deps, caller: Caller, did: DidWeb): Promise<readonly ApiKeyRole[]> => {
   const mayManage = (record: { readonly orgId: OrgId | null } | null): boolean =>
     record !== null && (caller.class === 'admin' || isOfOrg(caller, record.orgId));

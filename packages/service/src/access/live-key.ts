@@ -1,8 +1,7 @@
 /**
- * A key that is revoked while its call is under way changes nothing any more: the row is locked and read again in the
- * transaction that does the work. Operator and console secrets have no row, nor has the service itself. An org that a DID
- * was taken from meanwhile changes nothing of it either. A transfer of a DID locks the row of the
- * DID before those of its keys; so does a call here that needs both.
+ * The transaction that does a call's work locks and reads again the row of its key, so that a key revoked meanwhile, or an org
+ * that the DID was taken from meanwhile, changes nothing. Operator and console secrets have no row, nor has the service
+ * itself. A call that needs both rows locks that of the DID before that of the key, as a transfer of the DID does.
  */
 import type { OrgId } from '@svc/protocol';
 import type { SystemActor } from '../audit/audit-event.ts';
@@ -46,7 +45,7 @@ export const holdOwner = async (
   if (role === 'rp') assertStillOf(caller, await tx.relyingParties.findForShare(subject), subject);
 };
 
-/** Of a row that is locked. `NOT_FOUND` where it is gone, or with another org than the caller's. */
+/** Throws `NOT_FOUND` where the locked row is gone, or belongs to another org than the caller's. */
 export const assertStillOf = (
   caller: Caller | SystemActor,
   member: { readonly orgId: OrgId | null } | null,

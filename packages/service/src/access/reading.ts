@@ -32,7 +32,7 @@ export const mayReadPrincipal = (caller: Caller, { did, orgId }: OrgMember): boo
   (caller.class === 'principal' && caller.subject === did) ||
   isOfOrg(caller, orgId);
 
-/** Who is in which org is for that org and the operator. Throws FORBIDDEN or NOT_FOUND for all others. */
+/** Throws FORBIDDEN or NOT_FOUND unless the caller may see who is in the org: the org itself and the operator. */
 export const requireMembersReadable = (caller: Caller, orgId: OrgId): void => {
   if (mayReadOrg(caller, orgId)) return;
   if (caller.class !== 'org') throw forbidden('org_id: only for keys of that org and the operator.');

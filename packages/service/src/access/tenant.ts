@@ -32,13 +32,13 @@ export const nameOfSubject = ({
   readonly subject: string;
 }): string => `${kind} ${subject}`;
 
-/** Of transactions that lock a relying party; those of a Principal go by its DID alone. */
+/** The turn of transactions that lock a relying party; those of a Principal go by its DID alone. */
 export const turnOfRelyingParty = (did: string): string => nameOfSubject({ class: 'rp', subject: did });
 
 /** A caller that shows no credential, by the address that its limit goes by. */
 export const tenantAt = (address: string): Tenant => ({ crowd: 'public', org: address, subject: address });
 
-/** Of a record that belongs to an org, or to none. Asks storage, so it is for what asks other hosts anyway. */
+/** The tenant of a record that belongs to an org, or to none. Asks storage, so it is for what asks other hosts anyway. */
 export const findTenantFor = async (
   { orgs }: Pick<Repositories, 'orgs'>,
   kind: 'principal' | 'rp',

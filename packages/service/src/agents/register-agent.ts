@@ -41,7 +41,10 @@ export const registerAgent = async (
   }
 };
 
-/** Of a Principal that is only claimed everything must be forgotten in one transaction. */
+/**
+ * Throws where a Principal that is only claimed has its limit of Agents, since one transaction must be able to forget
+ * them all.
+ */
 const requireRoom = async (tx: Repositories, did: DidWeb, locked: PrincipalRecord | null): Promise<void> => {
   if (locked === null || locked.claimExpiresAtMs === null) return;
   if ((await tx.agents.count(did)) >= MAX_MADE_UNDER_CLAIM)

@@ -89,7 +89,7 @@ const auditedKey = async (
   return { action, target: keyId, requestId, orgId: await orgOf(tx, key), details: { subject, role } };
 };
 
-/** The org that the key belongs to, or whose member it does. */
+/** The org that owns the key, or whose member owns it. */
 const orgOf = async (tx: Repositories, { role, subject }: ApiKeyRecord): Promise<OrgId | null> => {
   if (role === 'observer') return null;
   if (role === 'org:read' || role === 'org:admin') return subject as OrgId;

@@ -47,7 +47,7 @@ export const approveRequest = async (
   return approveAs(deps, { actor: caller, tenant: tenantOf(caller) }, request, jws, requestId);
 };
 
-/** Who approves, and in whose turn of what is shared. */
+/** The actor that approves, and the tenant in whose turn it does so. */
 export interface Approver {
   readonly actor: Caller | SystemActor;
   readonly tenant: Tenant;

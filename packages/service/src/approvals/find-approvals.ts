@@ -9,7 +9,7 @@ import type { ApprovalRecord, ApprovalState } from '../ports/approvals.ts';
 
 type Deps = Pick<ServiceDeps, 'store'>;
 
-/** Of the relying party that asked. */
+/** A request, for the relying party that made it. */
 export const findAskedApproval = async (
   { store }: Deps,
   caller: RpCaller,
@@ -20,7 +20,10 @@ export const findAskedApproval = async (
   return found;
 };
 
-/** Of the Principal that is asked, for it and its org: from when it has held its DID, as with decisions. */
+/**
+ * A request, for the Principal that is asked and its org; as with decisions, not found if it is of the time before the
+ * DID had its present holder.
+ */
 export const findOwnApproval = async (
   deps: Deps,
   caller: Caller,

@@ -39,8 +39,8 @@ export interface ApprovalOrder {
   readonly expiresInSeconds: number;
   readonly requestId: string;
   /**
-   * Of the sandbox: to this Principal about this Agent, and to nobody else. The limits are of what a person is asked,
-   * and none is asked here: they do not count, so that no visitor stands in another's way.
+   * The only Principal and Agent that a request of the sandbox may be about. Limits do not count here: they protect a
+   * person from being asked too much, and here none is asked, so that no visitor stands in another's way.
    */
   readonly playedBy?: Pick<ApprovalAsk, 'principal' | 'agent'>;
 }
@@ -50,7 +50,7 @@ const DENIED_WITHIN_MS = 3_600_000;
 /** Denials that one request stands for. */
 const RECEIPTS_EACH = 100;
 
-/** Then an Agent's Principal is left in peace for a day: whoever is asked often enough says yes. */
+/** After this many denials in 24 h no further request about this Agent is taken: nobody is to be asked until they say yes. */
 const DENIALS_OF_AGENT = 5;
 
 /** Open at a time, and made in an hour. */
@@ -162,7 +162,7 @@ interface Denial {
 
 const tooOld = () => conflict('The denial is older than an hour: verify again, and ask about that Receipt.');
 
-/** Who holds the DID now held it when this was decided: nobody else is asked about it. */
+/** Throws unless the DID's holder of now held it when this was decided: nobody else is asked about it. */
 const assertHeld = (receiptId: ReceiptId, heldSinceMs: number): void => {
   if (decidedAtOf(receiptId) >= heldSinceMs) return;
   throw conflict(

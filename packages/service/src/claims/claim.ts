@@ -13,7 +13,7 @@ export const CLAIM_MS = CLAIM_DAYS * 86_400_000;
 
 /** An org that registers this many DIDs at a time proves some of them, or waits. */
 export const MAX_OPEN_CLAIMS = 100;
-/** Of each kind, made under a name that may be somebody else's. */
+/** How many of each kind may be made under a name that may be somebody else's. */
 export const MAX_MADE_UNDER_CLAIM = 1_000;
 
 /** Principal or relying party, as far as claims go. */

@@ -27,7 +27,7 @@ export interface Claim {
   readonly token: string;
   /** Null: no claim, or one that is proven already. */
   readonly expiresAtMs: number | null;
-  /** The domain has said the token. */
+  /** The domain publishes the token. */
   readonly isProven: boolean;
   /** It takes the place of any other claim, not only of one whose time is over. */
   readonly overrides: boolean;

@@ -67,7 +67,7 @@ export const judgeClock = (
   const driftMs = offBy(sighting, reference.anchor);
   const isJump = Math.abs(jumpMs) > JUMP_MS;
   if (!isJump && Math.abs(driftMs) <= AGREE_MS) return accept(sighting, anchorAfter(sighting, reference));
-  // Who corrects its clock slowly by more than that has a node that does the same.
+  // A slow correction by more than that is accepted where this node's clock shows it too.
   if (!isJump && agrees(sighting)) return accept(sighting);
   const offByMs = isJump ? jumpMs : driftMs;
   const isSame = doubt !== null && Math.abs(offByMs - doubt.offByMs) <= JUMP_MS;

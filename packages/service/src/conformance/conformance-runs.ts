@@ -13,7 +13,7 @@ import type { ConformanceRunRecord, VectorSetName } from '../ports/conformance.t
 import { parseEndpoint } from './endpoint.ts';
 
 const STARTS_PER_HOUR = 10;
-/** Of an org with all its members. */
+/** Runs under way of an org with all its members. */
 const RUNS_AT_ONCE = 4;
 /** How long a run that is under way may last. */
 const RUN_SECONDS = 120;

@@ -25,7 +25,7 @@ export const parseEndpoint = (
 ): string => {
   const refused = (rule: string) => invalidRequest(`${member}: ${rule}`);
   const url = URL.canParse(text) ? new URL(text) : null;
-  // Whoever reads the text must see the host that is asked.
+  // The text must show its reader the host that is asked.
   if (url === null || (url.href !== text && url.href !== `${text}/`))
     throw refused(`must be a URL in its normal form${url === null ? '' : `: ${url.href}`}`);
   if (url.username !== '' || url.password !== '') throw refused('must carry no credentials');

@@ -1,5 +1,5 @@
 /**
- * Who acted on a Principal's own Grants (protocol §13): its decisions of a period by Agent, by Grant or by relying
+ * The activity on a Principal's own Grants (protocol §13): its decisions of a period by Agent, by Grant or by relying
  * party. There are no stored sums by these, which would make each decision dearer: the newest decisions are
  * read as a list reads them, cold days too.
  */
@@ -50,7 +50,7 @@ export interface Activity extends Range {
   /** False: the period has more than were counted, all of them older. */
   readonly isComplete: boolean;
   readonly groupCount: number;
-  /** Of the groups the largest. */
+  /** The largest groups. */
   readonly groups: readonly ActivityGroup[];
 }
 

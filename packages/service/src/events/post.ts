@@ -5,7 +5,7 @@ export type PostAnswer =
   | {
       readonly status: number;
       readonly retryAfter: string | null;
-      /** Of a 400, where it was to be read; else empty. */
+      /** The body of a 400, where it was to be read; else empty. */
       readonly error: string;
     }
   | { readonly problem: string };
@@ -15,7 +15,7 @@ export interface PostRequest {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly contentType: string;
-  /** So much of the body of a 400 is read; 0: none is. */
+  /** How many bytes of a 400's body are read; 0: none. */
   readonly errorBytes: number;
 }
 

@@ -32,9 +32,9 @@ export interface WithSecret {
 }
 
 const SUBSCRIPTIONS_EACH = 10;
-/** Of one subscription: each is a row that is kept for 30 days. */
+/** Pings of one subscription: each is a row that is kept for 30 days. */
 const PINGS_PER_HOUR = 30;
-/** Of one subscription: each may send 30 days again. */
+/** Replays of one subscription: each may send 30 days again. */
 const REPLAYS_PER_HOUR = 10;
 /** For how long the former secret signs beside the new one. */
 const OVERLAP_HOURS = 24;

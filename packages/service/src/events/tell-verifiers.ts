@@ -4,7 +4,7 @@
  */
 import type { EventRepository } from '../ports/events.ts';
 
-/** Of one Principal, at each of its turns. */
+/** Milliseconds for one Principal at each of its turns. */
 const STEP_MS = 100;
 
 export class VerifierTurns {

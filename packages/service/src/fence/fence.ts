@@ -38,7 +38,10 @@ const ROUND_MS = 250;
 /** Twenty looks a second at most, however often a server is met that nobody knows. */
 const MIN_PAUSE_MS = 50;
 const SHORTEST: Pause = { pauseMs: ROUND_MS, leastMs: MIN_PAUSE_MS };
-/** Of the age that a head may have: a server that is slow is not asked all the time, and still confirms twice within it. */
+/**
+ * Longest pause as a share of the age that a head may have: a slow server is not asked all the time, and still confirms
+ * twice within that age.
+ */
 const LONGEST_PAUSE_SHARE = 1 / 4;
 
 /** What changed is copied out within about a second; after this long a restore could lack it (docs/operations.md). */
@@ -99,7 +102,7 @@ export class Fence {
   #servers: readonly string[] = [];
   /** Until when a server that was silent for long is only looked at. */
   #settlesMs: number | null = null;
-  /** Of the database that was confirmed first. */
+  /** Epoch of the database that was confirmed first. */
   #epoch: number | null = null;
   #isReplaced = false;
   #lastSeq = 0;

@@ -25,7 +25,7 @@ export const RECORD_FOLDERS: Readonly<Record<FenceRecordKind, string>> = {
   revoked: 'revoked',
 };
 
-/** Of the notes that a pass could not copy. */
+/** A note that a pass could not copy, and why. */
 interface Failure {
   readonly key: string;
   readonly error: string;
@@ -126,7 +126,7 @@ const keep = async (outside: FenceStore, key: string, note: FenceNote): Promise<
 
 const isLater = (one: string, other: string): boolean => versionOf(one) > versionOf(other);
 
-/** Of a text that is damaged there is nothing to lose: it is older than any other. */
+/** The version of a kept text; −1 for a damaged text: anything replaces it. */
 const versionOf = (text: string): number => {
   const json = parseStrictJson(text);
   if (!json.ok || !isJsonObject(json.value)) return -1;

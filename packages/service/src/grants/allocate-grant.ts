@@ -22,7 +22,7 @@ export interface GrantAllocation {
   readonly credentialStatus: ReturnType<typeof buildStatusEntry>;
 }
 
-/** Who allocates what for whom. */
+/** An actor's order to allocate a Grant of a Principal for an Agent. */
 export interface GrantOrder {
   readonly actor: PrincipalCaller | SystemActor;
   readonly principal: DidWeb;
@@ -49,7 +49,7 @@ export const allocateGrantIn = async (
 ): Promise<GrantAllocation> => {
   // A kill switch under way waits for this allocation or this one for it, so that none slips between.
   const principal = await tx.principals.findForUpdate(did);
-  // Whoever released the Principal has ended its keys.
+  // A release of the Principal has ended its keys, so this refuses before the Principal is missed.
   await holdLiveKey(tx, actor);
   if (principal === null) throw internal(`no Principal ${did}`);
   const { url, index } = await takeEntry(deps, tx, principal);

@@ -32,7 +32,7 @@ export interface Revocation {
   readonly revokedAtMs: number;
 }
 
-/** Who revokes what; `deps` has the store as the caller's tenant. */
+/** An order to revoke a Grant, and its caller; `deps` has the store as the caller's tenant. */
 export interface RevokeOrder {
   readonly deps: ServiceDeps;
   readonly caller: Caller | SystemActor;
@@ -102,7 +102,7 @@ const recordRevocations = async (
   orders: readonly RevokeOrder[],
 ): Promise<Recorded> => {
   const { store } = deps;
-  // Of two orders for one Grant the first is its revoker.
+  // The first of several orders for one Grant is its revoker.
   const asked = new Map([...orders].reverse().map((order) => [order.grantId, order]));
   const ids = [...asked.keys()];
   const found = await store.revocation.grants.findRevocable(principal, ids);

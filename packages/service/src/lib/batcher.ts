@@ -14,7 +14,7 @@ export interface BatcherOptions {
   readonly maxInFlight: number;
   /** What comes beyond is refused with `SERVICE_UNAVAILABLE`. Half of them may be of newcomers and the public. */
   readonly maxWaiting: number;
-  /** Of these, of one org; what comes beyond is refused with `RATE_LIMITED`. Default: all. */
+  /** How many of them may be one org's; what comes beyond is refused with `RATE_LIMITED`. Default: all. */
   readonly maxWaitingOfOrg?: number;
 }
 

@@ -8,7 +8,7 @@ import { FairLine, isGuest, pathOf } from './fair-line.ts';
 
 export interface FairQueueOptions {
   readonly atOnce: number;
-  /** Of these, for one org, and for all newcomers together; those of the service itself are not counted. */
+  /** How many of them one org may have, and all newcomers together; those of the service itself are not counted. */
   readonly atOncePerOrg: number;
   /** Half of these may be newcomers and the public. */
   readonly maxWaiting: number;
@@ -18,7 +18,7 @@ export interface FairQueueOptions {
   readonly refuse: (why: string) => Error;
 }
 
-/** Who wants a place, and what it is for. */
+/** The tenant that wants a place, and what the place is for. */
 export interface Entrant {
   /** Null: the service itself, which takes turns with all tenants together. */
   readonly tenant: Tenant | null;

@@ -1,7 +1,6 @@
 /**
- * One line in the log for each thing that takes authority away or hands it over, written when it is certain that it was asked
- * for by whom it belongs to and before it is committed: a line too many takes what its owner wanted taken, a line too few
- * would let a restored backup give it back. `svc-admin restore --log` reads them.
+ * One line in the log for each thing that takes authority away or hands it over. Written after authorisation and before
+ * commit: an extra line only repeats a wish, a missing one would let a restore undo it. `svc-admin restore --log` reads them.
  */
 import type { DidKey, DidWeb, GrantId, OrgId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';

@@ -99,7 +99,7 @@ export const noteOnSpan = (facts: SpanFacts): void => {
   if (tracer !== null) trace.getActiveSpan()?.setAttributes(attributesOf(facts));
 };
 
-/** Of the innermost span, or null. */
+/** The trace id of the innermost span, or null. */
 export const activeTraceId = (): string | null =>
   tracer === null ? null : (trace.getActiveSpan()?.spanContext().traceId ?? null);
 

@@ -14,7 +14,7 @@ type Deps = Pick<ServiceDeps, 'store'>;
 export interface PauseAsked {
   readonly scope: Exclude<PauseScope, 'service'>;
   readonly subject: string;
-  /** Of an org:admin key: whose Grant or Agent it is. */
+  /** The Principal of the Grant or Agent, as an org:admin key names it. */
   readonly principal: DidWeb | undefined;
 }
 

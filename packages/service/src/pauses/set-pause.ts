@@ -110,7 +110,10 @@ const assertMaySet = async (
 export const completePause = async (deps: ServiceDeps, record: PauseRecord): Promise<number> =>
   noteVisible(deps, record, await waitForDecisions(deps, record));
 
-/** Of a Principal's Grants every commit has its lock; what else is paused may concern anybody's. */
+/**
+ * Waits for the commits under way that the pause may concern. For a Principal's Grants these are the ones that hold its
+ * lock; anything else that is paused may concern every commit.
+ */
 const waitForDecisions = (deps: ServiceDeps, target: PauseTarget): Promise<number> =>
   target.scope === 'grant' || target.scope === 'agent' || target.scope === 'principal'
     ? passBarrier(deps, target.owner as DidWeb)
@@ -119,7 +122,10 @@ const waitForDecisions = (deps: ServiceDeps, target: PauseTarget): Promise<numbe
 const turnOf = ({ scope, owner }: PauseTarget): string =>
   scope === 'relying_party' ? turnOfRelyingParty(owner) : owner;
 
-/** Of calls side by side the first one's instant. Only spares repeats the barrier, so a failure changes nothing for this call. */
+/**
+ * Records when the pause became visible; of concurrent calls the first instant stays. This only spares repeats the
+ * barrier, so a failure changes nothing for this call.
+ */
 const noteVisible = async (
   { store, log }: ServiceDeps,
   record: PauseRecord,

@@ -16,7 +16,7 @@ export interface ApiKeyRecord {
 
 /** A key as a caller is known by it. */
 export interface KnownApiKey extends ApiKeyRecord {
-  /** Of the Principal whose key it is; null for keys of other classes. */
+  /** The org of the Principal whose key it is; null for keys of other classes. */
   readonly principalOrgId: OrgId | null;
   /** The org, or that of the Principal, signed itself up, and nobody pays for it. False for keys of other classes. */
   readonly isNewcomer: boolean;

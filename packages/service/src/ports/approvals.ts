@@ -4,7 +4,7 @@ import type { Action, DidKey, DidWeb, GrantId, ReceiptId, Sha256 } from '@svc/pr
 /** The words of the AuthZEN access request profile. */
 export type ApprovalState = 'pending' | 'approved' | 'denied' | 'expired' | 'cancelled';
 
-/** Who asks whom for what. Of one such thing one request is open at a time. */
+/** What is asked, by which relying party, of which Principal. One such request is open at a time. */
 export interface ApprovalAsk {
   readonly relyingParty: DidWeb;
   readonly principal: DidWeb;

@@ -18,7 +18,7 @@ export interface StoredAuditRecord extends Omit<AuditRecord, 'orgId'> {
   readonly occurredAtMs: number;
 }
 
-/** Who acted: `did` is a DID or an org id, and means this kind of subject only. */
+/** The subject that acted: `did` is a DID or an org id, and means a subject of this kind only. */
 export interface AuditActor {
   readonly kind: 'principal' | 'rp' | 'org';
   readonly did: string;

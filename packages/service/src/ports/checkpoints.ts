@@ -8,7 +8,7 @@ export interface CheckpointRecord {
   readonly day: Day;
   readonly treeSize: number;
   readonly root: Sha256;
-  /** Of the day before; null for the deployment's first day alone. */
+  /** Root of the day before; null for the deployment's first day alone. */
   readonly previousRoot: Sha256 | null;
   readonly firstReceiptId: ReceiptId | null;
   readonly lastReceiptId: ReceiptId | null;

@@ -87,13 +87,13 @@ export interface ColdDayRepository {
   /** Reads about `limit` further Receipts of a recorded day for what stays in the database of them. True: all are read. */
   keepVerifiers(day: Day, limit: number): Promise<boolean>;
   /**
-   * From then on the day is read from its objects. False, and nothing changed, where it is not recorded, is not kept,
-   * or something reads it again. `lock_timeout` where lists and commits did not let it in for a moment.
+   * Makes the day be read from its objects from then on. False, and nothing changed, where it is not recorded, is not
+   * kept, or something reads it again. `lock_timeout` where lists and commits did not let it in for a moment.
    */
   detach(day: Day): Promise<boolean>;
   /** Where its Receipts are. */
   findPlace(day: Day): Promise<DayPlace>;
-  /** Who holds locks of the ledger that keep a day in it, one text each: what it is, which lock, for how long. */
+  /** The sessions that hold locks of the ledger and so keep a day in it, one text each: what it is, which lock, for how long. */
   listHolders(day: Day): Promise<string[]>;
   /**
    * Days that were detached `graceDays` ago by no later time than `nowMs`, and are still kept, ascending; none whose

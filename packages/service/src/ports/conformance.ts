@@ -11,7 +11,7 @@ export type ConformanceStatus = 'running' | 'passed' | 'failed' | 'error';
 
 export interface ConformanceRunRecord {
   readonly runId: string;
-  /** Who may see it, as `accountOf` names callers. */
+  /** The account that may see it, as `accountOf` names callers. */
   readonly account: string;
   readonly endpoint: string;
   readonly status: ConformanceStatus;

@@ -4,7 +4,7 @@ import type { Balances, Consumption, GrantId, Movement, ReceiptId, Sha256 } from
 export type ConsumptionCause = 'consume' | 'restore' | 'restore_reversal';
 
 export interface ConsumptionEventRecord {
-  /** From 1, without a gap within one Grant. */
+  /** Number of the event in its Grant's log, from 1, without a gap. */
   readonly version: number;
   readonly key: Sha256;
   /** Minor units; negative for a restore. */
@@ -70,7 +70,7 @@ export interface ConsumptionRepository {
 /** What an evaluation on budgets wants to know. */
 export interface BudgetQuery {
   readonly grantId: GrantId;
-  /** Of the Proof; null where that is malformed. */
+  /** The `jti` of the Proof; null where that is malformed. */
   readonly jti: string | null;
 }
 

@@ -5,7 +5,7 @@ import type { ApiKeyId, DidKey, DidWeb, GrantId, ReasonCode, ReceiptId } from '@
 export interface DecisionListFilter {
   /** Null: of every relying party. */
   readonly relyingParties: readonly DidWeb[] | null;
-  /** Of `evaluated_at`, inclusive. */
+  /** Lowest `evaluated_at`, inclusive. */
   readonly sinceMs?: number | undefined;
   /** Exclusive. */
   readonly untilMs?: number | undefined;
@@ -45,7 +45,7 @@ export interface DecisionRecord {
   readonly method: string | null;
 }
 
-/** Of a Receipt in an export: its JWS in compact form, or the text that was answered. */
+/** Form of a Receipt in an export: its JWS in compact form, or the text that was answered. */
 export type ExportedForm = 'jws' | 'text';
 
 export interface DecisionExportRecord extends DecisionRecord {

@@ -6,7 +6,7 @@ import type { EventType } from '@svc/protocol';
 
 export { EVENT_TYPES, type EventType } from '@svc/protocol';
 
-/** Who an event is for: a Principal, a relying party or an org, by DID or id. */
+/** The subject that an event is for: a Principal, a relying party or an org, by DID or id. */
 export type EventAudience = `principal ${string}` | `rp ${string}` | `org ${string}`;
 
 /** Why nothing is delivered: its owner said so, it failed for days, or it answered 410. */
@@ -14,7 +14,7 @@ export type DisabledBecause = 'owner' | 'failing' | 'gone';
 
 /** One secret of an endpoint; the secret itself is derived from the root of that name. */
 export interface EventSecretRecord {
-  /** From 1. */
+  /** Number of the secret, from 1. */
   readonly number: number;
   readonly root: string;
   /** Null: until it is rotated. */
@@ -49,7 +49,7 @@ export interface EventSubscriptionRecord extends NewEventSubscription {
 export type DeliveryState = 'waiting' | 'delivered' | 'failed';
 
 export interface EventDeliveryRecord {
-  /** Of the event in the log: ascending in time. */
+  /** Position of the event in the log: ascending in time. */
   readonly position: number;
   readonly eventId: string;
   /** `ping` beside the types of events. */
@@ -79,7 +79,7 @@ export interface TakenDelivery {
   readonly secrets: readonly EventSecretRecord[];
   /** Null: a webhook. */
   readonly push: TakenPush | null;
-  /** Of an org that signed itself up and that nobody pays for. */
+  /** The endpoint belongs to an org that signed itself up and that nobody pays for. */
   readonly isNewcomer: boolean;
 }
 
@@ -130,9 +130,9 @@ export interface EventQueue {
 }
 
 export interface TakeBounds {
-  /** Of one endpoint under way; one while it fails. */
+  /** Deliveries of one endpoint under way; one while it fails. */
   readonly atOnce: number;
-  /** Of all endpoints of one subject under way, and of all of an org and its members, while most places are free. */
+  /** Deliveries under way for all endpoints of one subject, and for all of an org and its members, while most places are free. */
   readonly ofTenant: number;
   /** What the process has under way: newcomers together have half of its places, these and those that are free. */
   readonly underWay: { readonly newcomers: number; readonly others: number };

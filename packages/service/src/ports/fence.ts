@@ -12,7 +12,7 @@ export interface FenceHead {
   readonly nonce: string;
   /** When the beat was made, by the database's clock. */
   readonly atMs: number;
-  /** Of a restore that was told by a person what is lost, until it is over: whoever begins it anew goes by the same. */
+  /** What was lost, as a person told a restore, until that is over: a restore that is begun anew goes by the same. */
   readonly named?: NamedLoss;
 }
 
@@ -49,7 +49,7 @@ export type HeadVerdict = 'known' | 'next' | 'behind' | 'diverged' | 'forgotten'
 
 export interface Beat {
   readonly verdict: HeadVerdict;
-  /** Of the head if `known`, of the new beat if `next`, else null. */
+  /** Sequence number of the head if `known`, of the new beat if `next`, else null. */
   readonly seq: number | null;
   readonly atMs: number | null;
   readonly ageMs: number | null;
@@ -80,7 +80,7 @@ export interface FenceNote {
 export interface LineageStore {
   /** Holds the head against the lineage, and continues that with a beat of this nonce where it is time. */
   beat(head: Pick<FenceHead, 'seq' | 'nonce'> | null, nextNonce: string): Promise<Beat>;
-  /** From now on sessions with other servers are not used, and what they answer counts no more. */
+  /** Stops using sessions with other servers from now on; what they answer counts no more. */
   trust(server: string): void;
   /** The same for sessions with this one, until it is trusted again; where there are several, the next beat asks another. */
   doubt(server: string): void;
@@ -98,7 +98,7 @@ export interface LineageStore {
 }
 
 export interface WaitingNotes {
-  /** Of the note that waits longest; 0 without any. */
+  /** Age of the note that waits longest; 0 without any. */
   readonly oldestAgeMs: number;
   /** The highest `seq` so far; 0 without any. */
   readonly lastSeq: number;

@@ -57,7 +57,7 @@ export interface GrantRepository {
   find(id: string): Promise<GrantRecord | null>;
   /** Descending ids; at most `limit` rows. A Grant whose revocation is recorded counts as revoked. */
   list(filter: GrantFilter): Promise<GrantRecord[]>;
-  /** Of `ids` those that are the Principal's. */
+  /** Those of `ids` that are the Principal's. */
   findRevocable(principal: DidWeb, ids: readonly GrantId[]): Promise<Revocable>;
   /** The same, locked until the end of the transaction, and so are their lists. */
   findRevocableForUpdate(principal: DidWeb, ids: readonly GrantId[]): Promise<Revocable>;

@@ -28,7 +28,10 @@ export interface AttestationRecord {
   readonly recordedAtMs: number;
   readonly evidenceRef: string | null;
   readonly note: string | null;
-  /** Of the same Receipt, no correction itself, corrected by this one alone; no longer in force. */
+  /**
+   * The outcome that this one corrects, of the same Receipt. That one is no correction itself, is corrected by this one
+   * alone, and no longer in force.
+   */
   readonly correctionOf: string | null;
   readonly reporterSignature: string | null;
   /** Always set for `dispute_resolved`. */

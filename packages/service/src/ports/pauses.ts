@@ -14,7 +14,7 @@ export interface PauseTarget {
 
 export interface PauseRecord extends PauseTarget {
   readonly isPaused: boolean;
-  /** Who paused or resumed last. */
+  /** The actor that paused or resumed last. */
   readonly actor: AuditRecord['actor'];
   readonly reason: string | null;
   readonly changedAtMs: number;

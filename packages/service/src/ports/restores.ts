@@ -54,9 +54,9 @@ export interface RestoreRepository {
   countRevoked(requestId: string, sinceMs: number): Promise<number>;
   /** What this list says from now on counts as later than what was kept under that version. */
   raiseListVersion(url: string, version: number): Promise<void>;
-  /** Of what waits to be copied beside the fence, the versions under which it would be kept, by name. */
+  /** The versions, by name, under which what waits to be copied beside the fence would be kept. */
   listWaitingVersions(kind: FenceRecordKind): Promise<ReadonlyMap<string, number>>;
-  /** Of these names, those that nobody has here. */
+  /** Those of these names that nobody has here. */
   listUnknownNames(names: readonly string[]): Promise<readonly string[]>;
   reserveNames(names: readonly string[], epoch: number): Promise<void>;
   /** Whether a Principal has a key of this name. */
@@ -90,11 +90,11 @@ export interface RestoreRepository {
   ): Promise<GrantPage & { readonly released: readonly string[] }>;
 }
 
-/** Of Grants that are gone through by ascending ids. */
+/** A page of Grants, which are gone through by ascending ids. */
 export interface GrantPage {
   /** How many were looked at; fewer than were asked for: there are no more. */
   readonly looked: number;
-  /** Of the last one. */
+  /** Id of the last one. */
   readonly lastId: string | null;
 }
 

@@ -37,7 +37,7 @@ export interface StreamRecord extends StreamWishes {
   readonly status: StreamStatus;
   /** As its owner gave it. */
   readonly reason: string | null;
-  /** Who paused or disabled it; null while it is enabled. */
+  /** What paused or disabled it; null while it is enabled. */
   readonly disabledBecause: DisabledBecause | null;
   /** What the latest push that failed met with, while they fail. */
   readonly lastProblem: string | null;
@@ -46,7 +46,7 @@ export interface StreamRecord extends StreamWishes {
 /** An event that waits to be taken. */
 export interface WaitingEvent {
   readonly eventId: string;
-  /** Of the stream itself, beside the types of events. */
+  /** A type of event, or one of the stream itself. */
   readonly type: EventType | typeof VERIFICATION | typeof STREAM_UPDATED;
   readonly occurredAtMs: number;
   /** JSON text. */

@@ -6,7 +6,7 @@ import type { PrincipalKind } from './principals.ts';
 
 /** Which decisions are meant; everything that is given must hold. */
 export interface DecisionFilter {
-  /** Of `evaluated_at`, inclusive. */
+  /** Lowest `evaluated_at`, inclusive. */
   readonly sinceMs: number;
   /** Exclusive. */
   readonly untilMs: number;

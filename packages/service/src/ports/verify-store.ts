@@ -18,13 +18,13 @@ export interface FactsQuery {
 }
 
 export interface AllocatedGrant extends GrantRecord {
-  /** Of the Grant that the first ALLOW under this id was given to; null before that. It never changes. */
+  /** Hash of the Grant that the first ALLOW under this id was given to; null before that. It never changes. */
   readonly grantHash: Sha256 | null;
   /** A restore may have lost what it was allowed with and what was drawn on its budgets (protocol §10). */
   readonly isWithheld: boolean;
   /** It, its Agent, its Principal or the org of that is paused. */
   readonly isPaused: boolean;
-  /** Of its Principal when the Grant was read: with another one it may be paused, or not paused any more. */
+  /** Version of its Principal when the Grant was read: under another version it may be paused, or not paused any more. */
   readonly principalVersion: number;
 }
 

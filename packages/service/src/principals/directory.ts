@@ -50,7 +50,7 @@ export interface PrincipalListQuery {
   readonly cursor?: DidWeb | undefined;
 }
 
-/** Of a page, which our client libraries read up to 2^20 bytes of. */
+/** Size of a page; our client libraries read up to 2^20 bytes. */
 const PAGE_BYTES = 1_000_000;
 /** What an entry has beside its document and its ids, and each of its keys beside its id, and more than that. */
 const ENTRY_BYTES = 512;

@@ -13,7 +13,7 @@ export type Ends = ReadonlyMap<string, number>;
 type Documented = Pick<PrincipalRecord, 'did' | 'kind' | 'document'>;
 
 const NONE: Ends = new Map();
-/** Of what is remembered: 50,000 documents that end no key. */
+/** Bytes of what is remembered: 50,000 documents that end no key. */
 const MAX_BYTES = 16 * 2 ** 20;
 const BYTES_OF_ENTRY = 320;
 const BYTES_OF_KEY = 64;

@@ -1,6 +1,6 @@
 /**
- * Who holds a DID, as it was kept beside the fence: a release or a transfer of the lost span is made again, so that nobody
- * acts for a DID that was taken from them. What became of the settings of a relying party is put back with it.
+ * Makes each release and transfer of the lost span again, as it was kept beside the fence, so that nobody acts for a
+ * DID that was taken from them. What became of the settings of a relying party is put back with it.
  */
 import { type DidWeb, isJsonObject, type JsonObject, type OrgId, type ProfileId } from '@svc/protocol';
 import { SYSTEM } from '../audit/audit-event.ts';
@@ -21,7 +21,7 @@ const CLOCKS_APART_MS = 10_000;
 
 const KINDS = ['principal', 'relying_party'] as const;
 
-/** Of DIDs, what was undone by the restore until now. */
+/** How many DIDs were handed over again: the restore had undone their release or transfer. */
 export interface HandedOverAgain {
   readonly released: number;
   readonly transferred: number;
@@ -73,8 +73,8 @@ const move = async (
 };
 
 /**
- * Of the lost span, what the log alone tells. Each is done where the DID is still registered as it was then, and with whom it was
- * taken from: what was kept beside the fence may be later.
+ * Repeats what the log alone tells of the lost span. Each hand-over is done where the DID is still registered as it was
+ * then, and with the org that it was taken from: what was kept beside the fence may be later.
  */
 export const handOverLogged = async (
   deps: ServiceDeps,

@@ -33,7 +33,7 @@ interface Held {
   readonly isPart: boolean;
 }
 
-/** Of one file, in its order. */
+/** Lines of one file, in its order. */
 export class LogLines {
   /** By stream: the parts of a line whose end is to come. */
   readonly #begun = new Map<string, string>();

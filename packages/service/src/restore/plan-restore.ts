@@ -17,7 +17,7 @@ export const PROOF_LIFE_MS = (300 + 2 * TRUST_CONFIG.clockSkewSeconds + 3) * 1_0
 export interface LostSpan {
   /** What the restore goes on from: the fence's, or one of this instant where a person says what is lost. */
   readonly head: FenceHead;
-  /** Of the head as it was read, for compare-and-set; null: there is none. */
+  /** Tag of the head as it was read, for compare-and-set; null: there is none. */
   readonly tag: string | null;
   readonly lostFromMs: number;
   readonly lostUntilMs: number;

@@ -19,7 +19,7 @@ export interface LoggedHandOver {
   readonly toOrg: string | null | 'released';
 }
 
-/** Who and what, each once. */
+/** What a log says was taken back, each once. */
 export interface LoggedRevocations {
   readonly grants: ReadonlyMap<string, string>;
   /** By the Principal whose keys they are. */
@@ -40,7 +40,7 @@ export interface LogFile {
 }
 
 export interface ReadLog {
-  /** Of the service, whatever they are about. */
+  /** Number of the service's lines, whatever they are about. */
   readonly lines: number;
   readonly revocations: number;
   /** The first thing in it that may be a revocation and was not understood; null: there is none. */
@@ -112,7 +112,7 @@ export class RevocationLog {
   }
 }
 
-/** Of the lines of one file. Throws where one that may be a revocation is not understood. */
+/** Reads the lines of one file. Throws where one that may be a revocation is not understood. */
 export const readRevocationLog = (lines: Iterable<string>): LoggedRevocations => {
   const log = new RevocationLog();
   const file = log.open();

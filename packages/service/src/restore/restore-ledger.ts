@@ -127,7 +127,10 @@ const takeAgain = async (
   return { grants, ...ended, released, transferred: byKept.transferred + byLog.transferred };
 };
 
-/** Of the same instant as the head that it replaces, so that the lost span stays the same for whoever begins anew. */
+/**
+ * Claims the fence with a head of the same instant as the one it replaces, so that the lost span stays the same for a
+ * restore that is begun anew.
+ */
 const claim = async (
   { identity, random }: ServiceDeps,
   outside: FenceStore,

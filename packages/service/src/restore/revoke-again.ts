@@ -85,7 +85,10 @@ const readList = ({ identity, crypto }: ServiceDeps, { name: url, kept }: FenceR
   return { url, bits: read.bits, version: Number(kept.version) };
 };
 
-/** Of what was taken back, the Grants whose list nothing signed; null: it is something else, or the list had them by then. */
+/**
+ * The revoked entries of a kept record whose list nothing signed; null: the record is something else, or the list had
+ * them by then.
+ */
 const readUnlisted = ({ name, kept: { url, bits } }: FenceRecord): RevokedEntries | null => {
   if (!name.startsWith('unlisted:') || typeof url !== 'string' || typeof bits !== 'string') return null;
   return { url, bits: Buffer.from(bits, 'base64'), version: null };
@@ -130,7 +133,7 @@ const revokeOne = async (deps: ServiceDeps, principal: DidWeb, grantId: GrantId)
   await new Revoker().revoke({ deps, caller: SYSTEM, principal, grantId, requestId: REQUEST_ID });
 };
 
-/** Of a Grant that the log says was revoked. `unknown`: not here, or of another Principal. */
+/** How a Grant stands that the log says was revoked. `unknown`: not here, or of another Principal. */
 export const standingOf = async (
   { store }: Pick<ServiceDeps, 'store'>,
   principal: string,

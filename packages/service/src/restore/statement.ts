@@ -11,7 +11,7 @@ export interface Restored {
   readonly quarantinedUntilMs: number;
   readonly reinstatedDays: readonly Day[];
   readonly revokedAgain: number;
-  /** Of the statement before this one, a compact JWS. */
+  /** The statement before this one, a compact JWS. */
   readonly previous: string | null;
 }
 

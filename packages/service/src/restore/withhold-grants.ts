@@ -36,7 +36,7 @@ export const withholdGrants = async (
 };
 
 export interface WithheldGrants {
-  /** Of which something is known that may have gone on in the lost span. */
+  /** Grants of which something is known that may have gone on in the lost span. */
   readonly inDoubt: number;
   /** Withheld only where they come to draw on a budget for the first time. */
   readonly others: number;
@@ -67,5 +67,5 @@ export const countWithheld = async (
   return { inDoubt, others: looked - inDoubt, named };
 };
 
-/** Of the others nothing is in doubt but what they might draw on a budget that they have never drawn on. */
+/** Whether more is in doubt than what a Grant might draw on a budget that it has never drawn on. */
 const isInDoubt = ({ isUnbound, budgets }: WithheldGrant): boolean => isUnbound || budgets.length > 0;

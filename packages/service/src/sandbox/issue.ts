@@ -58,7 +58,7 @@ export interface SandboxOrder {
   readonly agent: AgentKey;
   readonly audience: DidWeb;
   readonly maxAmountMinor: number;
-  /** Of the purchase. */
+  /** Amount of the purchase. */
   readonly amountMinor: number;
   readonly requestId: string;
 }

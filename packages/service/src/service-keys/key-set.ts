@@ -44,7 +44,7 @@ export type SignWith = (privateKey: KeyObject) => (bytes: Uint8Array) => Uint8Ar
 
 export const signByNode: SignWith = (privateKey) => (bytes) => sign(null, bytes, privateKey);
 
-/** Of a process that signs nothing with them: who they are it learns from the database (key-ring.ts). */
+/** The key set of a process that signs nothing with these keys: it learns from the database which they are (key-ring.ts). */
 export const keysOfOthers = (purpose: KeyPurpose): KeySet => ({
   signer: {
     kid: '',
@@ -64,7 +64,7 @@ interface OkpJwk {
   readonly kid: string;
 }
 
-/** Of a key of which nothing else is known. */
+/** The time of a key of which nothing else is known. */
 export const ALWAYS: KeyTime = { fromMs: null, untilMs: null, isCompromised: false };
 
 export class KeySetError extends Error {

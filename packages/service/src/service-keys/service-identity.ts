@@ -1,4 +1,4 @@
-/** Who the service is: its DID, its addresses and its published keys (interface §Authentication rule 4). */
+/** The service's own identity: its DID, its addresses and its published keys (interface §Authentication rule 4). */
 import { type DidWeb, encodeBase64url, formatSeconds, type JsonObject, jcs } from '@svc/protocol';
 import { type KeyTime, REVOKED, VALID_FROM, VALID_UNTIL } from '@svc/transparency';
 import { CONTEXTS, multikeyMethod } from '../principals/did-document.ts';

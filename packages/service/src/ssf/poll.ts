@@ -57,7 +57,7 @@ export const pollStream = async (
     return { sets, moreAvailable: waiting.length > Object.keys(sets).length };
   };
   const first = await give(stream);
-  // Who wants none waits for none.
+  // A receiver that wants no SET waits for none.
   if (returnImmediately || maxEvents === 0 || Object.keys(first.sets).length > 0) return first;
   await waits.until(id, tenant, WAIT_MS, gone);
   await assertLiveKey(deps.store, caller);

@@ -59,7 +59,7 @@ const authorizationOf = (
 ): string | null =>
   push.authorization === null ? '' : openAuthorization(secrets, { streamId, url }, push.authorization);
 
-/** Of the codes of RFC 8935 §2.4 those that say something of the SET; the others tell of keys and access, which change. */
+/** The codes of RFC 8935 §2.4 that say something of the SET; the others are about keys and access, which change. */
 const FINAL: readonly string[] = ['invalid_request', 'invalid_issuer', 'invalid_audience'];
 
 /** What a 400 says (RFC 8935 §2.3). Null: it is not in that form. What it repeats of the header is taken out. */

@@ -42,7 +42,7 @@ const jtiOf = (eventId: string, streamId: string): string => `${eventId}.${strea
 export const eventOfJti = (jti: string, streamId: string): string | null =>
   jti.endsWith(`.${streamId}`) ? jti.slice(0, -streamId.length - 1) : null;
 
-/** Of one event and stream always the same claims. */
+/** The claims of a SET: always the same for one event and stream. */
 export const setClaims = (
   event: WaitingEvent,
   stream: Pick<StreamRecord, 'streamId' | 'audience'>,

@@ -15,7 +15,10 @@ import { setClaims, signSet } from './set.ts';
 /** For one answer. */
 const SIGNING_MS = 1_000;
 const MAX_WAITING = 1_024;
-/** Of one SET in the place: longer than any signer allows itself. What takes longer is given up, and the next one is tried. */
+/**
+ * Milliseconds that one SET may hold its place: longer than any signer allows itself. What takes longer is given up,
+ * and the next one is tried.
+ */
 const PLACE_MS = 2_000;
 /** What was signed and not acknowledged is asked for again, and so is what was signed too late for its answer. */
 const REMEMBERED = 2_000;

@@ -12,7 +12,7 @@ import { type DeliveryRequest, deliveryOf } from './delivery.ts';
 import { audienceClaimOf, eventUris, typesOf } from './set.ts';
 
 const STREAMS_EACH = 5;
-/** Of one stream, in seconds. */
+/** Least seconds between two verifications of one stream. */
 export const VERIFIED_EVERY_SECONDS = 30;
 
 /** What a receiver may say. Not there: it says nothing of it. */
@@ -144,7 +144,7 @@ export const assertProven = (stream: StreamRecord): void => {
   );
 };
 
-/** Of the caller's subject. */
+/** A stream of the caller's subject. */
 export const findOwn = async (
   { streams }: Pick<Repositories, 'streams'>,
   caller: Subscriber,

@@ -24,7 +24,7 @@ export type AttestationAnswer =
       readonly attestation: string;
     };
 
-/** Of any Receipt whose day is closed. `NOT_FOUND` for one that does not exist. */
+/** The attestation of any Receipt whose day is closed. `NOT_FOUND` for one that does not exist. */
 export const getAttestation = async (
   deps: Deps & Pick<ServiceDeps, 'store'>,
   receiptId: ReceiptId,

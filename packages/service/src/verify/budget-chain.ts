@@ -37,7 +37,7 @@ interface Postponed {
 export interface Chain {
   readonly links: readonly Link[];
   readonly postponed: readonly Postponed[];
-  /** Not evaluated: their callers would not hear of it, and what they consumed would be lost on them. */
+  /** Not evaluated: the answer would miss the caller's deadline, and the consumption would be charged unseen. */
   readonly late: readonly Contender[];
   /** Nothing is stored of these: their Receipts could not be signed. */
   readonly unsigned: readonly (readonly [Contender, ServiceError])[];
@@ -48,7 +48,7 @@ const SETTLING_MS = 500;
 
 type Deps = Pick<ServiceDeps, 'clock' | 'identity' | 'random'>;
 
-/** Of contenders for the budgets of one Grant, each with what was read under its lock. */
+/** Evaluates contenders for the budgets of one Grant one after another, each with what was read under its lock. */
 export const buildChain = async (
   deps: Deps,
   contenders: readonly (readonly [Contender, BudgetFacts])[],
@@ -88,14 +88,14 @@ export const buildChain = async (
   try {
     return { links: await Promise.all(signing), postponed, late, unsigned };
   } catch (error) {
-    // What one signature is missing from, the others rest on. Chains of other Grants are stored all the same.
+    // One unsigned link invalidates every later one, so the chain is dropped; other Grants' chains are stored.
     if (!(error instanceof ServiceError)) throw error;
     const refused = contenders.map(([contender]) => [contender, error] as const);
     return { links: [], postponed: [], late: [], unsigned: refused };
   }
 };
 
-/** One whose Receipt is too long for the signer takes nothing from those behind it. */
+/** A contender whose Receipt the signer cannot take is refused alone; the next one starts from the same balances. */
 const draftOrRefusal = (
   deps: Deps,
   ...given: Parameters<typeof draftDecision> extends [unknown, ...infer Rest] ? Rest : never

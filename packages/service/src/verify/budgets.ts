@@ -31,9 +31,9 @@ import type { Grounds } from './evaluate.ts';
 /** A chain can break once at what the commit judges first, and once at what it claims then. */
 const MAX_ROUNDS = 3;
 
-/** So long a transaction for many Grants waits for their locks, all together. */
+/** Milliseconds that a transaction for many Grants waits for their locks, all together. */
 const SHARED_WAIT_MS = 50;
-/** So long one for a single Grant waits, before it is another line's turn. */
+/** Milliseconds that one for a single Grant waits, before it is another line's turn. */
 const LINE_WAIT_MS = 200;
 /** Requests under way at once that give a Grant a line. */
 const CROWD = 8;
@@ -145,7 +145,7 @@ export class Budgets {
   }
 }
 
-/** Those who draw on one Grant stand in line each for itself, and go together with the first whose turn it is. */
+/** One queue entry per tenant; the batch runs in the first turn any of them gets. */
 const tenantsOf = (batch: readonly Contender[]): readonly Entrant[] => {
   const tenants = batch.map(({ grounds }) => grounds.call.tenant);
   return [...new Map(tenants.map((tenant) => [pathOf(tenant).join(' '), { tenant }])).values()];

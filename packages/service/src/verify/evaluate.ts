@@ -25,11 +25,11 @@ export interface VerifyCall {
   readonly request: VerifyRequest;
   readonly presented: Presented;
   readonly idempotency: Idempotency | null;
-  /** Of the caller. */
+  /** Tenant of the caller. */
   readonly tenant: Tenant;
   /** When the caller hears 503 if there is no answer, by `performance.now()`. */
   readonly answerByMs: number;
-  /** Of this request alone: it remembers what it has checked. */
+  /** Crypto of this request alone: it remembers what it has checked. */
   readonly crypto: CryptoPort;
   /** Called before a host of somebody else is waited for. */
   readonly noteOutsideWait: () => void;

@@ -45,7 +45,7 @@ interface LoadedPrincipal {
 export interface LoadedFacts {
   readonly facts: Facts;
   readonly usedPrincipal: Pick<PrincipalRecord, 'did' | 'version'> | null;
-  /** Of the Grant: nothing may be allowed that binds its id or draws on a budget. */
+  /** The Grant is withheld: nothing may be allowed that binds its id or draws on a budget. */
   readonly isWithheld: boolean;
 }
 
@@ -170,7 +170,7 @@ export class FactLoader {
   private remembered(did: string): LoadedPrincipal | undefined {
     const principal = this.principals.get(did);
     if (principal === undefined) return undefined;
-    // From after now it is where the clock has been set back: then nobody can say how old it is.
+    // Negative: the clock was set back, so the age is unknown and the entry is not used.
     const ageMs = this.deps.clock.nowMs() - principal.loadedAtMs;
     return ageMs >= 0 && ageMs < PRINCIPAL_REMEMBERED_MS ? principal : undefined;
   }

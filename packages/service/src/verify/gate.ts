@@ -47,14 +47,14 @@ export class EntitlementGate {
     private readonly onWithoutPlan: (what: WithoutPlan) => void,
   ) {}
 
-  /** Of a caller as remembered. Null: it would be refused as it is, and must be read again first. */
+  /** Judges a caller as remembered. Null: it would be refused as it is, and must be read again first. */
   guess(caller: RpCaller, presented: Presented): EntitledCaller | null {
     if (isUnproven(caller)) return null;
     const entitled = this.judge(caller, presented);
     return mustRefuse(entitled) ? null : entitled;
   }
 
-  /** Of a caller as just read. Throws `PLAN_REQUIRED`, or `UNAUTHORIZED` for one whose DID is claimed and not proven. */
+  /** Judges a caller as just read. Throws `PLAN_REQUIRED`, or `UNAUTHORIZED` for one whose DID is claimed and not proven. */
   admit(caller: RpCaller, presented: Presented): EntitledCaller {
     if (isUnproven(caller)) throw unproven(caller);
     const entitled = this.judge(caller, presented);

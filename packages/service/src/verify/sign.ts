@@ -1,5 +1,5 @@
 /**
- * From a decided evaluation to its signed Receipt, as it is answered, and as the row that the commit stores (protocol §8,
+ * Makes of a decided evaluation its signed Receipt, as it is answered, and the row that the commit stores (protocol §8,
  * §10, interface §DecisionSummary).
  */
 import {

@@ -37,8 +37,8 @@ export type { DryRun, Idempotency, VerifyAnswer };
 /** The first evaluation and at most three more. */
 const MAX_EVALUATIONS = 4;
 /**
- * Of a verification, authentication and the reading of its body included: below the two seconds within which a caller
- * must hear 503.
+ * Milliseconds of a verification, authentication and the reading of its body included: below the two seconds within
+ * which a caller must hear 503.
  */
 export const VERIFY_DEADLINE_MS = 1_700;
 
@@ -59,7 +59,7 @@ const CONFIRMING = { maxBatch: 1_024, maxInFlight: 1, maxWaiting: 8_192 };
 /** Hears of what is decided, for metrics. */
 export interface VerifyObserver {
   readonly onAnswer?: (answer: VerifyAnswer) => void;
-  /** Of every production check that no plan covers. */
+  /** Hears of every production check that no plan covers. */
   readonly onWithoutPlan?: (what: WithoutPlan) => void;
 }
 

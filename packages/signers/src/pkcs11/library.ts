@@ -18,7 +18,7 @@ export class Library {
 
   private constructor(private readonly cryptoki: Cryptoki) {}
 
-  /** Of the process; `release` when it is used no more. Rejects with `KeySetError`. */
+  /** The library as the whole process shares it; call `release` when it is used no more. Rejects with `KeySetError`. */
   static async use(path: string): Promise<Library> {
     let loading = Library.loaded.get(path);
     if (loading === undefined) {

@@ -66,8 +66,8 @@ interface Session {
 }
 
 /**
- * Of a process: a PIN that a token has refused is not given to it again, for whatever key. Tokens count wrong PINs, and
- * lock themselves. So a token is given its PIN by one at a time.
+ * The PINs that tokens have refused to this process: such a PIN is not given to that token again, for whatever key.
+ * Tokens count wrong PINs, and lock themselves. So a token is given its PIN by one at a time.
  */
 export class RefusedPins {
   readonly #refused: { readonly token: string; readonly pin: Buffer; readonly error: RefusedPinError }[] = [];

@@ -8,7 +8,7 @@ import { ColdReadError, DayMovedError } from './cold-errors.ts';
 import { type DayPlace, findRecorded, type NamedDay, OpenDays } from './open-days.ts';
 import { onAccountOf } from './read-queue.ts';
 
-/** Of one question, however many days it reads, and however often it is asked anew. */
+/** Milliseconds for one question, however many days it reads, and however often it is asked anew. */
 const READ_MS = 20_000;
 /** The times of a question. That in which it must be answered begins with the first object. */
 export class ReadTime {

@@ -21,7 +21,7 @@ export type CountedRows = Readonly<Partial<Record<CountedColumn, string | null>>
   readonly verifies: number;
 };
 
-/** Of one tenant or of all. */
+/** The filter of a count: one tenant or all. */
 export type CountedFilter = Pick<DecisionFilter, 'relyingParties' | 'principal' | 'keyId'>;
 
 /** What is counted of parts of days. */

@@ -7,14 +7,14 @@ import { clientConfig, openClient } from '../client.ts';
 import { toStoreError } from '../errors.ts';
 import { lowestReceiptId } from '../receipt-ids.ts';
 
-/** Of the largest rows that the service stores some 10 MB. */
+/** Rows read at a time: some 10 MB with the largest rows that the service stores. */
 const BATCH = 512;
-/** Of a statement, connecting included. Between two of them a store of objects may take its time. */
+/** Limit of a statement, connecting included. Between two of them a store of objects may take its time. */
 const STATEMENT_MS = 30_000;
 const BETWEEN_MS = 600_000;
 /** What orders the rows of one Receipt. */
 const SECOND = { receipts: null, attestations: 'ordinal', consumption_events: 'version' } as const;
-/** Of the stored form; the table has the JWS in one piece. */
+/** Columns of the stored form; the table has the JWS in one piece. */
 const PARTS = new Set(['header', 'payload', 'signature']);
 
 /**

@@ -18,7 +18,7 @@ import type { Database } from '../database.ts';
 import { ColdReadError, DayMovedError } from './cold-errors.ts';
 import { type ReadQueue, readQueue } from './read-queue.ts';
 
-/** Of manifests whose readers are remembered: the indexes of their objects take some twenty times as much. */
+/** Length of the manifests whose readers are remembered: the indexes of their objects take some twenty times as much. */
 const MAX_CHARS = 4_194_304;
 
 /** Where their objects are, and who tells which of what is recorded of them is to be believed. */
@@ -82,7 +82,7 @@ export class OpenDays {
     try {
       return await this.#ask(database, hash);
     } catch (error) {
-      // What became of another's statement says nothing of one's own.
+      // Another caller's failed statement says nothing about this one.
       if (isAsked) return this.#ask(database, hash);
       throw error;
     }

@@ -15,7 +15,10 @@ import { toStoreError } from '../errors.ts';
 import { lowestReceiptId } from '../receipt-ids.ts';
 import { holdersSql } from '../repositories/cold-days.ts';
 
-/** Of a statement: putting an index on a day of 10^7 Receipts. Between two of them a store of objects may take its time. */
+/**
+ * Limit of a statement, such as putting an index on a day of 10^7 Receipts. Between two of them a store of objects may
+ * take its time.
+ */
 const STATEMENT_MS = 600_000;
 const ROWS = 2_048;
 
@@ -122,7 +125,7 @@ const dropEmptyPartition = async (
     try {
       await ask('begin isolation level read committed');
       const cold = await ask(`select from cold_days where day = $1 and state = 'cold' for share`, [day]);
-      // Of any other day it is that of its Receipts, be they none.
+      // The table of any other day is that of its Receipts, even if it has none.
       if (cold.length > 0) await dropIfEmpty(ask, table, day);
       await ask('commit');
       return;

@@ -211,7 +211,7 @@ async function findRanges(
 
 interface Bounds {
   readonly countedBefore: string;
-  /** Of the partitions and cold days; 0 and −1 while there are none. */
+  /** First of the partitions and cold days; first and last are 0 and −1 while there are none. */
   readonly firstDay: number;
   readonly lastDay: number;
   readonly coldDays: readonly number[];

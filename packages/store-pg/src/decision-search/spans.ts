@@ -96,7 +96,7 @@ const spanOf = (days: readonly DayCount[], range: Range, search: Search): Span =
   density: densityOf(days, search),
 });
 
-/** Of a Grant no more is known than how many its Principal has. */
+/** How many matches to expect. A Grant has at most what its Principal has; no more is known of it. */
 const densityOf = (days: readonly DayCount[], search: Search): Span['density'] => {
   if (isInOrder(search)) return 'many';
   if (!days.some((day) => isDense(day, search))) return 'few';

@@ -75,7 +75,7 @@ export function approvalRepository(database: Database): ApprovalRepository {
   return {
     async lock({ principal, relyingParty }) {
       await database.write({ text: 'select svc_lock_approvals($1, $2)', values: [principal, relyingParty] });
-      // What is due takes no place any more.
+      // Expired requests do not count.
       const which = '(principal = $1 or relying_party = $2)';
       await database.write({ text: expireSql(which), values: [principal, relyingParty] });
     },
@@ -95,7 +95,7 @@ export function approvalRepository(database: Database): ApprovalRepository {
       // Null: recorded before it was kept.
       const since = where.parameter(`drc_${encodeUlid(heldSinceMs, new Uint8Array(10))}`);
       where.require(`(r.receipt_id is null or r.receipt_id >= ${since})`);
-      // Of what is due the state is not known before it is recorded.
+      // A request that is due has no known state before that is recorded.
       const due = state === 'expired' ? ` or (r.state = 'pending' and r.expires_at <= svc_now())` : '';
       if (state !== undefined) where.require(`(r.state = ${where.parameter(state)}${due})`);
       if (state === 'pending') where.require('r.expires_at > svc_now()');

@@ -70,7 +70,7 @@ function listStatement(filter: AuditFilter) {
   return { text, values: where.values };
 }
 
-/** Of the conditions on the actor the first narrows by the index, the second tells apart subjects that share a DID. */
+/** The actor's two conditions: the first narrows by the index, the second tells apart subjects that share a DID. */
 function scopeText(where: Conditions, { actors, orgId }: AuditScope): string {
   const dids = where.parameter(actors.map(({ did }) => did));
   const kinds = where.parameter(actors.map(({ kind, did }) => `${kind} ${did}`));

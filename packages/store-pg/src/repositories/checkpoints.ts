@@ -16,7 +16,7 @@ import type { NamedDay } from '../cold/open-days.ts';
 import type { Database } from '../database.ts';
 import { lowestReceiptId } from '../receipt-ids.ts';
 
-/** Of `CheckpointRecord`. */
+/** Columns of `CheckpointRecord`. */
 export const checkpointColumns = `day::text as day, tree_size as "treeSize", root, previous_root as "previousRoot",
   first_receipt_id as "firstReceiptId", last_receipt_id as "lastReceiptId", kid, jws, hash,
   content_root as "contentRoot", svc_ms(created_at) as "createdAtMs"`;
@@ -116,7 +116,7 @@ export function checkpointRepository(database: Database, cold: ColdReader): Chec
 const RECEIPT_ID_LENGTH = 30;
 const HASH_LENGTH = 32;
 
-/** Of a day in the database in one row; of a cold one the hash of its manifest. */
+/** Ids and hashes of a day in the database, in one row; for a cold day the hash of its manifest. */
 interface RunRow {
   readonly ids: string | null;
   readonly hashes: Buffer | null;
@@ -191,8 +191,8 @@ async function listReceiptIds(
 }
 
 /**
- * Of each row group the ids alone are decoded. Behind a Receipt whole groups are listed as far as they fit, so that the
- * next run begins with one.
+ * Lists ids of a cold day; of each row group the ids alone are decoded. Behind a Receipt whole groups are listed as far
+ * as they fit, so that the next run begins with one.
  */
 const listColdIds = (question: Question, named: NamedDay, run: Run): Promise<ReceiptId[]> =>
   question.cold.read(question, named, async (day, signal) => {

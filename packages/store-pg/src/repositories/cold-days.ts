@@ -30,7 +30,7 @@ const markBrokenSql = `
 /** What failed is tried again after some time, and not in each round. */
 const isTriedSql = '(again_at is null or again_at < svc_now())';
 
-/** What is to be cleared is compared with nothing before it is. */
+/** Days due for clearing are cleared before they are compared. */
 const isClearedSql = (node: string) => `day not in (select svc_days_to_clear(${node}, null))`;
 
 const isOverSql = `state = 'cold' and dropped_at is null and ${isTriedSql} and ${isClearedSql('$3')}
@@ -45,7 +45,7 @@ const toPackSql = `
 
 const IS_COLD = `state = 'cold'`;
 
-/** Of a day that came back nothing does, however its former objects are. */
+/** A day that came back rests on no objects, however its former ones are. */
 const RESTS_ON_OBJECTS = `state in ('recorded', 'cold')`;
 
 const noteSql = `
@@ -85,7 +85,7 @@ const manifestsSql = `
   union all
   select manifest, manifest_hash, false, purged_at is not null from cold_manifests where day = $1`;
 
-/** Who holds locks of the ledger, or of this day's part of it. */
+/** Sessions that hold locks of the ledger, or of this day's part of it. */
 export const holdersSql = `
   select concat_ws(' ', coalesce(a.backend_type, 'session'), nullif(a.application_name, ''), a.state, string_agg(distinct l.mode, ', '),
     'for ' || round(extract(epoch from clock_timestamp() - a.xact_start)) || ' s') as holder

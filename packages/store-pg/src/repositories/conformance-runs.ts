@@ -16,7 +16,10 @@ const WAITING_AT_MOST = `interval '15 minutes'`;
 const KEPT = `interval '30 days'`;
 /** As long as starts of a key are counted. */
 const KEPT_AT_LEAST = `interval '1 hour'`;
-/** Of all newcomers together. A report has up to 1 MiB, and who signs up without end must not fill the disk with them. */
+/**
+ * Reports kept of all newcomers together. A report has up to 1 MiB, and signing up without end must not fill the disk
+ * with them.
+ */
 const KEPT_OF_NEWCOMERS = 1_000;
 
 const columns = `run_id as "runId", account, endpoint, status, created_at as "createdAtMs",

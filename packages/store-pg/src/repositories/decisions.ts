@@ -64,7 +64,7 @@ async function hasVerifiedCold(
   return row?.known === true;
 }
 
-/** Of the database: some 0.5 MB. */
+/** Rows of one read from the database: some 0.5 MB. */
 const PIECE_ROWS = 128;
 
 /** A row group is decoded once for whatever is read of it. */

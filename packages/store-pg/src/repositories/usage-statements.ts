@@ -20,7 +20,7 @@ export function dayStatement(filter: DecisionFilter, counted: Counted): Statemen
 export interface Counted {
   /** As it was read before: see `usageRepository`. */
   readonly before: string;
-  /** Of the days asked for in part, those of cold ones; of them the database has none. */
+  /** Counts of the cold ones among the days asked for in part, which the database no longer has. */
   readonly coldCounts: readonly CountedRows[];
 }
 
@@ -193,7 +193,7 @@ function storedSql(
   ];
 }
 
-/** Of the month of an instant, or of the next one unless the instant is a start itself. */
+/** Start of the month of an instant, or of the next one unless the instant is a start itself. */
 function startOfMonth(ms: number, which: 'same' | 'next'): number {
   const date = new Date(ms);
   const startMs = Date.UTC(date.getUTCFullYear(), date.getUTCMonth());

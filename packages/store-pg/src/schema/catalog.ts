@@ -9,7 +9,7 @@ export type QueryCatalog = <Row extends object>(text: string) => Promise<readonl
 
 export interface CatalogObject {
   readonly kind: string;
-  /** Of a part: `table.part`. */
+  /** Name of the object; of a part, `table.part`. */
   readonly name: string;
   /** The table that it is a part of, or null. */
   readonly table: string | null;
@@ -61,7 +61,7 @@ const TYPES = `
   where ${OURS} and t.typtype in ('c', 'd', 'e', 'r') and coalesce(c.relkind, 'c') = 'c'
     and ${NO_EXTENSION('t.oid', 'pg_type')}`;
 
-// From PostgreSQL 18 on not-null constraints are listed too; they are part of the columns.
+// PostgreSQL 18 and later list not-null constraints too; they are part of the columns.
 const CONSTRAINTS = `
   select 'constraint', c.relname || '.' || k.conname, c.relname, pg_get_constraintdef(k.oid)
   from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_namespace n on n.oid = c.relnamespace

@@ -19,7 +19,7 @@ export interface SchemaComparison {
    * migrations are missing. `never`: nothing has ever migrated it.
    */
   readonly state: 'migrated' | 'ahead' | 'behind' | 'never';
-  /** Of its newest migration; null where there is none. */
+  /** Name of its newest migration; null where there is none. */
   readonly newest: string | null;
   /** Each can change what the service does. Empty unless `migrated`. */
   readonly faults: readonly SchemaDifference[];

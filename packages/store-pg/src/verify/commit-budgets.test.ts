@@ -11,7 +11,7 @@ const stores = withStores();
 let world: World;
 let grant: GrantRecord;
 
-// How old a decision may be when it is stored is tested elsewhere (commit-decisions.test.ts); a loaded machine takes
+// How old a decision may be when it is stored is tested elsewhere (commit-outcomes.test.ts); a loaded machine takes
 // its time here.
 beforeAll(() => alterFunction(stores.url, 'svc_judge', `interval '2 seconds'`, `interval '1 minute'`));
 beforeEach(async () => {

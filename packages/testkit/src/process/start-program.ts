@@ -18,7 +18,10 @@ export interface Program {
   stop(): Promise<number | null>;
 }
 
-/** Of this process's environment it sees PATH only. `cwd`: where it is at work, here unless given. The caller ends it. */
+/**
+ * Starts a program, which sees PATH alone of this process's environment. `cwd`: where it is at work, here unless given.
+ * The caller ends it.
+ */
 export function startProgram(
   file: string,
   env: Readonly<Record<string, string>>,

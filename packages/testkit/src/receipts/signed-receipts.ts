@@ -33,7 +33,7 @@ export const serviceDocument = {
   assertionMethod: METHODS.map(({ id }) => id),
 };
 
-/** Of the same service, by its name, with the key of seed 9 in the place of the one that signs Receipts. */
+/** The document of the same service, by its name, with the key of seed 9 in the place of the one that signs Receipts. */
 export const forgedDocument = {
   ...serviceDocument,
   verificationMethod: METHODS.map((method) =>

@@ -74,7 +74,7 @@ export const createColdWorld = async (url: string, store: Store): Promise<readon
   const random = randomFrom(11);
   const receipts = [...COUNTS, 5].flatMap((count, i) => {
     const startMs = Date.parse(daysAgo(COUNTS.length - i));
-    // Of today only what is past.
+    // Today's Receipts lie in what has passed of it.
     const lengthMs = i === COUNTS.length ? Math.max(1, Date.now() - startMs - 10_000) : DAY_MS;
     return Array.from({ length: count }, () => newReceipt(startMs + random(lengthMs), random));
   });
@@ -145,7 +145,7 @@ export const identity = identityOf('svc.example');
 /** The same service, which has another DID by now. */
 export const renamed = identityOf('new.example', [identity]);
 
-/** Of the service, as far as days need it. */
+/** A service, as far as days need it. */
 export const serviceOf = (store: Store): ServiceDeps => {
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   const clock = { nowMs: () => Date.now(), resync: async () => {} };

@@ -13,7 +13,7 @@ export interface HoldingProxy {
   readonly held: number;
   /** Lets through all that stand here, and from now on everybody at once. */
   admit(): void;
-  /** From now on nobody new is let through. */
+  /** Lets nobody new through from now on. */
   hold(): void;
   /** Nothing passes any more on what is let through by now, and neither side is told. */
   lose(): void;
@@ -55,7 +55,7 @@ export async function startHoldingProxy(serverUrl: string): Promise<HoldingProxy
     if (!isHolding) return letThrough(client, []);
     const said: Buffer[] = [];
     held.set(client, said);
-    // Whoever does not read is not told that the other side has gone.
+    // A socket that is not read does not hear that the other side has gone.
     client.on('data', (chunk) => said.push(chunk));
   });
   server.listen(0, '127.0.0.1');

@@ -66,7 +66,7 @@ export interface Look {
 export const lookAtCheckpoints = (options: MonitorOptions): Promise<Look> => new Monitor(options).look();
 
 const STOPPED: Doubt = { path: '/checkpoints', message: 'the monitor was stopped before the end' };
-/** Of another service, that would be said once a day is closed. */
+/** The pin was held against nothing. That the service is another one will be found once a day is closed. */
 const NOT_HELD: Doubt = {
   path: '/checkpoints/latest',
   message:

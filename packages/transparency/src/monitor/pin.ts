@@ -37,7 +37,10 @@ export interface MonitoredKey {
   readonly purpose?: KeyPurpose;
 }
 
-/** Of keys that are pinned without what they are for: a receipt key among them, and whoever has it signs checkpoints. */
+/**
+ * Doubts about keys that are pinned without their purpose: a receipt key may be among them, and its holder could sign
+ * checkpoints.
+ */
 export const listPinDoubts = ({ keys }: Pick<MonitorPin, 'keys'>): readonly Doubt[] =>
   keys
     .filter(({ kid, purpose }) => kid === null && purpose === undefined)

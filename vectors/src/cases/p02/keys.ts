@@ -28,7 +28,7 @@ const key2018 = (publicKeyBase58: string) => ({
   publicKeyBase58,
 });
 
-/** Of the key that signs the Grant; the scene is at 10:00:00.000Z. */
+/** Adds members to the key that signs the Grant; the scene is at 10:00:00.000Z. */
 const markedWith = (members: Record<string, unknown>): VectorCase['edit'] => {
   return (s) => {
     s.document.verificationMethod = [method(members)];

@@ -36,7 +36,7 @@ const refused = (place: string, what: string): Mapped => ({
   problem: `${place} must be ${what}, here or in context`,
 });
 
-/** Of the properties only those that the Action has: AuthZEN lets a request hold others. */
+/** The Action made of the properties that it has; others are ignored, since AuthZEN lets a request hold them. */
 const actionOf = (
   type: AuthZenRequest['action']['name'],
   properties: Readonly<Record<string, unknown>>,

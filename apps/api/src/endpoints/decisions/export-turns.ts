@@ -7,11 +7,11 @@ import { type Caller, FairQueue, rateLimited, ServiceError, tenantOf } from '@sv
 const PER_SUBJECT = 3;
 const RETRY_AFTER_SECONDS = 2;
 
-/** Of the largest Receipts that the service stores some 25 MB each. */
+/** Exports under way at once; each takes some 25 MB with the largest Receipts that the service stores. */
 const AT_ONCE = 8;
 const PER_ORG = 3;
 const MAX_WAITING = 64;
-/** Of a place, before the first part. */
+/** How long an export waits for its place, before the first part. */
 const WAIT_MS = 10_000;
 
 export class ExportTurns {

@@ -1,4 +1,4 @@
-/** Who acted, by Agent, Grant or relying party, in the period that is looked at. */
+/** The activity of the chosen period by Agent, Grant or relying party. */
 import type { Activity, ActivityGroup } from '../../shared/wire.ts';
 import { type PeriodDays, periodOf } from '../period.ts';
 import type { Own } from '../session.ts';
@@ -6,7 +6,7 @@ import { type Loaded, useLoaded } from '../use-loaded.ts';
 
 export interface Acted extends Loaded<Activity> {
   readonly of: (subject: string) => ActivityGroup | undefined;
-  /** Of the busiest: what bars are drawn against. */
+  /** The largest count among them: bars are drawn against it. */
   readonly most: number;
 }
 

@@ -88,7 +88,7 @@ const AgentRow = ({ own, pauses, did, acted, held, onDisabled }: AgentRowProps) 
   const target = { scope: 'agent', subject: did } as const;
   const isPaused = pauses.find(target) !== undefined;
   const group = acted.of(did);
-  // Whoever got hold of a Grant can sign a Proof for it by a key of its own, and is denied.
+  // A stranger that got hold of a Grant can sign a Proof for it with a key of its own, and is denied.
   const isStranger =
     held === 0 && group !== undefined && group.verifies === group.reasons.PROOF_AGENT_MISMATCH;
   return (

@@ -13,7 +13,7 @@ export interface BudgetLine {
 
 export interface Budget {
   readonly key: string;
-  /** Of what; null where no Receipt says it. */
+  /** The Capability that the budget belongs to; null where no Receipt names it. */
   readonly authority: Capability | null;
   readonly lines: readonly BudgetLine[];
 }

@@ -7,7 +7,7 @@ export interface Secret {
   readonly subscriptionId: string;
   readonly url: string;
   readonly text: string;
-  /** Of the one before it; null where there is none. */
+  /** When the previous secret ends; null where there is none. */
   readonly previousEndsAt: string | null;
 }
 

@@ -20,7 +20,7 @@ const PATIENCE: Patience = { answerMs: 15_000, idleMs: 30_000 };
 
 interface TimedResponse {
   readonly response: Response;
-  /** Of the body; to be ended by whoever has read it. */
+  /** Deadline of the body; the reader of the body ends it. */
   readonly deadline: Deadline;
 }
 
