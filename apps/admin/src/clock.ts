@@ -60,7 +60,7 @@ const repair = async (databaseUrl: string, { isJson }: Shown): Promise<number> =
           : 'The sums hold no more than they may.',
         done.decisionsFromMs === null
           ? 'Decisions go on.'
-          : `Decisions begin at ${instant(done.decisionsFromMs)}: until then a Proof may be fresh whose use was let go of.`,
+          : `Decisions begin at ${instant(done.decisionsFromMs)}: until then a Proof may be valid although its use is no longer recorded.`,
       ].join('\n'),
     );
   return 0;

@@ -287,10 +287,10 @@ export const hold = (exchange: Exchange, allowance: Allowance): void => {
   exchange.tellOf(allowance);
   const { allowed, limit, window, remaining, resetSeconds } = allowance;
   if (allowed) return;
-  const left = remaining === 0 ? '' : `, of which ${remaining} are left`;
+  const left = remaining === 0 ? '' : `, ${remaining} left`;
   throw new ApiError(
     'RATE_LIMITED',
-    `Too many requests: ${limit} ${window === 'hour' ? 'an' : 'a'} ${window} are allowed${left}; try again in ${resetSeconds} s`,
+    `Too many requests: limit ${limit} per ${window}${left}; try again in ${resetSeconds} s`,
     { retryAfterSeconds: resetSeconds },
   );
 };

@@ -61,7 +61,7 @@ const EXTRA_HEADERS: Readonly<Partial<Record<ErrorCode, Readonly<Record<string, 
 
 const EXAMPLE_MESSAGE: Readonly<Partial<Record<ErrorCode, string>>> = {
   UNAUTHORIZED: 'The key is unknown or revoked.',
-  RATE_LIMITED: 'Too many requests: 600 a minute are allowed; try again in 12 s.',
+  RATE_LIMITED: 'Too many requests: limit 600 per minute; try again in 12 s.',
 };
 
 const plain = (markdown: string): string => markdown.replaceAll('`', '');

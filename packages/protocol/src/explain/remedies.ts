@@ -12,7 +12,7 @@ export const REMEDIES: Readonly<Record<ReasonCode, string>> = {
     'The Principal must sign with a key that stands under assertionMethod in its DID document and has not ended.',
   GRANT_SIGNATURE_INVALID: 'Pass on the Grant unchanged; if it was, the Principal must sign anew.',
   GRANT_NOT_YET_VALID:
-    'Wait until the Grant begins to hold, which is later than it was signed where the Principal’s clock is ahead, or ask for one that holds now.',
+    'Wait until the Grant’s validFrom, which lies in the future if the Principal’s clock is ahead, or ask for a Grant that is valid now.',
   GRANT_EXPIRED: 'Ask the Principal for a new Grant.',
   AUTHORITY_REVOKED:
     'If it is paused, wait until the Principal resumes it; else the Agent needs another Grant, under an id of its own.',
@@ -41,6 +41,6 @@ export const REMEDIES: Readonly<Record<ReasonCode, string>> = {
 
 /** The same of `AUTHORITY_REVOKED`, where it is known which it is. */
 export const REMEDY_IF = {
-  paused: 'Wait until the Principal resumes it: whether it is revoked too is told then.',
+  paused: 'Wait until the Principal resumes it; only then can it be said whether it is also revoked.',
   notPaused: 'The Agent needs another Grant, under an id of its own.',
 } as const;

@@ -239,7 +239,7 @@ describe('limits', () => {
         [200, '0'],
         [429, '0'],
       ]);
-      expect(answers[3]?.json.message).toContain('of which 4 are left');
+      expect(answers[3]?.json.message).toContain(', 4 left;');
       return;
     }
   });
