@@ -1,13 +1,15 @@
 /**
- * The trust configuration: the bounds under which outside facts may be used (protocol §8). Every Receipt pins it
+ * The trust configuration: the bounds under which outside facts may be used (protocol §7). Every Receipt pins it
  * by hash, so a change of any bound is a new version.
  */
 
 import { type JsonObject, jcs } from '@svc/codec';
 
-/** How old what the service knows may be when it decides (protocol §14). Receipts name it by its hash. */
+/** How old what the service knows may be when it decides (protocol §7). Receipts name it by its hash. */
 export interface TrustConfig {
+  /** Name of this configuration, as the published document has it. */
   readonly version: string;
+  /** Name of the policy that the bounds are of. */
   readonly policyVersion: 'svc-trust-v1';
   /** A Principal's DID document is fetched again after this. */
   readonly didDocumentCacheSeconds: number;

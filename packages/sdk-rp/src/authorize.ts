@@ -73,10 +73,15 @@ export type AuthorityOptions<Req> = CommonOptions<Req> &
 export interface SvcAuthority {
   /** The Capability that authorised this Action. */
   authority: Capability;
+  /** The Receipt of this ALLOW, whose signature has been verified. */
   receipt: Receipt;
+  /** The id of that Receipt, `drc_…`. */
   receiptId: string;
+  /** did:key DID of the Agent that signed the Proof, as the Receipt has it. */
   agent: string | undefined;
+  /** did:web DID of the Principal that issued the Grant, as the Receipt has it. */
   principal: string | undefined;
+  /** The id of the Grant, `urn:svc:grant:…`, as the Receipt has it. */
   grantId: string | undefined;
 }
 
@@ -90,12 +95,20 @@ export function getAuthority(request: object): SvcAuthority {
   return svc;
 }
 
+/** The HTTP answer to a request that is not authorised. */
 export interface Refusal {
+  /**
+   * 401: Grant or Proof is missing. 403: a DENY, or a Proof for another request. 400, 413, 415: the request is malformed. 500: this
+   * server is set up wrongly. 503: authority could not be verified.
+   */
   status: 400 | 401 | 403 | 413 | 415 | 500 | 503;
+  /** Lower-case names. */
   headers: Record<string, string>;
+  /** JSON. `reason` says why a 403 was given, `receipt_id` names the Receipt of a DENY. */
   body: { error: RefusalCode; message: string; reason?: ReasonCode | RefusalCode; receipt_id?: string };
 }
 
+/** Whether a request may go on: with the authority that its handler may rely on, or the answer that refuses it. */
 export type Authorization = { ok: true; svc: SvcAuthority } | { ok: false; refusal: Refusal };
 
 export interface Presented<Req> {

@@ -34,7 +34,10 @@ export interface VerifierOptions {
   maxAttempts?: number;
   /** Permits plain http to a host that is not loopback. */
   allowHttp?: boolean;
-  /** Portable JavaScript unless given; servers may pass `nativeCrypto` of `@svc/protocol/native`. */
+  /**
+   * SHA-256 and strict Ed25519, by which Receipts are verified. Portable JavaScript unless given; servers may pass
+   * `nativeCrypto` of `@svc/protocol/native`.
+   */
   crypto?: CryptoPort;
   /** Milliseconds since the epoch. Answers are held against it: a clock that is set wrong refuses all of them. */
   now?: () => number;

@@ -59,7 +59,8 @@ export interface Verifier {
    * @example
    * const { failed } = await verifier.dryRun({ grant, proof, action });
    * for (const { check, compared, remedy } of failed) console.log(check, compared, remedy);
-   * @throws SvcError
+   * @throws SvcError `invalid-argument`, or `request-mismatch` where the Proof is for another `request`: nothing was sent. Else `refused`,
+   * `network`, `timeout`, `aborted` or `bad-response`. Nothing has an effect, so it may be asked again.
    */
   dryRun(input: DryRunInput, options?: CallOptions): Promise<DryRun>;
   /**
@@ -107,6 +108,7 @@ export interface Verifier {
   };
   /** What became of this relying party's decisions. */
   readonly outcomes: Outcomes;
+  /** The API keys of this relying party. */
   readonly apiKeys: ApiKeys;
   /** Every Principal: how it is verified, and its keys with their states. */
   readonly directory: Directory<PrincipalDirectoryEntry>;
@@ -119,6 +121,7 @@ export interface Verifier {
    * await verifier.subscriptions.test(subscription_id);
    */
   readonly subscriptions: EventSubscriptions;
+  /** What was done with this relying party's API keys, the newest first. */
   readonly audit: AuditLog;
   /** How many decisions this relying party had, per UTC day; today's included, exact at every moment. */
   usage(filter?: Omit<UsageFilter, 'rp'>, options?: CallOptions): Promise<Usage>;

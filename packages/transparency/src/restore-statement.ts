@@ -20,6 +20,7 @@ const MAX_CHARS = 65_536;
  * The payload of a restore statement: what the ledger may lack after it was restored from a backup (protocol §12).
  */
 export interface RestoreStatement {
+  /** The service's did:web DID. */
   readonly iss: string;
   /** 1 for the first restore of a ledger. */
   readonly epoch: number;

@@ -1,5 +1,5 @@
 /**
- * The published tables of checks (interface §Versioning, protocol §7) and trust configurations (protocol §8), by hash. A
+ * The published tables of checks and trust configurations (interface §Versioning, protocol §7), by hash. A
  * Receipt is verified with the table it was decided under, so entries are added and never changed. A test compares the
  * latest of each with the engine.
  */

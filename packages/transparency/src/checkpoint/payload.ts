@@ -1,8 +1,13 @@
-/** What a checkpoint says about its day (interface §Transparency). The service signs the RFC 8785 form of this. */
+/**
+ * What a checkpoint says about its day (interface §Transparency): a compact JWS by a status key, over the RFC 8785 form of
+ * its payload.
+ */
+
+/** The `typ` of a checkpoint's protected header. */
 export const CHECKPOINT_TYP = 'svc-checkpoint+jwt';
-/** The tree: RFC 6962 with SHA-256. */
+/** The value of a checkpoint's `tree`: an RFC 6962 tree with SHA-256. */
 export const TREE = 'rfc6962-sha256';
-/** Enough for the longest valid DID. */
+/** Length of a checkpoint's JWS at most, in characters: enough for the longest valid DID. */
 export const CHECKPOINT_MAX_CHARS = 4096;
 
 /** The payload of a day's checkpoint (interface §Transparency, protocol §12). */
