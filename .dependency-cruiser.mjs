@@ -1,5 +1,5 @@
 // What may import what. No circle, types included; nobody reaches into another package's folder; dependencies point
-// inward only (CONTRIBUTING.md).
+// inward only (docs/architecture.md).
 
 /** The layers from the inside out: a package may import only those of the lines above it. */
 const layers = [
