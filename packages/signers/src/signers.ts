@@ -13,7 +13,7 @@ import { type WatchedSigner, watchSigner } from './watched-signer.ts';
 
 type RemoteUri = Exclude<KeyUri, { readonly kind: 'file' }>;
 
-/** How long a process waits at its start for its keys. A key that is read later is tried again after a second. */
+/** How long after its start a process looks again for a token that was not there. A later key is read again a second after it failed. */
 const STARTS_WITHIN_MS = 20_000;
 
 export class Signers {

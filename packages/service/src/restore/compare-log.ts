@@ -66,7 +66,7 @@ export const takeLogged = async (
 const isLiveKey = async ({ store }: ServiceDeps, id: string): Promise<boolean> =>
   (await store.apiKeys.findById(id as ApiKeyId))?.revokedAtMs === null;
 
-/** Hand-overs in the log that are not undone here; the last line about each DID counts. */
+/** Hand-overs in the log whose DID is still with its former holder here; the last line about each DID counts. */
 const listOpenHandOvers = async (
   deps: ServiceDeps,
   { handedOver }: LoggedRevocations,
