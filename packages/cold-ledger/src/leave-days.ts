@@ -65,7 +65,7 @@ export const isProven = async (
   const problem = await proveDay(deps, day, stop, options);
   if (problem !== null) {
     notProven.push(day);
-    // Of a day that was brought back the proof itself notes nothing.
+    // The proof itself notes nothing of a day that was brought back.
     await deps.store.coldDays.noteFailure(day, problem);
   }
   return problem === null && !stop.aborted;

@@ -15,7 +15,7 @@ interface NoteDeps {
   readonly nowMs?: () => number;
 }
 
-/** Of one day by this process: every reader of it finds the same. */
+/** Milliseconds between two notes of one day by this process: every reader of it finds the same. */
 const EVERY_MS = 600_000;
 const NOTING_MS = 30_000;
 

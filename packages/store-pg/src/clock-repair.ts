@@ -12,7 +12,7 @@ export interface ClockState {
   readonly databaseMs: number;
   /** Null: no process has ever been sure of the time. */
   readonly markMs: number | null;
-  /** Of those in the database; null: none was ever stored, or all are of days that have left it. */
+  /** The last one in the database; null: none was ever stored, or all are of days that have left it. */
   readonly lastReceiptMs: number | null;
   readonly sealedUntilMs: number;
   /**
