@@ -2,14 +2,13 @@
  * PostgreSQL killed at every statement of a consume, and the connection cut before and after every message of a commit on
  * budgets and of a restore: no budget is lost and none is spent without its Receipt. A server of the suite's own.
  */
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { applyConsumption, type Balances, emptyBalances, findBalance } from '@svc/protocol';
 import { type DecisionCommit, type GrantRecord, type Store, StoreError } from '@svc/service';
 import { type OwnCluster, startOwnCluster } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
 import { budgetCommit, keyOf, readBalances, usesOf } from '@svc/testkit/store/budgets';
 import { killSession, runSql, untilRow, withSession } from '@svc/testkit/store/session';
+import { startTcpProxy } from '@svc/testkit/store/tcp-proxy';
 import { createWorld, insertGrant, newAttestation, type World } from '@svc/testkit/store/world';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -166,39 +165,31 @@ describe('PostgreSQL is killed', () => {
 describe('the connection is cut', () => {
   /** Loses the n-th message that carries a statement, on its way there or its answer on the way back. */
   const startProxy = async () => {
-    const target = new URL(cluster.url);
     let left = Number.POSITIVE_INFINITY;
     let losesAnswer = false;
-    const server = createServer((client) => {
-      const upstream = connect(Number(target.port), target.hostname);
-      const end = () => {
-        client.destroy();
-        upstream.destroy();
-      };
-      for (const socket of [client, upstream] as Socket[]) socket.on('error', end).on('close', end);
-      let isCut = false;
-      client.on('data', (chunk) => {
-        // Q: a statement as text; P and B: one that is or was prepared.
-        if ('QPB'.includes(String.fromCharCode(chunk[0] ?? 0)) && --left === 0) {
-          if (!losesAnswer) return end();
-          isCut = true;
-        }
-        upstream.write(chunk);
-      });
-      upstream.on('data', (chunk) => (isCut ? end() : client.write(chunk)));
+    const proxy = await startTcpProxy(cluster.url, {
+      handle({ client, server, cut }) {
+        let isCut = false;
+        return {
+          fromClient(chunk) {
+            // Q: a statement as text; P and B: one that is or was prepared.
+            if ('QPB'.includes(String.fromCharCode(chunk[0] ?? 0)) && --left === 0) {
+              if (!losesAnswer) return cut();
+              isCut = true;
+            }
+            server.write(chunk);
+          },
+          fromServer: (chunk) => (isCut ? cut() : void client.write(chunk)),
+        };
+      },
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const url = new URL(cluster.url);
-    url.port = String((server.address() as AddressInfo).port);
     return {
-      url: url.href,
+      ...proxy,
       cut: (message: number, when: 'before' | 'after') => {
         left = message;
         losesAnswer = when === 'after';
       },
       wasCut: () => left <= 0,
-      close: () => server.close(),
     };
   };
 
@@ -227,7 +218,7 @@ describe('the connection is cut', () => {
     } finally {
       proxy.cut(Number.POSITIVE_INFINITY, when);
       await through.close();
-      proxy.close();
+      await proxy.close();
     }
   };
 

@@ -1,9 +1,9 @@
 /** Work for one node at a time, and how a node learns that it no longer is the one. */
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { StoreError } from '@svc/service';
 import { withStores } from '@svc/testkit/store/open-store';
 import { endSessions, runSql } from '@svc/testkit/store/session';
+import { startTcpProxy } from '@svc/testkit/store/tcp-proxy';
 import { expect, it } from 'vitest';
 import { createStore } from './create-store.ts';
 
@@ -54,25 +54,18 @@ it('without a database the work is not begun', async () => {
 });
 
 it('is as patient with a server that is slow to accept as administration is; a store that closes opens no more ahead', async () => {
-  const behind = new URL(stores.url);
   let accepted = 0;
-  const slow = createServer((socket) => {
-    accepted++;
-    const server = connect(Number(behind.port), behind.hostname);
-    for (const one of [socket, server]) one.on('error', () => {});
-    server.once('close', () => socket.destroy());
-    socket.once('close', () => server.destroy());
-    setTimeout(() => socket.pipe(server).pipe(socket), 600);
+  const slow = await startTcpProxy(stores.url, {
+    admit() {
+      accepted++;
+      return pause(600);
+    },
   });
-  await once(slow.listen(0, '127.0.0.1'), 'listening');
-  const url = new URL(stores.url);
-  url.hostname = '127.0.0.1';
-  url.port = String((slow.address() as AddressInfo).port);
   const deadlines = { connectMs: 300, patientConnectMs: 20_000, transactionMs: 20_000 };
-  const store = createStore({ databaseUrl: url.href, deadlines });
+  const store = createStore({ databaseUrl: slow.url, deadlines });
   expect(await store.exclusive('a', async () => 'done')).toEqual({ held: true, value: 'done' });
   const before = accepted;
   await store.close();
   expect(accepted).toBeLessThanOrEqual(before + 1);
-  slow.close();
+  await slow.close();
 });

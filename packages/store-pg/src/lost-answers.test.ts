@@ -10,17 +10,23 @@ import { createStore } from './create-store.ts';
 /** A machine may be busy with other tests. */
 const PATIENTLY = { timeout: 20_000 };
 
+/** Stands in commits and in the look-ups of them. */
+const RECEIPT_ID = 'drc_';
+
 const database = withDatabase();
 let proxy: CuttingProxy;
 let store: Store;
 let world: World;
 
 beforeAll(async () => {
-  proxy = await startCuttingProxy(database.url);
+  proxy = await startCuttingProxy(database.url, RECEIPT_ID);
   store = openStore(proxy.url);
   world = await createWorld(store);
 });
-afterAll(() => store.close());
+afterAll(async () => {
+  await store.close();
+  await proxy.close();
+});
 
 it.each([
   { cut: 'before', stored: false },
@@ -29,7 +35,7 @@ it.each([
   'a connection cut $cut the commit reaches the server is ambiguous; the look-up says stored: $stored',
   async ({ cut, stored }) => {
     const decision = denyCommit(world);
-    proxy.cutAt(decision.receiptId, cut);
+    proxy.setMode(`cut-${cut}`);
     await expect(store.verify.commitDecisions([decision])).rejects.toMatchObject({ kind: 'ambiguous' });
     expect((await store.verify.findStored([decision.receiptId])).has(decision.receiptId)).toBe(stored);
     expect(await store.verify.commitDecisions([denyCommit(world)])).toEqual(['STORED']);

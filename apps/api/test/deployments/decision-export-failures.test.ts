@@ -5,11 +5,11 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { withDatabase } from '@svc/testkit';
+import { type CuttingProxy, startCuttingProxy } from '@svc/testkit/store/cutting-proxy';
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { ApiNodes } from '../world/api-node.ts';
 import { startSeparateNodes } from '../world/api-process.ts';
-import { type CuttingProxy, startCuttingProxy } from '../world/cutting-proxy.ts';
 import { insertDecisionRows, newDecisionRow } from '../world/decision-rows.ts';
 import { call, createTenants, issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenants.ts';
 

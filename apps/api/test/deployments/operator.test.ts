@@ -1,7 +1,6 @@
 /** What an operator meets on the first evening: versions, help, the log and its level. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '@svc/process';
@@ -13,6 +12,7 @@ import { startProgram } from '@svc/testkit/process/start-program';
 import { isDeep, sampleOf } from '@svc/testkit/sampled';
 import { hasPgBouncer, startPgBouncer } from '@svc/testkit/store/pgbouncer';
 import { runSql } from '@svc/testkit/store/session';
+import { startTcpProxy } from '@svc/testkit/store/tcp-proxy';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nodeEnv } from '../world/api-node.ts';
 import { type ApiProcess, startApiProcess, stopAtOnce } from '../world/api-process.ts';
@@ -35,27 +35,17 @@ afterAll(async () => {
 
 /** In front of PostgreSQL: what holds the marker is forwarded so much later. */
 const startSlowProxy = async (databaseUrl: string, marker: string, delayMs: number) => {
-  const target = new URL(databaseUrl);
   let delayed = 0;
-  const server = createServer((client) => {
-    const upstream = connect(Number(target.port), target.hostname);
-    for (const [socket, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const)
-      socket.on('error', () => other.destroy()).on('close', () => other.destroy());
-    upstream.pipe(client);
-    client.on('data', (chunk) => {
-      if (!chunk.includes(marker)) return void upstream.write(chunk);
-      delayed += 1;
-      setTimeout(() => upstream.write(chunk), delayMs);
-    });
+  const proxy = await startTcpProxy(databaseUrl, {
+    handle: ({ server }) => ({
+      fromClient(chunk) {
+        if (!chunk.includes(marker)) return void server.write(chunk);
+        delayed += 1;
+        setTimeout(() => server.write(chunk), delayMs);
+      },
+    }),
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = Object.assign(new URL(databaseUrl), {
-    port: String((server.address() as AddressInfo).port),
-  }).href;
-  return { url, delayed: () => delayed, close: () => server.close() };
+  return { ...proxy, delayed: () => delayed };
 };
 
 it.runIf(isDeep).each(['apps/admin', 'apps/api'])('%s says its version', (app) => {
@@ -251,7 +241,7 @@ describe('svc-admin on a running service', () => {
         expect(asked).toMatchObject({ code: 0, text: expect.stringContaining(said) });
         expect(slow.delayed()).toBe(1);
       } finally {
-        slow.close();
+        await slow.close();
       }
     },
   );

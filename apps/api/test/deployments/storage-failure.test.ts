@@ -4,10 +4,10 @@
  */
 import { type OwnCluster, SERVICE_ROLE, startOwnCluster } from '@svc/testkit';
 import { isDeep } from '@svc/testkit/sampled';
+import { type CuttingProxy, startCuttingProxy } from '@svc/testkit/store/cutting-proxy';
 import { endSessions, runSql } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
-import { type CuttingProxy, startCuttingProxy } from '../world/cutting-proxy.ts';
 import {
   type Answer,
   call,

@@ -1,52 +1,73 @@
-/** A TCP proxy before the server that loses one commit: on its way there, or its answer on the way back. */
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { afterAll } from 'vitest';
+/** A TCP proxy before the server that closes a connection exactly around a commit, or another statement that its markers tell. */
+import { startTcpProxy } from './tcp-proxy.ts';
 
-export type Cut = 'before' | 'after';
+/**
+ * `pass`: forwards. `cut-before`: the next commit is not forwarded, its connection breaks. `cut-after`: the next commit
+ * is forwarded, its answer is thrown away and the connection breaks. `cut-after-and-block`: the same, every other
+ * connection breaks too, and nothing connects any more. `cut-all`: as `cut-before`, every commit from now on. `block`:
+ * nothing connects.
+ */
+export type ProxyMode = 'pass' | 'cut-before' | 'cut-after' | 'cut-after-and-block' | 'cut-all' | 'block';
 
 export interface CuttingProxy {
   readonly url: string;
-  /** Cuts the connection on which the commit of this Receipt is sent. */
-  cutAt(receiptId: string, cut: Cut): void;
+  setMode(mode: ProxyMode): void;
+  /** How often a commit was sent, and how often one was cut. */
+  readonly seen: number;
+  readonly cuts: number;
+  close(): Promise<void>;
 }
 
-/** Runs until the end of the file's tests. */
-export async function startCuttingProxy(serverUrl: string): Promise<CuttingProxy> {
-  const target = new URL(serverUrl);
-  const sockets = new Set<Socket>();
-  let planned: { readonly receiptId: string; readonly cut: Cut } | null = null;
-
-  const server = createServer((client) => {
-    const upstream = connect(Number(target.port), target.hostname);
-    const end = () => {
-      client.destroy();
-      upstream.destroy();
-    };
-    for (const socket of [client, upstream]) {
-      sockets.add(socket);
-      socket.on('error', end).on('close', end);
-    }
-    let losesAnswer = false;
-    client.on('data', (chunk) => {
-      if (planned !== null && chunk.includes(planned.receiptId)) {
-        const { cut } = planned;
-        planned = null;
-        if (cut === 'before') return end();
-        losesAnswer = true;
-      }
-      upstream.write(chunk);
-    });
-    upstream.on('data', (chunk) => (losesAnswer ? end() : client.write(chunk)));
+/** `markers` are texts that together only the commit's messages hold. */
+export async function startCuttingProxy(
+  serverUrl: string,
+  ...markers: readonly string[]
+): Promise<CuttingProxy> {
+  let mode: ProxyMode = 'pass';
+  let seen = 0;
+  let cuts = 0;
+  const proxy = await startTcpProxy(serverUrl, {
+    admit: (client) => {
+      if (mode === 'block') client.destroy();
+    },
+    handle: ({ client, server, cut }) => {
+      let answersAreLost = false;
+      return {
+        fromClient(chunk) {
+          if (!markers.every((marker) => chunk.includes(marker))) return void server.write(chunk);
+          seen++;
+          if (mode !== 'pass') {
+            cuts++;
+            if (mode === 'cut-all') return cut();
+            if (mode === 'cut-before') {
+              mode = 'pass';
+              return cut();
+            }
+            answersAreLost = true;
+            mode = mode === 'cut-after-and-block' ? 'block' : 'pass';
+          }
+          server.write(chunk);
+        },
+        fromServer(chunk) {
+          // The answer exists, so the commit has reached the server and is over.
+          if (!answersAreLost) return void client.write(chunk);
+          if (mode === 'block') proxy.cutAll();
+          cut();
+        },
+      };
+    },
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  afterAll(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-
-  const url = new URL(serverUrl);
-  url.port = String((server.address() as AddressInfo).port);
-  return { url: url.href, cutAt: (receiptId, cut) => (planned = { receiptId, cut }) };
+  return {
+    url: proxy.url,
+    setMode: (next) => {
+      mode = next;
+    },
+    get seen() {
+      return seen;
+    },
+    get cuts() {
+      return cuts;
+    },
+    close: proxy.close,
+  };
 }

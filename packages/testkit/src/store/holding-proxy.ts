@@ -2,9 +2,9 @@
  * A TCP proxy before the server that lets nobody through until it is told to: a server that is slow to accept. And one that loses
  * connections without a word, as a firewall does that forgets them.
  */
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { startTcpProxy } from './tcp-proxy.ts';
 
 export interface HoldingProxy {
   readonly url: string;
@@ -23,52 +23,36 @@ export interface HoldingProxy {
 
 /** Runs until the end of the test. */
 export async function startHoldingProxy(serverUrl: string): Promise<HoldingProxy> {
-  const target = new URL(serverUrl);
-  const sockets = new Set<Socket>();
-  /** With what each has said so far. */
-  const held = new Map<Socket, Buffer[]>();
-  /** Let through: the side of the client, and that of the server. */
-  const passing = new Map<Socket, Socket>();
+  /** Clients that are not let through, each with what lets it through. */
+  const held = new Map<Socket, () => void>();
+  const passing = new Set<Socket>();
   const lost = new Set<Socket>();
   let isHolding = true;
   let accepted = 0;
 
-  const letThrough = (client: Socket, said: readonly Buffer[]) => {
-    const upstream = connect(Number(target.port), target.hostname);
-    sockets.add(upstream);
-    passing.set(client, upstream);
-    upstream.on('error', () => {}).on('close', () => client.destroy());
-    client
-      .on('close', () => {
+  const proxy = await startTcpProxy(serverUrl, {
+    admit(client) {
+      accepted += 1;
+      if (!isHolding) return;
+      client.on('close', () => held.delete(client));
+      return new Promise((admit) => held.set(client, admit));
+    },
+    handle({ client, server }) {
+      passing.add(client);
+      client.on('close', () => {
         passing.delete(client);
         lost.delete(client);
-        upstream.destroy();
-      })
-      .removeAllListeners('data');
-    for (const chunk of said) upstream.write(chunk);
-    client.pipe(upstream).pipe(client);
-  };
-  const server = createServer((client) => {
-    accepted += 1;
-    sockets.add(client);
-    client.on('error', () => {}).on('close', () => held.delete(client));
-    if (!isHolding) return letThrough(client, []);
-    const said: Buffer[] = [];
-    held.set(client, said);
-    // A socket that is not read does not hear that the other side has gone.
-    client.on('data', (chunk) => said.push(chunk));
+      });
+      return {
+        fromClient: (chunk) => lost.has(client) || server.write(chunk),
+        fromServer: (chunk) => lost.has(client) || client.write(chunk),
+      };
+    },
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
+  onTestFinished(() => proxy.close());
 
-  const url = new URL(serverUrl);
-  url.port = String((server.address() as AddressInfo).port);
   return {
-    url: url.href,
+    url: proxy.url,
     get accepted() {
       return accepted;
     },
@@ -77,20 +61,14 @@ export async function startHoldingProxy(serverUrl: string): Promise<HoldingProxy
     },
     admit() {
       isHolding = false;
-      for (const [client, said] of held) letThrough(client, said);
+      for (const admit of held.values()) admit();
       held.clear();
     },
     hold() {
       isHolding = true;
     },
     lose() {
-      for (const [client, upstream] of passing) {
-        client.unpipe(upstream);
-        upstream.unpipe(client);
-        // Read on, so that the end of the client is noticed.
-        client.resume();
-        lost.add(client);
-      }
+      for (const client of passing) lost.add(client);
       passing.clear();
     },
     get lost() {

@@ -1,0 +1,84 @@
+/** A TCP proxy before a server. Without hooks it passes on everything, in both directions. */
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+export interface ProxiedConnection {
+  /** The sockets to the client and to the server. When one closes, so does the other. */
+  readonly client: Socket;
+  readonly server: Socket;
+  /** Closes both. */
+  cut(): void;
+}
+
+/** What is done with a chunk in place of writing it to the other side. */
+export interface ChunkHandlers {
+  fromClient?(chunk: Buffer): void;
+  fromServer?(chunk: Buffer): void;
+}
+
+export interface ProxyHooks {
+  /** Called for each new client. The server is connected to once this is over, unless the client has been closed by then. */
+  admit?(client: Socket): Promise<void> | void;
+  /** Called when the connection to the server has been begun. */
+  handle?(connection: ProxiedConnection): ChunkHandlers;
+}
+
+export interface TcpProxy {
+  /** URL of the server, with the address of the proxy. */
+  readonly url: string;
+  /** Closes all connections; new ones are accepted. */
+  cutAll(): void;
+  /** Closes all connections and accepts no more. */
+  close(): Promise<void>;
+}
+
+export async function startTcpProxy(serverUrl: string, hooks: ProxyHooks = {}): Promise<TcpProxy> {
+  const target = new URL(serverUrl);
+  const sockets = new Set<Socket>();
+  const register = (socket: Socket): void => {
+    sockets.add(socket);
+    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+  };
+  const cutAll = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
+
+  const listener = createServer(async (client) => {
+    register(client);
+    // A client is read from before it is admitted, too: the end of a socket that nobody reads is not noticed.
+    const early: Buffer[] = [];
+    let take = (chunk: Buffer): unknown => early.push(chunk);
+    client.on('data', (chunk) => take(chunk));
+    await hooks.admit?.(client);
+    if (client.destroyed) return;
+
+    const server = connect(Number(target.port), target.hostname);
+    register(server);
+    const cut = (): void => {
+      client.destroy();
+      server.destroy();
+    };
+    client.on('close', cut);
+    server.on('close', cut);
+    const {
+      fromClient = (chunk: Buffer) => void server.write(chunk),
+      fromServer = (chunk: Buffer) => void client.write(chunk),
+    } = hooks.handle?.({ client, server, cut }) ?? {};
+    server.on('data', fromServer);
+    take = fromClient;
+    for (const chunk of early) fromClient(chunk);
+  });
+  listener.listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+
+  const { port } = listener.address() as AddressInfo;
+  return {
+    url: Object.assign(new URL(serverUrl), { hostname: '127.0.0.1', port: String(port) }).href,
+    cutAll,
+    async close() {
+      cutAll();
+      listener.close();
+      await once(listener, 'close');
+    },
+  };
+}
