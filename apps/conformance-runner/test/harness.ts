@@ -5,6 +5,7 @@ import { encodeUlid, type Sha256 } from '@svc/protocol';
 import type { Store } from '@svc/service';
 import { programFile } from '@svc/testkit/process/program-file';
 import { type Program, startProgram } from '@svc/testkit/process/start-program';
+import { until } from '@svc/testkit/until';
 import { onTestFinished } from 'vitest';
 
 export type RunnerProcess = Program;
@@ -70,13 +71,17 @@ export const readRun = async (store: Store, runId: string) => {
 };
 
 /** Waits for what the runner does; rejects with its log when it ends before. */
-export const until = async (
+export const untilRunner = async (
   { log, ended }: RunnerProcess,
   condition: () => boolean | Promise<boolean>,
 ): Promise<void> => {
-  const isOver = ended.then(() => true);
-  while (!(await condition())) {
-    const next = new Promise<false>((resolve) => setTimeout(() => resolve(false), 5));
-    if (await Promise.race([isOver, next])) throw new Error(`the runner ended:\n${log.join('\n')}`);
-  }
+  let isOver = false;
+  void ended.then(() => {
+    isOver = true;
+  });
+  await until(async () => {
+    if (await condition()) return true;
+    if (isOver) throw new Error(`the runner ended:\n${log.join('\n')}`);
+    return false;
+  });
 };

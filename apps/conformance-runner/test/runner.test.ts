@@ -14,7 +14,7 @@ import { withDatabase } from '@svc/testkit';
 import { isDeep, sampleOf } from '@svc/testkit/sampled';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { insertRun, readRun, runOnce, startRunner, until } from './harness.ts';
+import { insertRun, readRun, runOnce, startRunner, untilRunner } from './harness.ts';
 
 const INDEPENDENT = fileURLToPath(
   new URL('../../../examples/independent-engine/server.mjs', import.meta.url),
@@ -154,7 +154,7 @@ describe('of a run under way', () => {
       await insertRun(store, 'https://engine.example/leased'),
     ];
     const runner = startRunner(options({ 'engine.example': silent.url }));
-    await until(runner, () => silent.asked.length === 2);
+    await untilRunner(runner, () => silent.asked.length === 2);
     runner.signal('SIGKILL');
     await runner.ended;
     await sql.query(`update conformance_runs set leased_until = now() where run_id = $1`, [id]);
@@ -186,7 +186,7 @@ describe('of a run under way', () => {
 
     const ids: string[] = [];
     for (let i = 0; i < 5; i++) ids.push(await insertRun(store, `https://engine.example/${i}`));
-    await until(runner, () => silent.asked.length === 4);
+    await untilRunner(runner, () => silent.asked.length === 4);
     runner.signal('SIGTERM');
     expect(await runner.ended).toBe(0);
     const runs = await Promise.all(ids.map((id) => readRun(store, id)));
@@ -235,7 +235,7 @@ it.runIf(isDeep)(
     const runAll = async (endpoint: string, count: number) => {
       const ids: string[] = [];
       for (let i = 0; i < count; i++) ids.push(await insertRun(store, endpoint));
-      await until(runner, async () => {
+      await untilRunner(runner, async () => {
         const { rowCount } = await sql.query(
           `select from conformance_runs where status = 'running' and run_id = any ($1)`,
           [ids],

@@ -13,6 +13,7 @@ import { sampled } from '@svc/testkit/sampled';
 import { openStore } from '@svc/testkit/store/open-store';
 import { runSql, untilRow, withSession } from '@svc/testkit/store/session';
 import { createWorld, denyCommit, newAttestation, type World } from '@svc/testkit/store/world';
+import { until } from '@svc/testkit/until';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ColdReadError, DayMovedError } from './cold/cold-errors.ts';
 import { createStore, type StoreOptions } from './create-store.ts';
@@ -69,9 +70,6 @@ const idsIn = (store: Store, change?: Partial<DecisionListFilter>): Promise<read
   store.report(async ({ decisions }) => (await decisions.listIds(ofWorld(change), decided.length + 1)).items);
 const readsOf = (store: Store) => store.describeReplica()?.reads ?? { replica: 0, primary: 0 };
 
-const until = async (is: () => boolean): Promise<void> => {
-  while (!is()) await new Promise((resolve) => setTimeout(resolve, 5));
-};
 const untilInStep = (store: Store) => until(() => store.describeReplica()?.fault === null);
 const untilLost = (store: Store) => until(() => store.describeReplica()?.fault !== null);
 

@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { withSourceProgram } from '@svc/testkit/process/source-program';
 import { isDeep } from '@svc/testkit/sampled';
+import { until } from '@svc/testkit/until';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 
 /** The time of many more looks than a process may leave unanswered. */
@@ -25,9 +26,6 @@ const processId = (index: number): number => {
   if (id === undefined || !(id > 0)) throw new Error(`no process ${index} has listened`);
   return id;
 };
-const until = (condition: () => unknown) =>
-  expect.poll(condition, { timeout: 20_000, interval: 10 }).toBeTruthy();
-
 const folder = mkdtempSync(join(tmpdir(), 'svc-fleet-'));
 const refusal = join(folder, 'refused');
 const standstill = join(folder, 'standstill');

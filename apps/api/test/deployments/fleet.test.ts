@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withDatabase } from '@svc/testkit';
 import { isDeep, sampled } from '@svc/testkit/sampled';
+import { until } from '@svc/testkit/until';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ApiProcess, type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
 import { dataFolder } from '../world/data-folder.ts';
@@ -42,8 +43,6 @@ afterEach(() => api?.stop());
 const logged = (event: string): readonly Record<string, unknown>[] =>
   one.log.filter((line) => line.includes(`"msg":"${event}"`)).map((line) => JSON.parse(line));
 const processIds = () => logged('process.listening').map(({ processId }) => Number(processId));
-const until = (condition: () => unknown, timeout = 30_000) =>
-  expect.poll(condition, { timeout, interval: 20 }).toBeTruthy();
 
 /** Repeated after a 503, as the SDK does: on a loaded machine storage misses its deadlines. Rejects where nothing answers. */
 const verify = async () => {

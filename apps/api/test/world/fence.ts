@@ -7,10 +7,10 @@ import { openFolder } from '@svc/fence';
 import type { FenceStore } from '@svc/service';
 import { programFile } from '@svc/testkit/process/program-file';
 import { startProgram } from '@svc/testkit/process/start-program';
+import { until } from '@svc/testkit/until';
 import { afterAll } from 'vitest';
 import { type ApiNode, nodeEnv } from './api-node.ts';
 import { call } from './tenants.ts';
-import { until } from './until.ts';
 
 export { until };
 

@@ -4,8 +4,8 @@
  */
 import { execFileSync } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
+import { until } from '@svc/testkit/until';
 import { PROXIES, startProxy } from './reverse-proxy.ts';
-import { until } from './until.ts';
 
 const PORT = 8443;
 const LIMIT = 8;

@@ -14,6 +14,7 @@ import {
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { createWorld, denyCommit, insertGrant, type World } from '@svc/testkit/store/world';
+import { until } from '@svc/testkit/until';
 import { Webhook } from 'standardwebhooks';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Received, ROOT, secrets, startReceivers, statusKey } from './receiver.ts';
@@ -311,9 +312,6 @@ describe('an endpoint that', () => {
     await commit(40);
     await untilTold();
     const deliverer = startEventDeliverer(deps);
-    const until = async (holds: () => boolean | Promise<boolean>) => {
-      while (!(await holds())) await new Promise((resolve) => setImmediate(resolve));
-    };
     await until(() => received.filter(({ host }) => host === 'healthy.hooks.example').length === 40);
     // None of the two others has had an answer yet.
     expect(await find(silent)).toMatchObject({ waiting: 40 });
@@ -350,10 +348,6 @@ describe('an endpoint that', () => {
 });
 
 describe('a subscription whose deliveries cannot be opened', () => {
-  const until = async (holds: () => boolean) => {
-    while (!holds()) await new Promise((resolve) => setImmediate(resolve));
-  };
-
   it('keeps those of no other, and is logged', async () => {
     const { received, deps, logged } = await startReceivers(stores.first);
     const broken = await subscribe('broken');

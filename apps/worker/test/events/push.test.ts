@@ -11,6 +11,7 @@ import { sampleOf } from '@svc/testkit/sampled';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { createWorld, denyCommit, insertGrant, type World } from '@svc/testkit/store/world';
+import { until } from '@svc/testkit/until';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Answer, type Received, secrets, startReceivers, statusKey } from './receiver.ts';
 
@@ -324,9 +325,6 @@ describe('an endpoint that answers', () => {
     answers.set('silent.hooks.example', () => {});
     await tell(40);
     const deliverer = startEventDeliverer(deps);
-    const until = async (holds: () => boolean | Promise<boolean>) => {
-      while (!(await holds())) await new Promise((resolve) => setImmediate(resolve));
-    };
     await until(() => received.filter(({ host }) => host === 'healthy.hooks.example').length === 40);
     const open = async (stream: Stream) =>
       (await deliveriesOf(stream)).filter(({ state }) => state === 'waiting');
@@ -348,9 +346,6 @@ describe('an endpoint that answers', () => {
       `update event_subscriptions set failing_days = 3, failing_since = svc_now() - interval '6 days'`,
     );
     const deliverer = startEventDeliverer(deps);
-    const until = async (holds: () => boolean) => {
-      while (!holds()) await new Promise((resolve) => setImmediate(resolve));
-    };
     await until(() => unanswered.length === 2);
     expect(logged.map((line) => line.split(' ')[0])).toEqual(['webhook.disabled', 'webhook.disabled']);
     const other = await createWorld(stores.first);
