@@ -1,24 +1,17 @@
 /**
  * Objects in a bucket of S3 or whatever speaks its protocol with conditional writes (`If-Match`, `If-None-Match` on
- * PutObject). Credentials and region come from where the SDK always looks for them.
+ * PutObject).
  */
 import {
   GetObjectCommand,
   ListObjectsV2Command,
   NoSuchKey,
   PutObjectCommand,
-  S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
+import type { BucketPlace } from '@svc/object-store';
+import { openS3 } from '@svc/object-store/s3';
 import type { FenceStore } from '@svc/service';
-
-export interface BucketPlace {
-  readonly bucket: string;
-  /** Empty, or ends with a slash. */
-  readonly prefix: string;
-  /** Null: Amazon's, by region. */
-  readonly endpoint: string | null;
-}
 
 export interface Bucket extends FenceStore {
   close(): void;
@@ -30,14 +23,9 @@ const REQUEST_DEADLINE_MS = 10_000;
 /** Somebody else was first: the condition failed, or another conditional write of the object is under way. */
 const LOST = new Set([409, 412]);
 
-export const openBucket = ({ bucket: Bucket, prefix, endpoint }: BucketPlace): Bucket => {
-  const client = new S3Client({
-    // A round that failed is followed by another: nothing is repeated below it.
-    maxAttempts: 1,
-    ...(endpoint === null ? {} : { endpoint, forcePathStyle: true }),
-    // Set to nothing, as compose files do, it is not set; the SDK would take it for a region.
-    ...((process.env.AWS_REGION ?? '') === '' ? { region: 'us-east-1' } : {}),
-  });
+export const openBucket = ({ bucket: Bucket, prefix }: BucketPlace, endpoint: string | null): Bucket => {
+  // A round that failed is followed by another: nothing is repeated below it.
+  const client = openS3(endpoint);
   const deadline = () => ({ abortSignal: AbortSignal.timeout(REQUEST_DEADLINE_MS) });
   return {
     async find(key) {

@@ -7,9 +7,10 @@
  * finds more than `OVERTAKEN_BY` newer states, and fails.
  */
 import { randomBytes } from 'node:crypto';
-import { link, open, readdir, readFile, rm } from 'node:fs/promises';
+import { link, readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type FenceObject, type FenceStore, giveToOwnerOf, makeFolders } from '@svc/service';
+import { flushFolder, makeFolders, orNull, unlessThere, writeFlushed } from '@svc/object-store/durable-files';
+import type { FenceObject, FenceStore } from '@svc/service';
 
 /** Number of states of an object that stay. */
 const KEPT_STATES = 20;
@@ -22,7 +23,7 @@ export const openFolder = (root: string): FenceStore => {
     for (;;) {
       const latest = (await statesOf(folder)).at(-1);
       if (latest === undefined) return null;
-      const text = await orNull(readFile(join(folder, String(latest)), 'utf8'));
+      const text = await orNull(() => readFile(join(folder, String(latest)), 'utf8'));
       // Otherwise it was replaced since.
       if (text !== null) return { text, tag: String(latest) };
     }
@@ -44,7 +45,7 @@ export const openFolder = (root: string): FenceStore => {
       return true;
     },
     async list(folder) {
-      const names = (await orNull(readdir(join(root, folder)))) ?? [];
+      const names = (await orNull(() => readdir(join(root, folder)))) ?? [];
       return names.map((name) => `${folder}/${name}`);
     },
   };
@@ -52,7 +53,7 @@ export const openFolder = (root: string): FenceStore => {
 
 /** Ascending. */
 const statesOf = async (folder: string): Promise<readonly number[]> => {
-  const names = (await orNull(readdir(folder))) ?? [];
+  const names = (await orNull(() => readdir(folder))) ?? [];
   return names
     .filter((name) => /^[1-9][0-9]*$/.test(name))
     .map(Number)
@@ -64,46 +65,11 @@ const place = async (folder: string, state: number, text: string): Promise<boole
   const draft = join(folder, `draft-${randomBytes(8).toString('hex')}`);
   try {
     await writeFlushed(draft, text);
-    await link(draft, join(folder, String(state)));
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
-    throw error;
+    if (!(await unlessThere(() => link(draft, join(folder, String(state)))))) return false;
   } finally {
     await rm(draft, { force: true });
   }
   await flushFolder(folder);
   if (state === 1) await flushFolder(dirname(folder));
   return true;
-};
-
-const writeFlushed = async (path: string, text: string): Promise<void> => {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    await giveToOwnerOf(dirname(path), file);
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-};
-
-const flushFolder = async (folder: string): Promise<void> => {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-};
-
-const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
-
-/** Null where there is no such file or folder. */
-const orNull = async <T>(reading: Promise<T>): Promise<T | null> => {
-  try {
-    return await reading;
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null;
-    throw error;
-  }
 };

@@ -1,6 +1,5 @@
 /**
- * Objects in a bucket of S3 or whatever speaks its protocol. Credentials and region come from where the SDK always
- * looks for them. An object is created with `If-None-Match: *`. A server that answers that it knows no such condition
+ * Objects in a bucket of S3 or whatever speaks its protocol. An object is created with `If-None-Match: *`. A server that answers that it knows no such condition
  * is asked what is there, and written to without; what it then holds is read back. One that ignores the condition in
  * silence can be made to replace an object by the same bytes alone, since the name is their hash.
  */
@@ -13,21 +12,14 @@ import {
   ListObjectsV2Command,
   NoSuchBucket,
   PutObjectCommand,
-  S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { ObjectStoreError } from '@svc/service';
 import { type ByteRange, type Driver, FinalError, MAX_OBJECT_BYTES } from './driver.ts';
 import { assertHashOf } from './names.ts';
+import type { BucketPlace } from './parse-place.ts';
 import { Places } from './places.ts';
-
-export interface BucketPlace {
-  readonly bucket: string;
-  /** Empty, or ends with a slash. */
-  readonly prefix: string;
-  /** Null: Amazon's, by region. */
-  readonly endpoint: string | null;
-}
+import { openS3 } from './s3.ts';
 
 const ATTEMPTS = 4;
 const AT_ONCE = 8;
@@ -41,14 +33,14 @@ const NOT_IMPLEMENTED = 501;
 /** Refusals that another attempt may not meet: a time-out, another write under way, too many requests. */
 const PASSING = new Set([408, 409, 425, 429]);
 
-export const openBucket = ({ bucket: Bucket, prefix, endpoint }: BucketPlace): Driver & { close(): void } => {
-  const client = new S3Client({
-    // Attempts are made, and bodies hashed, by whoever has this driver.
-    ...{ maxAttempts: 1, requestHandler: { connectionTimeout: CONNECT_MS } },
+export const openBucket = (
+  { bucket: Bucket, prefix }: BucketPlace,
+  endpoint: string | null,
+): Driver & { close(): void } => {
+  // Attempts are made, and bodies hashed, by whoever has this driver.
+  const client = openS3(endpoint, {
+    requestHandler: { connectionTimeout: CONNECT_MS },
     ...{ requestChecksumCalculation: 'WHEN_REQUIRED', responseChecksumValidation: 'WHEN_REQUIRED' },
-    ...(endpoint === null ? {} : { endpoint, forcePathStyle: true }),
-    // Set to nothing, as compose files do, it is not set; the SDK would take it for a region.
-    ...((process.env.AWS_REGION ?? '') === '' ? { region: 'us-east-1' } : {}),
   });
   const size = async (name: string, abortSignal: AbortSignal): Promise<number | null> => {
     const head = await unless([NOT_FOUND], () =>

@@ -6,8 +6,9 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, link, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { giveToOwnerOf, makeFolders, ObjectStoreError } from '@svc/service';
+import { ObjectStoreError } from '@svc/service';
 import { type ByteRange, type Driver, FinalError, MAX_OBJECT_BYTES } from './driver.ts';
+import { flushFolder, makeFolders, orNull, unlessThere, writeFlushed } from './durable-files.ts';
 import { isFolder, isObjectName } from './names.ts';
 import { Places } from './places.ts';
 
@@ -84,8 +85,9 @@ const callsBelow = (home: string, isCopy: boolean): Calls => {
     const path = join(home, name);
     const draft = join(home, DRAFTS, randomBytes(16).toString('hex'));
     try {
-      // First: where the folder is not mounted any more nothing is made in its place.
-      await writeFlushed(home, draft, bytes).catch(async (error: unknown) => {
+      // First: where the folder is not mounted any more nothing is made in its place. The draft becomes an object of `home`,
+      // whoever has made `.drafts`.
+      await writeFlushed(draft, bytes, home).catch(async (error: unknown) => {
         await assertThere();
         throw error;
       });
@@ -183,27 +185,6 @@ const readUpTo = async (file: FileHandle, { offset, length }: ByteRange, signal:
   return bytes.subarray(0, done);
 };
 
-const writeFlushed = async (home: string, path: string, bytes: Uint8Array): Promise<void> => {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    // It becomes an object of that folder, whoever has made `.drafts`.
-    await giveToOwnerOf(home, file);
-    await file.writeFile(bytes);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-};
-
-const flushFolder = async (folder: string): Promise<void> => {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-};
-
 /** Objects in the order of their names, as S3 lists them: a folder stands where its name with a `/` behind it does. */
 async function* keysBelow(home: string, folder: string, after: string | null): AsyncGenerator<string> {
   const entries = (await orNull(() => readdir(join(home, folder), { withFileTypes: true }))) ?? [];
@@ -223,28 +204,5 @@ const removeOldDrafts = async (folder: string): Promise<void> => {
   for (const name of await readdir(folder)) {
     const draft = await orNull(() => stat(join(folder, name)));
     if (draft !== null && draft.mtimeMs < oldest) await rm(join(folder, name), { force: true });
-  }
-};
-
-const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
-
-/** False where something is in that place. */
-const unlessThere = async (making: () => Promise<unknown>): Promise<boolean> => {
-  try {
-    await making();
-    return true;
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
-    throw error;
-  }
-};
-
-/** Null where there is no such file or folder. */
-const orNull = async <T>(reading: () => Promise<T>): Promise<T | null> => {
-  try {
-    return await reading();
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null;
-    throw error;
   }
 };

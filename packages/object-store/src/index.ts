@@ -8,3 +8,4 @@ export {
   openObjects,
   placeMaker,
 } from './open-objects.ts';
+export { type BucketPlace, parsePlace } from './parse-place.ts';

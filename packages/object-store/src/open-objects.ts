@@ -1,8 +1,8 @@
 /** Opens the store of a configured place. */
-import { fileURLToPath } from 'node:url';
 import { type ObjectStore, ObjectStoreError, withinMs } from '@svc/service';
 import { checkedStore, type Patience } from './checked-store.ts';
 import { FILE_PLACES, type FolderOptions, openFiles } from './files.ts';
+import { parsePlace } from './parse-place.ts';
 import { Places } from './places.ts';
 
 export interface OpenedObjects {
@@ -31,15 +31,14 @@ export const openObjects = async (
   endpoint: string | null,
   { patience, places, ...folder }: OpenOptions = {},
 ): Promise<OpenedObjects> => {
-  const url = new URL(place);
-  if (url.protocol === 'file:') {
+  const parsed = parsePlace(place);
+  if ('folder' in parsed) {
     const shared = places === undefined ? {} : { places: new Places(places) };
-    const files = await openFiles(fileURLToPath(url), { ...folder, ...shared });
+    const files = await openFiles(parsed.folder, { ...folder, ...shared });
     return { objects: checkedStore(files, patience), close: () => {} };
   }
   const { openBucket } = await import('./bucket.ts');
-  const prefix = decodeURIComponent(url.pathname).replace(/^\/+|\/+$/g, '');
-  const bucket = openBucket({ bucket: url.host, prefix: prefix === '' ? '' : `${prefix}/`, endpoint });
+  const bucket = openBucket(parsed, endpoint);
   return { objects: checkedStore(bucket, patience), close: bucket.close };
 };
 

@@ -66,7 +66,6 @@ export { Batcher } from './lib/batcher.ts';
 export { untilAborted, withinMs } from './lib/deadline.ts';
 export { type Entrant, FairQueue } from './lib/fair-queue.ts';
 export { FewLines } from './lib/few-lines.ts';
-export { giveToOwnerOf, makeFolders } from './lib/folder-owner.ts';
 export * from './lib/holds.ts';
 export { type KnownText, LastKnown } from './lib/last-known.ts';
 export { describeThrown, messageOf } from './lib/message-of.ts';
