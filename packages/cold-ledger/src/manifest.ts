@@ -5,16 +5,14 @@
  */
 import {
   type CryptoPort,
-  encodeBase64urlText,
   isSha256,
   type JsonObject,
-  jcs,
   parseCompactJws,
   type Sha256,
   type Signer,
   signCompactJws,
 } from '@svc/protocol';
-import { dayOfReceipt, isDay, type ServiceKeys } from '@svc/transparency';
+import { dayOfReceipt, isDay, readServiceJws, type ServiceKeys } from '@svc/transparency';
 import { SCHEMA_VERSION, TABLE_NAMES, type TableName } from './schema.ts';
 
 const MANIFEST_TYP = 'svc-cold-day+jwt';
@@ -83,14 +81,11 @@ export const verifyColdDay = (
   { believesDate = false }: { readonly believesDate?: boolean } = {},
 ): { readonly ok: true; readonly day: ColdDay } | { readonly ok: false; readonly problem: string } => {
   const refuse = (problem: string) => ({ ok: false as const, problem });
-  const jws = parseCompactJws(text, MAX_CHARS);
+  const jws = readServiceJws(text, MANIFEST_TYP, MAX_CHARS);
   if (!jws.ok) return refuse(`a manifest must be a compact JWS: ${jws.problem}`);
-  const { header, payload, signingInput } = jws;
-  const kid = typeof header.kid === 'string' ? header.kid : '';
-  const canonical = [{ alg: 'EdDSA', kid, typ: MANIFEST_TYP }, payload].map((part) =>
-    encodeBase64urlText(jcs(part)),
-  );
-  if (canonical.join('.') !== signingInput) return refuse('header or payload are not as a manifest has them');
+  const { kid, payload } = jws;
+  if (kid === null || !jws.isPayloadCanonical)
+    return refuse('header or payload are not as a manifest has them');
   const problem = findProblem(payload);
   if (problem !== null) return refuse(problem);
   const day = payload as unknown as ColdDay;

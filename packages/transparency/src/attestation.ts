@@ -5,18 +5,16 @@
  */
 import {
   type CryptoPort,
-  encodeBase64urlText,
   type Failure,
   failure,
   isSha256,
   type JsonObject,
-  jcs,
   member,
-  parseCompactJws,
   type Signer,
   show,
   signCompactJws,
 } from '@svc/codec';
+import { readServiceJws } from './service-jws.ts';
 import type { ServiceKeyFailureCode, ServiceKeys } from './service-keys.ts';
 
 /** The `typ` of an attestation's protected header. */
@@ -53,19 +51,15 @@ export const verifyAttestation = (
 ): VerifiedAttestation | AttestationFailure => {
   const refuse = (what: string): AttestationFailure =>
     failure('wrong-attestation', `the attestation ${what}`);
-  const jws = parseCompactJws(text, MAX_CHARS);
+  const jws = readServiceJws(text, ATTESTATION_TYP, MAX_CHARS);
   if (!jws.ok) return refuse(`must be a compact JWS: ${jws.problem}`);
-  const kid = member(jws.header, 'kid');
-  const [headerPart] = jws.signingInput.split('.');
-  const isExact = typeof kid === 'string' && encodeBase64urlText(jcs(headerOf(kid))) === headerPart;
-  if (!isExact) return refuse(`must have exactly the header alg EdDSA, kid and typ ${ATTESTATION_TYP}`);
+  const { kid } = jws;
+  if (kid === null) return refuse(`must have exactly the header alg EdDSA, kid and typ ${ATTESTATION_TYP}`);
   if (!isAttestation(jws.payload)) return refuse(`must say what it is about, not ${show(jws.payload)}`);
   const wrong = keys.check('status', { ...jws, kid, signedAtMs: jws.payload.iat * 1000 }, crypto);
   if (wrong !== null) return { ...wrong, message: `the attestation: ${wrong.message}` };
   return jws.payload.iss === keys.did ? { ...jws.payload, kid } : refuse(`must be of ${keys.did}`);
 };
-
-const headerOf = (kid: string): JsonObject => ({ alg: 'EdDSA', kid, typ: ATTESTATION_TYP });
 
 const isAttestation = (payload: JsonObject): payload is JsonObject & Attestation =>
   Object.keys(payload).length === 5 &&

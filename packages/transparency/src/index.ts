@@ -40,6 +40,7 @@ export {
   type RestoreStatementToVerify,
   verifyRestoreStatement,
 } from './restore-statement.ts';
+export { readServiceJws, type ServiceJws } from './service-jws.ts';
 export {
   DID_DOCUMENT_MAX_CHARS,
   type KeyPurpose,

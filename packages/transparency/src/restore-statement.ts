@@ -2,14 +2,8 @@
  * What a service states when its database had to be set back to a backup (protocol §12): a compact JWS by a status key with
  * exactly the header `{"alg":"EdDSA","kid":"<iss>#status-<n>","typ":"svc-restore+jwt"}`, over the RFC 8785 form of its payload.
  */
-import {
-  type CryptoPort,
-  encodeBase64urlText,
-  type JsonObject,
-  jcs,
-  parseCompactJws,
-  portableCrypto,
-} from '@svc/codec';
+import { type CryptoPort, type JsonObject, portableCrypto } from '@svc/codec';
+import { readServiceJws } from './service-jws.ts';
 import { openServiceKeys, type ServiceKeyFailure } from './service-keys.ts';
 
 /** The `typ` of a restore statement's protected header. */
@@ -58,24 +52,16 @@ export const verifyRestoreStatement = ({
   | { readonly ok: true; readonly statement: RestoreStatement; readonly kid: string }
   | { readonly ok: false; readonly problem: string } => {
   const refuse = (problem: string) => ({ ok: false as const, problem });
-  const jws = parseCompactJws(text, MAX_CHARS);
+  const jws = readServiceJws(text, RESTORE_TYP, MAX_CHARS);
   if (!jws.ok) return refuse(`a statement must be a compact JWS: ${jws.problem}`);
-  const { header, payload, signingInput, signature } = jws;
-  const kid = typeof header.kid === 'string' ? header.kid : '';
-  const canonical = [{ alg: 'EdDSA', kid, typ: RESTORE_TYP }, payload].map((part) =>
-    encodeBase64urlText(jcs(part)),
-  );
-  if (canonical.join('.') !== signingInput)
+  const { kid, payload } = jws;
+  if (kid === null || !jws.isPayloadCanonical)
     return refuse('header or payload are not as a statement has them');
   if (!isStatement(payload) || !kid.startsWith(`${payload.iss}#status-`))
     return refuse('the payload is no statement of its signer');
   const faults: ServiceKeyFailure[] = [];
   const keys = openServiceKeys(serviceDidDocument, faults);
-  const wrong = keys?.check(
-    'status',
-    { kid, signingInput, signature, signedAtMs: payload.iat * 1_000 },
-    crypto,
-  );
+  const wrong = keys?.check('status', { ...jws, kid, signedAtMs: payload.iat * 1_000 }, crypto);
   if (wrong) faults.push(wrong);
   if (faults.length > 0) return refuse(faults.map(({ message }) => message).join('; '));
   return { ok: true, statement: payload, kid };

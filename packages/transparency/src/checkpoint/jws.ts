@@ -2,19 +2,8 @@
  * The published checkpoint: a compact JWS whose header and payload must be in RFC 8785 form, so that a checkpoint has
  * exactly one text and one hash (protocol §1, §12).
  */
-import {
-  type CryptoPort,
-  encodeBase64urlText,
-  failure,
-  type JsonObject,
-  jcs,
-  type ParsedJws,
-  parseCompactJws,
-  portableCrypto,
-  type Signer,
-  show,
-  signCompactJws,
-} from '@svc/codec';
+import { type CryptoPort, failure, portableCrypto, type Signer, show, signCompactJws } from '@svc/codec';
+import { readServiceJws, type ServiceJws } from '../service-jws.ts';
 import { openServiceKeys } from '../service-keys.ts';
 import type { CheckpointFailure } from './failure.ts';
 import { CHECKPOINT_MAX_CHARS, CHECKPOINT_TYP, type Checkpoint } from './payload.ts';
@@ -42,15 +31,16 @@ type Read<T> =
 
 /** Parses and checks a JWS except for its signature: the result is not authenticated. */
 export const parseSignedCheckpoint = (text: string): Read<SignedCheckpoint> => {
-  const jws = parseCompactJws(text, CHECKPOINT_MAX_CHARS);
+  const jws = readServiceJws(text, CHECKPOINT_TYP, CHECKPOINT_MAX_CHARS);
   if (!jws.ok)
     return {
       ok: false,
       failures: [failure('malformed-jws', `a checkpoint must be a compact JWS: ${jws.problem}`)],
     };
   const failures: CheckpointFailure[] = [];
-  const kid = readKid(jws, failures);
-  if (!isCanonical(jws.payload, jws.signingInput.slice(jws.signingInput.indexOf('.') + 1)))
+  const { kid } = jws;
+  if (kid === null) failures.push(wrongHeader(jws));
+  if (!jws.isPayloadCanonical)
     failures.push(failure('payload-not-canonical', 'the payload must be in RFC 8785 form'));
   const parsed = parseCheckpoint(jws.payload);
   if (!parsed.ok) return { ok: false, failures: [...failures, ...parsed.failures] };
@@ -62,17 +52,9 @@ export const parseSignedCheckpoint = (text: string): Read<SignedCheckpoint> => {
   return { ok: true, checkpoint, kid, signingInput, signature, signedAtMs: checkpoint.iat * 1000 };
 };
 
-const isCanonical = (value: JsonObject, part: string): boolean => encodeBase64urlText(jcs(value)) === part;
-
-const readKid = ({ header, signingInput }: ParsedJws, failures: CheckpointFailure[]): string | null => {
-  const kid = Object.hasOwn(header, 'kid') ? header.kid : undefined;
-  const part = signingInput.slice(0, signingInput.indexOf('.'));
-  if (typeof kid === 'string' && isCanonical({ alg: 'EdDSA', kid, typ: CHECKPOINT_TYP }, part)) return kid;
+const wrongHeader = ({ header }: ServiceJws): CheckpointFailure => {
   const right = `{"alg":"EdDSA","kid":"<kid>","typ":"${CHECKPOINT_TYP}"}`;
-  failures.push(
-    failure('wrong-header', `the protected header must be exactly ${right}, not ${show(header)}`),
-  );
-  return null;
+  return failure('wrong-header', `the protected header must be exactly ${right}, not ${show(header)}`);
 };
 
 const KEY_NUMBER = /^[1-9][0-9]*$/;

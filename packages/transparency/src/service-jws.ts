@@ -1,0 +1,39 @@
+/** The form that every statement of the service has: a compact JWS under exactly one header (protocol §12). */
+import { encodeBase64urlText, type JsonObject, jcs, member, parseCompactJws } from '@svc/codec';
+
+/** A statement of the service, taken apart. Nothing of it has been verified. */
+export interface ServiceJws {
+  readonly ok: true;
+  readonly header: JsonObject;
+  /** Null where the header is not exactly `{"alg":"EdDSA","kid":"…","typ":"…"}` in RFC 8785 form. */
+  readonly kid: string | null;
+  readonly payload: JsonObject;
+  /** Whether the payload is in RFC 8785 form. */
+  readonly isPayloadCanonical: boolean;
+  /** Exactly what was signed. */
+  readonly signingInput: string;
+  readonly signature: Uint8Array;
+}
+
+/**
+ * Reads a compact JWS that the service signs under the header `alg` EdDSA, `kid` and this `typ`. `problem`: why the text is no
+ * compact JWS, as a phrase. Never throws.
+ */
+export const readServiceJws = (
+  text: string,
+  typ: string,
+  maxChars: number,
+): ServiceJws | { readonly ok: false; readonly problem: string } => {
+  const jws = parseCompactJws(text, maxChars);
+  if (!jws.ok) return jws;
+  const kid = member(jws.header, 'kid');
+  const [headerPart, payloadPart] = jws.signingInput.split('.');
+  const isExact = typeof kid === 'string' && canonicalPart({ alg: 'EdDSA', kid, typ }) === headerPart;
+  return {
+    ...jws,
+    kid: isExact ? kid : null,
+    isPayloadCanonical: canonicalPart(jws.payload) === payloadPart,
+  };
+};
+
+const canonicalPart = (value: JsonObject): string => encodeBase64urlText(jcs(value));
