@@ -17,7 +17,7 @@ import {
   readRunnerConfig,
   readWorkerConfig,
 } from '@svc/process';
-import { type FenceHead, HEAD_KEY, parseHead, StoreError } from '@svc/service';
+import { type FenceHead, HEAD_KEY, messageOf, parseHead, StoreError } from '@svc/service';
 import {
   checkConnections,
   checkReplica,
@@ -142,7 +142,7 @@ const checkCold = async ({ place, endpoint }: NonNullable<Config['cold']>): Prom
   try {
     await assertAnswers(objects);
   } catch (error) {
-    throw new Error(`${place}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Error(`${place}: ${messageOf(error)}`);
   } finally {
     close();
   }
@@ -157,7 +157,7 @@ const checkPacked = async ({ place, endpoint }: NonNullable<Config['cold']>, dat
   try {
     await assertSameStore({ objects, store }, new AbortController().signal);
   } catch (error) {
-    throw new Error(`${place}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Error(`${place}: ${messageOf(error)}`);
   } finally {
     close();
     await store.close();
@@ -213,7 +213,7 @@ const problemOf = async (work: () => unknown): Promise<CheckOutcome> => {
     return { problem: null, isUnavailable: false };
   } catch (error) {
     const isUnavailable = error instanceof StoreError && error.kind === 'unavailable';
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const problem = error instanceof ConfigurationError ? message.replace(/^ +/gm, '') : message;
     return { problem, isUnavailable };
   }

@@ -3,6 +3,7 @@
 import { isMainThread } from 'node:worker_threads';
 import { readLine, UsageError } from '@svc/cli/command-line';
 import { programVersion, runPackThread } from '@svc/process';
+import { messageOf } from '@svc/service';
 import { PROGRAM } from './program.ts';
 
 const main = async (args: readonly string[]): Promise<number> => {
@@ -26,7 +27,7 @@ if (isMainThread)
       process.exitCode = code;
     },
     (error: unknown) => {
-      console.error(error instanceof Error ? error.message : String(error));
+      console.error(messageOf(error));
       if (error instanceof UsageError && error.hint !== null) console.error(`\n${error.hint}`);
       process.exitCode = 2;
     },

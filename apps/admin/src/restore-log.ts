@@ -8,6 +8,7 @@ import {
   compareLog,
   type LogDifference,
   type LoggedRevocations,
+  messageOf,
   RevocationLog,
   type ServiceDeps,
   takeLogged,
@@ -22,7 +23,7 @@ export const readLogs = async (paths: readonly string[]): Promise<LoggedRevocati
   const log = new RevocationLog();
   for (const path of paths) {
     const { lines, revocations, fault } = await readFile(log, path).catch((error: unknown) => {
-      throw new UsageError(`${path}: ${error instanceof Error ? error.message : String(error)}`);
+      throw new UsageError(`${path}: ${messageOf(error)}`);
     });
     if (fault !== null) throw new UsageError(`${path}: ${fault}. Nothing was changed.`);
     if (lines === 0)

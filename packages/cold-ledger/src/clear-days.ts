@@ -8,6 +8,7 @@ import {
   type CheckpointRecord,
   type ColdManifest,
   type Day,
+  messageOf,
   type ObjectName,
   type ObjectStore,
   ObjectStoreError,
@@ -104,7 +105,7 @@ const writeCleared = async (
   try {
     current = { recorded, day: read(recorded.manifest) };
   } catch (error) {
-    return { problem: error instanceof Error ? error.message : String(error) };
+    return { problem: messageOf(error) };
   }
   let problem = '';
   for (const { recorded: source, day } of [...(await findSuccessors(deps, current, read, stop)), current]) {

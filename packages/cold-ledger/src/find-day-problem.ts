@@ -1,5 +1,5 @@
 /** Whether what a manifest names is in the store, and what was published. */
-import { type CheckpointRecord, type ObjectStore, ObjectStoreError } from '@svc/service';
+import { type CheckpointRecord, messageOf, type ObjectStore, ObjectStoreError } from '@svc/service';
 import type { ColdDay } from './manifest.ts';
 import { proveReceipts } from './pack-tables.ts';
 import { ColdDayReader } from './read-day.ts';
@@ -32,7 +32,7 @@ export const findDayProblem = async (
   } catch (error) {
     if (stop?.aborted === true) throw error;
     if (error instanceof ObjectStoreError && !isOfWhatIsStored(error)) throw error;
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 };
 

@@ -5,7 +5,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { CryptoPort } from '@svc/protocol';
 import { nativeCrypto, nativeCryptoBy } from '@svc/protocol/native';
-import { type SignWith, signByNode } from '@svc/service';
+import { messageOf, type SignWith, signByNode } from '@svc/service';
 import type { Sodium } from 'sodium-native';
 
 export interface Ed25519 {
@@ -32,7 +32,7 @@ export const openEd25519 = async (choice: 'auto' | 'node', load = loadSodium): P
   try {
     return sodiumEd25519(await load());
   } catch (error) {
-    return nodeEd25519(error instanceof Error ? error.message : String(error));
+    return nodeEd25519(messageOf(error));
   }
 };
 

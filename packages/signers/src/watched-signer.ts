@@ -8,6 +8,7 @@
 import { nativeCrypto } from '@svc/protocol/native';
 import {
   KeySetError,
+  messageOf,
   type PublishedKey,
   SELF_TEST,
   type ServiceSigner,
@@ -38,7 +39,7 @@ export const watchSigner = async (driver: Driver, key: PublishedKey): Promise<Wa
     await watch.sign(SELF_TEST, START_MS);
   } catch (error) {
     await driver.close();
-    throw new KeySetError(`${driver.name}: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new KeySetError(`${driver.name}: ${messageOf(error)}`, {
       cause: error,
     });
   }
@@ -116,7 +117,7 @@ class Watch {
     this.failures += 1;
     const isSigning = performance.now() - this.goodAtMs < this.driver.deadlineMs;
     if (this.failures < FAILURES || (isSigning && !this.isWrong)) return;
-    this.fault = `${this.driver.name}: ${error instanceof Error ? error.message : String(error)}`;
+    this.fault = `${this.driver.name}: ${messageOf(error)}`;
   }
 
   private async look(): Promise<void> {

@@ -13,7 +13,7 @@ import {
   TABLES,
 } from '@svc/cold-ledger';
 import type { ReceiptId } from '@svc/protocol';
-import type { ObjectStore } from '@svc/service';
+import { messageOf, type ObjectStore } from '@svc/service';
 import type { Check, CheckContext } from '../check.ts';
 import { BegunCaps } from './caps.ts';
 import { ColdFacts, comparePacked } from './cold-facts.ts';
@@ -21,7 +21,7 @@ import { checkManifests, type RecordedDay } from './cold-manifests.ts';
 import { namePins } from './cold-pins.ts';
 import type { PinSums } from './pin-sums.ts';
 import { pinOfReceipt } from './pins.ts';
-import { manifestReaderOf, textOfError } from './read-manifest.ts';
+import { manifestReaderOf } from './read-manifest.ts';
 import { checkReceipts, type ListedReceipt } from './receipts.ts';
 
 interface Row extends RecordedDay {
@@ -59,7 +59,7 @@ const readManifest = (context: CheckContext, { day, manifest, manifestHash }: Ro
   try {
     return manifestReaderOf(context)(manifest);
   } catch (error) {
-    context.report(day, `its manifest: ${textOfError(error)}`);
+    context.report(day, `its manifest: ${messageOf(error)}`);
     return null;
   }
 };

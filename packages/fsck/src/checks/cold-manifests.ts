@@ -19,10 +19,10 @@ import {
   namesBelow,
 } from '@svc/cold-ledger';
 import type { Sha256 } from '@svc/protocol';
-import { type CheckpointRecord, type ObjectStore, ObjectStoreError } from '@svc/service';
+import { type CheckpointRecord, messageOf, type ObjectStore, ObjectStoreError } from '@svc/service';
 import type { CheckContext } from '../check.ts';
 import { BESIDE_RECEIPTS, type BesideReceipts, comparePacked, placeOf } from './cold-facts.ts';
-import { manifestReaderOf, textOfError } from './read-manifest.ts';
+import { manifestReaderOf } from './read-manifest.ts';
 
 /** What the database has of a packed day. */
 export interface RecordedDay extends Pick<CheckpointRecord, 'day' | 'hash' | 'root' | 'contentRoot'> {
@@ -68,7 +68,7 @@ export const checkManifests = async (
       );
     } catch (error) {
       if (error instanceof ObjectStoreError && !isOfWhatIsStored(error)) throw error;
-      context.report(day, `the manifest ${name} in the store: ${textOfError(error)}`);
+      context.report(day, `the manifest ${name} in the store: ${messageOf(error)}`);
     }
   }
   if (!isThere) context.report(day, `its manifest is not in the store, as ${own}`);

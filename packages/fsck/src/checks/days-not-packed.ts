@@ -16,11 +16,11 @@ import {
   namesBelow,
 } from '@svc/cold-ledger';
 import type { Sha256 } from '@svc/protocol';
-import { type CheckpointRecord, type ObjectStore, ObjectStoreError } from '@svc/service';
+import { type CheckpointRecord, messageOf, type ObjectStore, ObjectStoreError } from '@svc/service';
 import type { Check, CheckContext } from '../check.ts';
 import { comparePacked } from './cold-facts.ts';
 import { compareListed } from './listed-receipts.ts';
-import { manifestReaderOf, textOfError } from './read-manifest.ts';
+import { manifestReaderOf } from './read-manifest.ts';
 
 /** A clock that was ahead may have had days packed that are still to come. */
 const DAYS = `
@@ -107,7 +107,7 @@ const verified = (context: CheckContext, text: string): ColdDay => {
   try {
     return manifestReaderOf(context)(text);
   } catch (error) {
-    throw new FaultError(textOfError(error));
+    throw new FaultError(messageOf(error));
   }
 };
 

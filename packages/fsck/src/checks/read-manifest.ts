@@ -17,6 +17,3 @@ export const manifestReaderOf =
     if (!verified.ok) throw new Error(verified.problem);
     return verified.day;
   };
-
-export const textOfError = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);

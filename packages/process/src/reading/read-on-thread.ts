@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { deserialize } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import type { FetchedGroup, ReadElsewhere, SealedColumns, Wanted } from '@svc/cold-ledger';
-import { ObjectStoreError } from '@svc/service';
+import { messageOf, ObjectStoreError } from '@svc/service';
 import type { ReadOutcome, ReadTask } from './read-thread.ts';
 
 /**
@@ -56,7 +56,7 @@ export const readOnThread = (
       thread = new Thread(program, answerMs, fail);
     } catch (error) {
       // Where the system has no thread to give.
-      fail(error instanceof Error ? error.message : String(error));
+      fail(messageOf(error));
     }
   };
   start();

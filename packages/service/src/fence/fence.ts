@@ -12,6 +12,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ServiceDeps } from '../deps.ts';
 import { withinMs } from '../lib/deadline.ts';
+import { messageOf } from '../lib/message-of.ts';
 import type { Beat, FenceHead, FenceStore, HeadVerdict } from '../ports/fence.ts';
 import { formatHead, HEAD_KEY, parseHead } from './head.ts';
 import { NoteKeeper } from './keep-notes.ts';
@@ -163,7 +164,7 @@ export class Fence {
         throw new Error(`no answer within ${this.options.maxAgeMs} ms`);
       });
     } catch (error) {
-      this.#failure = error instanceof Error ? error.message : String(error);
+      this.#failure = messageOf(error);
     }
     this.#tell();
   }
@@ -235,7 +236,7 @@ export class Fence {
     try {
       await this.#keeper.pass(this.#stopping.signal);
     } catch (error) {
-      this.deps.log.warn('fence.not_kept', { error: error instanceof Error ? error.message : String(error) });
+      this.deps.log.warn('fence.not_kept', { error: messageOf(error) });
     } finally {
       this.#keeping = null;
     }

@@ -9,6 +9,7 @@
 import { isJsonObject, parseStrictJson } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import { withinMs } from '../lib/deadline.ts';
+import { messageOf } from '../lib/message-of.ts';
 import type { FenceNote, FenceRecordKind, FenceStore } from '../ports/fence.ts';
 
 type Deps = Pick<ServiceDeps, 'store' | 'crypto' | 'log'>;
@@ -96,7 +97,7 @@ export class NoteKeeper {
         });
         copied.push(note);
       } catch (error) {
-        failures.push({ key, error: error instanceof Error ? error.message : String(error) });
+        failures.push({ key, error: messageOf(error) });
       }
     };
     await Promise.all(notes.map(one));

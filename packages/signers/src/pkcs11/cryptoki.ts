@@ -2,7 +2,7 @@
  * The functions of a PKCS#11 library (OASIS PKCS#11 v2.40, whose list of functions v3 begins with too), called on other
  * threads. Structures as on every system but Windows, which packs them.
  */
-import { KeySetError } from '@svc/service';
+import { KeySetError, messageOf } from '@svc/service';
 import { nameOf } from './return-values.ts';
 
 /** An object or a session, as the library numbers them. */
@@ -119,7 +119,7 @@ const loadLibrary = async (path: string): Promise<Call> => {
     libraries.add(library);
     library.func('ulong C_GetFunctionList(_Out_ void **list)')(list);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new KeySetError(`pkcs11: ${path} cannot be loaded as a PKCS#11 library: ${why}`);
   }
   const natives = new Map<string, Native>();

@@ -13,7 +13,7 @@ import {
   type ReadManifest,
 } from '@svc/cold-ledger';
 import type { Sha256 } from '@svc/protocol';
-import type { Day, ObjectStore } from '@svc/service';
+import { type Day, messageOf, type ObjectStore } from '@svc/service';
 import type { Database } from '../database.ts';
 import { ColdReadError, DayMovedError } from './cold-errors.ts';
 import { type ReadQueue, readQueue } from './read-queue.ts';
@@ -175,7 +175,7 @@ const believedOf = (
   try {
     read = readManifest(manifest);
   } catch (error) {
-    throw refuse(error instanceof Error ? error.message : String(error), error);
+    throw refuse(messageOf(error), error);
   }
   if (read.day !== day || read.checkpoint_hash !== checkpointHash)
     throw refuse('its manifest is of another day');
