@@ -312,7 +312,7 @@ describe('an endpoint that', () => {
     await commit(40);
     await untilTold();
     const deliverer = startEventDeliverer(deps);
-    await until(() => received.filter(({ host }) => host === 'healthy.hooks.example').length === 40);
+    await until(() => received.filter(({ host }) => host === 'healthy.hooks.example').length >= 40);
     // None of the two others has had an answer yet.
     expect(await find(silent)).toMatchObject({ waiting: 40 });
     expect(await find(slow)).toMatchObject({ waiting: 40 });

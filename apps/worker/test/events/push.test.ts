@@ -325,7 +325,7 @@ describe('an endpoint that answers', () => {
     answers.set('silent.hooks.example', () => {});
     await tell(40);
     const deliverer = startEventDeliverer(deps);
-    await until(() => received.filter(({ host }) => host === 'healthy.hooks.example').length === 40);
+    await until(() => received.filter(({ host }) => host === 'healthy.hooks.example').length >= 40);
     const open = async (stream: Stream) =>
       (await deliveriesOf(stream)).filter(({ state }) => state === 'waiting');
     expect(await open(silent)).toHaveLength(40);
