@@ -1,11 +1,13 @@
 /** The `where` of a list whose filters are all optional, with its parameters. */
 export class Conditions {
-  readonly values: unknown[] = [];
   readonly #texts: string[] = [];
 
-  /** `text` names its parameter as `?`. Nothing is added for an undefined value. */
+  /** `values`: parameters of the statement so far, which those of the conditions are added to. */
+  constructor(readonly values: unknown[] = []) {}
+
+  /** `text` names its parameter as `?`. Nothing is added for a value that is undefined or null. */
   add(text: string, value: unknown): this {
-    if (value === undefined) return this;
+    if (value === undefined || value === null) return this;
     this.#texts.push(text.replace('?', this.parameter(value)));
     return this;
   }
@@ -20,6 +22,10 @@ export class Conditions {
   parameter(value: unknown): string {
     this.values.push(value);
     return `$${this.values.length}`;
+  }
+
+  get list(): readonly string[] {
+    return this.#texts;
   }
 
   get text(): string {

@@ -133,7 +133,7 @@ const daysWithAny = async (
   if (days.length === 0) return new Set();
   const where = new Conditions()
     .add('day = any (?::date[])', days)
-    .add('relying_party = any (?::text[])', filter.relyingParties ?? undefined)
+    .add('relying_party = any (?::text[])', filter.relyingParties)
     .add('principal = ?', filter.principal)
     .add('key_id = ?', filter.keyId);
   const text = `select distinct day::text as day from ${dailySumsOf(filter)} where ${where.text}`;

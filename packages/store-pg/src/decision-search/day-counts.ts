@@ -20,8 +20,8 @@ export function dayCountsStatement(search: Search, first: number, last: number):
   const where = new Conditions()
     .add('day >= ?', dateOf(first))
     .add('day <= ?', dateOf(last))
-    .add('relying_party = any (?::text[])', relyingParties ?? undefined)
-    .add('principal = ?', principal ?? undefined)
+    .add('relying_party = any (?::text[])', relyingParties)
+    .add('principal = ?', principal)
     .add('key_id = ?', keyId)
     .add('reason = ?', reason)
     .add('(reason is null) = ?', decision && decision === 'ALLOW');

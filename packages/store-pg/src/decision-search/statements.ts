@@ -48,7 +48,7 @@ const boundsOf = ({ day, from, before }: Part, where: Conditions): string[] =>
 function addHashes({ relyingParties, principal, keyId, grantId }: Search, where: Conditions): void {
   if (relyingParties?.length === 1) where.add('hashtext(relying_party) = hashtext(?)', relyingParties[0]);
   where
-    .add('hashtext(principal) = hashtext(?)', principal ?? undefined)
+    .add('hashtext(principal) = hashtext(?)', principal)
     .add('hashtext(grant_id) = hashtext(?)', grantId)
     .add('hashtext(key_id) = hashtext(?)', keyId);
 }
@@ -57,15 +57,15 @@ function addHashes({ relyingParties, principal, keyId, grantId }: Search, where:
 function conditionsOf(search: Search, isLed: boolean): Conditions {
   const { relyingParties, principal, keyId, grantId, reason, decision } = search;
   const where = new Conditions()
-    .add('principal = ?', principal ?? undefined)
+    .add('principal = ?', principal)
     .add('key_id = ?', keyId)
     .add('grant_id = ?', grantId)
     .add('reason = ?', reason);
   if (principal === null) where.require('principal is null');
   if (relyingParties?.length === 1) where.add('relying_party = ?', relyingParties[0]);
   // In a query of its own the list is nothing to the planner, who else weighs each of its members for each partition.
-  else if (isLed) where.add('relying_party = any ((select ?::text[])::text[])', relyingParties ?? undefined);
-  else where.add('relying_party = any (?::text[])', relyingParties ?? undefined);
+  else if (isLed) where.add('relying_party = any ((select ?::text[])::text[])', relyingParties);
+  else where.add('relying_party = any (?::text[])', relyingParties);
   if (decision === 'ALLOW') where.require('reason is null');
   // By name, since denials are indexed by reason.
   if (decision === 'DENY') where.require('reason is not null').add('reason = any (?::text[])', REASON_CODES);

@@ -247,19 +247,24 @@ const insertStatement = (
 ) => ({
   text: insertSql,
   values: [
-    checkpoint.day,
-    checkpoint.treeSize,
-    checkpoint.root,
-    checkpoint.previousRoot,
-    checkpoint.firstReceiptId,
-    checkpoint.lastReceiptId,
-    checkpoint.kid,
-    checkpoint.jws,
-    checkpoint.hash,
-    checkpoint.contentRoot,
+    ...checkpointValues(checkpoint),
     tiles.map(({ level }) => level),
     tiles.map(({ index }) => index),
     tiles.map(({ hashes }) => Buffer.from(hashes)),
     tiles.map(({ firstReceiptIds }) => firstReceiptIds?.join(',') ?? ''),
   ],
 });
+
+/** In the order in which statements that insert a checkpoint name them. */
+export const checkpointValues = (checkpoint: Omit<CheckpointRecord, 'createdAtMs'>): readonly unknown[] => [
+  checkpoint.day,
+  checkpoint.treeSize,
+  checkpoint.root,
+  checkpoint.previousRoot,
+  checkpoint.firstReceiptId,
+  checkpoint.lastReceiptId,
+  checkpoint.kid,
+  checkpoint.jws,
+  checkpoint.hash,
+  checkpoint.contentRoot,
+];

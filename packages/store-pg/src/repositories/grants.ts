@@ -138,7 +138,7 @@ export function grantRepository(database: Database): GrantRepository {
 
 function listStatement(filter: GrantFilter) {
   const where = new Conditions()
-    .add('principal = any (?::text[])', filter.principals ?? undefined)
+    .add('principal = any (?::text[])', filter.principals)
     .add('agent = ?', filter.agent)
     .add('id < ?', filter.beforeId)
     .add('(revocation_recorded_at is not null) = ?', filter.state && filter.state === 'revoked');

@@ -1,7 +1,6 @@
 /** Restores of this database to an earlier state (protocol §10). */
 import type { GrantId } from '@svc/protocol';
 import type {
-  CheckpointRecord,
   FenceHead,
   GrantPage,
   ReleasedGrants,
@@ -11,6 +10,7 @@ import type {
 } from '@svc/service';
 import type { Database } from '../database.ts';
 import type { Statement } from '../statement.ts';
+import { checkpointValues } from './checkpoints.ts';
 
 const columns = `epoch, lost_from as "lostFromMs", lost_until as "lostUntilMs",
   quarantined_until as "quarantinedUntilMs", reinstated_days::text[] as "reinstatedDays",
@@ -179,7 +179,7 @@ export function restoreRepository(database: Database): RestoreRepository {
       const text = 'select hash from retracted_checkpoints where hash = $1';
       return (await database.read({ text, values: [hash] })).length > 0;
     },
-    reinstate: (checkpoint) => write(reinstateSql, valuesOf(checkpoint)),
+    reinstate: (checkpoint) => write(reinstateSql, checkpointValues(checkpoint)),
     forgetDomains: () => write('select svc_forget_domains()', []),
     async extendClaims(untilMs) {
       for (const table of ['principals', 'relying_parties'])
@@ -204,16 +204,3 @@ export function restoreRepository(database: Database): RestoreRepository {
 }
 
 const NO_GRANT: GrantPage = { looked: 0, lastId: null };
-
-const valuesOf = (checkpoint: Omit<CheckpointRecord, 'createdAtMs'>): readonly unknown[] => [
-  checkpoint.day,
-  checkpoint.treeSize,
-  checkpoint.root,
-  checkpoint.previousRoot,
-  checkpoint.firstReceiptId,
-  checkpoint.lastReceiptId,
-  checkpoint.kid,
-  checkpoint.jws,
-  checkpoint.hash,
-  checkpoint.contentRoot,
-];

@@ -128,8 +128,11 @@ export function countsSql(
   const conditions = conditionsOf(filter, parameters);
   const receipts = (from: string, to: string, ...more: string[]) => {
     // Their index of Principals is one of hashes.
-    const indexed = given('hashtext(principal) = hashtext(?)', filter.principal, parameters);
-    return receiptsSql(sums, [from, to], [...conditions, ...indexed, ...more], parameters);
+    const indexed = new Conditions(parameters.values).add(
+      'hashtext(principal) = hashtext(?)',
+      filter.principal,
+    );
+    return receiptsSql(sums, [from, to], [...conditions, ...indexed.list, ...more], parameters);
   };
   const { whole, partial } = splitDays({ sinceMs, untilMs });
   const parts = [...cold];
@@ -217,16 +220,12 @@ function receiptsSql(
 /** In columns that sums, receipts and attestations name alike. */
 const conditionsOf = (
   { relyingParties, principal, keyId }: Partial<DecisionFilter>,
-  parameters: Conditions,
-): string[] => [
-  ...given('relying_party = any (?::text[])', relyingParties, parameters),
-  ...given('principal = ?', principal, parameters),
-  ...given('key_id = ?', keyId, parameters),
-];
-
-/** A condition, unless there is nothing to compare with. */
-const given = (text: string, value: unknown, parameters: Conditions): string[] =>
-  value === undefined || value === null ? [] : [text.replace('?', parameters.parameter(value))];
+  { values }: Conditions,
+): readonly string[] =>
+  new Conditions(values)
+    .add('relying_party = any (?::text[])', relyingParties)
+    .add('principal = ?', principal)
+    .add('key_id = ?', keyId).list;
 
 /** Nothing was decided before 1970, and dates begin after the year 0. */
 const dateOf = (ms: number): string => dayOf(Math.max(ms, 0));
