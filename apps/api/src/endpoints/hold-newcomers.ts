@@ -4,7 +4,7 @@
  */
 import { type RouteId, routes } from '@svc/contract';
 import { type Caller, requireRoomForChange, type ServiceDeps, tenantOf } from '@svc/service';
-import type { Handlers } from '../http/index.ts';
+import { type Handlers, wrapHandlers } from '../http/index.ts';
 
 const NOT_COUNTED: ReadonlySet<RouteId> = new Set([
   // Authority can be taken away at any time.
@@ -37,17 +37,10 @@ export const holdNewcomers = (
   handlers: Handlers,
   service: Pick<ServiceDeps, 'store' | 'entitlements' | 'maxChangesWithoutPlan'>,
 ): Handlers => {
-  const holding = Object.entries(handlers).map(([id, handle]) => {
-    if (!isCounted(id as RouteId)) return [id, handle];
-    const hold = async (input: { readonly caller: Caller | null }) => {
-      if (input.caller !== null) {
-        const tenant = tenantOf(input.caller);
-        await requireRoomForChange({ ...service, store: service.store.as(tenant) }, tenant);
-      }
-      return (handle as (input: unknown) => unknown)(input);
-    };
-    return [id, hold];
-  });
-  // Each stands where the one that it wraps stood.
-  return Object.fromEntries(holding) as Handlers;
+  const hold = async ({ caller }: { readonly caller: Caller | null }) => {
+    if (caller === null) return;
+    const tenant = tenantOf(caller);
+    await requireRoomForChange({ ...service, store: service.store.as(tenant) }, tenant);
+  };
+  return wrapHandlers(handlers, (id) => (isCounted(id) ? hold : null));
 };

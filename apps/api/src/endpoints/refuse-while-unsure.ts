@@ -5,7 +5,7 @@
  */
 import type { RouteId } from '@svc/contract';
 import type { Holds } from '@svc/service';
-import type { Handlers } from '../http/index.ts';
+import { type Handlers, wrapHandlers } from '../http/index.ts';
 
 /** They rest on configuration, or on what no later state makes untrue. */
 const ANSWERED: ReadonlySet<RouteId> = new Set([
@@ -17,15 +17,5 @@ const ANSWERED: ReadonlySet<RouteId> = new Set([
   'getSsfConfiguration',
 ]);
 
-export const refuseWhileUnsure = (handlers: Handlers, holds: Pick<Holds, 'assertSure'>): Handlers => {
-  const refusing = Object.entries(handlers).map(([id, handle]) => {
-    if (ANSWERED.has(id as RouteId)) return [id, handle];
-    const refuse = async (input: unknown) => {
-      holds.assertSure();
-      return (handle as (input: unknown) => unknown)(input);
-    };
-    return [id, refuse];
-  });
-  // Each stands where the one that it wraps stood.
-  return Object.fromEntries(refusing) as Handlers;
-};
+export const refuseWhileUnsure = (handlers: Handlers, holds: Pick<Holds, 'assertSure'>): Handlers =>
+  wrapHandlers(handlers, (id) => (ANSWERED.has(id) ? null : () => holds.assertSure()));

@@ -10,3 +10,4 @@ export { createHttpMetrics } from './metrics.ts';
 export { loadPages } from './pages.ts';
 export { RateLimiter } from './rate-limiter.ts';
 export { reasonLink } from './respond.ts';
+export { wrapHandlers } from './wrap-handlers.ts';
