@@ -4,7 +4,7 @@
  * committed after its end was. What is streamed was evaluated before, as on a node that has not heard of it.
  */
 import { randomBytes } from 'node:crypto';
-import type { DidWeb } from '@svc/protocol';
+import type { DidWeb, OrgId } from '@svc/protocol';
 import {
   type DecisionCommit,
   type GrantRecord,
@@ -17,21 +17,12 @@ import {
   SYSTEM,
   setPause,
 } from '@svc/service';
-import pg from 'pg';
-import { openStore } from './open-store.ts';
+import type pg from 'pg';
+import { type RaceCourse, type RaceReport, runSeries, type SeriesOptions } from './race-series.ts';
 import { allowCommit, createWorld, denyCommit, insertGrant, insertOrg, type World } from './world.ts';
 
-export interface PauseRaceReport {
-  readonly stored: number;
-  readonly refused: number;
-  readonly breaches: readonly string[];
-}
-
-interface PauseRaceOptions {
-  readonly races: number;
+interface PauseRaceOptions extends SeriesOptions {
   readonly scopes: readonly PauseTarget['scope'][];
-  /** Ends the series at the first breach. */
-  readonly untilBreach?: boolean;
 }
 
 const STREAMS_PER_STORE = 2;
@@ -39,42 +30,31 @@ const BATCH = 2;
 /** Each counts what its relying party was answered, all of it. */
 const RACES_PER_WORLD = 40;
 
-export async function racePauses(databaseUrl: string, options: PauseRaceOptions): Promise<PauseRaceReport> {
-  const stores = [openStore(databaseUrl), openStore(databaseUrl)] as const;
-  const observer = new pg.Client({ connectionString: databaseUrl });
-  await observer.connect();
-  const report = { stored: 0, refused: 0, breaches: [] as string[] };
-  try {
-    const orgId = await insertOrg(stores[0]);
-    let world = await createWorld(stores[0], orgId);
-    for (let race = 0; race < options.races; race++) {
-      if (race > 0 && race % RACES_PER_WORLD === 0) world = await createWorld(stores[0], orgId);
-      const scope = options.scopes[race % options.scopes.length] ?? 'grant';
-      const result = await raceOnce(world, orgId, scope, stores, observer);
-      report.stored += result.stored;
-      report.refused += result.refused;
-      report.breaches.push(...result.breaches.map((breach) => `${scope}: ${breach}`));
-      if (options.untilBreach && report.breaches.length > 0) break;
-    }
-    return report;
-  } finally {
-    await Promise.all([observer.end(), ...stores.map((store) => store.close())]);
-  }
+export function racePauses(databaseUrl: string, options: PauseRaceOptions): Promise<RaceReport> {
+  let orgId: OrgId;
+  let world: World;
+  return runSeries(databaseUrl, options, async (course, race) => {
+    const [store] = course.stores;
+    if (race === 0) orgId = await insertOrg(store);
+    if (race % RACES_PER_WORLD === 0) world = await createWorld(store, orgId);
+    const scope = options.scopes[race % options.scopes.length] ?? 'grant';
+    const report = await raceOnce(world, orgId, scope, course);
+    return { ...report, breaches: report.breaches.map((breach) => `${scope}: ${breach}`) };
+  });
 }
 
 const raceOnce = async (
   world: World,
   orgId: string,
   scope: PauseTarget['scope'],
-  stores: readonly [Store, Store],
-  observer: pg.Client,
-): Promise<PauseRaceReport> => {
+  course: RaceCourse,
+): Promise<RaceReport> => {
+  const { stores } = course;
   const grant = await insertGrant(world);
   const target = targetOf(scope, world, orgId, grant);
   const before = await readAgain(world);
   const pausing = await raceAgainst(
-    stores,
-    observer,
+    course,
     world,
     'ALLOW',
     () => allowCommit(before, grant),
@@ -82,9 +62,7 @@ const raceOnce = async (
   );
   const during = await readAgain(world);
   const deny = () => denyOf(during, grant);
-  const ending = await raceAgainst(stores, observer, world, 'DENY', deny, () =>
-    changePause(stores[0], target, false),
-  );
+  const ending = await raceAgainst(course, world, 'DENY', deny, () => changePause(stores[0], target, false));
   const after = await readAgain(world);
   const [again] = await stores[0].verify.commitDecisions([allowCommit(after, grant)]);
   return {
@@ -100,13 +78,12 @@ const raceOnce = async (
 
 /** Streams until the change is acknowledged, then counts what is stored after all. */
 const raceAgainst = async (
-  stores: readonly [Store, Store],
-  observer: pg.Client,
+  { stores, observer }: RaceCourse,
   { relyingParty }: World,
   decision: 'ALLOW' | 'DENY',
   make: () => DecisionCommit,
   change: () => Promise<{ readonly atMs: number }>,
-): Promise<PauseRaceReport> => {
+): Promise<RaceReport> => {
   const race = { isOver: false, stored: 0, refused: 0 };
   let onStored = () => {};
   const firstStored = new Promise<void>((resolve) => {

@@ -4,50 +4,22 @@
  */
 
 import type { GrantRecord, Store } from '@svc/service';
-import pg from 'pg';
-import { openStore } from './open-store.ts';
+import type pg from 'pg';
+import { type RaceCourse, type RaceReport, runSeries, type SeriesOptions } from './race-series.ts';
 import { allowCommit, createWorld, insertGrant, type World } from './world.ts';
-
-export interface RaceReport {
-  readonly allowsBefore: number;
-  readonly refusedAfter: number;
-  readonly breaches: readonly string[];
-}
-
-interface RaceOptions {
-  readonly races: number;
-  /** Ends the series at the first breach. */
-  readonly untilBreach?: boolean;
-}
 
 const STREAMS_PER_STORE = 3;
 const BATCH = 4;
 
-export async function raceRevocations(databaseUrl: string, options: RaceOptions): Promise<RaceReport> {
-  const stores = [openStore(databaseUrl), openStore(databaseUrl)] as const;
-  const observer = new pg.Client({ connectionString: databaseUrl });
-  await observer.connect();
-  const report = { allowsBefore: 0, refusedAfter: 0, breaches: [] as string[] };
-  try {
-    const world = await createWorld(stores[0]);
-    for (let race = 0; race < options.races; race++) {
-      const result = await raceOnce(world, stores, observer);
-      report.allowsBefore += result.allowsBefore;
-      report.refusedAfter += result.refusedAfter;
-      report.breaches.push(...result.breaches);
-      if (options.untilBreach && report.breaches.length > 0) break;
-    }
-    return report;
-  } finally {
-    await Promise.all([observer.end(), ...stores.map((store) => store.close())]);
-  }
+export function raceRevocations(databaseUrl: string, options: SeriesOptions): Promise<RaceReport> {
+  let world: World;
+  return runSeries(databaseUrl, options, async (course, race) => {
+    if (race === 0) world = await createWorld(course.stores[0]);
+    return raceOnce(world, course);
+  });
 }
 
-async function raceOnce(
-  world: World,
-  stores: readonly [Store, Store],
-  observer: pg.Client,
-): Promise<RaceReport> {
+async function raceOnce(world: World, { stores, observer }: RaceCourse): Promise<RaceReport> {
   const grant = await insertGrant(world);
   const race = { isOver: false, stored: 0, refused: 0 };
   let onStored = () => {};
@@ -79,7 +51,7 @@ async function raceOnce(
   if (final.latestMs > (stamps.get(grant.id) ?? 0))
     breaches.push(`dated ${final.latestMs - (stamps.get(grant.id) ?? 0)} ms too late`);
   if (final.count !== race.stored) breaches.push(`${race.stored} acknowledged, ${final.count} stored`);
-  return { allowsBefore: race.stored, refusedAfter: race.refused, breaches };
+  return { stored: race.stored, refused: race.refused, breaches };
 }
 
 async function countAllows(

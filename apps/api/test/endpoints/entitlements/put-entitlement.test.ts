@@ -1,47 +1,9 @@
 /** `PUT /orgs/{org_id}/entitlement` (interface §Entitlement). Who may call: access matrix. */
-import { beforeAll, describe, expect, it } from 'vitest';
-import { type Deployment, newOrgId, randomSlug, withOwnDeployment } from '../../world/deployment.ts';
+import { describe, expect, it } from 'vitest';
+import { newOrgId } from '../../world/deployment.ts';
+import { fromNow, PUSH, withEntitlements } from './world.ts';
 
-const PROVISION_KEY = 'provision-key-0123456789-0123456789';
-const COMP_ORG = newOrgId();
-const SELF_TEST_ORG = newOrgId();
-
-const ENV = {
-  SVC_PROVISION_KEYS: PROVISION_KEY,
-  SVC_COMP_ORGS: COMP_ORG,
-  SVC_SELF_TEST_ORGS: SELF_TEST_ORG,
-};
-const enforcing = withOwnDeployment({ ...ENV, SVC_ENTITLEMENTS: 'enforce' });
-
-const fromNow = (ms: number) => new Date(Date.now() + ms).toISOString();
-const PUSH = {
-  production: 'allowed',
-  production_until: null,
-  check_cap: null,
-  cap_since: null,
-  reason: 'paid',
-  as_of: '2026-01-01T00:00:00Z',
-};
-
-const put = (orgId: string, change: object = {}, deployment = enforcing) =>
-  deployment.call('PUT', `/orgs/${orgId}/entitlement`, {
-    key: PROVISION_KEY,
-    body: { ...PUSH, as_of: fromNow(0), ...change },
-  });
-const get = async (orgId: string, deployment = enforcing) =>
-  (await deployment.call('GET', `/orgs/${orgId}/entitlement`, { key: PROVISION_KEY })).json;
-
-const insertOrg = (orgId: string, { sql }: Deployment = enforcing) =>
-  sql.query('insert into orgs (org_id, slug, name) values ($1, $2, $3)', [
-    orgId,
-    randomSlug('org'),
-    'An org',
-  ]);
-
-beforeAll(async () => {
-  await insertOrg(COMP_ORG);
-  await insertOrg(SELF_TEST_ORG);
-});
+const { enforcing, put, get } = withEntitlements();
 
 describe('PUT', () => {
   it('stores what was pushed', async () => {
