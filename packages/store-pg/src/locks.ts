@@ -1,3 +1,5 @@
+import type { Database } from './database.ts';
+
 /**
  * The advisory locks of the service: the first key is a space of this register, the second says which one in it (the
  * hash of a text, if not otherwise said). Functions in migrations write the numbers; a number that a release has used
@@ -36,6 +38,17 @@ export const LOCK_SPACES = {
   conformanceRuns: 15,
 } as const;
 
-/** Waits for the lock of the text `$1`, until the transaction ends. */
-export const lockText = (space: keyof typeof LOCK_SPACES): string =>
-  `select pg_advisory_xact_lock(${LOCK_SPACES[space]}, hashtext($1))`;
+/**
+ * Waits for the lock of a text, which the transaction then holds until it ends, and runs `work`. The lock is taken by a statement
+ * of its own: what `work` reads has a snapshot from after the lock, so what was waited for is seen.
+ */
+export const afterLock = async <T>(
+  database: Database,
+  space: keyof typeof LOCK_SPACES,
+  text: string,
+  work: () => Promise<T>,
+): Promise<T> => {
+  const lock = `select pg_advisory_xact_lock(${LOCK_SPACES[space]}, hashtext($1))`;
+  await database.write({ text: lock, values: [text] });
+  return work();
+};

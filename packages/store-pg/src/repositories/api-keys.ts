@@ -1,7 +1,7 @@
 /** API keys by the SHA-256 of their value; the value itself is never stored (protocol §13). */
 import type { ApiKeyRecord, ApiKeyRepository, KnownApiKey } from '@svc/service';
 import type { Database } from '../database.ts';
-import { lockText } from '../locks.ts';
+import { afterLock } from '../locks.ts';
 import { isNewcomerSql } from './newcomers.ts';
 
 const columnsOf = (keys: string) => `encode(${keys}.key_hash, 'hex') as "keyHash", ${keys}.key_id as "keyId",
@@ -53,13 +53,11 @@ export function apiKeyRepository(database: Database): ApiKeyRepository {
         values: [subject],
       }),
     async countLiveForUpdate(subject, roles) {
-      // Two statements: keys that were waited for are counted.
-      await database.write({ text: lockText('counts'), values: [subject] });
-      const [row] = await database.write<{ live: number }>({
-        text: `select count(*)::integer as live from api_keys
-          where subject = $1 and role = any ($2::text[]) and revoked_at is null`,
-        values: [subject, roles],
-      });
+      const text = `select count(*)::integer as live from api_keys
+          where subject = $1 and role = any ($2::text[]) and revoked_at is null`;
+      const [row] = await afterLock(database, 'counts', subject, () =>
+        database.write<{ live: number }>({ text, values: [subject, roles] }),
+      );
       return row?.live ?? 0;
     },
     async holdLive(keyHash) {

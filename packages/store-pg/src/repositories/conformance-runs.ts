@@ -7,7 +7,7 @@ import {
   type VectorSetName,
 } from '@svc/service';
 import type { Database } from '../database.ts';
-import { lockText } from '../locks.ts';
+import { afterLock } from '../locks.ts';
 import { nextRunSql } from './conformance-turns.ts';
 
 /** A runner that gives no sign of life for so long is gone; it prolongs three times as often. */
@@ -88,10 +88,10 @@ export function conformanceRunRepository(database: Database): ConformanceRunRepo
     (await database.write({ text, values })).length;
   return {
     async countForUpdate(org) {
-      // A statement of its own: what is counted next must have a snapshot from after the lock.
-      await database.write({ text: lockText('conformanceRuns'), values: [org] });
       const text = `select count(*)::integer as runs from conformance_runs where org = $1 and status = 'running'`;
-      const [row] = await database.write<{ runs: number }>({ text, values: [org] });
+      const [row] = await afterLock(database, 'conformanceRuns', org, () =>
+        database.write<{ runs: number }>({ text, values: [org] }),
+      );
       return row?.runs ?? 0;
     },
     async insert({ runId, account, keyId, endpoint, vectors, tenant: { crowd, org } }) {

@@ -3,7 +3,7 @@ import { applyConsumption, type Balances, findBalance, type GrantId, type Moveme
 import type { ConsumptionPage, ConsumptionRepository, NewRestore, ReceiptConsumption } from '@svc/service';
 import { type BalancesJson, balancesJson, balancesOf } from '../consumption-json.ts';
 import type { Database } from '../database.ts';
-import { lockText } from '../locks.ts';
+import { afterLock } from '../locks.ts';
 
 // One statement, one snapshot: the events are those that the balances add up. A page reads so many rows as it may have, and leaves those
 // out that are too early: they are the last ones.
@@ -53,10 +53,10 @@ export function consumptionRepository(database: Database): ConsumptionRepository
       return row === undefined ? null : receiptConsumption(row);
     },
     async findForUpdate(grantId) {
-      // A statement of its own: what is read next must have a snapshot from after the lock.
-      await database.write({ text: lockText('balances'), values: [grantId] });
       const text = `select ${balancesJson('$1')} as balances`;
-      const [row] = await database.read<{ balances: BalancesJson }>({ text, values: [grantId] });
+      const [row] = await afterLock(database, 'balances', grantId, () =>
+        database.read<{ balances: BalancesJson }>({ text, values: [grantId] }),
+      );
       if (row === undefined) throw new Error('balances without a row');
       return balancesOf(grantId, row.balances);
     },

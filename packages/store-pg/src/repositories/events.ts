@@ -12,7 +12,7 @@ import type {
   TakenDelivery,
 } from '@svc/service';
 import type { Database } from '../database.ts';
-import { lockText } from '../locks.ts';
+import { afterLock } from '../locks.ts';
 import { isOfClaimSql } from './claims.ts';
 
 const secretsOf = (id: string) => `(
@@ -143,11 +143,9 @@ export function eventRepository(database: Database): EventRepository {
   };
   return {
     async countForUpdate(audience) {
-      // A statement of its own: what is counted next must have a snapshot from after the lock.
-      await database.write({ text: lockText('audience'), values: [audience] });
       const text =
         "select count(*)::integer as value from event_subscriptions where audience = $1 and method = 'webhook'";
-      return (await first<number>(text, [audience])) ?? 0;
+      return (await afterLock(database, 'audience', audience, () => first<number>(text, [audience]))) ?? 0;
     },
     async insert(subscription, root) {
       const { subscriptionId, audience, url, description, types, budgetLowPercent, createdBy } = subscription;

@@ -1,7 +1,7 @@
 /** Organisations: customer accounts that own Principals and relying parties (interface §Org). */
 import type { OrgRecord, OrgRepository } from '@svc/service';
 import type { Database } from '../database.ts';
-import { lockText } from '../locks.ts';
+import { afterLock } from '../locks.ts';
 import { isNewcomerSql } from './newcomers.ts';
 
 const columns = `org_id as "orgId", slug, name, created_at as "createdAtMs"`;
@@ -34,13 +34,11 @@ export function orgRepository(database: Database): OrgRepository {
       );
     },
     async countMembersForUpdate(orgId) {
-      // Two statements: members that were waited for are counted.
-      await database.write({ text: lockText('counts'), values: [`members ${orgId}`] });
-      const [row] = await database.write<{ members: number }>({
-        text: `select ((select count(*) from principals where org_id = $1)
-          + (select count(*) from relying_parties where org_id = $1))::integer as members`,
-        values: [orgId],
-      });
+      const text = `select ((select count(*) from principals where org_id = $1)
+          + (select count(*) from relying_parties where org_id = $1))::integer as members`;
+      const [row] = await afterLock(database, 'counts', `members ${orgId}`, () =>
+        database.write<{ members: number }>({ text, values: [orgId] }),
+      );
       return row?.members ?? 0;
     },
   };

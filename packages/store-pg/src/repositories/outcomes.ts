@@ -1,7 +1,7 @@
 /** Outcome attestations. Reporters about one Receipt take turns, so that a correction is judged on the whole ledger. */
 import type { AttestationRecord, NewAttestation, OutcomeRepository, ReportedReceipt } from '@svc/service';
 import type { Database } from '../database.ts';
-import { lockText } from '../locks.ts';
+import { afterLock } from '../locks.ts';
 import { dayOfId } from '../receipt-ids.ts';
 
 const columns = `attestation_id as "attestationId", receipt_id as "receiptId", ordinal, relying_party as "reporter",
@@ -34,11 +34,7 @@ export function outcomeRepository(database: Database): OutcomeRepository {
       values: [receiptIds],
     });
   return {
-    async listForUpdate(receiptId) {
-      // A statement of its own: what is read next must have a snapshot from after the lock.
-      await database.write({ text: lockText('outcomes'), values: [receiptId] });
-      return list([receiptId]);
-    },
+    listForUpdate: (receiptId) => afterLock(database, 'outcomes', receiptId, () => list([receiptId])),
     async insert(attestation, receipt) {
       const values = [...valuesOf(attestation), ...coldValuesOf(attestation, receipt)];
       const [row] = await database.write<AttestationRecord>({ text: insertSql, values });

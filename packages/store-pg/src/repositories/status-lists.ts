@@ -1,7 +1,7 @@
 /** Status lists: the credential exactly as signed, and the counter its entries are allocated from (protocol §9). */
 import type { StatusListRecord, StatusListRepository } from '@svc/service';
 import type { Database } from '../database.ts';
-import { lockText } from '../locks.ts';
+import { afterLock } from '../locks.ts';
 
 const columns = `url, principal, domain, number, size_bits as "sizeBits", next_ordinal as "nextOrdinal",
   permutation_key as "permutationKey", bits, credential, credential_hash as "credentialHash",
@@ -45,17 +45,15 @@ export function statusListRepository(database: Database): StatusListRepository {
       });
     },
     async takeNumber(domain) {
-      // Two statements: the second one's snapshot must be younger than the lock.
-      await database.write({ text: lockText('statusListNumber'), values: [domain] });
-      const rows = await database.write<{ number: number }>({
-        text: `select greatest(
+      const text = `select greatest(
             (select max(number) from status_lists where domain = $1),
             (select max(number) from released_status_lists where domain = $1),
             (select max(least_list_number) - 1 from restores),
-            0) + 1 as number`,
-        values: [domain],
-      });
-      return rows[0]?.number ?? 1;
+            0) + 1 as number`;
+      const [row] = await afterLock(database, 'statusListNumber', domain, () =>
+        database.write<{ number: number }>({ text, values: [domain] }),
+      );
+      return row?.number ?? 1;
     },
     async findByUrl(url) {
       const rows = await database.read<StatusListRecord>({

@@ -7,7 +7,7 @@ import {
   type WaitingEvent,
 } from '@svc/service';
 import type { Database } from '../database.ts';
-import { lockText } from '../locks.ts';
+import { afterLock } from '../locks.ts';
 import { isOfClaimSql } from './claims.ts';
 
 const select = `
@@ -94,10 +94,10 @@ export function streamRepository(database: Database): StreamRepository {
   const want = (streamId: string) => run('select svc_want_events($1)', [streamId]);
   return {
     async countForUpdate(audience) {
-      // A statement of its own: what is counted next must have a snapshot from after the lock.
-      await run(lockText('audience'), [audience]);
       const text = `select count(*)::integer as value from event_subscriptions where audience = $1 and method != 'webhook'`;
-      const [row] = await database.write<{ value: number }>({ text, values: [audience] });
+      const [row] = await afterLock(database, 'audience', audience, () =>
+        database.write<{ value: number }>({ text, values: [audience] }),
+      );
       return row?.value ?? 0;
     },
     async insert({ streamId, audience, description, types, createdBy, requested, delivery }) {

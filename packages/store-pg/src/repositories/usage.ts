@@ -17,7 +17,7 @@ import {
 import { againIfMoved, type ColdReader } from '../cold/cold-reader.ts';
 import { type CountedColumn, withColdCounts } from '../cold/count-days.ts';
 import type { Database } from '../database.ts';
-import { lockText } from '../locks.ts';
+import { afterLock } from '../locks.ts';
 import { countByDayAndKey } from './usage-by-key.ts';
 import {
   COUNTED_BY,
@@ -59,13 +59,12 @@ export function usageRepository(database: Database, cold: ColdReader): UsageRepo
       if (row === undefined) throw new StoreError('refused', 'the tenants were counted without a row');
       return row.summary;
     },
-    async hasDecided(relyingParty, orgId) {
-      // A statement of its own: decisions that were waited for are seen by the next.
-      await database.write({ text: lockText('entitlement'), values: [orgId] });
-      const values = [relyingParty, await findCountedBefore(database)];
-      const [row] = await database.read<{ hasDecided: boolean }>({ text: hasDecidedSql, values });
-      return row?.hasDecided === true;
-    },
+    hasDecided: (relyingParty, orgId) =>
+      afterLock(database, 'entitlement', orgId, async () => {
+        const values = [relyingParty, await findCountedBefore(database)];
+        const [row] = await database.read<{ hasDecided: boolean }>({ text: hasDecidedSql, values });
+        return row?.hasDecided === true;
+      }),
     async seal(nowMs) {
       const text = 'select svc_seal_ledger($1) as sealed';
       return (await database.write<{ sealed: boolean }>({ text, values: [nowMs] }))[0]?.sealed === true;
