@@ -33,11 +33,31 @@ export interface WaitForApprovalOptions {
 
 /** Asks and hears what came of it. */
 export interface Approvals {
+  /**
+   * Asks the Principal to approve the Action of a denial, once: a DENY whose `reason` is about what its Grant allows
+   * (P16 to P20 of the checks), given by its verdict or its `receipt_id`. Answers the request, `pending`, or what has
+   * become of it: it is asked once, however often this is called. The profile of this relying party must be
+   * `svc-base-v2`.
+   * @example
+   * const verdict = await verifier.verify({ grant, proof, action, request });
+   * if (verdict.reason === 'AMOUNT_EXCEEDS_AUTHORITY') {
+   *   const { task } = await verifier.requestApproval(verdict, { proof });
+   *   const { result } = await verifier.waitForApproval(task.id, { timeoutMs: 120_000 });
+   *   if (result?.grant) answer(Response.json({ grant: result.grant })); // the Agent signs a new Proof under this Grant, and comes again
+   * }
+   * @throws SvcError `refused`: `CONFLICT` with why it cannot be approved, `RATE_LIMITED` where too much is asked already
+   */
   requestApproval(
     denied: string | { readonly receipt: { readonly receipt_id: string } },
     options: RequestApprovalOptions,
   ): Promise<AccessRequest>;
+  /**
+   * Resolves when the request is decided, with `task.status` `approved`, `denied`, `expired` or `cancelled`. When it is
+   * approved, `result.grant` is for the Agent; it allows nothing before a Proof under it has been verified.
+   * @throws SvcError `timeout` while nobody has answered, 900,000 ms unless given
+   */
   waitForApproval(requestId: string, options?: WaitForApprovalOptions): Promise<AccessRequest>;
+  /** Takes back what was asked. @throws SvcError `refused` (`CONFLICT`) where it is decided */
   cancelApproval(requestId: string, options?: CallOptions): Promise<AccessRequest>;
 }
 

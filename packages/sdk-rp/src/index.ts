@@ -53,7 +53,7 @@ export {
   type WebhookOptions,
 } from '@svc/sdk-core';
 export type { AnswerWindow } from './answer-window.ts';
-export type { RequestApprovalOptions, WaitForApprovalOptions } from './approvals.ts';
+export type { Approvals, RequestApprovalOptions, WaitForApprovalOptions } from './approvals.ts';
 export type { SvcAuthority } from './authorize.ts';
 export {
   checkReceipt,

@@ -1,6 +1,5 @@
 /** The relying party's client: one object over one transport, an area of the interface each. */
 import {
-  type AccessRequest,
   type ApiKeys,
   type AuditLog,
   type CallOptions,
@@ -23,7 +22,7 @@ import {
   type UsageFilter,
   withHelp,
 } from '@svc/sdk-core';
-import { createApprovals, type RequestApprovalOptions, type WaitForApprovalOptions } from './approvals.ts';
+import { type Approvals, createApprovals } from './approvals.ts';
 import { type Decision, getDecision } from './decision.ts';
 import { type DecisionBundle, getDecisionBundle } from './decision-bundle.ts';
 import { createDecisionLists, type DecisionLists } from './decision-lists.ts';
@@ -41,7 +40,7 @@ import type { DryRunInput, VerifyInput } from './verify-input.ts';
 /**
  * What a relying party can do: verify, look at its decisions, report what became of them. Every call throws `SvcError`.
  */
-export interface Verifier {
+export interface Verifier extends Approvals {
   /**
    * Asks whether this Action is allowed for this HTTP request. A DENY is a value with its `reason`; what cannot be
    * trusted or reached is an error, and never an ALLOW. An ALLOW spends the Proof. Amounts are in minor units of the
@@ -63,32 +62,6 @@ export interface Verifier {
    * `network`, `timeout`, `aborted` or `bad-response`. Nothing has an effect, so it may be asked again.
    */
   dryRun(input: DryRunInput, options?: CallOptions): Promise<DryRun>;
-  /**
-   * Asks the Principal to approve the Action of a denial, once: a DENY whose `reason` is about what its Grant allows
-   * (P16 to P20 of the checks), given by its verdict or its `receipt_id`. Answers the request, `pending`, or what has
-   * become of it: it is asked once, however often this is called. The profile of this relying party must be
-   * `svc-base-v2`.
-   * @example
-   * const verdict = await verifier.verify({ grant, proof, action, request });
-   * if (verdict.reason === 'AMOUNT_EXCEEDS_AUTHORITY') {
-   *   const { task } = await verifier.requestApproval(verdict, { proof });
-   *   const { result } = await verifier.waitForApproval(task.id, { timeoutMs: 120_000 });
-   *   if (result?.grant) answer(Response.json({ grant: result.grant })); // the Agent signs a new Proof under this Grant, and comes again
-   * }
-   * @throws SvcError `refused`: `CONFLICT` with why it cannot be approved, `RATE_LIMITED` where too much is asked already
-   */
-  requestApproval(
-    denied: string | { readonly receipt: { readonly receipt_id: string } },
-    options: RequestApprovalOptions,
-  ): Promise<AccessRequest>;
-  /**
-   * Resolves when the request is decided, with `task.status` `approved`, `denied`, `expired` or `cancelled`. When it is
-   * approved, `result.grant` is for the Agent; it allows nothing before a Proof under it has been verified.
-   * @throws SvcError `timeout` while nobody has answered, 900,000 ms unless given
-   */
-  waitForApproval(requestId: string, options?: WaitForApprovalOptions): Promise<AccessRequest>;
-  /** Takes back what was asked. @throws SvcError `refused` (`CONFLICT`) where it is decided */
-  cancelApproval(requestId: string, options?: CallOptions): Promise<AccessRequest>;
   /**
    * Resolves if this verifier could verify now: the service answers, knows the key, and is the one whose Receipts are believed;
    * the key is that of `relyingParty`. To be awaited at start, and free of effects.
