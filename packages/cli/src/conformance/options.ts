@@ -4,12 +4,12 @@ import {
   type Options,
   type Program,
   pick,
-  readLine,
   UsageError,
   type Values,
 } from '../command-line.ts';
-import { completionCommand, completionFor } from '../completion.ts';
+import { completionCommand } from '../completion.ts';
 import { isProtected } from '../protected-address.ts';
+import { readCommand } from '../read-command.ts';
 
 const OPTIONS = {
   json: { text: 'print the report as one JSON object' },
@@ -78,18 +78,15 @@ export interface RunCommand {
 export type Command =
   /** `text`: what was asked for, such as help. */
   | { readonly name: 'tell'; readonly text: string }
-  | { readonly name: 'version' }
   | { readonly name: 'serve'; readonly host: string; readonly port: number }
   | RunCommand;
 
 /** Throws UsageError with what is wrong and what is right. */
 export const parseCommand = (args: readonly string[]): Command => {
-  const line = readLine(PROGRAM, args);
-  if (line.kind === 'help') return { name: 'tell', text: line.text };
-  if (line.kind === 'version') return { name: 'version' };
+  const line = readCommand(PROGRAM, args);
+  if (line.kind === 'tell') return { name: 'tell', text: line.text };
   const { command, operands } = line;
   const values = line.values as Given;
-  if (command.name === 'completion') return { name: 'tell', text: completionFor(PROGRAM, operands[0]) };
   return command === RUN ? runCommand(values, operands) : serveCommand(values, operands);
 };
 

@@ -7,6 +7,7 @@ import { programFile } from '@svc/testkit/process/program-file';
 import { budgeted, capabilityOf, logOf, pageOf } from '@svc/testkit/receipts/budgets';
 import { buildWorld, documentOf, resign, serviceDocument } from '@svc/testkit/receipts/world';
 import { afterAll, describe, expect, it } from 'vitest';
+import { silentTerminal } from '../terminal.ts';
 import { MAX_INPUT_BYTES } from './inputs.ts';
 import { run } from './run.ts';
 
@@ -91,7 +92,7 @@ describe('svc-receipt as a process', () => {
 });
 
 describe('svc-receipt verify', () => {
-  const verify = (...args: string[]) => run(['verify', ...args], false);
+  const verify = (...args: string[]) => run(['verify', ...args]);
 
   it('answers --json with the verdict and all failures', async () => {
     const { exitCode, stdout } = await verify(tamperedFile, '--did-document', didFile, '--json');
@@ -119,7 +120,10 @@ describe('svc-receipt verify', () => {
   });
 
   it('colours only where it may', async () => {
-    const coloured = await run(['verify', allowFile, '--did-document', didFile], true);
+    const coloured = await run(['verify', allowFile, '--did-document', didFile], {
+      ...silentTerminal,
+      colours: true,
+    });
     expect(coloured.stdout).toContain('\u001b[32mVALID\u001b[0m');
     expect((await verify(allowFile, '--did-document', didFile)).stdout).not.toContain('\u001b');
   });
@@ -139,33 +143,33 @@ describe('the answer of GET /decisions/{receipt_id}', () => {
 
   it('is taken for its Receipt, in verify and audit', async () => {
     const file = write('decision.json', wrap(deny.signed.text));
-    expect((await run(['verify', file, '--did-document', didFile], false)).exitCode).toBe(0);
-    expect((await run([...audit, file], false)).exitCode).toBe(0);
+    expect((await run(['verify', file, '--did-document', didFile])).exitCode).toBe(0);
+    expect((await run([...audit, file])).exitCode).toBe(0);
   });
 
   it('is checked no less', async () => {
     const changed = write('changed.json', wrap(tampered));
-    expect((await run(['verify', changed, '--did-document', didFile], false)).exitCode).toBe(1);
+    expect((await run(['verify', changed, '--did-document', didFile])).exitCode).toBe(1);
     const more = write('more.json', wrap(deny.signed.text, { more: 1 }));
-    expect((await run(['verify', more, '--did-document', didFile], false)).exitCode).toBe(1);
+    expect((await run(['verify', more, '--did-document', didFile])).exitCode).toBe(1);
   });
 });
 
 describe('svc-receipt audit', () => {
   it('says what rests on the word of the service', async () => {
-    const { exitCode, stdout } = await run([...audit, denyFile], false);
+    const { exitCode, stdout } = await run([...audit, denyFile]);
     expect(exitCode).toBe(0);
     expect(stdout).toContain("On the service's word alone:\n  * the issuer was a registered Principal");
   });
 
   it('is invalid with every difference named', async () => {
-    const { exitCode, stdout } = await run([...audit, '--proof-window', '2', denyFile], false);
+    const { exitCode, stdout } = await run([...audit, '--proof-window', '2', denyFile]);
     expect(exitCode).toBe(1);
     expect(stdout).toContain('/protocol/checks/P13 must be false by the engine, not true');
   });
 
   it('cannot decide without the evidence, and names what is missing', async () => {
-    const { exitCode, stdout } = await run(['audit', ...tokens, '--proof-window', '60', denyFile], false);
+    const { exitCode, stdout } = await run(['audit', ...tokens, '--proof-window', '60', denyFile]);
     expect(exitCode).toBe(2);
     expect(stdout).toMatch(/^COULD NOT DECIDE/);
     expect(stdout.match(/missing-evidence/g)).toHaveLength(2);
@@ -180,7 +184,7 @@ describe('svc-receipt audit', () => {
     const [document] = deny.evidence.values();
     const args = ['audit', ...tokens, '--proof-window', '60', '--evidence', file];
     const right = ['--evidence', write('document', document ?? '')];
-    const { exitCode, stdout } = await run([...args, ...right, denyFile], false);
+    const { exitCode, stdout } = await run([...args, ...right, denyFile]);
     expect(exitCode).toBe(2);
     const has = createHash('sha256').update(text).digest('hex');
     expect(stdout).toContain(
@@ -190,7 +194,7 @@ describe('svc-receipt audit', () => {
 
   it('says first of all that it was given another Proof', async () => {
     const other = [...audit, '--proof', write('other-proof', deny.grant), denyFile];
-    const { exitCode, stdout } = await run(other, false);
+    const { exitCode, stdout } = await run(other);
     expect(exitCode).toBe(1);
     expect(stdout.split('\n')[1]).toMatch(
       /^ {2}- other-proof: the Proof given is not the one of this Receipt/,
@@ -228,17 +232,17 @@ describe('svc-receipt audit of an ALLOW that consumed', async () => {
 
   it('replays the balances from the pages of the consumption', async () => {
     const pages = [...page('newest', 2, 3), ...page('oldest', 1, 1)];
-    expect(await run([...args, ...pages], false)).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(await run([...args, ...pages])).toMatchObject({ exitCode: 0, stderr: '' });
   });
 
   it('cannot decide without all of them, and says where they are', async () => {
-    const { exitCode, stdout } = await run([...args, ...page('newest', 2, 3)], false);
+    const { exitCode, stdout } = await run([...args, ...page('newest', 2, 3)]);
     expect(exitCode).toBe(2);
     expect(stdout).toContain('GET /grants/{id}/consumption');
   });
 
   it('refuses what is no such answer', async () => {
-    const { exitCode, stderr } = await run([...args, '--consumption', write('list', '[]')], false);
+    const { exitCode, stderr } = await run([...args, '--consumption', write('list', '[]')]);
     expect(exitCode).toBe(2);
     expect(stderr).toContain('must be an answer of GET /grants/{id}/consumption');
   });
@@ -285,13 +289,13 @@ describe('svc-receipt refuses with exit code 2', () => {
       'must be UTF-8',
     ],
   ])('%s', async (_, args, problem) => {
-    const { exitCode, stdout, stderr } = await run(args, false);
+    const { exitCode, stdout, stderr } = await run(args);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toContain(problem);
   });
 
   it('in JSON too where --json is asked for', async () => {
-    const { exitCode, stdout } = await run(['verify', '--json'], false);
+    const { exitCode, stdout } = await run(['verify', '--json']);
     expect(exitCode).toBe(2);
     expect(JSON.parse(stdout)).toMatchObject({
       verdict: 'undecided',
@@ -302,8 +306,8 @@ describe('svc-receipt refuses with exit code 2', () => {
 
 describe('svc-receipt', () => {
   it('answers --help and --version', async () => {
-    expect((await run(['--help'], false)).stdout).toContain('svc-receipt verify');
-    expect(await run(['-v'], false)).toMatchObject({
+    expect((await run(['--help'])).stdout).toContain('svc-receipt verify');
+    expect(await run(['-v'])).toMatchObject({
       exitCode: 0,
       stdout: expect.stringMatching(/^\d+\.\d+\.\d+/),
     });

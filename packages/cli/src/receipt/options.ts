@@ -1,9 +1,9 @@
 /** The options of `svc-receipt`. Whatever does not fit is a usage error. */
 import { parseUtcTime } from '@svc/codec';
 import { isDay, type KeyPurpose, type PinnedKey } from '@svc/transparency';
-import { readLine, UsageError, type Values } from '../command-line.ts';
-import { completionFor } from '../completion.ts';
+import { UsageError, type Values } from '../command-line.ts';
 import { isProtected } from '../protected-address.ts';
+import { readCommand } from '../read-command.ts';
 import { type OPTIONS, PROGRAM } from './commands.ts';
 
 interface Common {
@@ -17,7 +17,6 @@ interface Common {
 export type Command =
   /** `text`: what was asked for, such as help. */
   | { readonly name: 'tell'; readonly text: string }
-  | { readonly name: 'version' }
   | VerifyCommand
   | ({
       readonly name: 'audit';
@@ -73,13 +72,11 @@ type Given = Values<typeof OPTIONS>;
 
 /** Throws UsageError with what is wrong and what is right. */
 export const parseCommand = (args: readonly string[]): Command => {
-  const line = readLine(PROGRAM, args);
-  if (line.kind === 'help') return { name: 'tell', text: line.text };
-  if (line.kind === 'version') return { name: 'version' };
+  const line = readCommand(PROGRAM, args);
+  if (line.kind === 'tell') return { name: 'tell', text: line.text };
   const { command, operands } = line;
   const values = line.values as Given;
   if (command.name === 'monitor') return parseMonitor(values, operands);
-  if (command.name === 'completion') return { name: 'tell', text: completionFor(PROGRAM, operands[0]) };
   if (operands.length > 1) throw new UsageError(`there must be one Receipt, not also ${operands[1]}`);
   return command.name === 'verify' ? parseVerify(values, operands[0]) : parseAudit(values, operands[0]);
 };

@@ -43,7 +43,7 @@ describe('svc-receipt <anything>', () => {
     'a %s is recognised, with the word verify and without',
     async (kind, file) => {
       for (const words of [[], ['verify']]) {
-        const { exitCode, stdout, stderr } = await run([...words, file, '--did-document', did], false);
+        const { exitCode, stdout, stderr } = await run([...words, file, '--did-document', did]);
         expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
         const inDay = kind === 'bundle' ? ', and has it in the checkpoint of 2026-11-20' : '';
         expect(last(stdout)).toMatch(
@@ -54,13 +54,13 @@ describe('svc-receipt <anything>', () => {
   );
 
   it('a bundle that nothing vouches for is not called invalid: it agrees with itself, and more cannot be told', async () => {
-    const { exitCode, stdout } = await run([files.bundle], false);
+    const { exitCode, stdout } = await run([files.bundle]);
     expect([exitCode, last(stdout)]).toEqual([
       2,
       expect.stringContaining('It agrees with itself and says that it is of'),
     ]);
     expect(stdout).not.toContain('INVALID');
-    const text = await run(['verify', files.bundle, '--json'], false);
+    const text = await run(['verify', files.bundle, '--json']);
     expect(JSON.parse(text.stdout)).toMatchObject({
       verdict: 'undecided',
       kind: 'bundle',
@@ -74,7 +74,7 @@ describe('svc-receipt <anything>', () => {
       ['altered.jwt', `${world.signed.jws.slice(0, -6)}AAAAAA`],
       ['altered-bundle.json', JSON.stringify(bundle).replaceAll('50000', '99999')],
     ] as const) {
-      const { exitCode, stdout } = await run([write(name, text), '--did-document', did], false);
+      const { exitCode, stdout } = await run([write(name, text), '--did-document', did]);
       expect([exitCode, last(stdout)], name).toEqual([1, expect.stringMatching(/^Do not rely on it: /)]);
     }
   });
@@ -96,13 +96,13 @@ describe('svc-receipt <anything>', () => {
       const file = write('unknown', text);
       for (const words of [[file], ['verify', file], ['verify', '--bundle', file]]) {
         if (words.includes('--bundle') && text.includes('pending')) continue;
-        const { exitCode, stdout, stderr } = await run([...words, '--did-document', did], false);
+        const { exitCode, stdout, stderr } = await run([...words, '--did-document', did]);
         expect({ exitCode, stdout, stderr }).toEqual({
           ...{ exitCode: 2, stdout: '', stderr: expect.stringContaining(found) },
         });
       }
       const audited = ['audit', file, '--did-document', did, '--grant', did, '--proof', did, '--action', did];
-      const { exitCode, stderr } = await run([...audited, '--proof-window', '60'], false);
+      const { exitCode, stderr } = await run([...audited, '--proof-window', '60']);
       expect([exitCode, stderr]).toEqual([2, expect.stringContaining(found)]);
     },
   );
@@ -127,16 +127,16 @@ describe('svc-receipt <anything>', () => {
     ],
     ['a bundle whose proof is none', JSON.stringify({ ...bundle, inclusion: '<html>' })],
   ])('evidence that was altered stays invalid with %s: nobody makes it undecided', async (_, text) => {
-    const { exitCode, stdout } = await run([write('altered', text), '--did-document', did], false);
+    const { exitCode, stdout } = await run([write('altered', text), '--did-document', did]);
     expect([exitCode, last(stdout)]).toEqual([1, expect.stringMatching(/^Do not rely on it: /)]);
   });
 
   it('an inclusion proof that breaks off is not held against the Receipt, and hides nothing of it', async () => {
     const proof = ['--inclusion', write('cut.json', JSON.stringify(day.inclusion).slice(0, -9))];
-    const cut = await run([files.receipt, '--did-document', did, ...proof], false);
+    const cut = await run([files.receipt, '--did-document', did, ...proof]);
     expect([cut.exitCode, cut.stderr]).toEqual([2, expect.stringContaining('--inclusion cannot be read')]);
     const altered = write('altered.json', world.signed.text.replace('50000', '99999'));
-    expect((await run([altered, '--did-document', did, ...proof], false)).exitCode).toBe(1);
+    expect((await run([altered, '--did-document', did, ...proof])).exitCode).toBe(1);
   });
 
   it('a bundle in place of the Receipt is audited as one', async () => {
@@ -147,7 +147,7 @@ describe('svc-receipt <anything>', () => {
     ];
     const [grant = '', proof = '', action = ''] = presented;
     const words = ['--grant', grant, '--proof', proof, '--action', action, '--proof-window', '60'];
-    const { exitCode } = await run(['audit', files.bundle, '--did-document', did, ...words], false);
+    const { exitCode } = await run(['audit', files.bundle, '--did-document', did, ...words]);
     expect(exitCode).toBe(0);
   });
 
@@ -170,20 +170,20 @@ describe('svc-receipt <anything>', () => {
     const [plain, marked] = [JSON.stringify(bundle), `\uFEFF${JSON.stringify(bundle)}`].map((text, i) =>
       write(`marked-${i}.json`, text),
     );
-    const answers = [plain, marked].map((file) => run([String(file), '--did-document', did], false));
+    const answers = [plain, marked].map((file) => run([String(file), '--did-document', did]));
     const [one, other] = await Promise.all(answers);
     expect([other?.exitCode, last(other?.stdout ?? '')]).toEqual([one?.exitCode, last(one?.stdout ?? '')]);
     expect(one?.exitCode).toBe(0);
   });
 
   it('a word that is neither a command nor a file is named', async () => {
-    expect((await run(['verfy'], false)).stderr).toContain(
+    expect((await run(['verfy'])).stderr).toContain(
       'the command must be verify, audit or monitor, not verfy',
     );
   });
 
   it('--json has every field that the text has', async () => {
-    const { stdout } = await run([files.bundle, '--did-document', did, '--json'], false);
+    const { stdout } = await run([files.bundle, '--did-document', did, '--json']);
     const { receipt, ...told } = { receipt: world.body, ...JSON.parse(stdout) };
     expect(told).toMatchObject({
       ...{ verdict: 'valid', kind: 'bundle', authenticated: true, assumed: [], failures: [] },
@@ -216,7 +216,7 @@ describe('svc-receipt audit --bundle', () => {
   ];
 
   it('takes Receipt and evidence from the bundle, and runs the engine again', async () => {
-    const { exitCode, stdout } = await run(['audit', '--bundle', files.bundle, ...presented], false);
+    const { exitCode, stdout } = await run(['audit', '--bundle', files.bundle, ...presented]);
     expect([exitCode, last(stdout)]).toEqual([0, expect.stringContaining('the engine decides the same')]);
   });
 
@@ -228,7 +228,7 @@ describe('svc-receipt audit --bundle', () => {
     const leaked = write('leaked-did.json', { ...serviceDocument, verificationMethod });
     const words = presented.map((word) => (word === did ? leaked : word));
     const audited = async (name: string, content: object) =>
-      run(['audit', '--bundle', write(name, content), ...words], false);
+      run(['audit', '--bundle', write(name, content), ...words]);
     const { exitCode, stdout } = await audited('attested.json', { ...bundle, attestation });
     expect([exitCode, last(stdout)]).toEqual([0, expect.stringContaining('the engine decides the same')]);
     expect((await audited('unattested.json', bundle)).exitCode).toBe(2);
@@ -239,7 +239,7 @@ describe('svc-receipt audit --bundle', () => {
     const closed = await closeDayOf(world, { signer: signerOf(9, `${SERVICE}#status-1`) });
     const own = documentOf(SERVICE, { 'receipt-2': 8, 'status-1': 9 });
     const forged = write('forged.json', { ...bundleOf(world, closed), receipt, did_document: own });
-    const { exitCode, stdout } = await run(['audit', '--bundle', forged, ...presented, '--json'], false);
+    const { exitCode, stdout } = await run(['audit', '--bundle', forged, ...presented, '--json']);
     expect([exitCode, JSON.parse(stdout).verdict]).toEqual([1, 'invalid']);
   });
 });
@@ -272,16 +272,16 @@ describe('svc-receipt --fetch', () => {
   };
 
   it('gets the DID document of the service that is named, and asks for the inclusion', async () => {
-    const { exitCode, stdout } = await run([own.file, '--service-did', own.service, '--fetch'], false);
+    const { exitCode, stdout } = await run([own.file, '--service-did', own.service, '--fetch']);
     expect([exitCode, last(stdout)]).toEqual([0, expect.stringContaining(`It is genuine: ${own.service}`)]);
     expect(asked).toEqual(['/.well-known/did.json', `/decisions/${world.body.receipt_id}/inclusion`]);
   });
 
   it('does not take the Receipt’s own word for whose it is', async () => {
-    const { exitCode, stdout } = await run([own.file, '--fetch'], false);
+    const { exitCode, stdout } = await run([own.file, '--fetch']);
     expect(exitCode).toBe(2);
     expect(stdout).toContain('ITS SERVICE IS NOT AUTHENTICATED');
-    expect((await run([own.file, '--fetch', '--allow-unauthenticated'], false)).exitCode).toBe(0);
+    expect((await run([own.file, '--fetch', '--allow-unauthenticated'])).exitCode).toBe(0);
   });
 
   it.each(['/.well-known/did.json', `/decisions/${world.body.receipt_id}/inclusion`])(
@@ -289,10 +289,7 @@ describe('svc-receipt --fetch', () => {
     async (path) => {
       const before = serve.get(path);
       serve.set(path, '<!doctype html><title>Sign in</title>');
-      const { exitCode, stdout, stderr } = await run(
-        [own.file, '--service-did', own.service, '--fetch'],
-        false,
-      );
+      const { exitCode, stdout, stderr } = await run([own.file, '--service-did', own.service, '--fetch']);
       if (before === undefined) serve.delete(path);
       else serve.set(path, before);
       expect([exitCode, stdout, stderr]).toEqual([
@@ -305,14 +302,9 @@ describe('svc-receipt --fetch', () => {
 
   it('takes an address for what is to be verified', async () => {
     const address = `http://localhost:${(server.address() as AddressInfo).port}`;
-    const { exitCode } = await run(
-      [`${address}/receipt.json`, '--service-did', own.service, '--fetch'],
-      false,
-    );
+    const { exitCode } = await run([`${address}/receipt.json`, '--service-did', own.service, '--fetch']);
     expect(exitCode).toBe(0);
-    expect((await run([`${address}/none`, '--fetch'], false)).stderr).toContain('answered 404');
-    expect((await run(['http://svc.example/receipt.json', '--fetch'], false)).stderr).toContain(
-      'must be https',
-    );
+    expect((await run([`${address}/none`, '--fetch'])).stderr).toContain('answered 404');
+    expect((await run(['http://svc.example/receipt.json', '--fetch'])).stderr).toContain('must be https');
   });
 });

@@ -7,9 +7,11 @@ import { nativeCrypto } from '@svc/protocol/native';
 import type { Failure } from '@svc/receipts';
 import { type AuditInput, type AuditResult, audit } from '@svc/receipts/audit';
 import { verifyBundle } from '@svc/receipts/bundle';
-import packageJson from '../../package.json' with { type: 'json' };
 import { UsageError } from '../command-line.ts';
+import { describeRefusal } from '../read-command.ts';
 import { type Paint, painter, printable } from '../report.ts';
+import { silentTerminal, type Terminal } from '../terminal.ts';
+import { PROGRAM } from './commands.ts';
 import { type Evidence, readEvidence, readGiven, readText } from './inputs.ts';
 import { runMonitor } from './monitor/run-monitor.ts';
 import { type Command, parseCommand } from './options.ts';
@@ -17,27 +19,17 @@ import { recognise, recogniseBundle } from './recognise.ts';
 import { describeAudit, factsOf, type Verdict } from './report.ts';
 import { runVerify } from './run-verify.ts';
 import { summarizeAudit } from './summary.ts';
-import { silentTerminal, type Terminal } from './terminal.ts';
 import { answer, type Output, optionsOf, verdictOf } from './verdict.ts';
 
-/** Runs the command. `colours`: whether the answer may be coloured. */
-export const run = async (
-  args: readonly string[],
-  colours: boolean,
-  terminal: Terminal = silentTerminal,
-): Promise<Output> => {
+/** Runs the command, and answers what is to be written at its end. */
+export const run = async (args: readonly string[], terminal: Terminal = silentTerminal): Promise<Output> => {
   try {
-    return await runCommand(parseCommand(args), painter(colours), terminal);
+    return await runCommand(parseCommand(args), painter(terminal.colours), terminal);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    const message = printable(error.message);
-    if (args.includes('--json'))
-      return { exitCode: 2, stdout: JSON.stringify({ verdict: 'undecided', error: message }), stderr: '' };
-    return {
-      exitCode: 2,
-      stdout: '',
-      stderr: `svc-receipt: ${message}\n${error.hint === null ? 'Try svc-receipt --help.' : `\n${error.hint}`}`,
-    };
+    const problem = { verdict: 'undecided', error: printable(error.message) };
+    if (args.includes('--json')) return { exitCode: 2, stdout: JSON.stringify(problem), stderr: '' };
+    return { exitCode: 2, stdout: '', stderr: describeRefusal(PROGRAM.name, error) };
   }
 };
 
@@ -45,8 +37,6 @@ const runCommand = async (command: Command, paint: Paint, terminal: Terminal): P
   switch (command.name) {
     case 'tell':
       return { exitCode: 0, stdout: command.text, stderr: '' };
-    case 'version':
-      return { exitCode: 0, stdout: packageJson.version, stderr: '' };
     case 'verify':
       return runVerify(command, paint);
     case 'audit':

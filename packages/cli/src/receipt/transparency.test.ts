@@ -45,7 +45,7 @@ const forgeBundle = async (receiptSeed = 8, statusSeed = 9) => {
   const own = documentOf(SERVICE, { 'receipt-2': receiptSeed, 'status-1': statusSeed });
   return { ...bundleOf(world, closed), receipt: JSON.parse(receipt), did_document: own };
 };
-const verify = (...args: string[]) => run(['verify', ...args], false);
+const verify = (...args: string[]) => run(['verify', ...args]);
 
 describe('svc-receipt verify --inclusion', () => {
   const base = [files.receipt, '--did-document', files.did, '--inclusion', files.inclusion];

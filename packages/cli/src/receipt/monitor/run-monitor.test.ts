@@ -57,7 +57,7 @@ beforeEach(async () => {
 });
 
 const monitor = (...args: string[]) =>
-  run(['monitor', origin, '--did-document', didFile, '--state', state, ...args], false);
+  run(['monitor', origin, '--did-document', didFile, '--state', state, ...args]);
 
 describe('svc-receipt monitor', () => {
   it('is well, then raises the alarm with what was seen and what is there now', async () => {
@@ -84,14 +84,14 @@ describe('svc-receipt monitor', () => {
   it('takes pinned keys, and chooses which days it fetches again', async () => {
     const keys = ['--key', `status=${encodeMultikey(publicKeyOf(2))}`, '--service-did', SERVICE];
     const look = (...args: string[]) =>
-      run(['monitor', origin, ...keys, '--state', state, '--json', ...args], false);
+      run(['monitor', origin, ...keys, '--state', state, '--json', ...args]);
     expect((await look('--since', '2026-11-11')).exitCode).toBe(0);
     const again = JSON.parse((await look('--recheck', '1')).stdout);
     expect(again).toMatchObject({ verdict: 'well', days: { count: 2, new: 0, fetched_again: 1 } });
   });
 
   it('cannot tell under a key without what it is for, and needs a status key', async () => {
-    const look = (...keys: string[]) => run(['monitor', origin, ...keys, '--state', state], false);
+    const look = (...keys: string[]) => run(['monitor', origin, ...keys, '--state', state]);
     const key = encodeMultikey(publicKeyOf(2));
     const { exitCode, stdout } = await look('--key', key);
     expect([exitCode, stdout.split('\n')[0]]).toEqual([2, 'COULD NOT TELL']);
@@ -117,10 +117,7 @@ describe('svc-receipt monitor', () => {
   });
 
   it('cannot tell from a connection that is refused or lost, nor from an answer without end', async () => {
-    const refused = await run(
-      ['monitor', 'http://127.0.0.1:1', '--did-document', didFile, '--state', state],
-      false,
-    );
+    const refused = await run(['monitor', 'http://127.0.0.1:1', '--did-document', didFile, '--state', state]);
     expect(refused).toMatchObject({ exitCode: 2, stdout: expect.stringContaining('it did not answer') });
     async function* cut() {
       yield Buffer.from('a'.repeat(64));
@@ -256,7 +253,7 @@ describe('svc-receipt monitor refuses with exit code 2', () => {
       'monitor has no option --grant',
     ],
   ])('%s', async (_, args, problem) => {
-    const { exitCode, stderr } = await run(['monitor', ...args], false);
+    const { exitCode, stderr } = await run(['monitor', ...args]);
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(problem)]);
   });
 });

@@ -12,9 +12,9 @@ import {
 } from '@svc/transparency/monitor';
 import { UsageError } from '../../command-line.ts';
 import type { Paint } from '../../report.ts';
+import type { Terminal } from '../../terminal.ts';
 import { readText } from '../inputs.ts';
 import type { Command } from '../options.ts';
-import type { Terminal } from '../terminal.ts';
 import type { Output } from '../verdict.ts';
 import { createHttpSource } from './http-source.ts';
 import { describeLook, lookAsJson, verdictOfLook } from './report.ts';
