@@ -8,7 +8,7 @@ import { project } from './vitest.shared.ts';
 const together = project('svc', {
   testTimeout: 60_000,
   hookTimeout: 60_000,
-  include: ['{packages,vectors}/**/{src,test}/**/*.test.ts', 'apps/!(api)/{src,test}/**/*.test.ts'],
+  include: ['{packages,scripts,vectors}/**/{src,test}/**/*.test.ts', 'apps/!(api)/{src,test}/**/*.test.ts'],
 });
 
 // A package is a project of its own where one is named, as in `npm test -- --project receipts`. Sources are resolved through the
@@ -18,7 +18,7 @@ const isOneNamed = process.argv.some((argument) => /^--project\b/.test(argument)
 export default defineConfig({
   test: {
     projects: isOneNamed
-      ? ['packages/*', 'apps/*', 'apps/*/vitest.config.alone.ts', 'vectors']
+      ? ['packages/*', 'apps/*', 'apps/*/vitest.config.alone.ts', 'scripts', 'vectors']
       : [together, 'apps/api/vitest.config.ts', 'apps/api/vitest.config.alone.ts'],
   },
 });

@@ -22,6 +22,7 @@ const projectsWithDatabase = new Set([
   'api-alone',
   'conformance-runner',
   'fsck',
+  'scripts',
   'service',
   'store-pg',
   'svc',

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-const groups = ['packages', 'apps', 'vectors'];
+const groups = ['packages', 'apps', 'scripts', 'vectors'];
 const SIZES = /from '(?:@svc\/testkit|\.)\/sampled(?:\.ts)?'/;
 
 /** Paths of test files from the root, in order. */

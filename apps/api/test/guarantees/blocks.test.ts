@@ -40,7 +40,7 @@ const OF_OTHER_TESTS: readonly (readonly [page: RegExp, languages: readonly stri
   [/^protocol$/, ['json'], 'apps/api/test/guarantees/documents.test.ts'],
   [/^conformance$/, ['json'], 'packages/conformance/test/documents.test.ts'],
   [/^auditing$/, ['sql', 'sql setup'], 'packages/store-pg/src/cold/auditing.test.ts'],
-  [/^architecture$/, ['mermaid'], 'packages/testkit/src/architecture.test.ts'],
+  [/^architecture$/, ['mermaid'], 'scripts/test/architecture.test.ts'],
 ];
 
 interface Found extends Block {

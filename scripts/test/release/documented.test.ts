@@ -3,21 +3,14 @@
  * exported; names of parameters that say something; examples that compile.
  */
 import { join } from 'node:path';
+import { checkModules } from '@svc/testkit/sdk/readme';
 import ts from 'typescript';
 import { expect, it } from 'vitest';
-import { checkModules } from '../sdk/readme.ts';
+import { listPublished, ROOT } from '../../release/packages.ts';
 
-interface Installed {
-  readonly folder: string;
-  readonly manifest: { readonly name: string; readonly exports?: Readonly<Record<string, string | Entry>> };
-}
 interface Entry {
   readonly 'svc-source': string;
 }
-const { listPublished, ROOT } = (await import(
-  new URL('../../../../scripts/release/packages.ts', import.meta.url).href
-)) as { listPublished(): readonly Installed[]; readonly ROOT: string };
-
 interface EntryFile {
   readonly file: string;
   /** How it is imported. */
@@ -25,7 +18,7 @@ interface EntryFile {
 }
 const entryFiles: readonly EntryFile[] = listPublished().flatMap(
   ({ folder, manifest: { name, exports = {} } }) =>
-    Object.entries(exports).flatMap(([path, entry]) =>
+    Object.entries(exports as Readonly<Record<string, string | Entry>>).flatMap(([path, entry]) =>
       typeof entry === 'object'
         ? [{ file: join(folder, entry['svc-source']), specifier: name + path.slice(1) }]
         : [],

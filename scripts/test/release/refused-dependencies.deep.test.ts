@@ -10,20 +10,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
+import { forgetReviewedBuilds, installChoices } from '../../install-choices.mjs';
+import { pinnedPnpm } from '../../pinned-pnpm.mjs';
 
-const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
-const {
-  pinnedPnpm,
-}: {
-  pinnedPnpm(root: string): { program: string; isThere(): boolean; prepare(): [string, string[]] };
-} = await import(new URL('../../../../scripts/pinned-pnpm.mjs', import.meta.url).href);
-const {
-  forgetReviewedBuilds,
-  installChoices,
-}: {
-  forgetReviewedBuilds(root: string): void;
-  installChoices: readonly string[];
-} = await import(new URL('../../../../scripts/install-choices.mjs', import.meta.url).href);
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const pinned = pinnedPnpm(ROOT);
 const {
   packages: _,

@@ -7,39 +7,16 @@ import { Spec, Validation } from '@cyclonedx/cyclonedx-library';
 import { sampleOf } from '@svc/testkit/sampled';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-
-const load = <T>(name: string): Promise<T> =>
-  import(new URL(`../../../../scripts/release/${name}.ts`, import.meta.url).href);
-
-interface Manifest {
-  readonly name: string;
-  readonly version: string;
-  readonly license?: unknown;
-}
-interface Installed {
-  readonly folder: string;
-  readonly manifest: Manifest;
-}
-const { findContentFaults } = await load<{
-  findContentFaults(manifest: object, files: readonly string[]): readonly string[];
-}>('contents');
-const { listNeeded, listPrograms, listPublished } = await load<{
-  listNeeded(
-    roots: readonly Installed[],
-  ): ReadonlyMap<string, Installed & { readonly needs: readonly string[] }>;
-  listPrograms(): readonly Installed[];
-  listPublished(): readonly Installed[];
-}>('packages');
-const { listLicences } = await load<{
-  listLicences(needed: Iterable<Installed>): { readonly refused: readonly string[] };
-}>('licences');
-const { buildSbom } = await load<{ buildSbom(subject: Installed, roots?: readonly Installed[]): string }>(
-  'sbom',
-);
+import { installChoices } from '../../install-choices.mjs';
+import { findContentFaults } from '../../release/contents.ts';
+import { listLicences } from '../../release/licences.ts';
+import { listNeeded, listPrograms, listPublished } from '../../release/packages.ts';
+import { buildSbom } from '../../release/sbom.ts';
 
 describe('what a packed package may hold', () => {
   const manifest = {
     name: '@svc/example',
+    version: '1.0.0',
     exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' } },
     bin: { example: './dist/example.js' },
   };
@@ -79,7 +56,7 @@ describe('what a packed package may hold', () => {
 
 it('published packages are those of the changesets, all of one version', () => {
   const { fixed } = JSON.parse(
-    readFileSync(new URL('../../../../.changeset/config.json', import.meta.url), 'utf8'),
+    readFileSync(new URL('../../../.changeset/config.json', import.meta.url), 'utf8'),
   ) as {
     fixed: string[][];
   };
@@ -90,11 +67,8 @@ it('published packages are those of the changesets, all of one version', () => {
 
 it('an installation takes no version of the last three days, and runs no script that nobody has reviewed', async () => {
   // What pnpm makes of these settings is shown by refused-dependencies.deep.test.ts.
-  const workspace = parse(readFileSync(new URL('../../../../pnpm-workspace.yaml', import.meta.url), 'utf8'));
+  const workspace = parse(readFileSync(new URL('../../../pnpm-workspace.yaml', import.meta.url), 'utf8'));
   expect(workspace.minimumReleaseAge).toBeGreaterThanOrEqual(3 * 24 * 60);
-  const { installChoices } = await import(
-    new URL('../../../../scripts/install-choices.mjs', import.meta.url).href
-  );
   expect(installChoices).toEqual(
     expect.arrayContaining(['--frozen-lockfile', expect.stringMatching(/strict-?dep-?builds/i)]),
   );

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 
-const SCRIPT = fileURLToPath(new URL('../../../scripts/run-built.mjs', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('../run-built.mjs', import.meta.url));
 const run = (...parameters: string[]) =>
   spawnSync(process.execPath, [SCRIPT, ...parameters], { encoding: 'utf8' });
 

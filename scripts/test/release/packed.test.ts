@@ -14,14 +14,17 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { createDatabase, databaseUrl } from '@svc/testkit/database';
 import { isDeep } from '@svc/testkit/sampled';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { createDatabase, databaseUrl } from '../database.ts';
+import { pack } from '../../pack/pack.ts';
+import { findContentFaults } from '../../release/contents.ts';
+import { listPublished, type Manifest } from '../../release/packages.ts';
 
 const run = promisify(execFile);
-const root = fileURLToPath(new URL('../../../../', import.meta.url));
+const root = fileURLToPath(new URL('../../../', import.meta.url));
 /** The first block of the section of the README. */
 const readmeBlock = (title: string): string => {
   const section = readFileSync(join(root, 'README.md'), 'utf8')
@@ -29,23 +32,10 @@ const readmeBlock = (title: string): string => {
     .find((part) => part.startsWith(title));
   return /^```sh\n(.*?)^```$/ms.exec(section ?? '')?.[1] ?? '';
 };
-const load = <T>(name: string): Promise<T> =>
-  import(new URL(`../../../../scripts/${name}.ts`, import.meta.url).href);
 
-interface Installed {
-  readonly folder: string;
-  readonly manifest: { readonly name: string };
-}
-interface Manifest {
+interface PackedManifest extends Manifest {
   readonly exports: Readonly<Record<string, unknown>>;
-  readonly bin?: Readonly<Record<string, string>>;
-  readonly dependencies?: object;
 }
-const { listPublished } = await load<{ listPublished(): readonly Installed[] }>('release/packages');
-const { pack } = await load<{ pack(one: Installed, to: string): string }>('pack/pack');
-const { findContentFaults } = await load<{
-  findContentFaults(manifest: object, files: readonly string[]): readonly string[];
-}>('release/contents');
 
 const scratch = mkdtempSync(join(tmpdir(), 'svc-packed-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
@@ -62,8 +52,8 @@ const entriesOf = (name: string): readonly string[] =>
     .map((path) => join(name, path));
 const homeOf = (name: string): string => join(scratch, 'alone', name.replace('/', '-'));
 const placeOf = (name: string): string => join(homeOf(name), 'node_modules', name);
-const readManifest = (name: string): Manifest =>
-  JSON.parse(readFileSync(join(placeOf(name), 'package.json'), 'utf8')) as Manifest;
+const readManifest = (name: string): PackedManifest =>
+  JSON.parse(readFileSync(join(placeOf(name), 'package.json'), 'utf8')) as PackedManifest;
 const withModules = names.filter(
   (name) => !['@svc/admin', '@svc/vectors', '@svc/cli', '@svc/mcp', 'create-svc-shop'].includes(name),
 );
@@ -101,7 +91,7 @@ describe.each(names)('%s', (name) => {
     const files = readdirSync(placeOf(name), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name).slice(placeOf(name).length + 1));
-    expect(findContentFaults({ name, ...readManifest(name) }, files)).toEqual([]);
+    expect(findContentFaults(readManifest(name), files)).toEqual([]);
     expect(readManifest(name).dependencies).toBeUndefined();
   });
 

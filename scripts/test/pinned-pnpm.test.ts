@@ -8,16 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
-
-interface PinnedPnpm {
-  readonly program: string;
-  isThere(): boolean;
-  prepare(): [program: string, parameters: string[]];
-}
-/** What `scripts/run.mjs` fetches by: no module of a package, so it is found by its address. */
-const { pinnedPnpm }: { pinnedPnpm(root: string, lock: string): PinnedPnpm } = await import(
-  new URL('../../../scripts/pinned-pnpm.mjs', import.meta.url).href
-);
+import { pinnedPnpm } from '../pinned-pnpm.mjs';
 
 const VERSION = '10.34.9';
 const work = mkdtempSync(join(tmpdir(), 'svc-pinned-pnpm-'));
@@ -63,7 +54,7 @@ const fetchFrom = async (tarball: Buffer) => {
   const root = mkdtempSync(join(work, 'project-'));
   const lock = join(root, 'lock');
   mkdirSync(lock);
-  const own = new URL('../../../scripts/pnpm/', import.meta.url);
+  const own = new URL('../pnpm/', import.meta.url);
   write(join(lock, 'package.json'), readFileSync(new URL('package.json', own), 'utf8'));
   const pin = JSON.parse(readFileSync(new URL('package-lock.json', own), 'utf8'));
   pin.packages['node_modules/pnpm'].integrity = integrityOf(genuine);
@@ -98,8 +89,7 @@ it('of another hash is not even unpacked, although the mirror says that it is ri
 });
 
 it('is the version that package.json names', () => {
-  const read = (path: string) =>
-    JSON.parse(readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8'));
+  const read = (path: string) => JSON.parse(readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8'));
   expect(read('package.json').packageManager).toBe(`pnpm@${VERSION}`);
   expect(read('scripts/pnpm/package.json').dependencies).toEqual({ pnpm: VERSION });
   const { version, integrity } = read('scripts/pnpm/package-lock.json').packages['node_modules/pnpm'];
