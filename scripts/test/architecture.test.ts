@@ -10,7 +10,8 @@ const text = read('docs/architecture.md');
 const section = (title: string): string => text.split(/^## /m).find((part) => part.startsWith(title)) ?? '';
 
 /** Files of packages are named without the folder that all packages are in. */
-const placeOf = (name: string) => (/^(?:apps|packages|docs|scripts)\//.test(name) ? name : `packages/${name}`);
+const placeOf = (name: string) =>
+  /^(?:apps|packages|docs|scripts)\//.test(name) ? name : `packages/${name}`;
 const filesIn = (part: string): string[] => [
   ...new Set([...part.matchAll(/[\w-]+(?:\/[\w.-]+)+\.(?:ts|sql|md)\b/g)].map(([name]) => placeOf(name))),
 ];
