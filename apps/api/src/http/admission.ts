@@ -3,18 +3,18 @@
  * callers give up, the work for them is wasted, and it stays so after the load has gone. Requests above the limit are
  * refused at once, before any work is done for them.
  *
- * - Decrease. When answers are late, the limit becomes throughput × acceptable latency (Little's law). Throughput is
+ * - Latency. If even the quickest answer is slow with few requests under way, the cause is a disk and not a queue, and
+ *   admitting less would not help: the acceptable latency is raised instead.
+ * - Increase. While answers take half of the acceptable time and the limit is in use, it grows by a quarter per round.
+ * - Decrease. When answers are late, the limit is cut to throughput × acceptable latency (Little's law). Throughput is
  *   the best rate of the last seconds, or the best sustained rate of the last minute. Neither alone is enough: at half
  *   load the recent rate shows the demand and not the capacity, and after a standstill it shows how a backlog was
  *   answered.
- * - Depth. Answers come in batches, so the best rate of a moment may not be sustainable. If requests that were
- *   admitted just after a decrease are late too, the next decreases are deeper. They become less deep while few
- *   answers are late, and as shallow as at first once next to nothing has been refused for a second.
  * - Evidence. One commit that is held up makes all its answers late without any queue. Therefore the limit decreases
  *   only if most answers of the last half second were late.
- * - Increase. While answers take half of the acceptable time and the limit is in use, it grows by a quarter per round.
- * - Latency. If even the quickest answer is slow with few requests under way, the cause is a disk and not a queue, and
- *   admitting less would not help: the acceptable latency is raised instead.
+ * - Cut factor. Answers come in batches, so the best rate of a moment may not be sustainable. If requests that were
+ *   admitted just after a cut are late too, the next cuts go to a smaller share of that rate. The factor recovers while
+ *   few answers are late, and at once when next to nothing has been refused for a second.
  * - Start. A service that was idle, or has just started, has no open connections and no compiled code, so its capacity
  *   is unknown. Once many requests are under way, those of the first one and a half seconds are not evidence.
  * - Fairness of the evidence. Time that a caller controls is not learned from, or any caller could lower the limit for
@@ -23,6 +23,7 @@
  */
 import type { Tenant } from '@svc/service';
 import { ApiError } from './api-error.ts';
+import { WindowedExtremum, WindowedRate, WindowedShare } from './windowed.ts';
 
 /** Below the 400 ms that a decision waits for its turn at a connection, far above an answer of a service that keeps up. */
 const LATE_MS = 300;
@@ -32,27 +33,24 @@ const QUICKEST_WINDOW_MS = 3_000;
 /** How long the quickest answer stays valid while requests are being refused. */
 const QUICKEST_COUNTS_MS = 12_000;
 const BEST_RATE_WINDOW_MS = 5_000;
-/** A rate over this time counts as sustained, and the best of them is remembered for `CARRIED_WINDOW_MS`. */
-const CARRIED_MS = 1_500;
-const CARRIED_WINDOW_MS = 60_000;
+/** A rate over this time counts as sustained, and the best of them is remembered for `BEST_SUSTAINED_WINDOW_MS`. */
+const SUSTAINED_WINDOW_MS = 1_500;
+const BEST_SUSTAINED_WINDOW_MS = 60_000;
 const RATE_WINDOW_MS = 250;
 /** A running window counts once it is this long; shorter ones show how answers come in batches. */
 const MIN_RATE_WINDOW_MS = 150;
 /** A late answer to a request from within this time after a cut means that the cut was not deep enough. */
 const CUT_SHOWS_MS = 1_000;
-const CUT_DEEPER = 0.6;
-const DEEPEST_CUT = 0.15;
+/** What the cut factor is multiplied by then. */
+const CUT_FACTOR_DECREASE = 0.6;
+const MIN_CUT_FACTOR = 0.15;
+/** What the cut factor is multiplied by with each window in which few were late. Small: small batches cost nearly as much. */
+const RECOVERY = 1.02;
 /**
- * Factor by which cuts become less deep with each window in which few were late. Small: small batches cost nearly as
- * much.
+ * The same below `QUICK_RECOVERY_BELOW`, where no answer was late: one standstill of a second causes several cuts.
  */
-const SHALLOWER = 1.02;
-/**
- * Below this depth, and where no answer was late, cuts become shallow more quickly: one standstill of a second causes
- * several cuts.
- */
-const SHALLOW = 0.5;
-const SOON_SHALLOW = 1.1;
+const QUICK_RECOVERY = 1.1;
+const QUICK_RECOVERY_BELOW = 0.5;
 const FEW_SHARE = 0.1;
 /** Share of late answers above which there is a queue, and not one commit that is held up. */
 const QUEUE_SHARE = 0.5;
@@ -103,81 +101,18 @@ interface Sample {
 
 const ONE: Leaving = { decisions: 1, isSample: true, hasStored: true, receivedAtMs: 0 };
 
-/** The best value of the present window and the one before it; `worst` where nothing came. */
-class BestLately {
-  #beganAtMs = 0;
-  #best: number;
-  #bestBefore: number;
-
-  constructor(
-    readonly windowMs: number,
-    readonly worst: number,
-    readonly better: (a: number, b: number) => number,
-  ) {
-    this.#best = worst;
-    this.#bestBefore = worst;
-  }
-
-  add(value: number, nowMs: number): void {
-    this.at(nowMs);
-    this.#best = this.better(this.#best, value);
-  }
-
-  at(nowMs: number): number {
-    const windows = Math.floor((nowMs - this.#beganAtMs) / this.windowMs);
-    if (windows > 0) {
-      // The last window that anything came in, however long ago.
-      if (this.#best !== this.worst) this.#bestBefore = this.#best;
-      this.#best = this.worst;
-      this.#beganAtMs += windows * this.windowMs;
-    }
-    return this.better(this.#best, this.#bestBefore);
-  }
-}
-
-/** Which share of the answers was late, in the present window and the one before it. */
-class LateLately {
-  #counts = { late: 0, all: 0 };
-  #before = { late: 0, all: 0 };
-
-  add(isLate: boolean): void {
-    this.#counts.all += 1;
-    if (isLate) this.#counts.late += 1;
-  }
-
-  share(): number {
-    const all = this.#counts.all + this.#before.all;
-    return all === 0 ? 0 : (this.#counts.late + this.#before.late) / all;
-  }
-
-  nextWindow(): void {
-    this.#before = this.#counts;
-    this.#counts = { late: 0, all: 0 };
-  }
-
-  clear(): void {
-    this.nextWindow();
-    this.nextWindow();
-  }
-}
-
 export class Admission {
   #limit = MAX_LIMIT;
   #underWay = 0;
   readonly #byShare = new Map<string, number>();
-  #windowBeganAtMs = 0;
-  #answered = 0;
-  readonly #perMs = new BestLately(BEST_RATE_WINDOW_MS, 0, Math.max);
-  readonly #carriedPerMs = new BestLately(CARRIED_WINDOW_MS, 0, Math.max);
-  #carriedSinceMs = 0;
-  #carried = 0;
-  readonly #quickestMs = new BestLately(QUICKEST_WINDOW_MS, Number.POSITIVE_INFINITY, Math.min);
+  readonly #quickestMs = new WindowedExtremum(QUICKEST_WINDOW_MS, Number.POSITIVE_INFINITY, Math.min);
   #quickestAtMs = Number.NEGATIVE_INFINITY;
+  readonly #rate = new WindowedRate(RATE_WINDOW_MS, BEST_RATE_WINDOW_MS);
+  readonly #sustainedRate = new WindowedRate(SUSTAINED_WINDOW_MS, BEST_SUSTAINED_WINDOW_MS);
+  readonly #late = new WindowedShare();
   #cutAtMs = Number.NEGATIVE_INFINITY;
-  /** The share of what the best rate allows that a limit is cut to. */
-  #depth = 1;
-  #answeredLast = 0;
-  readonly #late = new LateLately();
+  /** Share of what the best rate allows that the limit is cut to. */
+  #cutFactor = 1;
   #refused = 0;
   #calmWindows = 0;
   #overloadedSinceMs = 0;
@@ -216,30 +151,40 @@ export class Admission {
     };
   }
 
-  #learn({ beganAtMs, leftAtMs, place, wasUsedUp, hasStored }: Sample): void {
-    const tookMs = leftAtMs - beganAtMs;
+  #learn(sample: Sample): void {
+    const { beganAtMs, leftAtMs } = sample;
     const isSettled = beganAtMs - this.#crowdedSinceMs >= SETTLES_MS;
-    // A request's own time is what it took less the time that those before it need at the present rate.
-    if (hasStored && place <= MIN_LIMIT) {
-      const perMs = isSettled ? this.#perMs.at(leftAtMs) : 0;
+    this.#noteLatency(sample, isSettled);
+    const lateMs = this.#lateMs(leftAtMs);
+    const isLate = leftAtMs - beganAtMs > lateMs;
+    // What came in before the last cut is late by what was taken in before it.
+    const isEvidence = isSettled && beganAtMs >= this.#cutAtMs;
+    if (isEvidence) this.#late.add(isLate);
+    if (!isLate) this.#grow(sample, lateMs);
+    else if (isEvidence && this.#late.share() > QUEUE_SHARE) this.#cut(sample, lateMs);
+  }
+
+  #noteLatency({ beganAtMs, leftAtMs, place, hasStored }: Sample, isSettled: boolean): void {
+    if (!hasStored) return;
+    const tookMs = leftAtMs - beganAtMs;
+    if (place <= MIN_LIMIT) {
+      // A request's own time is what it took less the time that those before it need at the present rate.
+      const perMs = isSettled ? this.#rate.best(leftAtMs) : 0;
       const ownMs = perMs === 0 ? tookMs : Math.max(0, tookMs - (place - 1) / perMs);
       this.#quickestMs.add(ownMs, leftAtMs);
       this.#quickestAtMs = leftAtMs;
-    } else if (hasStored && tookMs < this.#quickestMs.at(leftAtMs)) this.#quickestMs.add(tookMs, leftAtMs);
-    const lateMs = this.#lateMs(leftAtMs);
-    // Requests admitted before the last cut say nothing about the limit after it.
-    const tells = isSettled && beganAtMs >= this.#cutAtMs;
-    if (tells) this.#late.add(tookMs > lateMs);
-    if (tookMs <= lateMs) {
-      const mayGrow = wasUsedUp && tookMs <= lateMs - LATE_MS / 2;
-      if (mayGrow)
-        this.#limit = Math.min(MAX_LIMIT, this.#limit + Math.max(1, this.#limit / 4) / this.#limit);
-      return;
-    }
-    if (!tells || this.#late.share() <= QUEUE_SHARE) return;
+    } else if (tookMs < this.#quickestMs.at(leftAtMs)) this.#quickestMs.add(tookMs, leftAtMs);
+  }
+
+  #grow({ beganAtMs, leftAtMs, wasUsedUp }: Sample, lateMs: number): void {
+    if (!wasUsedUp || leftAtMs - beganAtMs > lateMs - LATE_MS / 2) return;
+    this.#limit = Math.min(MAX_LIMIT, this.#limit + Math.max(1, this.#limit / 4) / this.#limit);
+  }
+
+  #cut({ beganAtMs, leftAtMs, place }: Sample, lateMs: number): void {
     const isStillLate = beganAtMs < this.#cutAtMs + CUT_SHOWS_MS;
-    if (isStillLate) this.#depth = Math.max(DEEPEST_CUT, this.#depth * CUT_DEEPER);
-    const limit = Math.max(MIN_LIMIT, this.#answeredIn(lateMs * this.#depth, leftAtMs));
+    if (isStillLate) this.#cutFactor = Math.max(MIN_CUT_FACTOR, this.#cutFactor * CUT_FACTOR_DECREASE);
+    const limit = Math.max(MIN_LIMIT, this.#answeredIn(lateMs * this.#cutFactor, leftAtMs));
     // Would be admitted under the new limit too: one isolated delay, not a queue.
     if (place <= limit && !isStillLate) return;
     this.#cutAtMs = leftAtMs;
@@ -254,35 +199,30 @@ export class Admission {
   }
 
   #answeredIn(ms: number, nowMs: number): number {
-    const elapsedMs = nowMs - this.#windowBeganAtMs;
-    const perMs = elapsedMs < MIN_RATE_WINDOW_MS ? 0 : this.#answered / elapsedMs;
-    return Math.max(this.#perMs.at(nowMs), this.#carriedPerMs.at(nowMs), perMs) * ms;
+    const present = this.#rate.present(nowMs, MIN_RATE_WINDOW_MS);
+    return Math.max(this.#rate.best(nowMs), this.#sustainedRate.best(nowMs), present) * ms;
   }
 
   #count(nowMs: number, decisions: number): void {
-    this.#carried += decisions;
-    const carriedForMs = nowMs - this.#carriedSinceMs;
-    if (carriedForMs >= CARRIED_MS) {
-      this.#carriedPerMs.add(this.#carried / carriedForMs, nowMs);
-      this.#carriedSinceMs = nowMs;
-      this.#carried = 0;
-    }
-    this.#answered += decisions;
-    const elapsedMs = nowMs - this.#windowBeganAtMs;
-    if (elapsedMs < RATE_WINDOW_MS) return;
-    this.#perMs.add(this.#answered / elapsedMs, nowMs);
-    this.#windowBeganAtMs = nowMs;
-    this.#answeredLast = this.#answered;
-    this.#answered = 0;
-    // A cut that was made before the best was known is taken back.
-    this.#calmWindows = this.#refused * CALM_SHARE < this.#answeredLast ? this.#calmWindows + 1 : 0;
+    this.#sustainedRate.add(decisions, nowMs);
+    const answered = this.#rate.add(decisions, nowMs);
+    if (answered === null) return;
+    this.#calmWindows = this.#refused * CALM_SHARE < answered ? this.#calmWindows + 1 : 0;
     this.#refused = 0;
+    this.#recover();
+    // A cut that was made before the best rate was known is taken back.
+    this.#limit = Math.min(
+      MAX_LIMIT,
+      Math.max(this.#limit, this.#answeredIn(LATE_MS * this.#cutFactor, nowMs)),
+    );
+  }
+
+  #recover(): void {
     const late = this.#late.share();
-    if (this.#calmWindows >= CALM_WINDOWS) this.#depth = 1;
-    else if (late === 0 && this.#depth < SHALLOW) this.#depth *= SOON_SHALLOW;
-    else if (late < FEW_SHARE) this.#depth = Math.min(1, this.#depth * SHALLOWER);
+    if (this.#calmWindows >= CALM_WINDOWS) this.#cutFactor = 1;
+    else if (late === 0 && this.#cutFactor < QUICK_RECOVERY_BELOW) this.#cutFactor *= QUICK_RECOVERY;
+    else if (late < FEW_SHARE) this.#cutFactor = Math.min(1, this.#cutFactor * RECOVERY);
     this.#late.nextWindow();
-    this.#limit = Math.min(MAX_LIMIT, Math.max(this.#limit, this.#answeredIn(LATE_MS * this.#depth, nowMs)));
   }
 
   #refuse(nowMs: number): never {
