@@ -27,7 +27,7 @@ those that were allowed here without one, which are refused only where they come
 const list = async ({ store }: ServiceDeps): Promise<number> => {
   let shown = 0;
   for (let after = ''; ; ) {
-    const page = await store.restores.listWithheld(after, PAGE);
+    const page = await store.withheldGrants.list(after, PAGE);
     for (const grant of page) console.log(describeWithheld(grant));
     shown += page.length;
     const last = page.at(-1);

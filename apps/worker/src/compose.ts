@@ -34,7 +34,7 @@ export const openWorker = async (env: Environment, logger: Logger, packThread: U
   const opened = await openService({ config, secrets, databaseUrl, logger, registry, packThread });
   const close = () => opened.close().finally(() => tracing.close());
   const deliverer = openDeliverer(opened.service, config, logger, registry);
-  if (deliverer === null && (await opened.service.store.events.hasSubscribers()))
+  if (deliverer === null && (await opened.service.store.eventSubscriptions.hasSubscribers()))
     logger.warn('webhook.no_root');
   return {
     ...opened,

@@ -191,7 +191,7 @@ describe('a repair after both clocks were ahead', () => {
       await insertSubscription(store, audience, types),
     ];
     const take = () =>
-      store.events.take(10, {
+      store.eventDeliveries.take(10, {
         ...{ atOnce: 10, ofTenant: 10, underWay: { newcomers: 0, others: 0 } },
         ...{ forSeconds: 60, pushes: false },
       });
@@ -203,16 +203,17 @@ describe('a repair after both clocks were ahead', () => {
        select 'evt_' || n, $1, 'decision.deny', svc_now(), '{}' from generate_series(1, 2) as n`,
       [audience],
     );
-    for (const { subscriptionId } of [ended, failing]) await store.events.open(subscriptionId, 10);
+    for (const { subscriptionId } of [ended, failing]) await store.eventDeliveries.open(subscriptionId, 10);
     const taken = await take();
     expect(taken).toHaveLength(4);
     const failed = taken.filter(({ subscriptionId }) => subscriptionId === failing.subscriptionId);
     for (const one of failed)
-      await store.events.noteOutcome(one, { ...now, retrySeconds: 5, endpointWaitSeconds: 600 }, 5);
-    await store.events.disable(ended.subscriptionId);
-    await store.events.enable(ended.subscriptionId);
-    for (const { subscriptionId } of [ended, failing]) await store.events.countReplay(subscriptionId, 1);
-    await store.events.rotate(failing.subscriptionId, 'root', 24);
+      await store.eventDeliveries.noteOutcome(one, { ...now, retrySeconds: 5, endpointWaitSeconds: 600 }, 5);
+    await store.eventSubscriptions.disable(ended.subscriptionId);
+    await store.eventSubscriptions.enable(ended.subscriptionId);
+    for (const { subscriptionId } of [ended, failing])
+      await store.eventSubscriptions.countReplay(subscriptionId, 1);
+    await store.eventSubscriptions.rotate(failing.subscriptionId, 'root', 24);
     await step(-DAY_AND_MORE_MS);
     expect(await take()).toEqual([]);
     await repairClock(stores.url, Date.now());

@@ -48,6 +48,15 @@ export async function query<Row extends pg.QueryResultRow>(
   return rows;
 }
 
+/** Column `value` of the first row of a statement that may change something; undefined: it answers no row. */
+export async function writeValue<Value>(
+  database: Database,
+  text: string,
+  values: readonly unknown[],
+): Promise<Value | undefined> {
+  return (await database.write<{ value: Value }>({ text, values }))[0]?.value;
+}
+
 /**
  * Runs `work` in one READ COMMITTED transaction. Until COMMIT is sent a lost connection means that nothing is
  * stored (`unavailable`); from then on it is `ambiguous`. COMMIT of a transaction that has failed answers

@@ -44,7 +44,7 @@ const untilMovable = (url: string) =>
     .toEqual([]);
 const move = () => sequenceAll(stores.url, stores.second);
 const open = ({ subscriptionId }: EventSubscriptionRecord, window = 1_000) =>
-  stores.first.events.open(subscriptionId, window);
+  stores.first.eventDeliveries.open(subscriptionId, window);
 const opened = async ({ subscriptionId }: EventSubscriptionRecord): Promise<number> => {
   const [row] = await runSql<{ count: number }>(
     stores.url,
@@ -113,9 +113,9 @@ describe('a look', () => {
     const step = await rowsRead('select svc_move_events(1000)');
     expect(step?.noted).toBeLessThanOrEqual(1_001);
     expect(step?.read).toBeLessThan(5_000);
-    await stores.first.events.sequence(1_000);
+    await stores.first.eventLog.sequence(1_000);
     expect(await unnoted()).toEqual([]);
-    expect((await stores.first.events.takeBehind(1)).slice(0, 1)).toEqual([mine.subscriptionId]);
+    expect((await stores.first.eventDeliveries.takeBehind(1)).slice(0, 1)).toEqual([mine.subscriptionId]);
     await runSql(stores.url, 'truncate event_subscriptions cascade');
   }, 120_000);
 
@@ -127,7 +127,7 @@ describe('a look', () => {
     expect((await behind()).map(({ line }) => line)).toEqual(['full', 'full', 'news', 'news']);
     const places = new Map(all.map(({ subscriptionId }, place) => [subscriptionId, place]));
     const look = async () => {
-      const taken = await stores.first.events.takeBehind(1);
+      const taken = await stores.first.eventDeliveries.takeBehind(1);
       return taken.map((id) => places.get(id) ?? -1).toSorted((a, b) => a - b);
     };
     const looks = [await look(), await look(), await look()];
@@ -144,7 +144,7 @@ describe('a look', () => {
     const taken = await withSession(stores.url, async (session) => {
       await session.query('begin');
       const { rows } = await session.query<{ id: string }>('select id from svc_take_behind(10) as id');
-      const beside = await stores.first.events.takeBehind(20);
+      const beside = await stores.first.eventDeliveries.takeBehind(20);
       await session.query('commit');
       return [...rows.map(({ id }) => id), ...beside];
     });
@@ -193,12 +193,12 @@ describe('is behind', () => {
 
   it('who is told something while it is disabled, once it is enabled', async () => {
     const mine = await want();
-    await stores.first.events.disable(mine.subscriptionId);
+    await stores.first.eventSubscriptions.disable(mine.subscriptionId);
     await tell(rp);
     await move();
     await openBehind(stores.first);
     expect(await behind()).toEqual([]);
-    await stores.first.events.enable(mine.subscriptionId);
+    await stores.first.eventSubscriptions.enable(mine.subscriptionId);
     await openBehind(stores.first);
     expect(await opened(mine)).toBe(1);
   });
@@ -209,11 +209,11 @@ describe('is behind', () => {
     await move();
     await openBehind(stores.first);
     await runSql(stores.url, `update event_deliveries set state = 'delivered'`);
-    await stores.first.events.readAgain(mine.subscriptionId, 1);
+    await stores.first.eventSubscriptions.readAgain(mine.subscriptionId, 1);
     await openBehind(stores.first);
     const waiting = `select count(*)::integer as waiting from event_deliveries where state = 'waiting'`;
     expect(await runSql(stores.url, waiting)).toEqual([{ waiting: 2 }]);
-    await stores.first.events.ping(mine.subscriptionId, 30);
+    await stores.first.eventSubscriptions.ping(mine.subscriptionId, 30);
     await move();
     await openBehind(stores.first);
     expect(await runSql(stores.url, waiting)).toEqual([{ waiting: 3 }]);
@@ -239,11 +239,11 @@ describe('is behind', () => {
         const mine = await insertSubscription(store, rp, TYPES);
         await runSql(former, `select svc_emit_to(array[$1], 'decision.deny', null, svc_now(), '{}')`, [rp]);
         await untilMovable(former);
-        await store.events.sequence(1_000);
+        await store.eventLog.sequence(1_000);
         await migrate(former);
-        await store.events.sequence(1_000);
-        expect(await store.events.takeBehind(10)).toEqual([mine.subscriptionId]);
-        expect(await store.events.open(mine.subscriptionId, 10)).toBe(1);
+        await store.eventLog.sequence(1_000);
+        expect(await store.eventDeliveries.takeBehind(10)).toEqual([mine.subscriptionId]);
+        expect(await store.eventDeliveries.open(mine.subscriptionId, 10)).toBe(1);
       } finally {
         await store.close();
       }
@@ -258,9 +258,9 @@ describe('is behind', () => {
     await tell(rp);
     await tell(other);
     await move();
-    await stores.first.transaction((tx) => tx.events.delete(deleted.subscriptionId));
+    await stores.first.transaction((tx) => tx.eventSubscriptions.delete(deleted.subscriptionId));
     await runSql(stores.url, `update event_log set logged_at = svc_now() - interval '31 days'`);
-    while ((await stores.first.events.forget(100, 30, Date.now())) > 0);
+    while ((await stores.first.eventLog.forget(100, 30, Date.now())) > 0);
     await openBehind(stores.first);
     expect(await behind()).toEqual([]);
   });
@@ -336,10 +336,10 @@ describe('what is told while deliveries are opened is not lost', () => {
     const KILL = `select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and query like '%svc_open_deliveries(id%' and pid <> pg_backend_pid() limit 1`;
     const acts = [
-      (id: string) => stores.first.events.disable(id),
-      (id: string) => stores.first.events.enable(id),
-      (id: string) => stores.first.events.enable(id),
-      (id: string) => stores.first.events.readAgain(id, 1),
+      (id: string) => stores.first.eventSubscriptions.disable(id),
+      (id: string) => stores.first.eventSubscriptions.enable(id),
+      (id: string) => stores.first.eventSubscriptions.enable(id),
+      (id: string) => stores.first.eventSubscriptions.readAgain(id, 1),
       () => emit('everyone', 1),
       () => emit(rp, 2),
       () => emit(rp, 5),
@@ -355,9 +355,9 @@ describe('what is told while deliveries are opened is not lost', () => {
       isOver = true;
       await workers;
     }
-    for (const id of ids) await stores.first.events.enable(id);
+    for (const id of ids) await stores.first.eventSubscriptions.enable(id);
     await move();
-    while ((await stores.first.events.sequence(1_000)) > 0);
+    while ((await stores.first.eventLog.sequence(1_000)) > 0);
     expect(await unnoted()).toEqual([]);
     // A call that has opened some leaves the note to the next one, which finds nothing left.
     const left = async () => {

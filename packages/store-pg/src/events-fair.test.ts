@@ -36,9 +36,9 @@ const openAll = async (): Promise<void> => {
 };
 const NONE = { newcomers: 0, others: 0 };
 const take = (limit = 1_000, atOnce = 1_000, ofTenant = 1_000, underWay = NONE) =>
-  stores.first.events.take(limit, { atOnce, ofTenant, underWay, forSeconds: 60, pushes: false });
+  stores.first.eventDeliveries.take(limit, { atOnce, ofTenant, underWay, forSeconds: 60, pushes: false });
 const note = (taken: TakenDelivery | undefined, isDelivered = true) =>
-  stores.first.events.noteOutcome(
+  stores.first.eventDeliveries.noteOutcome(
     taken as TakenDelivery,
     {
       ...{ isDelivered, isGone: false, status: isDelivered ? 200 : 500, problem: null },
@@ -192,32 +192,36 @@ describe('a look at what is due', () => {
 });
 
 it('what waits is described: not in the log, due, open, and how endpoints are', async () => {
-  const { events } = stores.first;
+  const store = stores.first;
   const none = { outboxSinceMs: null, dueSinceMs: null, waiting: 0, active: 0, failing: 0, disabled: 0 };
-  expect(await events.describeQueue(false)).toEqual(none);
+  expect(await store.eventDeliveries.describeQueue(false)).toEqual(none);
   const failing = await want(rp);
   await want(rp);
   const disabled = await want(rp);
   await denies(3);
-  expect(await events.describeQueue(false)).toMatchObject({
+  expect(await store.eventDeliveries.describeQueue(false)).toMatchObject({
     outboxSinceMs: expect.any(Number),
     dueSinceMs: null,
   });
   await openAll();
-  await events.disable(disabled.subscriptionId);
+  await store.eventSubscriptions.disable(disabled.subscriptionId);
   await runSql(
     stores.url,
     `update event_subscriptions set failing_since = svc_now() where subscription_id = $1`,
     [failing.subscriptionId],
   );
   const counts = { waiting: 9, active: 1, failing: 1, disabled: 1 };
-  expect(await events.describeQueue(false)).toEqual({
+  expect(await store.eventDeliveries.describeQueue(false)).toEqual({
     ...counts,
     outboxSinceMs: null,
     dueSinceMs: expect.any(Number),
   });
   await take();
-  expect(await events.describeQueue(false)).toEqual({ ...counts, outboxSinceMs: null, dueSinceMs: null });
+  expect(await store.eventDeliveries.describeQueue(false)).toEqual({
+    ...counts,
+    outboxSinceMs: null,
+    dueSinceMs: null,
+  });
 });
 
 describe('what has an order keeps it', () => {
@@ -239,7 +243,7 @@ describe('what has an order keeps it', () => {
     const [first] = await take();
     await note(first);
     const [second] = await take();
-    await stores.first.events.readAgain(subscriptionId, first?.position ?? 0);
+    await stores.first.eventSubscriptions.readAgain(subscriptionId, first?.position ?? 0);
     await openAll();
     const told: (number | undefined)[] = [];
     const [again, ...others] = await take();
@@ -263,7 +267,7 @@ describe('what has an order keeps it', () => {
       stores.url,
       `update event_log set logged_at = svc_now() - interval '31 days' where position = (select min(position) from event_log)`,
     );
-    await stores.first.events.forget(100, 30, Date.now());
+    await stores.first.eventLog.forget(100, 30, Date.now());
     expect(await take()).toHaveLength(1);
   });
 });
@@ -330,10 +334,10 @@ describe('a revocation', () => {
     ]);
   const move = async () => {
     while ((await runSql(stores.url, 'select from event_outbox limit 1')).length > 0)
-      await stores.first.events.sequence(10_000);
+      await stores.first.eventLog.sequence(10_000);
   };
   /** The shortest step that there is. */
-  const tell = (principal: string) => stores.first.events.tellVerifiers(principal, 0);
+  const tell = (principal: string) => stores.first.revocationNotices.tellVerifiers(principal, 0);
   const toldOf = async (worlds: readonly World[]) =>
     (
       await Promise.all(worlds.map(({ relyingParty }) => listTold(stores.url, `rp ${relyingParty.did}`)))
@@ -370,7 +374,7 @@ describe('a revocation', () => {
       for (; await tell(world.principal.did); steps++) {
         await denies(1, null);
         await move();
-        await stores.first.events.open(subscriptionId, 1_000);
+        await stores.first.eventDeliveries.open(subscriptionId, 1_000);
         expect(await take()).toMatchObject([{ subscriptionId, type: 'decision.deny' }]);
       }
       expect(steps).toBeGreaterThan(6);
@@ -378,7 +382,7 @@ describe('a revocation', () => {
       expect(told.map(({ audience }) => audience)).toEqual(audiencesOf(verified));
       expect(new Set(told.map(({ event_id }) => event_id)).size).toBe(1);
       expect(await toldOf([before, beside, other])).toEqual([]);
-      expect(await stores.first.events.nextToTell(null)).toBe(null);
+      expect(await stores.first.revocationNotices.nextToTell(null)).toBe(null);
     },
   );
 
@@ -395,7 +399,7 @@ describe('a revocation', () => {
     await stores.first.revocation.stampRevoked(second.principal.did, [grantOfSecond.id], Date.now());
     await move();
     for (let last: string | null = null, turns = 0; turns < 4; turns++) {
-      last = await stores.first.events.nextToTell(last);
+      last = await stores.first.revocationNotices.nextToTell(last);
       if (last !== null) await tell(last);
     }
     expect(await toldOf([quick])).toHaveLength(1);
@@ -490,13 +494,13 @@ describe('storage', () => {
 
   it('keeps the wants of a subscription that is enabled while old ones are forgotten', async () => {
     const { subscriptionId } = await want(rp);
-    await stores.first.events.disable(subscriptionId);
+    await stores.first.eventSubscriptions.disable(subscriptionId);
     await runSql(stores.url, `update event_subscriptions set disabled_at = svc_now() - interval '31 days'`);
     await withSession(stores.url, async (session) => {
       await session.query('begin');
       await session.query(`update event_subscriptions set disabled_at = null, disabled_because = null`);
       await session.query('select svc_want_events($1)', [subscriptionId]);
-      await stores.first.events.forget(100, 30, Date.now());
+      await stores.first.eventLog.forget(100, 30, Date.now());
       await session.query('commit');
     });
     expect(await runSql(stores.url, 'select type from event_wants')).toHaveLength(2);
@@ -511,9 +515,9 @@ describe('storage', () => {
       `update event_log set logged_at = svc_now() + case when position = (select min(position) from event_log)
        then interval '1 year' else -interval '31 days' end`,
     );
-    await stores.first.events.forget(100, 30, Date.now());
+    await stores.first.eventLog.forget(100, 30, Date.now());
     expect(
-      await stores.first.events.listDeliveries(subscriptionId, { beforePosition: undefined, limit: 10 }),
+      await stores.first.eventDeliveries.list(subscriptionId, { beforePosition: undefined, limit: 10 }),
     ).toHaveLength(1);
     expect(await take()).toHaveLength(1);
   });
@@ -535,14 +539,14 @@ describe('storage', () => {
   it('keeps two secrets of a subscription, however often it is rotated', async () => {
     const { subscriptionId } = await want(rp);
     for (let i = 0; i < 6; i++)
-      await stores.first.transaction((tx) => tx.events.rotate(subscriptionId, 'root', 24));
+      await stores.first.transaction((tx) => tx.eventSubscriptions.rotate(subscriptionId, 'root', 24));
     const rows = await runSql<{ number: number }>(
       stores.url,
       'select number from event_secrets order by number',
     );
     expect(rows.length).toBeLessThanOrEqual(3);
     expect(rows.at(-1)?.number).toBe(7);
-    const [found] = await stores.first.events.list(rp);
+    const [found] = await stores.first.eventSubscriptions.list(rp);
     expect(found?.secrets.map(({ number }) => number)).toEqual([7, 6]);
   });
 });
@@ -590,7 +594,7 @@ describe('what is done within a call does not grow with what there is', () => {
   });
 
   it('a subscription is deleted, and a name released, without its deliveries and events, which go in steps', async () => {
-    const { events } = stores.first;
+    const store = stores.first;
     const { subscriptionId } = await want(rp);
     await denies(100);
     await openAll();
@@ -599,16 +603,16 @@ describe('what is done within a call does not grow with what there is', () => {
       deleted: 0,
     });
     expect(await workOf(tables, 'select svc_forget_audience($1)', [rp])).toMatchObject({ deleted: 0 });
-    expect(await stores.first.transaction((tx) => tx.events.delete(subscriptionId))).toBe(true);
-    expect(await stores.first.transaction((tx) => tx.events.delete(subscriptionId))).toBe(false);
-    expect(await events.find(rp, subscriptionId)).toBeNull();
+    expect(await stores.first.transaction((tx) => tx.eventSubscriptions.delete(subscriptionId))).toBe(true);
+    expect(await stores.first.transaction((tx) => tx.eventSubscriptions.delete(subscriptionId))).toBe(false);
+    expect(await store.eventSubscriptions.find(rp, subscriptionId)).toBeNull();
     expect(await take()).toEqual([]);
     expect(await runSql(stores.url, 'select from event_secrets union all select from event_wants')).toEqual(
       [],
     );
-    await stores.first.transaction((tx) => tx.events.deleteAll(rp));
+    await stores.first.transaction((tx) => tx.eventSubscriptions.deleteAll(rp));
     const steps: number[] = [];
-    do steps.push(await events.forget(40, 30, Date.now()));
+    do steps.push(await store.eventLog.forget(40, 30, Date.now()));
     while ((steps.at(-1) ?? 0) > 0);
     expect(steps).toEqual([40, 40, 20, 0]);
     expect(
@@ -652,11 +656,12 @@ describe('what is done within a call does not grow with what there is', () => {
 
 it('so many replays in an hour are counted, and then how long to wait', async () => {
   const { subscriptionId } = await want(rp);
-  for (let i = 0; i < 3; i++) expect(await stores.first.events.countReplay(subscriptionId, 3)).toBeNull();
-  expect(await stores.first.events.countReplay(subscriptionId, 3)).toBeGreaterThan(3_500);
+  for (let i = 0; i < 3; i++)
+    expect(await stores.first.eventSubscriptions.countReplay(subscriptionId, 3)).toBeNull();
+  expect(await stores.first.eventSubscriptions.countReplay(subscriptionId, 3)).toBeGreaterThan(3_500);
   await runSql(
     stores.url,
     `update event_subscriptions set replays_from = replays_from - interval '61 minutes'`,
   );
-  expect(await stores.first.events.countReplay(subscriptionId, 3)).toBeNull();
+  expect(await stores.first.eventSubscriptions.countReplay(subscriptionId, 3)).toBeNull();
 });

@@ -168,12 +168,12 @@ it(`${KILLS} kills lose no event and invent none`, async () => {
   };
   const sequence = async () => {
     while (!isOver)
-      await store.events.sequence(50).catch((error: unknown) => {
+      await store.eventLog.sequence(50).catch((error: unknown) => {
         if (!(error instanceof StoreError)) throw error;
       });
   };
   const tell = async () => {
-    for (const turns = new VerifierTurns(store.events); !isOver; )
+    for (const turns = new VerifierTurns(store.revocationNotices); !isOver; )
       await turns.tellNext().catch((error: unknown) => {
         if (!(error instanceof StoreError)) throw error;
       });

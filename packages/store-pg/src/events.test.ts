@@ -57,10 +57,10 @@ const revoke = async (store = stores.first) => {
 const NONE = { newcomers: 0, others: 0 };
 const ALL: TakeBounds = { atOnce: 1_000, ofTenant: 1_000, underWay: NONE, forSeconds: 60, pushes: false };
 const takeAll = async (subscriptionId: string): Promise<readonly TakenDelivery[]> => {
-  const { events } = stores.first;
+  const store = stores.first;
   await sequenceAll(stores.url, stores.second);
-  await events.open(subscriptionId, 1_000);
-  return events.take(1_000, ALL);
+  await store.eventDeliveries.open(subscriptionId, 1_000);
+  return store.eventDeliveries.take(1_000, ALL);
 };
 
 describe('decisions are told', () => {
@@ -279,7 +279,7 @@ describe('the order', () => {
         data,
       ]);
       await commit(denyCommit(world, { principal: world.principal.did }));
-      expect(await stores.second.events.sequence(100)).toBe(0);
+      expect(await stores.second.eventLog.sequence(100)).toBe(0);
       await session.query('commit');
     });
     await sequenceAll(stores.url, stores.second);
@@ -299,7 +299,7 @@ describe('the order', () => {
         // Later than the first, and over: what was made before it is not what is made after the first look.
         await holder.query('select pg_current_xact_id()');
         await holder.query('begin; lock table event_log in access exclusive mode');
-        const moving = stores.second.events.sequence(100);
+        const moving = stores.second.eventLog.sequence(100);
         await untilWaiting(holder);
         await first.query('commit');
         await commit(denyCommit(world, { principal: world.principal.did }));
@@ -322,7 +322,7 @@ describe('the order', () => {
       };
       const writers = [write(), write(), write()];
       const sequence = (async () => {
-        while (!isOver) await stores.second.events.sequence(100);
+        while (!isOver) await stores.second.eventLog.sequence(100);
       })();
       await commit(allowCommit(world, grant));
       await revoke(stores.second);
@@ -342,7 +342,7 @@ describe('deliveries', () => {
     retrySeconds: number | null = null,
     isDelivered = true,
   ) =>
-    stores.first.events.noteOutcome(
+    stores.first.eventDeliveries.noteOutcome(
       taken as TakenDelivery,
       {
         isDelivered,
@@ -373,16 +373,16 @@ describe('deliveries', () => {
   });
 
   it('that are behind the window wait in the log, and none is missed', async () => {
-    const { events } = stores.first;
+    const store = stores.first;
     const { subscriptionId } = await want(rp);
     await commit(...Array.from({ length: 12 }, () => denyCommit(world)));
     await sequenceAll(stores.url, stores.second);
     const seen: string[] = [];
     for (let i = 0; i < 12; i++) {
-      await events.open(subscriptionId, 5);
-      const taken = await events.take(1, { ...ALL, atOnce: 10 });
+      await store.eventDeliveries.open(subscriptionId, 5);
+      const taken = await store.eventDeliveries.take(1, { ...ALL, atOnce: 10 });
       seen.push(...taken.map(({ eventId }) => eventId));
-      const [found] = await events.list(rp);
+      const [found] = await store.eventSubscriptions.list(rp);
       expect(found?.waiting).toBeLessThanOrEqual(5);
       for (const one of taken) await deliver(one);
     }
@@ -390,37 +390,38 @@ describe('deliveries', () => {
   });
 
   it('are the same when replayed, and begin where that is asked for', async () => {
-    const { events } = stores.first;
+    const store = stores.first;
     const { subscriptionId } = await want(rp);
     await commit(...Array.from({ length: 4 }, () => denyCommit(world)));
     const before = await takeAll(subscriptionId);
     for (const one of before) await deliver(one);
     const third = before[2] as TakenDelivery;
-    const position = await events.findPositionOf(subscriptionId, third.eventId);
-    await events.readAgain(subscriptionId, position ?? 0);
+    const position = await store.eventLog.findPositionOf(subscriptionId, third.eventId);
+    await store.eventSubscriptions.readAgain(subscriptionId, position ?? 0);
     expect((await takeAll(subscriptionId)).map(({ eventId }) => eventId)).toEqual(
       before.slice(2).map(({ eventId }) => eventId),
     );
   });
 
   it('of an endpoint that fails are tried one at a time, and of another as before', async () => {
-    const { events } = stores.first;
+    const store = stores.first;
     const failing = await want(rp);
     const healthy = await want(principal);
     const decisions = Array.from({ length: 3 }, () => denyCommit(world, { principal: world.principal.did }));
     await commit(...decisions);
     await sequenceAll(stores.url, stores.second);
-    for (const { subscriptionId } of [failing, healthy]) await events.open(subscriptionId, 100);
-    const [first] = (await events.take(100, { ...ALL, atOnce: 1 })).filter(
+    for (const { subscriptionId } of [failing, healthy])
+      await store.eventDeliveries.open(subscriptionId, 100);
+    const [first] = (await store.eventDeliveries.take(100, { ...ALL, atOnce: 1 })).filter(
       ({ subscriptionId }) => subscriptionId === failing.subscriptionId,
     );
     await deliver(first, 5, false);
-    const taken = await events.take(100, { ...ALL, atOnce: 3 });
+    const taken = await store.eventDeliveries.take(100, { ...ALL, atOnce: 3 });
     expect(taken.map(({ subscriptionId }) => subscriptionId)).toEqual(Array(2).fill(healthy.subscriptionId));
   });
 
   it('of many slow endpoints of one audience do not keep that of another waiting', async () => {
-    const { events } = stores.first;
+    const store = stores.first;
     const slow = await Promise.all(Array.from({ length: 40 }, () => want(rp)));
     const decisions = () =>
       Array.from({ length: 3 }, () => denyCommit(world, { principal: world.principal.did }));
@@ -428,26 +429,26 @@ describe('deliveries', () => {
     const other = await want(principal);
     await commit(...decisions());
     await sequenceAll(stores.url, stores.second);
-    for (const { subscriptionId } of [...slow, other]) await events.open(subscriptionId, 100);
+    for (const { subscriptionId } of [...slow, other]) await store.eventDeliveries.open(subscriptionId, 100);
     const bounds: TakeBounds = { ...ALL, atOnce: 4, ofTenant: 25 };
-    const taken = await events.take(256, bounds);
+    const taken = await store.eventDeliveries.take(256, bounds);
     const of = (rows: readonly TakenDelivery[]) =>
       rows.filter(({ subscriptionId }) => subscriptionId === other.subscriptionId).length;
     expect({ slow: taken.length - of(taken), other: of(taken) }).toEqual({ slow: 25, other: 3 });
     // As long as those have not answered, there are no more of them.
-    expect(await events.take(256, bounds)).toEqual([]);
+    expect(await store.eventDeliveries.take(256, bounds)).toEqual([]);
   });
 
   it('of an endpoint with some under way stand behind those of one with none', async () => {
-    const { events } = stores.first;
+    const store = stores.first;
     const busy = await want(rp);
     await commit(...Array.from({ length: 6 }, () => denyCommit(world)));
     const idle = await want(principal);
     await commit(denyCommit(world, { principal: world.principal.did }));
     await sequenceAll(stores.url, stores.second);
-    for (const { subscriptionId } of [busy, idle]) await events.open(subscriptionId, 100);
-    await events.take(1, ALL);
-    expect(await events.take(1, ALL)).toMatchObject([{ subscriptionId: idle.subscriptionId }]);
+    for (const { subscriptionId } of [busy, idle]) await store.eventDeliveries.open(subscriptionId, 100);
+    await store.eventDeliveries.take(1, ALL);
+    expect(await store.eventDeliveries.take(1, ALL)).toMatchObject([{ subscriptionId: idle.subscriptionId }]);
   });
 
   it('that fail together put their endpoint off once, and say what they met with', async () => {
@@ -464,7 +465,7 @@ describe('deliveries', () => {
       await anHourLater();
     }
     expect(await runSql(stores.url, 'select failures from event_subscriptions')).toEqual([{ failures: 1 }]);
-    expect(await stores.first.events.list(rp)).toMatchObject([{ lastProblem: 'answered 500' }]);
+    expect(await stores.first.eventSubscriptions.list(rp)).toMatchObject([{ lastProblem: 'answered 500' }]);
   });
 
   /** As if the endpoint had done all that it did so many seconds before. */
@@ -483,7 +484,7 @@ describe('deliveries', () => {
     return { subscriptionId, fail: () => deliver(taken.shift(), 5, false) };
   };
   const disableFailing = () =>
-    stores.first.events.disableFailing(10, { afterDays: 5, pushes: false, nowMs: Date.now() });
+    stores.first.eventDeliveries.disableFailing(10, { afterDays: 5, pushes: false, nowMs: Date.now() });
 
   it('are given up five days after an endpoint has begun to fail: it is disabled, and says why', async () => {
     const { subscriptionId, fail } = await attemptsOf(4);
@@ -492,7 +493,7 @@ describe('deliveries', () => {
       await secondsLater((5 * DAY) / 3);
     }
     expect(await fail()).toBe('failing');
-    const [found] = await stores.first.events.list(rp);
+    const [found] = await stores.first.eventSubscriptions.list(rp);
     expect(found).toMatchObject({ disabledBecause: 'failing' });
     expect(await takeAll(subscriptionId)).toEqual([]);
   });
@@ -504,7 +505,7 @@ describe('deliveries', () => {
     await secondsLater(30 * DAY);
     expect(await fail()).toBeNull();
     expect(await disableFailing()).toEqual([]);
-    expect(await stores.first.events.list(rp)).toMatchObject([{ disabledAtMs: null }]);
+    expect(await stores.first.eventSubscriptions.list(rp)).toMatchObject([{ disabledAtMs: null }]);
   });
 
   it('of which none is left to try disable their endpoint all the same, five days after it began to fail', async () => {
@@ -520,7 +521,7 @@ describe('deliveries', () => {
     expect(await disableFailing()).toMatchObject([
       { subscriptionId, lastProblem: 'answered 500', push: null },
     ]);
-    expect(await stores.first.events.list(rp)).toMatchObject([{ disabledBecause: 'failing' }]);
+    expect(await stores.first.eventSubscriptions.list(rp)).toMatchObject([{ disabledBecause: 'failing' }]);
     expect(await disableFailing()).toEqual([]);
   });
 
@@ -537,7 +538,7 @@ describe('deliveries', () => {
     };
     const disable = async (limit: number, pushes = true) => {
       const of = { afterDays: 5, pushes, nowMs: Date.now() };
-      return (await stores.first.events.disableFailing(limit, of)).map(
+      return (await stores.first.eventDeliveries.disableFailing(limit, of)).map(
         ({ subscriptionId }) => subscriptionId,
       );
     };
@@ -577,14 +578,14 @@ describe('deliveries', () => {
   it('are deleted with the subscriptions and events of a name that is released', async () => {
     await want(rp);
     await commit(denyCommit(world), denyCommit(world));
-    await stores.first.events.sequence(1);
-    await stores.first.transaction((tx) => tx.events.deleteAll(rp));
-    expect(await stores.first.events.list(rp)).toEqual([]);
+    await stores.first.eventLog.sequence(1);
+    await stores.first.transaction((tx) => tx.eventSubscriptions.deleteAll(rp));
+    expect(await stores.first.eventSubscriptions.list(rp)).toEqual([]);
     // Whoever has the name next cannot have it replayed.
     const { subscriptionId } = await want(rp);
-    await stores.first.events.readAgain(subscriptionId, 1);
+    await stores.first.eventSubscriptions.readAgain(subscriptionId, 1);
     expect(await takeAll(subscriptionId)).toEqual([]);
-    await stores.first.events.forget(100, 30, Date.now());
+    await stores.first.eventLog.forget(100, 30, Date.now());
     expect(await listTold(stores.url, rp)).toEqual([]);
   });
 
@@ -603,8 +604,11 @@ describe('deliveries', () => {
     await commit(denyCommit(world));
     await sequenceAll(stores.url, stores.second);
     await runSql(stores.url, `update event_log set logged_at = svc_now() - interval '31 days'`);
-    const failing = { ...stores.first.events, nextToTell: () => Promise.reject(new Error('canceled')) };
-    const store = { ...stores.first, events: failing };
+    const failing = {
+      ...stores.first.revocationNotices,
+      nextToTell: () => Promise.reject(new Error('canceled')),
+    };
+    const store = { ...stores.first, revocationNotices: failing };
     await expect(forgetEvents({ store, clock: machineClock }, new AbortController().signal)).rejects.toThrow(
       'canceled',
     );
@@ -612,12 +616,14 @@ describe('deliveries', () => {
   });
 
   it('and events are forgotten after their time', async () => {
-    const { events } = stores.first;
+    const store = stores.first;
     const { subscriptionId } = await want(rp);
     await commit(denyCommit(world));
     await takeAll(subscriptionId);
     await runSql(stores.url, `update event_log set logged_at = svc_now() - interval '31 days'`);
-    expect(await events.forget(100, 30, Date.now())).toBe(1);
-    expect(await events.listDeliveries(subscriptionId, { beforePosition: undefined, limit: 10 })).toEqual([]);
+    expect(await store.eventLog.forget(100, 30, Date.now())).toBe(1);
+    expect(
+      await store.eventDeliveries.list(subscriptionId, { beforePosition: undefined, limit: 10 }),
+    ).toEqual([]);
   });
 });

@@ -118,10 +118,10 @@ describe('what was revoked since the moment of the backup is revoked by the log,
     const span = await nameLostSpan(depsOf(), outside, fromMs);
     const { restore: stated, takenAgain } = await restore(outside, span, [lineOf(lost.id)]);
     expect(takenAgain).toMatchObject({ grants: 1 });
-    const { grants, restores } = stores.first;
+    const { grants, restores, withheldGrants } = stores.first;
     expect(await grants.find(lost.id)).toMatchObject({ revokedAtMs: expect.any(Number) });
     expect(await grants.find(other.id)).toMatchObject({ revocationRecordedAtMs: null });
-    expect((await restores.listWithheld('', 1_000)).map(({ id }) => id)).toContain(other.id);
+    expect((await withheldGrants.list('', 1_000)).map(({ id }) => id)).toContain(other.id);
     expect((await restores.list()).at(-1)).toMatchObject({
       epoch: stated.epoch,
       statement: stated.statement,

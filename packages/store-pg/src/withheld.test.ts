@@ -28,7 +28,7 @@ const withholdNew = async (count: number): Promise<string[]> => {
 const listAll = async (): Promise<string[][]> => {
   const pages: string[][] = [];
   for (let after = ''; ; after = pages.at(-1)?.at(-1) ?? '') {
-    const page: string[] = (await stores.first.restores.listWithheld(after, 2)).map(({ id }) => id);
+    const page: string[] = (await stores.first.withheldGrants.list(after, 2)).map(({ id }) => id);
     if (page.length === 0 || pages.length > 50) return pages;
     pages.push(page);
   }

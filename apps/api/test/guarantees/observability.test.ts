@@ -115,7 +115,7 @@ beforeAll(async () => {
   const { store } = deployment.process.service;
   createColdHealth(registry, store.coldDays);
   createColdStoreHealth(registry, { store, objects: { head: async () => null }, log: { warn: () => {} } });
-  createDeliveryMetrics(registry, store.events, true);
+  createDeliveryMetrics(registry, store.eventDeliveries, true);
   createPendingApprovals(registry, store.approvals);
   createFenceMetrics(registry, { unkeptForMs: () => 0 });
   const state = { fault: null, behindMs: 0, reads: { replica: 1, primary: 1 } };

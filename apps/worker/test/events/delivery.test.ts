@@ -6,10 +6,11 @@ import { createPublicKey, verify } from 'node:crypto';
 import { startEventDeliverer } from '@svc/process';
 import { encodeUlid } from '@svc/protocol';
 import {
-  type EventRepository,
+  type EventDeliveryRepository,
   type EventSubscriptionRecord,
   presentSecret,
   RETRY_SECONDS,
+  type RevocationNoticeRepository,
 } from '@svc/service';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
@@ -30,7 +31,7 @@ beforeEach(async () => {
 const root = () => secrets.current ?? '';
 const subscribe = (host: string, audience = `rp ${world.relyingParty.did}` as const) =>
   stores.first.transaction((tx) =>
-    tx.events.insert(
+    tx.eventSubscriptions.insert(
       {
         subscriptionId: `whs_${encodeUlid(Date.now(), crypto.getRandomValues(new Uint8Array(10)))}`,
         audience,
@@ -52,7 +53,7 @@ const commit = (count: number, grantId: string | null = null) =>
 /** What another transaction on the server keeps back comes with a later pass. */
 const untilTold = async () => {
   while ((await runSql(stores.url, 'select from event_outbox limit 1')).length > 0)
-    await stores.first.events.sequence(10_000);
+    await stores.first.eventLog.sequence(10_000);
 };
 /** As if all that waits, and the endpoints, had waited long enough. */
 const passTime = () =>
@@ -68,9 +69,9 @@ const headersOf = ({ headers }: Received) => ({
 });
 const idOf = ({ headers }: Received) => String(headers['webhook-id']);
 const deliveriesOf = ({ subscriptionId }: EventSubscriptionRecord) =>
-  stores.first.events.listDeliveries(subscriptionId, { beforePosition: undefined, limit: 100 });
+  stores.first.eventDeliveries.list(subscriptionId, { beforePosition: undefined, limit: 100 });
 const find = async ({ audience, subscriptionId }: EventSubscriptionRecord) =>
-  stores.first.events.find(audience, subscriptionId);
+  stores.first.eventSubscriptions.find(audience, subscriptionId);
 
 describe('what is sent', () => {
   it('is accepted by a receiver of the standardwebhooks package, and not with a byte changed, another id or an old time', async () => {
@@ -122,7 +123,7 @@ describe('what is sent', () => {
   it('is signed with both secrets after a rotation, and with the new one alone after that', async () => {
     const { received, deliver } = await startReceivers(stores.first);
     const subscription = await subscribe('a');
-    await stores.first.events.rotate(subscription.subscriptionId, root(), 24);
+    await stores.first.eventSubscriptions.rotate(subscription.subscriptionId, root(), 24);
     await commit(1);
     await untilTold();
     await deliver();
@@ -140,7 +141,7 @@ describe('what is sent', () => {
   it('is signed with the one secret whose root is left, and one line tells that the other is gone', async () => {
     const { received, deliver, logged } = await startReceivers(stores.first);
     const subscription = await subscribe('a');
-    await stores.first.events.rotate(subscription.subscriptionId, root(), 24);
+    await stores.first.eventSubscriptions.rotate(subscription.subscriptionId, root(), 24);
     await runSql(stores.url, `update event_secrets set root = 'gone' where number = 1`);
     await commit(5);
     await untilTold();
@@ -354,11 +355,14 @@ describe('a subscription whose deliveries cannot be opened', () => {
     await subscribe('healthy');
     await commit(3);
     await untilTold();
-    const open: EventRepository['open'] = (id, window) =>
+    const open: EventDeliveryRepository['open'] = (id, window) =>
       id === broken.subscriptionId
         ? Promise.reject(new Error('canceling statement'))
-        : stores.first.events.open(id, window);
-    const deliverer = startEventDeliverer({ ...deps, events: { ...stores.first.events, open } });
+        : stores.first.eventDeliveries.open(id, window);
+    const deliverer = startEventDeliverer({
+      ...deps,
+      eventDeliveries: { ...stores.first.eventDeliveries, open },
+    });
     await until(() => received.length === 3);
     await deliverer.stop();
     expect(new Set(received.map(({ host }) => host))).toEqual(new Set(['healthy.hooks.example']));
@@ -370,12 +374,15 @@ describe('a subscription whose deliveries cannot be opened', () => {
     const { subscriptionId } = await subscribe('a');
     await commit(3);
     await untilTold();
-    await stores.first.events.open(subscriptionId, 1_000);
+    await stores.first.eventDeliveries.open(subscriptionId, 1_000);
     await commit(1);
     await untilTold();
     let release = () => {};
     const open = () => new Promise<number>((resolve) => (release = () => resolve(0)));
-    const deliverer = startEventDeliverer({ ...deps, events: { ...stores.first.events, open } });
+    const deliverer = startEventDeliverer({
+      ...deps,
+      eventDeliveries: { ...stores.first.eventDeliveries, open },
+    });
     await until(() => received.length === 3);
     release();
     await deliverer.stop();
@@ -388,8 +395,7 @@ describe('a revocation whose verifiers cannot be looked up', () => {
     await subscribe('a');
     await commit(2);
     const asked: string[] = [];
-    const events: EventRepository = {
-      ...stores.first.events,
+    const revocationNotices: RevocationNoticeRepository = {
       nextToTell: async (after) =>
         after === 'did:web:a.example' ? 'did:web:b.example' : 'did:web:a.example',
       tellVerifiers: async (principal) => {
@@ -397,7 +403,7 @@ describe('a revocation whose verifiers cannot be looked up', () => {
         throw new Error('canceling statement');
       },
     };
-    const deliverer = startEventDeliverer({ ...deps, events });
+    const deliverer = startEventDeliverer({ ...deps, revocationNotices });
     while (received.length < 2 || asked.length < 2) await new Promise((resolve) => setImmediate(resolve));
     await deliverer.stop();
     expect(asked.slice(0, 2)).toEqual(['did:web:a.example', 'did:web:b.example']);

@@ -58,7 +58,7 @@ const deny = (grantId: string | null = null) =>
   denyCommit(world, { grantId: grantId as never, principal: grantId === null ? null : world.principal.did });
 const untilTold = async () => {
   while ((await runSql(stores.url, 'select from event_outbox limit 1')).length > 0)
-    await stores.first.events.sequence(10_000);
+    await stores.first.eventLog.sequence(10_000);
 };
 /** Decisions, in the log. Answers their events. */
 const tell = async (count: number, grantId: string | null = null) => {
@@ -78,7 +78,7 @@ const statusOf = async ({ streamId }: Stream) => {
   return found && { status: found.status, reason: reasonOf(found) };
 };
 const deliveriesOf = ({ streamId }: Stream) =>
-  stores.first.events.listDeliveries(streamId, { beforePosition: undefined, limit: 100 });
+  stores.first.eventDeliveries.list(streamId, { beforePosition: undefined, limit: 100 });
 
 const partOf = (set: string, part: number) =>
   JSON.parse(Buffer.from(set.split('.')[part] ?? '', 'base64url').toString()) as Record<string, unknown>;
@@ -171,14 +171,14 @@ describe('what is pushed', () => {
     const { received, deps } = await start();
     const stream = await openStream('a');
     await tell(1);
-    await stores.first.events.open(stream.streamId, 10);
+    await stores.first.eventDeliveries.open(stream.streamId, 10);
     const bounds = { atOnce: 10, ofTenant: 10, underWay: { newcomers: 0, others: 0 }, forSeconds: 60 };
-    expect(await stores.first.events.take(10, { ...bounds, pushes: false })).toEqual([]);
+    expect(await stores.first.eventDeliveries.take(10, { ...bounds, pushes: false })).toEqual([]);
     expect(await runSql(stores.url, `select from svc_take_due(10, 10, 10, interval '1 minute')`)).toEqual([]);
     expect(await runSql(stores.url, `select from svc_take_deliveries(10, 10, interval '1 minute')`)).toEqual(
       [],
     );
-    expect(await stores.first.events.take(10, { ...bounds, pushes: true })).toHaveLength(1);
+    expect(await stores.first.eventDeliveries.take(10, { ...bounds, pushes: true })).toHaveLength(1);
     expect([received, deps.pushes]).toEqual([[], true]);
   });
 });
@@ -402,7 +402,7 @@ describe('SETs of one Grant', () => {
     await tell(1, grant.id);
     await runSql(stores.url, `update event_log set type = 'decision.allow'`);
     const [id] = await tell(1, grant.id);
-    await stores.first.events.open(stream.streamId, 10);
+    await stores.first.eventDeliveries.open(stream.streamId, 10);
     await change(stream, { types: ['decision.deny'] });
     await deliver();
     expect(idsOf(received)).toEqual([id]);
@@ -436,7 +436,7 @@ describe('SETs of one Grant', () => {
     const stream = await openStream('a');
     const grant = await insertGrant(world);
     const ids = await tell(2, grant.id);
-    await stores.first.events.open(stream.streamId, 10);
+    await stores.first.eventDeliveries.open(stream.streamId, 10);
     await stores.first.transaction((tx) => tx.streams.settle(stream.streamId, ids, []));
     await deliver();
     expect(idsOf(received)).toEqual(ids);

@@ -75,7 +75,9 @@ export const startReceivers = async (store: Store, timeoutMs = 15_000): Promise<
   const note = (event: string, fields: Readonly<Record<string, unknown>>) =>
     void logged.push(`${event} ${JSON.stringify(fields)}`);
   const deps: DelivererDeps = {
-    events: store.events,
+    eventLog: store.eventLog,
+    eventDeliveries: store.eventDeliveries,
+    revocationNotices: store.revocationNotices,
     webhooks,
     secrets,
     rootMissing: new Set(),

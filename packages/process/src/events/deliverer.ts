@@ -16,8 +16,10 @@ import {
   type DeliveryDeps,
   deliver,
   disableFailing,
-  type EventRepository,
+  type EventDeliveryRepository,
+  type EventLogRepository,
   type Holds,
+  type RevocationNoticeRepository,
   type TakenDelivery,
   VerifierTurns,
   withinMs,
@@ -25,8 +27,10 @@ import {
 import { readLog } from './read-log.ts';
 import { WEBHOOK_PLACES, WEBHOOK_TIMEOUT_MS } from './transport.ts';
 
-export interface DelivererDeps extends Omit<DeliveryDeps, 'events' | 'clock'> {
-  readonly events: EventRepository;
+export interface DelivererDeps extends Omit<DeliveryDeps, 'eventDeliveries' | 'clock'> {
+  readonly eventLog: Pick<EventLogRepository, 'sequence'>;
+  readonly eventDeliveries: EventDeliveryRepository;
+  readonly revocationNotices: RevocationNoticeRepository;
   readonly clock: Pick<Clock, 'nowMs' | 'resync'>;
   readonly holds: Pick<Holds, 'list'>;
   /** Streams that are pushed too. */
@@ -156,7 +160,7 @@ export const startEventDeliverer = (deps: DelivererDeps): EventDeliverer => {
   const stopping = new AbortController();
   const { signal } = stopping;
   const sending = new Sending(deps);
-  const turns = new VerifierTurns(deps.events);
+  const turns = new VerifierTurns(deps.revocationNotices);
   const reading = new Beside(async () => {
     const { opened } = await readLog(deps, signal);
     if (opened > 0) sending.lookSoon();
@@ -193,7 +197,7 @@ export const startEventDeliverer = (deps: DelivererDeps): EventDeliverer => {
 /** Delivers what is due until nothing is, or `stop`. Rejects with `StoreError`. */
 export const deliverDue = async (deps: DelivererDeps, stop: AbortSignal): Promise<void> => {
   const sending = new Sending(deps);
-  const turns = new VerifierTurns(deps.events);
+  const turns = new VerifierTurns(deps.revocationNotices);
   while (!stop.aborted && (await maySend(deps))) {
     const read = await readLog(deps, stop);
     const told = await tellVerifiers(deps, turns, stop);
@@ -228,11 +232,11 @@ const tellVerifiers = async (
 };
 
 /** Answers how many deliveries were begun. */
-const sendDue = async ({ events, pushes }: DelivererDeps, sending: Sending): Promise<number> => {
+const sendDue = async ({ eventDeliveries, pushes }: DelivererDeps, sending: Sending): Promise<number> => {
   const { free } = sending;
   if (free === 0) return 0;
   const most = { atOnce: AT_ONCE, ofTenant: AT_ONCE };
-  const taken = await events.take(free, {
+  const taken = await eventDeliveries.take(free, {
     ...most,
     ...{ underWay: sending.byCrowd, forSeconds: LEASE_SECONDS, pushes },
   });

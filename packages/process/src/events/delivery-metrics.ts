@@ -1,5 +1,5 @@
 /** Prometheus metrics of deliveries: what became of attempts on this node, and what waits in storage, whichever node sends it. */
-import { type AttemptOutcome, type EventQueue, type EventRepository, withinMs } from '@svc/service';
+import { type AttemptOutcome, type EventDeliveryRepository, type EventQueue, withinMs } from '@svc/service';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { HEALTH_ANSWER_MS } from '../admin-service.ts';
 
@@ -13,7 +13,7 @@ const FRESH_MS = 1_000;
 
 export const createDeliveryMetrics = (
   registry: Registry,
-  events: Pick<EventRepository, 'describeQueue'>,
+  deliveries: Pick<EventDeliveryRepository, 'describeQueue'>,
   pushes: boolean,
 ): DeliveryMetrics => {
   const attempts = new Counter({
@@ -23,7 +23,7 @@ export const createDeliveryMetrics = (
     registers: [registry],
   });
   for (const outcome of OUTCOMES) attempts.labels({ outcome }).inc(0);
-  const look = lookAt(() => events.describeQueue(pushes));
+  const look = lookAt(() => deliveries.describeQueue(pushes));
   gauge(registry, 'svc_webhook_outbox_seconds', {
     help: 'Age of the oldest event that is not in the log yet; 0: there is none; -1: storage does not answer.',
     read: async () => ageSeconds((await look())?.outboxSinceMs),

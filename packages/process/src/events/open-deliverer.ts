@@ -16,7 +16,9 @@ export const openDeliverer = (
   const { store, clock, holds, identity, log, webhookSecrets } = service;
   if (webhookSecrets.current === null) return null;
   return {
-    events: store.events,
+    eventLog: store.eventLog,
+    eventDeliveries: store.eventDeliveries,
+    revocationNotices: store.revocationNotices,
     webhooks: createWebhookPort(config, identity),
     secrets: webhookSecrets,
     rootMissing: new Set(),
@@ -25,7 +27,7 @@ export const openDeliverer = (
     holds,
     log,
     pushes: config.ssf,
-    onAttempt: createDeliveryMetrics(registry, store.events, config.ssf).record,
+    onAttempt: createDeliveryMetrics(registry, store.eventDeliveries, config.ssf).record,
     onFailure: (error) => logger.warn({ err: error }, 'webhook.not_delivered'),
   };
 };

@@ -4,15 +4,21 @@ import { type ReadLogDeps, readLog } from './read-log.ts';
 
 const GO_ON = new AbortController().signal;
 
-const depsOf = (events: Partial<ReadLogDeps['events']>, behind: readonly string[]) => {
+const depsOf = (
+  {
+    sequence = async () => 0,
+    ...deliveries
+  }: Partial<ReadLogDeps['eventLog'] & ReadLogDeps['eventDeliveries']>,
+  behind: readonly string[],
+) => {
   const opened: string[] = [];
   const warned: unknown[] = [];
   const deps: ReadLogDeps = {
-    events: {
-      sequence: async () => 0,
+    eventLog: { sequence },
+    eventDeliveries: {
       takeBehind: async () => behind,
       open: async (id) => opened.push(id) - opened.length + 1,
-      ...events,
+      ...deliveries,
     },
     log: { warn: (name, fields) => warned.push([name, fields]) },
   };

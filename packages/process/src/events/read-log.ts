@@ -1,8 +1,9 @@
 /** Moves the outbox into the log, and opens deliveries for those who are behind. Any number of processes may do so at once. */
-import type { DeliveryDeps, EventRepository } from '@svc/service';
+import type { DeliveryDeps, EventDeliveryRepository, EventLogRepository } from '@svc/service';
 
 export interface ReadLogDeps {
-  readonly events: Pick<EventRepository, 'sequence' | 'takeBehind' | 'open'>;
+  readonly eventLog: Pick<EventLogRepository, 'sequence'>;
+  readonly eventDeliveries: Pick<EventDeliveryRepository, 'takeBehind' | 'open'>;
   readonly log: Pick<DeliveryDeps['log'], 'warn'>;
 }
 
@@ -33,12 +34,12 @@ export const readLog = async (deps: ReadLogDeps, stop: AbortSignal): Promise<Rea
 };
 
 /** Until all is moved, or for half a second: what is in the log is not to wait for all that comes. */
-const moveEvents = async ({ events }: ReadLogDeps, stop: AbortSignal): Promise<number> => {
+const moveEvents = async ({ eventLog }: ReadLogDeps, stop: AbortSignal): Promise<number> => {
   const endsMs = performance.now() + MOVED_FOR_MS;
   let sequenced = 0;
   for (let moved = SEQUENCED_AT_ONCE; moved >= SEQUENCED_AT_ONCE; sequenced += moved) {
     if (stop.aborted || performance.now() >= endsMs) break;
-    moved = await events.sequence(SEQUENCED_AT_ONCE);
+    moved = await eventLog.sequence(SEQUENCED_AT_ONCE);
   }
   return sequenced;
 };
@@ -49,7 +50,7 @@ const openDeliveries = async (deps: ReadLogDeps, stop: AbortSignal): Promise<Omi
   const seen = new Set<string>();
   let opened = 0;
   while (!stop.aborted && performance.now() < endsMs) {
-    const next = (await deps.events.takeBehind(OPENED_AT_ONCE)).filter((id) => !seen.has(id));
+    const next = (await deps.eventDeliveries.takeBehind(OPENED_AT_ONCE)).filter((id) => !seen.has(id));
     if (next.length === 0) return { opened, isDone: true };
     for (const subscriptionId of next) {
       seen.add(subscriptionId);
@@ -60,9 +61,9 @@ const openDeliveries = async (deps: ReadLogDeps, stop: AbortSignal): Promise<Omi
 };
 
 /** A subscription whose deliveries cannot be opened keeps those of no other. */
-const openFor = async ({ events, log }: ReadLogDeps, subscriptionId: string): Promise<number> => {
+const openFor = async ({ eventDeliveries, log }: ReadLogDeps, subscriptionId: string): Promise<number> => {
   try {
-    return await events.open(subscriptionId, WINDOW);
+    return await eventDeliveries.open(subscriptionId, WINDOW);
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'unknown';
     log.warn('webhook.not_opened', { subscription_id: subscriptionId, reason });

@@ -100,7 +100,7 @@ const endKeys = async (
 ): Promise<void> => {
   const role = kind === 'principal' ? 'principal' : 'rp';
   await tx.apiKeys.revokeAll(did, role);
-  await tx.events.deleteAll(`${role} ${did}`);
+  await tx.eventSubscriptions.deleteAll(`${role} ${did}`);
   const action = kind === 'principal' ? 'principal.verify' : 'relying_party.update';
   const details = { claim: 'transferred', from_org: fromOrgId, to_org: toOrgId };
   for (const orgId of [fromOrgId, toOrgId])

@@ -1,7 +1,7 @@
 /** One attempt to deliver one event, and what follows from its answer. */
 
 import { parseRetryAfter } from '@svc/codec';
-import type { DeliveryOutcome, EventRepository, TakenDelivery } from '../ports/events.ts';
+import type { DeliveryOutcome, EventDeliveryRepository, TakenDelivery } from '../ports/event-deliveries.ts';
 import type { Log } from '../ports/platform.ts';
 import type { WaitingEvent } from '../ports/streams.ts';
 import type { ServiceIdentity } from '../service-keys/service-identity.ts';
@@ -11,7 +11,7 @@ import { signWebhook, webhookBody } from './sign-webhook.ts';
 import type { WebhookSecrets } from './webhook-secrets.ts';
 
 export interface DeliveryDeps {
-  readonly events: Pick<EventRepository, 'noteOutcome' | 'release' | 'disableFailing'>;
+  readonly eventDeliveries: Pick<EventDeliveryRepository, 'noteOutcome' | 'release' | 'disableFailing'>;
   readonly webhooks: WebhookPort;
   readonly secrets: WebhookSecrets;
   /** Subscriptions of which it was logged that one of their secrets is of a root that is gone. */
@@ -47,21 +47,21 @@ export type AttemptOutcome = 'delivered' | 'rejected' | 'unanswered' | 'not_sign
 
 /** Rejects with `StoreError` alone: the delivery is taken again once its lease is over. */
 export const deliver = async (deps: DeliveryDeps, delivery: TakenDelivery): Promise<AttemptOutcome> => {
-  const { events, webhooks, log } = deps;
+  const { eventDeliveries, webhooks, log } = deps;
   const { push } = delivery;
   const prepared =
     push === null
       ? await sign(deps, delivery)
       : await preparePush(deps, { ...delivery, push }, delivery as WaitingEvent);
   if ('missing' in prepared) {
-    const isFirst = await events.release(delivery, AFTER_NO_SIGNATURE_SECONDS);
+    const isFirst = await eventDeliveries.release(delivery, AFTER_NO_SIGNATURE_SECONDS);
     const { subscriptionId: subscription_id } = delivery;
     if (isFirst) log.error('webhook.not_signed', { subscription_id, reason: prepared.missing });
     return 'not_signed';
   }
   const answer = await webhooks.post(delivery.url, prepared.request);
   const outcome = outcomeOf(answer, prepared, delivery.attempts, deps.clock.nowMs());
-  const disabled = await events.noteOutcome(delivery, outcome, DISABLED_AFTER_DAYS);
+  const disabled = await eventDeliveries.noteOutcome(delivery, outcome, DISABLED_AFTER_DAYS);
   if (disabled !== null) {
     log.warn('webhook.disabled', { subscription_id: delivery.subscriptionId, because: disabled });
     if (push !== null) await tellPaused(deps, { ...delivery, push }, disabled, outcome.problem);
@@ -79,9 +79,9 @@ export const disableFailing = async (
   limit: number,
   pushes: boolean,
 ): Promise<readonly (() => Promise<void>)[]> => {
-  const { events, clock, log } = deps;
+  const { eventDeliveries, clock, log } = deps;
   const of = { afterDays: DISABLED_AFTER_DAYS, pushes, nowMs: clock.nowMs() };
-  const failed = await events.disableFailing(limit, of);
+  const failed = await eventDeliveries.disableFailing(limit, of);
   for (const { subscriptionId } of failed)
     log.warn('webhook.disabled', { subscription_id: subscriptionId, because: 'failing' });
   return failed.flatMap(({ push, lastProblem, ...endpoint }) =>

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import type { Signer } from '@svc/protocol';
 import { formatTimestamp } from '@svc/protocol';
-import type { TakenDelivery } from '../ports/events.ts';
+import type { TakenDelivery } from '../ports/event-deliveries.ts';
 
 export interface SignedWebhook {
   /** JSON text. */

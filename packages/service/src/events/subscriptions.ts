@@ -7,12 +7,8 @@ import { parseEndpoint } from '../conformance/endpoint.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, internal, invalidRequest, notFound, rateLimited } from '../errors.ts';
 import { encodeCursor, type Page, parseCursor, readPage } from '../paging/page.ts';
-import type {
-  EventAudience,
-  EventDeliveryRecord,
-  EventSubscriptionRecord,
-  EventType,
-} from '../ports/events.ts';
+import type { EventDeliveryRecord } from '../ports/event-deliveries.ts';
+import type { EventAudience, EventSubscriptionRecord, EventType } from '../ports/event-subscriptions.ts';
 import type { Repositories } from '../ports/store.ts';
 import { presentSecret } from './webhook-secrets.ts';
 
@@ -52,11 +48,11 @@ export const createSubscription = (
   const createdBy = caller.keyId;
   return deps.store.transaction(async (tx) => {
     await holdLiveKey(tx, caller);
-    if ((await tx.events.countForUpdate(audience)) >= SUBSCRIPTIONS_EACH)
+    if ((await tx.eventSubscriptions.countForUpdate(audience)) >= SUBSCRIPTIONS_EACH)
       throw invalidRequest(
         `${caller.subject} has ${SUBSCRIPTIONS_EACH} subscriptions, which is the limit; delete one that is not needed.`,
       );
-    const subscription = await tx.events.insert(
+    const subscription = await tx.eventSubscriptions.insert(
       { subscriptionId, audience, url: endpoint, createdBy, ...wanted },
       rootOf(deps),
     );
@@ -82,7 +78,7 @@ export const parseSendable = (
 export const listSubscriptions = (
   { store }: Pick<ServiceDeps, 'store'>,
   caller: Subscriber,
-): Promise<readonly EventSubscriptionRecord[]> => store.events.list(audienceOf(caller));
+): Promise<readonly EventSubscriptionRecord[]> => store.eventSubscriptions.list(audienceOf(caller));
 
 /** Answers the id of the event. `RATE_LIMITED` beyond 30 in an hour, `CONFLICT` while it is disabled. */
 export const pingSubscription = (deps: ServiceDeps, caller: Subscriber, id: string): Promise<string> =>
@@ -90,7 +86,7 @@ export const pingSubscription = (deps: ServiceDeps, caller: Subscriber, id: stri
     await holdLiveKey(tx, caller);
     const { disabledAtMs } = await findOwn(tx, caller, id);
     if (disabledAtMs !== null) throw conflict('The subscription is disabled; enable it first.');
-    const ping = await tx.events.ping(id, PINGS_PER_HOUR);
+    const ping = await tx.eventSubscriptions.ping(id, PINGS_PER_HOUR);
     if ('eventId' in ping) return ping.eventId;
     throw rateLimited(
       `Too many pings: ${PINGS_PER_HOUR} in an hour for each subscription; try again in ${ping.waitSeconds} s`,
@@ -105,7 +101,7 @@ export const rotateSecret = (
   requestId: string,
 ): Promise<WithSecret & { readonly previousEndsAtMs: number }> =>
   change(deps, caller, id, 'subscription.rotate', requestId, async (tx) => {
-    await tx.events.rotate(id, rootOf(deps), OVERLAP_HOURS);
+    await tx.eventSubscriptions.rotate(id, rootOf(deps), OVERLAP_HOURS);
     const subscription = await findOwn(tx, caller, id);
     const previousEndsAtMs = subscription.secrets[1]?.endsAtMs ?? null;
     if (previousEndsAtMs === null) throw internal(`${id} has no former secret after a rotation`);
@@ -120,7 +116,7 @@ export const disableSubscription = (
   requestId: string,
 ): Promise<EventSubscriptionRecord> =>
   change(deps, caller, id, 'subscription.disable', requestId, async (tx) => {
-    const isDone = await tx.events.disable(id);
+    const isDone = await tx.eventSubscriptions.disable(id);
     return { isDone, result: await findOwn(tx, caller, id) };
   });
 
@@ -132,7 +128,7 @@ export const enableSubscription = (
   requestId: string,
 ): Promise<EventSubscriptionRecord> =>
   change(deps, caller, id, 'subscription.enable', requestId, async (tx) => {
-    const isDone = await tx.events.enable(id);
+    const isDone = await tx.eventSubscriptions.enable(id);
     return { isDone, result: await findOwn(tx, caller, id) };
   });
 
@@ -143,7 +139,7 @@ export const deleteSubscription = (
   requestId: string,
 ): Promise<boolean> =>
   change(deps, caller, id, 'subscription.delete', requestId, async (tx) => {
-    const isDone = await tx.events.delete(id);
+    const isDone = await tx.eventSubscriptions.delete(id);
     return { isDone, result: isDone };
   });
 
@@ -157,7 +153,7 @@ export const listDeliveries = async (
   await findOwn(store, caller, id);
   const before = parseCursor(cursor, isPosition);
   const beforePosition = before === undefined ? undefined : Number(before);
-  const list = (rows: number) => store.events.listDeliveries(id, { beforePosition, limit: rows });
+  const list = (rows: number) => store.eventDeliveries.list(id, { beforePosition, limit: rows });
   return readPage(limit, list, ({ position }) => encodeCursor(String(position)));
 };
 
@@ -175,18 +171,18 @@ export const replayEvents = (
     await findOwn(tx, caller, id);
     const position =
       'eventId' in from
-        ? await tx.events.findPositionOf(id, from.eventId)
-        : await tx.events.findPositionSince(from.sinceMs);
+        ? await tx.eventLog.findPositionOf(id, from.eventId)
+        : await tx.eventLog.findPositionSince(from.sinceMs);
     if (position === null && 'eventId' in from)
       throw notFound(`No event ${from.eventId} that this subscription was told of.`);
     if (position !== null) {
-      const waitSeconds = await tx.events.countReplay(id, REPLAYS_PER_HOUR);
+      const waitSeconds = await tx.eventSubscriptions.countReplay(id, REPLAYS_PER_HOUR);
       if (waitSeconds !== null)
         throw rateLimited(
           `Too many replays: ${REPLAYS_PER_HOUR} in an hour for each subscription; try again in ${waitSeconds} s`,
           waitSeconds,
         );
-      await tx.events.readAgain(id, position);
+      await tx.eventSubscriptions.readAgain(id, position);
     }
     return findOwn(tx, caller, id);
   });
@@ -194,11 +190,11 @@ export const replayEvents = (
 export const audienceOf = ({ class: kind, subject }: Subscriber): EventAudience => `${kind} ${subject}`;
 
 const findOwn = async (
-  { events }: Pick<Repositories, 'events'>,
+  { eventSubscriptions }: Pick<Repositories, 'eventSubscriptions'>,
   caller: Subscriber,
   id: string,
 ): Promise<EventSubscriptionRecord> => {
-  const found = await events.find(audienceOf(caller), id);
+  const found = await eventSubscriptions.find(audienceOf(caller), id);
   if (found === null) throw notFound(`No subscription ${id}.`);
   return found;
 };

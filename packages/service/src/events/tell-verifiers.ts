@@ -2,7 +2,7 @@
  * Relying parties that have verified a Grant hear of its revocation (protocol §15). Who they are is looked up in short
  * steps, and Principals take turns: one whose relying parties take long to find keeps those of no other.
  */
-import type { EventRepository } from '../ports/events.ts';
+import type { RevocationNoticeRepository } from '../ports/revocation-notices.ts';
 
 /** Milliseconds for one Principal at each of its turns. */
 const STEP_MS = 100;
@@ -10,7 +10,7 @@ const STEP_MS = 100;
 export class VerifierTurns {
   private whose: string | null = null;
 
-  constructor(private readonly events: Pick<EventRepository, 'nextToTell' | 'tellVerifiers'>) {}
+  constructor(private readonly notices: RevocationNoticeRepository) {}
 
   /** Whose turn it is, or was the last. */
   get principal(): string | null {
@@ -22,7 +22,7 @@ export class VerifierTurns {
    * the same.
    */
   async tellNext(): Promise<boolean> {
-    this.whose = await this.events.nextToTell(this.whose);
-    return this.whose !== null && (await this.events.tellVerifiers(this.whose, STEP_MS));
+    this.whose = await this.notices.nextToTell(this.whose);
+    return this.whose !== null && (await this.notices.tellVerifiers(this.whose, STEP_MS));
   }
 }

@@ -4,7 +4,7 @@
  * another go on as long as it is there.
  */
 import { createHash, hkdfSync } from 'node:crypto';
-import type { EventSecretRecord } from '../ports/events.ts';
+import type { EventSecretRecord } from '../ports/event-subscriptions.ts';
 
 const SECRET_BYTES = 32;
 

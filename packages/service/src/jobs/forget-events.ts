@@ -13,15 +13,15 @@ export const forgetEvents = async (
   const endsMs = performance.now() + ROUND_MS;
   const goesOn = () => !stop.aborted && performance.now() < endsMs;
   // Where nothing delivers, nothing else moves them into the log, where they grow old.
-  while (goesOn() && (await store.events.sequence(PER_STEP)) === PER_STEP);
+  while (goesOn() && (await store.eventLog.sequence(PER_STEP)) === PER_STEP);
   let removed = 0;
   while (goesOn()) {
-    const step = await store.events.forget(PER_STEP, KEPT_DAYS, clock.nowMs());
+    const step = await store.eventLog.forget(PER_STEP, KEPT_DAYS, clock.nowMs());
     removed += step;
     if (step < PER_STEP) break;
   }
   // Nor does anything else tell those who have verified what was revoked. Last: nothing that is forgotten waits for it.
-  const turns = new VerifierTurns(store.events);
+  const turns = new VerifierTurns(store.revocationNotices);
   while (goesOn() && (await turns.tellNext()));
   return { removed };
 };

@@ -17,7 +17,9 @@ import type { ConformanceRunRepository } from './conformance.ts';
 import type { ConsumptionRepository } from './consumption.ts';
 import type { DecisionRepository, ReceiptRepository } from './decisions.ts';
 import type { EntitlementPush, EntitlementRepository } from './entitlements.ts';
-import type { EventRepository } from './events.ts';
+import type { EventDeliveryRepository } from './event-deliveries.ts';
+import type { EventLogRepository } from './event-log.ts';
+import type { EventSubscriptionRepository } from './event-subscriptions.ts';
 import type { EvidenceRepository } from './evidence.ts';
 import type { LineageStore } from './fence.ts';
 import type { GrantRepository, RevocationStore } from './grants.ts';
@@ -28,6 +30,7 @@ import type { PrincipalRepository } from './principals.ts';
 import type { RelyingPartyRepository } from './relying-parties.ts';
 import type { RestoreRepository } from './restores.ts';
 import type { RetentionStore } from './retention.ts';
+import type { RevocationNoticeRepository } from './revocation-notices.ts';
 import type { SelfServeRepository } from './self-serve.ts';
 import type { ServiceKeyRepository } from './service-keys.ts';
 import type { StatusListRepository } from './status-lists.ts';
@@ -35,6 +38,7 @@ import type { StreamRepository } from './streams.ts';
 import type { Tenant } from './tenant.ts';
 import type { UsageRepository } from './usage.ts';
 import type { VerifyStore } from './verify-store.ts';
+import type { WithheldGrantRepository } from './withheld-grants.ts';
 
 /**
  * `unavailable`: nothing was sent, nothing is stored. `refused`: the server answered with an error and rolled
@@ -178,6 +182,10 @@ export interface Repositories {
   readonly selfServe: SelfServeRepository;
   readonly conformanceRuns: ConformanceRunRepository;
   readonly restores: RestoreRepository;
-  readonly events: EventRepository;
+  readonly withheldGrants: WithheldGrantRepository;
+  readonly eventSubscriptions: EventSubscriptionRepository;
+  readonly eventLog: EventLogRepository;
+  readonly eventDeliveries: EventDeliveryRepository;
+  readonly revocationNotices: RevocationNoticeRepository;
   readonly streams: StreamRepository;
 }

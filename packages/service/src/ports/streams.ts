@@ -1,5 +1,5 @@
 /** Streams of Shared Signals (protocol §17): subscriptions to events that their receivers poll, or are sent. */
-import type { DisabledBecause, EventAudience, EventType, SealedAuthorization } from './events.ts';
+import type { DisabledBecause, EventAudience, EventType } from './event-subscriptions.ts';
 
 export type StreamStatus = 'enabled' | 'paused' | 'disabled';
 
@@ -21,6 +21,13 @@ export type StreamDelivery =
       readonly url: string;
       readonly authorization: SealedAuthorization | null;
     };
+
+/** Readable with a root of that name alone. */
+export interface SealedAuthorization {
+  readonly root: string;
+  /** Base64url. */
+  readonly sealed: string;
+}
 
 export interface NewStream extends StreamWishes {
   readonly streamId: string;

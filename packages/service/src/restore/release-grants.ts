@@ -5,8 +5,8 @@
  */
 import { auditEvent, SYSTEM } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
-import type { ReleasedGrants } from '../ports/restores.ts';
 import type { Repositories } from '../ports/store.ts';
+import type { ReleasedGrants } from '../ports/withheld-grants.ts';
 
 /** For the audit log. */
 const REQUEST_ID = 'svc-admin-restore';
@@ -57,7 +57,7 @@ const releasePage = async (
   afterId: string,
   step: number,
 ) => {
-  const page = await tx.restores.releaseGrants(which, afterId, step);
+  const page = await tx.withheldGrants.release(which, afterId, step);
   for (const audited of eventsOf(which, page.released))
     await tx.audit.insert(
       auditEvent(deps, SYSTEM, { action: 'restore.release', requestId: REQUEST_ID, ...audited }),

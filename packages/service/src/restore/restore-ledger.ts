@@ -158,7 +158,7 @@ interface Settlement {
 
 const settle = ({ store }: ServiceDeps, { claimed, restore, lost, lostNames }: Settlement): Promise<void> =>
   store.transaction(
-    async ({ restores }) => {
+    async ({ restores, withheldGrants }) => {
       await restores.sealUntil(restore.quarantinedUntilMs);
       for (const checkpoint of lost) await restores.reinstate(checkpoint);
       await restores.insert(restore);
@@ -166,7 +166,7 @@ const settle = ({ store }: ServiceDeps, { claimed, restore, lost, lostNames }: S
       await restores.reserveNames(lostNames, restore.epoch);
       await restores.forgetDomains();
       await restores.extendClaims(restore.quarantinedUntilMs + CLAIM_MS);
-      await restores.withholdRest(restore.epoch);
+      await withheldGrants.withholdRest(restore.epoch);
       if (claimed !== null) await restores.adopt(claimed);
     },
     { deadlineMs: SETTLE_DEADLINE_MS },

@@ -4,7 +4,7 @@
  * of them marked, or marks the rest.
  */
 import type { ServiceDeps } from '../deps.ts';
-import type { WithheldGrant } from '../ports/restores.ts';
+import type { WithheldGrant } from '../ports/withheld-grants.ts';
 
 export interface WithholdOptions {
   /** How many Grants a step looks at. */
@@ -26,9 +26,12 @@ export const withholdGrants = async (
   let looked = 0;
   for (let after: string | null = ''; after !== null; ) {
     const afterId: string = after;
-    const page = await store.transaction(({ restores }) => restores.withholdGrants(epoch, afterId, step), {
-      deadlineMs: DEADLINE_MS,
-    });
+    const page = await store.transaction(
+      ({ withheldGrants }) => withheldGrants.withhold(epoch, afterId, step),
+      {
+        deadlineMs: DEADLINE_MS,
+      },
+    );
     looked += page.looked;
     onProgress('withheld', looked);
     after = page.looked < step ? null : page.lastId;
@@ -54,7 +57,7 @@ export const countWithheld = async (
   let [inDoubt, looked] = [0, 0];
   for (let after: string | undefined = ''; after !== undefined; ) {
     const afterId: string = after;
-    const page = await store.transaction(({ restores }) => restores.listWithheld(afterId, step), {
+    const page = await store.transaction(({ withheldGrants }) => withheldGrants.list(afterId, step), {
       deadlineMs: DEADLINE_MS,
     });
     const doubted = page.filter(isInDoubt);

@@ -5,7 +5,7 @@
  */
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 import type { WebhookSecrets } from '../events/webhook-secrets.ts';
-import type { SealedAuthorization } from '../ports/events.ts';
+import type { SealedAuthorization } from '../ports/streams.ts';
 
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;

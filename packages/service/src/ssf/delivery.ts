@@ -2,8 +2,7 @@
 import type { ServiceDeps } from '../deps.ts';
 import { internal, invalidRequest } from '../errors.ts';
 import { parseSendable } from '../events/subscriptions.ts';
-import type { SealedAuthorization } from '../ports/events.ts';
-import type { StreamDelivery } from '../ports/streams.ts';
+import type { SealedAuthorization, StreamDelivery } from '../ports/streams.ts';
 import { type PushPlace, sealAuthorization } from './authorization.ts';
 
 export const POLL = 'urn:ietf:rfc:8936';

@@ -1,6 +1,6 @@
 /** Events as Security Event Tokens (RFC 8417) in the profile of OpenID SSF 1.0 (protocol §17). */
 import { type JsonObject, type Signer, signCompactJws } from '@svc/protocol';
-import { EVENT_TYPES, type EventType } from '../ports/events.ts';
+import { EVENT_TYPES, type EventType } from '../ports/event-subscriptions.ts';
 import { STREAM_UPDATED, type StreamRecord, VERIFICATION, type WaitingEvent } from '../ports/streams.ts';
 
 export const SET_TYP = 'secevent+jwt';

@@ -12,7 +12,9 @@ import { conformanceRunRepository } from './conformance-runs.ts';
 import { consumptionRepository } from './consumption.ts';
 import { decisionRepository } from './decisions.ts';
 import { entitlementRepository } from './entitlements.ts';
-import { eventRepository } from './events.ts';
+import { eventDeliveryRepository } from './event-deliveries.ts';
+import { eventLogRepository } from './event-log.ts';
+import { eventSubscriptionRepository } from './event-subscriptions.ts';
 import { evidenceRepository } from './evidence.ts';
 import { grantRepository } from './grants.ts';
 import { orgRepository } from './orgs.ts';
@@ -22,11 +24,13 @@ import { principalRepository } from './principals.ts';
 import { receiptRepository } from './receipts.ts';
 import { relyingPartyRepository } from './relying-parties.ts';
 import { restoreRepository } from './restores.ts';
+import { revocationNoticeRepository } from './revocation-notices.ts';
 import { selfServeRepository } from './self-serve.ts';
 import { serviceKeyRepository } from './service-keys.ts';
 import { statusListRepository } from './status-lists.ts';
 import { streamRepository } from './streams.ts';
 import { usageRepository } from './usage.ts';
+import { withheldGrantRepository } from './withheld-grants.ts';
 
 type Make<R> = (database: Database, ledger: Database, cold: ColdReader) => R;
 
@@ -55,7 +59,11 @@ const MAKERS: { readonly [Name in keyof Repositories]: Make<Repositories[Name]> 
   selfServe: selfServeRepository,
   conformanceRuns: conformanceRunRepository,
   restores: restoreRepository,
-  events: eventRepository,
+  withheldGrants: withheldGrantRepository,
+  eventSubscriptions: eventSubscriptionRepository,
+  eventLog: eventLogRepository,
+  eventDeliveries: eventDeliveryRepository,
+  revocationNotices: revocationNoticeRepository,
   streams: streamRepository,
 };
 

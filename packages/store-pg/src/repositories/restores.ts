@@ -1,15 +1,7 @@
 /** Restores of this database to an earlier state (protocol §10). */
 import type { GrantId } from '@svc/protocol';
-import type {
-  FenceHead,
-  GrantPage,
-  ReleasedGrants,
-  RestoreRecord,
-  RestoreRepository,
-  WithheldGrant,
-} from '@svc/service';
+import type { FenceHead, RestoreRecord, RestoreRepository } from '@svc/service';
 import type { Database } from '../database.ts';
-import type { Statement } from '../statement.ts';
 import { checkpointValues } from './checkpoints.ts';
 
 const columns = `epoch, lost_from as "lostFromMs", lost_until as "lostUntilMs",
@@ -31,38 +23,6 @@ const reinstateSql = `
   insert into checkpoints (day, tree_size, root, previous_day, previous_root, first_receipt_id, last_receipt_id,
     kid, jws, hash, content_root)
   values ($1::date, $2, $3, case when $4::text is not null then $1::date - 1 end, $4, $5, $6, $7, $8, $9, $10)`;
-
-const listWithheldSql = `
-  select id, principal, not exists (select from allowed_grants a where a.grant_id = grants.id) as "isUnbound",
-    array(select b.key from consumption_balances b where b.grant_id = grants.id order by b.key) as budgets
-  from grants where withheld_by is not null and revocation_recorded_at is null and id > $1 order by id limit $2`;
-
-const isToWithhold = 'revocation_recorded_at is null and withheld_by is distinct from $1';
-
-// Found by their ids: right after a restore the statistics do not know how many are withheld.
-const inPage = 'id = any (array(select id from page))';
-
-const withholdSql = `
-  with page as (select id from grants where id > $2 order by id limit $3),
-    withheld as (update grants set withheld_by = $1 where ${inPage} and ${isToWithhold})
-  select count(*) as looked, max(id) as "lastId" from page`;
-
-// Locked by ascending ids, as revocations lock them.
-const releaseSql = (isMeant: string): string => `
-  with page as (
-      select id from grants where ${isMeant} and id > $1 order by id limit $2 for no key update
-    ),
-    released as (
-      update grants set withheld_by = null where ${inPage} and withheld_by is not null returning id
-    )
-  select count(*) as looked, max(id) as "lastId", array(select id from released order by id) as released from page`;
-
-const releaseStatement = (which: ReleasedGrants, ...page: [afterId: string, limit: number]): Statement => {
-  if ('grantIds' in which)
-    return { text: releaseSql('id = any ($3::text[])'), values: [...page, which.grantIds] };
-  if ('principal' in which) return { text: releaseSql('principal = $3'), values: [...page, which.principal] };
-  return { text: releaseSql('withheld_by is not null'), values: page };
-};
 
 export function restoreRepository(database: Database): RestoreRepository {
   const write = async (text: string, values: readonly unknown[]): Promise<void> => {
@@ -188,19 +148,6 @@ export function restoreRepository(database: Database): RestoreRepository {
           [untilMs],
         );
     },
-    async withholdGrants(epoch, afterId, limit) {
-      const [page] = await database.write<GrantPage>({ text: withholdSql, values: [epoch, afterId, limit] });
-      return page ?? NO_GRANT;
-    },
-    withholdRest: (epoch) => write(`update grants set withheld_by = $1 where ${isToWithhold}`, [epoch]),
-    listWithheld: (afterId, limit) =>
-      database.read<WithheldGrant>({ text: listWithheldSql, values: [afterId, limit] }),
-    async releaseGrants(which, afterId, limit) {
-      const statement = releaseStatement(which, afterId, limit);
-      const [page] = await database.write<GrantPage & { released: string[] }>(statement);
-      return page ?? { ...NO_GRANT, released: [] };
-    },
   };
 }
 
-const NO_GRANT: GrantPage = { looked: 0, lastId: null };

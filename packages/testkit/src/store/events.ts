@@ -18,7 +18,7 @@ export const insertSubscription = (
   budgetLowPercent = 20,
 ): Promise<EventSubscriptionRecord> =>
   store.transaction((tx) =>
-    tx.events.insert(
+    tx.eventSubscriptions.insert(
       {
         subscriptionId: `whs_${encodeUlid(Date.now(), randomBytes(10))}`,
         audience,
@@ -58,24 +58,24 @@ export const listTold = async (url: string, audience: string): Promise<Told[]> =
  * Until all is in the log, and all who have verified what is revoked are told: a transaction that is under way anywhere
  * on the server may still keep it back.
  */
-export const sequenceAll = async (url: string, { events }: Store): Promise<void> => {
-  const turns = new VerifierTurns(events);
+export const sequenceAll = async (url: string, store: Store): Promise<void> => {
+  const turns = new VerifierTurns(store.revocationNotices);
   const left = `select from (
       select audience from event_outbox
       union all select audience from event_log where audience like 'verifiers did:%') as e limit 1`;
   while ((await runSql(url, left)).length > 0) {
-    await events.sequence(10_000);
+    await store.eventLog.sequence(10_000);
     await turns.tellNext();
   }
 };
 
 /** Opens deliveries of all who are behind, until each has been asked once. */
-export const openBehind = async ({ events }: Store, window = 1_000): Promise<void> => {
+export const openBehind = async ({ eventDeliveries }: Store, window = 1_000): Promise<void> => {
   const asked = new Set<string>();
   for (;;) {
-    const next = (await events.takeBehind(1_000)).filter((id) => !asked.has(id));
+    const next = (await eventDeliveries.takeBehind(1_000)).filter((id) => !asked.has(id));
     if (next.length === 0) return;
-    for (const id of next) await events.open(id, window);
+    for (const id of next) await eventDeliveries.open(id, window);
     for (const id of next) asked.add(id);
   }
 };

@@ -157,8 +157,8 @@ describe('a poll', () => {
       [stream_id],
     );
     expect(rows).toEqual([{ state: 'waiting', attempts: 0, taken_at: null, failing_since: null }]);
-    const { events } = world.deployment.process.service.store;
-    expect(await events.describeQueue(true)).toMatchObject({
+    const store = world.deployment.process.service.store;
+    expect(await store.eventDeliveries.describeQueue(true)).toMatchObject({
       dueSinceMs: null,
       active: 0,
       failing: 0,

@@ -1,0 +1,123 @@
+/** Deliveries of events (0010-events, 0023-pushed-streams, 0034-fair-shares, 0036-disabled-in-steps, 0050-who-is-behind). */
+import type {
+  DisabledBecause,
+  EventDeliveryRecord,
+  EventDeliveryRepository,
+  EventQueue,
+  FailedEndpoint,
+  TakenDelivery,
+} from '@svc/service';
+import { type Database, writeValue } from '../database.ts';
+import { isOfClaimSql } from './claims.ts';
+import { secretsOf } from './event-secrets.ts';
+
+const deliveryColumns = `position, event_id as "eventId", type, state, attempts,
+  svc_ms(last_attempt_at) as "lastAttemptAtMs", last_status as "lastStatus", last_problem as "lastProblem",
+  case when state = 'waiting' then svc_ms(next_attempt_at) end as "nextAttemptAtMs"`;
+
+/** Of `t`, a subscription, and `e`, the stream that it may be. */
+const push = `case when t.method = 'push' then json_build_object('audience', t.audience, 'isOfClaim', ${isOfClaimSql('t.audience')},
+      'authorization', case when e.authorization_root is not null
+        then json_build_object('root', e.authorization_root, 'sealed', e.authorization_sealed) end) end as push`;
+
+const takeSql = `
+  select t.subscription_id as "subscriptionId", t.position, t.url, t.event_id as "eventId", t.type,
+    svc_ms(t.occurred_at) as "occurredAtMs", t.data, t.attempts, ${secretsOf('t.subscription_id')} as secrets,
+    t.is_newcomer as "isNewcomer", ${push}
+  from svc_take_in_turn($1, $2, $3, $4, $5, $6, $7, make_interval(secs => $8)) t left join event_streams e using (subscription_id)
+  order by t.position`;
+
+const disableFailingSql = `
+  select t.subscription_id as "subscriptionId", t.url, t.last_problem as "lastProblem", ${push}
+  from svc_disable_failing($1, $2, make_interval(days => $3), $4) t left join event_streams e using (subscription_id)`;
+
+/** How what is sent is sent; streams that are pushed or not. */
+const methodsOf = (pushes: boolean) => (pushes ? ['webhook', 'push'] : ['webhook']);
+
+const putOffSql = `
+  update event_subscriptions set not_before = greatest(not_before, svc_now() + make_interval(secs => $2))
+  where subscription_id = $1 and failing_since is not null`;
+
+const releaseSql = `
+  with released as (
+    update event_deliveries set taken_until = null
+    where subscription_id = $1 and position = $2 and state = 'waiting'
+  )
+  update event_subscriptions set not_before = svc_now() + make_interval(secs => $3)
+  where subscription_id = $1 and not_before <= svc_now()
+  returning 1`;
+
+/** Of each endpoint the delivery that has been due the longest: a probe each. */
+const queueSql = `
+  select (select svc_ms(occurred_at) from event_outbox order by seq limit 1) as "outboxSinceMs",
+    (select svc_ms(min(f.due_at)) from event_subscriptions s, lateral (
+        select d.next_attempt_at as due_at from event_deliveries d
+        where d.subscription_id = s.subscription_id and d.state = 'waiting' and d.is_next
+          and d.next_attempt_at <= svc_now() and d.taken_until is null
+        order by d.next_attempt_at limit 1) f
+      where s.disabled_at is null and s.failing_since is null and s.method = any ($1)) as "dueSinceMs",
+    (select count(*)::integer from (select from event_deliveries where state = 'waiting' limit 100000) w) as waiting,
+    count(*) filter (where disabled_at is null and failing_since is null)::integer as active,
+    count(*) filter (where disabled_at is null and failing_since is not null)::integer as failing,
+    count(*) filter (where disabled_at is not null and audience != 'rp deleted')::integer as disabled
+  from event_subscriptions where method = any ($1)`;
+
+export function eventDeliveryRepository(database: Database): EventDeliveryRepository {
+  return {
+    list: (subscriptionId, { beforePosition, limit }) =>
+      database.read<EventDeliveryRecord>({
+        text: `select ${deliveryColumns} from event_deliveries
+          where subscription_id = $1 and ($2::bigint is null or position < $2) order by position desc limit $3`,
+        values: [subscriptionId, beforePosition ?? null, limit],
+      }),
+    async takeBehind(ofEachLine) {
+      const rows = await database.write<{ id: string }>({
+        text: 'select id from svc_take_behind($1) as id',
+        values: [ofEachLine],
+      });
+      return rows.map(({ id }) => id);
+    },
+    async open(subscriptionId, window) {
+      return (
+        (await writeValue<number>(database, 'select svc_open_deliveries($1, $2) as value', [
+          subscriptionId,
+          window,
+        ])) ?? 0
+      );
+    },
+    take: (limit, { atOnce, ofTenant, underWay: { newcomers, others }, forSeconds, pushes }) => {
+      const places = limit + newcomers + others;
+      return database.write<TakenDelivery>({
+        text: takeSql,
+        values: [methodsOf(pushes), limit, places, newcomers, others, atOnce, ofTenant, forSeconds],
+      });
+    },
+    async noteOutcome({ subscriptionId, position, url, push }, outcome, disableAfterDays) {
+      const { isDelivered, isGone, status, problem, retrySeconds, endpointWaitSeconds } = outcome;
+      const of = push === null ? 'svc_note_delivery(' : 'svc_note_push($9, ';
+      const text = `select ${of}$1, $2, $3, $4, $5, $6, $7, make_interval(days => $8)) as value`;
+      const because = await writeValue<DisabledBecause | null>(database, text, [
+        ...[subscriptionId, position, isDelivered, isGone, status, problem, retrySeconds, disableAfterDays],
+        ...(push === null ? [] : [url]),
+      ]);
+      if (endpointWaitSeconds > 0)
+        await database.write({ text: putOffSql, values: [subscriptionId, endpointWaitSeconds] });
+      return because ?? null;
+    },
+    async release({ subscriptionId, position }, inSeconds) {
+      return (
+        (await database.write({ text: releaseSql, values: [subscriptionId, position, inSeconds] })).length > 0
+      );
+    },
+    disableFailing: (limit, { afterDays, pushes, nowMs }) =>
+      database.write<FailedEndpoint>({
+        text: disableFailingSql,
+        values: [methodsOf(pushes), limit, afterDays, nowMs],
+      }),
+    async describeQueue(pushes) {
+      const [queue] = await database.read<EventQueue>({ text: queueSql, values: [methodsOf(pushes)] });
+      if (queue === undefined) throw new Error('nothing is known of the queue');
+      return queue;
+    },
+  };
+}
