@@ -6,7 +6,7 @@ import { holdLiveKey, holdOwner } from '../access/live-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal, invalidRequest, notFound } from '../errors.ts';
-import { logRevocation } from '../lib/revocation-log.ts';
+import { logRevocation } from '../fence/revocation-log.ts';
 import type { ApiKeyRecord, ApiKeyRole } from '../ports/api-keys.ts';
 import type { Repositories } from '../ports/store.ts';
 import { type IssuedApiKey, issueApiKey } from './api-key.ts';

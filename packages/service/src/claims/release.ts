@@ -9,7 +9,7 @@ import { turnOfRelyingParty } from '../access/tenant.ts';
 import { auditEvent, SYSTEM, type SystemActor } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, notFound } from '../errors.ts';
-import { logHandOver } from '../lib/revocation-log.ts';
+import { logHandOver } from '../fence/revocation-log.ts';
 import type { ClaimKind } from '../ports/claims.ts';
 import type { PrincipalRecord } from '../ports/principals.ts';
 import type { RelyingPartyRecord } from '../ports/relying-parties.ts';

@@ -2,7 +2,7 @@
 import type { OrgId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import { invalidRequest, notFound } from '../errors.ts';
-import { logEntitlement } from '../lib/revocation-log.ts';
+import { logEntitlement } from '../fence/revocation-log.ts';
 import type { EntitlementPush, EntitlementRecord } from '../ports/entitlements.ts';
 import { type Standing, standingOf } from './entitlement-standing.ts';
 

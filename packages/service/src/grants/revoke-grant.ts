@@ -19,11 +19,11 @@ import type { Caller } from '../access/caller.ts';
 import { auditEvent, type SystemActor } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal, notFound, ServiceError } from '../errors.ts';
-import { notYetVisible } from '../lib/barrier.ts';
+import { logRevocation } from '../fence/revocation-log.ts';
 import { Batcher } from '../lib/batcher.ts';
-import { logRevocation } from '../lib/revocation-log.ts';
 import type { Revocable, RevocableGrant, SignedRevocations } from '../ports/grants.ts';
 import { StoreError } from '../ports/store.ts';
+import { notYetVisible } from './barrier.ts';
 import { publishRevoked } from './publish-revoked.ts';
 import { notSigned, STATUS_LIST_CONTENT_TYPE, signRevoked } from './status-list.ts';
 

@@ -6,7 +6,7 @@
 import { SYSTEM } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { ServiceError } from '../errors.ts';
-import { passBarrier } from '../lib/barrier.ts';
+import { passBarrier } from '../grants/barrier.ts';
 import type { PrincipalRecord, VerificationDueRule } from '../ports/principals.ts';
 import { StoreError } from '../ports/store.ts';
 import { REVERIFIED_EVERY_HOURS } from '../principals/verification.ts';

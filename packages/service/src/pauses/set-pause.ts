@@ -10,8 +10,8 @@ import { turnOfRelyingParty } from '../access/tenant.ts';
 import { actorOf, auditEvent, SYSTEM, type SystemActor } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { notFound } from '../errors.ts';
-import { awaitCommits, passBarrier } from '../lib/barrier.ts';
-import { logPause } from '../lib/revocation-log.ts';
+import { logPause } from '../fence/revocation-log.ts';
+import { awaitCommits, passBarrier } from '../grants/barrier.ts';
 import type { PauseRecord, PauseTarget } from '../ports/pauses.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
 

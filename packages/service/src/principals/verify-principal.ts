@@ -17,7 +17,7 @@ import { auditEvent, type SystemActor } from '../audit/audit-event.ts';
 import { assertDated } from '../clock/assert-dated.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal, notFound, serviceUnavailable } from '../errors.ts';
-import { passBarrier } from '../lib/barrier.ts';
+import { passBarrier } from '../grants/barrier.ts';
 import type { DidResolution, DomainProof } from '../ports/hosted-principals.ts';
 import type { PrincipalRecord, VerificationState } from '../ports/principals.ts';
 import type { Repositories } from '../ports/store.ts';

@@ -1,5 +1,5 @@
 /**
- * What was taken away or handed over as the log of the API tells it (lib/revocation-log.ts writes the lines), for what nothing
+ * What was taken away or handed over as the log of the API tells it (fence/revocation-log.ts writes the lines), for what nothing
  * else names: that of the last second before a loss, and all of it where the fence was lost too.
  */
 import { isJsonObject, type JsonObject } from '@svc/protocol';

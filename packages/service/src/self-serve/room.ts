@@ -6,8 +6,8 @@
 import type { OrgId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import { forbidden, rateLimited } from '../errors.ts';
-import { secondsUntilTomorrow } from '../lib/until-tomorrow.ts';
 import type { Tenant } from '../ports/tenant.ts';
+import { secondsUntilTomorrow } from './until-tomorrow.ts';
 
 type Deps = Pick<ServiceDeps, 'store' | 'entitlements' | 'maxChangesWithoutPlan'>;
 

@@ -8,7 +8,6 @@ import { issueApiKey } from '../api-keys/api-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, rateLimited, ServiceError } from '../errors.ts';
-import { secondsUntilTomorrow } from '../lib/until-tomorrow.ts';
 import type { OrgRecord } from '../ports/orgs.ts';
 import type { RelyingPartyRecord } from '../ports/relying-parties.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
@@ -16,6 +15,7 @@ import { managedRelyingPartyDid } from '../principals/domain.ts';
 import { requireOpenSlug } from '../principals/reserved-slugs.ts';
 import { PLAY_WINDOW_SECONDS, type Sandbox } from '../sandbox/sandbox.ts';
 import { issueStarterIn, type Starter } from './starter.ts';
+import { secondsUntilTomorrow } from './until-tomorrow.ts';
 
 export interface SignUpRequest {
   readonly slug: string;

@@ -10,8 +10,8 @@ import { type AuditAction, auditEvent, type SystemActor } from '../audit/audit-e
 import { assertDated } from '../clock/assert-dated.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { forbidden, internal, notFound } from '../errors.ts';
-import { passBarrier } from '../lib/barrier.ts';
-import { logCompromisedKey, logRetiredKey } from '../lib/revocation-log.ts';
+import { logCompromisedKey, logRetiredKey } from '../fence/revocation-log.ts';
+import { passBarrier } from '../grants/barrier.ts';
 import type { KeyState, PrincipalKeyRecord, PrincipalRecord } from '../ports/principals.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
 import { buildManagedDidDocument } from '../principals/did-document.ts';
