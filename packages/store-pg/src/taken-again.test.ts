@@ -18,6 +18,7 @@ import {
   retireKey,
   type ServiceDeps,
   SYSTEM,
+  setPause,
 } from '@svc/service';
 import {
   buildStatusListCredential,
@@ -30,7 +31,7 @@ import { tamper } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
 import { PATIENT, withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
-import { createWorld, hashOf, type World } from '@svc/testkit/store/world';
+import { createWorld, hashOf, insertGrant, insertOrg, type World } from '@svc/testkit/store/world';
 import { buildCheckpoint, signCheckpoint } from '@svc/transparency';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createStore } from './create-store.ts';
@@ -288,6 +289,37 @@ describe('a key of a hosted Principal that was first seen in the lost span, and 
     const byLog = await restore(depsOf(), await loseHead({}), { log: [line] });
     expect(byLog.takenAgain.unknownKeys).toEqual([kidOfWorld()]);
   });
+});
+
+it('an Agent, an entitlement, a pause, an API key and a key of the service are ended again by what SQL has kept of each', async () => {
+  const store = stores.first;
+  const [principal, orgId] = [world.principal.did, await insertOrg(store)];
+  const { agent } = await insertGrant(world);
+  await store.agents.insert(principal, agent);
+  await disableAgent(depsOf(), { caller: SYSTEM, principal, agent, requestId: 'r' });
+  const push = { productionUntilMs: null, checkCap: null, capSinceMs: null, asOfMs: Date.now() } as const;
+  await store.putEntitlement(orgId, { ...push, production: 'blocked', reason: 'canceled' });
+  const target = { scope: 'principal', owner: principal, subject: principal } as const;
+  const order = { caller: SYSTEM, target, reason: 'lost', requestId: 'r' } as const;
+  await setPause(depsOf(), { ...order, isPaused: true });
+  await store.restores.revokeApiKey(world.keyId);
+  const kid = `${DID}#status-${world.keyId}`;
+  await store.serviceKeys.remember(kid, 'z6MkpTHR8VNsBxYAAWHut2Geadd9jSwuBV8xRoAnwWsdvktH');
+  await store.serviceKeys.end(kid, 'compromised');
+  const notes = await store.lineage.listNotes({ revoked: 0, others: 0 }, 0, 1_000);
+  const revoked = notes
+    .filter(({ name }) => [principal, agent, orgId, world.keyId, kid].some((one) => name.includes(one)))
+    .map(({ name, text }) => ({ name, kept: JSON.parse(text ?? 'null') }));
+  await tamper(
+    stores.url,
+    `update agents set disabled_at = null; delete from entitlements; delete from pauses;
+     update api_keys set revoked_at = null; delete from service_key_ends`,
+  );
+  const { takenAgain } = await restore(depsOf(), await loseHead({ revoked }));
+  const once = { agents: 1, entitlements: 1, pauses: 1, apiKeys: 1 };
+  expect(takenAgain).toMatchObject({ ...once, serviceKeys: [kid] });
+  expect(await store.entitlements.find(orgId)).toMatchObject({ production: 'blocked', reason: 'canceled' });
+  expect(await store.pauses.find(target)).toMatchObject({ isPaused: true, reason: 'lost' });
 });
 
 describe('Grants whose list nothing signs when they are revoked', () => {

@@ -2,12 +2,13 @@
  * One line in the log for each thing that takes authority away or hands it over. Written after authorisation and before
  * commit: an extra line only repeats a wish, a missing one would let a restore undo it. `svc-admin restore --log` reads them.
  */
-import type { DidKey, DidWeb, GrantId, OrgId } from '@svc/protocol';
+import type { DidKey, DidWeb, GrantId, JsonObject, OrgId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import type { ClaimKind } from '../ports/claims.ts';
 import type { EntitlementPush } from '../ports/entitlements.ts';
 import type { PauseRecord } from '../ports/pauses.ts';
 import type { PrincipalKeyRecord } from '../ports/principals.ts';
+import { keptOf, type LoggedRecord, nameOf } from './records.ts';
 
 type Revoked =
   | { readonly principal: DidWeb; readonly grant_ids: readonly GrantId[] }
@@ -19,8 +20,10 @@ type Revoked =
 /** Named and told as it is kept beside the fence. */
 interface Ended {
   readonly ended: string;
-  readonly kept: Readonly<Record<string, string | number | boolean | null>>;
+  readonly kept: JsonObject;
 }
+
+const endOf = (record: LoggedRecord): Ended => ({ ended: nameOf(record), kept: keptOf(record) });
 
 /** What became of a DID that was registered at `since_ms`. */
 interface HandedOver {
@@ -55,17 +58,14 @@ interface Registered {
 }
 
 export const logDisabledAgent = (deps: Deps, { did, createdAtMs }: Registered, agent: DidKey): void =>
-  logRevocation(deps, {
-    ended: `agent:${did} ${agent}`,
-    kept: { principal: did, since_ms: createdAtMs, agent },
-  });
+  logRevocation(deps, endOf({ kind: 'agent', principal: did, sinceMs: createdAtMs, agent }));
 
-type EndedKey = Pick<PrincipalKeyRecord, 'kid' | 'publicKeyMultibase'>;
+type Key = Pick<PrincipalKeyRecord, 'kid' | 'publicKeyMultibase'>;
 
-export const logRetiredKey = (deps: Deps, principal: Registered, key: EndedKey): void =>
+export const logRetiredKey = (deps: Deps, principal: Registered, key: Key): void =>
   logRevocation(deps, endOfKey(principal, key, 'retired'));
 
-export const logCompromisedKey = (deps: Deps, principal: Registered, key: EndedKey): void =>
+export const logCompromisedKey = (deps: Deps, principal: Registered, key: Key): void =>
   logRevocation(deps, {
     ...{ principal: principal.did, kid: key.kid },
     ...endOfKey(principal, key, 'compromised'),
@@ -74,39 +74,16 @@ export const logCompromisedKey = (deps: Deps, principal: Registered, key: EndedK
 /** With the key itself: a database that was set back may have never seen it. */
 const endOfKey = (
   { did, createdAtMs }: Registered,
-  { kid, publicKeyMultibase }: EndedKey,
+  { kid, publicKeyMultibase }: Key,
   state: 'retired' | 'compromised',
-): Ended => ({
-  ended: `key:${kid}`,
-  kept: { principal: did, since_ms: createdAtMs, state, public_key_multibase: publicKeyMultibase },
-});
+): Ended => endOf({ kind: 'key', kid, principal: did, sinceMs: createdAtMs, state, publicKeyMultibase });
 
 export const logEntitlement = (deps: Deps, orgId: OrgId, push: EntitlementPush): void =>
-  logRevocation(deps, {
-    ended: `entitlement:${orgId}`,
-    kept: {
-      production: push.production,
-      production_until_ms: push.productionUntilMs,
-      check_cap: push.checkCap,
-      cap_since_ms: push.capSinceMs,
-      reason: push.reason,
-      as_of_ms: push.asOfMs,
-    },
-  });
+  logRevocation(deps, endOf({ kind: 'entitlement', orgId, push }));
 
 /** Also its end: of the changes of one subject the latest counts. */
-export const logPause = (
-  deps: Deps,
-  { scope, owner, subject, isPaused, reason, changedAtMs }: PauseRecord,
-  sinceMs: number,
-): void =>
-  logRevocation(deps, {
-    ended: `pause:${scope} ${owner} ${subject}`,
-    kept: {
-      ...{ scope, owner, subject, is_paused: isPaused, reason },
-      ...{ changed_at_ms: changedAtMs, since_ms: sinceMs },
-    },
-  });
+export const logPause = (deps: Deps, pause: PauseRecord, sinceMs: number): void =>
+  logRevocation(deps, endOf({ kind: 'pause', ...pause, sinceMs }));
 
 export const logHandOver = (
   deps: Pick<ServiceDeps, 'log' | 'clock'>,

@@ -3,13 +3,14 @@
  * concerns, in the transaction that records it: whatever was evaluated before is evaluated again, on every node. The
  * second waits for the decisions under way. Nothing is signed, and nobody outside is asked.
  */
-import type { DidWeb, JsonObject } from '@svc/protocol';
+import type { DidWeb } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import { assertStillOf, holdLiveKey } from '../access/live-key.ts';
 import { turnOfRelyingParty } from '../access/tenant.ts';
 import { actorOf, auditEvent, SYSTEM, type SystemActor } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { notFound } from '../errors.ts';
+import type { ChangedPause } from '../fence/records.ts';
 import { logPause } from '../fence/revocation-log.ts';
 import { awaitCommits, passBarrier } from '../grants/barrier.ts';
 import type { PauseRecord, PauseTarget } from '../ports/pauses.ts';
@@ -150,25 +151,21 @@ const RESTORE = 'svc-admin-restore';
  * The latest change that was kept beside the fence or logged, whether it paused or resumed, where it is later than what
  * a restored database has. Of an owner that is registered here as it was then.
  */
-export const pauseAgain = async (deps: ServiceDeps, kept: JsonObject): Promise<boolean> => {
-  if (!(await isToPauseAgain(deps, kept))) return false;
-  const reason = typeof kept.reason === 'string' ? kept.reason : null;
-  const isPaused = kept.is_paused === true;
-  await setPause(deps, { caller: SYSTEM, target: targetOf(kept), isPaused, reason, requestId: RESTORE });
+export const pauseAgain = async (deps: ServiceDeps, change: ChangedPause): Promise<boolean> => {
+  if (!(await isToPauseAgain(deps, change))) return false;
+  const { scope, owner, subject, isPaused, reason } = change;
+  const target = { scope, owner, subject };
+  await setPause(deps, { caller: SYSTEM, target, isPaused, reason, requestId: RESTORE });
   return true;
 };
 
 /** Whether `pauseAgain` has something to do. Changes nothing. */
-export const isToPauseAgain = async ({ store }: ServiceDeps, kept: JsonObject): Promise<boolean> => {
-  if (typeof kept.is_paused !== 'boolean') return false;
-  const target = targetOf(kept);
-  if ((await store.pauses.findOwnerSince(target)) !== kept.since_ms) return false;
-  const here = await store.pauses.find(target);
-  return (here?.isPaused ?? false) !== kept.is_paused && isLaterThan(here, kept);
+export const isToPauseAgain = async ({ store }: ServiceDeps, change: ChangedPause): Promise<boolean> => {
+  if ((await store.pauses.findOwnerSince(change)) !== change.sinceMs) return false;
+  const here = await store.pauses.find(change);
+  return (here?.isPaused ?? false) !== change.isPaused && isLaterThan(here, change);
 };
 
-const targetOf = ({ scope, owner, subject }: JsonObject) => ({ scope, owner, subject }) as PauseTarget;
-
 /** Without a date only a pause is. */
-const isLaterThan = (here: PauseRecord | null, { is_paused, changed_at_ms: atMs }: JsonObject): boolean =>
-  typeof atMs === 'number' ? here === null || here.changedAtMs < atMs : is_paused === true;
+const isLaterThan = (here: PauseRecord | null, { isPaused, changedAtMs }: ChangedPause): boolean =>
+  changedAtMs === null ? isPaused : here === null || here.changedAtMs < changedAtMs;

@@ -2,18 +2,18 @@
  * The log held against a database that lacks nothing of what the fence names, or has none: what the log says was taken away
  * must be so here. Where both were set back together nothing else shows it.
  */
-import type { ApiKeyId } from '@svc/protocol';
 import { isReleasable } from '../claims/release.ts';
 import type { ServiceDeps } from '../deps.ts';
+import { nameOf, nameOfKey, parseRecords, type RevokedRecord } from '../fence/records.ts';
 import {
+  apiKeysOf,
   compromisedWithoutMore,
   type EndedAgain,
   endAgain,
+  isOpen,
   isToCompromise,
-  isToEndAgain,
   withoutOlderPauses,
 } from './end-again.ts';
-import type { FenceRecord } from './fence-records.ts';
 import type { LoggedHandOver, LoggedRevocations } from './read-log.ts';
 import { revokeAgain, standingOf } from './revoke-again.ts';
 
@@ -34,8 +34,8 @@ export const compareLog = async (
 ): Promise<LogDifference> => {
   const open: string[] = [];
   let [looked, unknownGrants] = [0, 0];
-  const look = (name: string, isOpen: boolean) => {
-    if (isOpen) open.push(name);
+  const look = (name: string, isInForce: boolean) => {
+    if (isInForce) open.push(name);
     onProgress(++looked);
   };
   for (const [id, principal] of logged.grants) {
@@ -44,9 +44,9 @@ export const compareLog = async (
     look(`grant:${id}`, standing === 'in force');
   }
   for (const [kid, principal] of compromisedWithoutMore(logged))
-    look(`key:${kid}`, await isToCompromise(deps, principal, kid));
-  for (const id of logged.apiKeys) look(`api-key:${id}`, await isLiveKey(deps, id));
-  for (const one of withoutOlderPauses(logged.ended)) look(one.name, await isToEndAgain(deps, one));
+    look(nameOfKey(kid), await isToCompromise(deps, principal, kid));
+  for (const record of [...apiKeysOf(logged), ...withoutOlderPauses(parseRecords(logged.ended))])
+    look(nameOf(record), await isOpen(deps, record));
   return { open: [...new Set(open)], handOvers: await listOpenHandOvers(deps, logged), unknownGrants };
 };
 
@@ -57,14 +57,11 @@ export const takeLogged = async (
 ): Promise<{ readonly grants: number } & EndedAgain> => {
   const sinceMs = await deps.store.now();
   const grants = await revokeAgain(deps, { lists: [], revoked: [] }, logged, sinceMs);
-  const ended: FenceRecord[] = [];
-  for (const one of logged.ended)
-    if (!one.name.startsWith('agent:') || (await isToEndAgain(deps, one))) ended.push(one);
+  const ended: RevokedRecord[] = [];
+  for (const record of parseRecords(logged.ended))
+    if (record.kind !== 'agent' || (await isOpen(deps, record))) ended.push(record);
   return { grants, ...(await endAgain(deps, ended, logged)) };
 };
-
-const isLiveKey = async ({ store }: ServiceDeps, id: string): Promise<boolean> =>
-  (await store.apiKeys.findById(id as ApiKeyId))?.revokedAtMs === null;
 
 /** Hand-overs in the log whose DID is still with its former holder here; the last line about each DID counts. */
 const listOpenHandOvers = async (

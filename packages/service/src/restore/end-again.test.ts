@@ -1,10 +1,13 @@
 /** Of what was kept of pauses the latest change of each subject counts; where that is not known, a pause. */
+import type { DidWeb } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
+import type { ChangedPause, EndedKey } from '../fence/records.ts';
 import { withoutOlderPauses } from './end-again.ts';
 
-const change = (isPaused: boolean, changedAtMs?: number) => ({
-  name: 'pause:grant did:web:acme.example urn:svc:grant:1',
-  kept: { is_paused: isPaused, ...(changedAtMs === undefined ? {} : { changed_at_ms: changedAtMs }) },
+const owner = 'did:web:acme.example' as DidWeb;
+const change = (isPaused: boolean, changedAtMs: number | null = null): ChangedPause => ({
+  ...{ kind: 'pause', scope: 'grant', owner, subject: 'urn:svc:grant:1' },
+  ...{ isPaused, reason: null, changedAtMs, sinceMs: 1 },
 });
 const both = <T>(one: T, other: T): T[][] => [
   [one, other],
@@ -27,6 +30,9 @@ describe('of two changes of one subject, in either order', () => {
 });
 
 it('whatever else was kept stays, in its order', () => {
-  const key = { name: 'key:k', kept: {} };
+  const key: EndedKey = {
+    ...{ kind: 'key', kid: 'k', principal: owner, sinceMs: 1 },
+    ...{ state: 'retired', publicKeyMultibase: null },
+  };
   expect(withoutOlderPauses([key, change(true, 1), key])).toEqual([key, change(true, 1), key]);
 });

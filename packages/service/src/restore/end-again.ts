@@ -2,14 +2,26 @@
  * Ends again what a restore has begun again, by what was kept beside the fence: keys, Agents, entitlements, pauses,
  * service keys.
  */
-import type { DidKey, DidWeb, JsonObject, OrgId } from '@svc/protocol';
+import type { ApiKeyId } from '@svc/protocol';
 import { disableAgent } from '../agents/disable-agent.ts';
 import { SYSTEM } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
+import {
+  type ChangedPause,
+  type DisabledAgent,
+  type EndedKey,
+  type EndedServiceKey,
+  nameOf,
+  nameOfKey,
+  type PushedEntitlement,
+  type RevokedApiKey,
+  type RevokedKind,
+  type RevokedOf,
+  type RevokedRecord,
+} from '../fence/records.ts';
 import { isToPauseAgain, pauseAgain } from '../pauses/set-pause.ts';
-import type { EntitlementPush } from '../ports/entitlements.ts';
+import type { KeyState } from '../ports/principals.ts';
 import { compromiseKey, retireKey } from '../signing-keys/signing-keys.ts';
-import type { FenceRecord } from './fence-records.ts';
 import type { LoggedRevocations } from './read-log.ts';
 
 /** For the audit log. */
@@ -35,31 +47,39 @@ export interface EndedAgain {
 /** Every step is safe to repeat. Rejects with the first that does not succeed. */
 export const endAgain = async (
   deps: ServiceDeps,
-  revoked: readonly FenceRecord[],
+  revoked: readonly RevokedRecord[],
   logged: LoggedRevocations,
 ): Promise<EndedAgain> => {
-  const counts = { keys: 0, apiKeys: 0, agents: 0, entitlements: 0, pauses: 0 };
-  const serviceKeys: string[] = [];
+  const ended: RevokedRecord[] = [];
   const unknownKeys = new Set<string>();
-  const count = (kid: string, end: KeyEnd) => {
-    if (end === 'ended') counts.keys += 1;
-    if (end === 'unknown') unknownKeys.add(kid);
-  };
-  for (const { name, kept } of withoutOlderPauses(revoked)) {
-    const [what, of] = splitName(name);
-    if (what === 'key') count(of, await endKey(deps, of, kept));
-    if (what === 'api-key' && (await deps.store.restores.revokeApiKey(of))) counts.apiKeys += 1;
-    if (what === 'agent' && (await endAgent(deps, kept))) counts.agents += 1;
-    if (what === 'entitlement' && (await pushAgain(deps, of as OrgId, kept))) counts.entitlements += 1;
-    if (what === 'pause' && (await pauseAgain(deps, kept))) counts.pauses += 1;
-    if (what === 'service-key' && (await endServiceKey(deps, of, kept))) serviceKeys.push(of);
+  for (const record of withoutOlderPauses(revoked)) {
+    const end = await restoringOf(record).endAgain(deps, record);
+    if (end === 'ended') ended.push(record);
+    if (end === 'unknown' && record.kind === 'key') unknownKeys.add(record.kid);
   }
-  for (const [kid, principal] of compromisedWithoutMore(logged))
-    count(kid, await moveKey(deps, principal, kid, 'compromised'));
-  for (const keyId of logged.apiKeys) if (await deps.store.restores.revokeApiKey(keyId)) counts.apiKeys += 1;
-  const stillUnknown = await listUnknownKeys(deps, unknownKeys);
-  return { ...counts, serviceKeys, unknownKeys: stillUnknown };
+  let keysByLog = 0;
+  for (const [kid, principal] of compromisedWithoutMore(logged)) {
+    const end = await moveKey(deps, principal, kid, 'compromised');
+    if (end === 'ended') keysByLog += 1;
+    if (end === 'unknown') unknownKeys.add(kid);
+  }
+  for (const record of apiKeysOf(logged))
+    if ((await revokeApiKey(deps, record)) === 'ended') ended.push(record);
+  const count = (kind: RevokedKind) => ended.filter((record) => record.kind === kind).length;
+  return {
+    keys: count('key') + keysByLog,
+    apiKeys: count('api-key'),
+    agents: count('agent'),
+    entitlements: count('entitlement'),
+    pauses: count('pause'),
+    serviceKeys: ended.flatMap((record) => (record.kind === 'service-key' ? [record.kid] : [])),
+    unknownKeys: await listUnknownKeys(deps, unknownKeys),
+  };
 };
+
+/** Whether something that a line of the log ended has not ended here. Changes nothing. */
+export const isOpen = (deps: ServiceDeps, record: RevokedRecord): Promise<boolean> =>
+  restoringOf(record).isOpen(deps, record);
 
 /**
  * Kids with the Principal of each, of lines that say no more. Most say of which registration the key was, and stand in `ended`:
@@ -67,18 +87,11 @@ export const endAgain = async (
  */
 export const compromisedWithoutMore = ({ compromisedKeys, ended }: LoggedRevocations) => {
   const named = new Set(ended.map(({ name }) => name));
-  return [...compromisedKeys].filter(([kid]) => !named.has(`key:${kid}`));
+  return [...compromisedKeys].filter(([kid]) => !named.has(nameOfKey(kid)));
 };
 
-/** Whether a line of the log says of something that it has ended, and it has not here. Changes nothing. */
-export const isToEndAgain = async (deps: ServiceDeps, { name, kept }: FenceRecord): Promise<boolean> => {
-  const [what, of] = splitName(name);
-  if (what === 'key') return isKeyToEnd(deps, of, kept);
-  // One that nobody had noted is not here either after it was ended with its Grants, which are looked at by their ids.
-  if (what === 'agent') return (await findAgent(deps, kept)) !== null && (await isAgentToEnd(deps, kept));
-  if (what === 'entitlement') return isPushLater(deps, of as OrgId, kept);
-  return what === 'pause' && isToPauseAgain(deps, kept);
-};
+export const apiKeysOf = ({ apiKeys }: LoggedRevocations): readonly RevokedApiKey[] =>
+  [...apiKeys].map((keyId) => ({ kind: 'api-key', keyId: keyId as ApiKeyId }));
 
 /** A Principal's key that is known here, and not as compromised. */
 export const isToCompromise = async (
@@ -90,54 +103,64 @@ export const isToCompromise = async (
   return key !== undefined && key.state !== 'compromised';
 };
 
-/** What it is, and its name. */
-const splitName = (name: string): readonly [string, string] => {
-  const colon = name.indexOf(':');
-  return [name.slice(0, colon), name.slice(colon + 1)];
-};
-
 /**
  * What is paused or resumed again is dated now, so only the latest change of each subject may be. Where dates
  * are equal or missing, a pause wins over a resumption.
  */
-export const withoutOlderPauses = (revoked: readonly FenceRecord[]): readonly FenceRecord[] => {
-  const latest = new Map<string, FenceRecord>();
-  for (const one of revoked) {
-    const other = latest.get(one.name);
-    if (other === undefined || isLater(one.kept, other.kept)) latest.set(one.name, one);
+export const withoutOlderPauses = (revoked: readonly RevokedRecord[]): readonly RevokedRecord[] => {
+  const latest = new Map<string, ChangedPause>();
+  for (const record of revoked) {
+    if (record.kind !== 'pause') continue;
+    const other = latest.get(nameOf(record));
+    if (other === undefined || isLater(record, other)) latest.set(nameOf(record), record);
   }
-  return revoked.filter((one) => !one.name.startsWith('pause:') || latest.get(one.name) === one);
-};
-
-const isLater = (one: JsonObject, other: JsonObject): boolean => {
-  const [here, there] = [changedAt(one), changedAt(other)];
-  return here === there ? one.is_paused === true : here > there;
+  return revoked.filter((record) => record.kind !== 'pause' || latest.get(nameOf(record)) === record);
 };
 
 /** Without a date: before all that have one. */
-const changedAt = ({ changed_at_ms: atMs }: JsonObject): number => (typeof atMs === 'number' ? atMs : -1);
+const isLater = (one: ChangedPause, other: ChangedPause): boolean => {
+  const [here, there] = [one.changedAtMs ?? -1, other.changedAtMs ?? -1];
+  return here === there ? one.isPaused : here > there;
+};
+
+/** `unknown`: of a key that is not here, and of which no more than its name was kept. */
+type End = 'ended' | 'unchanged' | 'unknown';
+
+interface Restoring<Record> {
+  /** Whether it is to be ended here. Changes nothing. */
+  readonly isOpen: (deps: ServiceDeps, record: Record) => Promise<boolean>;
+  readonly endAgain: (deps: ServiceDeps, record: Record) => Promise<End>;
+}
+
+const restoringOf = ({ kind }: RevokedRecord) => RESTORING[kind] as Restoring<RevokedRecord>;
 
 /**
  * Whether the Principal is registered here as it was then. Whoever claimed a DID and was released ended keys and Agents of that
  * registration alone, and not those of the one to whom the DID belongs.
  */
-const isStillRegistered = async ({ store }: ServiceDeps, { principal, since_ms }: JsonObject) => {
-  const here = typeof principal === 'string' ? await store.principals.find(principal) : null;
-  return here !== null && here.createdAtMs === since_ms;
-};
+const isStillRegistered = async (
+  { store }: ServiceDeps,
+  { principal, sinceMs }: EndedKey | DisabledAgent,
+): Promise<boolean> => (await store.principals.find(principal))?.createdAtMs === sinceMs;
 
-type KeyEnd = 'ended' | 'unchanged' | 'unknown';
+/** A key that is not here, and of which the copy has no more than its name, cannot be known again. */
+const isKeyOpen = async (deps: ServiceDeps, record: EndedKey): Promise<boolean> => {
+  if (!(await isStillRegistered(deps, record))) return false;
+  const { keys = [] } = (await deps.store.principals.find(record.principal)) ?? {};
+  const key = keys.find(({ kid }) => kid === record.kid);
+  if (key === undefined) return record.publicKeyMultibase !== null;
+  return key.state !== record.state && key.state !== 'compromised';
+};
 
 /** With what it is, a key that was first seen in the lost span is known again, so that no document brings it back as active. */
-const endKey = async (deps: ServiceDeps, kid: string, kept: JsonObject): Promise<KeyEnd> => {
-  if (!(await isStillRegistered(deps, kept))) return 'unchanged';
-  const { principal, state, public_key_multibase: publicKey } = kept;
-  const did = principal as DidWeb;
-  if (typeof publicKey === 'string') await deps.store.restores.rememberKey(did, kid, publicKey);
-  return moveKey(deps, did, kid, state);
+const endKey = async (deps: ServiceDeps, record: EndedKey): Promise<End> => {
+  if (!(await isStillRegistered(deps, record))) return 'unchanged';
+  const { principal, kid, state, publicKeyMultibase } = record;
+  if (publicKeyMultibase !== null) await deps.store.restores.rememberKey(principal, kid, publicKeyMultibase);
+  return moveKey(deps, principal, kid, state);
 };
 
-const moveKey = async (deps: ServiceDeps, did: string, kid: string, state: unknown): Promise<KeyEnd> => {
+const moveKey = async (deps: ServiceDeps, did: string, kid: string, state: KeyState): Promise<End> => {
   const principal = await deps.store.principals.find(did);
   if (principal === null) return 'unchanged';
   const key = principal.keys.find((one) => one.kid === kid);
@@ -155,66 +178,77 @@ const listUnknownKeys = async ({ store }: ServiceDeps, kids: ReadonlySet<string>
   return unknown;
 };
 
-/** A key that is not here, and of which the copy has no more than its name, cannot be known again. */
-const isKeyToEnd = async (deps: ServiceDeps, kid: string, kept: JsonObject): Promise<boolean> => {
-  if (!(await isStillRegistered(deps, kept))) return false;
-  const { keys = [] } = (await deps.store.principals.find(String(kept.principal))) ?? {};
-  const key = keys.find((one) => one.kid === kid);
-  if (key === undefined) return typeof kept.public_key_multibase === 'string';
-  return key.state !== kept.state && key.state !== 'compromised';
-};
+const isLiveApiKey = async ({ store }: ServiceDeps, { keyId }: RevokedApiKey): Promise<boolean> =>
+  (await store.apiKeys.findById(keyId))?.revokedAtMs === null;
 
-const findAgent = ({ store }: Pick<ServiceDeps, 'store'>, { principal, agent }: JsonObject) =>
-  store.agents.find(principal as DidWeb, agent as DidKey);
+const revokeApiKey = async ({ store }: ServiceDeps, { keyId }: RevokedApiKey): Promise<End> =>
+  (await store.restores.revokeApiKey(keyId)) ? 'ended' : 'unchanged';
 
-const isAgentToEnd = async (deps: ServiceDeps, kept: JsonObject): Promise<boolean> => {
-  if (!(await isStillRegistered(deps, kept))) return false;
-  const here = await findAgent(deps, kept);
+const findAgent = ({ store }: Pick<ServiceDeps, 'store'>, { principal, agent }: DisabledAgent) =>
+  store.agents.find(principal, agent);
+
+const isAgentEnabled = async (deps: ServiceDeps, record: DisabledAgent): Promise<boolean> => {
+  if (!(await isStillRegistered(deps, record))) return false;
+  const here = await findAgent(deps, record);
   return here === null || here.disabledAtMs === null;
 };
 
+/** One that nobody had noted is not here either after it was ended with its Grants, which are looked at by their ids. */
+const isAgentOpen = async (deps: ServiceDeps, record: DisabledAgent): Promise<boolean> =>
+  (await findAgent(deps, record)) !== null && isAgentEnabled(deps, record);
+
 /** With its Grants. One that was also registered in the lost span is registered, so that it is known to be disabled. */
-const endAgent = async (deps: ServiceDeps, kept: JsonObject): Promise<boolean> => {
-  if (!(await isAgentToEnd(deps, kept))) return false;
-  const [principal, agent] = [kept.principal as DidWeb, kept.agent as DidKey];
-  if ((await findAgent(deps, kept)) === null)
+const endAgent = async (deps: ServiceDeps, record: DisabledAgent): Promise<End> => {
+  if (!(await isAgentEnabled(deps, record))) return 'unchanged';
+  const { principal, agent } = record;
+  if ((await findAgent(deps, record)) === null)
     await deps.store.transaction((tx) => tx.agents.insert(principal, agent));
   await disableAgent(deps, { caller: SYSTEM, principal, agent, requestId: REQUEST_ID });
-  return true;
+  return 'ended';
 };
 
-const isPushLater = async ({ store }: ServiceDeps, orgId: OrgId, kept: JsonObject): Promise<boolean> => {
+const isPushLater = async ({ store }: ServiceDeps, { orgId, push }: PushedEntitlement): Promise<boolean> => {
   if (!(await store.orgs.exists(orgId))) return false;
   const here = await store.entitlements.find(orgId);
-  return here === null || here.asOfMs < Number(kept.as_of_ms);
+  return here === null || here.asOfMs < push.asOfMs;
 };
 
-/** The latest push of the console, whether it gave or took. */
-const pushAgain = async (deps: ServiceDeps, orgId: OrgId, kept: JsonObject): Promise<boolean> => {
-  if (!(await isPushLater(deps, orgId, kept))) return false;
-  const push = {
-    production: kept.production,
-    productionUntilMs: kept.production_until_ms,
-    checkCap: kept.check_cap,
-    capSinceMs: kept.cap_since_ms,
-    reason: kept.reason,
-    asOfMs: kept.as_of_ms,
-  } as unknown as EntitlementPush;
-  return deps.store.putEntitlement(orgId, push);
+const pushAgain = async (deps: ServiceDeps, record: PushedEntitlement): Promise<End> => {
+  if (!(await isPushLater(deps, record))) return 'unchanged';
+  return (await deps.store.putEntitlement(record.orgId, record.push)) ? 'ended' : 'unchanged';
 };
 
 /** A key of the service counts for no date again once it was found to have leaked. */
-const endServiceKey = async ({ store }: ServiceDeps, kid: string, kept: JsonObject): Promise<boolean> => {
+const endServiceKey = async (
+  { store }: ServiceDeps,
+  { kid, publicKeyMultibase, ends }: EndedServiceKey,
+): Promise<End> => {
   const here = (await store.serviceKeys.list()).find((key) => key.kid === kid);
-  const ends = Array.isArray(kept.ends) ? kept.ends : [];
   const isRetired = ends.includes('retired') && here?.retiredAtMs == null;
   const isCompromised = ends.includes('compromised') && here?.compromisedAtMs == null;
-  if (!isRetired && !isCompromised) return false;
+  if (!isRetired && !isCompromised) return 'unchanged';
   await store.transaction(async (tx) => {
-    const named = await tx.serviceKeys.remember(kid, String(kept.public_key));
-    if (named !== kept.public_key) throw new Error(`${kid} named another key than it does here`);
+    const named = await tx.serviceKeys.remember(kid, publicKeyMultibase);
+    if (named !== publicKeyMultibase) throw new Error(`${kid} named another key than it does here`);
     if (isRetired) await tx.serviceKeys.end(kid, 'retired');
     if (isCompromised) await tx.serviceKeys.end(kid, 'compromised');
   });
-  return isCompromised;
+  return isCompromised ? 'ended' : 'unchanged';
+};
+
+/** Of no line of the log. */
+const isNotLogged = async () => false;
+
+const RESTORING: { readonly [Kind in RevokedKind]: Restoring<RevokedOf<Kind>> } = {
+  key: { isOpen: isKeyOpen, endAgain: endKey },
+  'api-key': { isOpen: isLiveApiKey, endAgain: revokeApiKey },
+  agent: { isOpen: isAgentOpen, endAgain: endAgent },
+  entitlement: { isOpen: isPushLater, endAgain: pushAgain },
+  pause: {
+    isOpen: isToPauseAgain,
+    endAgain: async (deps, change) => ((await pauseAgain(deps, change)) ? 'ended' : 'unchanged'),
+  },
+  'service-key': { isOpen: isNotLogged, endAgain: endServiceKey },
+  // Its Grants are revoked again before (revoke-again.ts).
+  unlisted: { isOpen: isNotLogged, endAgain: async () => 'unchanged' },
 };

@@ -16,6 +16,7 @@
 import { CLAIM_MS } from '../claims/claim.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { formatHead, HEAD_KEY } from '../fence/head.ts';
+import { parseRecords } from '../fence/records.ts';
 import type { FenceHead, FenceStore } from '../ports/fence.ts';
 import type { RestoreRecord } from '../ports/restores.ts';
 import { type EndedAgain, endAgain } from './end-again.ts';
@@ -119,8 +120,9 @@ const takeAgain = async (
   span: LostSpan & { readonly sinceMs: number },
   options: WithholdOptions,
 ): Promise<TakenAgain> => {
-  const grants = await revokeAgain(deps, { lists, revoked }, logged, span.sinceMs, options);
-  const ended = await endAgain(deps, [...revoked, ...logged.ended], logged);
+  const kept = parseRecords(revoked);
+  const grants = await revokeAgain(deps, { lists, revoked: kept }, logged, span.sinceMs, options);
+  const ended = await endAgain(deps, [...kept, ...parseRecords(logged.ended)], logged);
   const byKept = await handOverAgain(deps, span.followsNames ? names : []);
   const byLog = await handOverLogged(deps, logged.handedOver, span.lostFromMs);
   const released = byKept.released + byLog.released;

@@ -6,6 +6,7 @@ import { type DidWeb, type GrantId, kidOfJws } from '@svc/protocol';
 import { getBit } from '@svc/status-list';
 import { auditEvent, SYSTEM } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
+import type { RevokedRecord, UnlistedEntries } from '../fence/records.ts';
 import { readOwnCredential } from '../grants/own-credential.ts';
 import { Revoker } from '../grants/revoke-grant.ts';
 import { setStatusBits } from '../grants/status-list.ts';
@@ -35,16 +36,14 @@ export interface RevokeOptions {
  */
 export const revokeAgain = async (
   deps: ServiceDeps,
-  { lists, revoked }: Pick<FenceRecords, 'lists' | 'revoked'>,
+  { lists, revoked }: Pick<FenceRecords, 'lists'> & { readonly revoked: readonly RevokedRecord[] },
   logged: LoggedRevocations,
   sinceMs: number,
   { step = STEP }: RevokeOptions = {},
 ): Promise<number> => {
   for (const list of lists) await revokeByList(deps, readList(deps, list), step);
-  for (const one of revoked) {
-    const unlisted = readUnlisted(one);
-    if (unlisted !== null) await revokeByList(deps, unlisted, step);
-  }
+  for (const record of revoked)
+    if (record.kind === 'unlisted') await revokeByList(deps, readUnlisted(record), step);
   for (const [grantId, principal] of logged.grants)
     await revokeOne(deps, principal as DidWeb, grantId as GrantId);
   return deps.store.restores.countRevoked(REQUEST_ID, sinceMs);
@@ -85,14 +84,12 @@ const readList = ({ identity, crypto }: ServiceDeps, { name: url, kept }: FenceR
   return { url, bits: read.bits, version: Number(kept.version) };
 };
 
-/**
- * The revoked entries of a kept record whose list nothing signed; null: the record is something else, or the list had
- * them by then.
- */
-const readUnlisted = ({ name, kept: { url, bits } }: FenceRecord): RevokedEntries | null => {
-  if (!name.startsWith('unlisted:') || typeof url !== 'string' || typeof bits !== 'string') return null;
-  return { url, bits: Buffer.from(bits, 'base64'), version: null };
-};
+/** The entries of Grants whose list nothing signed; none where the list had them by then. */
+const readUnlisted = ({ url, bits }: UnlistedEntries): RevokedEntries => ({
+  url,
+  bits: Buffer.from(bits, 'base64'),
+  version: null,
+});
 
 const inChunks = <One>(all: readonly One[], size: number): readonly (readonly One[])[] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, index) =>
