@@ -30,12 +30,13 @@ import {
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 import { holdNewcomers } from './endpoints/hold-newcomers.ts';
-import { buildEndpoints } from './endpoints/index.ts';
+import { buildEndpoints, type EndpointDeps } from './endpoints/index.ts';
 import { refuseWhileUnsure } from './endpoints/refuse-while-unsure.ts';
 import {
   ApiError,
   createHttpMetrics,
   createHttpService,
+  type Handlers,
   HTTP_LIMITS,
   type HttpLimits,
   loadPages,
@@ -96,60 +97,30 @@ export const startApi = async (deps: ApiDeps): Promise<Api> => {
   }
 };
 
-const listen = async (
-  opened: OpenedService,
-  { config, secrets, logger, createAdmin = createAdminService, limits: otherLimits }: ApiDeps,
-  registry: Registry,
-): Promise<Api> => {
+const listen = async (opened: OpenedService, deps: ApiDeps, registry: Registry): Promise<Api> => {
+  const { config, logger, createAdmin = createAdminService } = deps;
   const { service, fence, close: closeService } = opened;
   createFenceMetrics(registry, fence);
+  const limits = limitsOf(deps);
   const authenticator = new Authenticator(service.store, service.clock, {
-    adminToken: secrets.adminToken,
+    adminToken: deps.secrets.adminToken,
     provisionKeys: config.provisionKeys,
   });
-  const limits = {
-    ...HTTP_LIMITS,
-    ...config.tenantLimits,
-    ...(config.selfServe && { selfServePerMinute: config.selfServe.perMinute }),
-    ...otherLimits,
-  };
-  const { sandboxKeys } = secrets;
-  const sandbox = sandboxKeys === null ? null : await patiently(() => openSandbox(service, sandboxKeys));
-  const demo =
-    sandbox && config.demo
-      ? { sandbox, perMinute: limits.sandboxPerMinute, perDay: config.demoPerDay }
-      : null;
-  const selfServe = sandbox && config.selfServe ? { sandbox, limits: config.selfServe } : null;
+  const offer = await offerOf(service, deps, limits);
   const serviceReadiness = createServiceReadiness(opened);
-  const isHealthy = async () => (await serviceReadiness()).ok;
-  const approvalWaits = new Waits((ids) => service.store.approvals.listDecided(ids));
-  const streamWaits = new Waits((ids) => service.store.streams.listReady(ids));
+  const waits = waitsOf(service);
   const http = createHttpService({
     clock: service.clock,
     logger,
     metrics: createHttpMetrics(registry),
     authenticate: (token, options) => authenticator.authenticate(token, options),
-    handlers: refuseWhileUnsure(
-      holdNewcomers(
-        buildEndpoints({
-          service,
-          verifier: new Verifier(service, authenticator, createDecisionMetrics(registry)),
-          isHealthy,
-          authenticator,
-          approvalWaits,
-          approvalMetrics: createApprovalMetrics(registry),
-          streamWaits,
-          demo,
-          selfServe,
-          vectors: readVectorSetName(VECTORS),
-        }),
-        service,
-      ),
-      service.holds,
-    ),
+    handlers: handlersOf(service, registry, {
+      ...{ authenticator, ...offer, ...waits },
+      isHealthy: async () => (await serviceReadiness()).ok,
+    }),
     features: featuresOf({
-      sandbox: demo !== null,
-      'self-serve': selfServe !== null,
+      sandbox: offer.demo !== null,
+      'self-serve': offer.selfServe !== null,
       webhooks: service.webhookSecrets.current !== null,
       ssf: config.ssf && service.webhookSecrets.current !== null,
     }),
@@ -167,8 +138,8 @@ const listen = async (
     const address = await http.listen(config.port, config.host);
     const close = async (drainMs?: number) => {
       const down = http.shutdown(drainMs);
-      approvalWaits.end();
-      streamWaits.end();
+      waits.approvalWaits.end();
+      waits.streamWaits.end();
       const { connectionsCut } = await down;
       if (connectionsCut > 0) logger.warn({ connectionsCut }, 'connections cut at the shutdown deadline');
       await admin.close();
@@ -179,6 +150,47 @@ const listen = async (
     await admin.close();
     throw error;
   }
+};
+
+const limitsOf = ({ config, limits }: ApiDeps): HttpLimits => ({
+  ...HTTP_LIMITS,
+  ...config.tenantLimits,
+  ...(config.selfServe && { selfServePerMinute: config.selfServe.perMinute }),
+  ...limits,
+});
+
+/** What is offered to guests, by the sandbox; null where the deployment has none. */
+const offerOf = async (
+  service: ServiceDeps,
+  { config, secrets: { sandboxKeys } }: ApiDeps,
+  { sandboxPerMinute: perMinute }: HttpLimits,
+): Promise<Pick<EndpointDeps, 'demo' | 'selfServe'>> => {
+  if (sandboxKeys === null) return { demo: null, selfServe: null };
+  const sandbox = await patiently(() => openSandbox(service, sandboxKeys));
+  return {
+    demo: config.demo ? { sandbox, perMinute, perDay: config.demoPerDay } : null,
+    selfServe: config.selfServe && { sandbox, limits: config.selfServe },
+  };
+};
+
+const waitsOf = ({ store }: ServiceDeps) => ({
+  approvalWaits: new Waits((ids) => store.approvals.listDecided(ids)),
+  streamWaits: new Waits((ids) => store.streams.listReady(ids)),
+});
+
+const handlersOf = (
+  service: ServiceDeps,
+  registry: Registry,
+  deps: Omit<EndpointDeps, 'service' | 'verifier' | 'approvalMetrics' | 'vectors'>,
+): Handlers => {
+  const endpoints = buildEndpoints({
+    ...deps,
+    service,
+    verifier: new Verifier(service, deps.authenticator, createDecisionMetrics(registry)),
+    approvalMetrics: createApprovalMetrics(registry),
+    vectors: readVectorSetName(VECTORS),
+  });
+  return refuseWhileUnsure(holdNewcomers(endpoints, service), service.holds);
 };
 
 /** That of the service and its content, and whether this node still takes requests. */

@@ -1,19 +1,16 @@
 /** Builds the dependencies of the use cases from a configuration. `close` releases everything opened here. */
 
-import { manifestReader, type PackDaysDeps, type ReadManifest } from '@svc/cold-ledger';
+import { manifestReader, type PackDaysDeps } from '@svc/cold-ledger';
 import type { ServiceConfig, SigningSecrets } from '@svc/config';
-import { openObjects, placeMaker } from '@svc/object-store';
 import { checkDomainProof, createOutbound, resolveDidWeb } from '@svc/outbound';
 import type { DidWeb } from '@svc/protocol';
 import {
   DatabaseClock,
-  type EntitlementPolicy,
   type Fence,
   FewLines,
   Holds,
   KeyRing,
   managedPrincipalDid,
-  type ObjectStore,
   pooledRandom,
   SANDBOX_SLUG,
   type ServiceDeps,
@@ -21,16 +18,15 @@ import {
   type Store,
   WebhookSecrets,
 } from '@svc/service';
-import { type ColdPlace, createStore, readDayRows, type StoreDeadlines } from '@svc/store-pg';
+import { type ColdPlace, createStore, type StoreDeadlines } from '@svc/store-pg';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { ConfigurationError } from './configuration.ts';
 import { damageNoter } from './note-damage.ts';
+import { type ColdSources, openCold, packingOf } from './open-cold.ts';
 import { openDatabase, openReplica } from './open-database.ts';
 import { NO_FENCE, openFence } from './open-fence.ts';
-import { workOnThread } from './packing/on-thread.ts';
 import { patiently } from './patiently.ts';
-import { readOnThread } from './reading/read-on-thread.ts';
 import { createReplicaMetrics, createReplicaReporter } from './replica-health.ts';
 import {
   createEd25519Metric,
@@ -52,21 +48,14 @@ export interface OpenedService {
   close(): Promise<void>;
 }
 
-export interface ServiceSources {
+export interface ServiceSources extends ColdSources {
   readonly config: ServiceConfig;
   readonly secrets: SigningSecrets;
-  readonly databaseUrl: string;
   /** URL of a replica for reports, where there is one. */
   readonly databaseReadUrl?: string | null;
   readonly logger: Logger;
   /** Where its metrics go; none for a command that ends. */
   readonly registry?: Registry;
-  /** The file that runs `runPackThread`: days are packed and proven on a thread of their own, else on this one. */
-  readonly packThread?: URL;
-  /** The file that runs `runReadThread`: cold days are read on a thread of their own, else on this one. */
-  readonly readThread?: URL;
-  /** The operator's own hand: the fence is neither kept nor missed. */
-  readonly isOperator?: boolean;
   /** It decides: what that needs of storage is open before it is asked for. */
   readonly opensAhead?: boolean;
   /** The store's deadlines, where they are not a service's or an operator's. */
@@ -78,75 +67,34 @@ export const OPERATOR_DEADLINES = { connectMs: 5_000, waitMs: 5_000, readMs: 5_0
 
 /** Migrates the database first. Rejects, with everything released, if it cannot be reached. */
 export const openService = async (sources: ServiceSources): Promise<OpenedService> => {
-  const { config, secrets, databaseUrl, databaseReadUrl = null, logger, registry } = sources;
+  const { config, secrets, logger, registry } = sources;
   const count = registry === undefined ? () => {} : createEventCounter(registry);
   for (const note of secrets.notes) logger.warn({ note }, 'secrets');
-  const isExternal = config.database.kind === 'external';
-  const { env, domain } = config;
-  const formerDids = await openDatabase(databaseUrl, { env, isExternal, domain, mayPin: true }, logger);
-  if (databaseReadUrl !== null) await openReplica(databaseReadUrl, logger);
-  // Many connections that are lost at once make few lines.
-  const lost = new FewLines((line, message) => logger.warn(line, message));
-  const onError = (error: Error) => {
-    count('storage');
-    lost.write({ error: error.message }, 'storage');
-  };
-  const { ed25519 } = secrets.signers;
+  const formerDids = await openDatabases(sources);
   // A restore is put right from these lines, whatever SVC_LOG_LEVEL says.
   const kept = sources.isOperator === true ? logger : logger.child({}, { level: 'info' });
   const log = countedLog(logger, count, kept);
-  const onReplicaChange = createReplicaReporter(log);
   const cold = await openCold(sources, log);
-  const deadlines = sources.deadlines ?? (sources.isOperator === true ? OPERATOR_DEADLINES : {});
-  const store = createStore({
-    databaseUrl,
-    databaseReadUrl,
-    cold: cold?.place ?? null,
-    deadlines,
-    opensAhead: sources.opensAhead === true,
-    onError,
-    onReplicaChange,
-  });
+  const store = openStore(sources, { log, count, cold: cold?.place ?? null });
   const closeAll = async () => {
     await store.close();
     await cold?.close();
     await secrets.signers.close();
   };
   try {
-    const holds = new Holds(log);
-    const did = `did:web:${config.domain}`;
-    const keysFrom = { store, holds, log, did, formerDids, load: () => secrets.loadAgain() };
-    // Keys that are new are dated by the time.
-    const clock = await patiently(() => DatabaseClock.start({ store, holds, log }));
-    const keys = await patiently(() => KeyRing.start(keysFrom, secrets));
-    if (registry !== undefined) {
-      createServiceMetrics(registry, holds, keys);
-      createEd25519Metric(registry, ed25519);
-      logger.info({ by: ed25519.name, without: ed25519.without }, 'ed25519');
-      createPoolMetrics(registry, store);
-      if (databaseReadUrl !== null) createReplicaMetrics(registry, store);
-    }
+    const { holds, clock, keys } = await openClockAndKeys(sources, { store, log, formerDids });
+    if (registry !== undefined) registerMetrics(registry, sources, { store, holds, keys });
+    const { crypto } = secrets.signers.ed25519;
     const identity = identityOf(config, keys);
-    cold?.setManifestReader(manifestReader(identity, ed25519.crypto));
+    cold?.setManifestReader(manifestReader(identity, crypto));
     cold?.setDamageNoter(damageNoter({ objects: cold.place.objects, store, log }));
-    const entitlements = entitlementPolicyOf(config);
     const service = {
-      store,
-      clock,
-      holds,
+      ...{ store, clock, holds, crypto, identity, log },
       random: pooledRandom(),
-      crypto: ed25519.crypto,
-      identity,
-      log,
-      entitlements,
-      selfTestOrgs: config.selfTestOrgs,
-      maxLiveKeys: config.tenantLimits.liveKeys,
-      maxMembers: config.tenantLimits.members,
-      maxChangesWithoutPlan: config.tenantLimits.changesWithoutPlan,
+      ...policyOf(config),
       webhookSecrets: new WebhookSecrets(secrets.webhookKeys),
     };
-    if (config.fence === null && sources.isOperator !== true) await patiently(() => refuseLineage(store));
-    if (config.cold === null && sources.isOperator !== true) await patiently(() => refuseColdDays(store));
+    if (sources.isOperator !== true) await refuseWithoutPlaces(config, store);
     const { fence, close: closeFence } =
       sources.isOperator === true ? NO_FENCE : await openFence(service, config);
     const packing = cold === null ? null : packingOf(service, sources, cold.place.objects);
@@ -165,62 +113,57 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
   }
 };
 
-interface OpenedCold {
-  /** Reads manifests once `setManifestReader` was called. */
-  readonly place: ColdPlace;
-  /** The keys by which manifests are verified are read from the database, which is opened after this. */
-  setManifestReader(read: ReadManifest): void;
-  /** Damage that readers find is told to nobody before this. */
-  setDamageNoter(note: NonNullable<ColdPlace['onDamaged']>): void;
-  close(): Promise<void>;
-}
-
-/** The store of cold days, and the thread on which they are read; null where there is no such store. */
-const openCold = async (
-  { config: { cold }, readThread }: ServiceSources,
-  log: ServiceDeps['log'],
-): Promise<OpenedCold | null> => {
-  if (cold === null) return null;
-  // A start asks nothing of the store: whether that is there, answers or hangs, decisions are made.
-  const opened = await openObjects(cold.place, cold.endpoint, { mayMake: false });
-  let readManifest: ReadManifest = () => {
-    throw new Error('the keys of the service are not known yet');
-  };
-  let noteDamage: NonNullable<ColdPlace['onDamaged']> = () => {};
-  const onEnd = (why: string) => log.warn('cold.thread_ended', { why });
-  const reading = readThread ? readOnThread(readThread, { onEnd }) : null;
-  return {
-    place: {
-      ...{ objects: opened.objects, readManifest: (text) => readManifest(text) },
-      onDamaged: (...damage) => noteDamage(...damage),
-      ...(reading && { readGroup: reading.read }),
-    },
-    setManifestReader: (read) => {
-      readManifest = read;
-    },
-    setDamageNoter: (note) => {
-      noteDamage = note;
-    },
-    close: async () => {
-      await reading?.close();
-      opened.close();
-    },
-  };
+/** Migrates the primary, and waits for the replica where there is one. Answers the DIDs that the service had before. */
+const openDatabases = async ({ config, databaseUrl, databaseReadUrl = null, logger }: ServiceSources) => {
+  const { env, domain, database } = config;
+  const isExternal = database.kind === 'external';
+  const formerDids = await openDatabase(databaseUrl, { env, isExternal, domain, mayPin: true }, logger);
+  if (databaseReadUrl !== null) await openReplica(databaseReadUrl, logger);
+  return formerDids;
 };
 
-const packingOf = (
-  service: Omit<PackDaysDeps, 'objects' | 'makePlace' | 'hotDays' | 'graceDays' | 'readDayRows'>,
-  { config: { cold }, databaseUrl, packThread }: ServiceSources,
-  objects: ObjectStore,
-): PackDaysDeps | null => {
-  if (cold === null) return null;
-  const { place, endpoint, hotDays, graceDays } = cold;
-  return {
-    ...service,
-    ...{ objects, makePlace: placeMaker(place, endpoint), hotDays, graceDays },
-    readDayRows: (day, work, from) => readDayRows(databaseUrl, day, work, from),
-    ...(packThread === undefined ? {} : { work: workOnThread(packThread, { databaseUrl, place, endpoint }) }),
-  };
+const openStore = (
+  { databaseUrl, databaseReadUrl = null, deadlines, isOperator, opensAhead, logger }: ServiceSources,
+  { log, count, cold }: { log: ServiceDeps['log']; count: EventCounter; cold: ColdPlace | null },
+): Store => {
+  // All connections can be lost at once.
+  const lost = new FewLines((line, message) => logger.warn(line, message));
+  return createStore({
+    ...{ databaseUrl, databaseReadUrl, cold },
+    deadlines: deadlines ?? (isOperator === true ? OPERATOR_DEADLINES : {}),
+    opensAhead: opensAhead === true,
+    onError: (error) => {
+      count('storage');
+      lost.write({ error: error.message }, 'storage');
+    },
+    onReplicaChange: createReplicaReporter(log),
+  });
+};
+
+const openClockAndKeys = async (
+  { config, secrets }: ServiceSources,
+  { store, log, formerDids }: { store: Store; log: ServiceDeps['log']; formerDids: readonly DidWeb[] },
+) => {
+  const holds = new Holds(log);
+  const did = `did:web:${config.domain}`;
+  const keysFrom = { store, holds, log, did, formerDids, load: () => secrets.loadAgain() };
+  // Keys that are new are dated by the time.
+  const clock = await patiently(() => DatabaseClock.start({ store, holds, log }));
+  const keys = await patiently(() => KeyRing.start(keysFrom, secrets));
+  return { holds, clock, keys };
+};
+
+const registerMetrics = (
+  registry: Registry,
+  { secrets, logger, databaseReadUrl = null }: ServiceSources,
+  { store, holds, keys }: { store: Store; holds: Holds; keys: KeyRing },
+): void => {
+  const { ed25519 } = secrets.signers;
+  createServiceMetrics(registry, holds, keys);
+  createEd25519Metric(registry, ed25519);
+  logger.info({ by: ed25519.name, without: ed25519.without }, 'ed25519');
+  createPoolMetrics(registry, store);
+  if (databaseReadUrl !== null) createReplicaMetrics(registry, store);
 };
 
 const countedLog = (logger: Logger, count: EventCounter, kept: Logger): ServiceDeps['log'] => ({
@@ -234,6 +177,12 @@ const countedLog = (logger: Logger, count: EventCounter, kept: Logger): ServiceD
     logger.error(fields, event);
   },
 });
+
+/** Rejects where the database is one of a deployment with a fence or cold days, and the configuration does not say where they are. */
+const refuseWithoutPlaces = async ({ fence, cold }: ServiceConfig, store: Store): Promise<void> => {
+  if (fence === null) await patiently(() => refuseLineage(store));
+  if (cold === null) await patiently(() => refuseColdDays(store));
+};
 
 /** Without this check a restored backup would go unnoticed although the deployment has a fence. */
 const refuseLineage = async (store: Store): Promise<void> => {
@@ -272,9 +221,16 @@ const identityOf = (config: ServiceConfig, keys: KeyRing): ServiceIdentity => ({
   },
 });
 
-const entitlementPolicyOf = ({ entitlements, compOrgs, selfTestOrgs }: ServiceConfig): EntitlementPolicy => ({
-  isEnforced: entitlements === 'enforce',
-  compOrgs: new Set([...compOrgs, ...selfTestOrgs]),
+/** What is entitled, and the limits of tenants. */
+const policyOf = ({ entitlements, compOrgs, selfTestOrgs, tenantLimits }: ServiceConfig) => ({
+  entitlements: {
+    isEnforced: entitlements === 'enforce',
+    compOrgs: new Set([...compOrgs, ...selfTestOrgs]),
+  },
+  selfTestOrgs,
+  maxLiveKeys: tenantLimits.liveKeys,
+  maxMembers: tenantLimits.members,
+  maxChangesWithoutPlan: tenantLimits.changesWithoutPlan,
 });
 
 /** All requests to external hosts go through one guard with its limits. */
