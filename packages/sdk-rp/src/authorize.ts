@@ -10,7 +10,6 @@ import {
   isMethod,
   PROOF_MAX_CHARS,
   REASON_TEXTS,
-  type ReasonCode,
 } from '@svc/protocol';
 import type { Receipt } from '@svc/receipts';
 import {
@@ -22,16 +21,18 @@ import {
   helpUrlOf,
   isOrigin,
   optionally,
-  type RefusalCode,
   type Rules,
   readArgument,
   rule,
   SvcError,
 } from '@svc/sdk-core';
-import { BODY_FAULTS, type BodyFault, findBodyFault, type WatchedBody } from './body-fault.ts';
+import { BODY_FAULTS, findBodyFault, type WatchedBody } from './body-fault.ts';
+import { forbid, type Refusal, type Refused, refuse, refuseBody, refuseUnsigned } from './refusal.ts';
 import { type Mismatch, mismatchOf } from './request-mismatch.ts';
+import { hasTrailingSlash, isNormalTarget, joinTarget } from './request-target.ts';
 import type { SignatureCheck, SignedRequest } from './signature-check.ts';
 import type { Verifier } from './verifier.ts';
+import type { VerifyInput } from './verify-input.ts';
 
 /** What is used of a verifier. */
 export type AskedVerifier = Pick<Verifier, 'verify'> & Partial<Pick<Verifier, 'publicUrl'>>;
@@ -95,21 +96,8 @@ export function getAuthority(request: object): SvcAuthority {
   return svc;
 }
 
-/** The HTTP answer to a request that is not authorised. */
-export interface Refusal {
-  /**
-   * 401: Grant or Proof is missing. 403: a DENY, or a Proof for another request. 400, 413, 415: the request is malformed. 500: this
-   * server is set up wrongly. 503: authority could not be verified.
-   */
-  status: 400 | 401 | 403 | 413 | 415 | 500 | 503;
-  /** Lower-case names. */
-  headers: Record<string, string>;
-  /** JSON. `reason` says why a 403 was given, `receipt_id` names the Receipt of a DENY. */
-  body: { error: RefusalCode; message: string; reason?: ReasonCode | RefusalCode; receipt_id?: string };
-}
-
 /** Whether a request may go on: with the authority that its handler may rely on, or the answer that refuses it. */
-export type Authorization = { ok: true; svc: SvcAuthority } | { ok: false; refusal: Refusal };
+export type Authorization = { ok: true; svc: SvcAuthority } | Refused;
 
 export interface Presented<Req> {
   request: Req;
@@ -206,36 +194,56 @@ const helpOf = (base: string, { error, reason }: Refusal['body']): string =>
 
 async function decide<Req>(
   options: AuthorityOptions<Req>,
-  { request, grant, proof, method, target, fields, watch, forAction }: Presented<Req>,
+  presented: Presented<Req>,
 ): Promise<Authorization> {
+  const { request, grant, proof, method, fields } = presented;
   if (typeof grant !== 'string' || typeof proof !== 'string') {
     return refuse(401, 'UNAUTHORIZED', 'Svc-Grant and Svc-Proof are required', { 'www-authenticate': 'Svc' });
   }
-  if (grant.length > GRANT_MAX_CHARS || proof.length > PROOF_MAX_CHARS) {
-    return refuse(400, 'INVALID_REQUEST', 'Svc-Grant or Svc-Proof is too long');
-  }
-  // Nobody can have signed for any other: a Proof names its method in upper case.
-  if (!isMethod(method)) return refuse(400, 'INVALID_REQUEST', 'the method must be in upper-case letters');
-  if (!isNormalTarget(target)) {
-    const what =
-      'the path must be in normal form: no dot segments, no needless or lower-case escapes, no %2F or %5C';
-    return refuse(400, 'INVALID_REQUEST', what);
-  }
-  if (options.allowTrailingSlash !== true && hasTrailingSlash(target)) {
-    return refuse(400, 'INVALID_REQUEST', 'the path must not end in a slash');
-  }
-  const url = options.url === undefined ? joinTarget(options.origin, target) : options.url(request);
-  if (url === null || normalizeHtu(url) === null) {
-    return refuse(400, 'INVALID_REQUEST', 'the request has no well-formed absolute URL');
-  }
+  const fault = findRequestFault(options, presented, grant, proof);
+  if (fault !== null) return refuse(400, 'INVALID_REQUEST', fault);
+  const url = urlOf(options, presented);
+  if (url === null) return refuse(400, 'INVALID_REQUEST', 'the request has no well-formed absolute URL');
   if (options.signature !== undefined) {
-    const fault = await options.signature.check({ method, url, fields: fields(), proof });
-    if (fault !== null) return refuseUnsigned(options.signature, fault);
+    const signatureFault = await options.signature.check({ method, url, fields: fields(), proof });
+    if (signatureFault !== null) return refuseUnsigned(options.signature, signatureFault);
   }
-  let action: Action;
+  const asked = await readAction(options, presented);
+  if (!asked.ok) return asked;
+  return askVerifier(options, request, { grant, proof, action: asked.action, request: { method, url } });
+}
+
+/** What must be changed in the request before its URL is known; null: nothing. */
+function findRequestFault<Req>(
+  { allowTrailingSlash }: AuthorityOptions<Req>,
+  { method, target }: Presented<Req>,
+  grant: string,
+  proof: string,
+): string | null {
+  if (grant.length > GRANT_MAX_CHARS || proof.length > PROOF_MAX_CHARS)
+    return 'Svc-Grant or Svc-Proof is too long';
+  // Nobody can have signed for any other: a Proof names its method in upper case.
+  if (!isMethod(method)) return 'the method must be in upper-case letters';
+  if (!isNormalTarget(target))
+    return 'the path must be in normal form: no dot segments, no needless or lower-case escapes, no %2F or %5C';
+  if (allowTrailingSlash !== true && hasTrailingSlash(target)) return 'the path must not end in a slash';
+  return null;
+}
+
+/** Null: it is not well-formed, or not absolute. */
+function urlOf<Req>(options: AuthorityOptions<Req>, { request, target }: Presented<Req>): string | null {
+  const url = options.url === undefined ? joinTarget(options.origin, target) : options.url(request);
+  return url === null || normalizeHtu(url) === null ? null : url;
+}
+
+/** Rejects with what `action` throws, unless the body is at fault. */
+async function readAction<Req>(
+  options: AuthorityOptions<Req>,
+  { request, watch, forAction }: Presented<Req>,
+): Promise<{ ok: true; action: Action } | Refused> {
   const watched = watch();
   try {
-    action = await options.action(forAction);
+    return { ok: true, action: await options.action(forAction) };
   } catch (error) {
     const fault = findBodyFault(error, watched);
     if (fault === null) throw error;
@@ -247,8 +255,15 @@ async function decide<Req>(
   } finally {
     watched.end();
   }
+}
+
+async function askVerifier<Req>(
+  options: AuthorityOptions<Req>,
+  request: Req,
+  asked: VerifyInput,
+): Promise<Authorization> {
   try {
-    const verdict = await options.verifier.verify({ grant, proof, action, request: { method, url } });
+    const verdict = await options.verifier.verify(asked);
     if (verdict.allowed) return { ok: true, svc: authorityOf(verdict.authority, verdict.receipt) };
     const { reason, receipt } = verdict;
     return forbid(REASON_TEXTS[reason], reason, receipt.receipt_id);
@@ -281,66 +296,10 @@ const authorityOf = (authority: Capability, receipt: Receipt): SvcAuthority => (
   grantId: receipt.grant_id,
 });
 
-/** Only a path: an absolute target, or one that would continue the host, is not taken for one. */
-const joinTarget = (origin: string, target: string): string | null =>
-  target.startsWith('/') ? `${origin}${target}` : null;
-
-/**
- * Whether the path as received is its own normal form. Authority is checked for the normal form and a router goes by
- * the path as received: for `/danger/../safe` the two would be different places.
- */
-const isNormalTarget = (target: string): boolean => {
-  const path = pathOf(target);
-  const url = `http://host${path}`;
-  return path.startsWith('/') && normalizeHtu(url) === url && !/%(?:2F|5C)/i.test(path);
-};
-
-/** `/` alone is the only address of its place. A router may take what follows a `;` for parameters, and go by what is before it. */
-const hasTrailingSlash = (target: string): boolean => {
-  const path = pathOf(target);
-  return path !== '/' && /\/(?:;[^/]*)?$/.test(path);
-};
-
-const pathOf = (target: string): string => target.split(/[?#]/, 1)[0] ?? '';
-
-const forbid = (
-  message: string,
-  reason: ReasonCode | RefusalCode,
-  receiptId: string | null,
-): Authorization => {
-  const refusal = refuse(403, 'FORBIDDEN', message).refusal;
-  const receipt = receiptId === null ? {} : { receipt_id: receiptId };
-  return { ok: false, refusal: { ...refusal, body: { ...refusal.body, reason, ...receipt } } };
-};
-
-/** As draft-ietf-webbotauth-httpsig-protocol has it: 403, and what to sign. */
-const refuseUnsigned = ({ accepts }: SignatureCheck, fault: string): Authorization => {
-  const message = `the request must be signed by the key of its Proof: ${fault}`;
-  const { refusal } = refuse(403, 'FORBIDDEN', message, { 'accept-signature': accepts });
-  return { ok: false, refusal: { ...refusal, body: { ...refusal.body, reason: 'SIGNATURE_REQUIRED' } } };
-};
-
-/** The fields of a request, as frameworks on Node have them. */
+/** Of a framework on Node. */
 export const fieldsOf = (
   headers: Readonly<Record<string, string | string[] | undefined>>,
 ): SignedRequest['fields'] =>
   Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().map((one) => ({ name: name.toLowerCase(), value: one })),
   );
-
-/** The answer to a body that cannot be read. */
-export const refuseBody = (fault: BodyFault): { ok: false; refusal: Refusal } => {
-  const { status, message } = BODY_FAULTS[fault];
-  return refuse(status, status === 500 ? 'CONFIGURATION' : CODES[status], message);
-};
-
-const CODES = { 400: 'INVALID_REQUEST', 413: 'PAYLOAD_TOO_LARGE', 415: 'UNSUPPORTED_MEDIA_TYPE' } as const;
-
-const refuse = (status: Refusal['status'], error: RefusalCode, message: string, headers = {}) => ({
-  ok: false as const,
-  refusal: {
-    status,
-    headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },
-    body: { error, message },
-  },
-});

@@ -1,15 +1,8 @@
 /** Express 4 and 5: `app.post('/orders', express.json(), requireAuthority({ … }), handler)`. */
 import type { Request } from 'express';
-import {
-  type AuthorityOptions,
-  authorize,
-  checkOptions,
-  fieldsOf,
-  type Refusal,
-  refuseBody,
-  type SvcAuthority,
-} from './authorize.ts';
+import { type AuthorityOptions, authorize, checkOptions, fieldsOf, type SvcAuthority } from './authorize.ts';
 import { findParserFault, watchBody } from './body-fault.ts';
+import { type Refusal, refuseBody } from './refusal.ts';
 
 export { type AuthorityOptions, getAuthority, type SvcAuthority } from './authorize.ts';
 
