@@ -3,7 +3,8 @@ import { type Route, routes } from '@svc/contract';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Caller } from './caller.ts';
 import { Exchange } from './exchange.ts';
-import { Gate, RATE_LIMITS, type RateLimits } from './gate.ts';
+import { Gate } from './gate.ts';
+import { RATE_LIMITS, type RateLimits } from './rate-limits.ts';
 
 const REVOKER = 'dk_principal_one';
 const revoker = {

@@ -7,7 +7,7 @@
  * is a live key. A key that has used up a limit costs no look-up.
  */
 import type { AuthClass, Route } from '@svc/contract';
-import { type Clock, nameOfSubject, type Tenant, tenantOf } from '@svc/service';
+import { type Clock, type Tenant, tenantOf } from '@svc/service';
 import { AddressLimiter } from './address-limiter.ts';
 import { Admission } from './admission.ts';
 import { ApiError } from './api-error.ts';
@@ -15,78 +15,12 @@ import type { Authenticate, Caller } from './caller.ts';
 import type { Exchange } from './exchange.ts';
 import { InFlight } from './in-flight.ts';
 import { inTime } from './in-time.ts';
+import { countsAt, type LevelCount, Levels, nameOfCaller, take, tightestOf } from './levels.ts';
 import { type Allowance, RateLimiter } from './rate-limiter.ts';
+import type { RateLimits } from './rate-limits.ts';
 import { WorkingCredentials } from './working-credentials.ts';
 
-/** Requests per one-minute window and node. */
-export interface RateLimits {
-  /** Per key. */
-  readonly authenticatedPerMinute: number;
-  /** All keys of a subject together: more than one key may make, so that a stolen one does not use it up. */
-  readonly subjectPerMinute: number;
-  /** An org with all its members. */
-  readonly orgPerMinute: number;
-  /** All keys of a relying party together, as a multiple of what one may make. */
-  readonly keysWorthOfVerifies: number;
-  readonly orgVerifiesPerMinute: number;
-  /** The same of an org that signed itself up and has no plan: each is a Receipt that is kept for ever. */
-  readonly newcomerVerifiesPerMinute: number;
-  /** Requests under way at once, but verifications. */
-  readonly subjectAtOnce: number;
-  readonly orgAtOnce: number;
-  /** Calls of self-serve, per provision key. */
-  readonly selfServePerMinute: number;
-  /** Calls of the sandbox, per client address. */
-  readonly sandboxPerMinute: number;
-  readonly publicPerMinute: number;
-  /** Pages for people, per client address: apart, so that reading the guide takes nothing from the documents of keys. */
-  readonly pagesPerMinute: number;
-  readonly failedAuthenticationsPerMinute: number;
-  /** Look-ups of credentials for addresses that have used that up together with others (`AddressLimiter.isShared`). */
-  readonly sharedLookUpsPerMinute: number;
-  /** Addresses, and networks of each width, that one limit counts apart. */
-  readonly countedAddresses: number;
-}
-
-/** Interface §Limits, and protocol §13. */
-export const RATE_LIMITS: RateLimits = {
-  authenticatedPerMinute: 120,
-  subjectPerMinute: 600,
-  orgPerMinute: 2_400,
-  keysWorthOfVerifies: 5,
-  orgVerifiesPerMinute: 1_000_000,
-  newcomerVerifiesPerMinute: 600,
-  subjectAtOnce: 128,
-  orgAtOnce: 256,
-  selfServePerMinute: 60,
-  sandboxPerMinute: 60,
-  publicPerMinute: 300,
-  pagesPerMinute: 300,
-  failedAuthenticationsPerMinute: 20,
-  sharedLookUpsPerMinute: 1_200,
-  countedAddresses: 100_000,
-};
-
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]{1,1024}=*)$/i;
-
-/** Counts of one kind of call, by whom they are held against. */
-class Levels {
-  readonly key: RateLimiter;
-  readonly subject: RateLimiter;
-  readonly org: RateLimiter;
-
-  constructor(clock: Pick<Clock, 'nowMs'>) {
-    this.key = new RateLimiter(clock);
-    this.subject = new RateLimiter(clock);
-    this.org = new RateLimiter(clock);
-  }
-}
-
-interface Count {
-  readonly limiter: RateLimiter;
-  readonly name: string;
-  readonly limit: number;
-}
 
 export const FAILED_AUTHENTICATIONS = ['no credential', 'unknown or revoked', 'too many before'] as const;
 /** `too many before`: its address had failed so often that the credential was not looked up. */
@@ -225,8 +159,8 @@ export class Gate {
     return this.#sharedLookUps.take('all', this.limits.sharedLookUpsPerMinute).allowed;
   }
 
-  #countsOf(route: Route, caller: Caller): readonly Count[] {
-    const name = limiterNameOf(caller);
+  #countsOf(route: Route, caller: Caller): readonly LevelCount[] {
+    const name = nameOfCaller(caller);
     const { limits } = this;
     if (route.limiter === 'self-serve' && caller.class === 'provision')
       return [{ limiter: this.#selfServe, name, limit: limits.selfServePerMinute }];
@@ -242,45 +176,6 @@ export class Gate {
     return countsAt(this.#verify, caller, { key, subject, org });
   }
 }
-
-/** The operator and the console are held by their secrets alone. */
-const countsAt = (
-  levels: Levels,
-  caller: Caller,
-  limits: Readonly<Record<keyof Levels, number>>,
-): readonly Count[] => {
-  const key = { limiter: levels.key, name: limiterNameOf(caller), limit: limits.key };
-  if (caller.subject === null || caller.class === 'observer') return [key];
-  const subject = { limiter: levels.subject, name: nameOfSubject(caller), limit: limits.subject };
-  const orgId = orgOf(caller);
-  if (orgId === null) return [key, subject];
-  return [key, subject, { limiter: levels.org, name: orgId, limit: limits.org }];
-};
-
-const orgOf = (caller: Exclude<Caller, { subject: null } | { class: 'observer' }>): string | null => {
-  if (caller.class === 'org') return caller.subject;
-  return caller.class === 'rp' ? caller.relyingParty.orgId : caller.orgId;
-};
-
-/** The limit that refuses, or else the one with the least left, as it is after `calls` more. */
-const tightestOf = ([first, ...others]: readonly Count[], calls: number): Allowance => {
-  if (first === undefined) throw new Error('a caller without a limit');
-  let tightest = first.limiter.peek(first.name, first.limit, calls);
-  for (const { limiter, name, limit } of others) {
-    if (!tightest.allowed) break;
-    const allowance = limiter.peek(name, limit, calls);
-    if (!allowance.allowed || allowance.remaining < tightest.remaining) tightest = allowance;
-  }
-  return tightest;
-};
-
-const take = (counts: readonly Count[], calls: number): void => {
-  for (const { limiter, name, limit } of counts) limiter.take(name, limit, calls);
-};
-
-/** Keys of the overlap set are counted apart. */
-const limiterNameOf = (caller: Caller): string =>
-  caller.class === 'provision' ? `provision ${caller.ordinal}` : (caller.keyId ?? caller.class);
 
 /** The answer tells of the limit. Throws 429 when it is used up. */
 export const hold = (exchange: Exchange, allowance: Allowance): void => {

@@ -14,11 +14,11 @@ import type { Sha256 } from '@svc/merkle';
 import { findChainBreak } from '../checkpoint/chain.ts';
 import { dayAfter } from '../checkpoint/day.ts';
 import type { Checkpoint } from '../checkpoint/payload.ts';
-import { compareCheckpoints } from './compare.ts';
 import type { Alarm, Doubt } from './finding.ts';
+import { distinct, Findings } from './findings.ts';
 import { checkLeaves, leavesPath } from './leaves.ts';
 import { listPinDoubts, type MonitorPin } from './pin.ts';
-import { type CheckpointFetch, checkpointPath, fetchCheckpoint, type Published } from './published.ts';
+import { type CheckpointFetch, fetchCheckpoint, type Published } from './published.ts';
 import { comparePublishedKeys } from './published-keys.ts';
 import type { Seen, SeenDay } from './seen.ts';
 import type { Source } from './source.ts';
@@ -78,8 +78,7 @@ const MAX_DAYS = 36_525;
 const MAX_AHEAD_MS = 300_000;
 
 class Monitor {
-  readonly #alarms: Alarm[] = [];
-  readonly #doubts: Doubt[] = [];
+  readonly #found = new Findings();
   readonly #seen: SeenDay[];
   #newDays = 0;
   #fetchedAgain = 0;
@@ -102,9 +101,9 @@ class Monitor {
     const keys = early ?? (await comparePublishedKeys({ ...this.options, serviceDid }));
     const stopped = this.options.stop.aborted ? [STOPPED] : [];
     return {
-      alarms: distinct([...this.#alarms, ...keys.alarms]),
+      alarms: distinct([...this.#found.alarms, ...keys.alarms]),
       doubts: [
-        ...this.#doubts,
+        ...this.#found.doubts,
         ...keys.doubts,
         ...listPinDoubts(this.options.pin),
         ...(this.#seen.length > 0 || keys.wasAsked ? [] : [NOT_HELD]),
@@ -134,25 +133,16 @@ class Monitor {
     const { day } = found.checkpoint;
     if (last !== undefined && day < last.checkpoint.day) await this.#findRollback(last, found);
     const before = known.find(({ checkpoint }) => checkpoint.day === day);
-    if (before !== undefined) this.#alarms.push(...compareCheckpoints(before, found));
+    if (before !== undefined) this.#found.differences(before, found);
     return found;
   }
 
   /** A cache may serve an older latest day for a while; an alarm only if the known day is no longer served. */
   async #findRollback(last: SeenDay, latest: Published | null): Promise<void> {
     const { day } = last.checkpoint;
-    if (await this.#fetchAgain(last)) {
-      this.#doubt('latest', `it is older than ${day}, which was seen and is still there`);
-      return;
-    }
-    this.#alarms.push({
-      code: 'rolled-back',
-      day,
-      message: 'the latest day lies before one that was published',
-      seen: day,
-      now: latest?.checkpoint.day ?? null,
-      checkpoints: latest === null ? [last.jws] : [last.jws, latest.jws],
-    });
+    if (await this.#fetchAgain(last))
+      this.#found.doubt('latest', `it is older than ${day}, which was seen and is still there`);
+    else this.#found.rolledBack(last, latest);
   }
 
   /** Reports an invalid or missing answer as an alarm or a doubt. */
@@ -160,48 +150,33 @@ class Monitor {
     if (this.options.stop.aborted) return { kind: 'unknown', message: STOPPED.message };
     this.options.onProgress(`checkpoint of ${day}`);
     const found = await fetchCheckpoint(this.options, day);
-    if (found.kind === 'unknown') return this.#doubt(day, found.message);
+    if (found.kind === 'unknown') return this.#unknown(day, found.message);
     if (found.kind === 'found' && found.checkpoint.iat * 1000 > this.options.nowMs + MAX_AHEAD_MS)
-      return this.#doubt(
+      return this.#unknown(
         day,
         `the checkpoint of ${found.checkpoint.day} is dated in the future and not in effect yet`,
       );
-    if (found.kind === 'wrong') {
-      const before = this.#seen.find(({ checkpoint }) => checkpoint.day === day);
-      this.#alarms.push({
-        code: 'wrong-checkpoint',
-        day: day === 'latest' ? null : day,
-        message: `what is served as the checkpoint of ${day} is none: ${found.problem}`,
-        seen: before?.checkpoint.root ?? null,
-        now: found.jws,
-        checkpoints: before === undefined ? [] : [before.jws],
-      });
-    }
+    if (found.kind === 'wrong')
+      this.#found.wrongCheckpoint(
+        day,
+        found,
+        this.#seen.find(({ checkpoint }) => checkpoint.day === day),
+      );
     return found;
   }
 
-  #doubt(day: string, message: string): CheckpointFetch {
-    this.#doubts.push({ path: checkpointPath(day), message });
+  #unknown(day: string, message: string): CheckpointFetch {
+    this.#found.doubt(day, message);
     return { kind: 'unknown', message };
   }
 
   /** False only if the day has verifiably changed: absent, different or invalid. */
   async #fetchAgain(before: SeenDay): Promise<boolean> {
-    const { day, root } = before.checkpoint;
-    const found = await this.#fetch(day);
+    const found = await this.#fetch(before.checkpoint.day);
     if (found.kind === 'found' || found.kind === 'absent') this.#fetchedAgain += 1;
-    const differences = found.kind === 'found' ? compareCheckpoints(before, found) : [];
-    this.#alarms.push(...differences);
-    if (found.kind !== 'absent') return differences.length === 0 && found.kind !== 'wrong';
-    this.#alarms.push({
-      code: 'vanished-day',
-      day,
-      message: 'a published day is not served any more',
-      seen: root,
-      now: null,
-      checkpoints: [before.jws],
-    });
-    return false;
+    if (found.kind === 'absent') this.#found.vanished(before);
+    if (found.kind === 'found') return !this.#found.differences(before, found);
+    return found.kind === 'unknown';
   }
 
   /** Fetches the new days up to the latest. Ends at the first that is missing or breaks the chain. */
@@ -211,11 +186,8 @@ class Monitor {
     for (const next of last === undefined ? await this.#walkBack(latest) : this.#daysUntil(latest, last)) {
       const published = typeof next === 'string' ? await this.#fetchNew(next) : next;
       if (published === null) return;
-      if (published.checkpoint.day === latest.checkpoint.day) {
-        const differences = compareCheckpoints(latest, published);
-        this.#alarms.push(...differences);
-        if (differences.length > 0) return;
-      }
+      const isLatest = published.checkpoint.day === latest.checkpoint.day;
+      if (isLatest && this.#found.differences(latest, published)) return;
       if (!this.#isNext(published)) return;
       this.#seen.push({ ...published, isWhole: false });
       this.#newDays += 1;
@@ -234,15 +206,7 @@ class Monitor {
   async #fetchNew(day: string): Promise<Published | null> {
     const found = await this.#fetch(day);
     if (found.kind === 'found') return found;
-    if (found.kind === 'absent')
-      this.#alarms.push({
-        code: 'missing-day',
-        day,
-        message: 'a later day is published, and this one is not',
-        seen: null,
-        now: null,
-        checkpoints: [],
-      });
+    if (found.kind === 'absent') this.#found.missing(day);
     return null;
   }
 
@@ -256,7 +220,8 @@ class Monitor {
       days.push(current);
       const { day, previous_root: previousRoot }: Checkpoint = current.checkpoint;
       if (previousRoot === null || day === since) return days.reverse();
-      if (days.length === MAX_DAYS) this.#doubt(day, `more than ${MAX_DAYS} days lead back from the latest`);
+      if (days.length === MAX_DAYS)
+        this.#found.doubt(day, `more than ${MAX_DAYS} days lead back from the latest`);
       current = days.length === MAX_DAYS ? null : await this.#fetchNew(dayBefore(day));
     }
     return [];
@@ -265,17 +230,9 @@ class Monitor {
   #isNext(published: Published): boolean {
     const last = this.#seen.at(-1);
     if (last === undefined) return true;
-    const found = findChainBreak([last.checkpoint, published.checkpoint]);
-    if (found === null) return true;
-    this.#alarms.push({
-      code: 'broken-chain',
-      day: found.day,
-      message: `it does not follow the day before: its ${found.member} is another`,
-      seen: String(found.expected),
-      now: String(found.got),
-      checkpoints: [last.jws, published.jws],
-    });
-    return false;
+    const broken = findChainBreak([last.checkpoint, published.checkpoint]);
+    if (broken !== null) this.#found.brokenChain(last, published, broken);
+    return broken === null;
   }
 
   /** Checks the leaves of every day for which that has not succeeded yet. */
@@ -286,27 +243,14 @@ class Monitor {
       if (this.options.stop.aborted) return;
       this.options.onProgress(`${size} leaves of ${day}`);
       const verdict = await checkLeaves(this.options.source, seen.checkpoint, this.options.sha256);
-      if (verdict.kind === 'unknown') this.#doubts.push({ path: leavesPath(day), message: verdict.message });
-      if (verdict.kind === 'wrong')
-        this.#alarms.push({
-          code: 'wrong-leaves',
-          day,
-          message: 'the leaves are not what the checkpoint was made from',
-          seen: verdict.expected,
-          now: verdict.found,
-          checkpoints: [seen.jws],
-        });
+      if (verdict.kind === 'unknown')
+        this.#found.doubts.push({ path: leavesPath(day), message: verdict.message });
+      if (verdict.kind === 'wrong') this.#found.wrongLeaves(seen, verdict);
       if (verdict.kind !== 'whole') continue;
       this.#seen[i] = { ...seen, isWhole: true };
       this.options.remember([...this.#seen]);
     }
   }
 }
-
-/** One fault can be found twice, by the latest checkpoint and by a repeated fetch. */
-const distinct = (alarms: readonly Alarm[]): Alarm[] => {
-  const byText = new Map(alarms.map((alarm) => [JSON.stringify(alarm), alarm]));
-  return [...byText.values()];
-};
 
 const dayBefore = (day: string): string => dayOf(dayStartMs(day) - DAY_MS);

@@ -1,0 +1,62 @@
+/** Whom a call is counted against: its key, the subject of that with all its keys, and an org with all its members. */
+import { type Clock, nameOfSubject } from '@svc/service';
+import type { Caller } from './caller.ts';
+import { type Allowance, RateLimiter } from './rate-limiter.ts';
+
+/** Counts of one kind of call, by whom they are held against. */
+export class Levels {
+  readonly key: RateLimiter;
+  readonly subject: RateLimiter;
+  readonly org: RateLimiter;
+
+  constructor(clock: Pick<Clock, 'nowMs'>) {
+    this.key = new RateLimiter(clock);
+    this.subject = new RateLimiter(clock);
+    this.org = new RateLimiter(clock);
+  }
+}
+
+export interface LevelCount {
+  readonly limiter: RateLimiter;
+  readonly name: string;
+  readonly limit: number;
+}
+
+/** The operator and the console are held by their secrets alone. */
+export const countsAt = (
+  levels: Levels,
+  caller: Caller,
+  limits: Readonly<Record<keyof Levels, number>>,
+): readonly LevelCount[] => {
+  const key = { limiter: levels.key, name: nameOfCaller(caller), limit: limits.key };
+  if (caller.subject === null || caller.class === 'observer') return [key];
+  const subject = { limiter: levels.subject, name: nameOfSubject(caller), limit: limits.subject };
+  const orgId = orgOf(caller);
+  if (orgId === null) return [key, subject];
+  return [key, subject, { limiter: levels.org, name: orgId, limit: limits.org }];
+};
+
+const orgOf = (caller: Exclude<Caller, { subject: null } | { class: 'observer' }>): string | null => {
+  if (caller.class === 'org') return caller.subject;
+  return caller.class === 'rp' ? caller.relyingParty.orgId : caller.orgId;
+};
+
+/** The limit that refuses, or else the one with the least left, as it is after `calls` more. */
+export const tightestOf = ([first, ...others]: readonly LevelCount[], calls: number): Allowance => {
+  if (first === undefined) throw new Error('a caller without a limit');
+  let tightest = first.limiter.peek(first.name, first.limit, calls);
+  for (const { limiter, name, limit } of others) {
+    if (!tightest.allowed) break;
+    const allowance = limiter.peek(name, limit, calls);
+    if (!allowance.allowed || allowance.remaining < tightest.remaining) tightest = allowance;
+  }
+  return tightest;
+};
+
+export const take = (counts: readonly LevelCount[], calls: number): void => {
+  for (const { limiter, name, limit } of counts) limiter.take(name, limit, calls);
+};
+
+/** Keys of the overlap set are counted apart. */
+export const nameOfCaller = (caller: Caller): string =>
+  caller.class === 'provision' ? `provision ${caller.ordinal}` : (caller.keyId ?? caller.class);
