@@ -37,28 +37,32 @@ export interface Attestation {
 /** With the key that signed it. */
 export type VerifiedAttestation = Attestation & { readonly kid: string };
 
+/** `wrong-attestation`: it is not in the form of one, or of another service. */
 export type AttestationFailure = Failure<ServiceKeyFailureCode | 'wrong-attestation'>;
 
 /** The compact JWS, by a status key. Rejects with what the signer throws. */
 export const signAttestation = (attestation: Attestation, signer: Signer): Promise<string> =>
   signCompactJws(signer, { typ: ATTESTATION_TYP }, { ...attestation });
 
-/** What a key in force has signed, or what is wrong. Never throws. */
+/** Verifies that the service signed this attestation by a key in force. Never throws: what is wrong is in `failures`. */
 export const verifyAttestation = (
   text: string,
   keys: ServiceKeys,
   crypto: CryptoPort,
-): VerifiedAttestation | AttestationFailure => {
-  const refuse = (what: string): AttestationFailure =>
-    failure('wrong-attestation', `the attestation ${what}`);
+):
+  | { readonly ok: true; readonly attestation: VerifiedAttestation }
+  | { readonly ok: false; readonly failures: readonly AttestationFailure[] } => {
+  const fail = (found: AttestationFailure) => ({ ok: false as const, failures: [found] });
+  const refuse = (what: string) => fail(failure('wrong-attestation', `the attestation ${what}`));
   const jws = readServiceJws(text, ATTESTATION_TYP, MAX_CHARS);
   if (!jws.ok) return refuse(`must be a compact JWS: ${jws.problem}`);
   const { kid } = jws;
   if (kid === null) return refuse(`must have exactly the header alg EdDSA, kid and typ ${ATTESTATION_TYP}`);
   if (!isAttestation(jws.payload)) return refuse(`must say what it is about, not ${show(jws.payload)}`);
   const wrong = keys.check('status', { ...jws, kid, signedAtMs: jws.payload.iat * 1000 }, crypto);
-  if (wrong !== null) return { ...wrong, message: `the attestation: ${wrong.message}` };
-  return jws.payload.iss === keys.did ? { ...jws.payload, kid } : refuse(`must be of ${keys.did}`);
+  if (wrong !== null) return fail({ ...wrong, message: `the attestation: ${wrong.message}` });
+  if (jws.payload.iss !== keys.did) return refuse(`must be of ${keys.did}`);
+  return { ok: true, attestation: { ...jws.payload, kid } };
 };
 
 const isAttestation = (payload: JsonObject): payload is JsonObject & Attestation =>

@@ -2,6 +2,7 @@
 export {
   ATTESTATION_TYP,
   type Attestation,
+  type AttestationFailure,
   signAttestation,
   type VerifiedAttestation,
   verifyAttestation,
@@ -37,6 +38,7 @@ export {
 export {
   RESTORE_TYP,
   type RestoreStatement,
+  type RestoreStatementFailure,
   type RestoreStatementToVerify,
   verifyRestoreStatement,
 } from './restore-statement.ts';

@@ -2,9 +2,9 @@
  * What a service states when its database had to be set back to a backup (protocol §12): a compact JWS by a status key with
  * exactly the header `{"alg":"EdDSA","kid":"<iss>#status-<n>","typ":"svc-restore+jwt"}`, over the RFC 8785 form of its payload.
  */
-import { type CryptoPort, type JsonObject, portableCrypto } from '@svc/codec';
+import { type CryptoPort, type Failure, failure, type JsonObject, portableCrypto } from '@svc/codec';
 import { readServiceJws } from './service-jws.ts';
-import { openServiceKeys, type ServiceKeyFailure } from './service-keys.ts';
+import { openServiceKeys, type ServiceKeyFailureCode } from './service-keys.ts';
 
 /** The `typ` of a restore statement's protected header. */
 export const RESTORE_TYP = 'svc-restore+jwt';
@@ -43,15 +43,21 @@ export interface RestoreStatementToVerify {
   readonly crypto?: CryptoPort;
 }
 
-/** Verifies that the service signed this statement. Never throws. */
+/** `wrong-statement`: it is not in the form of one, or not of its signer. */
+export type RestoreStatementFailure = Failure<ServiceKeyFailureCode | 'wrong-statement'>;
+
+/** Verifies that the service signed this statement. Never throws: what is wrong is in `failures`. */
 export const verifyRestoreStatement = ({
   statement: text,
   serviceDidDocument,
   crypto = portableCrypto,
 }: RestoreStatementToVerify):
   | { readonly ok: true; readonly statement: RestoreStatement; readonly kid: string }
-  | { readonly ok: false; readonly problem: string } => {
-  const refuse = (problem: string) => ({ ok: false as const, problem });
+  | { readonly ok: false; readonly failures: readonly RestoreStatementFailure[] } => {
+  const refuse = (what: string) => ({
+    ok: false as const,
+    failures: [failure('wrong-statement' as const, what)],
+  });
   const jws = readServiceJws(text, RESTORE_TYP, MAX_CHARS);
   if (!jws.ok) return refuse(`a statement must be a compact JWS: ${jws.problem}`);
   const { kid, payload } = jws;
@@ -59,11 +65,11 @@ export const verifyRestoreStatement = ({
     return refuse('header or payload are not as a statement has them');
   if (!isStatement(payload) || !kid.startsWith(`${payload.iss}#status-`))
     return refuse('the payload is no statement of its signer');
-  const faults: ServiceKeyFailure[] = [];
-  const keys = openServiceKeys(serviceDidDocument, faults);
+  const failures: RestoreStatementFailure[] = [];
+  const keys = openServiceKeys(serviceDidDocument, failures);
   const wrong = keys?.check('status', { ...jws, kid, signedAtMs: payload.iat * 1_000 }, crypto);
-  if (wrong) faults.push(wrong);
-  if (faults.length > 0) return refuse(faults.map(({ message }) => message).join('; '));
+  if (wrong) failures.push(wrong);
+  if (failures.length > 0) return { ok: false, failures };
   return { ok: true, statement: payload, kid };
 };
 

@@ -356,7 +356,7 @@ describe('a restored backup', () => {
         serviceDidDocument: document,
       });
       expect(said).toMatchObject({ ok: true, statement: { epoch: 1, revoked_again: EACH, previous: null } });
-      if (!said.ok) throw new Error(said.problem);
+      if (!said.ok) throw new Error(JSON.stringify(said.failures));
       const { lost_from: from, lost_until: to } = said.statement;
       for (const id of lost.receipts) {
         const at = formatTimestamp(ulidTimeMs(id.slice(4)) ?? 0);

@@ -12,7 +12,7 @@ export const checkRestore = (shown: Restore, { keys }: Service): readonly Part[]
     ...{ id: 'signature', name: 'Signature', means: 'The service signed this statement.' },
     ...(signed.ok
       ? { state: 'ok' as const, failures: [] }
-      : { state: 'wrong' as const, failures: [{ code: 'wrong-statement', message: signed.problem }] }),
+      : { state: 'wrong' as const, failures: signed.failures }),
   };
   const content = { id: 'content', name: 'Content', means: 'What is shown is what was signed.' };
   if (!signed.ok) return [signature, { ...content, state: 'unchecked', failures: [] }];

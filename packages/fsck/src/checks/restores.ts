@@ -46,7 +46,7 @@ const readStatement = ({ keys }: CheckContext, { statement }: Row): RestoreState
     serviceDidDocument: keys.documentOf(statement),
     crypto: nativeCrypto,
   });
-  return verified.ok ? verified.statement : verified.problem;
+  return verified.ok ? verified.statement : verified.failures.map(({ message }) => message).join('; ');
 };
 
 const compare = (

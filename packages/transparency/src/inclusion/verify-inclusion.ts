@@ -111,20 +111,22 @@ const readAttestation = (
   { keys, crypto, failures }: Checking,
 ): VerifiedAttestation | null => {
   if (given === undefined || keys === null || source === null) return null;
-  const refuse = (code: InclusionFailureCode, message: string): null => {
-    failures.push(failure(code, message, '/attestation'));
+  const refuse = (message: string): null => {
+    failures.push(failure('wrong-attestation', message, '/attestation'));
     return null;
   };
   const jws = findAttestation(given);
-  if (jws === null) return refuse('wrong-attestation', `the attestation must be a JWS, not ${show(given)}`);
+  if (jws === null) return refuse(`the attestation must be a JWS, not ${show(given)}`);
   const attested = verifyAttestation(jws, keys, crypto);
-  if ('code' in attested) return refuse(attested.code, attested.message);
-  const { receipt_id: attestedId, checkpoint_hash: hash } = attested;
-  if (attestedId !== receiptId)
-    return refuse('wrong-attestation', `the attestation is of ${attestedId}, not of ${receiptId}`);
+  if (!attested.ok) {
+    failures.push(...attested.failures.map(({ code, message }) => failure(code, message, '/attestation')));
+    return null;
+  }
+  const { receipt_id: attestedId, checkpoint_hash: hash } = attested.attestation;
+  if (attestedId !== receiptId) return refuse(`the attestation is of ${attestedId}, not of ${receiptId}`);
   if (hash !== sha256Of(crypto, source.jws))
-    return refuse('wrong-attestation', `the attestation is of the checkpoint ${hash}, not of this one`);
-  return attested;
+    return refuse(`the attestation is of the checkpoint ${hash}, not of this one`);
+  return attested.attestation;
 };
 
 /** In an object, its text, or the bare JWS; null if there is none. */
