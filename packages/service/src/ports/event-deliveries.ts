@@ -5,7 +5,7 @@ import type { SealedAuthorization } from './streams.ts';
 export type DeliveryState = 'waiting' | 'delivered' | 'failed';
 
 export interface EventDeliveryRecord {
-  /** Of the event in the log: ascending in time. */
+  /** Position of the event in the log: ascending in time. */
   readonly position: number;
   readonly eventId: string;
   /** `ping` beside the types of events. */
@@ -35,7 +35,7 @@ export interface TakenDelivery {
   readonly secrets: readonly EventSecretRecord[];
   /** Null: a webhook. */
   readonly push: TakenPush | null;
-  /** Of an org that signed itself up and that nobody pays for. */
+  /** The endpoint belongs to an org that signed itself up and that nobody pays for. */
   readonly isNewcomer: boolean;
 }
 
@@ -79,9 +79,9 @@ export interface EventQueue {
 }
 
 export interface TakeBounds {
-  /** Of one endpoint under way; one while it fails. */
+  /** Deliveries of one endpoint under way; one while it fails. */
   readonly atOnce: number;
-  /** Of all endpoints of one subject under way, and of all of an org and its members, while most places are free. */
+  /** Deliveries under way for all endpoints of one subject, and for all of an org and its members, while most places are free. */
   readonly ofTenant: number;
   /** What the process has under way: newcomers together have half of its places, these and those that are free. */
   readonly underWay: { readonly newcomers: number; readonly others: number };

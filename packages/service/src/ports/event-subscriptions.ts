@@ -3,7 +3,7 @@ import type { EventType } from '@svc/protocol';
 
 export { EVENT_TYPES, type EventType } from '@svc/protocol';
 
-/** Who an event is for: a Principal, a relying party or an org, by DID or id. */
+/** The subject that an event is for: a Principal, a relying party or an org, by DID or id. */
 export type EventAudience = `principal ${string}` | `rp ${string}` | `org ${string}`;
 
 /** Why nothing is delivered: its owner said so, it failed for days, or it answered 410. */
@@ -11,7 +11,7 @@ export type DisabledBecause = 'owner' | 'failing' | 'gone';
 
 /** One secret of an endpoint; the secret itself is derived from the root of that name. */
 export interface EventSecretRecord {
-  /** From 1. */
+  /** Number of the secret, from 1. */
   readonly number: number;
   readonly root: string;
   /** Null: until it is rotated. */

@@ -15,7 +15,7 @@ const deliveryColumns = `position, event_id as "eventId", type, state, attempts,
   svc_ms(last_attempt_at) as "lastAttemptAtMs", last_status as "lastStatus", last_problem as "lastProblem",
   case when state = 'waiting' then svc_ms(next_attempt_at) end as "nextAttemptAtMs"`;
 
-/** Of `t`, a subscription, and `e`, the stream that it may be. */
+/** The push settings of `t`, a subscription, and `e`, the stream that it may be. */
 const push = `case when t.method = 'push' then json_build_object('audience', t.audience, 'isOfClaim', ${isOfClaimSql('t.audience')},
       'authorization', case when e.authorization_root is not null
         then json_build_object('root', e.authorization_root, 'sealed', e.authorization_sealed) end) end as push`;
@@ -47,7 +47,7 @@ const releaseSql = `
   where subscription_id = $1 and not_before <= svc_now()
   returning 1`;
 
-/** Of each endpoint the delivery that has been due the longest: a probe each. */
+/** For each endpoint, the delivery that has been due the longest: a probe each. */
 const queueSql = `
   select (select svc_ms(occurred_at) from event_outbox order by seq limit 1) as "outboxSinceMs",
     (select svc_ms(min(f.due_at)) from event_subscriptions s, lateral (

@@ -1,7 +1,7 @@
 /** Subscriptions to events with their secrets (0010-events, 0036-disabled-in-steps). */
 import type { EventSubscriptionRecord, EventSubscriptionRepository } from '@svc/service';
 import { type Database, writeValue } from '../database.ts';
-import { lockText } from '../locks.ts';
+import { afterLock } from '../locks.ts';
 import { secretsOf } from './event-secrets.ts';
 
 const select = `
@@ -80,11 +80,13 @@ export function eventSubscriptionRepository(database: Database): EventSubscripti
     database.read<EventSubscriptionRecord>({ text: `${select} where ${condition}`, values });
   return {
     async countForUpdate(audience) {
-      // A statement of its own: what is counted next must have a snapshot from after the lock.
-      await database.write({ text: lockText('audience'), values: [audience] });
       const text =
         "select count(*)::integer as value from event_subscriptions where audience = $1 and method = 'webhook'";
-      return (await writeValue<number>(database, text, [audience])) ?? 0;
+      return (
+        (await afterLock(database, 'audience', audience, () =>
+          writeValue<number>(database, text, [audience]),
+        )) ?? 0
+      );
     },
     async insert(subscription, root) {
       const { subscriptionId, audience, url, description, types, budgetLowPercent, createdBy } = subscription;
@@ -125,7 +127,7 @@ export function eventSubscriptionRepository(database: Database): EventSubscripti
       return (await database.write({ text: enableSql, values: [subscriptionId] })).length > 0;
     },
     async delete(subscriptionId) {
-      // Of its pings nobody could hear any more.
+      // Nobody could hear its pings any more.
       await database.write({
         text: `select svc_forget_audience('subscription ' || $1)`,
         values: [subscriptionId],

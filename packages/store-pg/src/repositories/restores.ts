@@ -150,4 +150,3 @@ export function restoreRepository(database: Database): RestoreRepository {
     },
   };
 }
-
