@@ -29,8 +29,8 @@ import {
 } from '@svc/service';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
-import { holdNewcomers } from './endpoints/hold-newcomers.ts';
 import { buildEndpoints } from './endpoints/index.ts';
+import { limitNewcomers } from './endpoints/limit-newcomers.ts';
 import { refuseWhileUnsure } from './endpoints/refuse-while-unsure.ts';
 import {
   ApiError,
@@ -130,7 +130,7 @@ const listen = async (
     metrics: createHttpMetrics(registry),
     authenticate: (token, options) => authenticator.authenticate(token, options),
     handlers: refuseWhileUnsure(
-      holdNewcomers(
+      limitNewcomers(
         buildEndpoints({
           service,
           verifier: new Verifier(service, authenticator, createDecisionMetrics(registry)),

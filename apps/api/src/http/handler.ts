@@ -22,8 +22,8 @@ export interface HandlerContext<R extends Route> extends Input<R> {
   readonly clientGone: () => AbortSignal;
   /** Tells the log what was decided. */
   readonly noteDecision: (decided: Decided) => void;
-  /** Holds the call to one more limit. Throws 429. */
-  readonly holdTo: (allowance: Allowance) => void;
+  /** Enforces one more limit on the call. Throws 429. */
+  readonly enforceLimit: (allowance: Allowance) => void;
 }
 
 /** Answers a declared status, or throws ApiError. Anything else thrown is answered INTERNAL. */

@@ -8,7 +8,7 @@ import { ApiError } from './api-error.ts';
 import { customerIpOf } from './client-ip.ts';
 import type { HttpDeps } from './deps.ts';
 import type { Decided, Exchange } from './exchange.ts';
-import { Gate, hold } from './gate.ts';
+import { enforceLimit, Gate } from './gate.ts';
 import type { ErasedHandler, Handlers, Reply } from './handler.ts';
 import { inTime } from './in-time.ts';
 import type { Allowance } from './rate-limiter.ts';
@@ -76,7 +76,6 @@ export class Pipeline {
       const { requestId, answerByMs } = exchange;
       const clientIp = customerIpOf(caller, exchange.request, exchange.clientIp);
       const countMore = (calls: number) => this.gate.countMore(route, exchange, calls);
-      const holdTo = (allowance: Allowance) => hold(exchange, allowance);
       const noteOutsideWait = () => {
         exchange.hasWaitedOutside = true;
       };
@@ -84,7 +83,14 @@ export class Pipeline {
         exchange.decided = decided;
       };
       const clientGone = () => exchange.clientGone();
-      const limits = { answerByMs, countMore, holdTo, noteOutsideWait, noteDecision, clientGone };
+      const limits = {
+        answerByMs,
+        countMore,
+        enforceLimit: (allowance: Allowance) => enforceLimit(exchange, allowance),
+        noteOutsideWait,
+        noteDecision,
+        clientGone,
+      };
       const context = { ...input, caller, requestId, clientIp, ...limits };
       const sending = answer(exchange, await inCoding(exchange, route, await handler(context)));
       if (sending !== null) await sending;

@@ -22,7 +22,7 @@ import {
 } from '@svc/protocol';
 import { receiptTextOf } from '@svc/receipts';
 import type { RpCaller } from '../access/caller.ts';
-import { holdLiveKey } from '../access/live-key.ts';
+import { lockLiveKey } from '../access/live-key.ts';
 import { turnOfRelyingParty } from '../access/tenant.ts';
 import { auditEvent } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -100,7 +100,7 @@ export const requestApproval = async (
   assertPlayed(ask, playedBy);
   return deps.store.transaction(
     async (tx) => {
-      await holdLiveKey(tx, caller);
+      await lockLiveKey(tx, caller);
       // Before the requests, as a transfer takes them: nobody waits for the other.
       assertHeld(receiptId, await tx.principals.holdHeldSince(ask.principal));
       await tx.approvals.lock(ask);

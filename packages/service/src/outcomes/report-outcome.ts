@@ -5,7 +5,7 @@
 import { type DidWeb, encodeUlid, parseAnyUtcTime, type ReceiptId } from '@svc/protocol';
 import { requireReporter } from '../access/acting.ts';
 import type { Caller } from '../access/caller.ts';
-import { holdLiveKey } from '../access/live-key.ts';
+import { lockLiveKey } from '../access/live-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal, invalidRequest } from '../errors.ts';
@@ -57,7 +57,7 @@ export const reportOutcome = async (
   const receipt = await requireReporter(deps, caller, receiptId, subject);
   return deps.store.transaction(
     async (tx) => {
-      await holdLiveKey(tx, caller);
+      await lockLiveKey(tx, caller);
       const ledger = await tx.outcomes.listForUpdate(receiptId);
       if (ledger.length >= MAX_OUTCOMES)
         throw invalidRequest(`A decision takes ${MAX_OUTCOMES} outcomes; ${receiptId} has them.`);

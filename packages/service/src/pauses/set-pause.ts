@@ -5,7 +5,7 @@
  */
 import type { DidWeb, JsonObject } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
-import { assertStillOf, holdLiveKey } from '../access/live-key.ts';
+import { assertStillOf, lockLiveKey } from '../access/live-key.ts';
 import { turnOfRelyingParty } from '../access/tenant.ts';
 import { actorOf, auditEvent, SYSTEM, type SystemActor } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -103,7 +103,7 @@ const assertMaySet = async (
     const repository = scope === 'relying_party' ? tx.relyingParties : tx.principals;
     assertStillOf(caller, await repository.find(owner), owner);
   }
-  await holdLiveKey(tx, caller);
+  await lockLiveKey(tx, caller);
 };
 
 /** The second phase of what was recorded. `SERVICE_UNAVAILABLE`: not yet known to be visible. */

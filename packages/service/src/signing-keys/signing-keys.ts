@@ -5,7 +5,7 @@
 import { didOfKid } from '@svc/codec';
 import { type DidWeb, sha256Of } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
-import { assertStillOf, holdLiveKey } from '../access/live-key.ts';
+import { assertStillOf, lockLiveKey } from '../access/live-key.ts';
 import { type AuditAction, auditEvent, type SystemActor } from '../audit/audit-event.ts';
 import { assertDated } from '../clock/assert-dated.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -88,7 +88,7 @@ const lockKey = async (
 ): Promise<{ readonly principal: PrincipalRecord; readonly key: PrincipalKeyRecord }> => {
   const principal = await tx.principals.findForUpdate(did);
   if (principal !== null) assertStillOf(caller, principal, did);
-  await holdLiveKey(tx, caller);
+  await lockLiveKey(tx, caller);
   const key = principal === null ? undefined : findKey(principal, kid);
   if (principal !== null && key !== undefined) return { principal, key };
   const named = await tx.principals.find(didOfKid(kid));

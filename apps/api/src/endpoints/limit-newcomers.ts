@@ -33,21 +33,21 @@ export const isCounted = (id: RouteId): boolean => {
   return (method as string) !== 'get' && limiter === 'authenticated' && !NOT_COUNTED.has(id);
 };
 
-export const holdNewcomers = (
+export const limitNewcomers = (
   handlers: Handlers,
   service: Pick<ServiceDeps, 'store' | 'entitlements' | 'maxChangesWithoutPlan'>,
 ): Handlers => {
-  const holding = Object.entries(handlers).map(([id, handle]) => {
+  const limited = Object.entries(handlers).map(([id, handle]) => {
     if (!isCounted(id as RouteId)) return [id, handle];
-    const hold = async (input: { readonly caller: Caller | null }) => {
+    const limit = async (input: { readonly caller: Caller | null }) => {
       if (input.caller !== null) {
         const tenant = tenantOf(input.caller);
         await requireRoomForChange({ ...service, store: service.store.as(tenant) }, tenant);
       }
       return (handle as (input: unknown) => unknown)(input);
     };
-    return [id, hold];
+    return [id, limit];
   });
   // Each stands where the one that it wraps stood.
-  return Object.fromEntries(holding) as Handlers;
+  return Object.fromEntries(limited) as Handlers;
 };
