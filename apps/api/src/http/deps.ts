@@ -4,10 +4,10 @@ import { type Clock, VERIFY_DEADLINE_MS } from '@svc/service';
 import type { Logger } from 'pino';
 import type { ApiError } from './api-error.ts';
 import type { Authenticate } from './caller.ts';
-import { RATE_LIMITS, type RateLimits } from './gate.ts';
 import type { Handlers } from './handler.ts';
 import type { HttpMetrics } from './metrics.ts';
 import type { StaticPage } from './pages.ts';
+import { RATE_LIMITS, type RateLimits } from './request-gate.ts';
 
 export interface HttpLimits extends RateLimits {
   readonly maxBodyBytes: number;

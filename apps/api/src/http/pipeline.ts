@@ -8,12 +8,12 @@ import { ApiError } from './api-error.ts';
 import { customerIpOf } from './client-ip.ts';
 import type { HttpDeps } from './deps.ts';
 import type { Decided, Exchange } from './exchange.ts';
-import { enforceLimit, Gate } from './gate.ts';
 import type { ErasedHandler, Handlers, Reply } from './handler.ts';
 import { inTime } from './in-time.ts';
 import type { Allowance } from './rate-limiter.ts';
 import { readInput } from './read-input.ts';
 import { encodeFor } from './representations.ts';
+import { enforceLimit, RequestGate } from './request-gate.ts';
 import { answer, type FailurePort, sendFailure } from './respond.ts';
 
 export interface BoundRoute {
@@ -25,11 +25,16 @@ export interface BoundRoute {
 type PathParams = Readonly<Record<string, unknown>>;
 
 export class Pipeline {
-  readonly gate: Gate;
+  readonly gate: RequestGate;
   readonly #failures: FailurePort;
 
   constructor(private readonly deps: HttpDeps) {
-    this.gate = new Gate(deps.clock, deps.authenticate, deps.limits, deps.metrics.authenticationFailed);
+    this.gate = new RequestGate(
+      deps.clock,
+      deps.authenticate,
+      deps.limits,
+      deps.metrics.authenticationFailed,
+    );
     const { logger, toApiError } = deps;
     this.#failures = {
       logger,

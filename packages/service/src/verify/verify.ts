@@ -115,7 +115,7 @@ export class Verifier {
     return this.inTime(caller, request, { idempotency: null, ...options }, async (call) => {
       const { presented } = call;
       this.facts.forget(presented);
-      const entitled = await this.admitAgain(caller, presented);
+      const entitled = await this.entitleAgain(caller, presented);
       const grounds = { call, entitled, loaded: await this.facts.load(call, false) };
       const { dryRun, decided } = await dryRunOn(this.deps, grounds);
       if (grounds.loaded.isWithheld) refuseWithheld(grounds, decided);
@@ -171,7 +171,7 @@ export class Verifier {
   private async decide(first: RpCaller, call: VerifyCall): Promise<VerifyAnswer> {
     const { presented } = call;
     let entitled =
-      traced('gate', () => this.gate.guess(first, presented)) ?? (await this.admitAgain(first, presented));
+      traced('gate', () => this.gate.guess(first, presented)) ?? (await this.entitleAgain(first, presented));
     let isProofSpent = false;
     for (let evaluation = 1; evaluation <= MAX_EVALUATIONS; evaluation++) {
       if (performance.now() >= call.answerByMs) throw serviceUnavailable('verify: too late to decide');
@@ -190,7 +190,7 @@ export class Verifier {
         case 'KEY_REVOKED':
         case 'PLAN_REQUIRED':
           if (outcome !== 'PLAN_REQUIRED') this.facts.forget(presented);
-          entitled = await this.admitAgain(entitled.caller, presented);
+          entitled = await this.entitleAgain(entitled.caller, presented);
           break;
         case 'IDEMPOTENCY_TAKEN': {
           const prior = await this.findStored(entitled.caller, call);
@@ -224,8 +224,8 @@ export class Verifier {
     return { outcome: await this.committer.commit(commit, grounds.call.tenant), answer };
   }
 
-  private admitAgain(caller: RpCaller, presented: Presented): Promise<EntitledCaller> {
-    return traced('gate', async () => this.gate.admit(await this.readAgain(caller), presented));
+  private entitleAgain(caller: RpCaller, presented: Presented): Promise<EntitledCaller> {
+    return traced('gate', async () => this.gate.entitle(await this.readAgain(caller), presented));
   }
 
   /** The caller as storage has it now; `UNAUTHORIZED` when its key is no longer live. */

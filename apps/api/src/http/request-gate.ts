@@ -92,7 +92,7 @@ export const FAILED_AUTHENTICATIONS = ['no credential', 'unknown or revoked', 't
 /** `too many before`: its address had failed so often that the credential was not looked up. */
 export type FailedAuthentication = (typeof FAILED_AUTHENTICATIONS)[number];
 
-export class Gate {
+export class RequestGate {
   readonly #verify: Levels;
   readonly #authenticated: Levels;
   readonly #selfServe: RateLimiter;
