@@ -1,7 +1,7 @@
 /** What an endpoint is to the frame: a function from a parsed, authenticated request to a declared answer. */
 import type { Area, Areas, Input, Output, Route, RouteId, Routes } from '@svc/contract';
 import type { CallerOf } from './caller.ts';
-import type { Decided } from './exchange.ts';
+import type { LoggedDecision } from './exchange.ts';
 import type { Allowance } from './rate-limiter.ts';
 
 export interface HandlerContext<R extends Route> extends Input<R> {
@@ -21,7 +21,7 @@ export interface HandlerContext<R extends Route> extends Input<R> {
   /** Aborted once the connection of the client is closed: nobody waits for the answer. */
   readonly clientGone: () => AbortSignal;
   /** Tells the log what was decided. */
-  readonly noteDecision: (decided: Decided) => void;
+  readonly noteDecision: (decided: LoggedDecision) => void;
   /** Enforces one more limit on the call. Throws 429. */
   readonly enforceLimit: (allowance: Allowance) => void;
 }

@@ -7,7 +7,7 @@ import { activeTraceId, FewLines, isTracing, noteOnSpan, traced, tracedRequest }
 import { ApiError } from './api-error.ts';
 import { customerIpOf } from './client-ip.ts';
 import type { HttpDeps } from './deps.ts';
-import type { Decided, Exchange } from './exchange.ts';
+import type { Exchange, LoggedDecision } from './exchange.ts';
 import type { ErasedHandler, Handlers, Reply } from './handler.ts';
 import { inTime } from './in-time.ts';
 import type { Allowance } from './rate-limiter.ts';
@@ -84,7 +84,7 @@ export class Pipeline {
       const noteOutsideWait = () => {
         exchange.hasWaitedOutside = true;
       };
-      const noteDecision = (decided: Decided) => {
+      const noteDecision = (decided: LoggedDecision) => {
         exchange.decided = decided;
       };
       const clientGone = () => exchange.clientGone();

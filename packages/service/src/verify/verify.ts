@@ -151,7 +151,7 @@ export class Verifier {
   }
 
   private async findOrDecide(caller: RpCaller, call: VerifyCall): Promise<VerifyAnswer> {
-    const prior = await this.findStored(caller, call);
+    const prior = await this.findPriorAnswer(caller, call);
     if (prior !== null) {
       // Nothing is committed here that would read the key again, so it is read now.
       await this.readAgain(caller);
@@ -162,7 +162,7 @@ export class Verifier {
     } catch (error) {
       if (!(error instanceof ServiceError && error.code === 'PLAN_REQUIRED')) throw error;
       // The last check that the plan covered may have been the same request, stored meanwhile.
-      const stored = await this.findStored(caller, call);
+      const stored = await this.findPriorAnswer(caller, call);
       if (stored === null) throw error;
       return stored;
     }
@@ -193,7 +193,7 @@ export class Verifier {
           entitled = await this.entitleAgain(entitled.caller, presented);
           break;
         case 'IDEMPOTENCY_TAKEN': {
-          const prior = await this.findStored(entitled.caller, call);
+          const prior = await this.findPriorAnswer(entitled.caller, call);
           if (prior !== null) return prior;
           // The request that held the key has let go of it: its Proof was spent. Now it is free.
           break;
@@ -235,7 +235,7 @@ export class Verifier {
     return live;
   }
 
-  private async findStored(
+  private async findPriorAnswer(
     caller: RpCaller,
     { idempotency, tenant }: VerifyCall,
   ): Promise<VerifyAnswer | null> {
