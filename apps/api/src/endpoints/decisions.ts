@@ -19,7 +19,7 @@ import { exportCsv, exportNdjson } from './decisions/export-text.ts';
 import type { ExportTurns } from './decisions/export-turns.ts';
 import { oneAhead } from './decisions/one-ahead.ts';
 import { presentDecisionSummary } from './decisions/summary.ts';
-import { presentAttestation } from './outcomes.ts';
+import { presentOutcome } from './outcomes.ts';
 import { presentDecisionStats } from './usage.ts';
 
 const FORMATS = {
@@ -103,6 +103,6 @@ const answerExport = (
 };
 
 const answerDecision = ({ receiptText, outcomes }: RecordedDecision) => {
-  const outcomesText = JSON.stringify(outcomes.map(presentAttestation));
+  const outcomesText = JSON.stringify(outcomes.map(presentOutcome));
   return { status: 200, rawBody: `{"receipt":${receiptText},"outcomes":${outcomesText}}` } as const;
 };
