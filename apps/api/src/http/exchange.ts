@@ -66,7 +66,7 @@ export class Exchange {
   /** What it was answered, where that is a decision. */
   decided: LoggedDecision | null = null;
   /** Its work waited for a host of somebody else. */
-  hasWaitedOutside = false;
+  hasWaitedOnRemote = false;
   /** Decoded. */
   pathParams: Readonly<Record<string, unknown>> = {};
   /** Set when the client waits for `100 Continue` before sending its body. */

@@ -17,7 +17,7 @@ export interface HandlerContext<R extends Route> extends Input<R> {
   /** Counts further calls against the limit that this one was counted against, all or none. Throws 429. */
   readonly countMore: (calls: number) => void;
   /** Tells that the work waits for a host of somebody else: how long it takes says nothing about this service. */
-  readonly noteOutsideWait: () => void;
+  readonly noteRemoteWait: () => void;
   /** Aborted once the connection of the client is closed: nobody waits for the answer. */
   readonly clientGone: () => AbortSignal;
   /** Tells the log what was decided. */

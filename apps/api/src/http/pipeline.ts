@@ -81,8 +81,8 @@ export class Pipeline {
       const { requestId, answerByMs } = exchange;
       const clientIp = customerIpOf(caller, exchange.request, exchange.clientIp);
       const countMore = (calls: number) => this.gate.countMore(route, exchange, calls);
-      const noteOutsideWait = () => {
-        exchange.hasWaitedOutside = true;
+      const noteRemoteWait = () => {
+        exchange.hasWaitedOnRemote = true;
       };
       const noteDecision = (decided: LoggedDecision) => {
         exchange.decided = decided;
@@ -92,7 +92,7 @@ export class Pipeline {
         answerByMs,
         countMore,
         enforceLimit: (allowance: Allowance) => enforceLimit(exchange, allowance),
-        noteOutsideWait,
+        noteRemoteWait,
         noteDecision,
         clientGone,
       };

@@ -158,7 +158,7 @@ describe('the limit of verifications under way', () => {
     expect(await letInAfter(() => {})).toBe(12);
     expect(await letInAfter((gate, exchange) => gate.countMore(routes.verify, exchange, 49))).toBe(200);
     const waited = (_: RequestGate, exchange: Exchange) => {
-      exchange.hasWaitedOutside = true;
+      exchange.hasWaitedOnRemote = true;
     };
     expect(await letInAfter(waited)).toBe(200);
   });

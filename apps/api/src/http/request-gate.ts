@@ -144,10 +144,10 @@ export class RequestGate {
     if (route.limiter !== 'verify') return this.#inFlight.enter(tenant);
     const leave = this.#admission.enter(tenant, performance.now());
     return () => {
-      const { calls, decided, hasWaitedOutside, receivedAtMs, response } = exchange;
+      const { calls, decided, hasWaitedOnRemote, receivedAtMs, response } = exchange;
       leave(performance.now(), {
         decisions: response.statusCode >= 500 ? 0 : calls,
-        isSample: calls === 1 && !hasWaitedOutside,
+        isSample: calls === 1 && !hasWaitedOnRemote,
         hasStored: decided?.isRepeat === false,
         receivedAtMs,
       });

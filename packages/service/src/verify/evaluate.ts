@@ -32,7 +32,7 @@ export interface VerifyCall {
   /** Of this request alone: it remembers what it has checked. */
   readonly crypto: CryptoPort;
   /** Called before a host of somebody else is waited for. */
-  readonly noteOutsideWait: () => void;
+  readonly noteRemoteWait: () => void;
 }
 
 /** What a decision rests on, one member from each stage before it. */

@@ -46,7 +46,7 @@ export interface VerifyOptions {
   /** When the caller must have heard, monotonic; null: a whole deadline from now on. */
   readonly answerByMs?: number | null;
   /** Called before it waits for a host of somebody else. */
-  readonly noteOutsideWait?: () => void;
+  readonly noteRemoteWait?: () => void;
 }
 
 interface InTimeOptions extends VerifyOptions {
@@ -127,7 +127,7 @@ export class Verifier {
   private async inTime<T>(
     caller: RpCaller,
     request: VerifyRequest,
-    { idempotency, answerByMs: dueMs = null, noteOutsideWait = () => {} }: InTimeOptions,
+    { idempotency, answerByMs: dueMs = null, noteRemoteWait = () => {} }: InTimeOptions,
     work: (call: VerifyCall) => Promise<T>,
   ): Promise<T> {
     this.deps.holds.assertNone();
@@ -136,7 +136,7 @@ export class Verifier {
     if (leftMs <= 0) throw serviceUnavailable('verify: deadline before the first look-up');
     const { presented, crypto } = this.memo.read(request);
     const tenant = tenantOf(caller);
-    const call = { request, presented, idempotency, tenant, answerByMs, crypto, noteOutsideWait };
+    const call = { request, presented, idempotency, tenant, answerByMs, crypto, noteRemoteWait };
     try {
       const result = await withinMs(leftMs, work(call), () => {
         throw serviceUnavailable('verify: deadline');

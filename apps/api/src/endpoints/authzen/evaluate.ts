@@ -25,14 +25,14 @@ export const evaluateBy =
 
 export const evaluateAccess =
   (evaluate: EvaluateOne): Handler<Routes['evaluateAccess']> =>
-  async ({ caller, body, bodyText, headers, answerByMs, noteOutsideWait, noteDecision }) => {
+  async ({ caller, body, bodyText, headers, answerByMs, noteRemoteWait, noteDecision }) => {
     const idempotency = idempotencyOf(headers['idempotency-key'], bodyText);
     let isRepeat = false;
     const note = (decided: LoggedDecision) => {
       ({ isRepeat } = decided);
       noteDecision(decided);
     };
-    const options = { answerByMs, noteOutsideWait, noteDecision: note };
+    const options = { answerByMs, noteRemoteWait, noteDecision: note };
     const evaluation = await evaluate(caller, body, idempotency, options);
     return { status: 200, body: evaluation, headers: repeatHeader(isRepeat) };
   };

@@ -3,21 +3,21 @@ import { fileURLToPath } from 'node:url';
 import type { FenceStore } from '@svc/service';
 import { openFolder } from './folder.ts';
 
-export interface OpenedOutside {
-  readonly outside: FenceStore;
+export interface OpenedFenceStore {
+  readonly fenceStore: FenceStore;
   close(): void;
 }
 
 /** `file:///folder`, or `s3://bucket/prefix` at `endpoint` (null: Amazon's). The SDK is loaded only where it is needed. */
-export const openOutside = async (place: string, endpoint: string | null): Promise<OpenedOutside> => {
+export const openFenceStore = async (place: string, endpoint: string | null): Promise<OpenedFenceStore> => {
   const url = new URL(place);
-  if (url.protocol === 'file:') return { outside: openFolder(fileURLToPath(url)), close: () => {} };
+  if (url.protocol === 'file:') return { fenceStore: openFolder(fileURLToPath(url)), close: () => {} };
   const { openBucket } = await import('./bucket.ts');
   const folder = url.pathname.replace(/^\/+|\/+$/g, '');
-  const outside = openBucket({
+  const fenceStore = openBucket({
     bucket: url.host,
     prefix: folder === '' ? '' : `${decodeURIComponent(folder)}/`,
     endpoint,
   });
-  return { outside, close: outside.close };
+  return { fenceStore, close: fenceStore.close };
 };
