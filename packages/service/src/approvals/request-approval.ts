@@ -55,29 +55,39 @@ const DENIALS_OF_AGENT = 5;
 
 /** Open at a time, and made in an hour. */
 const LIMITS: readonly {
-  readonly of: Exclude<keyof ApprovalLoad, 'deniedAtMs' | 'deniedOfAgent'>;
+  readonly counted: Exclude<keyof ApprovalLoad, 'deniedAtMs' | 'deniedAboutAgent'>;
   readonly most: number;
   readonly what: string;
   readonly retryAfterSeconds: number;
 }[] = [
-  { of: 'ofAgent', most: 5, what: 'requests of this Agent wait for this Principal', retryAfterSeconds: 60 },
-  { of: 'ofPair', most: 10, what: 'of your requests wait for this Principal', retryAfterSeconds: 60 },
-  { of: 'toPrincipal', most: 50, what: 'requests wait for this Principal', retryAfterSeconds: 60 },
-  { of: 'ofRelyingParty', most: 1_000, what: 'of your requests are open', retryAfterSeconds: 60 },
   {
-    of: 'ofPairLately',
+    counted: 'openAboutAgent',
+    most: 5,
+    what: 'requests of this Agent wait for this Principal',
+    retryAfterSeconds: 60,
+  },
+  {
+    counted: 'openByPair',
+    most: 10,
+    what: 'of your requests wait for this Principal',
+    retryAfterSeconds: 60,
+  },
+  { counted: 'openToPrincipal', most: 50, what: 'requests wait for this Principal', retryAfterSeconds: 60 },
+  { counted: 'openByRelyingParty', most: 1_000, what: 'of your requests are open', retryAfterSeconds: 60 },
+  {
+    counted: 'madeLastHourByPair',
     most: 20,
     what: 'requests were made by you to this Principal within an hour',
     retryAfterSeconds: 600,
   },
   {
-    of: 'ofAgentLately',
+    counted: 'madeLastHourAboutAgent',
     most: 20,
     what: 'requests about this Agent were made to this Principal within an hour',
     retryAfterSeconds: 600,
   },
   {
-    of: 'toPrincipalLately',
+    counted: 'madeLastHourToPrincipal',
     most: 100,
     what: 'requests were made to this Principal within an hour',
     retryAfterSeconds: 600,
@@ -143,12 +153,12 @@ const assertRoom = (load: ApprovalLoad, nowMs: number): void => {
     const hours = Math.ceil((load.deniedAtMs + 86_400_000 - nowMs) / 3_600_000);
     throw conflict(`The Principal has denied this. It can be asked for again in ${Math.max(1, hours)} h.`);
   }
-  if (load.deniedOfAgent >= DENIALS_OF_AGENT)
+  if (load.deniedAboutAgent >= DENIALS_OF_AGENT)
     throw conflict(
       `The Principal has denied ${DENIALS_OF_AGENT} requests about this Agent within 24 hours. It can be asked again a day after the first of these.`,
     );
-  for (const { of, most, what, retryAfterSeconds } of LIMITS)
-    if (load[of] >= most)
+  for (const { counted, most, what, retryAfterSeconds } of LIMITS)
+    if (load[counted] >= most)
       throw rateLimited(
         `${most} ${what}, which is the limit: wait until some are decided, or cancel some.`,
         retryAfterSeconds,

@@ -17,7 +17,9 @@ import type { RecordedDecision } from './get-decision.ts';
 import { listDecisions } from './list-decisions.ts';
 
 type Deps = Pick<ServiceDeps, 'store'>;
-export type OwnDecisionQuery = Omit<DecisionQuery, 'principal' | 'key_id' | 'of'> & { readonly of: DidWeb };
+export type OwnDecisionQuery = Omit<DecisionQuery, 'principal' | 'key_id' | 'ownerDid'> & {
+  readonly ownerDid: DidWeb;
+};
 
 export const listOwnDecisions = async (
   deps: ServiceDeps,
