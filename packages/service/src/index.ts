@@ -64,7 +64,7 @@ export * from './jobs/tidy-conformance-runs.ts';
 export * from './lib/barrier.ts';
 export { Batcher } from './lib/batcher.ts';
 export { untilAborted, withinMs } from './lib/deadline.ts';
-export { type Entrant, FairQueue } from './lib/fair-queue.ts';
+export { type Entrant, FairLimiter } from './lib/fair-limiter.ts';
 export { FewLines } from './lib/few-lines.ts';
 export { giveToOwnerOf, makeFolders } from './lib/folder-owner.ts';
 export * from './lib/holds.ts';

@@ -33,7 +33,8 @@ export const nameOfSubject = ({
 }): string => `${kind} ${subject}`;
 
 /** Of transactions that lock a relying party; those of a Principal go by its DID alone. */
-export const turnOfRelyingParty = (did: string): string => nameOfSubject({ class: 'rp', subject: did });
+export const exclusiveKeyOfRelyingParty = (did: string): string =>
+  nameOfSubject({ class: 'rp', subject: did });
 
 /** A caller that shows no credential, by the address that its limit goes by. */
 export const tenantAt = (address: string): Tenant => ({ crowd: 'public', org: address, subject: address });

@@ -32,7 +32,7 @@ export const registerAgent = async (
         );
         return agent;
       },
-      { turn: principal },
+      { exclusiveKey: principal },
     );
   } catch (error) {
     if (error instanceof StoreError && error.kind === 'conflict')

@@ -55,7 +55,7 @@ export const issueOwnedKey = (
       await tx.audit.insert(auditEvent(deps, caller, event));
       return issued;
     },
-    { turn: `keys ${roles.join(' ')} ${subject}` },
+    { exclusiveKey: `keys ${roles.join(' ')} ${subject}` },
   );
 
 /** Idempotent: a key revoked before keeps its time, and nothing is recorded again. */

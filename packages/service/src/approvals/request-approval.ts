@@ -23,7 +23,7 @@ import {
 import { receiptTextOf } from '@svc/receipts';
 import type { RpCaller } from '../access/caller.ts';
 import { lockLiveKey } from '../access/live-key.ts';
-import { turnOfRelyingParty } from '../access/tenant.ts';
+import { exclusiveKeyOfRelyingParty } from '../access/tenant.ts';
 import { auditEvent } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, internal, invalidRequest, notFound, rateLimited } from '../errors.ts';
@@ -105,14 +105,14 @@ export const requestApproval = async (
 ): Promise<ApprovalRecord> => {
   const known = await deps.store.approvals.findOfReceipt(receiptId);
   if (known?.relyingParty === caller.subject)
-    return answerStored(deps, assertPlayed(known, playedBy), turnOfRelyingParty(caller.subject));
+    return answerStored(deps, assertPlayed(known, playedBy), exclusiveKeyOfRelyingParty(caller.subject));
   const { ask, action } = await readDenial(deps, caller, receiptId, proof);
   assertPlayed(ask, playedBy);
   return deps.store.transaction(
     async (tx) => {
       await lockLiveKey(tx, caller);
       // Before the requests, as a transfer takes them: nobody waits for the other.
-      assertHeld(receiptId, await tx.principals.holdHeldSince(ask.principal));
+      assertHeld(receiptId, await tx.principals.lockHeldSince(ask.principal));
       await tx.approvals.lock(ask);
       const before = await tx.approvals.findOfReceipt(receiptId);
       if (before !== null) return before;
@@ -135,7 +135,7 @@ export const requestApproval = async (
       }
       return request;
     },
-    { turn: turnOfRelyingParty(caller.subject) },
+    { exclusiveKey: exclusiveKeyOfRelyingParty(caller.subject) },
   );
 };
 

@@ -71,7 +71,7 @@ export const settle = async (
       );
       return decided;
     },
-    { turn: principal },
+    { exclusiveKey: principal },
   );
   if (settled !== null && isWhatWasMeant(settled, decision)) return settled;
   throw alreadyDecided(settled);
@@ -84,9 +84,9 @@ export const settle = async (
 export const answerStored = async (
   { store }: Pick<ServiceDeps, 'store'>,
   found: ApprovalRecord,
-  turn: string,
+  exclusiveKey: string,
 ): Promise<ApprovalRecord> =>
-  (await store.transaction((tx) => tx.approvals.find(found.requestId), { turn })) ?? found;
+  (await store.transaction((tx) => tx.approvals.find(found.requestId), { exclusiveKey })) ?? found;
 
 /** A repeat, or another who did the same. */
 const isWhatWasMeant = (now: ApprovalRecord, decision: ApprovalDecision): boolean =>

@@ -39,7 +39,7 @@ export const allocateGrant = async (
 ): Promise<GrantAllocation> =>
   deps.store.transaction(
     (tx) => allocateGrantIn(deps, tx, { actor: caller, principal: caller.subject, agent, requestId }),
-    { turn: caller.subject },
+    { exclusiveKey: caller.subject },
   );
 
 export const allocateGrantIn = async (

@@ -70,7 +70,7 @@ export const reportOutcome = async (
       );
       return outcome;
     },
-    { lane: 'reports', turn: receiptId },
+    { lane: 'reports', exclusiveKey: receiptId },
   );
 };
 

@@ -6,7 +6,7 @@
 import type { DidWeb, JsonObject } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import { assertStillOf, lockLiveKey } from '../access/live-key.ts';
-import { turnOfRelyingParty } from '../access/tenant.ts';
+import { exclusiveKeyOfRelyingParty } from '../access/tenant.ts';
 import { actorOf, auditEvent, SYSTEM, type SystemActor } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { notFound } from '../errors.ts';
@@ -52,7 +52,7 @@ export const setPause = async (deps: ServiceDeps, order: PauseOrder): Promise<Se
 /** A pause of the whole service waits for the rows of all relying parties, so it is tried again where one was held for long. */
 const recordInTime = async (deps: ServiceDeps, order: PauseOrder): Promise<Recorded> => {
   const { scope } = order.target;
-  const how = { lane: 'urgent', turn: turnOf(order.target) } as const;
+  const how = { lane: 'urgent', exclusiveKey: exclusiveKeyOf(order.target) } as const;
   const record = (tx: Repositories) => recordPause(deps, tx, order);
   if (scope !== 'service') return deps.store.transaction(record, how);
   for (const endsAtMs = performance.now() + WHOLE_SERVICE_MS; ; )
@@ -114,10 +114,10 @@ export const completePause = async (deps: ServiceDeps, record: PauseRecord): Pro
 const waitForDecisions = (deps: ServiceDeps, target: PauseTarget): Promise<number> =>
   target.scope === 'grant' || target.scope === 'agent' || target.scope === 'principal'
     ? passBarrier(deps, target.owner as DidWeb)
-    : awaitCommits(deps, turnOf(target));
+    : awaitCommits(deps, exclusiveKeyOf(target));
 
-const turnOf = ({ scope, owner }: PauseTarget): string =>
-  scope === 'relying_party' ? turnOfRelyingParty(owner) : owner;
+const exclusiveKeyOf = ({ scope, owner }: PauseTarget): string =>
+  scope === 'relying_party' ? exclusiveKeyOfRelyingParty(owner) : owner;
 
 /** Of calls side by side the first one's instant. Only spares repeats the barrier, so a failure changes nothing for this call. */
 const noteVisible = async (

@@ -74,7 +74,7 @@ export interface PrincipalRepository {
    */
   findHeldSince(did: DidWeb): Promise<number>;
   /** The same; until the end of the transaction nobody transfers it. */
-  holdHeldSince(did: DidWeb): Promise<number>;
+  lockHeldSince(did: DidWeb): Promise<number>;
   /** The DIDs of an org's member Principals, ascending. */
   listDidsOfOrg(orgId: OrgId): Promise<DidWeb[]>;
   /**

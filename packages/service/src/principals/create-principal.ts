@@ -67,7 +67,7 @@ export const createPrincipal = async (
         await requireRoomForMember(deps, tx, orgId);
         return insertPrincipal(deps, tx, { ...draft, orgId, mayBeNamed: false }, by);
       },
-      { deadlineMs: RELEASE_DEADLINE_MS, turn: draft.did },
+      { deadlineMs: RELEASE_DEADLINE_MS, exclusiveKey: draft.did },
     );
   } catch (error) {
     if (error instanceof StoreError && error.kind === 'conflict') throw taken(draft.did);

@@ -88,7 +88,7 @@ export const refreshHostedDocument = async (deps: Deps, principal: Refreshable):
         if (locked === null) return { principal: null, overtaken: false };
         return putResolved(deps, tx, locked, resolution, askedAtMs);
       },
-      { turn: did },
+      { exclusiveKey: did },
     );
     if (refused !== undefined) return { kind: 'invalid', problem: refused };
     if (current === null) return { kind: 'unreachable', problem: 'the Principal is gone' };

@@ -4,7 +4,7 @@ import { orgForRegistration, requireSettingsWritable } from '../access/acting.ts
 import type { Caller } from '../access/caller.ts';
 import { assertStillOf, lockLiveKey } from '../access/live-key.ts';
 import { mayReadRelyingParty } from '../access/reading.ts';
-import { turnOfRelyingParty } from '../access/tenant.ts';
+import { exclusiveKeyOfRelyingParty } from '../access/tenant.ts';
 import { issueApiKey } from '../api-keys/api-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
 import { claimDid, taken } from '../claims/contest.ts';
@@ -57,7 +57,7 @@ export const createRelyingParty = async (
           by,
         );
       },
-      { deadlineMs: RELEASE_DEADLINE_MS, turn: turnOfRelyingParty(did) },
+      { deadlineMs: RELEASE_DEADLINE_MS, exclusiveKey: exclusiveKeyOfRelyingParty(did) },
     );
   } catch (error) {
     if (error instanceof StoreError && error.kind === 'conflict') throw taken(did);

@@ -44,7 +44,7 @@ export const retireKey = (deps: ServiceDeps, request: KeyRequest): Promise<Retir
       assertDated(deps, (await lockKey(tx, request)).key.sinceMs);
       return 'retired';
     },
-    { turn: request.principal },
+    { exclusiveKey: request.principal },
   );
 
 /**
@@ -62,7 +62,7 @@ export const compromiseKey = async (deps: ServiceDeps, request: KeyRequest): Pro
       await moveKey(deps, tx, request, key, 'compromised');
       if (principal.kind === 'managed') await publishWithout(deps, tx, principal, key.kid);
     },
-    { lane: 'urgent', turn: did },
+    { lane: 'urgent', exclusiveKey: did },
   );
   await passBarrier(deps, did);
   await noteVisible(deps, did, kid);

@@ -13,8 +13,8 @@ import type { GrantId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import { serviceUnavailable } from '../errors.ts';
 import { Batcher } from '../lib/batcher.ts';
-import { pathOf } from '../lib/fair-line.ts';
-import { type Entrant, FairQueue } from '../lib/fair-queue.ts';
+import { type Entrant, FairLimiter } from '../lib/fair-limiter.ts';
+import { pathOf } from '../lib/round-robin-queue.ts';
 import { tracedItem } from '../lib/tracing.ts';
 import type { BudgetFacts } from '../ports/consumption.ts';
 import {
@@ -55,7 +55,7 @@ interface Interest {
 export class Budgets {
   private readonly shared = new Batcher<Contender, Result>((batch) => this.run(batch, SHARED_WAIT_MS));
   private readonly interests = new Map<GrantId, Interest>();
-  private readonly turns = new FairQueue({
+  private readonly turns = new FairLimiter({
     atOnce: LINES_AT_ONCE,
     atOncePerOrg: LINES_AT_ONCE,
     maxWaiting: MAX_LINES_WAITING,
