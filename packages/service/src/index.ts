@@ -134,7 +134,6 @@ export {
   type LoggedRevocations,
   type ReadLog,
   RevocationLog,
-  readRevocationLog,
 } from './restore/read-log.ts';
 export { type Release, releaseGrants } from './restore/release-grants.ts';
 export { type Restore, type RestoreOptions, restoreLedger } from './restore/restore-ledger.ts';

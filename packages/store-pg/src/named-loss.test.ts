@@ -17,13 +17,13 @@ import {
   parseHead,
   parseKeySet,
   Revoker,
-  readRevocationLog,
   restoreLedger,
   type ServiceDeps,
   SYSTEM,
   takeLogged,
 } from '@svc/service';
 import { withStores } from '@svc/testkit/store/open-store';
+import { readRevocationLog } from '@svc/testkit/store/read-revocation-log';
 import { createWorld, insertGrant, insertOrg, type World } from '@svc/testkit/store/world';
 import { beforeEach, describe, expect, it } from 'vitest';
 

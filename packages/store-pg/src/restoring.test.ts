@@ -7,12 +7,12 @@ import {
   findLostSpan,
   formatHead,
   parseKeySet,
-  readRevocationLog,
   releaseGrants,
   restoreLedger,
   type ServiceDeps,
 } from '@svc/service';
 import { withStores } from '@svc/testkit/store/open-store';
+import { readRevocationLog } from '@svc/testkit/store/read-revocation-log';
 import { runSql } from '@svc/testkit/store/session';
 import { createWorld, insertGrant } from '@svc/testkit/store/world';
 import { beforeAll, beforeEach, expect, it } from 'vitest';

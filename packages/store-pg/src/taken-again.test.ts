@@ -13,7 +13,6 @@ import {
   parseKeySet,
   type RestoreOptions,
   Revoker,
-  readRevocationLog,
   restoreLedger,
   retireKey,
   type ServiceDeps,
@@ -29,6 +28,7 @@ import {
 import { tamper } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
 import { PATIENT, withStores } from '@svc/testkit/store/open-store';
+import { readRevocationLog } from '@svc/testkit/store/read-revocation-log';
 import { runSql } from '@svc/testkit/store/session';
 import { createWorld, hashOf, type World } from '@svc/testkit/store/world';
 import { buildCheckpoint, signCheckpoint } from '@svc/transparency';

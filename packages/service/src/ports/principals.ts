@@ -14,7 +14,7 @@ export interface PrincipalKeyRecord {
   readonly state: KeyState;
   readonly sinceMs: number;
   /** Since when the hosted document in force does not list it; null where it does. */
-  readonly withdrawnMs?: number | null;
+  readonly withdrawnMs: number | null;
 }
 
 /** The DID document in force for a Principal: an evidence artifact and when it was obtained. */

@@ -56,7 +56,7 @@ const mayChange = async (
   resolved: Resolved,
   nowMs: number,
 ): Promise<boolean> => {
-  const known = seen.filter(({ withdrawnMs = null }) => withdrawnMs === null);
+  const known = seen.filter(({ withdrawnMs }) => withdrawnMs === null);
   const listed = usableIn(known, document?.body ?? '', did, nowMs);
   const usable = usableIn(resolved.keys, resolved.text, did, nowMs);
   const isListed = ({ kid, publicKeyMultibase }: ResolvedKey) =>
