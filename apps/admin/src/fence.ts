@@ -16,7 +16,7 @@ import { withService } from './open.ts';
 type Opened = OpenedFenceStore['fenceStore'];
 
 /** Rejects where there is no fence to speak of. */
-export const withFence = <T>(
+const withFence = <T>(
   env: Environment,
   work: (service: ServiceDeps, fenceStore: Opened) => Promise<T>,
 ): Promise<T> =>

@@ -219,7 +219,7 @@ const featuresOf = (offered: Readonly<Record<Feature, boolean>>): ReadonlySet<Fe
   new Set((Object.keys(offered) as Feature[]).filter((feature) => offered[feature]));
 
 /** The one place where errors of the inner layers become answers. Null: a bug, answered INTERNAL. */
-export const toApiError = (error: unknown): ApiError | null => {
+const toApiError = (error: unknown): ApiError | null => {
   if (error instanceof ServiceError)
     return new ApiError(error.code, error.message, {
       cause: error,

@@ -129,7 +129,7 @@ const inCoding = async ({ request }: Exchange, route: Route, reply: Reply): Prom
 const eraseHandler = (handlers: Handlers, id: RouteId): ErasedHandler =>
   handlers[id] as unknown as ErasedHandler;
 
-export const notOffered = ({ feature }: Route): ApiError =>
+const notOffered = ({ feature }: Route): ApiError =>
   new ApiError('NOT_FOUND', `This deployment has no ${feature}`);
 
 /** Response headers that scripts of other origins may read. */

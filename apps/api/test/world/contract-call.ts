@@ -121,7 +121,7 @@ const originProblems = (route: Route | null, answer: Answer): string[] => {
 };
 
 /** The route that a method and path name; HEAD is GET. */
-export const findRoute = (method: string, path: string): Route | null => {
+const findRoute = (method: string, path: string): Route | null => {
   const name = method === 'HEAD' ? 'get' : method.toLowerCase();
   const place = path.split('?', 1)[0] ?? '';
   if (!isWellEncoded(place)) return null;

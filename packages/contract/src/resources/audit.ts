@@ -52,7 +52,7 @@ const event = {
   details: {},
 };
 
-export const auditEvent = z
+const auditEvent = z
   .strictObject({
     event_id: z.string().regex(/^aud_[0-7][0-9A-HJKMNP-TV-Z]{25}$/),
     occurred_at: timestamp,

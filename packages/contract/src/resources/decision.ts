@@ -75,7 +75,7 @@ const exampleSummary = {
   method: null,
 };
 
-export const decisionSummary = z
+const decisionSummary = z
   .strictObject({
     receipt_id: receiptId,
     decision: z.enum(['ALLOW', 'DENY']),
