@@ -172,4 +172,5 @@ export * from './usage/decision-stats.ts';
 export * from './usage/get-usage.ts';
 export * from './usage/metrics.ts';
 export * from './usage/range.ts';
+export { VERIFY_DEADLINE_MS } from './verify/evaluate.ts';
 export * from './verify/verify.ts';

@@ -2,7 +2,7 @@
  * What a restore has to do (protocol §10): first by the fence's head, or by whoever restored the database, then by what was kept
  * beside the fence. Changes nothing.
  */
-import { formatTimestamp, TRUST_CONFIG } from '@svc/protocol';
+import { formatTimestamp, PROOF_WINDOW_MAX_SECONDS, TRUST_CONFIG } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import { HEAD_KEY, parseHead } from '../fence/head.ts';
 import type { FenceHead, FenceStore, NamedLoss } from '../ports/fence.ts';
@@ -12,7 +12,7 @@ import { type FenceRecord, listFenceRecords } from './fence-records.ts';
 const LONGEST_ON_ONE_HEAD_MS = 10_000;
 
 /** The widest window, the skew on both of its sides, and a commit that was under way. */
-export const PROOF_LIFE_MS = (300 + 2 * TRUST_CONFIG.clockSkewSeconds + 3) * 1_000;
+export const PROOF_LIFE_MS = (PROOF_WINDOW_MAX_SECONDS + 2 * TRUST_CONFIG.clockSkewSeconds + 3) * 1_000;
 
 export interface LostSpan {
   /** What the restore goes on from: the fence's, or one of this instant where a person says what is lost. */

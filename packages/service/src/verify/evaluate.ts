@@ -20,6 +20,12 @@ import type { Idempotency } from './answer.ts';
 import type { LoadedFacts } from './facts.ts';
 import type { EntitledCaller } from './gate.ts';
 
+/**
+ * Of a verification, authentication and the reading of its body included: below the two seconds within which a caller
+ * must hear 503.
+ */
+export const VERIFY_DEADLINE_MS = 1_700;
+
 /** One call that asks for a verification, with what belongs to it alone. */
 export interface VerifyCall {
   readonly request: VerifyRequest;

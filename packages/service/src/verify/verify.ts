@@ -26,7 +26,7 @@ import type { Settled } from './budget-chain.ts';
 import { Budgets } from './budgets.ts';
 import { Committer } from './commit.ts';
 import { type DryRun, dryRunOn } from './dry-run.ts';
-import { evaluateBeforeBalances, type Grounds, type VerifyCall } from './evaluate.ts';
+import { evaluateBeforeBalances, type Grounds, VERIFY_DEADLINE_MS, type VerifyCall } from './evaluate.ts';
 import { FactLoader } from './facts.ts';
 import { type EntitledCaller, EntitlementGate, type WithoutPlan } from './gate.ts';
 import { isBound, signDecision } from './sign.ts';
@@ -36,11 +36,6 @@ export type { DryRun, Idempotency, VerifyAnswer };
 
 /** The first evaluation and at most three more. */
 const MAX_EVALUATIONS = 4;
-/**
- * Of a verification, authentication and the reading of its body included: below the two seconds within which a caller
- * must hear 503.
- */
-export const VERIFY_DEADLINE_MS = 1_700;
 
 export interface VerifyOptions {
   /** When the caller must have heard, monotonic; null: a whole deadline from now on. */
