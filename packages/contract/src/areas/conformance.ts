@@ -33,7 +33,8 @@ export const conformanceRoutes = {
     path: '/conformance/runs/{run_id}',
     tag: 'Conformance',
     summary: 'Get a conformance run',
-    description: 'A run of the account, and its report once it has ended. Runs are kept for 30 days, of orgs without a plan only the latest.',
+    description:
+      'A run of the account, and its report once it has ended. Runs are kept for 30 days, of orgs without a plan only the latest.',
     auth: ['rp', 'principal', 'org', 'admin'],
     limiter: 'authenticated',
     params: z.strictObject({ run_id: conformanceRunId }),
