@@ -1,7 +1,7 @@
 /**
  * Runs a bounded amount of work at once, shared fairly: turns go round the tenants that wait, no tenant has all the
- * places, work with one exclusive key never runs twice at a time, and no wait exceeds a bound. A place is given only to work that
- * can begin, so work that waits for its own key takes no place from others.
+ * places, work with one exclusive key never runs twice at a time, and no wait exceeds a bound. A place is given only to
+ * work that can begin, so work that waits for its own key takes no place from others.
  */
 import type { Tenant } from '../ports/tenant.ts';
 import { isGuest, pathOf, RoundRobinQueue } from './round-robin-queue.ts';
