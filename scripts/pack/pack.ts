@@ -16,7 +16,7 @@ import { type Installed, idOf, isOurs, isProgram, listNeeded, ROOT } from '../re
 import { bundleProgram } from './bundle.ts';
 import { buildPublishedManifest } from './manifest.ts';
 
-export const LICENCES_OF_OTHERS = 'THIRD-PARTY-LICENCES.txt';
+const LICENCES_OF_OTHERS = 'THIRD-PARTY-LICENCES.txt';
 
 /** Writes `<name>-<version>.tgz` into the folder, and gives its path. Throws where the package has not been built. */
 export function pack(one: Installed, to: string): string {

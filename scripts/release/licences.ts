@@ -2,7 +2,7 @@
 import { type Installed, idOf, isOurs } from './packages.ts';
 
 /** SPDX expressions, as packages state them. None asks for more than its text to be passed on. */
-export const ALLOWED_LICENCES: ReadonlySet<string> = new Set([
+const ALLOWED_LICENCES: ReadonlySet<string> = new Set([
   '0BSD',
   'Apache-2.0',
   'BSD-2-Clause',

@@ -6,7 +6,7 @@ import { createHash, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { encodeMultikey, formatDidKey, type Signer } from '@svc/protocol';
 import { privateKeyOfSeed } from '@svc/protocol/native';
 
-export const SEED_LABEL_PREFIX = 'svc test vector key, not a secret: ';
+const SEED_LABEL_PREFIX = 'svc test vector key, not a secret: ';
 
 export interface TestKey {
   readonly label: string;

@@ -12,9 +12,9 @@ import { statusListFile } from './status-list-cases.ts';
 import { keysFile } from './test-keys.ts';
 
 /** Raised with every change of the set: see vectors/README.md. */
-export const CONFORMANCE_VERSION = '2.2.0';
+const CONFORMANCE_VERSION = '2.2.0';
 
-export const MANIFEST = 'manifest.json';
+const MANIFEST = 'manifest.json';
 
 export const SET_HASH_RULE =
   'SHA-256 over one line per file, "<hex SHA-256 of the file>  <path>\\n", sorted by path in byte order';

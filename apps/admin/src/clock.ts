@@ -1,4 +1,5 @@
 /** `svc-admin clock`: shows the clocks and the effects of one that ran ahead; `clock repair` undoes these. */
+import { TRUST_CONFIG } from '@svc/protocol';
 import { type ClockState, readClockState, repairClock } from '@svc/store-pg';
 import { type Command, databaseUrlFrom } from './command.ts';
 
@@ -6,8 +7,8 @@ interface Shown {
   readonly isJson: boolean;
 }
 
-/** The clock skew that protocol §7 allows. */
-const AGREE_MS = 5_000;
+/** Protocol §7. */
+const AGREE_MS = TRUST_CONFIG.clockSkewSeconds * 1_000;
 const SEALED_BEHIND_MS = 3_000;
 
 const options = { json: { text: 'one JSON document instead of a report' } } as const;

@@ -8,7 +8,7 @@ import {
   loadWorkerSecrets,
   type WorkerConfig,
 } from '@svc/config';
-import { openOutside } from '@svc/fence';
+import { openFenceStore } from '@svc/fence';
 import { assertAnswers, openObjects } from '@svc/object-store';
 import {
   ConfigurationError,
@@ -169,9 +169,9 @@ const checkFence = async (
   { place, endpoint }: { readonly place: string; readonly endpoint: string | null },
   databaseUrl: string | null,
 ): Promise<void> => {
-  const { outside, close } = await openOutside(place, endpoint);
+  const { fenceStore, close } = await openFenceStore(place, endpoint);
   try {
-    const found = await outside.find(HEAD_KEY);
+    const found = await fenceStore.find(HEAD_KEY);
     const head = found === null ? null : parseHead(did, found.text);
     if (head !== null && 'problem' in head) throw new Error(head.problem);
     if (databaseUrl !== null) await holdAgainstFence(databaseUrl, head, place);

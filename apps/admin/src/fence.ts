@@ -1,7 +1,7 @@
 /** `svc-admin fence`: what the fence names and whether the database has it; `fence reset` begins it anew. */
 import { UsageError } from '@svc/cli/command-line';
 import type { Environment } from '@svc/config';
-import { type OpenedOutside, openOutside } from '@svc/fence';
+import { type OpenedFenceStore, openFenceStore } from '@svc/fence';
 import {
   type FenceHead,
   formatHead,
@@ -13,28 +13,28 @@ import {
 import type { Command } from './command.ts';
 import { withService } from './open.ts';
 
-type Opened = OpenedOutside['outside'];
+type Opened = OpenedFenceStore['fenceStore'];
 
 /** Rejects where there is no fence to speak of. */
-export const withFence = <T>(
+const withFence = <T>(
   env: Environment,
-  work: (service: ServiceDeps, outside: Opened) => Promise<T>,
+  work: (service: ServiceDeps, fenceStore: Opened) => Promise<T>,
 ): Promise<T> =>
-  withFenceIfAny(env, (service, outside) => {
-    if (outside === null) throw new UsageError('SVC_FENCE names no fence');
-    return work(service, outside);
+  withFenceIfAny(env, (service, fenceStore) => {
+    if (fenceStore === null) throw new UsageError('SVC_FENCE names no fence');
+    return work(service, fenceStore);
   });
 
-/** `outside`: null where SVC_FENCE is none. */
+/** `fenceStore`: null where SVC_FENCE is none. */
 export const withFenceIfAny = <T>(
   env: Environment,
-  work: (service: ServiceDeps, outside: Opened | null) => Promise<T>,
+  work: (service: ServiceDeps, fenceStore: Opened | null) => Promise<T>,
 ): Promise<T> =>
   withService(env, async (service, configured) => {
     if (configured === null) return work(service, null);
-    const { outside, close } = await openOutside(configured.place, configured.endpoint);
+    const { fenceStore, close } = await openFenceStore(configured.place, configured.endpoint);
     try {
-      return await work(service, outside);
+      return await work(service, fenceStore);
     } finally {
       close();
     }
@@ -47,8 +47,8 @@ export const fenceShowCommand: Command = {
   run: (_, env) => withFence(env, show),
 };
 
-const show = async ({ store, identity }: ServiceDeps, outside: Opened): Promise<number> => {
-  const found = await outside.find(HEAD_KEY);
+const show = async ({ store, identity }: ServiceDeps, fenceStore: Opened): Promise<number> => {
+  const found = await fenceStore.find(HEAD_KEY);
   if (found === null) {
     const { seq } = await store.restores.findLast();
     console.log(
@@ -90,7 +90,7 @@ database that was restored this would leave in force what was revoked since the 
     if (values['database-is-the-latest'] !== true)
       throw new UsageError(`fence reset needs ${VOUCHED}, said by somebody who knows`);
     const quarantineMs = values['without-quarantine'] === true ? 0 : PROOF_LIFE_MS;
-    return withFence(env, (service, outside) => reset(service, outside, quarantineMs));
+    return withFence(env, (service, fenceStore) => reset(service, fenceStore, quarantineMs));
   },
 };
 
@@ -100,10 +100,10 @@ const NOT_THE_LATEST =
 
 const reset = async (
   { store, identity, random }: ServiceDeps,
-  outside: Opened,
+  fenceStore: Opened,
   quarantineMs: number,
 ): Promise<number> => {
-  const found = await outside.find(HEAD_KEY);
+  const found = await fenceStore.find(HEAD_KEY);
   const former = found === null ? null : parseHead(identity.did, found.text);
   const formerHead = former === null || 'problem' in former ? null : former;
   const { epoch, firstSeq, seq } = await store.restores.findLast();
@@ -122,7 +122,7 @@ const reset = async (
     }
     await restores.adopt(head);
   });
-  if (!(await outside.put(HEAD_KEY, formatHead(identity.did, head), found?.tag ?? null)))
+  if (!(await fenceStore.put(HEAD_KEY, formatHead(identity.did, head), found?.tag ?? null)))
     throw new Error('the fence moved meanwhile: a service is at work; look again');
   console.log(describeHead(head));
   if (quarantineMs > 0) console.log(`Decisions begin at ${new Date(untilMs).toISOString()}.`);

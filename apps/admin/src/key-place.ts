@@ -74,7 +74,7 @@ export const describeKey = ({ firstSeenAtMs, retiredAtMs, compromisedAtMs }: Ser
   return retiredAtMs === null ? since : `${since}, retired ${at(retiredAtMs)}`;
 };
 
-export const findPurpose = (fragment: string): 'receipt' | 'status' | null => {
+const findPurpose = (fragment: string): 'receipt' | 'status' | null => {
   const [, purpose] = /^(receipt|status)(?:-[1-9][0-9]{0,8})?$/.exec(fragment) ?? [];
   return purpose === 'receipt' || purpose === 'status' ? purpose : null;
 };

@@ -47,18 +47,18 @@ also as .gz. A file without a line of the service, or with a revocation that can
   ],
   run: (values, env) => {
     const namedFromMs = readTime(values['lost-from']);
-    return withFenceIfAny(env, async (service, outside) => {
+    return withFenceIfAny(env, async (service, fenceStore) => {
       const paths = (values.log as readonly string[] | undefined) ?? [];
       const logged = await readLogs(paths);
       if (paths.length > 0) console.log(describeLog(logged));
-      const span = await findSpan(service, outside, namedFromMs, paths.length > 0);
+      const span = await findSpan(service, fenceStore, namedFromMs, paths.length > 0);
       const isApplied = values.apply === true;
       if (span === null && paths.length > 0) return holdAgainstLog(service, logged, isApplied);
       if (span === null) return 0;
       console.log(describeSpan(span));
-      if (!isApplied) return describeMissing(service, outside);
+      if (!isApplied) return describeMissing(service, fenceStore);
       const hereMs = values['leave-ahead'] === true ? Date.now() : null;
-      return apply(service, outside, { span, logged, hereMs });
+      return apply(service, fenceStore, { span, logged, hereMs });
     });
   },
 };
@@ -79,21 +79,22 @@ const HAS_FENCE =
 /** Null: nothing is known to be lost. */
 const findSpan = async (
   service: ServiceDeps,
-  outside: FenceStore | null,
+  fenceStore: FenceStore | null,
   namedFromMs: number | null,
   hasLog: boolean,
 ): Promise<LostSpan | null> => {
-  if (outside === null && (await service.store.restores.findLast()).seq > 0) throw new UsageError(HAS_FENCE);
-  if (namedFromMs !== null) return nameLostSpan(service, outside, namedFromMs);
-  if (outside === null && !hasLog) throw new UsageError(NO_FENCE);
-  const span = outside === null ? null : await findLostSpan(service, outside);
-  if (span === null && outside !== null)
+  if (fenceStore === null && (await service.store.restores.findLast()).seq > 0)
+    throw new UsageError(HAS_FENCE);
+  if (namedFromMs !== null) return nameLostSpan(service, fenceStore, namedFromMs);
+  if (fenceStore === null && !hasLog) throw new UsageError(NO_FENCE);
+  const span = fenceStore === null ? null : await findLostSpan(service, fenceStore);
+  if (span === null && fenceStore !== null)
     console.log('The database has what the fence names: there is nothing to restore.');
   return span;
 };
 
-const describeMissing = async (service: ServiceDeps, outside: FenceStore | null): Promise<number> => {
-  const { lists, checkpoints, lostNames } = await findFenceRecords(service, outside);
+const describeMissing = async (service: ServiceDeps, fenceStore: FenceStore | null): Promise<number> => {
+  const { lists, checkpoints, lostNames } = await findFenceRecords(service, fenceStore);
   console.log(`Kept beside the fence: ${lists.length} status lists, ${checkpoints.length} checkpoints.`);
   console.log(`Lost names: ${lostNames.length}.`);
   console.log('Nothing was changed. Stop every process of the former database, then repeat with --apply.');
@@ -109,12 +110,12 @@ interface Application {
 
 const apply = async (
   service: ServiceDeps,
-  outside: FenceStore | null,
+  fenceStore: FenceStore | null,
   { span, logged, hereMs }: Application,
 ): Promise<number> => {
   const progress = createProgress();
   const onProgress = (what: string, looked: number) => progress.show(`Grants ${what}: ${looked}`);
-  const restore = await restoreLedger(service, outside, span, logged, {
+  const restore = await restoreLedger(service, fenceStore, span, logged, {
     onProgress,
     ...(hereMs === null ? {} : { leaveAhead: { hereMs } }),
   }).finally(progress.clear);

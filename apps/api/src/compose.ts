@@ -29,8 +29,8 @@ import {
 } from '@svc/service';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
-import { holdNewcomers } from './endpoints/hold-newcomers.ts';
 import { buildEndpoints, type EndpointDeps } from './endpoints/index.ts';
+import { limitNewcomers } from './endpoints/limit-newcomers.ts';
 import { refuseWhileUnsure } from './endpoints/refuse-while-unsure.ts';
 import {
   ApiError,
@@ -190,7 +190,7 @@ const handlersOf = (
     approvalMetrics: createApprovalMetrics(registry),
     vectors: readVectorSetName(VECTORS),
   });
-  return refuseWhileUnsure(holdNewcomers(endpoints, service), service.holds);
+  return refuseWhileUnsure(limitNewcomers(endpoints, service), service.holds);
 };
 
 /** That of the service and its content, and whether this node still takes requests. */
@@ -231,7 +231,7 @@ const featuresOf = (offered: Readonly<Record<Feature, boolean>>): ReadonlySet<Fe
   new Set((Object.keys(offered) as Feature[]).filter((feature) => offered[feature]));
 
 /** The one place where errors of the inner layers become answers. Null: a bug, answered INTERNAL. */
-export const toApiError = (error: unknown): ApiError | null => {
+const toApiError = (error: unknown): ApiError | null => {
   if (error instanceof ServiceError)
     return new ApiError(error.code, error.message, {
       cause: error,

@@ -17,7 +17,7 @@ export interface Figure {
 
 export type Bar = { readonly atMost: number } | { readonly atLeast: number };
 
-export const cpuMs = ({ serverCpuMs, postgresCpuMs }: LoadReport) => serverCpuMs + postgresCpuMs;
+const cpuMs = ({ serverCpuMs, postgresCpuMs }: LoadReport) => serverCpuMs + postgresCpuMs;
 export const cpuUsPerDecision = (report: LoadReport) => (cpuMs(report) * 1000) / report.allowed;
 
 export function figuresOf({ rounds, alone, fsyncsPerDecision }: Measured): Figure[] {

@@ -142,7 +142,7 @@ const totals = async ({ contestants }: Field) => {
 
 export const perSecond = ({ allowed, seconds }: LoadReport) => allowed / seconds;
 
-export const forEach = <Value>(of: (name: Name) => Value): PerContestant<Value> => ({
+const forEach = <Value>(of: (name: Name) => Value): PerContestant<Value> => ({
   floor: of('floor'),
   plain: of('plain'),
   svc: of('svc'),

@@ -205,7 +205,7 @@ const readOrNull = (read: ReadManifest, manifest: string): ColdDay | null => {
 };
 
 /** Every object that a manifest names, whoever signed it. */
-export const namesOf = (manifest: string): string[] =>
+const namesOf = (manifest: string): string[] =>
   Object.values(parseColdDay(manifest).tables)
     .flat()
     .map(({ name }) => name);

@@ -16,8 +16,8 @@ export type CaseOp = (typeof CASE_OPS)[number];
 export type Op = CaseOp | 'describe';
 
 /** Required of all but libraries; all other ops and profiles are optional. */
-export const REQUIRED_OP: CaseOp = 'evaluate';
-export const REQUIRED_PROFILE = 'svc-base-v1';
+const REQUIRED_OP: CaseOp = 'evaluate';
+const REQUIRED_PROFILE = 'svc-base-v1';
 
 /** The largest request and batch, whatever the endpoint accepts. */
 export const MAX_REQUEST_BYTES = 1_048_576;

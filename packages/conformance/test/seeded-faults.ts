@@ -13,7 +13,7 @@ export interface Fault {
 }
 
 /** The value at a pointer without escapes; undefined where there is none. */
-export const valueAt = (value: JsonValue, pointer: string): JsonValue | undefined =>
+const valueAt = (value: JsonValue, pointer: string): JsonValue | undefined =>
   pointer
     .split('/')
     .slice(1)

@@ -14,7 +14,6 @@ export * as formats from './formats.ts';
 export { GRANT_MODE } from './resources/access-request.ts';
 export { type EventData, eventData } from './resources/event-data.ts';
 export { POLL_METHOD, PUSH_METHOD } from './resources/ssf.ts';
-export { findResponseProblem } from './response-check.ts';
 export {
   type AuthClass,
   errorCodesOf,

@@ -127,7 +127,3 @@ export const errorCodesOf = (route: Route): readonly ErrorCode[] => {
   for (const code of Object.keys(route.errors) as ErrorCode[]) codes.add(code);
   return [...codes];
 };
-
-/** Parameter names of a path, in order: `/a/{b}/{c}` → `['b', 'c']`. */
-export const pathParameters = (path: string): readonly string[] =>
-  path.split('/').flatMap((segment) => (segment.startsWith('{') ? [segment.slice(1, -1)] : []));

@@ -1,3 +1,3 @@
 /** Where the fence lies (protocol §10). */
 export { openFolder } from './folder.ts';
-export { type OpenedOutside, openOutside } from './open-outside.ts';
+export { type OpenedFenceStore, openFenceStore } from './open-fence-store.ts';

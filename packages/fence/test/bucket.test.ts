@@ -1,7 +1,7 @@
 import { startS3Server } from '@svc/testkit/s3-server';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openOutside } from '../src/index.ts';
-import { describeOutside } from './contract.ts';
+import { openFenceStore } from '../src/index.ts';
+import { describeFenceStore } from './contract.ts';
 
 const server = await startS3Server('backups');
 const opened: { close(): void }[] = [];
@@ -16,31 +16,31 @@ afterAll(async () => {
 
 let prefixes = 0;
 const open = async () => {
-  const one = await openOutside(`s3://backups/svc/${prefixes++}`, server.endpoint);
+  const one = await openFenceStore(`s3://backups/svc/${prefixes++}`, server.endpoint);
   opened.push(one);
-  return one.outside;
+  return one.fenceStore;
 };
 
 const ready = await Promise.all(Array.from({ length: 6 }, open));
-describeOutside('a bucket', () => {
-  const outside = ready.pop();
-  if (outside === undefined) throw new Error('open more');
-  return outside;
+describeFenceStore('a bucket', () => {
+  const fenceStore = ready.pop();
+  if (fenceStore === undefined) throw new Error('open more');
+  return fenceStore;
 });
 
 it('a bucket lists more than a page, and the keys of its own prefix alone', async () => {
-  const [outside, other] = [await open(), await open()];
+  const [fenceStore, other] = [await open(), await open()];
   const keys = Array.from({ length: 5 }, (_, i) => `names/${i}`);
-  for (const key of keys) await outside.put(key, '{}', null);
+  for (const key of keys) await fenceStore.put(key, '{}', null);
   await other.put('names/else', '{}', null);
-  expect([...(await outside.list('names'))].sort()).toEqual(keys);
+  expect([...(await fenceStore.list('names'))].sort()).toEqual(keys);
 });
 
 it('a bucket that answers with an error, or cannot be reached, is no empty bucket', async () => {
-  const outside = await open();
+  const fenceStore = await open();
   server.behave('fail');
-  await expect(outside.find('head')).rejects.toThrow();
-  await expect(outside.put('head', '1', null)).rejects.toThrow();
+  await expect(fenceStore.find('head')).rejects.toThrow();
+  await expect(fenceStore.put('head', '1', null)).rejects.toThrow();
   server.behave('well');
 });
 
@@ -48,9 +48,9 @@ it('a region that is set to nothing, as a compose file sets it, is not set', asy
   const before = process.env.AWS_REGION;
   process.env.AWS_REGION = '';
   try {
-    const outside = await open();
-    expect(await outside.put('head', '1', null)).toBe(true);
-    expect(await outside.find('head')).toMatchObject({ text: '1' });
+    const fenceStore = await open();
+    expect(await fenceStore.put('head', '1', null)).toBe(true);
+    expect(await fenceStore.find('head')).toMatchObject({ text: '1' });
   } finally {
     if (before === undefined) delete process.env.AWS_REGION;
     else process.env.AWS_REGION = before;

@@ -11,7 +11,7 @@ export const leafOf = (data: string): Uint8Array => sha256(Uint8Array.of(0), Buf
 const nodeOf = (left: Uint8Array, right: Uint8Array): Uint8Array => sha256(Uint8Array.of(1), left, right);
 
 /** The largest power of two smaller than n. */
-export const splitOf = (n: number): number => {
+const splitOf = (n: number): number => {
   let k = 1;
   while (k * 2 < n) k *= 2;
   return k;

@@ -24,7 +24,7 @@ export interface Patience {
   readonly pauseMs: number;
 }
 
-export const DEFAULT_PATIENCE: Patience = { attemptMs: 5_000, pauseMs: 100 };
+const DEFAULT_PATIENCE: Patience = { attemptMs: 5_000, pauseMs: 100 };
 
 const MAX_WAITING = 1_000;
 /** For a place, in attempts. */

@@ -2,7 +2,7 @@
  * The one way to the outside (protocol §13). What may be asked for is decided by `parseTarget`; a public name is then
  * resolved once, every address in the answer must be public, and the connection goes to one of exactly those.
  */
-import { FairQueue, type Tenant, tracedCall, traceparent } from '@svc/service';
+import { FairLimiter, type Tenant, tracedCall, traceparent } from '@svc/service';
 import { findSpecialUse } from './addresses.ts';
 import {
   type OutboundAnswer,
@@ -83,7 +83,7 @@ const HTTPS_PORT = 443;
 export const createOutbound = (options: OutboundOptions, seams: TestSeams = {}): Outbound => {
   const { outboundMap, dns = nodeDns(), maxConcurrent = MAX_CONCURRENT, forbidden = null } = options;
   requireDevelopmentMap(options);
-  const places = new FairQueue({
+  const places = new FairLimiter({
     atOnce: maxConcurrent,
     atOncePerOrg: Math.max(1, Math.floor(maxConcurrent / TENANTS_AT_ONCE)),
     maxWaiting: maxConcurrent * WAITING_PER_PLACE,

@@ -1,6 +1,6 @@
 /** The fence of a process (protocol §10): opened where the configuration says, watched by its holds, closed with it. */
 import type { Config } from '@svc/config';
-import { openOutside } from '@svc/fence';
+import { openFenceStore } from '@svc/fence';
 import { Fence, type ServiceDeps } from '@svc/service';
 
 export interface OpenedFence {
@@ -24,8 +24,8 @@ export const openFence = async (
       service.log.warn('fence.none', { why: 'nobody would notice a restored backup' });
     return NO_FENCE;
   }
-  const { outside, close } = await openOutside(configured.place, configured.endpoint);
-  const fence = new Fence(service, { outside, maxAgeMs: configured.maxAgeMs });
+  const { fenceStore, close } = await openFenceStore(configured.place, configured.endpoint);
+  const fence = new Fence(service, { fenceStore, maxAgeMs: configured.maxAgeMs });
   service.holds.watch('fence', () => fence.problem());
   await fence.start();
   return {

@@ -106,7 +106,7 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
     };
     const isWatched = registry !== undefined && config.promisesStandby;
     const standby = isWatched ? createStandbyHealth(registry, store) : null;
-    return { service: { ...service, ...outsideOf(config) }, fence, packing, standby, close };
+    return { service: { ...service, ...outboundOf(config) }, fence, packing, standby, close };
   } catch (error) {
     await closeAll();
     throw error;
@@ -234,7 +234,7 @@ const policyOf = ({ entitlements, compOrgs, selfTestOrgs, tenantLimits }: Servic
 });
 
 /** All requests to external hosts go through one guard with its limits. */
-const outsideOf = ({
+const outboundOf = ({
   env,
   outboundMap,
 }: ServiceConfig): Pick<ServiceDeps, 'didResolver' | 'domainProver' | 'mappedHosts' | 'findUrlRefusal'> => {

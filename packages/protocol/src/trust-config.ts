@@ -31,6 +31,9 @@ export const TRUST_CONFIG: TrustConfig = {
   clockSkewSeconds: 5,
 };
 
+/** The widest window in which a relying party can have Proofs accepted after their `iat` (interface §Relying party). */
+export const PROOF_WINDOW_MAX_SECONDS = 300;
+
 /** The published document; its SHA-256 is `evidence.trust_config_hash`. */
 export const trustConfigDocument = (config: TrustConfig): string =>
   jcs({

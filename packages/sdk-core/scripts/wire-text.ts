@@ -47,7 +47,7 @@ export const RECORDS = [
 ] as const;
 
 /** What callers hand to the libraries in the form of the wire. */
-export const REQUESTS = ['OutcomeEvent'] as const;
+const REQUESTS = ['OutcomeEvent'] as const;
 
 const HEADER = '/** Generated from the contract by `pnpm --filter @svc/sdk-core generate`. Do not edit. */\n';
 

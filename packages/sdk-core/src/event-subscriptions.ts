@@ -1,5 +1,6 @@
 /** Subscriptions to events and what became of their deliveries (protocol §15). What arrives is read by `verifyWebhook`. */
 import type { JsonValue } from '@svc/codec';
+import { isSubscriptionId } from '@svc/protocol';
 import { instant } from './account.ts';
 import {
   anInteger,
@@ -7,7 +8,6 @@ import {
   aTextList,
   checkValue,
   isObject,
-  isText,
   optionally,
   type Rules,
   readArgument,
@@ -95,7 +95,7 @@ export interface EventSubscriptions {
 const PATH = '/event-subscriptions';
 const aSubscriptionId = rule(
   'the subscription_id of a subscription, whs_ and 26 characters',
-  (value): value is string => isText(value) && /^whs_[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(value),
+  isSubscriptionId,
 );
 const eventTypes = aTextList('event types, such as "decision.deny"', 1, 32);
 const NEW: Rules<NewEventSubscription> = {

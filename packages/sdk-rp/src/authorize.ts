@@ -296,7 +296,7 @@ const authorityOf = (authority: Capability, receipt: Receipt): SvcAuthority => (
   grantId: receipt.grant_id,
 });
 
-/** Of a framework on Node. */
+/** The fields of a signed request, from the headers of a framework on Node. */
 export const fieldsOf = (
   headers: Readonly<Record<string, string | string[] | undefined>>,
 ): SignedRequest['fields'] =>

@@ -121,8 +121,9 @@ export async function verify(
 
 /** The service has decided, and its newer document could not be had: the Proof may be spent, and no other kind says so. */
 function notChecked(error: unknown): never {
-  const isKnown = !(error instanceof SvcError) || error.kind === 'aborted' || error.kind === 'bad-response';
-  throw isKnown
+  const passesUnchanged =
+    !(error instanceof SvcError) || error.kind === 'aborted' || error.kind === 'bad-response';
+  throw passesUnchanged
     ? error
     : outcomeUnknown(error, 'the answer could not be checked, so what was decided is unknown');
 }

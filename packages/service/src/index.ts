@@ -64,7 +64,7 @@ export * from './jobs/tidy-approvals.ts';
 export * from './jobs/tidy-conformance-runs.ts';
 export { Batcher } from './lib/batcher.ts';
 export { untilAborted, withinMs } from './lib/deadline.ts';
-export { type Entrant, FairQueue } from './lib/fair-queue.ts';
+export { type Entrant, FairLimiter } from './lib/fair-limiter.ts';
 export { FewLines } from './lib/few-lines.ts';
 export * from './lib/holds.ts';
 export { type KnownText, LastKnown } from './lib/last-known.ts';
@@ -137,7 +137,6 @@ export {
   type LoggedRevocations,
   type ReadLog,
   RevocationLog,
-  readRevocationLog,
 } from './restore/read-log.ts';
 export { type Release, releaseGrants } from './restore/release-grants.ts';
 export { type Restore, type RestoreOptions, restoreLedger } from './restore/restore-ledger.ts';
@@ -176,4 +175,5 @@ export * from './usage/decision-stats.ts';
 export * from './usage/get-usage.ts';
 export * from './usage/metrics.ts';
 export * from './usage/range.ts';
+export { VERIFY_DEADLINE_MS } from './verify/evaluate.ts';
 export * from './verify/verify.ts';

@@ -9,7 +9,7 @@ import { sampled } from '@svc/testkit/sampled';
 import { budgetCommit, keyOf, readBalances, usesOf } from '@svc/testkit/store/budgets';
 import { killSession, runSql, untilRow, withSession } from '@svc/testkit/store/session';
 import { startTcpProxy } from '@svc/testkit/store/tcp-proxy';
-import { createWorld, insertGrant, newAttestation, type World } from '@svc/testkit/store/world';
+import { createWorld, insertGrant, newOutcome, type World } from '@svc/testkit/store/world';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createStore } from './create-store.ts';
@@ -261,9 +261,9 @@ describe('the connection is cut', () => {
             const consumed = (await tx.consumption.findOfReceipt(receiptId))?.consumed;
             if (consumed === undefined) throw new Error('nothing was consumed');
             const balances = await tx.consumption.findForUpdate(grant.id);
-            const attestation = newAttestation(receiptId, 1, { type: 'cancelled' });
+            const outcome = newOutcome(receiptId, 1, { type: 'cancelled' });
             const version = await tx.consumption.append(
-              { ...restore, attestationId: attestation.attestationId },
+              { ...restore, attestationId: outcome.attestationId },
               balances,
               (recordedAtMs) => ({
                 ...consumed,
@@ -273,7 +273,7 @@ describe('the connection is cut', () => {
                 recordedAtMs,
               }),
             );
-            await tx.outcomes.insert({ ...attestation, consumption: { cause: 'restore', version } }, null);
+            await tx.outcomes.insert({ ...outcome, consumption: { cause: 'restore', version } }, null);
           });
         } finally {
           const after = await checkBooks();

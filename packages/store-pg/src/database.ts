@@ -112,7 +112,7 @@ type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: fals
 const rolledBack = () => new StoreError('refused', 'a statement had failed: the server rolled back');
 
 /** Runs `work` on the connection, which it has for itself until it settles. */
-export async function workInside<T>(
+async function workInside<T>(
   client: pg.ClientBase,
   work: (database: Database) => Promise<T>,
 ): Promise<Outcome<T>> {

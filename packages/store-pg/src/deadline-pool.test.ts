@@ -78,9 +78,9 @@ it('work that waits for its turn holds no connection', async () => {
   const held = new Promise<void>((resolve) => {
     end = resolve;
   });
-  const first = own.run(() => held, { turn: 'a list' });
-  const second = own.run(async () => void ended.push('second'), { turn: 'a list' });
-  await own.run(async () => void ended.push('other'), { turn: 'another' });
+  const first = own.run(() => held, { exclusiveKey: 'a list' });
+  const second = own.run(async () => void ended.push('second'), { exclusiveKey: 'a list' });
+  await own.run(async () => void ended.push('other'), { exclusiveKey: 'another' });
   end();
   await Promise.all([first, second]);
   expect(ended).toEqual(['other', 'second']);

@@ -5,7 +5,7 @@
  * is well again as soon as the server is. Only one that waits for a standby keeps its place until that wait is over
  * (silent-connections.ts).
  */
-import { type Entrant, FairQueue, type PoolState, withinMs } from '@svc/service';
+import { type Entrant, FairLimiter, type PoolState, withinMs } from '@svc/service';
 import type pg from 'pg';
 import { Connections, type ConnectionsOptions } from './connections.ts';
 import { DeadlineError, isServerAnswer, NoTurnError, ReplacedError } from './errors.ts';
@@ -27,12 +27,12 @@ export interface RunOptions extends Partial<Entrant> {
 export class DeadlinePool {
   readonly #options: DeadlinePoolOptions;
   readonly #connections: Connections;
-  readonly #queue: FairQueue;
+  readonly #queue: FairLimiter;
 
   constructor(options: DeadlinePoolOptions) {
     this.#options = options;
     this.#connections = new Connections(options);
-    this.#queue = new FairQueue({
+    this.#queue = new FairLimiter({
       atOnce: options.size,
       // One org alone can hold up nobody: a connection is left.
       atOncePerOrg: Math.max(1, options.size - 1),
@@ -53,9 +53,9 @@ export class DeadlinePool {
    */
   run<T>(
     work: (client: pg.ClientBase) => Promise<T>,
-    { deadlineMs = this.#options.deadlineMs, tenant = null, turn }: RunOptions = {},
+    { deadlineMs = this.#options.deadlineMs, tenant = null, exclusiveKey }: RunOptions = {},
   ): Promise<T> {
-    return this.#queue.run({ tenant, turn }, () => this.#runNow(work, deadlineMs));
+    return this.#queue.run({ tenant, exclusiveKey }, () => this.#runNow(work, deadlineMs));
   }
 
   async #runNow<T>(work: (client: pg.ClientBase) => Promise<T>, deadlineMs: number): Promise<T> {

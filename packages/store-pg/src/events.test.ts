@@ -23,8 +23,8 @@ import {
   denyCommit,
   insertGrant,
   insertOrg,
-  newAttestation,
   newAuditId,
+  newOutcome,
   type World,
 } from '@svc/testkit/store/world';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -211,7 +211,7 @@ describe('other facts are told', () => {
     await first.principals.recordVerification(world.principal.did, { state: 'unverified', proven: false });
     await first.principals.recordVerification(world.principal.did, { state: 'unverified', proven: false });
     await first.principals.recordVerification(world.principal.did, { state: 'verified', proven: true });
-    await first.outcomes.insert(newAttestation(allow.receiptId, 1), null);
+    await first.outcomes.insert(newOutcome(allow.receiptId, 1), null);
     await first.audit.insert({
       eventId: newAuditId(),
       actor: { kind: 'admin', did: null, keyId: null },

@@ -1,6 +1,6 @@
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
-import { createWorld, denyCommit, newAttestation, newAuditId, type World } from '@svc/testkit/store/world';
+import { createWorld, denyCommit, newAuditId, newOutcome, type World } from '@svc/testkit/store/world';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 const stores = withStores();
@@ -10,7 +10,7 @@ beforeAll(async () => {
   world = await createWorld(stores.first);
   const decision = denyCommit(world);
   await stores.first.verify.commitDecisions([decision]);
-  await stores.first.outcomes.insert(newAttestation(decision.receiptId, 1), null);
+  await stores.first.outcomes.insert(newOutcome(decision.receiptId, 1), null);
   await stores.first.audit.insert({
     eventId: newAuditId(),
     actor: { kind: 'admin', did: null, keyId: null },

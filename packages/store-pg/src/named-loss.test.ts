@@ -17,13 +17,13 @@ import {
   parseHead,
   parseKeySet,
   Revoker,
-  readRevocationLog,
   restoreLedger,
   type ServiceDeps,
   SYSTEM,
   takeLogged,
 } from '@svc/service';
 import { withStores } from '@svc/testkit/store/open-store';
+import { readRevocationLog } from '@svc/testkit/store/read-revocation-log';
 import { createWorld, insertGrant, insertOrg, type World } from '@svc/testkit/store/world';
 import { beforeEach, describe, expect, it } from 'vitest';
 
@@ -54,7 +54,7 @@ const depsOf = (store = stores.first) =>
 /** A fence without anything in it. */
 const openEmpty = () => {
   const objects = new Map<string, string>();
-  const outside: FenceStore = {
+  const fenceStore: FenceStore = {
     async find(key) {
       const text = objects.get(key);
       return text === undefined ? null : { text, tag: text };
@@ -66,7 +66,7 @@ const openEmpty = () => {
     },
     list: async (folder) => [...objects.keys()].filter((key) => key.startsWith(`${folder}/`)),
   };
-  return { objects, outside };
+  return { objects, fenceStore };
 };
 
 /** The fence as the database knows it: of two that were set back together nothing is told. */
@@ -80,8 +80,8 @@ const openKnown = async () => {
   return { ...fence, head };
 };
 
-const headIn = async (outside: FenceStore) => {
-  const head = parseHead(DID, (await outside.find(HEAD_KEY))?.text ?? '');
+const headIn = async (fenceStore: FenceStore) => {
+  const head = parseHead(DID, (await fenceStore.find(HEAD_KEY))?.text ?? '');
   if ('problem' in head) throw new Error(head.problem);
   return head;
 };
@@ -94,29 +94,30 @@ beforeEach(async () => {
 
 const lineOf = (id: string) =>
   JSON.stringify({ msg: 'revocation', principal: world.principal.did, grant_ids: [id] });
-const nameHourAgo = (outside: FenceStore | null) => nameLostSpan(depsOf(), outside, Date.now() - HOUR_MS);
-const restore = (outside: FenceStore | null, span: LostSpan, logged: readonly string[] = []) =>
-  restoreLedger(depsOf(), outside, span, readRevocationLog(logged));
+const nameHourAgo = (fenceStore: FenceStore | null) =>
+  nameLostSpan(depsOf(), fenceStore, Date.now() - HOUR_MS);
+const restore = (fenceStore: FenceStore | null, span: LostSpan, logged: readonly string[] = []) =>
+  restoreLedger(depsOf(), fenceStore, span, readRevocationLog(logged));
 
 describe('what was revoked since the moment of the backup is revoked by the log, and all that a restore does is done', () => {
   it.each<[string, () => Promise<FenceStore | null>, RegExp | null]>([
-    ['the fence was set back with the database', async () => (await openKnown()).outside, null],
+    ['the fence was set back with the database', async () => (await openKnown()).fenceStore, null],
     [
       'the fence was lost',
-      async () => (await openKnown()) && openEmpty().outside,
+      async () => (await openKnown()) && openEmpty().fenceStore,
       /no fence where SVC_FENCE says.*--lost-from/,
     ],
     ['there is no fence', () => stores.first.restores.forgetLineage().then(() => null), null],
   ])('where %s', async (_, open, refused) => {
-    const outside = await open();
+    const fenceStore = await open();
     if (refused !== null)
-      await expect(findLostSpan(depsOf(), outside ?? expect.unreachable())).rejects.toThrow(refused);
-    else if (outside !== null) expect(await findLostSpan(depsOf(), outside)).toBeNull();
+      await expect(findLostSpan(depsOf(), fenceStore ?? expect.unreachable())).rejects.toThrow(refused);
+    else if (fenceStore !== null) expect(await findLostSpan(depsOf(), fenceStore)).toBeNull();
     const [lost, other] = [await insertGrant(world), await insertGrant(world)];
     const fromMs = Date.now() - HOUR_MS;
     const beganMs = await stores.first.now();
-    const span = await nameLostSpan(depsOf(), outside, fromMs);
-    const { restore: stated, takenAgain } = await restore(outside, span, [lineOf(lost.id)]);
+    const span = await nameLostSpan(depsOf(), fenceStore, fromMs);
+    const { restore: stated, takenAgain } = await restore(fenceStore, span, [lineOf(lost.id)]);
     expect(takenAgain).toMatchObject({ grants: 1 });
     const { grants, restores, withheldGrants } = stores.first;
     expect(await grants.find(lost.id)).toMatchObject({ revokedAtMs: expect.any(Number) });
@@ -129,58 +130,58 @@ describe('what was revoked since the moment of the backup is revoked by the log,
     expect(stated.lostFromMs).toBeLessThanOrEqual(fromMs);
     // Nobody knows when the former service ended: no Proof that was spent before now is fresh.
     expect(stated.quarantinedUntilMs).toBeGreaterThanOrEqual(Math.floor(beganMs) + PROOF_LIFE_MS);
-    if (outside === null) return;
-    expect(await restores.isKnownHead(await headIn(outside))).toBe(true);
-    expect(await findLostSpan(depsOf(), outside)).toBeNull();
+    if (fenceStore === null) return;
+    expect(await restores.isKnownHead(await headIn(fenceStore))).toBe(true);
+    expect(await findLostSpan(depsOf(), fenceStore)).toBeNull();
   });
 });
 
 it('cut off before its last step it is begun anew without being named: the head says since when', async () => {
-  const { outside } = await openKnown();
+  const { fenceStore } = await openKnown();
   const fromMs = Date.now() - HOUR_MS;
-  const span = await nameLostSpan(depsOf(), outside, fromMs);
+  const span = await nameLostSpan(depsOf(), fenceStore, fromMs);
   const store = Object.assign(Object.create(stores.first), {
     transaction: async () => {
       throw new Error('cut off');
     },
   });
-  const cutOff = restoreLedger(depsOf(store), outside, span, readRevocationLog([]));
+  const cutOff = restoreLedger(depsOf(store), fenceStore, span, readRevocationLog([]));
   await expect(cutOff).rejects.toThrow('cut off');
-  const again = await findLostSpan(depsOf(), outside);
+  const again = await findLostSpan(depsOf(), fenceStore);
   expect(again).toMatchObject({
     ...{ lostFromMs: span.lostFromMs, lostUntilMs: span.lostUntilMs, followsNames: false },
     ...{ quarantinedUntilMs: span.quarantinedUntilMs },
   });
-  await restore(outside, again ?? expect.unreachable());
-  expect(await findLostSpan(depsOf(), outside)).toBeNull();
+  await restore(fenceStore, again ?? expect.unreachable());
+  expect(await findLostSpan(depsOf(), fenceStore)).toBeNull();
 });
 
 it('a name that was copied before the moment of the database moves nobody, and one that was copied after it does', async () => {
-  const { objects, outside, head } = await openKnown();
+  const { objects, fenceStore, head } = await openKnown();
   const { did, createdAtMs } = world.principal;
   const kept = {
     version: 2 ** 50,
     principal: { since_ms: createdAtMs, org_id: await insertOrg(stores.first) },
   };
   objects.set('names/a', JSON.stringify({ name: did, kept }));
-  const older = await restore(outside, await nameHourAgo(outside));
+  const older = await restore(fenceStore, await nameHourAgo(fenceStore));
   expect(older.takenAgain).toMatchObject({ transferred: 0, released: 0 });
   objects.set(HEAD_KEY, formatHead(DID, { ...head, seq: head.seq + 9, nonce: 'f'.repeat(32) }));
-  const later = await restore(outside, await nameHourAgo(outside));
+  const later = await restore(fenceStore, await nameHourAgo(fenceStore));
   expect(later.takenAgain).toMatchObject({ transferred: 1 });
 });
 
 it('a fence that is older than all beats of the database tells nothing, and is refused as what tells the loss', async () => {
-  const { objects, outside, head } = await openKnown();
+  const { objects, fenceStore, head } = await openKnown();
   objects.set(HEAD_KEY, formatHead(DID, { ...head, seq: 0, nonce: 'a'.repeat(32) }));
-  await expect(findLostSpan(depsOf(), outside)).rejects.toThrow(/set back itself.*--lost-from/);
-  await restore(outside, await nameHourAgo(outside));
-  expect(await findLostSpan(depsOf(), outside)).toBeNull();
+  await expect(findLostSpan(depsOf(), fenceStore)).rejects.toThrow(/set back itself.*--lost-from/);
+  await restore(fenceStore, await nameHourAgo(fenceStore));
+  expect(await findLostSpan(depsOf(), fenceStore)).toBeNull();
 });
 
 it('a moment that is still to come is refused: nothing would be decided until then', async () => {
-  const { outside } = await openKnown();
-  await expect(nameLostSpan(depsOf(), outside, Date.now() + HOUR_MS)).rejects.toThrow(
+  const { fenceStore } = await openKnown();
+  await expect(nameLostSpan(depsOf(), fenceStore, Date.now() + HOUR_MS)).rejects.toThrow(
     'later than the database’s clock',
   );
 });
@@ -239,8 +240,8 @@ describe('a log that is held against a database of which nothing is known to be 
     const logged = readRevocationLog(ofOther);
     expect(await compareLog(depsOf(), logged)).toMatchObject({ open: [] });
     expect(await takeLogged(depsOf(), logged)).toMatchObject({ keys: 0 });
-    const { outside } = await openKnown();
-    const restored = await restore(outside, await nameHourAgo(outside), ofOther);
+    const { fenceStore } = await openKnown();
+    const restored = await restore(fenceStore, await nameHourAgo(fenceStore), ofOther);
     expect(restored.takenAgain).toMatchObject({ keys: 0 });
     expect((await stores.first.principals.find(other.principal.did))?.keys).toMatchObject([
       { state: 'active' },

@@ -12,7 +12,7 @@ import { type OwnCluster, startOwnCluster, startStandby } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
 import { openStore } from '@svc/testkit/store/open-store';
 import { runSql, untilRow, withSession } from '@svc/testkit/store/session';
-import { createWorld, denyCommit, newAttestation, type World } from '@svc/testkit/store/world';
+import { createWorld, denyCommit, newOutcome, type World } from '@svc/testkit/store/world';
 import { until } from '@svc/testkit/until';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ColdReadError, DayMovedError } from './cold/cold-errors.ts';
@@ -105,7 +105,7 @@ it('whoever was handed a Receipt by any node finds it at once in every report, w
     await expectAll(node, decided);
   }
   const [receiptId] = decided;
-  await writer.outcomes.insert(newAttestation(receiptId as ReceiptId, 1), null);
+  await writer.outcomes.insert(newOutcome(receiptId as ReceiptId, 1), null);
   const outcomes = await node.report((from) => from.outcomes.listOfReceipts(decided));
   expect(outcomes.map((one) => one.receiptId)).toEqual([receiptId]);
   expect(readsOf(node).replica).toBeGreaterThan(sampled({ quick: 40, deep: 900 }));

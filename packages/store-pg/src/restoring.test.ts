@@ -7,12 +7,12 @@ import {
   findLostSpan,
   formatHead,
   parseKeySet,
-  readRevocationLog,
   releaseGrants,
   restoreLedger,
   type ServiceDeps,
 } from '@svc/service';
 import { withStores } from '@svc/testkit/store/open-store';
+import { readRevocationLog } from '@svc/testkit/store/read-revocation-log';
 import { runSql } from '@svc/testkit/store/session';
 import { createWorld, insertGrant } from '@svc/testkit/store/world';
 import { beforeAll, beforeEach, expect, it } from 'vitest';
@@ -51,10 +51,10 @@ const loseHead = async (): Promise<FenceStore> => {
 type OnProgress = (what: 'withheld' | 'counted', looked: number) => void;
 
 /** As `svc-admin restore --apply` does it. */
-const restore = async (outside: FenceStore, onProgress: OnProgress, service = deps()) => {
-  const span = await findLostSpan(service, outside);
+const restore = async (fenceStore: FenceStore, onProgress: OnProgress, service = deps()) => {
+  const span = await findLostSpan(service, fenceStore);
   if (span === null) throw new Error('nothing is lost');
-  return restoreLedger(service, outside, span, readRevocationLog([]), { step: STEP, onProgress });
+  return restoreLedger(service, fenceStore, span, readRevocationLog([]), { step: STEP, onProgress });
 };
 
 interface Marks {
@@ -85,13 +85,13 @@ beforeEach(async () => {
 });
 
 it('cut off behind any step is begun anew: the database lacks the head until every Grant in force is withheld', async () => {
-  const outside = await loseHead();
+  const fenceStore = await loseHead();
   const { restores } = stores.first;
   const former = await restores.list();
   const epoch = former.length + 1;
   for (let steps = 1; ; steps++) {
     let left = steps;
-    const restored = await restore(outside, (what) => {
+    const restored = await restore(fenceStore, (what) => {
       left -= 1;
       if (what === 'withheld' && left === 0) throw new Error('cut off');
     }).catch((error: Error) => error.message);
@@ -102,9 +102,9 @@ it('cut off behind any step is begun anew: the database lacks the head until eve
       break;
     }
     expect(await restores.list()).toEqual(former);
-    expect(await findLostSpan(deps(), outside)).not.toBeNull();
+    expect(await findLostSpan(deps(), fenceStore)).not.toBeNull();
   }
-  expect(await findLostSpan(deps(), outside)).toBeNull();
+  expect(await findLostSpan(deps(), fenceStore)).toBeNull();
   const size = 'select transaction, count(*)::int as size from marks where mark = $1 group by transaction';
   const transactions = await runSql<{ size: number }>(stores.url, size, [epoch]);
   const { grants } = await countMarks(epoch);
@@ -114,7 +114,7 @@ it('cut off behind any step is begun anew: the database lacks the head until eve
 });
 
 it('withholds what was released or allocated behind the last of its steps', async () => {
-  const outside = await loseHead();
+  const fenceStore = await loseHead();
   const { first } = stores;
   const epoch = (await first.restores.list()).length + 1;
   const world = await createWorld(first);
@@ -132,7 +132,7 @@ it('withholds what was released or allocated behind the last of its steps', asyn
     },
   });
   await restore(
-    outside,
+    fenceStore,
     (what, looked) => {
       isMarked = what === 'withheld' && looked === marked.grants;
     },

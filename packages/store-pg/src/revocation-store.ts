@@ -19,11 +19,15 @@ export function revocationStore(
   barriers: DeadlinePool,
   tenant: Tenant | null,
 ): RevocationStore {
-  const instantOf = async (text: string, values: readonly unknown[], turn: string): Promise<number> => {
+  const instantOf = async (
+    text: string,
+    values: readonly unknown[],
+    exclusiveKey: string,
+  ): Promise<number> => {
     try {
       const { rows } = await barriers.run((client) => client.query<{ ms: number }>(text, [...values]), {
         tenant,
-        turn,
+        exclusiveKey,
       });
       const [row] = rows;
       if (row === undefined) throw new Error('the barrier answered no row');
@@ -42,7 +46,7 @@ export function revocationStore(
               `select grant_id as id, revoked_at as "revokedAtMs" from svc_stamp_revoked($1, $2, $3)`,
               [principal, [...ids], nowMs],
             ),
-          { tenant, turn: principal },
+          { tenant, exclusiveKey: principal },
         );
         return new Map(rows.map(({ id, revokedAtMs }) => [id, revokedAtMs]));
       } catch (error) {
@@ -51,6 +55,7 @@ export function revocationStore(
     },
     passBarrier: (principal, nowMs) =>
       instantOf('select svc_pass_barrier($1, $2) as ms', [principal, nowMs], principal),
-    awaitCommits: (turn, nowMs) => instantOf('select svc_await_commits($1) as ms', [nowMs], turn),
+    awaitCommits: (exclusiveKey, nowMs) =>
+      instantOf('select svc_await_commits($1) as ms', [nowMs], exclusiveKey),
   };
 }

@@ -13,7 +13,6 @@ import {
   parseKeySet,
   type RestoreOptions,
   Revoker,
-  readRevocationLog,
   restoreLedger,
   retireKey,
   type ServiceDeps,
@@ -30,6 +29,7 @@ import {
 import { tamper } from '@svc/testkit';
 import { sampled } from '@svc/testkit/sampled';
 import { PATIENT, withStores } from '@svc/testkit/store/open-store';
+import { readRevocationLog } from '@svc/testkit/store/read-revocation-log';
 import { runSql } from '@svc/testkit/store/session';
 import { createWorld, hashOf, insertGrant, insertOrg, type World } from '@svc/testkit/store/world';
 import { buildCheckpoint, signCheckpoint } from '@svc/transparency';
@@ -122,12 +122,12 @@ const keepList = async (count: number, ...by: [DidWeb?, typeof statusKeys?]) => 
 /** As `svc-admin restore --apply` does it. */
 const restore = async (
   deps: ServiceDeps,
-  outside: FenceStore,
+  fenceStore: FenceStore,
   { log = [], ...options }: RestoreOptions & { readonly log?: readonly string[] } = {},
 ) => {
-  const span = await findLostSpan(deps, outside);
+  const span = await findLostSpan(deps, fenceStore);
   if (span === null) throw new Error('nothing is lost');
-  return restoreLedger(deps, outside, span, readRevocationLog(log), options);
+  return restoreLedger(deps, fenceStore, span, readRevocationLog(log), options);
 };
 
 /** Of the Grants of the list. */
@@ -149,15 +149,15 @@ it('a list of which a kill switch revoked more than one transaction has time for
   await insertGrants(grants + 1);
   const store = createStore({ databaseUrl: stores.url, deadlines: { ...PATIENT, transactionMs } });
   onTestFinished(() => store.close());
-  const outside = await loseHead({ 'status-lists': [await keepList(grants)] });
-  const { takenAgain } = await restore(depsOf(store), outside, { step });
+  const fenceStore = await loseHead({ 'status-lists': [await keepList(grants)] });
+  const { takenAgain } = await restore(depsOf(store), fenceStore, { step });
   expect(takenAgain.grants).toBe(grants);
   expect(await countRevoked()).toEqual({ revoked: grants, recorded: grants, inOne: step });
 });
 
 it('cut off in the midst of a list the restore revokes the rest when it is begun anew', async () => {
   await insertGrants(5);
-  const outside = await loseHead({ 'status-lists': [await keepList(4)] });
+  const fenceStore = await loseHead({ 'status-lists': [await keepList(4)] });
   let left = 2;
   const { first } = stores;
   const store = Object.assign(Object.create(first), {
@@ -167,9 +167,9 @@ it('cut off in the midst of a list the restore revokes the rest when it is begun
       return first.transaction(work, options);
     },
   });
-  await expect(restore(depsOf(store), outside, { step: 1 })).rejects.toThrow('cut off');
+  await expect(restore(depsOf(store), fenceStore, { step: 1 })).rejects.toThrow('cut off');
   expect(await countRevoked()).toMatchObject({ recorded: 2 });
-  await restore(depsOf(), outside, { step: 1 });
+  await restore(depsOf(), fenceStore, { step: 1 });
   expect(await countRevoked()).toMatchObject({ revoked: 2, recorded: 4 });
 });
 
@@ -177,15 +177,15 @@ it('a list that the service signed under a DID that it had before is revoked fro
   await insertGrants(2);
   const formerDid = 'did:web:former.example' as DidWeb;
   const former = { did: formerDid, receiptKeys: statusKeys, statusKeys: keysOf(formerDid) };
-  const outside = await loseHead({ 'status-lists': [await keepList(1, formerDid, former.statusKeys)] });
-  await restore(depsOf(stores.first, { ...ofService, formers: [former] }), outside);
+  const fenceStore = await loseHead({ 'status-lists': [await keepList(1, formerDid, former.statusKeys)] });
+  await restore(depsOf(stores.first, { ...ofService, formers: [former] }), fenceStore);
   expect(await countRevoked()).toMatchObject({ revoked: 1, recorded: 1 });
 });
 
 it('a list that was signed by nobody whom the service was is refused', async () => {
   const other = 'did:web:other.example' as DidWeb;
-  const outside = await loseHead({ 'status-lists': [await keepList(1, other, keysOf(other))] });
-  await expect(restore(depsOf(), outside)).rejects.toThrow('not signed by a status key');
+  const fenceStore = await loseHead({ 'status-lists': [await keepList(1, other, keysOf(other))] });
+  await expect(restore(depsOf(), fenceStore)).rejects.toThrow('not signed by a status key');
 });
 
 it('a checkpoint that is dated ahead of the clock stops the restore before it begins, unless it is to be left away', async () => {
@@ -201,17 +201,17 @@ it('a checkpoint that is dated ahead of the clock stops the restore before it be
   const receiptKeys = parseKeySet({ keys: [{ ...jwk, kid: 'receipt-1' }] }, 'receipt', DID);
   const identity = { ...ofService, receiptKeys };
   const deps = { ...depsOf(stores.first, identity), clock: { nowMs: () => closedAtMs - 1 } } as ServiceDeps;
-  const outside = await loseHead({ checkpoints: [kept] });
-  const former = await outside.find('head');
-  await expect(restore(deps, outside)).rejects.toThrow(
+  const fenceStore = await loseHead({ checkpoints: [kept] });
+  const former = await fenceStore.find('head');
+  await expect(restore(deps, fenceStore)).rejects.toThrow(
     'the checkpoints of 2026-11-20 are dated ahead of the database’s clock',
   );
-  expect(await outside.find('head')).toEqual(former);
-  await expect(restore(deps, outside, { leaveAhead: { hereMs: closedAtMs } })).rejects.toThrow(
+  expect(await fenceStore.find('head')).toEqual(former);
+  await expect(restore(deps, fenceStore, { leaveAhead: { hereMs: closedAtMs } })).rejects.toThrow(
     'are over by the clock of this machine',
   );
-  expect(await outside.find('head')).toEqual(former);
-  expect(await restore(deps, outside, { leaveAhead: { hereMs: closedAtMs - 1 } })).toMatchObject({
+  expect(await fenceStore.find('head')).toEqual(former);
+  expect(await restore(deps, fenceStore, { leaveAhead: { hereMs: closedAtMs - 1 } })).toMatchObject({
     restore: { reinstatedDays: [] },
   });
 });
@@ -255,8 +255,8 @@ describe('a key of a hosted Principal that was first seen in the lost span, and 
         await end(state);
         const revoked = by === 'the log' ? [] : await listKept();
         await loseKey();
-        const outside = await loseHead({ revoked });
-        const { takenAgain } = await restore(depsOf(), outside, { log: by === 'the log' ? lines : [] });
+        const fenceStore = await loseHead({ revoked });
+        const { takenAgain } = await restore(depsOf(), fenceStore, { log: by === 'the log' ? lines : [] });
         expect(takenAgain).toMatchObject({ keys: 1, unknownKeys: [] });
         await putDocument();
         expect(await findKey()).toMatchObject({ state, publicKeyMultibase: NEW_KEY });

@@ -70,7 +70,7 @@ const challenge = (publicKey: Uint8Array, message: Uint8Array): bigint => {
 };
 
 /** Whether the constant signature satisfies the equation for any key whose order divides 8. */
-export const isForgeable = (publicKey: Uint8Array, signingInput: string): boolean =>
+const isForgeable = (publicKey: Uint8Array, signingInput: string): boolean =>
   challenge(publicKey, encodeUtf8(signingInput)) % 8n === 0n;
 
 /** Makes the draft carry the constant signature, over a payload for which it satisfies the equation. */

@@ -38,7 +38,7 @@ export const ODD_STRINGS: readonly string[] = [
   '\u4e00'.repeat(2100),
 ];
 
-export const ODD_NUMBERS: readonly number[] = [
+const ODD_NUMBERS: readonly number[] = [
   0,
   -0,
   -1,

@@ -1,5 +1,6 @@
 /** A Principal, an Agent and a relying party of one's own, made over the public API as an operator would. */
 import { randomBytes } from 'node:crypto';
+import { PROOF_WINDOW_MAX_SECONDS } from '@svc/protocol';
 import {
   createPrincipalClient,
   type Ed25519PrivateJwk,
@@ -9,9 +10,6 @@ import {
 } from '@svc/sdk-principal';
 import { type Agent, agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
 import { createVerifier, type Verifier } from '@svc/sdk-rp';
-
-/** The widest proof window there is, so that a pasted command has five minutes. */
-const PROOF_WINDOW_SECONDS = 300;
 
 export interface Tenants {
   readonly principalDid: string;
@@ -42,7 +40,8 @@ export const createTenants = async (
     kind: 'managed',
     slug: `shop-${suffix}`,
     name: 'Demonstration shop',
-    proof_window_seconds: PROOF_WINDOW_SECONDS,
+    // A pasted command has five minutes.
+    proof_window_seconds: PROOF_WINDOW_MAX_SECONDS,
   });
   const { privateJwk: agentJwk } = await generateAgentKey();
   const signer = signerFromJwk(key.privateJwk, `${principal.did}#key-1`);

@@ -1,7 +1,7 @@
 /** One verification by the real engine: everything that decides goes through here. */
 import { hash } from 'node:crypto';
 import type { Idempotency, Verifier, VerifyAnswer } from '@svc/service';
-import type { Decided } from '../http/index.ts';
+import type { LoggedDecision } from '../http/index.ts';
 
 export type Decide = Verifier['verify'];
 
@@ -10,7 +10,7 @@ export const idempotencyOf = (key: string | undefined, bodyText: string | null):
   key === undefined ? null : { key, bodyHash: hash('sha256', bodyText ?? '', 'hex') };
 
 /** As the log has it. */
-export const decidedOf = ({ receiptId, decision, reason, replayed }: VerifyAnswer): Decided => ({
+export const decidedOf = ({ receiptId, decision, reason, replayed }: VerifyAnswer): LoggedDecision => ({
   receiptId,
   decision,
   reason,

@@ -19,7 +19,7 @@ import { exportCsv, exportNdjson } from './decisions/export-text.ts';
 import type { ExportTurns } from './decisions/export-turns.ts';
 import { oneAhead } from './decisions/one-ahead.ts';
 import { presentDecisionSummary } from './decisions/summary.ts';
-import { presentAttestation } from './outcomes.ts';
+import { presentOutcome } from './outcomes.ts';
 import { presentDecisionStats } from './usage.ts';
 
 const FORMATS = {
@@ -52,7 +52,7 @@ export const decisionEndpoints = (deps: ServiceDeps, turns: ExportTurns): Handle
     answerDecision(await getDecision(deps, caller, params.receipt_id, query.rp)),
 
   listPrincipalDecisions: async ({ caller, params, query }) => {
-    const { items, nextCursor } = await listOwnDecisions(deps, caller, { ...query, of: params.did });
+    const { items, nextCursor } = await listOwnDecisions(deps, caller, { ...query, ownerDid: params.did });
     const body = { decisions: items.map(presentDecisionSummary), next_cursor: nextCursor };
     return { status: 200, body };
   },
@@ -62,16 +62,16 @@ export const decisionEndpoints = (deps: ServiceDeps, turns: ExportTurns): Handle
       turns,
       caller,
       format,
-      await exportOwnDecisions(deps, caller, { ...query, of: params.did }, FORMATS[format].form),
+      await exportOwnDecisions(deps, caller, { ...query, ownerDid: params.did }, FORMATS[format].form),
     ),
 
   getPrincipalDecisionStats: async ({ caller, params, query }) => {
-    const stats = await getDecisionStats(deps, caller, { ...query, of: params.did });
+    const stats = await getDecisionStats(deps, caller, { ...query, ownerDid: params.did });
     return { status: 200, body: presentDecisionStats(stats) };
   },
 
   getPrincipalActivity: async ({ caller, params, query }) => {
-    const activity = await getOwnActivity(deps, caller, { ...query, of: params.did });
+    const activity = await getOwnActivity(deps, caller, { ...query, ownerDid: params.did });
     return { status: 200, body: presentActivity(activity) };
   },
 
@@ -103,6 +103,6 @@ const answerExport = (
 };
 
 const answerDecision = ({ receiptText, outcomes }: RecordedDecision) => {
-  const outcomesText = JSON.stringify(outcomes.map(presentAttestation));
+  const outcomesText = JSON.stringify(outcomes.map(presentOutcome));
   return { status: 200, rawBody: `{"receipt":${receiptText},"outcomes":${outcomesText}}` } as const;
 };

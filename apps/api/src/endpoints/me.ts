@@ -43,7 +43,7 @@ const presentSubject = async (
       return { name, proof_window_seconds: proofWindowSeconds, org_id: orgId };
     }
     case 'principal':
-      return presentPrincipal(deps, endedKeys, caller.subject);
+      return presentPrincipalIdentity(deps, endedKeys, caller.subject);
     case 'org':
       return presentOwnOrg(deps, caller);
     case 'observer':
@@ -61,7 +61,7 @@ const presentKeyOf = ({ identity }: ServiceDeps, key: ApiKeyRecord): Me => ({
   key_created_at: formatTimestamp(key.createdAtMs),
 });
 
-const presentPrincipal = async (
+const presentPrincipalIdentity = async (
   deps: ServiceDeps,
   endedKeys: EndedKeys,
   did: string,

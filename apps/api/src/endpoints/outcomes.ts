@@ -1,24 +1,24 @@
 /** What became of a decision (interface §Outcome attestations). */
 import type { Body, Routes } from '@svc/contract';
 import { formatTimestamp } from '@svc/protocol';
-import { type AttestationRecord, reportOutcome, type ServiceDeps } from '@svc/service';
+import { type OutcomeRecord, reportOutcome, type ServiceDeps } from '@svc/service';
 import type { HandlersOf } from '../http/index.ts';
 
 export const outcomeEndpoints = (deps: ServiceDeps): HandlersOf<'outcomes'> => ({
   reportOutcome: async ({ caller, params, query, body, requestId }) => {
-    const attestation = await reportOutcome(deps, {
+    const outcome = await reportOutcome(deps, {
       caller,
       receiptId: params.receipt_id,
       subject: query.subject,
       report: body,
       requestId,
     });
-    return { status: 201, body: presentAttestation(attestation) };
+    return { status: 201, body: presentOutcome(outcome) };
   },
 });
 
 /** A member that was not given is left out. */
-export const presentAttestation = ({
+export const presentOutcome = ({
   attestationId,
   type,
   occurredAt,
@@ -32,7 +32,7 @@ export const presentAttestation = ({
   lossAmount,
   currency,
   consumption,
-}: AttestationRecord): Body<Routes['reportOutcome'], 201> => ({
+}: OutcomeRecord): Body<Routes['reportOutcome'], 201> => ({
   attestation_id: attestationId,
   type,
   occurred_at: occurredAt,

@@ -53,26 +53,26 @@ export const selfServeEndpoints = ({
     full: () => serviceUnavailable('too many sign-ups wait'),
   });
   return {
-    signUp: async ({ caller, body, clientIp, requestId, holdTo }) => {
+    signUp: async ({ caller, body, clientIp, requestId, enforceLimit }) => {
       const { sandbox, limits } = offered(selfServe);
-      holdTo(perCustomer.take(clientIp, limits.ipPerHour));
+      enforceLimit(perCustomer.take(clientIp, limits.ipPerHour));
       const options = { sandbox, perDay: limits.orgsPerDay };
       const bundle = await signUps.run(() => signUp(service, options, caller, body, requestId));
       return { status: 201, body: presentBundle(baseUrl, bundle) };
     },
 
-    getStarter: async ({ body, requestId, holdTo }) => {
+    getStarter: async ({ body, requestId, enforceLimit }) => {
       const { sandbox, limits } = offered(selfServe);
       const relyingParty = await getSelfServeRelyingParty(service, body.rp_did);
-      holdTo(perRelyingParty.take(relyingParty.did, limits.relyingPartyPerHour));
+      enforceLimit(perRelyingParty.take(relyingParty.did, limits.relyingPartyPerHour));
       const starter = await issueStarter(service, sandbox, relyingParty, requestId);
       return { status: 200, body: presentStarter(baseUrl, starter) };
     },
 
-    getFirstReceipt: async ({ body, requestId, holdTo }) => {
+    getFirstReceipt: async ({ body, requestId, enforceLimit }) => {
       const { sandbox, limits } = offered(selfServe);
       const relyingParty = await getSelfServeRelyingParty(service, body.rp_did);
-      holdTo(perRelyingParty.take(relyingParty.did, limits.relyingPartyPerHour));
+      enforceLimit(perRelyingParty.take(relyingParty.did, limits.relyingPartyPerHour));
       const caller = await findRpCaller(service, authenticator, relyingParty.did);
       if (caller === null) throw invalidRequest('rp_did: this relying party has no live API key.');
       const { grant, proof, action } = await issueStarter(service, sandbox, relyingParty, requestId);

@@ -78,11 +78,11 @@ export const presentDecisionStats = (stats: DecisionStats): StatsBody => {
     ...presentRange(stats),
     ...(relyingParties === null ? {} : { rps: [...relyingParties] }),
     totals: { ...presentCounts(totals), allow_with_outcome: totals.allowWithOutcome },
-    principals: principals.map(presentPrincipal),
+    principals: principals.map(presentPrincipalStats),
   };
 };
 
-const presentPrincipal = (stats: PrincipalStats): StatsBody['principals'][number] => ({
+const presentPrincipalStats = (stats: PrincipalStats): StatsBody['principals'][number] => ({
   principal: stats.principal,
   ...presentCounts(stats),
   reasons: Object.fromEntries(stats.reasons),

@@ -10,9 +10,9 @@ export const verifyEndpoints = (
   dryRun: Verifier['dryRun'],
   publicBaseUrl: string,
 ): HandlersOf<'verify'> => ({
-  verify: async ({ caller, body, bodyText, headers, answerByMs, noteOutsideWait, noteDecision }) => {
+  verify: async ({ caller, body, bodyText, headers, answerByMs, noteRemoteWait, noteDecision }) => {
     const idempotency = idempotencyOf(headers['idempotency-key'], bodyText);
-    const answer = await decide(caller, body, idempotency, { answerByMs, noteOutsideWait });
+    const answer = await decide(caller, body, idempotency, { answerByMs, noteRemoteWait });
     noteDecision(decidedOf(answer));
     const told = {
       ...(answer.reason !== null && { Link: reasonLink(answer.reason, publicBaseUrl) }),
@@ -20,9 +20,9 @@ export const verifyEndpoints = (
     };
     return { status: 200, rawBody: answer.text, headers: told };
   },
-  dryRunVerify: async ({ caller, body, answerByMs, noteOutsideWait }) => ({
+  dryRunVerify: async ({ caller, body, answerByMs, noteRemoteWait }) => ({
     status: 200,
-    body: presentDryRun(await dryRun(caller, body, { answerByMs, noteOutsideWait })),
+    body: presentDryRun(await dryRun(caller, body, { answerByMs, noteRemoteWait })),
   }),
 });
 

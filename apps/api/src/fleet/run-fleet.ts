@@ -10,7 +10,7 @@ import {
   processFields,
   readConfig,
 } from '@svc/process';
-import { findPortFaults } from '../process/free-ports.ts';
+import { findPortFaults } from '../process/port-faults.ts';
 import { Fleet } from './fleet.ts';
 
 /** SIGHUP replaces all processes in turn, SIGTERM and SIGINT end them. Throws `ConfigurationError`. */

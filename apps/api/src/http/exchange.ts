@@ -37,7 +37,7 @@ export interface ExchangeSettings {
 }
 
 /** A decision, as the log has it. */
-export interface Decided {
+export interface LoggedDecision {
   readonly receiptId: string;
   readonly decision: string;
   readonly reason: string | null;
@@ -64,9 +64,9 @@ export class Exchange {
   /** Calls that it counts as; a batch of verifications is many. */
   calls = 1;
   /** What it was answered, where that is a decision. */
-  decided: Decided | null = null;
+  decided: LoggedDecision | null = null;
   /** Its work waited for a host of somebody else. */
-  hasWaitedOutside = false;
+  hasWaitedOnRemote = false;
   /** Decoded. */
   pathParams: Readonly<Record<string, unknown>> = {};
   /** Set when the client waits for `100 Continue` before sending its body. */

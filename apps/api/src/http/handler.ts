@@ -1,7 +1,7 @@
 /** What an endpoint is to the frame: a function from a parsed, authenticated request to a declared answer. */
 import type { Area, Areas, Input, Output, Route, RouteId, Routes } from '@svc/contract';
 import type { CallerOf } from './caller.ts';
-import type { Decided } from './exchange.ts';
+import type { LoggedDecision } from './exchange.ts';
 import type { Allowance } from './rate-limiter.ts';
 
 export interface HandlerContext<R extends Route> extends Input<R> {
@@ -17,13 +17,13 @@ export interface HandlerContext<R extends Route> extends Input<R> {
   /** Counts further calls against the limit that this one was counted against, all or none. Throws 429. */
   readonly countMore: (calls: number) => void;
   /** Tells that the work waits for a host of somebody else: how long it takes says nothing about this service. */
-  readonly noteOutsideWait: () => void;
+  readonly noteRemoteWait: () => void;
   /** Aborted once the connection of the client is closed: nobody waits for the answer. */
   readonly clientGone: () => AbortSignal;
   /** Tells the log what was decided. */
-  readonly noteDecision: (decided: Decided) => void;
-  /** Holds the call to one more limit. Throws 429. */
-  readonly holdTo: (allowance: Allowance) => void;
+  readonly noteDecision: (decided: LoggedDecision) => void;
+  /** Enforces one more limit on the call. Throws 429. */
+  readonly enforceLimit: (allowance: Allowance) => void;
 }
 
 /** Answers a declared status, or throws ApiError. Anything else thrown is answered INTERNAL. */

@@ -155,7 +155,7 @@ const finish = (exchange: Exchange, metrics: HttpMetrics, accessLog: Logger): vo
  */
 const BACKLOG = 4_096;
 
-export const listen = (server: Server, port: number, host: string): Promise<AddressInfo> =>
+const listen = (server: Server, port: number, host: string): Promise<AddressInfo> =>
   new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen({ port, host, backlog: BACKLOG }, () => {

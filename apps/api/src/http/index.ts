@@ -3,7 +3,7 @@ export { AddressLimiter } from './address-limiter.ts';
 export { ApiError } from './api-error.ts';
 export { limiterKeyOf } from './client-ip.ts';
 export { HTTP_LIMITS, type HttpLimits } from './deps.ts';
-export type { Decided } from './exchange.ts';
+export type { LoggedDecision } from './exchange.ts';
 export type { Handler, Handlers, HandlersOf } from './handler.ts';
 export { createHttpService } from './http-service.ts';
 export { createHttpMetrics } from './metrics.ts';

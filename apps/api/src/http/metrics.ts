@@ -2,7 +2,7 @@
 import { ERROR_STATUS, routes } from '@svc/contract';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { NO_ROUTE } from './exchange.ts';
-import { FAILED_AUTHENTICATIONS, type FailedAuthentication } from './gate.ts';
+import { FAILED_AUTHENTICATIONS, type FailedAuthentication } from './request-gate.ts';
 
 export interface HttpMetrics {
   begin(): void;

@@ -7,13 +7,13 @@ import { activeTraceId, FewLines, isTracing, noteOnSpan, traced, tracedRequest }
 import { ApiError } from './api-error.ts';
 import { customerIpOf } from './client-ip.ts';
 import type { HttpDeps } from './deps.ts';
-import type { Decided, Exchange } from './exchange.ts';
-import { Gate, hold } from './gate.ts';
+import type { Exchange, LoggedDecision } from './exchange.ts';
 import type { ErasedHandler, Handlers, Reply } from './handler.ts';
 import { inTime } from './in-time.ts';
 import type { Allowance } from './rate-limiter.ts';
 import { readInput } from './read-input.ts';
 import { encodeFor } from './representations.ts';
+import { enforceLimit, RequestGate } from './request-gate.ts';
 import { answer, type FailurePort, sendFailure } from './respond.ts';
 
 export interface BoundRoute {
@@ -25,11 +25,16 @@ export interface BoundRoute {
 type PathParams = Readonly<Record<string, unknown>>;
 
 export class Pipeline {
-  readonly gate: Gate;
+  readonly gate: RequestGate;
   readonly #failures: FailurePort;
 
   constructor(private readonly deps: HttpDeps) {
-    this.gate = new Gate(deps.clock, deps.authenticate, deps.limits, deps.metrics.authenticationFailed);
+    this.gate = new RequestGate(
+      deps.clock,
+      deps.authenticate,
+      deps.limits,
+      deps.metrics.authenticationFailed,
+    );
     const { logger, toApiError } = deps;
     this.#failures = {
       logger,
@@ -76,15 +81,21 @@ export class Pipeline {
       const { requestId, answerByMs } = exchange;
       const clientIp = customerIpOf(caller, exchange.request, exchange.clientIp);
       const countMore = (calls: number) => this.gate.countMore(route, exchange, calls);
-      const holdTo = (allowance: Allowance) => hold(exchange, allowance);
-      const noteOutsideWait = () => {
-        exchange.hasWaitedOutside = true;
+      const noteRemoteWait = () => {
+        exchange.hasWaitedOnRemote = true;
       };
-      const noteDecision = (decided: Decided) => {
+      const noteDecision = (decided: LoggedDecision) => {
         exchange.decided = decided;
       };
       const clientGone = () => exchange.clientGone();
-      const limits = { answerByMs, countMore, holdTo, noteOutsideWait, noteDecision, clientGone };
+      const limits = {
+        answerByMs,
+        countMore,
+        enforceLimit: (allowance: Allowance) => enforceLimit(exchange, allowance),
+        noteRemoteWait,
+        noteDecision,
+        clientGone,
+      };
       const context = { ...input, caller, requestId, clientIp, ...limits };
       const sending = answer(exchange, await inCoding(exchange, route, await handler(context)));
       if (sending !== null) await sending;
@@ -118,7 +129,7 @@ const inCoding = async ({ request }: Exchange, route: Route, reply: Reply): Prom
 const eraseHandler = (handlers: Handlers, id: RouteId): ErasedHandler =>
   handlers[id] as unknown as ErasedHandler;
 
-export const notOffered = ({ feature }: Route): ApiError =>
+const notOffered = ({ feature }: Route): ApiError =>
   new ApiError('NOT_FOUND', `This deployment has no ${feature}`);
 
 /** Response headers that scripts of other origins may read. */

@@ -7,8 +7,8 @@ import { ConfigurationError, openTracing, readConfig } from '@svc/process';
 import type { Logger } from 'pino';
 import { type Api, type ApiDeps, startApi } from '../compose.ts';
 import { READ_THREAD } from '../read-thread-file.ts';
-import { findPortFaults } from './free-ports.ts';
 import { lockInstance } from './instance-lock.ts';
+import { findPortFaults } from './port-faults.ts';
 
 export interface RunningApi {
   readonly api: Api;

@@ -56,8 +56,8 @@ const start = async (count: number, env: Readonly<Record<string, string>>): Prom
   return api.processes[0] as ApiNode;
 };
 
-const headOf = async ({ outside }: TestFence) => {
-  const found = await outside.find(HEAD_KEY);
+const headOf = async ({ fenceStore }: TestFence) => {
+  const found = await fenceStore.find(HEAD_KEY);
   return found === null ? null : (JSON.parse(found.text) as { seq: number; at_ms: number });
 };
 
@@ -120,7 +120,7 @@ it('a copy that cannot be made stops no other, and takes no node out of service:
   const fence = createFence();
   const node = await start(1, fence.env);
   const keyOf = (slug: string) => `names/${nativeCrypto.sha256Hex(`org:${slug}`)}`;
-  const isKept = async (slug: string) => (await fence.outside.find(keyOf(slug))) !== null;
+  const isKept = async (slug: string) => (await fence.fenceStore.find(keyOf(slug))) !== null;
   mkdirSync(join(fence.folder, 'names'), { recursive: true });
   const inTheWay = join(fence.folder, keyOf('blocked'));
   writeFileSync(inTheWay, 'a file where the object has its folder');
@@ -150,14 +150,18 @@ it('without a fence /readyz says that there is none', async () => {
 it('a fence that was set back itself is moved on; one that is gone, or is of another service, is refused', async () => {
   const fence = createFence();
   const node = await start(1, fence.env);
-  const early = await fence.outside.find(HEAD_KEY);
+  const early = await fence.fenceStore.find(HEAD_KEY);
   const seqOf = async () => (await headOf(fence))?.seq ?? 0;
   const begun = await seqOf();
   await until(async () => (await seqOf()) > begun + 4);
   const put = async (text: string) => {
     let isPut = false;
     while (!isPut)
-      isPut = await fence.outside.put(HEAD_KEY, text, (await fence.outside.find(HEAD_KEY))?.tag ?? null);
+      isPut = await fence.fenceStore.put(
+        HEAD_KEY,
+        text,
+        (await fence.fenceStore.find(HEAD_KEY))?.tag ?? null,
+      );
   };
   await put(early?.text ?? '');
   await until(async () => (await seqOf()) > begun + 6);
@@ -176,7 +180,7 @@ it('a fence that was set back itself is moved on; one that is gone, or is of ano
   await until(async () => (await readiness(lost)).status === 200);
   expect(await svcAdmin(database.url, elsewhere.env, 'fence', 'show')).toMatchObject({ code: 0 });
 
-  const head = JSON.parse((await elsewhere.outside.find(HEAD_KEY))?.text ?? '{}') as object;
+  const head = JSON.parse((await elsewhere.fenceStore.find(HEAD_KEY))?.text ?? '{}') as object;
   while ((await readiness(lost)).status === 200)
     await putAt(elsewhere, JSON.stringify({ ...head, service: 'did:web:other.example' }));
   expect((await readiness(lost)).checks.fence).toBe('the fence is that of did:web:other.example');
@@ -232,6 +236,6 @@ it('is not begun anew on a database that the fence knows to be behind: that is a
   expect((await readiness(await start(1, fence.env))).checks.fence).toContain('svc-admin restore');
 }, 60_000);
 
-const putAt = async ({ outside }: TestFence, text: string) => {
-  await outside.put(HEAD_KEY, text, (await outside.find(HEAD_KEY))?.tag ?? null);
+const putAt = async ({ fenceStore }: TestFence, text: string) => {
+  await fenceStore.put(HEAD_KEY, text, (await fenceStore.find(HEAD_KEY))?.tag ?? null);
 };

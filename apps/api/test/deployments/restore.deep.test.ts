@@ -163,9 +163,9 @@ const promiseAndLose = async (): Promise<Lost> => {
 /** A restore that has taken again what was taken, and fails at a checkpoint. */
 const cutOff = async (log: string) => {
   const key = `checkpoints/${nativeCrypto.sha256Hex(lost.closed[0] ?? '')}`;
-  const whole = (await fence.outside.find(key))?.text ?? '';
+  const whole = (await fence.fenceStore.find(key))?.text ?? '';
   const replace = async (text: string) =>
-    fence.outside.put(key, text, (await fence.outside.find(key))?.tag ?? null);
+    fence.fenceStore.put(key, text, (await fence.fenceStore.find(key))?.tag ?? null);
   await replace(JSON.stringify({ name: lost.closed[0], kept: { jws: 'damaged' } }));
   const { code, text } = await svcAdmin(restored.url, fence.env, 'restore', '--apply', '--log', log);
   expect([code, text]).toEqual([expect.any(Number), expect.stringContaining("is not the service's")]);

@@ -115,7 +115,7 @@ describe('npm start', { timeout: DEADLINE_MS }, () => {
     expect(await ready.json()).toMatchObject({ checks: { content: 'ok', cold: 'ok' } });
     expect(await (await fetch(`${adminUrl}/metrics`)).text()).toMatch(/^svc_cold_broken_days 0$/m);
 
-    // In a sample process/instance-lock.test.ts and free-ports.test.ts do without the whole program.
+    // In a sample process/instance-lock.test.ts and port-faults.test.ts do without the whole program.
     if (isDeep) {
       const second = start(await freePorts());
       expect(await second.ended).toBe(1);

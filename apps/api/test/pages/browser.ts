@@ -26,7 +26,7 @@ const TOP = { x: 0, y: 0, width: 1280, height: 1420 };
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-export const WIDE = { width: 1280, height: 900 };
+const WIDE = { width: 1280, height: 900 };
 export const NARROW = { width: 360, height: 740 };
 
 export interface Visit {

@@ -5,7 +5,7 @@ import { signProof } from '@svc/sdk-principal/agent';
 import { type Answer, type HeldGrant, receiptOf, type Tenants } from './tenants.ts';
 
 export const PURCHASE = { maxAmountMinor: 1_000, currency: 'USD' } as const;
-export const URL_CALLED = 'https://shop.example/orders';
+const URL_CALLED = 'https://shop.example/orders';
 
 export const issueBudget = (
   { principal, agent }: Tenants,

@@ -2,8 +2,9 @@
  * Calls whose every answer is held against the contract: the route is found by method and path, and status, body,
  * content type and the headers that all answers share are checked before a test sees anything.
  */
-import { type ErrorCode, errorCodesOf, findResponseProblem, type Route, routes } from '@svc/contract';
+import { type ErrorCode, errorCodesOf, type Route, routes } from '@svc/contract';
 import { decodeUtf8 } from '@svc/protocol';
+import { findResponseProblem } from './response-check.ts';
 import { type Answer, call } from './tenants.ts';
 
 type CallOptions = NonNullable<Parameters<typeof call>[3]>;
@@ -120,7 +121,7 @@ const originProblems = (route: Route | null, answer: Answer): string[] => {
 };
 
 /** The route that a method and path name; HEAD is GET. */
-export const findRoute = (method: string, path: string): Route | null => {
+const findRoute = (method: string, path: string): Route | null => {
   const name = method === 'HEAD' ? 'get' : method.toLowerCase();
   const place = path.split('?', 1)[0] ?? '';
   if (!isWellEncoded(place)) return null;

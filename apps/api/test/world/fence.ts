@@ -16,7 +16,7 @@ export { until };
 
 export interface TestFence {
   readonly folder: string;
-  readonly outside: FenceStore;
+  readonly fenceStore: FenceStore;
   /** For the environment of nodes. Loaded machines stall: what it bounds is shown elsewhere. */
   readonly env: Readonly<Record<string, string>>;
 }
@@ -25,7 +25,7 @@ export const createFence = (): TestFence => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-fence-test-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const env = { SVC_FENCE: pathToFileURL(folder).href, SVC_FENCE_MAX_AGE_MS: '5000' };
-  return { folder, outside: openFolder(folder), env };
+  return { folder, fenceStore: openFolder(folder), env };
 };
 
 export const readiness = async ({ adminUrl }: ApiNode) => {

@@ -3,7 +3,7 @@
  * answer with their schema's own example. Every answer to `call` is held against what its route declares.
  */
 import { connect } from 'node:net';
-import { findResponseProblem, type Route, type RouteId, routes } from '@svc/contract';
+import { type Route, type RouteId, routes } from '@svc/contract';
 import { createLogger } from '@svc/process';
 import type { ApiKeyId, DidWeb, OrgId } from '@svc/protocol';
 import { type ApiKeyRecord, rpCaller } from '@svc/service';
@@ -15,6 +15,7 @@ import { HTTP_LIMITS, type HttpDeps } from '../../src/http/deps.ts';
 import type { Handlers } from '../../src/http/handler.ts';
 import { createHttpService } from '../../src/http/http-service.ts';
 import { createHttpMetrics } from '../../src/http/metrics.ts';
+import { findResponseProblem } from './response-check.ts';
 
 export const TOKENS = {
   rp: 'dk_rp_one',

@@ -24,7 +24,7 @@ export const parseBroughtKey = (text: string, kid: string): BroughtKey => {
 };
 
 /** At least so many characters: it is all that keeps the key. */
-export const PASSPHRASE_MIN_CHARS = 14;
+const PASSPHRASE_MIN_CHARS = 14;
 /** As OWASP has it for PBKDF2 with SHA-256. */
 const ROUNDS = 600_000;
 

@@ -6,7 +6,7 @@ import { CopyButton } from '../shared/copy-button.tsx';
 import { formatAmount, formatInstant } from '../shared/describe.ts';
 import { ReceiptView } from '../shared/receipt-view.tsx';
 import { verifyOwnReceipt } from '../shared/verify-own-receipt.ts';
-import type { Attestation, Decision } from '../shared/wire.ts';
+import type { Decision, OutcomeRecord } from '../shared/wire.ts';
 import { ReportOutcome } from './report-outcome.tsx';
 import type { Source } from './source.ts';
 
@@ -126,7 +126,7 @@ const Opened = ({ decision, proven }: { readonly decision: Decision; readonly pr
   );
 };
 
-const Ledger = ({ outcomes }: { readonly outcomes: readonly Attestation[] }) => (
+const Ledger = ({ outcomes }: { readonly outcomes: readonly OutcomeRecord[] }) => (
   <section class="card" aria-label="Outcome ledger">
     <div class="card-head">
       <h2>What became of it</h2>
@@ -162,7 +162,7 @@ const Ledger = ({ outcomes }: { readonly outcomes: readonly Attestation[] }) => 
   </section>
 );
 
-const detailOf = ({ resolution, loss_amount: loss, currency }: Attestation): string => {
+const detailOf = ({ resolution, loss_amount: loss, currency }: OutcomeRecord): string => {
   if (resolution !== undefined) return `· ${resolution.replaceAll('_', ' ')}`;
   return loss !== undefined && currency !== undefined ? `· ${formatAmount(loss, currency)}` : '';
 };

@@ -1,5 +1,5 @@
 /** Long ids as far as people tell them apart; the whole one is there on hover, and to be copied. */
-export const shortId = (id: string): string => {
+const shortId = (id: string): string => {
   const [, prefix = '', rest = id] = /^(did:key:|urn:svc:grant:|evt_|whs_)?(.*)$/.exec(id) ?? [];
   if (prefix === '' || rest.length <= 14) return id;
   return `${prefix === 'urn:svc:grant:' ? 'grant ' : prefix}${rest.slice(0, 5)}…${rest.slice(-6)}`;

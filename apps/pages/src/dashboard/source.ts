@@ -1,6 +1,6 @@
 /** Where the dashboard's figures and decisions come from. */
 import { callApi } from '../shared/api.ts';
-import type { Attestation, Decision, DecisionList, DecisionStats, Me, Usage } from '../shared/wire.ts';
+import type { Decision, DecisionList, DecisionStats, Me, OutcomeRecord, Usage } from '../shared/wire.ts';
 
 export interface Period {
   readonly since: string;
@@ -30,7 +30,7 @@ export interface Source {
     readonly get: (receiptId: string) => Promise<Decision>;
     /** Null until the day of the decision is closed. */
     readonly getBundle: ((receiptId: string) => Promise<object | null>) | null;
-    readonly reportOutcome: ((receiptId: string, event: object) => Promise<Attestation>) | null;
+    readonly reportOutcome: ((receiptId: string, event: object) => Promise<OutcomeRecord>) | null;
   } | null;
 }
 
@@ -81,7 +81,7 @@ const sourceOfRole = (key: string, role: Me['role']): Source => ({
             role === 'org:read'
               ? null
               : async (receiptId, body) =>
-                  (await callApi<Attestation>(`decisions/${receiptId}/outcomes`, { key, body })).body,
+                  (await callApi<OutcomeRecord>(`decisions/${receiptId}/outcomes`, { key, body })).body,
         }
       : null,
 });

@@ -3,13 +3,7 @@
  * not exist.
  */
 import { ApiProblem, callApi } from '../shared/api.ts';
-import type {
-  Checkpoint,
-  InclusionAttestation,
-  InclusionPending,
-  InclusionProof,
-  Metrics,
-} from '../shared/wire.ts';
+import type { Attestation, Checkpoint, InclusionPending, InclusionProof, Metrics } from '../shared/wire.ts';
 import example from './example.json';
 
 export interface Log {
@@ -34,7 +28,7 @@ export const logOf = (document: string): Log => ({
   getInclusion: async (receiptId) =>
     (await callApi<InclusionProof | InclusionPending>(`decisions/${receiptId}/inclusion`)).body,
   getAttestation: async (receiptId) =>
-    (await callApi<InclusionAttestation>(`decisions/${receiptId}/attestation`)).body.attestation,
+    (await callApi<Attestation>(`decisions/${receiptId}/attestation`)).body.attestation,
 });
 
 const notThere = (what: string): never => {

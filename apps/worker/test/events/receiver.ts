@@ -31,7 +31,7 @@ const IDENTITY = {
   domain: 'svc.example',
 };
 
-export const answer200: Answer = (_request, response) => response.writeHead(204).end();
+const answer200: Answer = (_request, response) => response.writeHead(204).end();
 
 export interface Receivers {
   readonly received: Received[];

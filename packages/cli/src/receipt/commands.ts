@@ -60,7 +60,7 @@ export const OPTIONS = {
   json: { text: 'print one JSON object, with --every one for each look' },
 } as const satisfies Options;
 
-export const VERIFY: CommandText = {
+const VERIFY: CommandText = {
   name: 'verify',
   usage: [
     '[verify] RECEIPT-OR-BUNDLE [--did-document FILE | --service-did DID] [--fetch] [--json]',

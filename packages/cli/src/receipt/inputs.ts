@@ -7,7 +7,7 @@ import { UsageError } from '../command-line.ts';
 
 export const MAX_INPUT_BYTES = 1_048_576;
 /** The largest status list there can be. */
-export const MAX_EVIDENCE_BYTES = 4 * MAX_INPUT_BYTES;
+const MAX_EVIDENCE_BYTES = 4 * MAX_INPUT_BYTES;
 
 /** A bundle holds evidence. */
 export const MAX_BUNDLE_BYTES = 4 * MAX_EVIDENCE_BYTES;

@@ -1,5 +1,6 @@
 /** The options of `svc-receipt`. Whatever does not fit is a usage error. */
 import { parseUtcTime } from '@svc/codec';
+import { PROOF_WINDOW_MAX_SECONDS } from '@svc/protocol';
 import { isDay, type KeyPurpose, type PinnedKey } from '@svc/transparency';
 import { UsageError, type Values } from '../command-line.ts';
 import { isProtected } from '../protected-address.ts';
@@ -212,9 +213,9 @@ const demand = (
 
 const parseWindow = (text: string | undefined): number => {
   const seconds = text !== undefined && /^[1-9][0-9]{0,2}$/.test(text) ? Number(text) : Number.NaN;
-  if (seconds <= 300) return seconds;
+  if (seconds <= PROOF_WINDOW_MAX_SECONDS) return seconds;
   throw new UsageError(
-    `--proof-window must be the relying party's proof_window_seconds, 1 to 300${text === undefined ? '' : `, not ${text}`}`,
+    `--proof-window must be the relying party's proof_window_seconds, 1 to ${PROOF_WINDOW_MAX_SECONDS}${text === undefined ? '' : `, not ${text}`}`,
   );
 };
 

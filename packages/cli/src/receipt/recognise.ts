@@ -2,6 +2,7 @@
 import { show } from '@svc/codec';
 import {
   isJsonObject,
+  isReceiptId,
   type JsonObject,
   type JsonValue,
   parseCompactJws,
@@ -123,7 +124,7 @@ export const serviceOf = (receipt: unknown): string | null => {
 /** Its own id; null where it has none that could be asked for. */
 export const receiptIdOf = (receipt: unknown): string | null => {
   const { receipt_id: id } = asObject(receipt);
-  return typeof id === 'string' && /^drc_[0-9A-HJKMNP-TV-Z]{26}$/.test(id) ? id : null;
+  return isReceiptId(id) ? id : null;
 };
 
 const asObject = (receipt: unknown): Readonly<Record<string, unknown>> => {

@@ -51,11 +51,10 @@ const answerVerified = (
 };
 
 const verifyGivenReceipt = async (command: VerifyCommand, receipt: unknown): Promise<Verified> => {
-  for (const option of ['allowUnauthenticated'] as const)
-    if (command[option] && !command.fetch)
-      throw new UsageError(
-        '--allow-unauthenticated is for a bundle, or with --fetch: a Receipt has no keys of its own',
-      );
+  if (command.allowUnauthenticated && !command.fetch)
+    throw new UsageError(
+      '--allow-unauthenticated is for a bundle, or with --fetch: a Receipt has no keys of its own',
+    );
   if (command.keys.length > 0)
     throw new UsageError('--key is for a bundle: a Receipt takes --did-document, which you trust');
   if (command.didDocument === undefined && !command.fetch) throw new UsageError(NO_DOCUMENT);

@@ -1,7 +1,7 @@
 /** Reports of what became of a decision (interface §Endpoints, Decisions). */
 import { z } from 'zod';
 import { didWeb, receiptId } from '../formats.ts';
-import { attestation } from '../resources/decision.ts';
+import { outcomeRecord } from '../resources/decision.ts';
 import { outcomeEvent } from '../resources/outcome-event.ts';
 import { defineRoute, json } from '../route.ts';
 
@@ -28,7 +28,7 @@ export const outcomeRoutes = {
       }),
     }),
     body: outcomeEvent,
-    responses: { 201: json(attestation, 'Appended.') },
+    responses: { 201: json(outcomeRecord, 'Appended.') },
     errors: {
       FORBIDDEN: 'An org:read key, or an RP key that names another subject.',
       NOT_FOUND: "Not one of this relying party's decisions.",

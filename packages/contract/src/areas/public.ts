@@ -12,7 +12,7 @@ const didJson = (description: string) =>
  * What the service stores as evidence: types that no browser runs, because the bytes are served under the service's own
  * name. A DID document keeps the type of the JSON family that its host gave it.
  */
-export const EVIDENCE_TYPES = [
+const EVIDENCE_TYPES = [
   'application/json',
   'application/did+json',
   'application/did+ld+json',

@@ -29,7 +29,7 @@ const rpKey = example('rp', EXAMPLE.relyingParty);
 const orgKey = example('org:read', EXAMPLE.orgId);
 const observerKey = example('observer', 'did:web:svc.example');
 
-export const apiKey = z.strictObject(fields).meta({
+const apiKey = z.strictObject(fields).meta({
   id: 'ApiKey',
   description:
     'An API key without its value. Times are RFC 3339 UTC with milliseconds, here and in every record.',

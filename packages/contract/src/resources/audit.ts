@@ -1,4 +1,5 @@
 /** The audit log (interface §Usage, audit, metrics). Verify decisions are Receipts, not audit events. */
+import { ULID_PATTERN } from '@svc/codec';
 import { z } from 'zod';
 import { EXAMPLE } from '../examples.ts';
 import { apiKeyId, didWeb, orgId, timestamp } from '../formats.ts';
@@ -52,9 +53,9 @@ const event = {
   details: {},
 };
 
-export const auditEvent = z
+const auditEvent = z
   .strictObject({
-    event_id: z.string().regex(/^aud_[0-7][0-9A-HJKMNP-TV-Z]{25}$/),
+    event_id: z.string().regex(new RegExp(`^aud_${ULID_PATTERN}$`)),
     occurred_at: timestamp,
     actor: z.strictObject({
       kind: z.enum(['admin', 'principal', 'rp', 'org', 'system']),

@@ -67,7 +67,7 @@ const exampleRestore = {
 };
 
 /** Not in the interface: what an honest service says when its database had to be set back (protocol §12). */
-export const restore = z
+const restore = z
   .strictObject({
     epoch: z.int().min(1),
     lost_from: timestamp,

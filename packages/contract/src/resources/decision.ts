@@ -14,7 +14,7 @@ import {
 } from '../formats.ts';
 import { reasonCode, receipt } from './receipt.ts';
 
-export const attestation = z
+export const outcomeRecord = z
   .strictObject({
     attestation_id: z.string().regex(/^oat_/),
     type: z.enum([
@@ -52,7 +52,7 @@ export const attestation = z
     },
   });
 
-export const decision = z.strictObject({ receipt, outcomes: z.array(attestation) }).meta({
+export const decision = z.strictObject({ receipt, outcomes: z.array(outcomeRecord) }).meta({
   id: 'Decision',
   description: 'A decision: its Receipt as it is stored, and what was reported about it later.',
   example: { receipt: exampleReceipt, outcomes: [] },
@@ -75,7 +75,7 @@ const exampleSummary = {
   method: null,
 };
 
-export const decisionSummary = z
+const decisionSummary = z
   .strictObject({
     receipt_id: receiptId,
     decision: z.enum(['ALLOW', 'DENY']),
@@ -113,7 +113,7 @@ export const decisionList = z
     example: { decisions: [exampleSummary], next_cursor: null },
   });
 
-export const decisionExportRow = decisionSummary.extend({ receipt, outcomes: z.array(attestation) }).meta({
+export const decisionExportRow = decisionSummary.extend({ receipt, outcomes: z.array(outcomeRecord) }).meta({
   id: 'DecisionExportRow',
   description: 'One line of the export: the summary, the Receipt and its outcomes.',
   example: { ...exampleSummary, receipt: exampleReceipt, outcomes: [] },

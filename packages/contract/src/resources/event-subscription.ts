@@ -17,7 +17,7 @@ const SUBSCRIPTION_ID = 'whs_01M7VZGC008Q2R7V9X1C4E6H8R';
 const EVENT_ID = 'evt_01M7VZGC008Q2R7V9X1C4E6H8K';
 const SECRET = `whsec_${'EXAMPLE/'.repeat(5)}EXA=`;
 
-export const eventType = z
+const eventType = z
   .enum(EVENT_TYPES, { error: 'must be an event type such as decision.deny' })
   .meta({ id: 'EventType', description: 'What happened. A later service may tell of more.' });
 

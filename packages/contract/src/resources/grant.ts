@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { EXAMPLE } from '../examples.ts';
 import { didKey, didWeb, grantId, timestamp, uri } from '../formats.ts';
 
-export const credentialStatus = z
+const credentialStatus = z
   .strictObject({
     id: z.string(),
     type: z.literal('BitstringStatusListEntry'),
@@ -38,7 +38,7 @@ export const grantAllocation = z
 
 export const grantState = z.enum(['active', 'revoked']);
 
-export const grantSummary = z
+const grantSummary = z
   .strictObject({
     id: grantId,
     principal: didWeb,

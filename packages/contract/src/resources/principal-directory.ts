@@ -25,7 +25,7 @@ const exampleEntry = {
   may_be_named: false,
 };
 
-export const principalDirectoryEntry = z
+const principalDirectoryEntry = z
   .strictObject({
     did: didWeb,
     kind: principalKind,

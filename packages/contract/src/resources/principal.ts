@@ -41,7 +41,7 @@ const managedKey = z.strictObject({
   publicKeyMultibase,
 });
 
-export const managedPrincipalRequest = z
+const managedPrincipalRequest = z
   .strictObject({
     kind: z.literal('managed'),
     slug,
@@ -54,7 +54,7 @@ export const managedPrincipalRequest = z
     example: { kind: 'managed', slug: 'acme', keys: [{ publicKeyMultibase: EXAMPLE.publicKey }] },
   });
 
-export const hostedPrincipalRequest = z
+const hostedPrincipalRequest = z
   .strictObject({ kind: z.literal('hosted'), did: didWeb, org_id: orgId.optional() })
   .meta({
     id: 'HostedPrincipalRequest',

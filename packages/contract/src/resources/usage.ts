@@ -11,13 +11,13 @@ const reasons = z.record(z.string(), count).meta({ description: 'ReasonCode → 
 const exampleCounts = { verifies: 2, allow: 1, deny: 1 };
 const exampleReasons = { AMOUNT_EXCEEDS_AUTHORITY: 1 };
 
-export const keyUsage = z.strictObject(counts).meta({
+const keyUsage = z.strictObject(counts).meta({
   id: 'KeyUsage',
   description: 'How many decisions were asked for with one API key.',
   example: exampleCounts,
 });
 
-export const usageDay = z
+const usageDay = z
   .strictObject({
     day: day.meta({ description: 'A UTC day. Days without a verify are listed too.' }),
     ...counts,
@@ -58,7 +58,7 @@ export const usage = z
 
 const withOutcome = count.meta({ description: 'ALLOW Receipts with at least one attestation.' });
 
-export const principalStats = z
+const principalStats = z
   .strictObject({
     principal: didWeb.nullable().meta({
       description: 'Null groups decisions that ended before the Grant was authenticated.',

@@ -2,7 +2,7 @@
 import type { ConformanceReport } from '@svc/conformance';
 
 /** The limit of the column. */
-export const MAX_REPORT_BYTES = 1_048_576;
+const MAX_REPORT_BYTES = 1_048_576;
 
 type Set = ConformanceReport['sets'][number];
 type Case = Set['cases'][number];

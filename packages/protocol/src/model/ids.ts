@@ -13,18 +13,24 @@ export type OrgId = Branded<'OrgId'>;
 /** 12 lower-case hex characters: the public name of an API key, no secret. */
 export type ApiKeyId = Branded<'ApiKeyId'>;
 
-const GRANT_ID = new RegExp(`^urn:svc:grant:${ULID_PATTERN}$`);
-const RECEIPT_ID = new RegExp(`^drc_${ULID_PATTERN}$`);
-const ORG_ID = new RegExp(`^org_${ULID_PATTERN}$`);
+const ULID = new RegExp(`^${ULID_PATTERN}$`);
 const API_KEY_ID = /^[0-9a-f]{12}$/;
 
+const isUlidBehind = (prefix: string, text: unknown): boolean =>
+  typeof text === 'string' && text.startsWith(prefix) && ULID.test(text.slice(prefix.length));
+
 /** Whether a value has the form of a Grant id. */
-export const isGrantId = (text: unknown): text is GrantId => typeof text === 'string' && GRANT_ID.test(text);
+export const isGrantId = (text: unknown): text is GrantId => isUlidBehind('urn:svc:grant:', text);
 /** Whether a value has the form of a Receipt id. */
-export const isReceiptId = (text: unknown): text is ReceiptId =>
-  typeof text === 'string' && RECEIPT_ID.test(text);
+export const isReceiptId = (text: unknown): text is ReceiptId => isUlidBehind('drc_', text);
 /** Whether a value has the form of an org id. */
-export const isOrgId = (text: unknown): text is OrgId => typeof text === 'string' && ORG_ID.test(text);
+export const isOrgId = (text: unknown): text is OrgId => isUlidBehind('org_', text);
+/** Whether a value has the form of the id of an access request: `arq_` and a ULID. */
+export const isAccessRequestId = (text: unknown): text is string => isUlidBehind('arq_', text);
+/** Whether a value has the form of the id of an audit event: `aud_` and a ULID. */
+export const isAuditEventId = (text: unknown): text is string => isUlidBehind('aud_', text);
+/** Whether a value has the form of the id of an event subscription: `whs_` and a ULID. */
+export const isSubscriptionId = (text: unknown): text is string => isUlidBehind('whs_', text);
 /** Whether a value has the form of an API key id. */
 export const isApiKeyId = (text: unknown): text is ApiKeyId =>
   typeof text === 'string' && API_KEY_ID.test(text);

@@ -15,7 +15,7 @@ import type { ServiceKeys } from '@svc/transparency/service-keys';
 import type { Failure } from '../failure.ts';
 
 /** An incompressible list of 8,388,608 entries, base64url-encoded twice. */
-export const STATUS_LIST_MAX_CHARS = 2_600_000;
+const STATUS_LIST_MAX_CHARS = 2_600_000;
 
 export interface StatusEntry {
   readonly revoked: boolean;

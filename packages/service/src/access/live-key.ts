@@ -23,19 +23,19 @@ export const assertLiveKey = async (
   if (known == null || known.revokedAtMs !== null) throw notLive();
 };
 
-export const holdLiveKey = async (
+export const lockLiveKey = async (
   tx: Pick<Repositories, 'apiKeys'>,
   caller: Caller | SystemActor,
 ): Promise<void> => {
   if (!hasRow(caller)) return;
-  if (!(await tx.apiKeys.holdLive(caller.key.keyHash))) throw notLive();
+  if (!(await tx.apiKeys.lockLive(caller.key.keyHash))) throw notLive();
 };
 
 /**
  * The row of a Principal or relying party that a key is for stays as it is. `NOT_FOUND` where it is not the caller's
  * any more.
  */
-export const holdOwner = async (
+export const lockOwner = async (
   tx: Pick<Repositories, 'principals' | 'relyingParties'>,
   caller: Caller,
   subject: string,

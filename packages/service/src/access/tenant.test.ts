@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { turnOf } from '../claims/release.ts';
+import { exclusiveKeyOf } from '../claims/release.ts';
 import { Waits } from '../lib/waits.ts';
 import type { Caller } from './caller.ts';
 import { findTenantFor, tenantOf } from './tenant.ts';
@@ -53,6 +53,6 @@ describe('a DID that is a Principal of one customer and a relying party of anoth
   });
 
   it('has turns of its own on each side: what locks the one waits for nothing of the other', () => {
-    expect(turnOf('principal', did)).not.toBe(turnOf('relying_party', did));
+    expect(exclusiveKeyOf('principal', did)).not.toBe(exclusiveKeyOf('relying_party', did));
   });
 });

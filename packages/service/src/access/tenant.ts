@@ -32,8 +32,9 @@ export const nameOfSubject = ({
   readonly subject: string;
 }): string => `${kind} ${subject}`;
 
-/** The turn of transactions that lock a relying party; those of a Principal go by its DID alone. */
-export const turnOfRelyingParty = (did: string): string => nameOfSubject({ class: 'rp', subject: did });
+/** The key by which transactions that lock a relying party exclude each other; those of a Principal go by its DID alone. */
+export const exclusiveKeyOfRelyingParty = (did: string): string =>
+  nameOfSubject({ class: 'rp', subject: did });
 
 /** A caller that shows no credential, by the address that its limit goes by. */
 export const tenantAt = (address: string): Tenant => ({ crowd: 'public', org: address, subject: address });

@@ -52,7 +52,7 @@ export const disableAgent = async (deps: ServiceDeps, request: DisableRequest): 
   const lane = await laneFor(deps, request);
   const recorded = await deps.store.transaction((tx) => recordRevocations(deps, tx, request), {
     lane,
-    turn: principal,
+    exclusiveKey: principal,
     ...(lane === 'bulk' ? { deadlineMs: RECORD_DEADLINE_MS } : {}),
   });
   if (recorded.unsigned !== null) throw notYetVisible(recorded.unsigned);

@@ -1,7 +1,7 @@
 /** The inventory of Agents (interface §Agent). No decision consults it. */
 import type { DidKey, DidWeb } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
-import { assertStillOf, holdLiveKey } from '../access/live-key.ts';
+import { assertStillOf, lockLiveKey } from '../access/live-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
 import { MAX_MADE_UNDER_CLAIM } from '../claims/claim.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -23,7 +23,7 @@ export const registerAgent = async (
       async (tx) => {
         const locked = await tx.principals.findForUpdate(principal);
         assertStillOf(caller, locked, principal);
-        await holdLiveKey(tx, caller);
+        await lockLiveKey(tx, caller);
         await requireRoom(tx, principal, locked);
         const agent = await tx.agents.insert(principal, did);
         const details = { principal };
@@ -32,7 +32,7 @@ export const registerAgent = async (
         );
         return agent;
       },
-      { turn: principal },
+      { exclusiveKey: principal },
     );
   } catch (error) {
     if (error instanceof StoreError && error.kind === 'conflict')

@@ -2,7 +2,7 @@
 import type { ApiKeyId, OrgId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import type { KeyOwner } from '../access/key-owner.ts';
-import { holdLiveKey, holdOwner } from '../access/live-key.ts';
+import { lockLiveKey, lockOwner } from '../access/live-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal, invalidRequest, notFound } from '../errors.ts';
@@ -43,8 +43,8 @@ export const issueOwnedKey = (
 ): Promise<IssuedApiKey> =>
   deps.store.transaction(
     async (tx) => {
-      await holdOwner(tx, caller, subject, role);
-      await holdLiveKey(tx, caller);
+      await lockOwner(tx, caller, subject, role);
+      await lockLiveKey(tx, caller);
       const live = await tx.apiKeys.countLiveForUpdate(subject, roles);
       if (live >= deps.maxLiveKeys)
         throw invalidRequest(
@@ -55,7 +55,7 @@ export const issueOwnedKey = (
       await tx.audit.insert(auditEvent(deps, caller, event));
       return issued;
     },
-    { turn: `keys ${roles.join(' ')} ${subject}` },
+    { exclusiveKey: `keys ${roles.join(' ')} ${subject}` },
   );
 
 /** Idempotent: a key revoked before keeps its time, and nothing is recorded again. */

@@ -121,7 +121,7 @@ const evaluateGrant = async (
   { did, profile, proofWindowSeconds }: RelyingPartyRecord,
 ): Promise<Decided> => {
   const { facts, isWithheld } = await new FactLoader(deps).load(
-    { presented, tenant, noteOutsideWait: () => {} },
+    { presented, tenant, noteRemoteWait: () => {} },
     false,
   );
   if (isWithheld || !presented.grant.ok) throw conflict('The Grant is withheld since a restore.');

@@ -1,5 +1,5 @@
 /** Reading requests for approval: by who asked, and by who is asked. What is another's answers as what is absent. */
-import { type DidWeb, ulidOf, ulidTimeMs } from '@svc/protocol';
+import { type DidWeb, isAccessRequestId, ulidOf, ulidTimeMs } from '@svc/protocol';
 import type { Caller, RpCaller } from '../access/caller.ts';
 import { principalScope } from '../access/decision-scope.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -58,13 +58,10 @@ export const listOwnApprovals = async (
   { status: state, limit, cursor }: ApprovalListQuery,
 ): Promise<Page<ApprovalRecord>> => {
   const { heldSinceMs } = await principalScope(deps, caller, did, undefined);
-  const beforeId = parseCursor(cursor, isApprovalId);
+  const beforeId = parseCursor(cursor, isAccessRequestId);
   return readPage(
     limit,
     (rows) => deps.store.approvals.list({ principal: did, heldSinceMs, state, beforeId, limit: rows }),
     ({ requestId }) => encodeCursor(requestId),
   );
 };
-
-const isApprovalId = (text: string | null): text is string =>
-  text !== null && /^arq_[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text);

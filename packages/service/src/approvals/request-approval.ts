@@ -22,8 +22,8 @@ import {
 } from '@svc/protocol';
 import { receiptTextOf } from '@svc/receipts';
 import type { RpCaller } from '../access/caller.ts';
-import { holdLiveKey } from '../access/live-key.ts';
-import { turnOfRelyingParty } from '../access/tenant.ts';
+import { lockLiveKey } from '../access/live-key.ts';
+import { exclusiveKeyOfRelyingParty } from '../access/tenant.ts';
 import { auditEvent } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, internal, invalidRequest, notFound, rateLimited } from '../errors.ts';
@@ -55,29 +55,39 @@ const DENIALS_OF_AGENT = 5;
 
 /** Open at a time, and made in an hour. */
 const LIMITS: readonly {
-  readonly of: Exclude<keyof ApprovalLoad, 'deniedAtMs' | 'deniedOfAgent'>;
+  readonly counted: Exclude<keyof ApprovalLoad, 'deniedAtMs' | 'deniedAboutAgent'>;
   readonly most: number;
   readonly what: string;
   readonly retryAfterSeconds: number;
 }[] = [
-  { of: 'ofAgent', most: 5, what: 'requests of this Agent wait for this Principal', retryAfterSeconds: 60 },
-  { of: 'ofPair', most: 10, what: 'of your requests wait for this Principal', retryAfterSeconds: 60 },
-  { of: 'toPrincipal', most: 50, what: 'requests wait for this Principal', retryAfterSeconds: 60 },
-  { of: 'ofRelyingParty', most: 1_000, what: 'of your requests are open', retryAfterSeconds: 60 },
   {
-    of: 'ofPairLately',
+    counted: 'openAboutAgent',
+    most: 5,
+    what: 'requests of this Agent wait for this Principal',
+    retryAfterSeconds: 60,
+  },
+  {
+    counted: 'openByPair',
+    most: 10,
+    what: 'of your requests wait for this Principal',
+    retryAfterSeconds: 60,
+  },
+  { counted: 'openToPrincipal', most: 50, what: 'requests wait for this Principal', retryAfterSeconds: 60 },
+  { counted: 'openByRelyingParty', most: 1_000, what: 'of your requests are open', retryAfterSeconds: 60 },
+  {
+    counted: 'madeLastHourByPair',
     most: 20,
     what: 'requests were made by you to this Principal within an hour',
     retryAfterSeconds: 600,
   },
   {
-    of: 'ofAgentLately',
+    counted: 'madeLastHourAboutAgent',
     most: 20,
     what: 'requests about this Agent were made to this Principal within an hour',
     retryAfterSeconds: 600,
   },
   {
-    of: 'toPrincipalLately',
+    counted: 'madeLastHourToPrincipal',
     most: 100,
     what: 'requests were made to this Principal within an hour',
     retryAfterSeconds: 600,
@@ -95,14 +105,14 @@ export const requestApproval = async (
 ): Promise<ApprovalRecord> => {
   const known = await deps.store.approvals.findOfReceipt(receiptId);
   if (known?.relyingParty === caller.subject)
-    return answerStored(deps, assertPlayed(known, playedBy), turnOfRelyingParty(caller.subject));
+    return answerStored(deps, assertPlayed(known, playedBy), exclusiveKeyOfRelyingParty(caller.subject));
   const { ask, action } = await readDenial(deps, caller, receiptId, proof);
   assertPlayed(ask, playedBy);
   return deps.store.transaction(
     async (tx) => {
-      await holdLiveKey(tx, caller);
+      await lockLiveKey(tx, caller);
       // Before the requests, as a transfer takes them: nobody waits for the other.
-      assertHeld(receiptId, await tx.principals.holdHeldSince(ask.principal));
+      assertHeld(receiptId, await tx.principals.lockHeldSince(ask.principal));
       await tx.approvals.lock(ask);
       const before = await tx.approvals.findOfReceipt(receiptId);
       if (before !== null) return before;
@@ -125,7 +135,7 @@ export const requestApproval = async (
       }
       return request;
     },
-    { turn: turnOfRelyingParty(caller.subject) },
+    { exclusiveKey: exclusiveKeyOfRelyingParty(caller.subject) },
   );
 };
 
@@ -143,12 +153,12 @@ const assertRoom = (load: ApprovalLoad, nowMs: number): void => {
     const hours = Math.ceil((load.deniedAtMs + 86_400_000 - nowMs) / 3_600_000);
     throw conflict(`The Principal has denied this. It can be asked for again in ${Math.max(1, hours)} h.`);
   }
-  if (load.deniedOfAgent >= DENIALS_OF_AGENT)
+  if (load.deniedAboutAgent >= DENIALS_OF_AGENT)
     throw conflict(
       `The Principal has denied ${DENIALS_OF_AGENT} requests about this Agent within 24 hours. It can be asked again a day after the first of these.`,
     );
-  for (const { of, most, what, retryAfterSeconds } of LIMITS)
-    if (load[of] >= most)
+  for (const { counted, most, what, retryAfterSeconds } of LIMITS)
+    if (load[counted] >= most)
       throw rateLimited(
         `${most} ${what}, which is the limit: wait until some are decided, or cancel some.`,
         retryAfterSeconds,

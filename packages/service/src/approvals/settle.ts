@@ -1,7 +1,7 @@
 /** Ends a request. The first caller decides how; every later one gets the stored result. */
 import type { DidWeb } from '@svc/protocol';
 import type { Caller, RpCaller } from '../access/caller.ts';
-import { holdLiveKey } from '../access/live-key.ts';
+import { lockLiveKey } from '../access/live-key.ts';
 import { type AuditAction, auditEvent, type SystemActor } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, forbidden } from '../errors.ts';
@@ -62,7 +62,7 @@ export const settle = async (
 ): Promise<ApprovalRecord> => {
   const settled = await deps.store.transaction(
     async (tx) => {
-      await holdLiveKey(tx, caller);
+      await lockLiveKey(tx, caller);
       const decided = await tx.approvals.decide(id, decision);
       if (decided === null) return tx.approvals.find(id);
       const action = ACTIONS[decision.state];
@@ -71,7 +71,7 @@ export const settle = async (
       );
       return decided;
     },
-    { turn: principal },
+    { exclusiveKey: principal },
   );
   if (settled !== null && isWhatWasMeant(settled, decision)) return settled;
   throw alreadyDecided(settled);
@@ -84,9 +84,9 @@ export const settle = async (
 export const answerStored = async (
   { store }: Pick<ServiceDeps, 'store'>,
   found: ApprovalRecord,
-  turn: string,
+  exclusiveKey: string,
 ): Promise<ApprovalRecord> =>
-  (await store.transaction((tx) => tx.approvals.find(found.requestId), { turn })) ?? found;
+  (await store.transaction((tx) => tx.approvals.find(found.requestId), { exclusiveKey })) ?? found;
 
 /** A repeat, or another who did the same. */
 const isWhatWasMeant = (now: ApprovalRecord, decision: ApprovalDecision): boolean =>

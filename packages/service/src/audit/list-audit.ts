@@ -3,7 +3,7 @@
  * of the org and of its members, and what anybody did to a member while it was one; the operator all. The cursor holds an
  * event id.
  */
-import type { DidWeb, OrgId } from '@svc/protocol';
+import { type DidWeb, isAuditEventId, type OrgId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import { auditScopeOf } from '../access/reading.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -37,12 +37,8 @@ export const listAudit = async (
     target,
     sinceMs: since,
     untilMs: until,
-    beforeId: parseCursor(cursor, isEventId),
+    beforeId: parseCursor(cursor, isAuditEventId),
   };
   const list = (rows: number) => deps.store.audit.list({ ...filter, limit: rows });
   return readPage(limit, list, ({ eventId }) => encodeCursor(eventId));
 };
-
-const EVENT_ID = /^aud_[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
-
-const isEventId = (text: string | null): text is string => text !== null && EVENT_ID.test(text);

@@ -8,7 +8,7 @@ import type { Caller } from '../access/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict } from '../errors.ts';
 
-export const CLAIM_DAYS = 7;
+const CLAIM_DAYS = 7;
 export const CLAIM_MS = CLAIM_DAYS * 86_400_000;
 
 /** An org that registers this many DIDs at a time proves some of them, or waits. */

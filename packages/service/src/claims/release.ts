@@ -5,7 +5,7 @@
  */
 import type { DidWeb } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
-import { turnOfRelyingParty } from '../access/tenant.ts';
+import { exclusiveKeyOfRelyingParty } from '../access/tenant.ts';
 import { auditEvent, SYSTEM, type SystemActor } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, notFound } from '../errors.ts';
@@ -58,7 +58,7 @@ export const releaseDid = (deps: Deps, kind: ClaimKind, did: DidWeb, by: Release
       if (!isReleasable(registered)) throw conflict(`${did} has a history: ${insteadOfRelease(registered)}.`);
       await release(deps, tx, kind, registered, by, 'released');
     },
-    { deadlineMs: RELEASE_DEADLINE_MS, turn: turnOf(kind, did) },
+    { deadlineMs: RELEASE_DEADLINE_MS, exclusiveKey: exclusiveKeyOf(kind, did) },
   );
 
 const insteadOfRelease = (registered: PrincipalRecord | RelyingPartyRecord): string =>
@@ -76,7 +76,7 @@ export const expireClaim = (deps: Deps, kind: ClaimKind, did: DidWeb): Promise<b
       await release(deps, tx, kind, registered, { caller: SYSTEM, requestId: null }, 'expired');
       return true;
     },
-    { deadlineMs: RELEASE_DEADLINE_MS, turn: turnOf(kind, did) },
+    { deadlineMs: RELEASE_DEADLINE_MS, exclusiveKey: exclusiveKeyOf(kind, did) },
   );
 
 export const NAMES: Readonly<Record<ClaimKind, string>> = {
@@ -85,8 +85,8 @@ export const NAMES: Readonly<Record<ClaimKind, string>> = {
 };
 
 /** What a Principal waits for is not what the relying party of the same DID does: they can belong to different customers. */
-export const turnOf = (kind: ClaimKind, did: string): string =>
-  kind === 'principal' ? did : turnOfRelyingParty(did);
+export const exclusiveKeyOf = (kind: ClaimKind, did: string): string =>
+  kind === 'principal' ? did : exclusiveKeyOfRelyingParty(did);
 
 const findForUpdate = (
   tx: Repositories,

@@ -15,7 +15,7 @@ import { passBarrier } from '../grants/barrier.ts';
 import type { ClaimKind } from '../ports/claims.ts';
 import type { Repositories } from '../ports/store.ts';
 import { compromiseKey } from '../signing-keys/signing-keys.ts';
-import { NAMES, turnOf } from './release.ts';
+import { exclusiveKeyOf, NAMES } from './release.ts';
 
 export interface Transfer {
   readonly caller: AdminCaller | SystemActor;
@@ -37,7 +37,7 @@ export const transferDid = async (deps: ServiceDeps, transfer: Transfer): Promis
   if (kind === 'principal' && isRepeated(transfer)) await compromiseManagedKeys(deps, transfer);
   await deps.store.transaction(
     (tx) => (kind === 'principal' ? movePrincipal(deps, tx, transfer) : moveRelyingParty(deps, tx, transfer)),
-    { lane: 'urgent', turn: turnOf(kind, did) },
+    { lane: 'urgent', exclusiveKey: exclusiveKeyOf(kind, did) },
   );
   if (kind === 'principal') await passBarrier(deps, did);
 };

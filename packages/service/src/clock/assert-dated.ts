@@ -1,9 +1,10 @@
 /** Checks, before a transaction commits, that storage has stamped a row with the time this process considers right. */
+import { TRUST_CONFIG } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import { serviceUnavailable } from '../errors.ts';
 
-/** The clock skew that protocol §7 allows. */
-const SKEW_MS = 5_000;
+/** Protocol §7. */
+const SKEW_MS = TRUST_CONFIG.clockSkewSeconds * 1_000;
 
 /**
  * Throws `SERVICE_UNAVAILABLE` if the stamp is off by more than the skew, or while something holds decisions, but for a

@@ -4,6 +4,7 @@
  * of an hour by no more than 5 s that the node's wall clock does not show. A reading is compared with the last accepted one
  * extrapolated by the monotonic clock, with one of the last hour, with the wall clock, and with the deployment's high-water mark.
  */
+import { TRUST_CONFIG } from '@svc/protocol';
 import type { ClockReading } from '../ports/clock.ts';
 
 /** A reading with the node's clocks. `sentMs` and `receivedMs` are monotonic; `uptimeMs` also advances during suspend. */
@@ -45,7 +46,7 @@ export type Judgement =
 /** Deviations up to this are followed at once: the commit accepts decisions up to 2 s old. */
 const JUMP_MS = 2_000;
 /** Two clocks within the skew of protocol §7 agree. */
-const AGREE_MS = 5_000;
+const AGREE_MS = TRUST_CONFIG.clockSkewSeconds * 1_000;
 /** As long as deviations below a jump are added up. */
 const ANCHOR_LASTS_MS = 3_600_000;
 /** A mark this recent proves that another process has a valid time. */

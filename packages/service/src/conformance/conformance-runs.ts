@@ -5,7 +5,7 @@
  */
 import { encodeUlid } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
-import { holdLiveKey } from '../access/live-key.ts';
+import { lockLiveKey } from '../access/live-key.ts';
 import { nameOfSubject, tenantOf } from '../access/tenant.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, notFound, rateLimited } from '../errors.ts';
@@ -28,7 +28,7 @@ export const startConformanceRun = async (
   const endpoint = parseEndpoint(endpointText, deps.identity, deps.mappedHosts);
   const keyId = caller.keyId ?? caller.class;
   return deps.store.transaction(async (tx) => {
-    await holdLiveKey(tx, caller);
+    await lockLiveKey(tx, caller);
     const tenant = tenantOf(caller);
     const runs = await tx.conformanceRuns.countForUpdate(tenant.org);
     const runId = `cfr_${encodeUlid(deps.clock.nowMs(), deps.random.bytes(10))}`;

@@ -26,7 +26,7 @@ export interface DecisionQuery {
   readonly reason?: ReasonCode | undefined;
   readonly principal?: DidWeb | undefined;
   /** Whose own decisions they are, in place of a relying party's. */
-  readonly of?: DidWeb | undefined;
+  readonly ownerDid?: DidWeb | undefined;
   readonly grant_id?: GrantId | undefined;
   readonly rp?: DidWeb | undefined;
   readonly key_id?: ApiKeyId | undefined;
@@ -76,7 +76,11 @@ const filterOf = async (deps: Deps, caller: Caller, query: DecisionQuery): Promi
   };
 };
 
-const scopeOf = (deps: Deps, caller: Caller, { of, rp, principal }: DecisionQuery): Promise<HeldScope> =>
-  of === undefined
+const scopeOf = (
+  deps: Deps,
+  caller: Caller,
+  { ownerDid, rp, principal }: DecisionQuery,
+): Promise<HeldScope> =>
+  ownerDid === undefined
     ? relyingPartyScope(deps, caller, { rp, principal })
-    : principalScope(deps, caller, of, rp);
+    : principalScope(deps, caller, ownerDid, rp);

@@ -9,7 +9,7 @@ import type { Caller } from '../access/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal } from '../errors.ts';
 import type { DecisionExportRecord, ExportedForm } from '../ports/decisions.ts';
-import type { AttestationRecord } from '../ports/outcomes.ts';
+import type { OutcomeRecord } from '../ports/outcomes.ts';
 import { type DecisionQuery, findPage } from './decision-page.ts';
 
 type Deps = Pick<ServiceDeps, 'store'>;
@@ -17,7 +17,7 @@ type Deps = Pick<ServiceDeps, 'store'>;
 export interface ExportedDecision {
   readonly decision: DecisionExportRecord;
   /** Its outcome ledger, the oldest first. */
-  readonly outcomes: readonly AttestationRecord[];
+  readonly outcomes: readonly OutcomeRecord[];
 }
 
 export interface DecisionExport {
@@ -110,7 +110,7 @@ const withOutcomes = async (
 ): Promise<ExportedDecision[]> => {
   const reported = rows.filter(({ outcomeChars }) => outcomeChars > 0).map(({ receiptId }) => receiptId);
   if (reported.length === 0) return rows.map((decision) => ({ decision, outcomes: [] }));
-  const ledgers = new Map<ReceiptId, AttestationRecord[]>(reported.map((id) => [id, []]));
+  const ledgers = new Map<ReceiptId, OutcomeRecord[]>(reported.map((id) => [id, []]));
   const found = await store.report(({ outcomes }) => outcomes.listOfReceipts(reported));
   for (const one of found) ledgers.get(one.receiptId)?.push(one);
   return rows.map((decision) => ({ decision, outcomes: ledgers.get(decision.receiptId) ?? [] }));

@@ -5,7 +5,7 @@ import type { Caller } from '../access/caller.ts';
 import { mayReadRelyingParty } from '../access/reading.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal, notFound } from '../errors.ts';
-import type { AttestationRecord } from '../ports/outcomes.ts';
+import type { OutcomeRecord } from '../ports/outcomes.ts';
 
 export interface RecordedDecision {
   /** The Receipt as JSON text, byte for byte what `/verify` answered. */
@@ -13,7 +13,7 @@ export interface RecordedDecision {
   /** The compact JWS in it. */
   readonly jws: string;
   /** Its outcome ledger, the oldest first. */
-  readonly outcomes: readonly AttestationRecord[];
+  readonly outcomes: readonly OutcomeRecord[];
 }
 
 export const getDecision = async (

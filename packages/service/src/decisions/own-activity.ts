@@ -16,7 +16,7 @@ const MAX_COUNTED = 5_000;
 const MAX_GROUPS = 200;
 
 export interface ActivityQuery extends RangeQuery {
-  readonly of: DidWeb;
+  readonly ownerDid: DidWeb;
   readonly by: 'agent' | 'grant' | 'rp';
   readonly rp?: DidWeb | undefined;
 }
@@ -59,10 +59,10 @@ const SUBJECTS = { agent: 'agent', grant: 'grantId', rp: 'relyingParty' } as con
 export const getOwnActivity = async (
   deps: Pick<ServiceDeps, 'store' | 'clock'>,
   caller: Caller,
-  { of, by, rp, ...asked }: ActivityQuery,
+  { ownerDid, by, rp, ...asked }: ActivityQuery,
 ): Promise<Activity> => {
   const range = parseRange(asked, deps.clock.nowMs());
-  const { heldSinceMs, ...scope } = await principalScope(deps, caller, of, rp);
+  const { heldSinceMs, ...scope } = await principalScope(deps, caller, ownerDid, rp);
   const filter = { ...scope, sinceMs: Math.max(range.sinceMs, heldSinceMs), untilMs: range.untilMs };
   const found = await deps.store.report(({ decisions }) => decisions.list(filter, MAX_COUNTED + 1));
   const rows = found.items.slice(0, MAX_COUNTED);

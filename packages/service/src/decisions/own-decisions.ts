@@ -10,14 +10,16 @@ import type { ServiceDeps } from '../deps.ts';
 import { internal, notFound } from '../errors.ts';
 import type { Page } from '../paging/page.ts';
 import type { DecisionRecord, ExportedForm } from '../ports/decisions.ts';
-import type { AttestationRecord } from '../ports/outcomes.ts';
+import type { OutcomeRecord } from '../ports/outcomes.ts';
 import type { DecisionQuery } from './decision-page.ts';
 import { type DecisionExport, type ExportedDecision, exportDecisions } from './export-decisions.ts';
 import type { RecordedDecision } from './get-decision.ts';
 import { listDecisions } from './list-decisions.ts';
 
 type Deps = Pick<ServiceDeps, 'store'>;
-export type OwnDecisionQuery = Omit<DecisionQuery, 'principal' | 'key_id' | 'of'> & { readonly of: DidWeb };
+export type OwnDecisionQuery = Omit<DecisionQuery, 'principal' | 'key_id' | 'ownerDid'> & {
+  readonly ownerDid: DidWeb;
+};
 
 export const listOwnDecisions = async (
   deps: ServiceDeps,
@@ -75,7 +77,7 @@ const isHeldBy = (did: DidWeb, sinceMs: number, text: string): boolean => {
 };
 
 const withoutKey = <Row extends DecisionRecord>(row: Row): Row => ({ ...row, keyId: null });
-const withoutWords = (one: AttestationRecord): AttestationRecord => ({
+const withoutWords = (one: OutcomeRecord): OutcomeRecord => ({
   ...one,
   ...{ evidenceRef: null, note: null, reporterSignature: null },
 });

@@ -1,7 +1,7 @@
 /** Subscriptions of a caller's subject: to make, read, test, rotate, disable, enable, delete and replay (protocol §15). */
 import { encodeUlid, type OrgId } from '@svc/protocol';
 import type { OrgCaller, PrincipalCaller, RpCaller } from '../access/caller.ts';
-import { holdLiveKey } from '../access/live-key.ts';
+import { lockLiveKey } from '../access/live-key.ts';
 import { type AuditAction, auditEvent } from '../audit/audit-event.ts';
 import { parseEndpoint } from '../conformance/endpoint.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -47,7 +47,7 @@ export const createSubscription = (
   const subscriptionId = `whs_${encodeUlid(deps.clock.nowMs(), deps.random.bytes(10))}`;
   const createdBy = caller.keyId;
   return deps.store.transaction(async (tx) => {
-    await holdLiveKey(tx, caller);
+    await lockLiveKey(tx, caller);
     if ((await tx.eventSubscriptions.countForUpdate(audience)) >= SUBSCRIPTIONS_EACH)
       throw invalidRequest(
         `${caller.subject} has ${SUBSCRIPTIONS_EACH} subscriptions, which is the limit; delete one that is not needed.`,
@@ -83,7 +83,7 @@ export const listSubscriptions = (
 /** Answers the id of the event. `RATE_LIMITED` beyond 30 in an hour, `CONFLICT` while it is disabled. */
 export const pingSubscription = (deps: ServiceDeps, caller: Subscriber, id: string): Promise<string> =>
   deps.store.transaction(async (tx) => {
-    await holdLiveKey(tx, caller);
+    await lockLiveKey(tx, caller);
     const { disabledAtMs } = await findOwn(tx, caller, id);
     if (disabledAtMs !== null) throw conflict('The subscription is disabled; enable it first.');
     const ping = await tx.eventSubscriptions.ping(id, PINGS_PER_HOUR);
@@ -167,7 +167,7 @@ export const replayEvents = (
   from: ReplayFrom,
 ): Promise<EventSubscriptionRecord> =>
   deps.store.transaction(async (tx) => {
-    await holdLiveKey(tx, caller);
+    await lockLiveKey(tx, caller);
     await findOwn(tx, caller, id);
     const position =
       'eventId' in from
@@ -214,7 +214,7 @@ const change = <Result>(
   work: (tx: Repositories) => Promise<Change<Result>>,
 ): Promise<Result> =>
   deps.store.transaction(async (tx) => {
-    await holdLiveKey(tx, caller);
+    await lockLiveKey(tx, caller);
     await findOwn(tx, caller, id);
     const { isDone, result } = await work(tx);
     if (isDone) await auditSubscriber(deps, tx, caller, action, id, requestId);

@@ -21,7 +21,7 @@ const createFence = () => {
   let takesPuts = true;
   let held: Promise<void> = Promise.resolve();
   let copies = 0;
-  const outside: FenceStore = {
+  const fenceStore: FenceStore = {
     find: async () => head,
     put: async (_, text) => {
       puts += 1;
@@ -59,7 +59,7 @@ const createFence = () => {
     identity: { did },
     log: { warn: () => {}, error: () => {} },
   };
-  const fence = new Fence(deps as never, { outside, maxAgeMs: 60_000 });
+  const fence = new Fence(deps as never, { fenceStore, maxAgeMs: 60_000 });
   return {
     fence,
     trusted: (one: string) => standing === one,

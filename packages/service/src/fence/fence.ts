@@ -18,7 +18,7 @@ import { formatHead, HEAD_KEY, parseHead } from './head.ts';
 import { NoteKeeper } from './keep-notes.ts';
 
 export interface FenceOptions {
-  readonly outside: FenceStore;
+  readonly fenceStore: FenceStore;
   /** How long after a head no more is decided on it. */
   readonly maxAgeMs: number;
 }
@@ -118,7 +118,7 @@ export class Fence {
     private readonly deps: Deps,
     private readonly options: FenceOptions,
   ) {
-    this.#keeper = new NoteKeeper(deps, options.outside);
+    this.#keeper = new NoteKeeper(deps, options.fenceStore);
     deps.store.lineage.onUnknown(() => this.#asked.abort());
   }
 
@@ -201,9 +201,9 @@ export class Fence {
    */
   async #look(over: AbortSignal, again = LOOKS_AGAIN): Promise<void> {
     const { store, random, identity } = this.deps;
-    const { outside } = this.options;
+    const { fenceStore } = this.options;
     const startedMs = performance.now();
-    const found = await outside.find(HEAD_KEY);
+    const found = await fenceStore.find(HEAD_KEY);
     const head = found === null ? null : parseHead(identity.did, found.text);
     if (head !== null && 'problem' in head) return over.aborted ? undefined : this.#refuse(head.problem);
     const nonce = Buffer.from(random.bytes(16)).toString('hex');
@@ -218,7 +218,7 @@ export class Fence {
     const isKnown = beat.verdict === 'known';
     const isPublished =
       !isKnown &&
-      (await outside.put(HEAD_KEY, formatHead(identity.did, headOf(beat, nonce)), found?.tag ?? null));
+      (await fenceStore.put(HEAD_KEY, formatHead(identity.did, headOf(beat, nonce)), found?.tag ?? null));
     if (over.aborted) return this.#startKeeping();
     if (isKnown) this.#confirm(beat, Math.min(startedMs, sentMs - (beat.ageMs ?? 0)));
     else if (isPublished) this.#confirm(beat, sentMs);

@@ -52,11 +52,11 @@ const createNotes = () => {
   return { add, all, lineage };
 };
 
-const createOutside = () => {
+const createFenceStore = () => {
   const objects = new Map<string, string>();
   const broken = new Map<string, () => Promise<never>>();
   const order: string[] = [];
-  const outside: FenceStore = {
+  const fenceStore: FenceStore = {
     async find(key) {
       await broken.get(key)?.();
       const text = objects.get(key);
@@ -70,15 +70,15 @@ const createOutside = () => {
     },
     list: async () => [...objects.keys()],
   };
-  return { objects, broken, order, outside };
+  return { objects, broken, order, fenceStore };
 };
 
 const create = () => {
   const notes = createNotes();
-  const away = createOutside();
+  const away = createFenceStore();
   const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
   const store = { lineage: notes.lineage } as never;
-  const keeper = new NoteKeeper({ store, crypto: nativeCrypto, log }, away.outside);
+  const keeper = new NoteKeeper({ store, crypto: nativeCrypto, log }, away.fenceStore);
   return { ...notes, ...away, keeper, log, pass: () => keeper.pass(new AbortController().signal) };
 };
 
@@ -126,12 +126,12 @@ describe('a pass', () => {
   });
 
   it('with 300 lists that change at every look comes to a quiet one, and to what was taken back before them', async () => {
-    const { add, order, outside, lineage, objects, pass } = create();
+    const { add, order, fenceStore, lineage, objects, pass } = create();
     const busy = Array.from({ length: 300 }, (_, i) => `https://status.example/a${i}`);
     for (const url of busy) add('status-list', url);
     add('status-list', 'https://status.example/quiet');
-    const { put } = outside;
-    outside.put = async (key, text, tag) => {
+    const { put } = fenceStore;
+    fenceStore.put = async (key, text, tag) => {
       const isPut = await put(key, text, tag);
       const { name } = JSON.parse(text) as { name: string };
       if (busy.includes(name)) add('status-list', name, `{"version":${order.length}}`);

@@ -39,7 +39,7 @@ export class NoteKeeper {
 
   constructor(
     private readonly deps: Deps,
-    private readonly outside: FenceStore,
+    private readonly fenceStore: FenceStore,
   ) {}
 
   /** How long the change that waits longest has not been copied; 0: none waits. Asks nobody. */
@@ -92,7 +92,7 @@ export class NoteKeeper {
     const one = async (note: FenceNote) => {
       const key = `${RECORD_FOLDERS[note.kind]}/${this.deps.crypto.sha256Hex(note.name)}`;
       try {
-        await withinMs(NOTE_DEADLINE_MS, keep(this.outside, key, note), () => {
+        await withinMs(NOTE_DEADLINE_MS, keep(this.fenceStore, key, note), () => {
           throw new Error(`no answer within ${NOTE_DEADLINE_MS} ms`);
         });
         copied.push(note);
@@ -116,12 +116,12 @@ export class NoteKeeper {
 }
 
 /** The later version of a list wins, in whatever order the two are written. */
-const keep = async (outside: FenceStore, key: string, note: FenceNote): Promise<void> => {
+const keep = async (fenceStore: FenceStore, key: string, note: FenceNote): Promise<void> => {
   const text = `{"name":${JSON.stringify(note.name)},"kept":${note.text ?? 'null'}}`;
   for (;;) {
-    const found = await outside.find(key);
+    const found = await fenceStore.find(key);
     if (found !== null && (found.text === text || isLater(found.text, text))) return;
-    if (await outside.put(key, text, found?.tag ?? null)) return;
+    if (await fenceStore.put(key, text, found?.tag ?? null)) return;
   }
 };
 

@@ -69,7 +69,7 @@ export interface EndedServiceKey {
 /** Entries of a status list that were revoked when nothing could sign it. */
 export interface UnlistedEntries {
   readonly kind: 'unlisted';
-  /** Of the list, and the number of the copy. */
+  /** Id of the list, and the number of the copy. */
   readonly id: string;
   readonly url: string;
   /** Base64. */
@@ -96,7 +96,7 @@ interface Format<Record> {
   readonly concerns: ObjectShape;
   /** Members without which it cannot be taken again although it concerns somebody. */
   readonly says: ObjectShape;
-  /** Of what has the members of both. */
+  /** Reads a record from its id and what was kept. */
   readonly read: (id: string, kept: JsonObject) => Record;
 }
 

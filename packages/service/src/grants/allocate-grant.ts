@@ -5,7 +5,7 @@
 import { type DidKey, type DidWeb, encodeUlid, type GrantId } from '@svc/protocol';
 import { buildStatusEntry } from '@svc/status-list';
 import type { PrincipalCaller } from '../access/caller.ts';
-import { holdLiveKey } from '../access/live-key.ts';
+import { lockLiveKey } from '../access/live-key.ts';
 import { auditEvent, type SystemActor } from '../audit/audit-event.ts';
 import { MAX_MADE_UNDER_CLAIM } from '../claims/claim.ts';
 import { assertDated } from '../clock/assert-dated.ts';
@@ -39,7 +39,7 @@ export const allocateGrant = async (
 ): Promise<GrantAllocation> =>
   deps.store.transaction(
     (tx) => allocateGrantIn(deps, tx, { actor: caller, principal: caller.subject, agent, requestId }),
-    { turn: caller.subject },
+    { exclusiveKey: caller.subject },
   );
 
 export const allocateGrantIn = async (
@@ -50,7 +50,7 @@ export const allocateGrantIn = async (
   // A kill switch under way waits for this allocation or this one for it, so that none slips between.
   const principal = await tx.principals.findForUpdate(did);
   // A release of the Principal has ended its keys, so this refuses before the Principal is missed.
-  await holdLiveKey(tx, actor);
+  await lockLiveKey(tx, actor);
   if (principal === null) throw internal(`no Principal ${did}`);
   const { url, index } = await takeEntry(deps, tx, principal);
   const id = `urn:svc:grant:${encodeUlid(deps.clock.nowMs(), deps.random.bytes(10))}` as GrantId;

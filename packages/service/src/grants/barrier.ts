@@ -17,8 +17,8 @@ export const passBarrier = (
 /** The same where it is about the Grants of many Principals, on whose behalf `turn` waits. */
 export const awaitCommits = (
   { store, clock }: Pick<ServiceDeps, 'store' | 'clock'>,
-  turn: string,
-): Promise<number> => orNotYetVisible(store.revocation.awaitCommits(turn, clock.nowMs()));
+  exclusiveKey: string,
+): Promise<number> => orNotYetVisible(store.revocation.awaitCommits(exclusiveKey, clock.nowMs()));
 
 const orNotYetVisible = async (barrier: Promise<number>): Promise<number> => {
   try {

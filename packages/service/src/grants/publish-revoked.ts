@@ -19,7 +19,7 @@ export const publishRevoked = async (
   try {
     await deps.store.transaction((tx) => revokeInLists(deps, tx, grants), {
       lane: 'urgent',
-      turn: principal,
+      exclusiveKey: principal,
     });
     return null;
   } catch (error) {

@@ -44,25 +44,25 @@ export interface RevokeOrder {
 const GATHERING = { maxBatch: 32, maxInFlight: 1, maxWaiting: 1_024 };
 const PRINCIPALS_REMEMBERED = 10_000;
 
-type Turn = Batcher<RevokeOrder, Revocation | Error>;
+type PrincipalBatcher = Batcher<RevokeOrder, Revocation | Error>;
 
 export class Revoker {
   /** One that is forgotten while it is under way shares the Principal's turn in the store with the next. */
-  private readonly turns = new LRUCache<DidWeb, Turn>({ max: PRINCIPALS_REMEMBERED });
+  private readonly batchers = new LRUCache<DidWeb, PrincipalBatcher>({ max: PRINCIPALS_REMEMBERED });
 
   /** Revokes a Grant of `principal`. Idempotent. `SERVICE_UNAVAILABLE`: recorded, not yet known to be visible. */
   async revoke(order: RevokeOrder): Promise<Revocation> {
-    const result = await this.turnOf(order.principal).submit(order);
+    const result = await this.batcherOf(order.principal).submit(order);
     if (result instanceof Error) throw result;
     return result;
   }
 
-  private turnOf(principal: DidWeb): Turn {
-    const known = this.turns.get(principal);
+  private batcherOf(principal: DidWeb): PrincipalBatcher {
+    const known = this.batchers.get(principal);
     if (known !== undefined) return known;
-    const turn: Turn = new Batcher((orders) => revokeTogether(principal, orders), GATHERING);
-    this.turns.set(principal, turn);
-    return turn;
+    const batcher: PrincipalBatcher = new Batcher((orders) => revokeTogether(principal, orders), GATHERING);
+    this.batchers.set(principal, batcher);
+    return batcher;
   }
 }
 
@@ -118,7 +118,7 @@ const recordRevocations = async (
         throw internal('a locked list changed');
       return { grants: byId(locked), unsigned: again?.unsigned ?? null };
     },
-    { lane: 'urgent', turn: principal },
+    { lane: 'urgent', exclusiveKey: principal },
   );
 };
 

@@ -14,7 +14,7 @@ import type { SignedStatusList, StatusListRecord } from '../ports/status-lists.t
 import type { Repositories } from '../ports/store.ts';
 
 export const STATUS_LIST_BITS = 131_072;
-export const STATUS_LIST_TTL_MS = 30_000;
+const STATUS_LIST_TTL_MS = 30_000;
 export const STATUS_LIST_CONTENT_TYPE = 'application/vc+jwt';
 const TYP = 'vc+jwt';
 

@@ -7,7 +7,7 @@
  */
 import { rateLimited, serviceUnavailable } from '../errors.ts';
 import type { Tenant } from '../ports/tenant.ts';
-import { FairLine, isGuest, pathOf } from './fair-line.ts';
+import { isGuest, pathOf, RoundRobinQueue } from './round-robin-queue.ts';
 
 export interface BatcherOptions {
   readonly maxBatch: number;
@@ -36,7 +36,7 @@ interface Waiting<Item, Result> {
 }
 
 export class Batcher<Item, Result> {
-  private readonly line = new FairLine<Waiting<Item, Result>>();
+  private readonly line = new RoundRobinQueue<Waiting<Item, Result>>();
   private readonly waitingOfOrg = new Map<string, number>();
   private guestsWaiting = 0;
   private lastNumber = 0;

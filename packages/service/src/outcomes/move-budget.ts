@@ -1,10 +1,10 @@
 /**
- * What an attestation does to the budget that its Receipt consumed (interface §Outcome attestations, protocol §11): the
+ * What an outcome record does to the budget that its Receipt consumed (interface §Outcome attestations, protocol §11): the
  * first `cancelled` gives it back, and a correction of that one takes it again, of whatever type it is. Each happens once.
  */
 import { type ReceiptId, restoreOf, reversalOf } from '@svc/protocol';
 import type { ReceiptConsumption } from '../ports/consumption.ts';
-import type { AttestationRecord, OutcomeType } from '../ports/outcomes.ts';
+import type { OutcomeRecord, OutcomeType } from '../ports/outcomes.ts';
 import type { Repositories } from '../ports/store.ts';
 
 interface Reported {
@@ -20,7 +20,7 @@ interface Reported {
 export const moveBudget = async (
   { consumption }: Pick<Repositories, 'consumption'>,
   { attestationId, receiptId, report }: Reported,
-): Promise<AttestationRecord['consumption']> => {
+): Promise<OutcomeRecord['consumption']> => {
   if (report.type !== 'cancelled' && report.correction_of === undefined) return null;
   const ofReceipt = await consumption.findOfReceipt(receiptId);
   const cause = ofReceipt === null ? null : causeOf(ofReceipt, report);

@@ -5,15 +5,15 @@
 import { type DidWeb, encodeUlid, parseAnyUtcTime, type ReceiptId } from '@svc/protocol';
 import { requireReporter } from '../access/acting.ts';
 import type { Caller } from '../access/caller.ts';
-import { holdLiveKey } from '../access/live-key.ts';
+import { lockLiveKey } from '../access/live-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal, invalidRequest } from '../errors.ts';
 import type { ReportedReceipt } from '../ports/decisions.ts';
 import {
-  type AttestationRecord,
   MAX_OUTCOMES,
-  type NewAttestation,
+  type NewOutcome,
+  type OutcomeRecord,
   type OutcomeType,
   type Resolution,
 } from '../ports/outcomes.ts';
@@ -46,31 +46,31 @@ export interface OutcomeReporting {
 const AHEAD_MS = 5 * 60_000;
 
 /**
- * Appends to the ledger of a decision. `INVALID_REQUEST` when the time, the correction or one more attestation cannot be,
+ * Appends to the ledger of a decision. `INVALID_REQUEST` when the time, the correction or one more outcome cannot be,
  * `NOT_FOUND` for anybody else's decision.
  */
 export const reportOutcome = async (
   deps: ServiceDeps,
   { caller, receiptId, subject, report, requestId }: OutcomeReporting,
-): Promise<AttestationRecord> => {
+): Promise<OutcomeRecord> => {
   checkTime(deps, report.occurred_at);
   const receipt = await requireReporter(deps, caller, receiptId, subject);
   return deps.store.transaction(
     async (tx) => {
-      await holdLiveKey(tx, caller);
+      await lockLiveKey(tx, caller);
       const ledger = await tx.outcomes.listForUpdate(receiptId);
       if (ledger.length >= MAX_OUTCOMES)
         throw invalidRequest(`A decision takes ${MAX_OUTCOMES} outcomes; ${receiptId} has them.`);
       checkCorrection(ledger, report.correction_of);
-      const attestation = await append(deps, tx, { receiptId, receipt, ordinal: ledger.length + 1, report });
-      const { attestationId, reporter, type } = attestation;
+      const outcome = await append(deps, tx, { receiptId, receipt, ordinal: ledger.length + 1, report });
+      const { attestationId, reporter, type } = outcome;
       const details = { attestation_id: attestationId, type, reporter };
       await tx.audit.insert(
         auditEvent(deps, caller, { action: 'outcome.report', target: receiptId, requestId, details }),
       );
-      return attestation;
+      return outcome;
     },
-    { lane: 'reports', turn: receiptId },
+    { lane: 'reports', exclusiveKey: receiptId },
   );
 };
 
@@ -82,7 +82,7 @@ const checkTime = ({ clock }: ServiceDeps, occurredAt: string): void => {
     throw invalidRequest('occurred_at: must not lie more than five minutes ahead');
 };
 
-const checkCorrection = (ledger: readonly AttestationRecord[], id: string | undefined): void => {
+const checkCorrection = (ledger: readonly OutcomeRecord[], id: string | undefined): void => {
   if (id === undefined) return;
   const corrected = ledger.find(({ attestationId }) => attestationId === id);
   if (corrected === undefined)
@@ -102,10 +102,10 @@ const append = async (
   { clock, random }: ServiceDeps,
   tx: Repositories,
   { receiptId, receipt, ordinal, report }: Addition,
-): Promise<AttestationRecord> => {
+): Promise<OutcomeRecord> => {
   const attestationId = `oat_${encodeUlid(clock.nowMs(), random.bytes(10))}`;
   const consumption = await moveBudget(tx, { attestationId, receiptId, report });
-  const addition: NewAttestation = {
+  const addition: NewOutcome = {
     attestationId,
     receiptId,
     ordinal,
@@ -120,7 +120,7 @@ const append = async (
     currency: report.currency ?? null,
     consumption,
   };
-  const attestation = await tx.outcomes.insert(addition, receipt);
-  if (attestation === null) throw internal(`no receipt ${receiptId}`);
-  return attestation;
+  const outcome = await tx.outcomes.insert(addition, receipt);
+  if (outcome === null) throw internal(`no receipt ${receiptId}`);
+  return outcome;
 };

@@ -3,7 +3,7 @@
  * A cursor is the last id of a page in base64url and nothing else: it is parsed as an id again, and what the caller may
  * see is decided anew on every page.
  */
-import { decodeBase64url, decodeUtf8, encodeBase64url, encodeUtf8 } from '@svc/protocol';
+import { decodeBase64urlText, encodeBase64urlText } from '@svc/protocol';
 import { invalidRequest } from '../errors.ts';
 
 export interface Page<Item> {
@@ -27,7 +27,7 @@ export const readPage = async <Item>(
 
 const MAX_CURSOR_CHARS = 512;
 
-export const encodeCursor = (lastId: string): string => encodeBase64url(encodeUtf8(lastId));
+export const encodeCursor = (lastId: string): string => encodeBase64urlText(lastId);
 
 /** The id in the cursor; undefined without one. Throws INVALID_REQUEST for what is no cursor of this list. */
 export const parseCursor = <Id extends string>(
@@ -35,13 +35,7 @@ export const parseCursor = <Id extends string>(
   isId: (text: string | null) => text is Id,
 ): Id | undefined => {
   if (cursor === undefined) return undefined;
-  const id = decode(cursor);
+  const id = cursor.length > MAX_CURSOR_CHARS ? null : decodeBase64urlText(cursor);
   if (isId(id)) return id;
   throw invalidRequest('cursor: must be the next_cursor of a previous page of this list');
-};
-
-const decode = (cursor: string): string | null => {
-  if (cursor.length > MAX_CURSOR_CHARS) return null;
-  const bytes = decodeBase64url(cursor);
-  return bytes === null ? null : decodeUtf8(bytes);
 };

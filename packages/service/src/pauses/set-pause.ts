@@ -5,8 +5,8 @@
  */
 import type { DidWeb } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
-import { assertStillOf, holdLiveKey } from '../access/live-key.ts';
-import { turnOfRelyingParty } from '../access/tenant.ts';
+import { assertStillOf, lockLiveKey } from '../access/live-key.ts';
+import { exclusiveKeyOfRelyingParty } from '../access/tenant.ts';
 import { actorOf, auditEvent, SYSTEM, type SystemActor } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { notFound } from '../errors.ts';
@@ -53,7 +53,7 @@ export const setPause = async (deps: ServiceDeps, order: PauseOrder): Promise<Se
 /** A pause of the whole service waits for the rows of all relying parties, so it is tried again where one was held for long. */
 const recordInTime = async (deps: ServiceDeps, order: PauseOrder): Promise<Recorded> => {
   const { scope } = order.target;
-  const how = { lane: 'urgent', turn: turnOf(order.target) } as const;
+  const how = { lane: 'urgent', exclusiveKey: exclusiveKeyOf(order.target) } as const;
   const record = (tx: Repositories) => recordPause(deps, tx, order);
   if (scope !== 'service') return deps.store.transaction(record, how);
   for (const endsAtMs = performance.now() + WHOLE_SERVICE_MS; ; )
@@ -104,7 +104,7 @@ const assertMaySet = async (
     const repository = scope === 'relying_party' ? tx.relyingParties : tx.principals;
     assertStillOf(caller, await repository.find(owner), owner);
   }
-  await holdLiveKey(tx, caller);
+  await lockLiveKey(tx, caller);
 };
 
 /** The second phase of what was recorded. `SERVICE_UNAVAILABLE`: not yet known to be visible. */
@@ -118,10 +118,10 @@ export const completePause = async (deps: ServiceDeps, record: PauseRecord): Pro
 const waitForDecisions = (deps: ServiceDeps, target: PauseTarget): Promise<number> =>
   target.scope === 'grant' || target.scope === 'agent' || target.scope === 'principal'
     ? passBarrier(deps, target.owner as DidWeb)
-    : awaitCommits(deps, turnOf(target));
+    : awaitCommits(deps, exclusiveKeyOf(target));
 
-const turnOf = ({ scope, owner }: PauseTarget): string =>
-  scope === 'relying_party' ? turnOfRelyingParty(owner) : owner;
+const exclusiveKeyOf = ({ scope, owner }: PauseTarget): string =>
+  scope === 'relying_party' ? exclusiveKeyOfRelyingParty(owner) : owner;
 
 /**
  * Records when the pause became visible; of concurrent calls the first instant stays. This only spares repeats the

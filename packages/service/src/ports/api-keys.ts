@@ -31,7 +31,7 @@ export interface ApiKeyRepository {
   /** The live keys of a subject in these classes. Nobody else counts them before the end of the transaction. */
   countLiveForUpdate(subject: string, roles: readonly ApiKeyRole[]): Promise<number>;
   /** Keeps the key from being revoked until the end of the transaction. False when it has been already. */
-  holdLive(keyHash: string): Promise<boolean>;
+  lockLive(keyHash: string): Promise<boolean>;
   /** Marks a live key revoked now; null when `subject` has no live key of this id. */
   revoke(subject: string, keyId: ApiKeyId): Promise<ApiKeyRecord | null>;
   /** Marks the live keys of a subject of this class revoked now. */

@@ -44,20 +44,20 @@ export interface ApprovalRecord
 /** How much is asked, for the limits. */
 export interface ApprovalLoad {
   /** Open, of this Agent to this Principal. */
-  readonly ofAgent: number;
+  readonly openAboutAgent: number;
   /** Open, of this relying party to this Principal. */
-  readonly ofPair: number;
+  readonly openByPair: number;
   /** Open, to this Principal. */
-  readonly toPrincipal: number;
+  readonly openToPrincipal: number;
   /** Open, of this relying party to everybody. */
-  readonly ofRelyingParty: number;
+  readonly openByRelyingParty: number;
   /** Made in the last hour, whatever became of them: of this relying party to this Principal, and to this Principal. */
-  readonly ofPairLately: number;
-  readonly toPrincipalLately: number;
+  readonly madeLastHourByPair: number;
+  readonly madeLastHourToPrincipal: number;
   /** Made in the last hour by relying parties of all kinds about this Agent. */
-  readonly ofAgentLately: number;
+  readonly madeLastHourAboutAgent: number;
   /** How many about this Agent the Principal has denied within the last 24 hours. */
-  readonly deniedOfAgent: number;
+  readonly deniedAboutAgent: number;
   /** When the Principal denied the same thing within the last 24 hours; null: it did not. */
   readonly deniedAtMs: number | null;
 }

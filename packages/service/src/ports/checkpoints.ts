@@ -77,7 +77,6 @@ export interface CheckpointRepository {
    */
   insert(checkpoint: Omit<CheckpointRecord, 'createdAtMs'>, tiles: readonly TileRecord[]): Promise<boolean>;
   findTile(day: Day, level: number, index: number): Promise<TileRecord | null>;
-  listTiles(day: Day): Promise<TileRecord[]>;
   /** The run of 256 leaves in which this receipt stands, in a day of more than 256; else null. */
   findLeafTile(day: Day, receiptId: ReceiptId): Promise<LeafTilePlace | null>;
   /** Published days not read again within `hours`, the longest unread first; those of `except` are left out. */

@@ -15,7 +15,7 @@ export interface ConsumptionEventRecord {
   /** Null: the budget has no period. */
   readonly periodStartMs: number | null;
   readonly cause: ConsumptionCause;
-  /** The Receipt of a consume, the attestation otherwise. */
+  /** The Receipt of a consume, the outcome record otherwise. */
   readonly causeId: string;
   readonly receiptId: ReceiptId;
   readonly recordedAtMs: number;

@@ -95,7 +95,7 @@ export interface ReceiptRecord {
   readonly jws: string;
 }
 
-/** What an attestation takes over of its Receipt. None of it ever changes. */
+/** What an outcome record takes over of its Receipt. None of it ever changes. */
 export interface ReportedReceipt {
   readonly relyingParty: DidWeb;
   readonly principal: DidWeb | null;

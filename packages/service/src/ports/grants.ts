@@ -109,7 +109,7 @@ export interface RevocationStore {
   passBarrier(principal: DidWeb, nowMs: number): Promise<number>;
   /**
    * The barrier for what is no one Principal's: waits within 2 s until every commit that is under way has ended, and answers the
-   * instant, as a stamp. It holds up no commit. Those with one `turn` wait one after another.
+   * instant, as a stamp. It holds up no commit. Those with one `exclusiveKey` wait one after another.
    */
-  awaitCommits(turn: string, nowMs: number): Promise<number>;
+  awaitCommits(exclusiveKey: string, nowMs: number): Promise<number>;
 }

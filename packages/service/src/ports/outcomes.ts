@@ -12,10 +12,10 @@ export type OutcomeType =
   | 'loss_reported';
 export type Resolution = 'agent_at_fault' | 'agent_not_at_fault' | 'indeterminate';
 
-/** How many attestations one Receipt can have. */
+/** How many outcome records one Receipt can have. */
 export const MAX_OUTCOMES = 100;
 
-export interface AttestationRecord {
+export interface OutcomeRecord {
   /** `oat_` and a ULID. */
   readonly attestationId: string;
   readonly receiptId: ReceiptId;
@@ -39,27 +39,27 @@ export interface AttestationRecord {
   /** Minor units and their currency: both set for `loss_reported`, where alone they are counted. */
   readonly lossAmount: number | null;
   readonly currency: string | null;
-  /** What the attestation moved of a Grant's consumption. */
+  /** What the outcome moved of a Grant's consumption. */
   readonly consumption: {
     readonly cause: 'restore' | 'restore_reversal';
     readonly version: number;
   } | null;
 }
 
-export type NewAttestation = Omit<AttestationRecord, 'reporter' | 'recordedAtMs'>;
+export type NewOutcome = Omit<OutcomeRecord, 'reporter' | 'recordedAtMs'>;
 
 export interface OutcomeRepository {
   /** Locks the ledger of a Receipt until the end of the transaction, and answers it, the oldest first. */
-  listForUpdate(receiptId: ReceiptId): Promise<AttestationRecord[]>;
+  listForUpdate(receiptId: ReceiptId): Promise<OutcomeRecord[]>;
   /**
    * Appends to the ledger of a stored Receipt, dated now; the reporter is the Receipt's relying party. Conflict when
    * the ordinal is taken or what it corrects has been corrected. Null when there is no such Receipt. `receipt`: as it
    * was found before the transaction, taken where its day is cold; no object is read here, with locks in hand.
    */
-  insert(attestation: NewAttestation, receipt: ReportedReceipt | null): Promise<AttestationRecord | null>;
+  insert(outcome: NewOutcome, receipt: ReportedReceipt | null): Promise<OutcomeRecord | null>;
   /**
-   * The attestations of all these Receipts: by ascending Receipt id, within one Receipt the oldest first. One Receipt can
+   * The outcome records of all these Receipts: by ascending Receipt id, within one Receipt the oldest first. One Receipt can
    * have some 5 MB of them.
    */
-  listOfReceipts(receiptIds: readonly ReceiptId[]): Promise<AttestationRecord[]>;
+  listOfReceipts(receiptIds: readonly ReceiptId[]): Promise<OutcomeRecord[]>;
 }

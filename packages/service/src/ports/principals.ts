@@ -14,7 +14,7 @@ export interface PrincipalKeyRecord {
   readonly state: KeyState;
   readonly sinceMs: number;
   /** Since when the hosted document in force does not list it; null where it does. */
-  readonly withdrawnMs?: number | null;
+  readonly withdrawnMs: number | null;
 }
 
 /** The DID document in force for a Principal: an evidence artifact and when it was obtained. */
@@ -74,7 +74,7 @@ export interface PrincipalRepository {
    */
   findHeldSince(did: DidWeb): Promise<number>;
   /** The same; until the end of the transaction nobody transfers it. */
-  holdHeldSince(did: DidWeb): Promise<number>;
+  lockHeldSince(did: DidWeb): Promise<number>;
   /** The DIDs of an org's member Principals, ascending. */
   listDidsOfOrg(orgId: OrgId): Promise<DidWeb[]>;
   /**

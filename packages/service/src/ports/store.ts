@@ -149,10 +149,10 @@ export interface TransactionOptions {
    */
   readonly lane?: 'urgent' | 'bulk' | 'reports';
   /**
-   * What it will lock for itself. Transactions of one turn go one after another on this node, and stand in line without a
+   * What it will lock for itself. Transactions with one key run one after another on this node, and stand in line without a
    * connection: whoever does much to one thing waits for it alone.
    */
-  readonly turn?: string;
+  readonly exclusiveKey?: string;
 }
 
 export type Exclusive<T> = { readonly held: true; readonly value: T } | { readonly held: false };

@@ -73,7 +73,7 @@ export interface StreamRepository {
   list(audience: EventAudience): Promise<readonly StreamRecord[]>;
   find(audience: EventAudience, streamId: string): Promise<StreamRecord | null>;
   /** Nobody else changes it before the end of the transaction. */
-  hold(streamId: string): Promise<void>;
+  lock(streamId: string): Promise<void>;
   /** What waits of types that are not wanted any more is dropped; the rest goes where the stream goes now. */
   update(streamId: string, wishes: StreamWishes): Promise<void>;
   /** `disabled` drops what waits; what happens until another status is never told. */

@@ -29,11 +29,11 @@ export interface WithheldGrantRepository {
   ): Promise<GrantPage & { readonly released: readonly string[] }>;
 }
 
-/** Of Grants that are gone through by ascending ids. */
+/** A page of Grants, which are gone through by ascending ids. */
 export interface GrantPage {
   /** How many were looked at; fewer than were asked for: there are no more. */
   readonly looked: number;
-  /** Of the last one. */
+  /** Id of the last one. */
   readonly lastId: string | null;
 }
 

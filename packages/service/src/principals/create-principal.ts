@@ -12,7 +12,7 @@ import {
 } from '@svc/protocol';
 import { orgForRegistration } from '../access/acting.ts';
 import type { Caller } from '../access/caller.ts';
-import { holdLiveKey } from '../access/live-key.ts';
+import { lockLiveKey } from '../access/live-key.ts';
 import { tenantOf } from '../access/tenant.ts';
 import { issueApiKey } from '../api-keys/api-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
@@ -61,13 +61,13 @@ export const createPrincipal = async (
   try {
     return await deps.store.transaction(
       async (tx) => {
-        await holdLiveKey(tx, caller);
+        await lockLiveKey(tx, caller);
         const by = { caller, requestId };
         if (draft.claim !== null) await releaseForClaim(deps, tx, 'principal', draft.did, draft.claim, by);
         await requireRoomForMember(deps, tx, orgId);
         return insertPrincipal(deps, tx, { ...draft, orgId, mayBeNamed: false }, by);
       },
-      { deadlineMs: RELEASE_DEADLINE_MS, turn: draft.did },
+      { deadlineMs: RELEASE_DEADLINE_MS, exclusiveKey: draft.did },
     );
   } catch (error) {
     if (error instanceof StoreError && error.kind === 'conflict') throw taken(draft.did);

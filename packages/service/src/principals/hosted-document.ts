@@ -56,7 +56,7 @@ const mayChange = async (
   resolved: Resolved,
   nowMs: number,
 ): Promise<boolean> => {
-  const known = seen.filter(({ withdrawnMs = null }) => withdrawnMs === null);
+  const known = seen.filter(({ withdrawnMs }) => withdrawnMs === null);
   const listed = usableIn(known, document?.body ?? '', did, nowMs);
   const usable = usableIn(resolved.keys, resolved.text, did, nowMs);
   const isListed = ({ kid, publicKeyMultibase }: ResolvedKey) =>
@@ -88,7 +88,7 @@ export const refreshHostedDocument = async (deps: Deps, principal: Refreshable):
         if (locked === null) return { principal: null, overtaken: false };
         return putResolved(deps, tx, locked, resolution, askedAtMs);
       },
-      { turn: did },
+      { exclusiveKey: did },
     );
     if (refused !== undefined) return { kind: 'invalid', problem: refused };
     if (current === null) return { kind: 'unreachable', problem: 'the Principal is gone' };

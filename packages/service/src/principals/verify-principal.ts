@@ -102,7 +102,7 @@ export const checkDomain = async (
         throw notFound(`No Principal ${did}.`);
       return recordCheck(deps, tx, locked, { outcome, resolution, askedAtMs }, checking);
     },
-    { lane: 'urgent', turn: did },
+    { lane: 'urgent', exclusiveKey: did },
   );
 };
 

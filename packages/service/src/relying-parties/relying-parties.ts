@@ -2,9 +2,9 @@
 import { type DidWeb, type OrgId, type ProfileId, parseDidWeb } from '@svc/protocol';
 import { orgForRegistration, requireSettingsWritable } from '../access/acting.ts';
 import type { Caller } from '../access/caller.ts';
-import { assertStillOf, holdLiveKey } from '../access/live-key.ts';
+import { assertStillOf, lockLiveKey } from '../access/live-key.ts';
 import { mayReadRelyingParty } from '../access/reading.ts';
-import { turnOfRelyingParty } from '../access/tenant.ts';
+import { exclusiveKeyOfRelyingParty } from '../access/tenant.ts';
 import { issueApiKey } from '../api-keys/api-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
 import { claimDid, taken } from '../claims/contest.ts';
@@ -46,7 +46,7 @@ export const createRelyingParty = async (
   try {
     return await deps.store.transaction(
       async (tx) => {
-        await holdLiveKey(tx, caller);
+        await lockLiveKey(tx, caller);
         const by = { caller, requestId };
         if (claim !== null) await releaseForClaim(deps, tx, 'relying_party', did, claim, by);
         await requireRoomForMember(deps, tx, orgId);
@@ -57,7 +57,7 @@ export const createRelyingParty = async (
           by,
         );
       },
-      { deadlineMs: RELEASE_DEADLINE_MS, turn: turnOfRelyingParty(did) },
+      { deadlineMs: RELEASE_DEADLINE_MS, exclusiveKey: exclusiveKeyOfRelyingParty(did) },
     );
   } catch (error) {
     if (error instanceof StoreError && error.kind === 'conflict') throw taken(did);
@@ -150,7 +150,7 @@ export const updateRelyingParty = async (
     const updated = await tx.relyingParties.update(did, change);
     if (updated === null) throw notFound(`No relying party ${did}.`);
     assertStillOf(caller, updated, did);
-    await holdLiveKey(tx, caller);
+    await lockLiveKey(tx, caller);
     const details = auditableChange(change);
     await tx.audit.insert(
       auditEvent(deps, caller, {

@@ -236,7 +236,7 @@ const endServiceKey = async (
   return isCompromised ? 'ended' : 'unchanged';
 };
 
-/** Of no line of the log. */
+/** Records of this kind stand in no line of the log. */
 const isNotLogged = async () => false;
 
 const RESTORING: { readonly [Kind in RevokedKind]: Restoring<RevokedOf<Kind>> } = {

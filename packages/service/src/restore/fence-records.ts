@@ -13,20 +13,20 @@ const AT_ONCE = 16;
 
 /** Everything of a kind. Rejects when the outside cannot be asked, or holds what was not written there by the service. */
 export const listFenceRecords = async (
-  outside: FenceStore,
+  fenceStore: FenceStore,
   kind: FenceRecordKind,
 ): Promise<readonly FenceRecord[]> => {
-  const keys = [...(await outside.list(RECORD_FOLDERS[kind]))].sort();
+  const keys = [...(await fenceStore.list(RECORD_FOLDERS[kind]))].sort();
   const all: FenceRecord[] = [];
   for (let from = 0; from < keys.length; from += AT_ONCE)
     all.push(
-      ...(await Promise.all(keys.slice(from, from + AT_ONCE).map((key) => readFenceRecord(outside, key)))),
+      ...(await Promise.all(keys.slice(from, from + AT_ONCE).map((key) => readFenceRecord(fenceStore, key)))),
     );
   return all;
 };
 
-const readFenceRecord = async (outside: FenceStore, key: string): Promise<FenceRecord> => {
-  const found = await outside.find(key);
+const readFenceRecord = async (fenceStore: FenceStore, key: string): Promise<FenceRecord> => {
+  const found = await fenceStore.find(key);
   const json = parseStrictJson(found?.text ?? '');
   if (!json.ok || !isJsonObject(json.value)) throw new Error(`${key} beside the fence is not JSON`);
   const { name, kept } = json.value;

@@ -2,7 +2,14 @@
  * Makes each release and transfer of the lost span again, as it was kept beside the fence, so that nobody acts for a
  * DID that was taken from them. What became of the settings of a relying party is put back with it.
  */
-import { type DidWeb, isJsonObject, type JsonObject, type OrgId, type ProfileId } from '@svc/protocol';
+import {
+  type DidWeb,
+  isJsonObject,
+  type JsonObject,
+  type OrgId,
+  type ProfileId,
+  TRUST_CONFIG,
+} from '@svc/protocol';
 import { SYSTEM } from '../audit/audit-event.ts';
 import { isReleasable, releaseDid } from '../claims/release.ts';
 import { transferDid } from '../claims/transfer.ts';
@@ -16,8 +23,8 @@ import type { LoggedHandOver } from './read-log.ts';
 /** For the audit log. */
 const REQUEST_ID = 'svc-admin-restore';
 
-/** Clocks of a node and of the database, at most (protocol §7). */
-const CLOCKS_APART_MS = 10_000;
+/** What the node dated that logged, and the database that dated the loss: each may be off by the skew (protocol §7). */
+const CLOCKS_APART_MS = 2 * TRUST_CONFIG.clockSkewSeconds * 1_000;
 
 const KINDS = ['principal', 'relying_party'] as const;
 

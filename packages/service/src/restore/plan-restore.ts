@@ -2,7 +2,7 @@
  * What a restore has to do (protocol §10): first by the fence's head, or by whoever restored the database, then by what was kept
  * beside the fence. Changes nothing.
  */
-import { formatTimestamp, TRUST_CONFIG } from '@svc/protocol';
+import { formatTimestamp, PROOF_WINDOW_MAX_SECONDS, TRUST_CONFIG } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import { HEAD_KEY, parseHead } from '../fence/head.ts';
 import type { FenceHead, FenceStore, NamedLoss } from '../ports/fence.ts';
@@ -12,7 +12,7 @@ import { type FenceRecord, listFenceRecords } from './fence-records.ts';
 const LONGEST_ON_ONE_HEAD_MS = 10_000;
 
 /** The widest window, the skew on both of its sides, and a commit that was under way. */
-export const PROOF_LIFE_MS = (300 + 2 * TRUST_CONFIG.clockSkewSeconds + 3) * 1_000;
+export const PROOF_LIFE_MS = (PROOF_WINDOW_MAX_SECONDS + 2 * TRUST_CONFIG.clockSkewSeconds + 3) * 1_000;
 
 export interface LostSpan {
   /** What the restore goes on from: the fence's, or one of this instant where a person says what is lost. */
@@ -41,8 +41,8 @@ const OLD_HEAD =
   'Where the database was restored, say since when: --lost-from. Where it is the latest one: svc-admin fence reset';
 
 /** Null: the database has what the fence names, and nothing is lost by that. Rejects with what stands in the way. */
-export const findLostSpan = async (deps: Deps, outside: FenceStore): Promise<LostSpan | null> => {
-  const found = await findHead(deps, outside);
+export const findLostSpan = async (deps: Deps, fenceStore: FenceStore): Promise<LostSpan | null> => {
+  const found = await findHead(deps, fenceStore);
   if (found === null) throw new Error(NO_HEAD);
   const age = await ageOf(deps, found.head);
   if (age === 'known') return null;
@@ -56,18 +56,18 @@ export const findLostSpan = async (deps: Deps, outside: FenceStore): Promise<Los
 
 /**
  * Where nothing outside tells that the database was set back, since what is outside was lost or set back with it: `fromMs` is the
- * moment of the backup, by whoever restored it, and anything since may be lost. `outside`: null where there is no fence.
+ * moment of the backup, by whoever restored it, and anything since may be lost. `fenceStore`: null where there is no fence.
  */
 export const nameLostSpan = async (
   deps: Deps,
-  outside: FenceStore | null,
+  fenceStore: FenceStore | null,
   fromMs: number,
 ): Promise<LostSpan> => {
   const { restores } = deps.store;
   const nowMs = Math.floor(await deps.store.now());
   if (fromMs > nowMs)
     throw new Error(`--lost-from is later than the database’s clock, which shows ${formatTimestamp(nowMs)}`);
-  const found = outside === null ? null : await findHead(deps, outside);
+  const found = fenceStore === null ? null : await findHead(deps, fenceStore);
   const isLater = found !== null && (await ageOf(deps, found.head)) === 'later';
   const told = isLater ? await earliestLoss(deps, found.head) : await restores.knownUntilMs();
   const followsNames = isLater && (found.head.named?.followsNames ?? true);
@@ -80,8 +80,8 @@ export const nameLostSpan = async (
   return spanOf(head, found?.tag ?? null, named);
 };
 
-const findHead = async ({ identity }: Deps, outside: FenceStore): Promise<FoundHead | null> => {
-  const found = await outside.find(HEAD_KEY);
+const findHead = async ({ identity }: Deps, fenceStore: FenceStore): Promise<FoundHead | null> => {
+  const found = await fenceStore.find(HEAD_KEY);
   if (found === null) return null;
   const head = parseHead(identity.did, found.text);
   if ('problem' in head) throw new Error(head.problem);
@@ -119,13 +119,13 @@ const NO_RECORDS: FenceRecords = { lists: [], checkpoints: [], revoked: [], name
 /** None without a fence. */
 export const findFenceRecords = async (
   { store, identity }: Deps,
-  outside: FenceStore | null,
+  fenceStore: FenceStore | null,
 ): Promise<FenceRecords> => {
-  if (outside === null) return NO_RECORDS;
-  const lists = await listFenceRecords(outside, 'status-list');
-  const checkpoints = await listFenceRecords(outside, 'checkpoint');
-  const revoked = await listFenceRecords(outside, 'revoked');
-  const names = await listFenceRecords(outside, 'name');
+  if (fenceStore === null) return NO_RECORDS;
+  const lists = await listFenceRecords(fenceStore, 'status-list');
+  const checkpoints = await listFenceRecords(fenceStore, 'checkpoint');
+  const revoked = await listFenceRecords(fenceStore, 'revoked');
+  const names = await listFenceRecords(fenceStore, 'name');
   return { lists, checkpoints, revoked, names, lostNames: await listLostNames({ store, identity }, names) };
 };
 

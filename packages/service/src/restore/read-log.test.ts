@@ -1,5 +1,6 @@
+import { readRevocationLog } from '@svc/testkit/store/read-revocation-log';
 import { describe, expect, it } from 'vitest';
-import { RevocationLog, readRevocationLog } from './read-log.ts';
+import { RevocationLog } from './read-log.ts';
 
 const line = (fields: object, msg = 'revocation') => JSON.stringify({ level: 30, time: 1, ...fields, msg });
 const handOver = (atMs: number, fromOrg: unknown, toOrg: unknown, more: object = {}) =>

@@ -112,16 +112,6 @@ export class RevocationLog {
   }
 }
 
-/** Reads the lines of one file. Throws where one that may be a revocation is not understood. */
-export const readRevocationLog = (lines: Iterable<string>): LoggedRevocations => {
-  const log = new RevocationLog();
-  const file = log.open();
-  for (const line of lines) file.read(line);
-  const { fault } = file.end();
-  if (fault !== null) throw new Error(fault);
-  return log.found();
-};
-
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((one) => typeof one === 'string');
 

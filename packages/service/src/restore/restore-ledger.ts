@@ -60,19 +60,19 @@ export interface RestoreOptions extends WithholdOptions {
 }
 
 /**
- * `outside`: null where there is no fence. Rejects with what stands in the way; then the database is still behind the fence, if
+ * `fenceStore`: null where there is no fence. Rejects with what stands in the way; then the database is still behind the fence, if
  * there is one.
  */
 export const restoreLedger = async (
   deps: ServiceDeps,
-  outside: FenceStore | null,
+  fenceStore: FenceStore | null,
   span: LostSpan,
   logged: LoggedRevocations,
   options: RestoreOptions = {},
 ): Promise<Restore> => {
-  await refuseAhead(deps, outside, options.leaveAhead?.hereMs ?? Number.POSITIVE_INFINITY);
-  const claimed = outside === null ? null : await claim(deps, outside, span);
-  const { lists, checkpoints, revoked, names } = await findFenceRecords(deps, outside);
+  await refuseAhead(deps, fenceStore, options.leaveAhead?.hereMs ?? Number.POSITIVE_INFINITY);
+  const claimed = fenceStore === null ? null : await claim(deps, fenceStore, span);
+  const { lists, checkpoints, revoked, names } = await findFenceRecords(deps, fenceStore);
   const last = (await deps.store.restores.list()).at(-1);
   // What an earlier restore of the same span has done is in its own statement.
   const sinceMs = Math.max(span.lostFromMs, last?.restoredAtMs ?? 0);
@@ -99,9 +99,13 @@ export const restoreLedger = async (
 };
 
 /** Where one is dated ahead of the database's clock, and not later than `hereMs` as well. */
-const refuseAhead = async (deps: ServiceDeps, outside: FenceStore | null, hereMs: number): Promise<void> => {
-  if (outside === null) return;
-  const { ahead } = await listLostCheckpoints(deps, await listFenceRecords(outside, 'checkpoint'));
+const refuseAhead = async (
+  deps: ServiceDeps,
+  fenceStore: FenceStore | null,
+  hereMs: number,
+): Promise<void> => {
+  if (fenceStore === null) return;
+  const { ahead } = await listLostCheckpoints(deps, await listFenceRecords(fenceStore, 'checkpoint'));
   const refused = ahead.filter(({ atMs }) => atMs <= hereMs).map(({ day }) => day);
   if (refused.length === 0) return;
   const shown = (ms: number) => new Date(ms).toISOString();
@@ -135,12 +139,12 @@ const takeAgain = async (
  */
 const claim = async (
   { identity, random }: ServiceDeps,
-  outside: FenceStore,
+  fenceStore: FenceStore,
   { head, tag }: LostSpan,
 ): Promise<FenceHead> => {
   const nonce = Buffer.from(random.bytes(16)).toString('hex');
   const claimed = { ...head, seq: head.seq + 1, nonce };
-  if (await outside.put(HEAD_KEY, formatHead(identity.did, claimed), tag)) return claimed;
+  if (await fenceStore.put(HEAD_KEY, formatHead(identity.did, claimed), tag)) return claimed;
   throw new Error('the fence moved: a service still works on the former database; stop it, then begin again');
 };
 

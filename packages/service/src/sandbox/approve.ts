@@ -76,7 +76,7 @@ const approveAsked = async (
         lifetimeSeconds: DEMO_APPROVAL_SECONDS,
         requestId,
       }),
-    { turn: principal },
+    { exclusiveKey: principal },
   );
   const tenant = await findTenantFor(deps.store, 'principal', { orgId: null, did: principal });
   return approveAs(deps, { actor: SYSTEM, tenant }, request, grant, requestId);

@@ -25,7 +25,7 @@ import type { Repositories } from '../ports/store.ts';
 import type { AgentKey } from './agent-key.ts';
 import type { Sandbox } from './sandbox.ts';
 
-export const SANDBOX_CURRENCY = 'USD';
+const SANDBOX_CURRENCY = 'USD';
 export const SANDBOX_GRANT_SECONDS = 3_600;
 /** The request that every Proof of the sandbox is bound to. */
 export const SANDBOX_REQUEST = { method: 'POST', url: 'https://shop.example/checkout' } as const;

@@ -28,7 +28,7 @@ export const mintDemo = (
         amountMinor,
         requestId,
       }),
-    { turn: sandbox.principal },
+    { exclusiveKey: sandbox.principal },
   );
 
 /** Only what `mintDemo` gave out: anybody may ask, and tenants' starters are not theirs to revoke. */

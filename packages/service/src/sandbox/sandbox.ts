@@ -6,7 +6,7 @@
  * active: those that are new to the database are published, those that have left the file are retired.
  */
 import { createHash } from 'node:crypto';
-import { type DidWeb, encodeBase64url, encodeUtf8, sha256Of } from '@svc/protocol';
+import { type DidWeb, encodeBase64url, encodeUtf8, PROOF_WINDOW_MAX_SECONDS, sha256Of } from '@svc/protocol';
 import { issueApiKey } from '../api-keys/api-key.ts';
 import { auditEvent, SYSTEM } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -29,8 +29,6 @@ export interface Sandbox {
   readonly relyingParty: DidWeb;
 }
 
-/** As wide as a Proof's window gets, so that whoever reads on for a while can still use what was minted. */
-export const PLAY_WINDOW_SECONDS = 300;
 /** Knows `maxUses`, without which nothing can be approved. */
 const SANDBOX_PROFILE = 'svc-base-v2';
 const UNLIMITED_PER_MINUTE = 1_000_000;
@@ -139,7 +137,8 @@ const ensureRelyingParty = async (deps: ServiceDeps, tx: Repositories): Promise<
       kind: 'managed',
       slug: SANDBOX_SLUG,
       name: 'Sandbox',
-      proofWindowSeconds: PLAY_WINDOW_SECONDS,
+      // A reader who takes a while can still use what was minted.
+      proofWindowSeconds: PROOF_WINDOW_MAX_SECONDS,
       verifyRateLimitPerMinute: UNLIMITED_PER_MINUTE,
       profile: SANDBOX_PROFILE,
       orgId: null,

@@ -2,7 +2,7 @@
  * A tenant signs up through the console (interface §POST /orgs/self-serve): org, relying party, keys and starter in one
  * transaction. Either all of them exist or none does, and none of the keys is known before they do.
  */
-import { encodeUlid, type OrgId } from '@svc/protocol';
+import { encodeUlid, type OrgId, PROOF_WINDOW_MAX_SECONDS } from '@svc/protocol';
 import type { ProvisionCaller } from '../access/caller.ts';
 import { issueApiKey } from '../api-keys/api-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
@@ -13,7 +13,7 @@ import type { RelyingPartyRecord } from '../ports/relying-parties.ts';
 import { type Repositories, StoreError } from '../ports/store.ts';
 import { managedRelyingPartyDid } from '../principals/domain.ts';
 import { requireOpenSlug } from '../principals/reserved-slugs.ts';
-import { PLAY_WINDOW_SECONDS, type Sandbox } from '../sandbox/sandbox.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import { issueStarterIn, type Starter } from './starter.ts';
 import { secondsUntilTomorrow } from './until-tomorrow.ts';
 
@@ -77,7 +77,7 @@ const insertTenant = async (
     kind: 'managed',
     slug,
     name,
-    proofWindowSeconds: PLAY_WINDOW_SECONDS,
+    proofWindowSeconds: PROOF_WINDOW_MAX_SECONDS,
     verifyRateLimitPerMinute: VERIFY_RATE_LIMIT_PER_MINUTE,
     profile: 'svc-base-v1',
     orgId,

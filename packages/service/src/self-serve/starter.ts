@@ -59,6 +59,6 @@ export const issueStarter = async (
 ): Promise<Starter> => {
   await requireRoomForChange(deps, await findTenantFor(deps.store, 'rp', relyingParty));
   return deps.store.transaction((tx) => issueStarterIn(deps, tx, sandbox, relyingParty, requestId), {
-    turn: sandbox.principal,
+    exclusiveKey: sandbox.principal,
   });
 };

@@ -5,7 +5,7 @@
 import { didOfKid } from '@svc/codec';
 import { type DidWeb, sha256Of } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
-import { assertStillOf, holdLiveKey } from '../access/live-key.ts';
+import { assertStillOf, lockLiveKey } from '../access/live-key.ts';
 import { type AuditAction, auditEvent, type SystemActor } from '../audit/audit-event.ts';
 import { assertDated } from '../clock/assert-dated.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -44,7 +44,7 @@ export const retireKey = (deps: ServiceDeps, request: KeyRequest): Promise<Retir
       assertDated(deps, (await lockKey(tx, request)).key.sinceMs);
       return 'retired';
     },
-    { turn: request.principal },
+    { exclusiveKey: request.principal },
   );
 
 /**
@@ -62,7 +62,7 @@ export const compromiseKey = async (deps: ServiceDeps, request: KeyRequest): Pro
       await moveKey(deps, tx, request, key, 'compromised');
       if (principal.kind === 'managed') await publishWithout(deps, tx, principal, key.kid);
     },
-    { lane: 'urgent', turn: did },
+    { lane: 'urgent', exclusiveKey: did },
   );
   await passBarrier(deps, did);
   await noteVisible(deps, did, kid);
@@ -88,7 +88,7 @@ const lockKey = async (
 ): Promise<{ readonly principal: PrincipalRecord; readonly key: PrincipalKeyRecord }> => {
   const principal = await tx.principals.findForUpdate(did);
   if (principal !== null) assertStillOf(caller, principal, did);
-  await holdLiveKey(tx, caller);
+  await lockLiveKey(tx, caller);
   const key = principal === null ? undefined : findKey(principal, kid);
   if (principal !== null && key !== undefined) return { principal, key };
   const named = await tx.principals.find(didOfKid(kid));

@@ -1,5 +1,5 @@
 /** Polling a stream (RFC 8936): what is acknowledged goes, what waits is given until it is. */
-import { assertLiveKey, holdLiveKey } from '../access/live-key.ts';
+import { assertLiveKey, lockLiveKey } from '../access/live-key.ts';
 import { tenantOf } from '../access/tenant.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { notFound } from '../errors.ts';
@@ -77,7 +77,7 @@ const settle = (
   const taken = ack.flatMap((jti) => eventOfJti(jti, id) ?? []);
   if (taken.length + refused.length === 0) return findPolled(store, caller, id);
   return store.transaction(async (tx) => {
-    await holdLiveKey(tx, caller);
+    await lockLiveKey(tx, caller);
     const stream = await findPolled(tx, caller, id);
     await tx.streams.settle(id, taken, refused);
     return stream;

@@ -64,7 +64,7 @@ const authorizationOf = (
 const FINAL: readonly string[] = ['invalid_request', 'invalid_issuer', 'invalid_audience'];
 
 /** What a 400 says (RFC 8935 §2.3). Null: it is not in that form. What it repeats of the header is taken out. */
-export const refusalIn = (error: string, authorization: string): Refusal | null => {
+const refusalIn = (error: string, authorization: string): Refusal | null => {
   const { err, description } = parseObject(error) ?? {};
   if (typeof err !== 'string' || err === '') return null;
   const said = typeof description === 'string' ? description : '';

@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 import type { ServiceDeps } from '../deps.ts';
 import { serviceUnavailable } from '../errors.ts';
 import { withinMs } from '../lib/deadline.ts';
-import { FairQueue } from '../lib/fair-queue.ts';
+import { FairLimiter } from '../lib/fair-limiter.ts';
 import type { StreamRecord, WaitingEvent } from '../ports/streams.ts';
 import type { Tenant } from '../ports/tenant.ts';
 import { setClaims, signSet } from './set.ts';
@@ -26,7 +26,7 @@ const REMEMBERED = 2_000;
 type Deps = { readonly identity: Pick<ServiceDeps['identity'], 'baseUrl' | 'did' | 'statusKeys'> };
 
 export class SetSigner {
-  readonly #turns = new FairQueue({
+  readonly #turns = new FairLimiter({
     ...{ atOnce: 1, atOncePerOrg: 1, maxWaiting: MAX_WAITING, waitMs: SIGNING_MS },
     refuse: (why) => serviceUnavailable(`SETs: ${why}`),
   });

@@ -1,7 +1,7 @@
 /** Streams of a caller's subject: to make, read, change, pause, disable, verify and delete (protocol §17). */
 import { isDeepStrictEqual } from 'node:util';
 import { encodeUlid } from '@svc/protocol';
-import { holdLiveKey } from '../access/live-key.ts';
+import { lockLiveKey } from '../access/live-key.ts';
 import type { AuditAction } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, forbidden, invalidRequest, notFound, rateLimited } from '../errors.ts';
@@ -43,7 +43,7 @@ export const createStream = (
   const streamId = `ssf_${encodeUlid(deps.clock.nowMs(), deps.random.bytes(10))}`;
   const delivery = deliveryOf(deps, streamId, wanted.delivery, null);
   return deps.store.transaction(async (tx) => {
-    await holdLiveKey(tx, caller);
+    await lockLiveKey(tx, caller);
     if ((await tx.streams.countForUpdate(audience)) >= STREAMS_EACH)
       throw conflict(
         `${caller.subject} has ${STREAMS_EACH} streams, which is the limit; use one of them, or delete one.`,
@@ -122,7 +122,7 @@ export const verifyStream = (
   state: string | null,
 ): Promise<void> =>
   deps.store.transaction(async (tx) => {
-    await holdLiveKey(tx, caller);
+    await lockLiveKey(tx, caller);
     const stream = await findOwn(tx, caller, id);
     assertProven(stream);
     const { status } = stream;
@@ -202,9 +202,9 @@ const change = <Result>(
   work: (tx: Repositories, stream: StreamRecord) => Promise<Result>,
 ): Promise<Result> =>
   deps.store.transaction(async (tx) => {
-    await holdLiveKey(tx, caller);
+    await lockLiveKey(tx, caller);
     // What a change leaves as it is, is what it reads here.
-    await tx.streams.hold(id);
+    await tx.streams.lock(id);
     const before = await findOwn(tx, caller, id);
     const result = await work(tx, before);
     // A stream that is as it was: nothing was done.

@@ -12,14 +12,14 @@ export interface DecisionStatsQuery extends RangeQuery {
   readonly rp?: DidWeb | undefined;
   readonly principal?: DidWeb | undefined;
   /** Whose own decisions are counted, in place of a relying party's: also those before its domain was proven. */
-  readonly of?: DidWeb | undefined;
+  readonly ownerDid?: DidWeb | undefined;
 }
 
 export interface PrincipalStats extends Counts {
   /** Null: decisions that ended before the Grant was authenticated. */
   readonly principal: DidWeb | null;
   readonly reasons: ReadonlyMap<string, number>;
-  /** Outcome type → attestations in force. */
+  /** Outcome type → outcome records in force. */
   readonly outcomes: ReadonlyMap<string, number>;
   /** Currency → minor units. */
   readonly losses: ReadonlyMap<string, number>;
@@ -40,11 +40,11 @@ export const getDecisionStats = async (
   query: DecisionStatsQuery,
 ): Promise<DecisionStats> => {
   const range = parseRange(query, deps.clock.nowMs());
-  const { of } = query;
+  const { ownerDid } = query;
   const scope =
-    of === undefined
+    ownerDid === undefined
       ? await relyingPartyScope(deps, caller, query)
-      : { ...(await principalScope(deps, caller, of, query.rp)), withUnverified: true };
+      : { ...(await principalScope(deps, caller, ownerDid, query.rp)), withUnverified: true };
   const figures = await findFigures(deps, range, scope);
   const principals = addUp(figures);
   return { ...range, relyingParties: scope.relyingParties, totals: totalsOf(principals), principals };

@@ -4,7 +4,7 @@ import { formatTimestamp } from '@svc/protocol';
 import { invalidRequest } from '../errors.ts';
 import type { Day } from '../ports/checkpoints.ts';
 
-export const MAX_RANGE_DAYS = 366;
+const MAX_RANGE_DAYS = 366;
 const DEFAULT_DAYS_BACK = 29;
 
 export interface Range {

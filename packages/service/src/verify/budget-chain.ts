@@ -73,7 +73,7 @@ export const buildChain = async (
     }
     const nowMs = deps.clock.nowMs();
     const before: Balances = after ?? balances;
-    const decided = decideOn(before, grounds, isSpent, nowMs);
+    const decided = evaluateOnBalances(before, grounds, isSpent, nowMs);
     const draft = draftOrRefusal(deps, grounds, decided, nowMs);
     if (draft instanceof ServiceError) {
       unsigned.push([contender, draft]);
@@ -98,10 +98,12 @@ export const buildChain = async (
 /** A contender whose Receipt the signer cannot take is refused alone; the next one starts from the same balances. */
 const draftOrRefusal = (
   deps: Deps,
-  ...given: Parameters<typeof draftDecision> extends [unknown, ...infer Rest] ? Rest : never
+  grounds: Grounds,
+  decided: Decided,
+  nowMs: number,
 ): DraftedDecision | ServiceError => {
   try {
-    return draftDecision(deps, ...given);
+    return draftDecision(deps, grounds, decided, nowMs);
   } catch (error) {
     if (error instanceof ServiceError) return error;
     throw error;
@@ -111,7 +113,12 @@ const draftOrRefusal = (
 /** No rival: a spent Proof can be denied beside any other decision. */
 const NONE: ReadonlyMap<string, number> = new Map();
 
-const decideOn = (balances: Balances, grounds: Grounds, isSpent: boolean, nowMs: number): Decided => {
+const evaluateOnBalances = (
+  balances: Balances,
+  grounds: Grounds,
+  isSpent: boolean,
+  nowMs: number,
+): Decided => {
   const known = isSpent ? { balances: found(balances), spent: found(true) } : { balances: found(balances) };
   const decided = evaluateAt(nowMs, grounds, known);
   if (decided.kind === 'decided') return decided;

@@ -13,8 +13,8 @@ import type { GrantId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import { serviceUnavailable } from '../errors.ts';
 import { Batcher } from '../lib/batcher.ts';
-import { pathOf } from '../lib/fair-line.ts';
-import { type Entrant, FairQueue } from '../lib/fair-queue.ts';
+import { type Entrant, FairLimiter } from '../lib/fair-limiter.ts';
+import { pathOf } from '../lib/round-robin-queue.ts';
 import { tracedItem } from '../lib/tracing.ts';
 import type { BudgetFacts } from '../ports/consumption.ts';
 import {
@@ -26,7 +26,7 @@ import {
   type Settled,
 } from './budget-chain.ts';
 import type { Committer } from './commit.ts';
-import type { Grounds } from './evaluate.ts';
+import { type Grounds, VERIFY_DEADLINE_MS } from './evaluate.ts';
 
 /** A chain can break once at what the commit judges first, and once at what it claims then. */
 const MAX_ROUNDS = 3;
@@ -38,9 +38,8 @@ const LINE_WAIT_MS = 200;
 /** Requests under way at once that give a Grant a line. */
 const CROWD = 8;
 const LINES_AT_ONCE = 2;
-const MAX_LINES_WAITING = 4096;
-/** The caller has been answered 503 by then. */
-const LINE_TURN_MS = 1_700;
+/** Lines that wait for their turn, and requests that wait in one line. */
+const MAX_WAITING = 4_096;
 
 /** `CONTENDED`: the lock of its Grant was not had; nothing was evaluated. */
 type Result = Settled | Error | 'CONTENDED';
@@ -55,11 +54,12 @@ interface Interest {
 export class Budgets {
   private readonly shared = new Batcher<Contender, Result>((batch) => this.run(batch, SHARED_WAIT_MS));
   private readonly interests = new Map<GrantId, Interest>();
-  private readonly turns = new FairQueue({
+  private readonly turns = new FairLimiter({
     atOnce: LINES_AT_ONCE,
     atOncePerOrg: LINES_AT_ONCE,
-    maxWaiting: MAX_LINES_WAITING,
-    waitMs: LINE_TURN_MS,
+    maxWaiting: MAX_WAITING,
+    // The caller has been answered 503 by then.
+    waitMs: VERIFY_DEADLINE_MS,
     refuse: (why) => serviceUnavailable(`budgets: too many Grants are waited for: ${why}`),
   });
 
@@ -100,7 +100,7 @@ export class Budgets {
   private openLine(): Batcher<Contender, Result> {
     const inTurn = (batch: readonly Contender[]) =>
       this.turns.runForAny(tenantsOf(batch), () => this.run(batch, LINE_WAIT_MS));
-    return new Batcher(inTurn, { maxBatch: 64, maxInFlight: 1, maxWaiting: 4096 });
+    return new Batcher(inTurn, { maxBatch: 64, maxInFlight: 1, maxWaiting: MAX_WAITING });
   }
 
   private async run(batch: readonly Contender[], waitMs: number): Promise<readonly Result[]> {

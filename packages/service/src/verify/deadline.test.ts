@@ -3,7 +3,8 @@ import { nativeCrypto } from '@svc/protocol/native';
 import { expect, it } from 'vitest';
 import type { RpCaller } from '../access/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { VERIFY_DEADLINE_MS, Verifier } from './verify.ts';
+import { VERIFY_DEADLINE_MS } from './evaluate.ts';
+import { Verifier } from './verify.ts';
 
 const never = () => new Promise<never>(() => {});
 const hanging = new Proxy({}, { get: () => never });

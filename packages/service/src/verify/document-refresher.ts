@@ -13,7 +13,7 @@ import { findTenantFor } from '../access/tenant.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { serviceUnavailable } from '../errors.ts';
 import { withinMs } from '../lib/deadline.ts';
-import { FairQueue } from '../lib/fair-queue.ts';
+import { FairLimiter } from '../lib/fair-limiter.ts';
 import type { IssuerDocumentRecord, PrincipalRecord } from '../ports/principals.ts';
 import { StoreError } from '../ports/store.ts';
 import { isDatedAhead, refreshHostedDocument } from '../principals/hosted-document.ts';
@@ -47,7 +47,7 @@ export class DocumentRefresher {
     max: FAILURES_REMEMBERED,
     ttl: PAUSE_AFTER_FAILURE_MS,
   });
-  private readonly places = new FairQueue({
+  private readonly places = new FairLimiter({
     atOnce: MAX_FETCHES,
     atOncePerOrg: MAX_FETCHES_OF_ORG,
     maxWaiting: MAX_FETCHES_WAITING,

@@ -20,6 +20,12 @@ import type { Idempotency } from './answer.ts';
 import type { LoadedFacts } from './facts.ts';
 import type { EntitledCaller } from './gate.ts';
 
+/**
+ * Milliseconds of a verification, authentication and the reading of its body included: below the two seconds within which a caller
+ * must hear 503.
+ */
+export const VERIFY_DEADLINE_MS = 1_700;
+
 /** One call that asks for a verification, with what belongs to it alone. */
 export interface VerifyCall {
   readonly request: VerifyRequest;
@@ -32,7 +38,7 @@ export interface VerifyCall {
   /** Crypto of this request alone: it remembers what it has checked. */
   readonly crypto: CryptoPort;
   /** Called before a host of somebody else is waited for. */
-  readonly noteOutsideWait: () => void;
+  readonly noteRemoteWait: () => void;
 }
 
 /** What a decision rests on, one member from each stage before it. */

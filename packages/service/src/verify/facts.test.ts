@@ -33,11 +33,11 @@ it.each([
   ['a fresh document', 0, false],
 ])('tells that it waits for a host of somebody else: %s', async (_, ageMs, isTold) => {
   let told = false;
-  const noteOutsideWait = () => {
+  const noteRemoteWait = () => {
     told = true;
   };
   const tenant = { crowd: 'tenants', org: 'a', subject: 'a' } as const;
-  const asking = { presented: presented as unknown as Presented, tenant, noteOutsideWait };
+  const asking = { presented: presented as unknown as Presented, tenant, noteRemoteWait };
   await loaderOf(ageMs).load(asking, false);
   expect(told).toBe(isTold);
 });

@@ -59,7 +59,7 @@ interface FactsRequest {
   readonly presented: Presented;
   readonly tenant: Tenant;
   /** Called before a host of somebody else is waited for. */
-  readonly noteOutsideWait: () => void;
+  readonly noteRemoteWait: () => void;
 }
 
 export class FactLoader {
@@ -80,12 +80,12 @@ export class FactLoader {
    * when that is wrong. Rejects when storage cannot be asked.
    */
   async load(
-    { presented: { grant }, tenant, noteOutsideWait }: FactsRequest,
+    { presented: { grant }, tenant, noteRemoteWait }: FactsRequest,
     proofSpent: boolean,
   ): Promise<LoadedFacts> {
     if (!grant.ok) return NOTHING;
     const { principal: known, allocation } = await this.find(grant.value, tenant);
-    const principal = known === null ? null : await this.withFreshDocument(known, noteOutsideWait);
+    const principal = known === null ? null : await this.withFreshDocument(known, noteRemoteWait);
     const status =
       allocation === null ? null : allocation.isPaused ? unavailable : await this.findStatus(allocation);
     return {
@@ -159,10 +159,10 @@ export class FactLoader {
   /** The same Principal when its document needs no refresh, or no fresher one was had in time. */
   private async withFreshDocument(
     known: LoadedPrincipal,
-    noteOutsideWait: () => void,
+    noteRemoteWait: () => void,
   ): Promise<LoadedPrincipal> {
     if (!this.documents.isDue(known.record)) return known;
-    noteOutsideWait();
+    noteRemoteWait();
     const record = await this.documents.refresh(known.record);
     return this.remember(record, this.deps.clock.nowMs()) ?? known;
   }

@@ -33,7 +33,7 @@ it('refuses nothing by memory: what is not covered is to be read again, and refu
   const { gate, counted } = gateAt(true);
   expect(gate.guess(caller(ORG), acme)).toBeNull();
   expect(counted).toEqual([]);
-  expect(() => gate.admit(caller(ORG), acme)).toThrow(/this org has no plan/);
+  expect(() => gate.entitle(caller(ORG), acme)).toThrow(/this org has no plan/);
   expect(counted).toEqual(['refused']);
 });
 

@@ -55,7 +55,7 @@ export class EntitlementGate {
   }
 
   /** Judges a caller as just read. Throws `PLAN_REQUIRED`, or `UNAUTHORIZED` for one whose DID is claimed and not proven. */
-  admit(caller: RpCaller, presented: Presented): EntitledCaller {
+  entitle(caller: RpCaller, presented: Presented): EntitledCaller {
     if (isUnproven(caller)) throw unproven(caller);
     const entitled = this.judge(caller, presented);
     if (!mustRefuse(entitled)) return entitled;

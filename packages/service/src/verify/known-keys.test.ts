@@ -22,6 +22,7 @@ const recordOf = (id: string, key: Uint8Array, state: KeyState = 'active', since
   publicKeyMultibase: encodeMultikey(key),
   state,
   sinceMs,
+  withdrawnMs: null,
 });
 const kidsOf = (document: DidDocument) => [...document.assertionKeys.keys()];
 

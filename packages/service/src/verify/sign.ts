@@ -10,6 +10,7 @@ import {
   encodeUlid,
   type Facts,
   jcs,
+  PROOF_WINDOW_MAX_SECONDS,
   type ReceiptBody,
   type ReceiptId,
   type Sha256,
@@ -22,9 +23,6 @@ import type { DecisionCommit, Spend } from '../ports/verify-store.ts';
 import type { VerifyAnswer } from './answer.ts';
 import { contextOf, type Grounds } from './evaluate.ts';
 import type { EntitledCaller } from './gate.ts';
-
-/** The widest proof window a relying party can have: a Proof is remembered that long whatever the window is now. */
-const MAX_PROOF_WINDOW_SECONDS = 300;
 
 /**
  * What makes a Grant the Principal's own. T2 is not among them: whose domain is not proven sees how its Grants are denied
@@ -149,6 +147,7 @@ const actionColumns = (action: Action): NonNullable<DecisionCommit['action']> =>
 const spendOf = ({ decision, evidence: { P3, P9 } }: Decided): Spend | null => {
   if (decision !== 'ALLOW' || P3 === undefined || P9 === undefined) return null;
   const { iatSeconds, jti } = P9.proof;
-  const keptSeconds = MAX_PROOF_WINDOW_SECONDS + TRUST_CONFIG.clockSkewSeconds;
+  // Whatever the window of the relying party is now.
+  const keptSeconds = PROOF_WINDOW_MAX_SECONDS + TRUST_CONFIG.clockSkewSeconds;
   return { grantId: P3.grant.id, jti, expiresAtMs: (iatSeconds + keptSeconds) * 1000 };
 };

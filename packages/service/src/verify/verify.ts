@@ -26,7 +26,7 @@ import type { Settled } from './budget-chain.ts';
 import { Budgets } from './budgets.ts';
 import { Committer } from './commit.ts';
 import { type DryRun, dryRunOn } from './dry-run.ts';
-import { evaluateBeforeBalances, type Grounds, type VerifyCall } from './evaluate.ts';
+import { evaluateBeforeBalances, type Grounds, VERIFY_DEADLINE_MS, type VerifyCall } from './evaluate.ts';
 import { FactLoader } from './facts.ts';
 import { type EntitledCaller, EntitlementGate, type WithoutPlan } from './gate.ts';
 import { isBound, signDecision } from './sign.ts';
@@ -36,17 +36,12 @@ export type { DryRun, Idempotency, VerifyAnswer };
 
 /** The first evaluation and at most three more. */
 const MAX_EVALUATIONS = 4;
-/**
- * Milliseconds of a verification, authentication and the reading of its body included: below the two seconds within
- * which a caller must hear 503.
- */
-export const VERIFY_DEADLINE_MS = 1_700;
 
 export interface VerifyOptions {
   /** When the caller must have heard, monotonic; null: a whole deadline from now on. */
   readonly answerByMs?: number | null;
   /** Called before it waits for a host of somebody else. */
-  readonly noteOutsideWait?: () => void;
+  readonly noteRemoteWait?: () => void;
 }
 
 interface InTimeOptions extends VerifyOptions {
@@ -115,7 +110,7 @@ export class Verifier {
     return this.inTime(caller, request, { idempotency: null, ...options }, async (call) => {
       const { presented } = call;
       this.facts.forget(presented);
-      const entitled = await this.admitAgain(caller, presented);
+      const entitled = await this.entitleAgain(caller, presented);
       const grounds = { call, entitled, loaded: await this.facts.load(call, false) };
       const { dryRun, decided } = await dryRunOn(this.deps, grounds);
       if (grounds.loaded.isWithheld) refuseWithheld(grounds, decided);
@@ -127,7 +122,7 @@ export class Verifier {
   private async inTime<T>(
     caller: RpCaller,
     request: VerifyRequest,
-    { idempotency, answerByMs: dueMs = null, noteOutsideWait = () => {} }: InTimeOptions,
+    { idempotency, answerByMs: dueMs = null, noteRemoteWait = () => {} }: InTimeOptions,
     work: (call: VerifyCall) => Promise<T>,
   ): Promise<T> {
     this.deps.holds.assertNone();
@@ -136,7 +131,7 @@ export class Verifier {
     if (leftMs <= 0) throw serviceUnavailable('verify: deadline before the first look-up');
     const { presented, crypto } = this.memo.read(request);
     const tenant = tenantOf(caller);
-    const call = { request, presented, idempotency, tenant, answerByMs, crypto, noteOutsideWait };
+    const call = { request, presented, idempotency, tenant, answerByMs, crypto, noteRemoteWait };
     try {
       const result = await withinMs(leftMs, work(call), () => {
         throw serviceUnavailable('verify: deadline');
@@ -151,7 +146,7 @@ export class Verifier {
   }
 
   private async findOrDecide(caller: RpCaller, call: VerifyCall): Promise<VerifyAnswer> {
-    const prior = await this.findStored(caller, call);
+    const prior = await this.findPriorAnswer(caller, call);
     if (prior !== null) {
       // Nothing is committed here that would read the key again, so it is read now.
       await this.readAgain(caller);
@@ -162,7 +157,7 @@ export class Verifier {
     } catch (error) {
       if (!(error instanceof ServiceError && error.code === 'PLAN_REQUIRED')) throw error;
       // The last check that the plan covered may have been the same request, stored meanwhile.
-      const stored = await this.findStored(caller, call);
+      const stored = await this.findPriorAnswer(caller, call);
       if (stored === null) throw error;
       return stored;
     }
@@ -171,7 +166,7 @@ export class Verifier {
   private async decide(first: RpCaller, call: VerifyCall): Promise<VerifyAnswer> {
     const { presented } = call;
     let entitled =
-      traced('gate', () => this.gate.guess(first, presented)) ?? (await this.admitAgain(first, presented));
+      traced('gate', () => this.gate.guess(first, presented)) ?? (await this.entitleAgain(first, presented));
     let isProofSpent = false;
     for (let evaluation = 1; evaluation <= MAX_EVALUATIONS; evaluation++) {
       if (performance.now() >= call.answerByMs) throw serviceUnavailable('verify: too late to decide');
@@ -190,10 +185,10 @@ export class Verifier {
         case 'KEY_REVOKED':
         case 'PLAN_REQUIRED':
           if (outcome !== 'PLAN_REQUIRED') this.facts.forget(presented);
-          entitled = await this.admitAgain(entitled.caller, presented);
+          entitled = await this.entitleAgain(entitled.caller, presented);
           break;
         case 'IDEMPOTENCY_TAKEN': {
-          const prior = await this.findStored(entitled.caller, call);
+          const prior = await this.findPriorAnswer(entitled.caller, call);
           if (prior !== null) return prior;
           // The request that held the key has let go of it: its Proof was spent. Now it is free.
           break;
@@ -224,8 +219,8 @@ export class Verifier {
     return { outcome: await this.committer.commit(commit, grounds.call.tenant), answer };
   }
 
-  private admitAgain(caller: RpCaller, presented: Presented): Promise<EntitledCaller> {
-    return traced('gate', async () => this.gate.admit(await this.readAgain(caller), presented));
+  private entitleAgain(caller: RpCaller, presented: Presented): Promise<EntitledCaller> {
+    return traced('gate', async () => this.gate.entitle(await this.readAgain(caller), presented));
   }
 
   /** The caller as storage has it now; `UNAUTHORIZED` when its key is no longer live. */
@@ -235,7 +230,7 @@ export class Verifier {
     return live;
   }
 
-  private async findStored(
+  private async findPriorAnswer(
     caller: RpCaller,
     { idempotency, tenant }: VerifyCall,
   ): Promise<VerifyAnswer | null> {

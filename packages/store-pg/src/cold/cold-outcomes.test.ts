@@ -5,13 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { packDays } from '@svc/cold-ledger';
 import { type ApiKeyId, encodeUlid, type ReceiptId } from '@svc/protocol';
-import {
-  type NewAttestation,
-  type ObjectStore,
-  type RpCaller,
-  reportOutcome,
-  type Store,
-} from '@svc/service';
+import { type NewOutcome, type ObjectStore, type RpCaller, reportOutcome, type Store } from '@svc/service';
 import {
   bringBack,
   coldPlaceOf,
@@ -24,7 +18,7 @@ import {
 import { withObjectFolders } from '@svc/testkit/store/object-folders';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
-import { newAttestation } from '@svc/testkit/store/world';
+import { newOutcome } from '@svc/testkit/store/world';
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { createStore } from '../create-store.ts';
 
@@ -110,8 +104,8 @@ it('a report reads no object while its transaction is open', async () => {
 
 it('a day that leaves or comes back between the look-up and the transaction makes no difference', async () => {
   const store = open(objects);
-  const report = (receiptId: string, ordinal: number): NewAttestation => ({
-    ...newAttestation(receiptId as ReceiptId, ordinal),
+  const report = (receiptId: string, ordinal: number): NewOutcome => ({
+    ...newOutcome(receiptId as ReceiptId, ordinal),
     attestationId: `oat_${encodeUlid(Date.now(), randomBytes(10))}`,
   });
   try {
@@ -123,10 +117,10 @@ it('a day that leaves or comes back between the look-up and the transaction make
       await before(stores.url);
       const found = await store.receipts.findReported(receipt.id);
       await after(stores.url);
-      const attestation = report(receipt.id, 50 + ordinal);
-      const stored = await store.transaction((tx) => tx.outcomes.insert(attestation, found));
+      const outcome = report(receipt.id, 50 + ordinal);
+      const stored = await store.transaction((tx) => tx.outcomes.insert(outcome, found));
       expect(stored).toMatchObject({ reporter: receipt.rp, ordinal: 50 + ordinal });
-      expect(await rowOf(attestation.attestationId)).toEqual(asOf(receipt));
+      expect(await rowOf(outcome.attestationId)).toEqual(asOf(receipt));
     }
   } finally {
     await store.close();
@@ -137,5 +131,5 @@ it('what was found of a Receipt is no substitute for one that a hot day should h
   const found = await stores.first.receipts.findReported(world.at(-1)?.id as ReceiptId);
   expect(found).not.toBeNull();
   const absent = `drc_${encodeUlid(Date.now() - 1_000, randomBytes(10))}` as ReceiptId;
-  expect(await stores.first.outcomes.insert(newAttestation(absent, 60), found)).toBeNull();
+  expect(await stores.first.outcomes.insert(newOutcome(absent, 60), found)).toBeNull();
 });

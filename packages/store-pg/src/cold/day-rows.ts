@@ -67,7 +67,7 @@ const findKept = async (session: ClientBase, day: Day): Promise<string | null> =
 };
 
 /** Out of `receipts`, or a table like it; null: it has none. */
-export const rowsOf = (session: ClientBase, day: Day, receipts: string | null): DayRows => {
+const rowsOf = (session: ClientBase, day: Day, receipts: string | null): DayRows => {
   const startMs = Date.parse(`${day}T00:00:00Z`);
   const firstId = lowestReceiptId(startMs);
   const endId = lowestReceiptId(startMs + DAY_MS);

@@ -15,7 +15,7 @@ import {
   type Wanted,
 } from '@svc/cold-ledger';
 import {
-  FairQueue,
+  FairLimiter,
   type ObjectStore,
   ObjectStoreError,
   Semaphore,
@@ -67,7 +67,7 @@ export const readQueue = (
   readHere: ReadGroup = groupReader(),
 ): ReadQueue => {
   const refusal = (why: string) => new ObjectStoreError('unavailable', `a read of cold days: ${why}`);
-  const queue = new FairQueue({
+  const queue = new FairLimiter({
     ...{ atOnce: FETCHED_AT_ONCE, atOncePerOrg: FETCHED_PER_ORG },
     ...{ maxWaiting: MAX_WAITING, waitMs: MAX_WAIT_MS, refuse: refusal },
   });

@@ -3,7 +3,7 @@
  * begins, which it does in the first turn that any of them gets: none is delayed or refused because of another one's
  * tenant.
  */
-import { type FairQueue, type Tenant, untilAborted } from '@svc/service';
+import { type FairLimiter, type Tenant, untilAborted } from '@svc/service';
 
 interface Wanted {
   readonly begun: AbortController;
@@ -12,10 +12,10 @@ interface Wanted {
 }
 
 export class SharedWork {
-  readonly #queue: FairQueue;
+  readonly #queue: FairLimiter;
   readonly #wanted = new Map<string, Wanted>();
 
-  constructor(queue: FairQueue) {
+  constructor(queue: FairLimiter) {
     this.#queue = queue;
   }
 

@@ -60,7 +60,7 @@ export function apiKeyRepository(database: Database): ApiKeyRepository {
       );
       return row?.live ?? 0;
     },
-    async holdLive(keyHash) {
+    async lockLive(keyHash) {
       const rows = await database.write({
         text: `select from api_keys where key_hash = decode($1, 'hex') and revoked_at is null for share`,
         values: [keyHash],

@@ -16,19 +16,19 @@ const sameAsk = (ask: ApprovalAsk) => ({
 
 const countSql = `
   select
-    (select count(*) from approval_requests where state = 'pending' and principal = $1 and agent = $3)::integer as "ofAgent",
-    (select count(*) from approval_requests where state = 'pending' and principal = $1 and relying_party = $2)::integer as "ofPair",
-    (select count(*) from approval_requests where state = 'pending' and principal = $1)::integer as "toPrincipal",
-    (select count(*) from approval_requests where state = 'pending' and relying_party = $2)::integer as "ofRelyingParty",
+    (select count(*) from approval_requests where state = 'pending' and principal = $1 and agent = $3)::integer as "openAboutAgent",
+    (select count(*) from approval_requests where state = 'pending' and principal = $1 and relying_party = $2)::integer as "openByPair",
+    (select count(*) from approval_requests where state = 'pending' and principal = $1)::integer as "openToPrincipal",
+    (select count(*) from approval_requests where state = 'pending' and relying_party = $2)::integer as "openByRelyingParty",
     (select count(*) from approval_requests
-      where principal = $1 and relying_party = $2 and requested_at > n.at - interval '1 hour')::integer as "ofPairLately",
+      where principal = $1 and relying_party = $2 and requested_at > n.at - interval '1 hour')::integer as "madeLastHourByPair",
     (select count(*) from approval_requests
-      where principal = $1 and requested_at > n.at - interval '1 hour')::integer as "toPrincipalLately",
+      where principal = $1 and requested_at > n.at - interval '1 hour')::integer as "madeLastHourToPrincipal",
     (select count(*) from approval_requests
-      where principal = $1 and agent = $3 and requested_at > n.at - interval '1 hour')::integer as "ofAgentLately",
+      where principal = $1 and agent = $3 and requested_at > n.at - interval '1 hour')::integer as "madeLastHourAboutAgent",
     (select count(*) from approval_requests
       where principal = $1 and agent = $3 and state = 'denied'
-        and requested_at > n.at - interval '48 hours' and decided_at > n.at - interval '24 hours')::integer as "deniedOfAgent",
+        and requested_at > n.at - interval '48 hours' and decided_at > n.at - interval '24 hours')::integer as "deniedAboutAgent",
     (select max(decided_at) from approval_requests
       where principal = $1 and relying_party = $2 and agent = $3 and grant_id = $4 and action_hash = $5
         and state = 'denied' and requested_at > n.at - interval '48 hours' and decided_at > n.at - interval '24 hours') as "deniedAtMs"

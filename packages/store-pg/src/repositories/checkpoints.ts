@@ -70,11 +70,6 @@ export function checkpointRepository(database: Database, cold: ColdReader): Chec
       const text = `select ${tileColumns} from merkle_tiles where day = $1 and level = $2 and index = $3`;
       return (await database.read<TileRecord>({ text, values: [day, level, index] }))[0] ?? null;
     },
-    listTiles: (day) =>
-      database.read<TileRecord>({
-        text: `select ${tileColumns} from merkle_tiles where day = $1 order by level, index`,
-        values: [day],
-      }),
     async findLeafTile(day, receiptId) {
       const [tile] = await database.read<{ index: number; ids: ReceiptId[] }>({
         text: `select index, first_receipt_ids as ids from merkle_tiles

@@ -22,7 +22,7 @@ const summary = `${id}, decision, reason, svc_ms(evaluated_at) as "evaluatedAtMs
   grant_id as "grantId", agent, relying_party as "relyingParty", key_id as "keyId", action_type as "actionType",
   amount, currency, resource, method`;
 
-/** An attestation has some 400 characters besides its texts. */
+/** An outcome record has some 400 characters besides its texts. */
 const exported = `${summary}, jws,
   (select coalesce(sum(400 + length(concat(evidence_ref, note, reporter_signature))), 0)
    from attestations a where a.receipt_id = receipts.receipt_id) as "outcomeChars"`;

@@ -1,4 +1,4 @@
-import type { NewAttestation, ReceiptRecord } from '@svc/service';
+import type { NewOutcome, ReceiptRecord } from '@svc/service';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql, untilRow, withSession } from '@svc/testkit/store/session';
 import {
@@ -6,7 +6,7 @@ import {
   createWorld,
   denyCommit,
   insertGrant,
-  newAttestation,
+  newOutcome,
   type World,
 } from '@svc/testkit/store/world';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ beforeAll(async () => {
   world = await createWorld(stores.first);
 });
 
-const insert = (attestation: NewAttestation) => stores.first.outcomes.insert(attestation, null);
+const insert = (outcome: NewOutcome) => stores.first.outcomes.insert(outcome, null);
 const decide = async (decision = denyCommit(world)): Promise<ReceiptRecord['receiptId']> => {
   expect(await stores.first.verify.commitDecisions([decision])).toEqual(['STORED']);
   return decision.receiptId;
@@ -25,10 +25,10 @@ const decide = async (decision = denyCommit(world)): Promise<ReceiptRecord['rece
 const refused = expect.objectContaining({ kind: 'refused' });
 const conflict = expect.objectContaining({ kind: 'conflict' });
 
-describe('an attestation', () => {
+describe('an outcome', () => {
   it('answers what it was given, in the name of the relying party of the Receipt', async () => {
     const receiptId = await decide();
-    const given = newAttestation(receiptId, 1, {
+    const given = newOutcome(receiptId, 1, {
       type: 'loss_reported',
       evidenceRef: 'e',
       note: 'n',
@@ -49,7 +49,7 @@ describe('an attestation', () => {
   it('carries what statistics ask of its Receipt', async () => {
     const allow = allowCommit(world, await insertGrant(world));
     const deny = denyCommit(world);
-    for (const decision of [allow, deny]) await insert(newAttestation(await decide(decision), 1));
+    for (const decision of [allow, deny]) await insert(newOutcome(await decide(decision), 1));
     const rows = await runSql(
       stores.url,
       `select relying_party, principal, decision, svc_ms(evaluated_at)::float8 as ms from attestations
@@ -64,13 +64,13 @@ describe('an attestation', () => {
   });
 
   it('of no Receipt is not stored', async () => {
-    expect(await insert(newAttestation(denyCommit(world).receiptId, 1))).toBeNull();
+    expect(await insert(newOutcome(denyCommit(world).receiptId, 1))).toBeNull();
   });
 
   it('is listed by Receipt, the oldest first', async () => {
     const receiptIds = [await decide(), await decide(), await decide()];
     for (const ordinal of [1, 2, 3])
-      for (const receiptId of receiptIds) await insert(newAttestation(receiptId, ordinal));
+      for (const receiptId of receiptIds) await insert(newOutcome(receiptId, ordinal));
     const listed = await stores.first.outcomes.listOfReceipts(receiptIds.slice(0, 2));
     expect(listed.map(({ receiptId, ordinal }) => [receiptId, ordinal])).toEqual(
       receiptIds
@@ -83,12 +83,12 @@ describe('an attestation', () => {
 
 it('any type has a resolution, an amount and a currency, where the reporter gives them', async () => {
   const given = { resolution: 'indeterminate', lossAmount: 1, currency: 'USD' } as const;
-  expect(await insert(newAttestation(await decide(), 1, given))).toMatchObject(given);
+  expect(await insert(newOutcome(await decide(), 1, given))).toMatchObject(given);
 });
 
 describe('the database itself refuses', () => {
-  it.each<[string, Partial<NewAttestation>, unknown]>([
-    ['a second attestation in one place of the ledger', { ordinal: 1 }, conflict],
+  it.each<[string, Partial<NewOutcome>, unknown]>([
+    ['a second outcome in one place of the ledger', { ordinal: 1 }, conflict],
     ['a place beyond the hundredth', { ordinal: 101 }, refused],
     ['a resolved dispute without a resolution', { type: 'dispute_resolved' }, refused],
     ['a loss without an amount', { type: 'loss_reported' }, refused],
@@ -96,16 +96,16 @@ describe('the database itself refuses', () => {
     ['a negative amount', { type: 'loss_reported', lossAmount: -1, currency: 'USD' }, refused],
   ])('%s', async (_, change, error) => {
     const receiptId = await decide();
-    await insert(newAttestation(receiptId, 1));
-    await expect(insert(newAttestation(receiptId, 2, change))).rejects.toEqual(error);
+    await insert(newOutcome(receiptId, 1));
+    await expect(insert(newOutcome(receiptId, 2, change))).rejects.toEqual(error);
   });
 
   it('a correction of what another decision has, or of what has been corrected', async () => {
     const [receiptId, otherId] = [await decide(), await decide()];
-    const [first, other] = [newAttestation(receiptId, 1), newAttestation(otherId, 1)];
-    for (const attestation of [first, other]) await insert(attestation);
+    const [first, other] = [newOutcome(receiptId, 1), newOutcome(otherId, 1)];
+    for (const outcome of [first, other]) await insert(outcome);
     const correct = (ordinal: number, correctionOf: string) =>
-      insert(newAttestation(receiptId, ordinal, { correctionOf }));
+      insert(newOutcome(receiptId, ordinal, { correctionOf }));
     await expect(correct(2, other.attestationId)).rejects.toEqual(refused);
     await correct(2, first.attestationId);
     await expect(correct(3, first.attestationId)).rejects.toEqual(conflict);
@@ -114,7 +114,7 @@ describe('the database itself refuses', () => {
 
 it('a reporter waits for the one before it, and then sees what that one wrote', async () => {
   const receiptId = await decide();
-  const [first, second] = [newAttestation(receiptId, 1), newAttestation(receiptId, 2)];
+  const [first, second] = [newOutcome(receiptId, 1), newOutcome(receiptId, 2)];
   await withSession(stores.url, async (session) => {
     let waiting: Promise<number> | undefined;
     await stores.first.transaction(async (tx) => {

@@ -1,5 +1,5 @@
 /** Outcome attestations. Reporters about one Receipt take turns, so that a correction is judged on the whole ledger. */
-import type { AttestationRecord, NewAttestation, OutcomeRepository, ReportedReceipt } from '@svc/service';
+import type { NewOutcome, OutcomeRecord, OutcomeRepository, ReportedReceipt } from '@svc/service';
 import type { Database } from '../database.ts';
 import { afterLock } from '../locks.ts';
 import { dayOfId } from '../receipt-ids.ts';
@@ -29,39 +29,39 @@ const insertSql = `
 
 export function outcomeRepository(database: Database): OutcomeRepository {
   const list = (receiptIds: readonly string[]) =>
-    database.read<AttestationRecord>({
+    database.read<OutcomeRecord>({
       text: `select ${columns} from attestations where receipt_id = any ($1::text[]) order by receipt_id, ordinal`,
       values: [receiptIds],
     });
   return {
     listForUpdate: (receiptId) => afterLock(database, 'outcomes', receiptId, () => list([receiptId])),
-    async insert(attestation, receipt) {
-      const values = [...valuesOf(attestation), ...coldValuesOf(attestation, receipt)];
-      const [row] = await database.write<AttestationRecord>({ text: insertSql, values });
+    async insert(outcome, receipt) {
+      const values = [...valuesOf(outcome), ...coldValuesOf(outcome, receipt)];
+      const [row] = await database.write<OutcomeRecord>({ text: insertSql, values });
       return row ?? null;
     },
     listOfReceipts: list,
   };
 }
 
-const valuesOf = (attestation: NewAttestation): unknown[] => [
-  attestation.attestationId,
-  attestation.receiptId,
-  attestation.ordinal,
-  attestation.type,
-  attestation.occurredAt,
-  attestation.evidenceRef,
-  attestation.note,
-  attestation.correctionOf,
-  attestation.reporterSignature,
-  attestation.resolution,
-  attestation.lossAmount,
-  attestation.currency,
-  attestation.consumption?.cause ?? null,
-  attestation.consumption?.version ?? null,
+const valuesOf = (outcome: NewOutcome): unknown[] => [
+  outcome.attestationId,
+  outcome.receiptId,
+  outcome.ordinal,
+  outcome.type,
+  outcome.occurredAt,
+  outcome.evidenceRef,
+  outcome.note,
+  outcome.correctionOf,
+  outcome.reporterSignature,
+  outcome.resolution,
+  outcome.lossAmount,
+  outcome.currency,
+  outcome.consumption?.cause ?? null,
+  outcome.consumption?.version ?? null,
 ];
 
-const coldValuesOf = ({ receiptId }: NewAttestation, receipt: ReportedReceipt | null): unknown[] => [
+const coldValuesOf = ({ receiptId }: NewOutcome, receipt: ReportedReceipt | null): unknown[] => [
   dayOfId(receiptId),
   receipt?.relyingParty ?? null,
   receipt?.principal ?? null,

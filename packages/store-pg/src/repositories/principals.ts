@@ -87,7 +87,7 @@ export function principalRepository(database: Database): PrincipalRepository {
     },
     find: (did) => findWhere('p.did = $1', did),
     findHeldSince,
-    async holdHeldSince(did) {
+    async lockHeldSince(did) {
       // Beside others that hold it, and not beside a transfer, which takes the row for no key update.
       await database.write({ text: 'select from principals where did = $1 for share', values: [did] });
       return findHeldSince(did);

@@ -88,7 +88,7 @@ export function streamRepository(database: Database): StreamRepository {
   const run = (text: string, values: readonly unknown[]) => database.write({ text, values });
   const listWhere = (condition: string, values: readonly unknown[]) =>
     database.read<StreamRecord>({ text: `${select} where ${condition}`, values });
-  const hold = async (streamId: string): Promise<void> => {
+  const lock = async (streamId: string): Promise<void> => {
     await run('select from event_subscriptions where subscription_id = $1 for no key update', [streamId]);
   };
   const want = (streamId: string) => run('select svc_want_events($1)', [streamId]);
@@ -114,9 +114,9 @@ export function streamRepository(database: Database): StreamRepository {
       const [found] = await listWhere('s.audience = $1 and s.subscription_id = $2', [audience, streamId]);
       return found ?? null;
     },
-    hold,
+    lock,
     async update(streamId, { types, description, requested, delivery }) {
-      await hold(streamId);
+      await lock(streamId);
       const { method, url, root, sealed } = rowOf(delivery);
       const dropped = await database.write<{ orderKey: string }>({
         text: updateSql,
@@ -130,7 +130,7 @@ export function streamRepository(database: Database): StreamRepository {
       );
     },
     async setStatus(streamId, status, reason) {
-      await hold(streamId);
+      await lock(streamId);
       const [was] = await database.write<{ status: string }>({
         text: `${select} where s.subscription_id = $1`,
         values: [streamId],
@@ -162,7 +162,7 @@ export function streamRepository(database: Database): StreamRepository {
     async settle(streamId, taken, refused) {
       const ids = [...taken, ...refused.map(({ eventId }) => eventId)];
       const problems = [...taken.map(() => null), ...refused.map(({ problem }) => problem)];
-      await hold(streamId);
+      await lock(streamId);
       await run(settleSql, [streamId, ids, problems]);
     },
     listWaiting: (streamId, limit) =>

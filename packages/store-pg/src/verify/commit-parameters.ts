@@ -24,7 +24,7 @@ const fieldOf = (value: string | number | boolean | null): string => {
 
 const escaped = (text: string): string => text.replaceAll(/["\\]/g, '\\$&');
 
-export const rowOf = (decision: DecisionCommit, ordinal: number): SvcDecision => {
+const rowOf = (decision: DecisionCommit, ordinal: number): SvcDecision => {
   const { action, spend, idempotency, productionCheck, budget } = decision;
   const consumption = budget?.consumption;
   return {

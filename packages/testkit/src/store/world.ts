@@ -13,7 +13,7 @@ import {
 import type {
   DecisionCommit,
   GrantRecord,
-  NewAttestation,
+  NewOutcome,
   PrincipalRecord,
   RelyingPartyRecord,
   Store,
@@ -136,11 +136,11 @@ export async function insertGrant(
 /** The one Grant that the tests sign under this id. */
 export const grantHashOf = ({ id }: Pick<GrantRecord, 'id'>): Sha256 => hashOf(id);
 
-export const newAttestation = (
+export const newOutcome = (
   receiptId: ReceiptId,
   ordinal: number,
-  change: Partial<NewAttestation> = {},
-): NewAttestation => ({
+  change: Partial<NewOutcome> = {},
+): NewOutcome => ({
   attestationId: `oat_${ulid()}`,
   receiptId,
   ordinal,

@@ -17,13 +17,13 @@ type Answered = Extract<
 
 export const evaluateAccesses =
   (evaluate: EvaluateOne, log: Log): Handler<Routes['evaluateAccesses']> =>
-  async ({ caller, body, countMore, answerByMs, noteOutsideWait }) => {
+  async ({ caller, body, countMore, answerByMs, noteRemoteWait }) => {
     const { evaluations = [] } = body;
     // Without items the contract has held it to be one evaluation.
     if (evaluations.length === 0)
       return {
         status: 200,
-        body: await evaluate(caller, parseSingle(body), null, { answerByMs, noteOutsideWait }),
+        body: await evaluate(caller, parseSingle(body), null, { answerByMs, noteRemoteWait }),
       };
     countMore(evaluations.length - 1);
     const one = evaluateItem(evaluate, caller, body, log);

@@ -1,7 +1,7 @@
 /** `POST /access/v1/evaluation`. */
 import { PLACES, type Routes } from '@svc/contract';
 import type { Idempotency, RpCaller, ServiceIdentity, VerifyOptions } from '@svc/service';
-import { ApiError, type Decided, type Handler } from '../../http/index.ts';
+import { ApiError, type Handler, type LoggedDecision } from '../../http/index.ts';
 import { type Decide, decidedOf, idempotencyOf, repeatHeader } from '../decide.ts';
 import { type AuthZenRequest, type AuthZenResponse, presentEvaluation, toVerifyRequest } from './mapping.ts';
 
@@ -10,7 +10,7 @@ export type EvaluateOne = (
   caller: RpCaller,
   asked: AuthZenRequest,
   idempotency?: Idempotency | null,
-  options?: VerifyOptions & { readonly noteDecision?: (decided: Decided) => void },
+  options?: VerifyOptions & { readonly noteDecision?: (decided: LoggedDecision) => void },
 ) => Promise<AuthZenResponse>;
 
 export const evaluateBy =
@@ -25,14 +25,14 @@ export const evaluateBy =
 
 export const evaluateAccess =
   (evaluate: EvaluateOne): Handler<Routes['evaluateAccess']> =>
-  async ({ caller, body, bodyText, headers, answerByMs, noteOutsideWait, noteDecision }) => {
+  async ({ caller, body, bodyText, headers, answerByMs, noteRemoteWait, noteDecision }) => {
     const idempotency = idempotencyOf(headers['idempotency-key'], bodyText);
     let isRepeat = false;
-    const note = (decided: Decided) => {
+    const note = (decided: LoggedDecision) => {
       ({ isRepeat } = decided);
       noteDecision(decided);
     };
-    const options = { answerByMs, noteOutsideWait, noteDecision: note };
+    const options = { answerByMs, noteRemoteWait, noteDecision: note };
     const evaluation = await evaluate(caller, body, idempotency, options);
     return { status: 200, body: evaluation, headers: repeatHeader(isRepeat) };
   };

@@ -3,7 +3,7 @@ import { sampled } from '@svc/testkit/sampled';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { presentAttestation } from '../outcomes.ts';
+import { presentOutcome } from '../outcomes.ts';
 import { exportCsv } from './export-text.ts';
 import { inertCell } from './inert-cell.ts';
 import { presentDecisionSummary } from './summary.ts';
@@ -43,7 +43,7 @@ it('CSV is as an independent writer of RFC 4180 has it, with every text in quote
       const summary: Readonly<Record<string, string | number | null>> = presentDecisionSummary(one);
       const stored = {
         ...summary,
-        outcomes: JSON.stringify(outcomes.map(presentAttestation)),
+        outcomes: JSON.stringify(outcomes.map(presentOutcome)),
         receipt: Buffer.from(one.receipt).toString(),
       };
       return names.map((name) => inertCell(stored[name as keyof typeof stored] ?? null));

@@ -3,7 +3,7 @@
  * with a header line, the members of the summary, then the Receipt as its JWS and the outcomes as a JSON array.
  */
 import type { ExportedDecision } from '@svc/service';
-import { presentAttestation } from '../outcomes.ts';
+import { presentOutcome } from '../outcomes.ts';
 import { inertCell } from './inert-cell.ts';
 import { type DecisionSummary, presentDecisionSummary } from './summary.ts';
 
@@ -43,8 +43,7 @@ const ndjsonLine = (row: ExportedDecision): Line => {
   return [`${summary.slice(0, -1)},"receipt":`, row.decision.receipt, `,"outcomes":${outcomesText(row)}}\n`];
 };
 
-const outcomesText = ({ outcomes }: ExportedDecision): string =>
-  JSON.stringify(outcomes.map(presentAttestation));
+const outcomesText = ({ outcomes }: ExportedDecision): string => JSON.stringify(outcomes.map(presentOutcome));
 
 const SUMMARY_COLUMNS = [
   'receipt_id',

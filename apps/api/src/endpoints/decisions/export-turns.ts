@@ -2,7 +2,7 @@
  * How many exports run at once on this node: each keeps a connection busy for seconds, and two row groups of a cold day
  * in memory, so one subject takes a few at most, and all together no more than the memory of a process is made for.
  */
-import { type Caller, FairQueue, rateLimited, ServiceError, tenantOf } from '@svc/service';
+import { type Caller, FairLimiter, rateLimited, ServiceError, tenantOf } from '@svc/service';
 
 const PER_SUBJECT = 3;
 const RETRY_AFTER_SECONDS = 2;
@@ -16,10 +16,10 @@ const WAIT_MS = 10_000;
 
 export class ExportTurns {
   readonly #running = new Map<string, number>();
-  readonly #places: FairQueue;
+  readonly #places: FairLimiter;
 
   constructor({ atOnce = AT_ONCE, waitMs = WAIT_MS }: { atOnce?: number; waitMs?: number } = {}) {
-    this.#places = new FairQueue({
+    this.#places = new FairLimiter({
       ...{ atOnce, atOncePerOrg: PER_ORG, maxWaiting: MAX_WAITING, waitMs },
       refuse: (why) =>
         new ServiceError(

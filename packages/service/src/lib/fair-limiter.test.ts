@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Tenant } from '../ports/tenant.ts';
-import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
+import { FairLimiter, type FairLimiterOptions } from './fair-limiter.ts';
 
 const tenant = (org: string, subject = org): Tenant => ({ crowd: 'tenants', org, subject });
 const newcomer = (org: string): Tenant => ({ crowd: 'newcomers', org, subject: org });
 const visitor = (address: string): Tenant => ({ crowd: 'public', org: address, subject: address });
 
-const queueWith = (options: Partial<FairQueueOptions> = {}) =>
-  new FairQueue({
+const queueWith = (options: Partial<FairLimiterOptions> = {}) =>
+  new FairLimiter({
     atOnce: 1,
     atOncePerOrg: 100,
     maxWaiting: 1_000,
@@ -18,11 +18,11 @@ const queueWith = (options: Partial<FairQueueOptions> = {}) =>
   });
 
 /** Work that is held until it is told to end, and what has begun so far. */
-const heldWork = (queue: FairQueue) => {
+const heldWork = (queue: FairLimiter) => {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
-  const start = (name: string, who: Tenant | null, turn?: string) =>
-    queue.run({ tenant: who, turn }, () => {
+  const start = (name: string, who: Tenant | null, exclusiveKey?: string) =>
+    queue.run({ tenant: who, exclusiveKey }, () => {
       begun.push(name);
       return new Promise<void>((end) => void ends.set(name, end));
     });
@@ -34,7 +34,7 @@ const heldWork = (queue: FairQueue) => {
   return { begun, start, end };
 };
 
-describe('a fair queue', () => {
+describe('a fair limiter', () => {
   it('gives turns to tenants, and within a tenant to its subjects, whoever came how often', async () => {
     const { begun, start, end } = heldWork(queueWith());
     const all = [start('first', tenant('flood'))];
@@ -158,7 +158,7 @@ describe('a fair queue', () => {
     await Promise.all(all);
   });
 
-  it('does work of one turn one at a time, and lets nobody else wait for that', async () => {
+  it('does work with one exclusive key one at a time, and lets nobody else wait for that', async () => {
     const { begun, start, end } = heldWork(queueWith({ atOnce: 2 }));
     const all = [start('a1', tenant('a'), 'list'), start('a2', tenant('a'), 'list')];
     all.push(start('b1', tenant('b'), 'other'));
@@ -202,21 +202,24 @@ describe('a fair queue', () => {
     expect(await queue.run({ tenant: null }, async () => 'next')).toBe('next');
   });
 
-  it('never has more at once than it may, of all, of an org and of a turn, and does everything', async () => {
-    const one = fc.record({ org: fc.nat(3), turn: fc.option(fc.nat(2)), fails: fc.boolean() });
+  it('never has more at once than it may, of all, of an org and of a key, and does everything', async () => {
+    const one = fc.record({ org: fc.nat(3), key: fc.option(fc.nat(2)), fails: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(fc.array(one, { maxLength: 30 }), fc.scheduler(), async (entrants, scheduler) => {
         const queue = queueWith({ atOnce: 3, atOncePerOrg: 2 });
         const inside: (typeof entrants)[number][] = [];
         const works = entrants.map((entrant) =>
           queue.run(
-            { tenant: tenant(`${entrant.org}`), turn: entrant.turn === null ? undefined : `${entrant.turn}` },
+            {
+              tenant: tenant(`${entrant.org}`),
+              exclusiveKey: entrant.key === null ? undefined : `${entrant.key}`,
+            },
             async () => {
               inside.push(entrant);
               expect(inside.length).toBeLessThanOrEqual(3);
               expect(inside.filter(({ org }) => org === entrant.org).length).toBeLessThanOrEqual(2);
-              const sameTurn = inside.filter(({ turn }) => turn !== null && turn === entrant.turn);
-              expect(sameTurn.length).toBeLessThanOrEqual(1);
+              const sameKey = inside.filter(({ key }) => key !== null && key === entrant.key);
+              expect(sameKey.length).toBeLessThanOrEqual(1);
               await scheduler.schedule(Promise.resolve());
               inside.splice(inside.indexOf(entrant), 1);
               if (entrant.fails) throw new Error('failed');

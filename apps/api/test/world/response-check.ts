@@ -2,10 +2,11 @@
  * Holds a response against what its route declares. The API's tests call it for every response they see, so an
  * undeclared status, an extra member or a wrong content type fails the test that met it.
  */
-import { ERROR_STATUS, type ErrorCode, errorBody } from './error-codes.ts';
-import type { Route, StreamResponse } from './route.ts';
+import { ERROR_STATUS, type ErrorCode, errorBody, type Route } from '@svc/contract';
 
-export interface SeenResponse {
+type StreamResponse = Extract<Route['responses'][number], { readonly kind: 'stream' }>;
+
+interface SeenResponse {
   readonly status: number;
   readonly contentType: string;
   readonly text: string;

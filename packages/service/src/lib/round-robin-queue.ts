@@ -26,7 +26,7 @@ export const pathOf = (tenant: Tenant | null): readonly string[] =>
 /** Newcomers and the public, who can be without number. */
 export const isGuest = (tenant: Tenant | null): boolean => tenant !== null && tenant.crowd !== 'tenants';
 
-export class FairLine<T> {
+export class RoundRobinQueue<T> {
   readonly #root = newBranch<T>('');
   #size = 0;
   #steps = 0;

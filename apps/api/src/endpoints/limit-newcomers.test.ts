@@ -1,6 +1,6 @@
 import { type RouteId, routes } from '@svc/contract';
 import { expect, it } from 'vitest';
-import { isCounted } from './hold-newcomers.ts';
+import { isCounted } from './limit-newcomers.ts';
 
 it('whatever makes something for a tenant counts, and nothing that takes authority away', () => {
   const tenants = ['rp', 'principal', 'org', 'org:admin'];

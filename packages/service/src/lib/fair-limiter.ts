@@ -1,12 +1,12 @@
 /**
  * Runs a bounded amount of work at once, shared fairly: turns go round the tenants that wait, no tenant has all the
- * places, work of one turn never runs twice at a time, and no wait exceeds a bound. A place is given only to work that
- * can begin, so work that waits for its own turn takes no place from others.
+ * places, work with one exclusive key never runs twice at a time, and no wait exceeds a bound. A place is given only to
+ * work that can begin, so work that waits for its own key takes no place from others.
  */
 import type { Tenant } from '../ports/tenant.ts';
-import { FairLine, isGuest, pathOf } from './fair-line.ts';
+import { isGuest, pathOf, RoundRobinQueue } from './round-robin-queue.ts';
 
-export interface FairQueueOptions {
+export interface FairLimiterOptions {
   readonly atOnce: number;
   /** How many of them one org may have, and all newcomers together; those of the service itself are not counted. */
   readonly atOncePerOrg: number;
@@ -22,23 +22,23 @@ export interface FairQueueOptions {
 export interface Entrant {
   /** Null: the service itself, which takes turns with all tenants together. */
   readonly tenant: Tenant | null;
-  /** Work of the same turn goes one after another. */
-  readonly turn?: string | undefined;
+  /** Work with the same key runs one after another. */
+  readonly exclusiveKey?: string | undefined;
 }
 
 interface Waiting extends Entrant {
   readonly begin: () => void;
 }
 
-export class FairQueue {
-  readonly #options: FairQueueOptions;
-  readonly #line = new FairLine<Waiting>();
-  readonly #turns = new Set<string>();
+export class FairLimiter {
+  readonly #options: FairLimiterOptions;
+  readonly #line = new RoundRobinQueue<Waiting>();
+  readonly #exclusive = new Set<string>();
   readonly #perHolder = new Map<string, number>();
   #running = 0;
   #guestsWaiting = 0;
 
-  constructor(options: FairQueueOptions) {
+  constructor(options: FairLimiterOptions) {
     if (!(options.atOnce >= 1 && options.atOncePerOrg >= 1))
       throw new RangeError('atOnce and atOncePerOrg must be at least 1');
     this.#options = options;
@@ -82,28 +82,29 @@ export class FairQueue {
   }
 
   /** An entrant that waits although there is a place may not begin yet, so one that may begin overtakes no other. */
-  readonly #mayBegin = ({ tenant, turn }: Entrant): boolean => {
+  readonly #mayBegin = ({ tenant, exclusiveKey }: Entrant): boolean => {
     const { atOnce, atOncePerOrg } = this.#options;
-    if (this.#running >= atOnce || (turn !== undefined && this.#turns.has(turn))) return false;
+    if (this.#running >= atOnce || (exclusiveKey !== undefined && this.#exclusive.has(exclusiveKey)))
+      return false;
     return tenant === null || (this.#perHolder.get(holderOf(tenant)) ?? 0) < atOncePerOrg;
   };
 
-  #begin({ tenant, turn }: Entrant): void {
+  #begin({ tenant, exclusiveKey }: Entrant): void {
     this.#running += 1;
-    if (turn !== undefined) this.#turns.add(turn);
-    if (tenant !== null) this.#hold(holderOf(tenant), 1);
+    if (exclusiveKey !== undefined) this.#exclusive.add(exclusiveKey);
+    if (tenant !== null) this.#count(holderOf(tenant), 1);
   }
 
-  #hold(holder: string, change: number): void {
-    const held = (this.#perHolder.get(holder) ?? 0) + change;
-    if (held === 0) this.#perHolder.delete(holder);
-    else this.#perHolder.set(holder, held);
+  #count(holder: string, change: number): void {
+    const count = (this.#perHolder.get(holder) ?? 0) + change;
+    if (count === 0) this.#perHolder.delete(holder);
+    else this.#perHolder.set(holder, count);
   }
 
-  #leave({ tenant, turn }: Entrant): void {
+  #leave({ tenant, exclusiveKey }: Entrant): void {
     this.#running -= 1;
-    if (turn !== undefined) this.#turns.delete(turn);
-    if (tenant !== null) this.#hold(holderOf(tenant), -1);
+    if (exclusiveKey !== undefined) this.#exclusive.delete(exclusiveKey);
+    if (tenant !== null) this.#count(holderOf(tenant), -1);
     while (this.#running < this.#options.atOnce) {
       const next = this.#line.take(this.#mayBegin);
       if (next === undefined) return;

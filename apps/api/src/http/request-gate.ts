@@ -26,7 +26,7 @@ export const FAILED_AUTHENTICATIONS = ['no credential', 'unknown or revoked', 't
 /** `too many before`: its address had failed so often that the credential was not looked up. */
 export type FailedAuthentication = (typeof FAILED_AUTHENTICATIONS)[number];
 
-export class Gate {
+export class RequestGate {
   readonly #verify: Levels;
   readonly #authenticated: Levels;
   readonly #selfServe: RateLimiter;
@@ -66,7 +66,7 @@ export class Gate {
     const caller = await this.#identify(route, exchange);
     exchange.caller = caller;
     const counts = this.#countsOf(route, caller);
-    hold(exchange, tightestOf(counts, 1));
+    enforceLimit(exchange, tightestOf(counts, 1));
     exchange.leave = this.#enter(route, exchange, tenantOf(caller));
     take(counts, 1);
     requireClass(route.auth, caller);
@@ -78,10 +78,10 @@ export class Gate {
     if (route.limiter !== 'verify') return this.#inFlight.enter(tenant);
     const leave = this.#admission.enter(tenant, performance.now());
     return () => {
-      const { calls, decided, hasWaitedOutside, receivedAtMs, response } = exchange;
+      const { calls, decided, hasWaitedOnRemote, receivedAtMs, response } = exchange;
       leave(performance.now(), {
         decisions: response.statusCode >= 500 ? 0 : calls,
-        isSample: calls === 1 && !hasWaitedOutside,
+        isSample: calls === 1 && !hasWaitedOnRemote,
         hasStored: decided?.isRepeat === false,
         receivedAtMs,
       });
@@ -92,23 +92,23 @@ export class Gate {
   countMore(route: Route, exchange: Exchange, calls: number): void {
     if (exchange.caller === null) return;
     const counts = this.#countsOf(route, exchange.caller);
-    hold(exchange, tightestOf(counts, calls));
+    enforceLimit(exchange, tightestOf(counts, calls));
     take(counts, calls);
     exchange.calls += calls;
   }
 
   /** Counts a request that needs no credential. */
   admitPublic(exchange: Exchange): void {
-    hold(exchange, this.#public.take(exchange.clientIp, this.limits.publicPerMinute));
+    enforceLimit(exchange, this.#public.take(exchange.clientIp, this.limits.publicPerMinute));
   }
 
   /** Counts a page for people, or a file of one. */
   admitToPages(exchange: Exchange): void {
-    hold(exchange, this.#pages.take(exchange.clientIp, this.limits.pagesPerMinute));
+    enforceLimit(exchange, this.#pages.take(exchange.clientIp, this.limits.pagesPerMinute));
   }
 
   #admitToSandbox(exchange: Exchange): void {
-    hold(exchange, this.#sandbox.take(exchange.clientIp, this.limits.sandboxPerMinute));
+    enforceLimit(exchange, this.#sandbox.take(exchange.clientIp, this.limits.sandboxPerMinute));
   }
 
   async #identify(route: Route, exchange: Exchange): Promise<Caller> {
@@ -118,12 +118,12 @@ export class Gate {
     const known = token === null ? undefined : this.#working.find(token);
     if (!before.allowed && known === undefined && (token === null || !this.#mayLookUp(exchange))) {
       this.onFailure('too many before');
-      hold(exchange, before);
+      enforceLimit(exchange, before);
     }
     // A verification's limit can change, and its key is mostly remembered anyway.
     if (known !== undefined && route.limiter !== 'verify') {
       const allowance = tightestOf(this.#countsOf(route, known), 1);
-      if (!allowance.allowed) hold(exchange, allowance);
+      if (!allowance.allowed) enforceLimit(exchange, allowance);
     }
 
     // Only a decision's commit reads the key again.
@@ -143,7 +143,7 @@ export class Gate {
     }
     if (token !== null) this.#working.delete(token);
     this.onFailure(token === null ? 'no credential' : 'unknown or revoked');
-    hold(exchange, this.#failures.take(exchange.clientIp, limit));
+    enforceLimit(exchange, this.#failures.take(exchange.clientIp, limit));
     throw new ApiError(
       'UNAUTHORIZED',
       token === null ? 'Send a credential as "Authorization: Bearer <key>"' : 'The key is unknown or revoked',
@@ -178,7 +178,7 @@ export class Gate {
 }
 
 /** The answer tells of the limit. Throws 429 when it is used up. */
-export const hold = (exchange: Exchange, allowance: Allowance): void => {
+export const enforceLimit = (exchange: Exchange, allowance: Allowance): void => {
   exchange.tellOf(allowance);
   const { allowed, limit, window, remaining, resetSeconds } = allowance;
   if (allowed) return;

@@ -3,8 +3,8 @@ import { type Route, routes } from '@svc/contract';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Caller } from './caller.ts';
 import { Exchange } from './exchange.ts';
-import { Gate } from './gate.ts';
 import { RATE_LIMITS, type RateLimits } from './rate-limits.ts';
+import { RequestGate } from './request-gate.ts';
 
 const REVOKER = 'dk_principal_one';
 const revoker = {
@@ -41,7 +41,7 @@ const startGate = (limits: Partial<RateLimits> = {}) => {
     lookedUp.push(token);
     return token === REVOKER ? revoker : (MEMBERS.get(token) ?? null);
   };
-  const gate = new Gate({ nowMs: () => 0 }, authenticate, { ...RATE_LIMITS, ...limits });
+  const gate = new RequestGate({ nowMs: () => 0 }, authenticate, { ...RATE_LIMITS, ...limits });
   /** 200, or the status of the refusal. */
   const ask = async (ip: string, token: string, route: Route = routes.getMe): Promise<number> => {
     const headers = { 'x-forwarded-for': ip, authorization: `Bearer ${token}` };
@@ -116,14 +116,14 @@ describe('the limit of verifications under way', () => {
   afterEach(() => vi.restoreAllMocks());
 
   /** How many are let in at once after many answers that `attack` has come to, a second late. */
-  const letInAfter = async (attack: (gate: Gate, exchange: Exchange) => void): Promise<number> => {
+  const letInAfter = async (attack: (gate: RequestGate, exchange: Exchange) => void): Promise<number> => {
     let nowMs = 0;
     vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
     const rp = {
       ...{ class: 'rp', subject: 'did:web:rp.example', keyId: 'rp', isNewcomer: false },
       relyingParty: { orgId: 'org_1', verifyRateLimitPerMinute: 10_000 },
     } as unknown as Caller;
-    const gate = new Gate({ nowMs: () => 0 }, async () => rp, RATE_LIMITS);
+    const gate = new RequestGate({ nowMs: () => 0 }, async () => rp, RATE_LIMITS);
     const enter = async () => {
       const request = {
         headers: { authorization: 'Bearer dk_rp' },
@@ -158,8 +158,8 @@ describe('the limit of verifications under way', () => {
   it('falls where answers are late, and not by batches or by what waited for a host of somebody else', async () => {
     expect(await letInAfter(() => {})).toBe(12);
     expect(await letInAfter((gate, exchange) => gate.countMore(routes.verify, exchange, 49))).toBe(200);
-    const waited = (_: Gate, exchange: Exchange) => {
-      exchange.hasWaitedOutside = true;
+    const waited = (_: RequestGate, exchange: Exchange) => {
+      exchange.hasWaitedOnRemote = true;
     };
     expect(await letInAfter(waited)).toBe(200);
   });

@@ -33,14 +33,14 @@ export const isCounted = (id: RouteId): boolean => {
   return (method as string) !== 'get' && limiter === 'authenticated' && !NOT_COUNTED.has(id);
 };
 
-export const holdNewcomers = (
+export const limitNewcomers = (
   handlers: Handlers,
   service: Pick<ServiceDeps, 'store' | 'entitlements' | 'maxChangesWithoutPlan'>,
 ): Handlers => {
-  const hold = async ({ caller }: { readonly caller: Caller | null }) => {
+  const limit = async ({ caller }: { readonly caller: Caller | null }) => {
     if (caller === null) return;
     const tenant = tenantOf(caller);
     await requireRoomForChange({ ...service, store: service.store.as(tenant) }, tenant);
   };
-  return wrapHandlers(handlers, (id) => (isCounted(id) ? hold : null));
+  return wrapHandlers(handlers, (id) => (isCounted(id) ? limit : null));
 };

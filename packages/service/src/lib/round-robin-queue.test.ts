@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FairLine } from './fair-line.ts';
+import { RoundRobinQueue } from './round-robin-queue.ts';
 
 const WAITING = 32_768;
 
@@ -59,7 +59,7 @@ describe('a fair line', () => {
     );
     fc.assert(
       fc.property(fc.array(event, { maxLength: 60 }), (events) => {
-        const [line, plain] = [new FairLine<number>(), new PlainLine()];
+        const [line, plain] = [new RoundRobinQueue<number>(), new PlainLine()];
         const paths = new Map<number, readonly string[]>();
         for (const [i, one] of events.entries()) {
           if (one === 'take') {
@@ -84,7 +84,7 @@ describe('a fair line', () => {
   });
 
   it.each([1, 100, WAITING])('%i orgs with 32,768 in line: each turn looks at no more than four', (orgs) => {
-    const line = new FairLine<number>();
+    const line = new RoundRobinQueue<number>();
     for (let i = 0; i < WAITING; i++) line.add(['tenants', `org ${i % orgs}`, 'subject'], i);
     let most = 0;
     while (line.size > 0) {

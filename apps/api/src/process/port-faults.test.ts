@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { findPortFaults } from './free-ports.ts';
+import { findPortFaults } from './port-faults.ts';
 
 const HOST = '127.0.0.1';
 
