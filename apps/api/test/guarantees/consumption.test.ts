@@ -194,6 +194,22 @@ describe('an outcome', () => {
     expect(outcomes.flatMap(({ consumption }) => consumption ?? [])).toHaveLength(2);
   });
 
+  it('cancelled by a correction gives back once too, and a correction of that one takes it back: a mistake gives no budget away', async () => {
+    const grant = await issueBudget(tenants, usesOf(1));
+    const { receipt } = await send(grant, CALL);
+    const id = receipt.receipt_id;
+    const idOf = ({ json }: { json: Record<string, unknown> }) => String(json.attestation_id);
+    const fulfilled = await report(id, { type: 'fulfilled' });
+    const cancelled = await report(id, { type: 'cancelled', correction_of: idOf(fulfilled) });
+    expect(cancelled.json.consumption).toEqual({ cause: 'restore', version: 2 });
+    const taken = await report(id, { type: 'fulfilled', correction_of: idOf(cancelled) });
+    expect(taken.json.consumption).toEqual({ cause: 'restore_reversal', version: 3 });
+    expect(await decide(grant, CALL)).toBe('AMOUNT_EXCEEDS_AUTHORITY');
+    for (const correction_of of [idOf(cancelled), idOf(taken)])
+      expect((await report(id, { type: 'cancelled', correction_of })).status).toBe(400);
+    expect((await report(id, { type: 'cancelled' })).json.consumption).toBeUndefined();
+  });
+
   it('about what consumed nothing moves nothing', async () => {
     const grant = await issueBudget(tenants, usesOf(0));
     const { receipt } = await send(grant, CALL);

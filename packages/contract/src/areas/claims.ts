@@ -60,7 +60,7 @@ export const claimRoutes = {
     body: claimTransferRequest,
     responses: { 200: json(claimTransferred, 'It belongs to this org.') },
     errors: {
-      CONFLICT: 'A managed Principal, or a relying party with decisions that count for its org.',
+      CONFLICT: 'A managed Principal, or a relying party with decisions.',
       SERVICE_UNAVAILABLE: 'Recorded, and not yet visible everywhere. Repeat the call.',
     },
   }),

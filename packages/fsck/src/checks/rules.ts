@@ -209,7 +209,7 @@ const RULES: readonly Rule[] = [
       union all
       select a.attestation_id, 'it corrects a correction'
       from attestations a join attestations c on c.attestation_id = a.correction_of
-      where c.correction_of is not null`,
+      where c.correction_of is not null and c.consumption_cause is distinct from 'restore'`,
   },
   {
     name: 'restored budgets',

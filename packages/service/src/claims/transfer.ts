@@ -27,7 +27,7 @@ export interface Transfer {
 }
 
 /**
- * `CONFLICT` for a managed Principal, and for a relying party with decisions that count for its org. `SERVICE_UNAVAILABLE`:
+ * `CONFLICT` for a managed Principal, and for a relying party with decisions. `SERVICE_UNAVAILABLE`:
  * recorded, not yet known to be visible everywhere; repeat the call.
  */
 export const transferDid = async (deps: ServiceDeps, transfer: Transfer): Promise<void> => {
@@ -78,17 +78,27 @@ const staysInItsOrg = (did: DidWeb) =>
       '(POST /keys/{kid}/compromise), or revoke its Grants.',
   );
 
-/** Its production checks count for the org that it was in, which a sum over an org's members could not tell apart later. */
+/** One with decisions stays: they count for the org that it was in, or are those of the customer whose it was. */
 const moveRelyingParty = async (deps: ServiceDeps, tx: Repositories, transfer: Transfer): Promise<void> => {
   const { did, toOrgId } = transfer;
   const relyingParty = await tx.relyingParties.findForUpdate(did);
   if (relyingParty === null) throw notFound(`No ${NAMES.relying_party} ${did}.`);
   if (relyingParty.orgId === toOrgId) return;
-  if (relyingParty.orgId !== null && (await tx.usage.hasDecided(did, relyingParty.orgId)))
-    throw conflict(`${did} has decisions that count for its org ${relyingParty.orgId}: it stays there.`);
+  if (!isRepeated(transfer) || relyingParty.orgId !== null)
+    await assertUndecided(tx, did, relyingParty.orgId);
   await tx.relyingParties.transfer(did, toOrgId);
   await endKeys(deps, tx, transfer, relyingParty.orgId);
   logHandOver(deps, 'relying_party', relyingParty, toOrgId);
+};
+
+/** Whoever has its keys reads its decisions and reports their outcomes, those of before too. */
+const assertUndecided = async (tx: Repositories, did: DidWeb, orgId: OrgId | null): Promise<void> => {
+  if (!(await tx.usage.hasDecided(did, orgId))) return;
+  if (orgId !== null) throw conflict(`${did} has decisions that count for its org ${orgId}: it stays there.`);
+  throw conflict(
+    `${did} has decisions, which another customer would read: it stays in no org. Another customer registers another DID ` +
+      '(did:web:<host>:<name>). The same customer joins its org as itself (POST /orgs/{org_id}/members).',
+  );
 };
 
 /** Both orgs see it: the one that had it, and the one that has it now. */

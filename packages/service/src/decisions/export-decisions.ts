@@ -6,6 +6,7 @@
  */
 import type { ReceiptId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
+import { assertLiveKey } from '../access/live-key.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal } from '../errors.ts';
 import type { DecisionExportRecord, ExportedForm } from '../ports/decisions.ts';
@@ -40,7 +41,7 @@ export const exportDecisions = async (
     (filter, limit) => deps.store.report(({ decisions }) => decisions.listIds(filter, limit)),
     (id) => id,
   );
-  return { rowCount: items.length, nextCursor, batches: readBatches(deps, items, form) };
+  return { rowCount: items.length, nextCursor, batches: readBatches(deps, caller, items, form) };
 };
 
 /** Some 0.5 MB: few enough to make into text while others are served. */
@@ -51,13 +52,18 @@ const BATCH_OUTCOME_CHARS = 1_000_000;
 /** Rows lie apart on the disk and reading them is mostly waiting. */
 const BATCHES_AT_ONCE = 2;
 
+/** The key is looked up again before each batch: a reader may take minutes, and a revocation takes effect at once. */
 async function* readBatches(
   { store }: Deps,
+  caller: Caller,
   ids: readonly ReceiptId[],
   form: ExportedForm,
 ): AsyncGenerator<ExportedDecision[]> {
   for await (const rows of readRows(store, ids, form))
-    for (const part of splitRows(rows)) yield await withOutcomes(store, part);
+    for (const part of splitRows(rows)) {
+      await assertLiveKey(store, caller);
+      yield await withOutcomes(store, part);
+    }
 }
 
 async function* readRows(

@@ -68,11 +68,8 @@ export const getOwnActivity = async (
   const rows = found.items.slice(0, MAX_COUNTED);
   const groups = groupBy(rows, by);
   const shown = groups.slice(0, MAX_GROUPS);
-  // A decision has the Agent of its Proof, who may be anybody where it was denied.
   if (by === 'grant')
-    for (const group of shown)
-      group.agent =
-        group.subject === null ? null : ((await deps.store.grants.find(group.subject))?.agent ?? null);
+    for (const group of shown) group.agent = await findAgentOf(deps, group.subject, ownerDid);
   return {
     ...{
       ...range,
@@ -82,6 +79,19 @@ export const getOwnActivity = async (
     },
     ...{ groupCount: groups.length, groups: shown },
   };
+};
+
+/**
+ * The Agent that the Grant was allocated to, where it is this Principal's. A decision has the Agent of its Proof, who may be
+ * anybody where it was denied, and a Grant may have been signed under the id of somebody else's.
+ */
+const findAgentOf = async (
+  { store }: Pick<ServiceDeps, 'store'>,
+  grantId: string | null,
+  ownerDid: DidWeb,
+): Promise<DidKey | null> => {
+  const grant = grantId === null ? null : await store.grants.find(grantId);
+  return grant?.principal === ownerDid ? grant.agent : null;
 };
 
 /** The largest first, of those as large the latest. */

@@ -87,8 +87,11 @@ const checkCorrection = (ledger: readonly OutcomeRecord[], id: string | undefine
   const corrected = ledger.find(({ attestationId }) => attestationId === id);
   if (corrected === undefined)
     throw invalidRequest('correction_of: must name an attestation of this decision');
-  if (corrected.correctionOf !== null)
-    throw invalidRequest('correction_of: must not name a correction; corrections stand');
+  // Without that exception nothing could take back a restore that came with a correction.
+  if (corrected.correctionOf !== null && corrected.consumption?.cause !== 'restore')
+    throw invalidRequest(
+      'correction_of: must not name a correction; corrections stand, but for one that gave the budget back',
+    );
   if (ledger.some(({ correctionOf }) => correctionOf === id))
     throw invalidRequest('correction_of: has been corrected already');
 };

@@ -29,8 +29,8 @@ export interface OutcomeRecord {
   readonly evidenceRef: string | null;
   readonly note: string | null;
   /**
-   * The outcome that this one corrects, of the same Receipt. That one is no correction itself, is corrected by this one
-   * alone, and no longer in force.
+   * The outcome that this one corrects, of the same Receipt. That one is no correction itself, but for one that restored the
+   * budget, is corrected by this one alone, and no longer in force.
    */
   readonly correctionOf: string | null;
   readonly reporterSignature: string | null;

@@ -59,12 +59,14 @@ export function usageRepository(database: Database, cold: ColdReader): UsageRepo
       if (row === undefined) throw new StoreError('refused', 'the tenants were counted without a row');
       return row.summary;
     },
-    hasDecided: (relyingParty, orgId) =>
-      afterLock(database, 'entitlement', orgId, async () => {
+    hasDecided(relyingParty, orgId) {
+      const look = async () => {
         const values = [relyingParty, await findCountedBefore(database)];
         const [row] = await database.read<{ hasDecided: boolean }>({ text: hasDecidedSql, values });
         return row?.hasDecided === true;
-      }),
+      };
+      return orgId === null ? look() : afterLock(database, 'entitlement', orgId, look);
+    },
     async seal(nowMs) {
       const text = 'select svc_seal_ledger($1) as sealed';
       return (await database.write<{ sealed: boolean }>({ text, values: [nowMs] }))[0]?.sealed === true;

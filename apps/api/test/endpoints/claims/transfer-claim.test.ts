@@ -79,6 +79,21 @@ it('a relying party: without decisions it moves, with decisions that count for i
   expect(await me(busy.rpKey)).toBe(200);
 });
 
+it('a relying party in no org: without decisions it moves, with decisions nobody else comes to read them', async () => {
+  const next = await newOrg();
+  const fresh = await deployment.createTenants();
+  expect((await transfer(fresh.rpDid, 'relying_party', next.orgId)).status).toBe(200);
+
+  const busy = await deployment.createTenants();
+  const body = await verifyBody(busy, await issueGrant(busy));
+  const { receipt_id: id } = receiptOf(await deployment.call('POST', '/verify', { key: busy.rpKey, body }));
+  const { status, json } = await transfer(busy.rpDid, 'relying_party', next.orgId);
+  expect([status, json.error]).toEqual([409, 'CONFLICT']);
+  expect(json.message).toMatch(/another customer would read.*joins its org as itself/);
+  expect((await deployment.call('GET', `/decisions/${id}`, { key: next.key })).status).toBe(404);
+  expect(await me(busy.rpKey)).toBe(200);
+});
+
 describe('a managed Principal, which can be given no other signing keys', () => {
   const decide = async (tenants: Tenants, grant: HeldGrant) => {
     const body = await verifyBody(tenants, grant);

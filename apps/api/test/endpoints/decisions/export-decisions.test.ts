@@ -1,4 +1,6 @@
 /** `GET /decisions/export` (interface §Decisions): the same rows as the list, whole, as lines of JSON and for spreadsheets. */
+import { createHash } from 'node:crypto';
+import { type Caller, exportDecisions } from '@svc/service';
 import { parse } from 'csv-parse/sync';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../../world/api-node.ts';
@@ -237,6 +239,22 @@ describe('pages', () => {
       }
     },
   );
+
+  it('one that is under way ends with the key that asked for it: what is sent after the revocation is no export', async () => {
+    const { service } = deployment.process;
+    const value = await deployment.createKey('rp', shop.rpDid);
+    const hash = createHash('sha256').update(value).digest('hex');
+    const [key] = await service.store.apiKeys.findByHashes([hash]);
+    if (key == null) throw new Error('the key is not stored');
+    const caller = { class: 'rp', subject: shop.rpDid, keyId: key.keyId, key } as unknown as Caller;
+    const { rowCount, batches } = await exportDecisions(service, caller, { limit: 5_000 }, 'jws');
+    expect(rowCount).toBe(STORED);
+    const rows = batches[Symbol.asyncIterator]();
+    expect((await rows.next()).value).toHaveLength(128);
+    const revoked = await deployment.call('POST', `/api-keys/${key.keyId}/revoke`, { key: ADMIN_TOKEN });
+    expect(revoked.status).toBe(200);
+    await expect(rows.next()).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+  });
 
   it('a cursor of the list is one of the export, and filters hold here as well', async () => {
     const { json } = await get(shop.rpKey, '/decisions?limit=10');

@@ -4,9 +4,12 @@
  */
 import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
 import { expect, it } from 'vitest';
+import { insertDecisionRows, newDecisionRow } from '../../world/decision-rows.ts';
+import { withDeployment } from '../../world/deployment.ts';
 import { withOwnDecisions } from '../../world/own-decisions.ts';
-import { issueGrant } from '../../world/tenants.ts';
+import { issueGrant, receiptOf, verifyBody } from '../../world/tenants.ts';
 
+const deployment = withDeployment();
 const world = withOwnDecisions();
 
 interface Group {
@@ -44,6 +47,31 @@ it('groups every decision on its Grants by Agent, Grant and relying party, and n
       [world.otherShop.rpDid, 2],
     ]),
   );
+});
+
+it('by Grant names no Agent of a Grant that is somebody else’s, whoever signed another one under its id', async () => {
+  const other = await deployment.createTenants();
+  const { grantId, grant } = await issueGrant(other);
+  const own = await deployment.createTenants();
+  const { receipt } = receiptOf(
+    await deployment.call('POST', '/verify', {
+      key: other.rpKey,
+      body: await verifyBody(other, { grantId, grant }),
+    }),
+  );
+  const row = {
+    rp: other.rpDid,
+    principal: own.principalDid,
+    grant_id: grantId,
+    reason: 'GRANT_NOT_ALLOCATED',
+  };
+  await insertDecisionRows(deployment.sql, [newDecisionRow(Date.now(), row)], receipt);
+  const { json } = await deployment.call(
+    'GET',
+    `/principals/${encodeURIComponent(own.principalDid)}/decisions/activity?by=grant`,
+    { key: own.principalKey },
+  );
+  expect(json.groups).toMatchObject([{ subject: grantId, agent: null, verifies: 1 }]);
 });
 
 it('counts what the list lists of a period and of a relying party, and 400 without a known group', async () => {
