@@ -75,7 +75,7 @@ describe('limits', () => {
     const last = answers.at(-1);
     expect([last?.headers['ratelimit-limit'], last?.headers['ratelimit-remaining']]).toEqual(['5', '0']);
     expect(Number(last?.headers['retry-after'])).toBeLessThanOrEqual(3_600);
-    expect(last?.json.message).toContain('5 an hour');
+    expect(last?.json.message).toContain('limit 5 per hour');
     expect((await send('', requestOf())).status).toBe(201);
   });
 

@@ -91,7 +91,7 @@ const moveRelyingParty = async (deps: ServiceDeps, tx: Repositories, transfer: T
   logHandOver(deps, 'relying_party', relyingParty, toOrgId);
 };
 
-/** Whoever has its keys reads its decisions and reports their outcomes, those of before too. */
+/** The holder of its keys reads its decisions and reports their outcomes, those of before too. */
 const assertUndecided = async (tx: Repositories, did: DidWeb, orgId: OrgId | null): Promise<void> => {
   if (!(await tx.usage.hasDecided(did, orgId))) return;
   if (orgId !== null) throw conflict(`${did} has decisions that count for its org ${orgId}: it stays there.`);
