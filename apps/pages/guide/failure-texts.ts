@@ -211,6 +211,11 @@ export const FAILURE_TEXTS: Readonly<Record<Code, HelpText>> = {
     meaning: 'The attestation is none, or is not about this Receipt and this checkpoint.',
     remedy: 'Give the answer of `GET /decisions/{receipt_id}/attestation` for this Receipt.',
   },
+  'wrong-statement': {
+    meaning:
+      'The restore statement is not in the form of one, or not of the service that it is said to be of.',
+    remedy: 'Ask for it again, byte for byte (`GET /restores`). If it stays, the service did not sign it.',
+  },
   // Bundles.
   'malformed-bundle': {
     meaning: 'The bundle is not JSON, not an object, nested deeper than 32, or too long.',

@@ -3,7 +3,7 @@ import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { createWorld, denyCommit } from '@svc/testkit/store/world';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ensureReceiptPartitions } from './partitions.ts';
 
 const stores = withStores();
@@ -23,7 +23,19 @@ async function dropPartitions(): Promise<void> {
   for (const name of await partitionNames()) await runSql(stores.url, `drop table ${name}`);
 }
 
+/** A store creates them as it opens, beside whatever else is done: on a slow machine while a test drops them. */
+const untilStoresAreOpen = () =>
+  expect
+    .poll(() =>
+      [stores.first, stores.second]
+        .flatMap((store) => store.describePools())
+        .every(({ busy, waiting }) => busy + waiting === 0),
+    )
+    .toBe(true);
+
 describe('receipt partitions', () => {
+  beforeAll(untilStoresAreOpen);
+
   it('cover yesterday to a week from now, and creating them again changes nothing', async () => {
     const today = Date.now();
     expect(await partitionNames()).toEqual(

@@ -1,5 +1,5 @@
 /** `svc-admin config check`: what a start would find wrong. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -67,6 +67,8 @@ it('warns of a replica that is away and of a store that is not there, and says t
 
 it('warns of a store that days were not packed into, as a node says that starts with it, and decides', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-other-store-'));
+  // A store it is, and no mount point without its mount.
+  mkdirSync(join(folder, '.drafts'));
   const cold = { SVC_COLD: pathToFileURL(folder).href };
   const sentence = 'the store has no manifest of 2026-01-01, which was packed last';
   const check = () => configCheck(nodeEnv(database.url, cold)).out;
