@@ -3,7 +3,7 @@ import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { createWorld, denyCommit } from '@svc/testkit/store/world';
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { ensureReceiptPartitions } from './partitions.ts';
 
 const stores = withStores();
@@ -25,13 +25,10 @@ async function dropPartitions(): Promise<void> {
 
 /** A store creates them as it opens, beside whatever else is done: on a slow machine while a test drops them. */
 const untilStoresAreOpen = () =>
-  expect
-    .poll(() =>
-      [stores.first, stores.second]
-        .flatMap((store) => store.describePools())
-        .every(({ busy, waiting }) => busy + waiting === 0),
-    )
-    .toBe(true);
+  vi.waitFor(() => {
+    const pools = [stores.first, stores.second].flatMap((store) => store.describePools());
+    expect(pools.filter(({ busy, waiting }) => busy + waiting > 0)).toEqual([]);
+  }, 20_000);
 
 describe('receipt partitions', () => {
   beforeAll(untilStoresAreOpen);
