@@ -9,11 +9,16 @@ const LAST_DAY = Date.parse('9999-12-31') / DAY_MS;
 export const lowestReceiptId = (ms: number): string =>
   `drc_${encodeUlid(Math.min(Math.max(ms, FIRST_MS), LAST_MS), new Uint8Array(10))}`;
 
+/** The lowest id of the millisecond behind that of an id: higher than this one, and than every other of its millisecond. */
+export const nextMillisecond = (receiptId: string): string => lowestReceiptId(timeMsOf(receiptId) + 1);
+
 /** The UTC day of an id, counted from 1970-01-01. */
-export const dayNumberOf = (receiptId: string): number => {
+export const dayNumberOf = (receiptId: string): number => Math.floor(timeMsOf(receiptId) / DAY_MS);
+
+const timeMsOf = (receiptId: string): number => {
   const ms = ulidTimeMs(receiptId.slice('drc_'.length));
   if (ms === null) throw new RangeError(`no receipt id: ${receiptId}`);
-  return Math.floor(ms / DAY_MS);
+  return ms;
 };
 
 /** The lowest id of a day. */

@@ -1,7 +1,7 @@
 /** The same ledger hot, and with any of its days cold: whoever asks is answered the same, to the byte. */
 import { packDays, parseColdDay } from '@svc/cold-ledger';
 import type { ApiKeyId, DidWeb, GrantId, OrgId, ReceiptId, Sha256 } from '@svc/protocol';
-import { DAY_MS, dayOf } from '@svc/protocol';
+import { DAY_MS, dayOf, ulidTimeMs } from '@svc/protocol';
 import {
   type DecisionExportRecord,
   type DecisionFilter,
@@ -490,7 +490,7 @@ describe('the manifest of a cold day', () => {
   });
 });
 
-it('a page whose time is over at once ends where it is: the pages together are the list, whatever is asked for and however days are cold', async () => {
+it('a page whose time is over at once ends where it is: the pages together are the list, whatever is asked for and however days are cold, and no cursor is the id of a Receipt that is not on its page', async () => {
   await makeCold(DUE);
   const hurried = createStore({
     databaseUrl: stores.url,
@@ -514,6 +514,8 @@ it('a page whose time is over at once ends where it is: the pages together are t
           const isFull = page.items.length === limit;
           expect(isFull ? page.unreadBefore : null).toBe(null);
           if (!isFull && page.unreadBefore !== null) unfinished += 1;
+          expect(world.filter(({ id }) => id === page.unreadBefore)).toEqual([]);
+          expect([null, firstOfItsMillisecond(page.unreadBefore)]).toContain(page.unreadBefore);
           const beforeId: ReceiptId | null = isFull
             ? (page.items.at(-1)?.receiptId ?? null)
             : page.unreadBefore;
@@ -527,6 +529,9 @@ it('a page whose time is over at once ends where it is: the pages together are t
     await hurried.close();
   }
 }, 120_000);
+
+const firstOfItsMillisecond = (id: string | null): string | null =>
+  id === null ? null : lowestReceiptId(ulidTimeMs(id.slice('drc_'.length)) ?? Number.NaN);
 
 /** A bucket that is away. */
 const unreachable = new Proxy({} as ObjectStore, {

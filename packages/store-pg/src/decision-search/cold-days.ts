@@ -7,7 +7,7 @@ import { findColdDays, type Question } from '../cold/cold-reader.ts';
 import type { NamedDay } from '../cold/open-days.ts';
 import { rowConditions } from '../cold/row-conditions.ts';
 import type { Database } from '../database.ts';
-import { dateOfDay } from '../receipt-ids.ts';
+import { dateOfDay, nextMillisecond } from '../receipt-ids.ts';
 import type { Search } from './search.ts';
 import type { Part } from './spans.ts';
 
@@ -22,8 +22,8 @@ export type ColdRow = Pick<Stored<'receipts'>, (typeof SHOWN)[number] | 'receipt
 export interface FoundRows<Row> {
   readonly rows: readonly Row[];
   /**
-   * The time of the page was over: what has a lower id was not looked at. Null: all of the part was, or there are
-   * enough rows.
+   * The time of the page was over: what has a lower id belongs to the next one. Callers are told it, so it is the lowest id of
+   * a millisecond and no Receipt's. Null: all of the part was looked at, or there are enough rows.
    */
   readonly readFrom: string | null;
 }
@@ -37,8 +37,8 @@ export interface Shape<Row> {
 }
 
 /**
- * At most `limit` of what is looked for in a part of one cold day, the newest first. Reads a group at least, whatever
- * the time.
+ * At most `limit` of what is looked for in a part of one cold day, the newest first. Whatever the time, a group at least is
+ * read, and more where that does not reach a lower millisecond than the part ends in.
  */
 export const searchColdDay = async <Row>(
   question: Question,
@@ -54,7 +54,10 @@ export const searchColdDay = async <Row>(
     for await (const group of day.scan(scan, signal)) {
       rows.push(...group.rows.slice(0, limit - rows.length).map((row) => rowOf(row as ColdRow)));
       if (rows.length === limit) return { rows, readFrom: null };
-      if (group.first > part.from && question.time.isPageOver()) return { rows, readFrom: group.first };
+      // The first Receipt of a group is anybody's, and the group below may have others of its millisecond.
+      const readFrom = nextMillisecond(group.first);
+      if (group.first > part.from && readFrom < part.before && question.time.isPageOver())
+        return { rows, readFrom };
     }
     return { rows, readFrom: null };
   });

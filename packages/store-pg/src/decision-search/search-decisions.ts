@@ -100,8 +100,8 @@ async function searchOnce<Row extends RowWithId>(
 }
 
 /**
- * Each is in order by itself, and no receipt is in two of them. Below where one of them has ended the others may have
- * what it has not.
+ * Each is in order by itself, and no receipt is in two of them. Below where one of them has ended it may have read
+ * further, and the others may have what it has not: all of that is found again by the next page.
  */
 const merge = <Row extends RowWithId>(all: readonly FoundRows<Row>[]): FoundRows<Row> => {
   const ends = all.flatMap(({ readFrom }) => (readFrom === null ? [] : [readFrom]));

@@ -23,6 +23,8 @@ const SIZES = { rowsPerGroup: 8, rowsPerObject: 16 };
 
 /** Receipts of each day, the oldest first; the last is yesterday. Those over for three days are three. */
 const COUNTS = [30, 0, 41, 9, 12, 6];
+/** The day with the most Receipts, all of this many milliseconds, from its first to its last: groups begin, end and lie within one. */
+const BURSTS = { day: 2, count: 4 };
 export const DAYS = COUNTS.map((_, i) => daysAgo(COUNTS.length - i));
 export const DUE = DAYS.slice(0, COUNTS.length - HOT_DAYS);
 
@@ -76,7 +78,11 @@ export const createColdWorld = async (url: string, store: Store): Promise<readon
     const startMs = Date.parse(daysAgo(COUNTS.length - i));
     // Today's Receipts lie in what has passed of it.
     const lengthMs = i === COUNTS.length ? Math.max(1, Date.now() - startMs - 10_000) : DAY_MS;
-    return Array.from({ length: count }, () => newReceipt(startMs + random(lengthMs), random));
+    const timeOf = () =>
+      i === BURSTS.day
+        ? Math.round((random(BURSTS.count) / (BURSTS.count - 1)) * (lengthMs - 1))
+        : random(lengthMs);
+    return Array.from({ length: count }, () => newReceipt(startMs + timeOf(), random));
   });
   await withSession(url, async (session) => {
     await session.query('select svc_ensure_receipt_partitions($1, $2)', [DAYS[0], daysAgo(0)]);
