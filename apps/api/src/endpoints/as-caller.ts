@@ -25,5 +25,6 @@ export const asCaller = <H extends Partial<Handlers>>(
 /** The pipeline gives each endpoint the input of its own route; here it is only handed on. */
 const endpointsOf = (endpoints: unknown) => endpoints as Readonly<Record<string, (call: Call) => unknown>>;
 
-const tenantOfCall = ({ caller, clientIp }: Call): Tenant =>
+/** On whose account the work of a call waits in line. */
+export const tenantOfCall = ({ caller, clientIp }: Call): Tenant =>
   caller === null ? tenantAt(limiterKeyOf(clientIp)) : tenantOf(caller);

@@ -12,14 +12,15 @@ import {
   listOwnDecisions,
   type RecordedDecision,
   type ServiceDeps,
+  tenantOf,
 } from '@svc/service';
 import type { HandlersOf } from '../http/index.ts';
 import { presentActivity } from './decisions/activity.ts';
 import { exportCsv, exportNdjson } from './decisions/export-text.ts';
-import type { ExportTurns } from './decisions/export-turns.ts';
 import { oneAhead } from './decisions/one-ahead.ts';
 import { presentDecisionSummary } from './decisions/summary.ts';
 import { presentOutcome } from './outcomes.ts';
+import type { StreamTurns } from './stream-turns.ts';
 import { presentDecisionStats } from './usage.ts';
 
 const FORMATS = {
@@ -37,7 +38,7 @@ const FORMATS = {
   },
 } as const;
 
-export const decisionEndpoints = (deps: ServiceDeps, turns: ExportTurns): HandlersOf<'decisions'> => ({
+export const decisionEndpoints = (deps: ServiceDeps, turns: StreamTurns): HandlersOf<'decisions'> => ({
   listDecisions: async ({ caller, query }) => {
     const { items, nextCursor } = await listDecisions(deps, caller, query);
     const body = { decisions: items.map(presentDecisionSummary), next_cursor: nextCursor };
@@ -79,11 +80,8 @@ export const decisionEndpoints = (deps: ServiceDeps, turns: ExportTurns): Handle
     answerDecision(await getOwnDecision(deps, caller, params.did, params.receipt_id)),
 });
 
-/** Milliseconds for one page of at most 5,000 rows, some 25 MB. A slower reader loses its place, and must ask for fewer rows. */
-const EXPORT_MS = 600_000;
-
 const answerExport = (
-  turns: ExportTurns,
+  turns: StreamTurns,
   caller: Caller,
   format: keyof typeof FORMATS,
   { rowCount, nextCursor, batches }: DecisionExport,
@@ -91,8 +89,7 @@ const answerExport = (
   const { contentType, bytes, fileName } = FORMATS[format];
   return {
     status: 200,
-    stream: turns.take(caller, oneAhead(bytes(batches))),
-    streamMs: EXPORT_MS,
+    ...turns.reply(tenantOf(caller), oneAhead(bytes(batches))),
     contentType,
     headers: {
       'X-Svc-Rows': String(rowCount),

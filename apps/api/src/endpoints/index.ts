@@ -22,7 +22,6 @@ import { authZenEndpoints } from './authzen.ts';
 import { claimEndpoints } from './claims.ts';
 import { conformanceEndpoints } from './conformance.ts';
 import type { Decide } from './decide.ts';
-import { ExportTurns } from './decisions/export-turns.ts';
 import { decisionEndpoints } from './decisions.ts';
 import { entitlementEndpoints } from './entitlements.ts';
 import { eventEndpoints } from './events.ts';
@@ -38,6 +37,7 @@ import { type Demo, sandboxEndpoints } from './sandbox.ts';
 import { type SelfServe, selfServeEndpoints } from './self-serve.ts';
 import { signingKeyEndpoints } from './signing-keys.ts';
 import { ssfEndpoints } from './ssf.ts';
+import { EXPORTS, LEAVES, StreamTurns } from './stream-turns.ts';
 import { transparencyEndpoints } from './transparency.ts';
 import { metricsKept, usageEndpoints } from './usage.ts';
 import { verifyEndpoints } from './verify.ts';
@@ -76,7 +76,8 @@ export const buildEndpoints = (deps: EndpointDeps): Handlers => {
   const endedKeys = new EndedKeys();
   const servedLists = new ServedLists();
   const known = createKnownPublic();
-  const exportTurns = new ExportTurns();
+  const exportTurns = new StreamTurns(EXPORTS);
+  const leafTurns = new StreamTurns(LEAVES);
   const metricsOf = metricsKept(service);
   const polling = { waits: streamWaits, signer: new SetSigner(service) };
   const forCaller = <H extends Partial<Handlers>>(build: (deps: ServiceDeps) => H) =>
@@ -102,7 +103,7 @@ export const buildEndpoints = (deps: EndpointDeps): Handlers => {
     ...forCaller(auditEndpoints),
     ...forCaller((own) => usageEndpoints(own, metricsOf)),
     ...forCaller((own) => publicEndpoints(own, { isHealthy, servedLists, known })),
-    ...forCaller(transparencyEndpoints),
+    ...forCaller((own) => transparencyEndpoints(own, leafTurns)),
     ...forCaller(eventEndpoints),
     ...forCaller((own) => ssfEndpoints(own, polling)),
     ...forCaller((own) => conformanceEndpoints(own, vectors)),

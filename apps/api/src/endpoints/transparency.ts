@@ -15,12 +15,17 @@ import {
   type ServiceIdentity,
 } from '@svc/service';
 import type { HandlersOf } from '../http/index.ts';
+import { tenantOfCall } from './as-caller.ts';
+import type { StreamTurns } from './stream-turns.ts';
 
 /** A day closed too early is retracted (protocol §12), and what a key vouches for can end. */
 const AN_HOUR = { 'Cache-Control': 'public, max-age=3600' };
 const UNTIL_THE_NEXT = { 'Cache-Control': 'public, max-age=60' };
 
-export const transparencyEndpoints = (deps: ServiceDeps): HandlersOf<'transparency'> => ({
+export const transparencyEndpoints = (
+  deps: ServiceDeps,
+  leafTurns: StreamTurns,
+): HandlersOf<'transparency'> => ({
   getLatestCheckpoint: async () => {
     const checkpoint = await deps.store.checkpoints.findLatest();
     if (checkpoint === null) throw notFound('No day has been closed yet.');
@@ -34,11 +39,11 @@ export const transparencyEndpoints = (deps: ServiceDeps): HandlersOf<'transparen
   },
 
   /** Streamed, since a day can have millions. */
-  getCheckpointLeaves: async ({ params }) => {
+  getCheckpointLeaves: async ({ params, ...call }) => {
     const { checkpoint, text } = await listLeaves(deps, params.day);
     return {
       status: 200,
-      stream: text,
+      ...leafTurns.reply(tenantOfCall(call), text),
       contentType: 'text/plain; charset=utf-8',
       headers: {
         ...AN_HOUR,

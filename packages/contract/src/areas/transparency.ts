@@ -65,7 +65,10 @@ export const transparencyRoutes = {
         },
       }),
     },
-    errors: { NOT_FOUND: 'This day is not closed.' },
+    errors: {
+      NOT_FOUND: 'This day is not closed.',
+      RATE_LIMITED: 'The limit of the address, or two lists of leaves for it under way on this node.',
+    },
   }),
 
   listRestores: defineRoute({

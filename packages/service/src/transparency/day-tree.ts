@@ -21,7 +21,7 @@ export interface DayTree {
 /** Leaves asked for at once. */
 const RUN = 1_024;
 /** Leaves hashed without a pause: well below a millisecond of work. */
-const WITHOUT_PAUSE = 256;
+export const WITHOUT_PAUSE = 256;
 
 type ListLeaves = CheckpointRepository['listLeaves'];
 

@@ -1,10 +1,15 @@
-/** The leaves of a closed day as text: one in hex per line, in tree order (interface §Public). */
+/**
+ * The leaves of a closed day as text: one in hex per line, in tree order (interface §Public). An API node makes them while it
+ * verifies, so the event loop is given back before each part.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatHash, hashLeaf } from '@svc/merkle';
 import { nativeSha256 } from '@svc/merkle/native';
+import type { ReceiptId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import { internal, notFound } from '../errors.ts';
 import type { CheckpointRecord, Day } from '../ports/checkpoints.ts';
-import { runsOf } from './day-tree.ts';
+import { runsOf, WITHOUT_PAUSE } from './day-tree.ts';
 
 export interface DayLeaves {
   readonly checkpoint: CheckpointRecord;
@@ -26,10 +31,18 @@ export const listLeaves = async ({ store }: Pick<ServiceDeps, 'store'>, day: Day
     );
     for await (const receiptIds of runs) {
       count += receiptIds.length;
-      yield receiptIds.map((receiptId) => `${formatHash(hashLeaf(receiptId, nativeSha256))}\n`).join('');
+      for (let at = 0; at < receiptIds.length; at += WITHOUT_PAUSE) {
+        await nextTurn();
+        yield receiptIds
+          .slice(at, at + WITHOUT_PAUSE)
+          .map(lineOf)
+          .join('');
+      }
     }
     if (count !== checkpoint.treeSize)
       throw internal(`${day} has ${count} receipts, not ${checkpoint.treeSize}`);
   };
   return { checkpoint, text: text() };
 };
+
+const lineOf = (receiptId: ReceiptId): string => `${formatHash(hashLeaf(receiptId, nativeSha256))}\n`;

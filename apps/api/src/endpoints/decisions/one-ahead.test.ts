@@ -1,6 +1,6 @@
-import type { Caller } from '@svc/service';
+import { tenantAt } from '@svc/service';
 import { expect, it } from 'vitest';
-import { ExportTurns } from './export-turns.ts';
+import { EXPORTS, StreamTurns } from '../stream-turns.ts';
 import { oneAhead } from './one-ahead.ts';
 
 /** Numbers from 1, and what became of whoever makes them. */
@@ -41,14 +41,14 @@ it('one that cannot be made fails in its turn, behind all that could', async () 
 });
 
 it('an export keeps its turn until its last part was taken, however early that was made', async () => {
-  const turns = new ExportTurns();
-  const caller = { class: 'org', subject: 'org_shop' } as unknown as Caller;
-  const begun = [1, 2, 3].map(() => turns.take(caller, oneAhead(create(1).items)));
+  const turns = new StreamTurns(EXPORTS);
+  const tenant = tenantAt('a');
+  const begun = [1, 2, 3].map(() => turns.take(tenant, oneAhead(create(1).items)));
   for (const one of begun) expect((await one.next()).value).toBe(1);
   await settled();
-  await expect(turns.take(caller, oneAhead(create(1).items)).next()).rejects.toMatchObject({
+  await expect(turns.take(tenant, oneAhead(create(1).items)).next()).rejects.toMatchObject({
     code: 'RATE_LIMITED',
   });
   expect((await begun[0]?.next())?.done).toBe(true);
-  expect((await turns.take(caller, oneAhead(create(1).items)).next()).value).toBe(1);
+  expect((await turns.take(tenant, oneAhead(create(1).items)).next()).value).toBe(1);
 });

@@ -4,7 +4,8 @@ import { beforeAll, expect, it } from 'vitest';
 import { withOwnDeployment } from '../../world/deployment.ts';
 import { AN_HOUR, hashOf, SIZES, withThreeDays } from '../../world/three-days.ts';
 
-const { get, close, days, ids, large } = withThreeDays(withOwnDeployment());
+const deployment = withOwnDeployment();
+const { get, close, days, ids, large } = withThreeDays(deployment);
 beforeAll(close);
 
 it('are as many as the tree has, make its root, and stand where inclusion proofs say', async () => {
@@ -21,6 +22,22 @@ it('are as many as the tree has, make its root, and stand where inclusion proofs
     const { json } = await get(`/decisions/${ids[2]?.[index]}/inclusion`);
     expect(hashOf(lines[index])).toEqual(hashOf(json.leaf));
   }
+});
+
+it('are listed for two calls of one address at once: who asks for more is told to come again, and others are not in the way', async () => {
+  const ask = (ip: string) => deployment.call('GET', `/checkpoints/${large}/leaves`, { ip });
+  const [other, ...answers] = await Promise.all([
+    ask('198.51.100.2'),
+    ...Array.from({ length: 40 }, () => ask('198.51.100.1')),
+  ]);
+  expect(other?.status).toBe(200);
+  const refused = answers.filter(({ status }) => status !== 200);
+  expect(refused.length).toBeGreaterThan(0);
+  for (const { status, json, headers } of refused) {
+    expect([status, json.error]).toEqual([429, 'RATE_LIMITED']);
+    expect([headers['retry-after'], headers['cache-control']]).toEqual(['2', 'no-store']);
+  }
+  expect((await ask('198.51.100.1')).status).toBe(200);
 });
 
 it('of a day that is not closed, or is none, are 404', async () => {

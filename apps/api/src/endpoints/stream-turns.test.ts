@@ -1,6 +1,6 @@
-import type { Caller } from '@svc/service';
+import { type Caller, tenantAt, tenantOf } from '@svc/service';
 import { describe, expect, it } from 'vitest';
-import { ExportTurns } from './export-turns.ts';
+import { EXPORTS, LEAVES, type StreamLimits, StreamTurns } from './stream-turns.ts';
 
 const caller = (subject: string, orgId: string | null = null, isNewcomer = false) =>
   ({ class: 'rp', subject, relyingParty: { orgId }, isNewcomer }) as unknown as Caller;
@@ -11,9 +11,9 @@ async function* endless(): AsyncGenerator<string> {
 }
 
 it('a subject has three exports at once; others are not in its way, and one that ended, was broken off or failed makes room', async () => {
-  const turns = new ExportTurns();
+  const turns = new StreamTurns(EXPORTS);
   const begin = async (subject: string) => {
-    const parts = turns.take(caller(subject), endless());
+    const parts = turns.take(tenantOf(caller(subject)), endless());
     await parts.next();
     return parts;
   };
@@ -28,9 +28,9 @@ it('a subject has three exports at once; others are not in its way, and one that
 });
 
 it('a relying party takes none of the exports of the Principal that has its DID', async () => {
-  const turns = new ExportTurns();
+  const turns = new StreamTurns(EXPORTS);
   const did = 'did:web:shop.example';
-  const begin = (one: Caller) => turns.take(one, endless()).next();
+  const begin = (one: Caller) => turns.take(tenantOf(one), endless()).next();
   for (let i = 0; i < 3; i++) await begin(caller(did));
   await expect(begin(caller(did))).rejects.toMatchObject({ code: 'RATE_LIMITED' });
   const principal = { class: 'principal', subject: did, orgId: null, isNewcomer: false } as unknown as Caller;
@@ -39,10 +39,10 @@ it('a relying party takes none of the exports of the Principal that has its DID'
 
 describe('a node', () => {
   /** Exports whose first part may not have come yet. */
-  const create = (options?: ConstructorParameters<typeof ExportTurns>[0]) => {
-    const turns = new ExportTurns(options);
+  const create = (change: Partial<StreamLimits> = {}) => {
+    const turns = new StreamTurns({ ...EXPORTS, ...change });
     const begin = (...of: Parameters<typeof caller>) => {
-      const parts = turns.take(caller(...of), endless());
+      const parts = turns.take(tenantOf(caller(...of)), endless());
       const one = { parts, hasBegun: false, first: parts.next() };
       one.first.then(
         () => {
@@ -100,5 +100,43 @@ describe('a node', () => {
     await before.parts.return(undefined);
     await left;
     expect((await next.first).value).toBe('row\n');
+  });
+});
+
+describe('leaves of a day', () => {
+  it('are listed for four at once and two of one address: a third is refused, and a fifth waits until one has ended', async () => {
+    const turns = new StreamTurns(LEAVES);
+    const begin = async (address: string) => {
+      const parts = turns.take(tenantAt(address), endless());
+      await parts.next();
+      return parts;
+    };
+    const running = await Promise.all(['a', 'a', 'b', 'c'].map(begin));
+    await expect(begin('a')).rejects.toMatchObject({
+      code: 'RATE_LIMITED',
+      message: expect.stringContaining('2 lists of leaves'),
+    });
+    let hasBegun = false;
+    const fifth = begin('d').then(() => {
+      hasBegun = true;
+    });
+    await settled();
+    expect(hasBegun).toBe(false);
+    await running[0]?.return(undefined);
+    await fifth;
+  });
+
+  it('are cut, as exports are, ten minutes after their first part', () => {
+    for (const limits of [EXPORTS, LEAVES])
+      expect(new StreamTurns(limits).reply(tenantAt('a'), endless()).streamMs).toBe(600_000);
+  });
+
+  it('are refused where no place comes in time', async () => {
+    const turns = new StreamTurns({ ...LEAVES, atOnce: 1, waitMs: 1 });
+    await turns.take(tenantAt('a'), endless()).next();
+    await expect(turns.take(tenantAt('b'), endless()).next()).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      retryAfterSeconds: 2,
+    });
   });
 });

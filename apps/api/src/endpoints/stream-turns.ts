@@ -1,0 +1,101 @@
+/**
+ * How many answers that are made while they are sent run at once on this node. Each keeps the node busy for seconds, so
+ * one subject takes a few at most, and all together no more than a process is made for.
+ */
+import { FairLimiter, rateLimited, ServiceError, type Tenant } from '@svc/service';
+
+const RETRY_AFTER_SECONDS = 2;
+
+export interface StreamLimits {
+  /** What there is too much of, in the plural. */
+  readonly what: string;
+  /** Number under way at once. */
+  readonly atOnce: number;
+  readonly perOrg: number;
+  readonly perSubject: number;
+  readonly maxWaiting: number;
+  /** How long one waits for its place, before the first part. */
+  readonly waitMs: number;
+  /** Milliseconds for one from its first part on. A slower reader loses its place. */
+  readonly streamMs: number;
+}
+
+/**
+ * An export of at most 5,000 rows keeps a connection busy, and two row groups of a cold day in memory: some 25 MB with the
+ * largest Receipts that the service stores.
+ */
+export const EXPORTS: StreamLimits = {
+  ...{ what: 'exports', atOnce: 8, perOrg: 3, perSubject: 3 },
+  ...{ maxWaiting: 64, waitMs: 10_000, streamMs: 600_000 },
+};
+
+/** Leaves of a day are hashed on the thread of decisions, for anybody: a millisecond at a time for each of these. */
+export const LEAVES: StreamLimits = {
+  ...{ what: 'lists of leaves', atOnce: 4, perOrg: 2, perSubject: 2 },
+  ...{ maxWaiting: 64, waitMs: 10_000, streamMs: 600_000 },
+};
+
+export class StreamTurns {
+  readonly #limits: StreamLimits;
+  readonly #running = new Map<string, number>();
+  readonly #places: FairLimiter;
+
+  constructor(limits: StreamLimits) {
+    this.#limits = limits;
+    const { what, atOnce, perOrg, maxWaiting, waitMs } = limits;
+    this.#places = new FairLimiter({
+      ...{ atOnce, atOncePerOrg: perOrg, maxWaiting, waitMs },
+      refuse: (why) =>
+        new ServiceError(
+          'SERVICE_UNAVAILABLE',
+          `${atOnce} ${what} are running already; ask again when one may have ended.`,
+          { detail: `${what}: ${why}`, retryAfterSeconds: RETRY_AFTER_SECONDS },
+        ),
+    });
+  }
+
+  /** What an endpoint answers with these parts. */
+  reply<Part>(tenant: Tenant, parts: AsyncIterable<Part>) {
+    return { stream: this.take(tenant, parts), streamMs: this.#limits.streamMs };
+  }
+
+  /**
+   * The same parts, the first in its turn. Throws before it: `RATE_LIMITED` when the tenant's subject has its share already,
+   * `SERVICE_UNAVAILABLE` when its turn does not come in time.
+   */
+  async *take<Part>(tenant: Tenant, parts: AsyncIterable<Part>): AsyncGenerator<Part> {
+    const { what, perSubject } = this.#limits;
+    const { subject } = tenant;
+    const running = this.#running.get(subject) ?? 0;
+    if (running >= perSubject)
+      throw rateLimited(
+        `${perSubject} ${what} are running already; wait for one to end.`,
+        RETRY_AFTER_SECONDS,
+      );
+    this.#running.set(subject, running + 1);
+    try {
+      const leave = await this.#enter(tenant);
+      try {
+        yield* parts;
+      } finally {
+        leave();
+      }
+    } finally {
+      this.#leave(subject);
+    }
+  }
+
+  /** Answers in the tenant's turn, with what gives the place back. */
+  #enter(tenant: Tenant): Promise<() => void> {
+    return new Promise((resolve, reject) => {
+      const stay = () => new Promise<void>((leave) => resolve(leave));
+      this.#places.run({ tenant }, stay).catch(reject);
+    });
+  }
+
+  #leave(subject: string): void {
+    const left = (this.#running.get(subject) ?? 1) - 1;
+    if (left === 0) this.#running.delete(subject);
+    else this.#running.set(subject, left);
+  }
+}

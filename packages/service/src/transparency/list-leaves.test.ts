@@ -1,0 +1,39 @@
+/** The event loop while a long day is listed: what an API node has besides goes on. */
+import { receiptIdsOf } from '@svc/testkit';
+import { expect, it } from 'vitest';
+import { listLeaves } from './list-leaves.ts';
+
+const DAY = '2026-11-20';
+const LEAVES = 5_000;
+
+it('a run of leaves is never listed in one piece: others have a turn after 256 of them', async () => {
+  const ids = receiptIdsOf(DAY, LEAVES);
+  const checkpoints = {
+    find: async () => ({ treeSize: LEAVES }),
+    listReceiptIds: async (_: string, start: { after: string } | null, limit: number) => {
+      const from = start === null ? 0 : ids.indexOf(start.after as never) + 1;
+      return ids.slice(from, from + limit);
+    },
+  };
+  const { text } = await listLeaves({ store: { checkpoints } as never }, DAY);
+  let leaves = 0;
+  let turns = 0;
+  let waiting = setImmediate(() => {});
+  const wait = () => {
+    clearImmediate(waiting);
+    waiting = setImmediate(() => {
+      turns += 1;
+    });
+  };
+  wait();
+  let parts = 0;
+  for await (const part of text) {
+    const lines = part.split('\n').length - 1;
+    expect(lines).toBeLessThanOrEqual(256);
+    leaves += lines;
+    parts += 1;
+    expect(turns).toBe(parts);
+    wait();
+  }
+  expect(leaves).toBe(LEAVES);
+});
