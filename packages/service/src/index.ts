@@ -156,6 +156,7 @@ export * from './service-keys/key-ring.ts';
 export * from './service-keys/key-set.ts';
 export * from './service-keys/remember-service-keys.ts';
 export * from './service-keys/service-identity.ts';
+export { createSigningTurns } from './service-keys/status-signatures.ts';
 export * from './signing-keys/signing-keys.ts';
 export { openAuthorization, sealAuthorization } from './ssf/authorization.ts';
 export { pollUrlOf } from './ssf/delivery.ts';

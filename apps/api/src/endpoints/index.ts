@@ -1,6 +1,8 @@
 /** Every endpoint, one file per area. A missing one does not compile. */
 import {
+  Attestor,
   type Authenticator,
+  createSigningTurns,
   DomainChecks,
   EndedKeys,
   Revoker,
@@ -77,9 +79,13 @@ export const buildEndpoints = (deps: EndpointDeps): Handlers => {
   const servedLists = new ServedLists();
   const known = createKnownPublic();
   const exportTurns = new StreamTurns(EXPORTS);
-  const leafTurns = new StreamTurns(LEAVES);
   const metricsOf = metricsKept(service);
-  const polling = { waits: streamWaits, signer: new SetSigner(service) };
+  const signingTurns = createSigningTurns();
+  const polling = { waits: streamWaits, signer: new SetSigner(service, signingTurns) };
+  const transparency = {
+    leafTurns: new StreamTurns(LEAVES),
+    attestor: new Attestor(service, signingTurns),
+  };
   const forCaller = <H extends Partial<Handlers>>(build: (deps: ServiceDeps) => H) =>
     asCaller(service, build);
   return {
@@ -103,7 +109,7 @@ export const buildEndpoints = (deps: EndpointDeps): Handlers => {
     ...forCaller(auditEndpoints),
     ...forCaller((own) => usageEndpoints(own, metricsOf)),
     ...forCaller((own) => publicEndpoints(own, { isHealthy, servedLists, known })),
-    ...forCaller((own) => transparencyEndpoints(own, leafTurns)),
+    ...forCaller((own) => transparencyEndpoints(own, transparency)),
     ...forCaller(eventEndpoints),
     ...forCaller((own) => ssfEndpoints(own, polling)),
     ...forCaller((own) => conformanceEndpoints(own, vectors)),

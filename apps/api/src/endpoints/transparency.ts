@@ -1,6 +1,7 @@
 /** Daily checkpoints over receipt ids, and proofs that a Receipt is in one (interface §Transparency, protocol §12). */
 import { formatTimestamp, type ReceiptId } from '@svc/protocol';
 import {
+  type Attestor,
   type CheckpointRecord,
   closeDays,
   type EvidenceRecord,
@@ -22,9 +23,15 @@ import type { StreamTurns } from './stream-turns.ts';
 const AN_HOUR = { 'Cache-Control': 'public, max-age=3600' };
 const UNTIL_THE_NEXT = { 'Cache-Control': 'public, max-age=60' };
 
+/** What is kept between calls. */
+interface Kept {
+  readonly leafTurns: StreamTurns;
+  readonly attestor: Attestor;
+}
+
 export const transparencyEndpoints = (
   deps: ServiceDeps,
-  leafTurns: StreamTurns,
+  { leafTurns, attestor }: Kept,
 ): HandlersOf<'transparency'> => ({
   getLatestCheckpoint: async () => {
     const checkpoint = await deps.store.checkpoints.findLatest();
@@ -64,15 +71,15 @@ export const transparencyEndpoints = (
     return { status: 200, body: presentInclusion(receipt_id, answer), headers: AN_HOUR };
   },
 
-  getAttestation: async ({ params: { receipt_id } }) => {
-    const answer = await getAttestation(deps, receipt_id);
+  getAttestation: async ({ params: { receipt_id }, ...call }) => {
+    const answer = await getAttestation(deps, attestor, tenantOfCall(call), receipt_id);
     if (answer.kind === 'pending') return { status: 202, body: presentPending(receipt_id, answer.day) };
     const { day, attestation } = answer;
     return { status: 200, body: { receipt_id, day, attestation }, headers: AN_HOUR };
   },
 
   getBundle: async ({ caller, params: { receipt_id }, query }) => {
-    const answer = await getBundle(deps, caller, receipt_id, query.rp);
+    const answer = await getBundle(deps, attestor, caller, receipt_id, query.rp);
     if (answer.kind === 'pending') return { status: 202, body: presentPending(receipt_id, answer.day) };
     const { receiptText, inclusion, attestation, didDocument, evidence } = answer;
     // The Receipt and the document stand in it as the texts that they are everywhere else.

@@ -1,13 +1,11 @@
 /** A slow signer, such as a token behind PKCS#11: what a poll is given of a long backlog, and what that leaves to others. */
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Signer } from '@svc/protocol';
+import { slowSigner } from '@svc/testkit/slow-signer';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { StreamRecord, WaitingEvent } from '../ports/streams.ts';
 import type { Tenant } from '../ports/tenant.ts';
+import { createSigningTurns } from '../service-keys/status-signatures.ts';
 import { SetSigner } from './sign-sets.ts';
 
-const SESSIONS = 2;
-const WITHIN_MS = 500;
 const stream = { streamId: 'ssf_1', audience: 'rp did:web:shop.example' } as unknown as StreamRecord;
 const tenant = (org: string): Tenant => ({ crowd: 'tenants', org, subject: org });
 const backlog = (length: number): WaitingEvent[] =>
@@ -18,28 +16,14 @@ const backlog = (length: number): WaitingEvent[] =>
     data: '{}',
   }));
 
-/** As the driver of a token is: two at once, and whoever has no signature within 500 ms, waiting included, is refused. */
-const slowSigner = (ms: number, fail = () => false) => {
-  let ends: Promise<unknown>[] = Array(SESSIONS).fill(Promise.resolve());
-  let signatures = 0;
-  const sign = async () => {
-    if (fail()) throw new Error('the token is away');
-    const [first = Promise.resolve(), ...others] = ends;
-    const signed = first.then(() => delay(ms));
-    ends = [...others, signed];
-    const late = delay(WITHIN_MS).then(() => Promise.reject(new Error('not signed within 500 ms')));
-    await Promise.race([signed, late]);
-    signatures += 1;
-    return new Uint8Array(64);
-  };
-  const signer = { kid: 'did:web:svc.example#status-1', sign } as unknown as Signer;
-  const identity = { baseUrl: 'https://svc.example', did: 'did:web:svc.example', statusKeys: { signer } };
-  return { sets: new SetSigner({ identity } as never), sign, count: () => signatures };
+const slowToken = (...of: Parameters<typeof slowSigner>) => {
+  const { identity, sign, count } = slowSigner(...of);
+  return { sets: new SetSigner({ identity } as never, createSigningTurns()), sign, count };
 };
 
 /** Polls until nothing is left; how many polls that took. */
 const drain = async (
-  { sets }: ReturnType<typeof slowSigner>,
+  { sets }: ReturnType<typeof slowToken>,
   events: WaitingEvent[],
   meanwhile = async () => {},
 ) => {
@@ -55,7 +39,7 @@ const drain = async (
 
 describe('what a poll is given', () => {
   it('of 100 that a slow token signs is as many as were signed in time: the backlog drains, and status lists are signed meanwhile', async () => {
-    const token = slowSigner(25);
+    const token = slowToken(25);
     let lists = 0;
     const polls = await drain(token, backlog(100), async () => {
       await token.sign();
@@ -67,13 +51,13 @@ describe('what a poll is given', () => {
   });
 
   it('of 100 that are asked of such a token at once would be nothing', async () => {
-    const { sign } = slowSigner(25);
+    const { sign } = slowToken(25);
     await expect(Promise.all(Array.from({ length: 100 }, sign))).rejects.toThrow('within 500 ms');
   });
 
   it('is what comes before the first that could not be signed, and an error where that is the first of all', async () => {
     let calls = 0;
-    const { sets } = slowSigner(0, () => ++calls > 3);
+    const { sets } = slowToken(0, () => ++calls > 3);
     expect(Object.keys(await sets.sign(backlog(5), stream, tenant('a')))).toHaveLength(3);
     await expect(sets.sign(backlog(5).slice(3), stream, tenant('a'))).rejects.toMatchObject({
       code: 'SERVICE_UNAVAILABLE',
@@ -87,8 +71,12 @@ describe('what a poll is given', () => {
     const silent = () => new Promise<never>(() => {});
     const sign = vi.fn(async () => new Uint8Array(64)).mockImplementationOnce(silent);
     const signer = { kid: 'did:web:svc.example#status-1', sign };
-    const identity = { baseUrl: 'https://svc.example', did: 'did:web:svc.example', statusKeys: { signer } };
-    const sets = new SetSigner({ identity } as never);
+    const identity = {
+      baseUrl: 'https://svc.example',
+      did: 'did:web:svc.example',
+      statusKeys: { signer, published: [] },
+    };
+    const sets = new SetSigner({ identity } as never, createSigningTurns());
     const refused = expect(sets.sign(backlog(1), stream, tenant('a'))).rejects.toMatchObject({
       code: 'SERVICE_UNAVAILABLE',
     });
@@ -101,14 +89,14 @@ describe('what a poll is given', () => {
   });
 
   it('is signed once, however often it is asked for', async () => {
-    const token = slowSigner(0);
+    const token = slowToken(0);
     const first = await token.sets.sign(backlog(5), stream, tenant('a'));
     expect(await token.sets.sign(backlog(5), stream, tenant('a'))).toEqual(first);
     expect(token.count()).toBe(5);
   });
 
   it('is not kept back by the backlog of another: tenants take turns', async () => {
-    const token = slowSigner(40);
+    const token = slowToken(40);
     const [own, others] = await Promise.all([
       token.sets.sign(backlog(3), { ...stream, streamId: 'ssf_2' }, tenant('b')),
       token.sets.sign(backlog(100), stream, tenant('a')),

@@ -7,12 +7,17 @@ import { RECEIPT_JWS_MAX_CHARS } from '@svc/receipts';
 import { dayOfReceipt, parseSignedCheckpoint, signAttestation } from '@svc/transparency';
 import type { ServiceDeps } from '../deps.ts';
 import { notFound } from '../errors.ts';
+import type { FairLimiter } from '../lib/fair-limiter.ts';
 import type { CheckpointRecord, Day } from '../ports/checkpoints.ts';
 import type { ReceiptRecord } from '../ports/decisions.ts';
+import type { Tenant } from '../ports/tenant.ts';
 import { findUntimelyKey } from '../service-keys/key-ring.ts';
 import { identityOfKey } from '../service-keys/service-identity.ts';
+import { SIGNING_MS, StatusSignatures } from '../service-keys/status-signatures.ts';
 
-type Deps = Pick<ServiceDeps, 'identity' | 'clock' | 'crypto'>;
+/** As long as caches on the way may keep the answer. */
+const REMEMBERED_MS = 3_600_000;
+
 type StoredReceipt = Pick<ReceiptRecord, 'receiptId' | 'jws'>;
 
 export type AttestationAnswer =
@@ -24,48 +29,67 @@ export type AttestationAnswer =
       readonly attestation: string;
     };
 
+/**
+ * What signs attestations on this node: in turns with whatever else the status key signs for others, and once for the same
+ * Receipt, checkpoint and key within an hour.
+ */
+export class Attestor {
+  readonly #deps: Pick<ServiceDeps, 'identity' | 'clock' | 'crypto'>;
+  readonly #signatures: StatusSignatures;
+
+  constructor(deps: Pick<ServiceDeps, 'identity' | 'clock' | 'crypto'>, turns: FairLimiter) {
+    this.#deps = deps;
+    this.#signatures = new StatusSignatures(deps.identity, turns, REMEMBERED_MS);
+  }
+
+  /** The compact JWS. `SERVICE_UNAVAILABLE`: not signed in time. */
+  attest({ receiptId, jws }: StoredReceipt, checkpoint: CheckpointRecord, tenant: Tenant): Promise<string> {
+    const { identity, clock, crypto } = this.#deps;
+    const about = {
+      receipt_id: receiptId,
+      receipt_hash: sha256Of(crypto, jws),
+      checkpoint_hash: checkpoint.hash,
+    };
+    return this.#signatures.get(
+      Object.values(about).join(' '),
+      tenant,
+      performance.now() + SIGNING_MS,
+      (signer) =>
+        signAttestation({ iss: identity.did, ...about, iat: Math.floor(clock.nowMs() / 1000) }, signer),
+    );
+  }
+
+  /** The compact JWS, or null where every date counts. */
+  async attestWhereNeeded(
+    receipt: StoredReceipt,
+    checkpoint: CheckpointRecord,
+    tenant: Tenant,
+  ): Promise<string | null> {
+    const { identity } = this.#deps;
+    const kid = kidOfJws(receipt.jws, RECEIPT_JWS_MAX_CHARS);
+    if (kid === null) return null;
+    const { receiptKeys } = identityOfKey(identity, kid);
+    const { statusKeys } = identityOfKey(identity, checkpoint.kid);
+    const isTimely =
+      findUntimelyKey(receiptKeys, kid, evaluatedAt(receipt.receiptId)) === null &&
+      findUntimelyKey(statusKeys, checkpoint.kid, closedAt(checkpoint)) === null;
+    return isTimely ? null : this.attest(receipt, checkpoint, tenant);
+  }
+}
+
 /** The attestation of any Receipt whose day is closed. `NOT_FOUND` for one that does not exist. */
 export const getAttestation = async (
-  deps: Deps & Pick<ServiceDeps, 'store'>,
+  { store }: Pick<ServiceDeps, 'store'>,
+  attestor: Attestor,
+  tenant: Tenant,
   receiptId: ReceiptId,
 ): Promise<AttestationAnswer> => {
   const day = dayOfReceipt(receiptId);
-  const receipt = day === null ? null : await deps.store.receipts.find(receiptId);
+  const receipt = day === null ? null : await store.receipts.find(receiptId);
   if (day === null || receipt === null) throw notFound(`No decision ${receiptId}.`);
-  const checkpoint = await deps.store.checkpoints.find(day);
+  const checkpoint = await store.checkpoints.find(day);
   if (checkpoint === null) return { kind: 'pending', day };
-  return { kind: 'attested', day, attestation: await attest(deps, receipt, checkpoint) };
-};
-
-/** The compact JWS, or null where every date counts. */
-export const attestWhereNeeded = async (
-  deps: Deps,
-  receipt: StoredReceipt,
-  checkpoint: CheckpointRecord,
-): Promise<string | null> => {
-  const kid = kidOfJws(receipt.jws, RECEIPT_JWS_MAX_CHARS);
-  if (kid === null) return null;
-  const { receiptKeys } = identityOfKey(deps.identity, kid);
-  const { statusKeys } = identityOfKey(deps.identity, checkpoint.kid);
-  const isTimely =
-    findUntimelyKey(receiptKeys, kid, evaluatedAt(receipt.receiptId)) === null &&
-    findUntimelyKey(statusKeys, checkpoint.kid, closedAt(checkpoint)) === null;
-  return isTimely ? null : attest(deps, receipt, checkpoint);
-};
-
-const attest = (
-  { identity: { did, statusKeys }, clock, crypto }: Deps,
-  { receiptId, jws }: StoredReceipt,
-  checkpoint: CheckpointRecord,
-): Promise<string> => {
-  const attestation = {
-    iss: did,
-    receipt_id: receiptId,
-    receipt_hash: sha256Of(crypto, jws),
-    checkpoint_hash: checkpoint.hash,
-    iat: Math.floor(clock.nowMs() / 1000),
-  };
-  return signAttestation(attestation, statusKeys.signer);
+  return { kind: 'attested', day, attestation: await attestor.attest(receipt, checkpoint, tenant) };
 };
 
 const evaluatedAt = (receiptId: ReceiptId): number => ulidTimeMs(ulidOf(receiptId)) ?? Number.NaN;

@@ -3,13 +3,14 @@ import { kidOfJws } from '@svc/codec';
 import type { DidWeb, ReceiptBody, ReceiptId, Sha256 } from '@svc/protocol';
 import { RECEIPT_JWS_MAX_CHARS } from '@svc/receipts';
 import type { Caller } from '../access/caller.ts';
+import { tenantOf } from '../access/tenant.ts';
 import { getDecision } from '../decisions/get-decision.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internal } from '../errors.ts';
 import type { Day } from '../ports/checkpoints.ts';
 import type { EvidenceRecord } from '../ports/evidence.ts';
 import { buildServiceDidDocument, identityOfKey } from '../service-keys/service-identity.ts';
-import { attestWhereNeeded } from './attest.ts';
+import type { Attestor } from './attest.ts';
 import { getInclusion, type InclusionAnswer } from './prove-inclusion.ts';
 
 export type BundleAnswer =
@@ -29,6 +30,7 @@ export type BundleAnswer =
 /** For whom the decision is; `pending` until its day is closed. */
 export const getBundle = async (
   deps: ServiceDeps,
+  attestor: Attestor,
   caller: Caller,
   receiptId: ReceiptId,
   askedRp: DidWeb | undefined,
@@ -38,7 +40,11 @@ export const getBundle = async (
   if (inclusion.kind === 'pending') return inclusion;
   const hashes = evidenceOf(JSON.parse(receiptText) as ReceiptBody);
   const evidence = await Promise.all(hashes.map((hash) => getEvidence(deps, hash)));
-  const attestation = await attestWhereNeeded(deps, { receiptId, jws }, inclusion.checkpoint);
+  const attestation = await attestor.attestWhereNeeded(
+    { receiptId, jws },
+    inclusion.checkpoint,
+    tenantOf(caller),
+  );
   const didDocument = buildServiceDidDocument(
     identityOfKey(deps.identity, kidOfJws(jws, RECEIPT_JWS_MAX_CHARS) ?? ''),
   );

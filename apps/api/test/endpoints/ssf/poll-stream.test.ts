@@ -1,5 +1,12 @@
 /** `POST /ssf/streams/{stream_id}/poll`: a receiver that polls, from a revocation to its acknowledgement. */
-import { Authenticator, pollStream, type RpCaller, SetSigner, type Waits } from '@svc/service';
+import {
+  Authenticator,
+  createSigningTurns,
+  pollStream,
+  type RpCaller,
+  SetSigner,
+  type Waits,
+} from '@svc/service';
 import { decodeProtectedHeader } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { issueGrant, receiptOf, verifyBody } from '../../world/tenants.ts';
@@ -132,7 +139,10 @@ describe('a poll', () => {
     const caller = (await authenticator.authenticate(key, { mayBeRemembered: false })) as RpCaller;
     // What happens while it waits.
     const until = async () => void (await change(key, stream_id));
-    const polling = { waits: { until } as unknown as Waits, signer: new SetSigner(service) };
+    const polling = {
+      waits: { until } as unknown as Waits,
+      signer: new SetSigner(service, createSigningTurns()),
+    };
     const poll = { ack: [], setErrs: {}, maxEvents: undefined, returnImmediately: false };
     const polled = pollStream(service, polling, caller, stream_id, poll, new AbortController().signal);
     await expect(polled).rejects.toMatchObject({ code });

@@ -1,14 +1,18 @@
 /** `GET /decisions/{receipt_id}/attestation` (protocol §12). What it is good for: deployments/leaked-key. */
 
+import { decodeBase64urlText } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { receiptIdsOf } from '@svc/testkit';
 import { readServiceKeys, verifyAttestation } from '@svc/transparency';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { withOwnDeployment } from '../../world/deployment.ts';
 import { withThreeDays } from '../../world/three-days.ts';
 
-const { get, close, ids, small, empty } = withThreeDays(withOwnDeployment());
+const deployment = withOwnDeployment();
+const { get, close, ids, small, empty } = withThreeDays(deployment);
 const [receiptId = ''] = ids[0] ?? [];
+
+const payloadOf = (jws: unknown) => JSON.parse(decodeBase64urlText(String(jws).split('.')[1] ?? '') ?? '');
 
 it('waits for the day of the Receipt', async () => {
   const { status, json } = await get(`/decisions/${receiptId}/attestation`);
@@ -29,6 +33,17 @@ describe('of a closed day', () => {
       ok: true,
       attestation: { receipt_id: receiptId, checkpoint_hash: checkpoint.checkpoint_hash, iss: keys.did },
     });
+  });
+
+  it('is signed once for all who ask', async () => {
+    const path = `/decisions/${ids[0]?.[1]}/attestation`;
+    const first = (await get(path)).json.attestation;
+    const { clock } = deployment.process.service;
+    const later = vi.spyOn(clock, 'nowMs').mockReturnValue(clock.nowMs() + 10_000);
+    onTestFinished(() => later.mockRestore());
+    expect((await get(path)).json.attestation).toBe(first);
+    const other = payloadOf((await get(`/decisions/${ids[0]?.[2]}/attestation`)).json.attestation);
+    expect(Number(other.iat)).toBeGreaterThanOrEqual(Number(payloadOf(first).iat) + 9);
   });
 
   it('is not made of a Receipt that does not exist', async () => {

@@ -1,0 +1,137 @@
+/** A slow signer, such as a token behind PKCS#11: what anybody who asks for attestations costs it, and what that leaves to others. */
+import { decodeBase64urlText } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
+import { receiptIdsOf } from '@svc/testkit';
+import { slowSigner } from '@svc/testkit/slow-signer';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { tenantAt } from '../access/tenant.ts';
+import type { CheckpointRecord } from '../ports/checkpoints.ts';
+import { createSigningTurns } from '../service-keys/status-signatures.ts';
+import { SetSigner } from '../ssf/sign-sets.ts';
+import { Attestor } from './attest.ts';
+
+const HOUR_MS = 3_600_000;
+const receipts = receiptIdsOf('2026-11-20', 200).map((receiptId) => ({
+  receiptId,
+  jws: `eyJ.${receiptId}.sig`,
+}));
+const checkpoint = { hash: 'sha256:one' } as unknown as CheckpointRecord;
+const unavailable = { code: 'SERVICE_UNAVAILABLE' };
+
+const create = (ms: number, fail?: () => boolean) => {
+  const token = slowSigner(ms, fail);
+  const turns = createSigningTurns();
+  const clock = { nowMs: () => Date.now() };
+  const attestor = new Attestor({ identity: token.identity, crypto: nativeCrypto, clock } as never, turns);
+  const attest = (i: number, of = checkpoint, address = '192.0.2.1') =>
+    attestor.attest(receipts[i] as never, of, tenantAt(address));
+  return { ...token, turns, attest };
+};
+const iatOf = (jws: string): number => JSON.parse(decodeBase64urlText(jws.split('.')[1] ?? '') ?? '').iat;
+
+describe('attestations that anybody asks for', () => {
+  it('are signed one at a time, from however many addresses they are asked for: status lists are signed meanwhile', async () => {
+    const token = create(25);
+    const asked = receipts.map((_, i) => token.attest(i, checkpoint, `192.0.2.${i}`));
+    const lists = (async () => {
+      for (let i = 0; i < 20; i++) await token.sign();
+    })();
+    const answers = await Promise.allSettled(asked);
+    await lists;
+    const given = answers.filter(({ status }) => status === 'fulfilled').length;
+    expect(given).toBeGreaterThan(0);
+    expect(given).toBeLessThan(answers.length);
+    for (const answer of answers)
+      if (answer.status === 'rejected') expect(answer.reason).toMatchObject(unavailable);
+  });
+
+  it('of such a token at once would leave a status list without a signature', async () => {
+    const { sign } = slowSigner(25);
+    const asked = Promise.allSettled(Array.from({ length: 200 }, sign));
+    await expect(sign()).rejects.toThrow('within 500 ms');
+    await asked;
+  });
+
+  it('wait in one line with SETs, in which the public has its turn and no more', async () => {
+    const token = create(40);
+    const asked = receipts.map((_, i) => token.attest(i, checkpoint, `192.0.2.${i}`));
+    const sets = new SetSigner({ identity: token.identity } as never, token.turns);
+    const events = ['a', 'b', 'c'].map((eventId) => ({
+      ...{ eventId, type: 'decision.deny', occurredAtMs: 0, data: '{}' },
+    }));
+    const stream = { streamId: 'ssf_1', audience: 'rp did:web:shop.example' };
+    const tenant = { crowd: 'tenants', org: 'a', subject: 'a' } as const;
+    expect(Object.keys(await sets.sign(events as never, stream as never, tenant))).toHaveLength(3);
+    await Promise.allSettled(asked);
+  });
+
+  it('beyond those that may wait are refused at once', async () => {
+    const token = create(25);
+    const asked = Array.from({ length: 600 }, (_, i) =>
+      token.attest(i % 200, { ...checkpoint, hash: `sha256:${i}` } as never),
+    );
+    const refused = Promise.allSettled(asked);
+    await expect(token.attest(0)).rejects.toMatchObject(unavailable);
+    expect(token.count()).toBeLessThan(10);
+    await refused;
+  });
+});
+
+describe('an attestation', () => {
+  it('is signed once, however many ask for it and however often; each Receipt and each checkpoint has its own', async () => {
+    const token = create(10);
+    const all = await Promise.all(
+      Array.from({ length: 50 }, (_, i) => token.attest(0, checkpoint, `192.0.2.${i}`)),
+    );
+    expect(new Set([...all, await token.attest(0)]).size).toBe(1);
+    expect(token.count()).toBe(1);
+    await token.attest(1);
+    await token.attest(0, { ...checkpoint, hash: 'sha256:two' } as never);
+    expect(token.count()).toBe(3);
+  });
+
+  it('is signed anew after an hour, dated when it was signed', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const token = create(0);
+    const sign = vi.fn(async () => new Uint8Array(64));
+    Object.assign(token.identity.statusKeys.signer, { sign });
+    const first = await token.attest(0);
+    await vi.advanceTimersByTimeAsync(HOUR_MS - 5_000);
+    expect(await token.attest(0)).toBe(first);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(iatOf(await token.attest(0))).toBeGreaterThanOrEqual(iatOf(first) + HOUR_MS / 1000);
+    expect(sign).toHaveBeenCalledTimes(2);
+  });
+
+  it('is signed anew under another key, and not given again once its key has ended', async () => {
+    let hasEnded = false;
+    const token = create(0, () => hasEnded);
+    const { statusKeys } = token.identity;
+    await token.attest(0);
+    const own = { kid: statusKeys.signer.kid, time: { fromMs: 0, untilMs: 1, isCompromised: true } };
+    Object.assign(statusKeys, { published: [own] });
+    hasEnded = true;
+    await expect(token.attest(0)).rejects.toThrow('away');
+    hasEnded = false;
+    Object.assign(statusKeys, { signer: { ...statusKeys.signer, kid: 'did:web:svc.example#status-2' } });
+    const header = decodeBase64urlText((await token.attest(0)).split('.')[0] ?? '');
+    expect(JSON.parse(header ?? '').kid).toBe('did:web:svc.example#status-2');
+    expect(token.count()).toBe(2);
+  });
+
+  it('that what signs has not made in time is refused, and given to who asks again', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const token = create(0);
+    const late = new Promise<Uint8Array>((resolve) => setTimeout(() => resolve(new Uint8Array(64)), 1_500));
+    const sign = vi.fn(() => late);
+    Object.assign(token.identity.statusKeys.signer, { sign });
+    const refused = expect(token.attest(0)).rejects.toMatchObject(unavailable);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await refused;
+    await vi.advanceTimersByTimeAsync(600);
+    await token.attest(0);
+    expect(sign).toHaveBeenCalledTimes(1);
+  });
+});
