@@ -13,6 +13,7 @@ import {
   workOf,
 } from '@svc/cold-ledger';
 import type { Environment } from '@svc/config';
+import { assertAnswers } from '@svc/object-store';
 import { DAY_MS } from '@svc/protocol';
 import { type Day, type DayState, messageOf, type Store } from '@svc/service';
 import { unpackDay } from '@svc/store-pg';
@@ -219,9 +220,16 @@ const assertDaysSet = (env: Environment, names: readonly string[]): void => {
     );
 };
 
-/** Why the objects of what is packed cannot be read; null: they can, or nothing is packed. */
-const storeProblem = (packing: PackDaysDeps): Promise<string | null> =>
-  assertSameStore(packing, new AbortController().signal).then(() => null, messageOf);
+/** Why the store does not answer, or is not the one that days were packed into; null: it is. */
+const storeProblem = async (packing: PackDaysDeps): Promise<string | null> => {
+  try {
+    await assertAnswers(packing.objects);
+    await assertSameStore(packing, new AbortController().signal);
+    return null;
+  } catch (error) {
+    return messageOf(error);
+  }
+};
 
 const dayOf = (value: unknown): Day => {
   if (typeof value !== 'string' || !isDay(value))

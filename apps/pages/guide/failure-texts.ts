@@ -1,14 +1,16 @@
 /**
  * What the guide says about each failure of a Receipt and of what goes with it: one text for each code, which types
- * demand of those of `@svc/receipts`. The others are of the libraries that ask a service, and of the kits.
+ * demand of those of `@svc/receipts` and of restore statements. The others are of the libraries that ask a service, and of the kits.
  */
 import type { AuditFailureCode } from '@svc/receipts/audit';
 import type { BundleFailureCode } from '@svc/receipts/bundle';
 import type { HelpText } from '@svc/sdk-core/help-texts';
+import type { RestoreStatementFailure } from '@svc/transparency';
 
 type Code =
   | AuditFailureCode
   | BundleFailureCode
+  | RestoreStatementFailure['code']
   /** `@svc/sdk-rp` and the kits, of an answer to their own call. */
   | 'grant-hash'
   | 'proof-hash'
