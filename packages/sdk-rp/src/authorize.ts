@@ -29,7 +29,7 @@ import {
 import { BODY_FAULTS, findBodyFault, type WatchedBody } from './body-fault.ts';
 import { forbid, type Refusal, type Refused, refuse, refuseBody, refuseUnsigned } from './refusal.ts';
 import { type Mismatch, mismatchOf } from './request-mismatch.ts';
-import { hasTrailingSlash, isNormalTarget, joinTarget } from './request-target.ts';
+import { hasEmptySegment, hasTrailingSlash, isNormalTarget, joinTarget } from './request-target.ts';
 import type { SignatureCheck, SignedRequest } from './signature-check.ts';
 import type { Verifier } from './verifier.ts';
 import type { VerifyInput } from './verify-input.ts';
@@ -226,6 +226,7 @@ function findRequestFault<Req>(
   if (!isMethod(method)) return 'the method must be in upper-case letters';
   if (!isNormalTarget(target))
     return 'the path must be in normal form: no dot segments, no needless or lower-case escapes, no %2F or %5C';
+  if (hasEmptySegment(target)) return 'the path must not have an empty segment: no two slashes in a row';
   if (allowTrailingSlash !== true && hasTrailingSlash(target)) return 'the path must not end in a slash';
   return null;
 }

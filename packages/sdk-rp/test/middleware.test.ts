@@ -403,6 +403,20 @@ describe.each([
     expect(service.received).toEqual([]);
   });
 
+  it('refuses two slashes in a row, of which a router may take one', async () => {
+    await using service = await startServer(serviceScript());
+    await using shop = await start({ verifier: verifierOf(service.baseUrl) });
+    for (const path of ['/orders//', '/orders//7', '/orders/7//items?draft=1']) {
+      const answer = await post(shop, await presented({ url: `${ORIGIN}${path}` }), path);
+      // 404: its router knows no such route.
+      expect([400, 404], path).toContain(answer.status);
+      if (answer.status === 400)
+        expect(answer.body).toMatchObject({ message: expect.stringContaining('two slashes in a row') });
+    }
+    expect(service.received).toEqual([]);
+    expect(shop.handled).toEqual([]);
+  });
+
   it.each(['/orders/', '/orders/?draft=1'])(
     'refuses %s, which the router serves as /orders and a Grant for each order allows, unless told to allow it',
     async (path) => {
@@ -476,6 +490,37 @@ it('a fetch handler is needed, and its request has a method that a Proof can nam
   const response = await handler(new Request(`${ORIGIN}/orders`, { method: 'purge', headers }));
   expect(response.status).toBe(400);
   expect(service.received).toEqual([]);
+});
+
+it('no route of Express 4 is reached by two slashes, of which its mounted routers take one', async () => {
+  await using service = await startServer(serviceScript());
+  const served: string[] = [];
+  const routes = () => {
+    const router = express4.Router();
+    for (const path of ['/orders', '/:id/orders'])
+      router.get(path, (_request: unknown, response: express.Response) => {
+        served.push(path);
+        response.json({ ok: true });
+      });
+    return router;
+  };
+  const guard = expressGuard<express.Request>({
+    verifier: verifierOf(service.baseUrl),
+    origin: ORIGIN,
+    action: () => order,
+  });
+  const server = express4().use('/users', guard, routes()).use('/open', routes()).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const ask = async (path: string) => {
+    const headers = { ...(await presented({ method: 'GET', url: `${ORIGIN}${path}` })), connection: 'close' };
+    return (await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`, { headers }))
+      .status;
+  };
+  // What it is refused for: without the guard the collection is served, as if it had been asked for.
+  expect([await ask('/open//orders'), served.splice(0)]).toEqual([200, ['/orders']]);
+  expect([await ask('/users//orders'), served, service.received]).toEqual([400, [], []]);
+  expect([await ask('/users/7/orders'), served]).toEqual([200, ['/:id/orders']]);
+  await new Promise((resolve) => server.close(resolve));
 });
 
 describe('a body that cannot be read', () => {
