@@ -28,6 +28,16 @@ export interface Registry {
   /** When each was revoked. */
   readonly revoked: Map<string, string>;
   readonly spent: Set<string>;
+  /** Answers of `POST /verify`, by relying party and `Idempotency-Key`. */
+  readonly answers: Map<string, StoredAnswer>;
+}
+
+export interface StoredAnswer {
+  /** The request's, as received. */
+  readonly body: string;
+  /** The Receipt as JSON text. */
+  readonly receipt: Promise<string>;
+  readonly atMs: number;
 }
 
 export const createRegistry = (): Registry => ({
@@ -35,12 +45,13 @@ export const createRegistry = (): Registry => ({
   grants: new Map(),
   revoked: new Map(),
   spent: new Set(),
+  answers: new Map(),
 });
 
-/** One Proof, whatever its spelling (protocol, T5). */
+/** Of a Proof, whatever its spelling: the Grant id and `jti` (protocol §7, Spending). */
 export function spendKeyOf(proof: string): string {
   const parsed = parseProof(proof);
-  return parsed.ok ? `${parsed.value.agent} ${parsed.value.jti}` : proof;
+  return parsed.ok ? `${parsed.value.grantId} ${parsed.value.jti}` : proof;
 }
 
 /** What the engine is told about a Grant and a Proof at an instant. */

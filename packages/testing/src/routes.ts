@@ -33,9 +33,15 @@ export function createServiceFetch(parts: ServiceParts): typeof fetch {
     if (path === 'GET /.well-known/did.json') return Response.json(parts.document);
     const holder = parts.holders.get(request.headers.get('authorization')?.replace('Bearer ', '') ?? '');
     if (holder === undefined) return failure(401, 'UNAUTHORIZED', 'no such API key');
-    const body = request.method === 'GET' ? {} : ((await request.json()) as Record<string, string>);
+    const text = request.method === 'GET' ? '{}' : await request.text();
+    const body = JSON.parse(text) as Record<string, string>;
     if (path === 'GET /me') return Response.json(describe(parts, holder));
-    if (path === 'POST /verify' && holder.role === 'rp') return verify(parts, holder, body);
+    if (path === 'POST /verify' && holder.role === 'rp') {
+      const key = request.headers.get('idempotency-key');
+      return key === null
+        ? answerOf(await verify(parts, holder, body))
+        : verifyOnce(parts, holder, key, text);
+    }
     if (path === 'POST /grants' && holder.role === 'principal') return allocate(parts, holder, body);
     if (path === 'POST /revoke' && holder.role === 'principal') return revoke(parts, holder, body);
     return failure(501, 'NOT_IMPLEMENTED', `the service in memory has no ${path} for role ${holder.role}`);
@@ -90,11 +96,41 @@ function revoke(
   return Response.json({ grant_id, revoked: true, revoked_at: revokedAt });
 }
 
+/** How long an answer is repeated under its `Idempotency-Key` (protocol §7). */
+const REPEATED_FOR_MS = 600_000;
+
+/** The first answer under this key, again for as long as it is kept; 409 for another body. */
+async function verifyOnce(
+  parts: ServiceParts,
+  holder: KeyHolder,
+  key: string,
+  body: string,
+): Promise<Response> {
+  const { answers } = parts.registry;
+  const name = `${holder.did} ${key}`;
+  const nowMs = parts.now();
+  const stored = answers.get(name);
+  if (stored !== undefined && nowMs - stored.atMs < REPEATED_FOR_MS) {
+    if (stored.body === body) return answerOf(await stored.receipt, { 'svc-idempotent-replay': 'true' });
+    return failure(
+      409,
+      'CONFLICT',
+      'Idempotency-Key: this key was used with another body in the last 10 minutes; use a fresh one.',
+    );
+  }
+  const receipt = verify(parts, holder, JSON.parse(body));
+  answers.set(name, { body, receipt, atMs: nowMs });
+  return answerOf(await receipt);
+}
+
+const answerOf = (receipt: string, headers: Readonly<Record<string, string>> = {}): Response =>
+  new Response(receipt, { headers: { 'content-type': 'application/json', ...headers } });
+
 async function verify(
   { registry, signer, now }: ServiceParts,
   { did }: KeyHolder,
   { grant = '', proof = '', action }: Record<string, string>,
-): Promise<Response> {
+): Promise<string> {
   const input: EvaluateInput = {
     receipt_id: `drc_${newUlid(now())}`,
     now: formatTimestamp(now()),
@@ -106,6 +142,5 @@ async function verify(
   };
   const decided = evaluateJson(input, portableCrypto);
   if (decided.decision === 'ALLOW') registry.spent.add(spendKeyOf(proof));
-  const { text } = await signReceipt(decided, signer);
-  return new Response(text, { headers: { 'content-type': 'application/json' } });
+  return (await signReceipt(decided, signer)).text;
 }

@@ -13,18 +13,19 @@ async function world() {
   const acme = await service.createPrincipal();
   const agent = await service.createAgent();
   const shop = service.createRelyingParty();
-  const { grant, grantId } = await acme.client.grants.issue({
+  const terms = {
     agent: agent.did,
     capabilities: [
       principalSdk.purchase({ maxAmountMinor: 50_000, currency: 'USD', resources: ['order/*'] }),
     ],
     lifetimeSeconds: 3600,
-  });
+  };
+  const { grant, grantId } = await acme.client.grants.issue(terms);
   const newProof = () =>
     agentSdk.signProof({ agent, grantId, audience: shop.did, ...request, action, now: service.clock.now });
-  const ask = async (change: object = {}) =>
-    shop.verifier.verify({ grant, proof: await newProof(), action, request, ...change });
-  return { service, acme, shop, grantId, newProof, ask };
+  const ask = async (change: object = {}, options: object = {}, verifier = shop.verifier) =>
+    verifier.verify({ grant, proof: await newProof(), action, request, ...change }, options);
+  return { service, acme, agent, shop, terms, grantId, newProof, ask };
 }
 
 it('the example of the README runs and prints what it says', async () => {
@@ -55,6 +56,41 @@ it('decides as production does: once per Proof, only what was signed, nothing th
   expect(await ask({ proof: old })).toMatchObject({ reason: 'PROOF_EXPIRED' });
   await acme.client.grants.revoke(grantId);
   expect(await ask()).toMatchObject({ reason: 'AUTHORITY_REVOKED' });
+});
+
+it('repeats the first answer under an idempotency key for ten minutes, and refuses another body', async () => {
+  const { service, acme, grantId, newProof, ask } = await world();
+  const keyed = { idempotencyKey: 'order-7' };
+  const proof = await newProof();
+  const first = await ask({ proof }, keyed);
+  expect(first).toMatchObject({ allowed: true, idempotentReplay: false });
+  await acme.client.grants.revoke(grantId);
+  service.clock.advance(599_000);
+  expect(await ask({ proof }, keyed)).toMatchObject({
+    ...{ allowed: true, idempotentReplay: true, receipt: first.receipt },
+  });
+  await expect(ask({}, keyed)).rejects.toMatchObject({ status: 409 });
+  // Under the key of somebody else it is another call.
+  const other = service.createRelyingParty();
+  const answered = await ask({ proof }, keyed, other.verifier);
+  expect(answered).toMatchObject({ idempotentReplay: false, receipt: { relying_party: other.did } });
+  service.clock.advance(1_000);
+  expect(await ask({ proof }, keyed)).toMatchObject({ allowed: false, idempotentReplay: false });
+});
+
+it('spends the jti of a Proof for its Grant alone', async () => {
+  const { service, acme, shop, agent, terms, grantId, ask } = await world();
+  const other = await acme.client.grants.issue(terms);
+  const jti = 'AAAAAAAAAAAAAAAAAAAAAA';
+  const proofFor = (id: string) =>
+    agentSdk.signProof({
+      ...{ agent, grantId: id, audience: shop.did, ...request, action, jti, now: service.clock.now },
+    });
+  expect(await ask({ proof: await proofFor(grantId) })).toMatchObject({ allowed: true });
+  expect(await ask({ proof: await proofFor(other.grantId), grant: other.grant })).toMatchObject({
+    allowed: true,
+  });
+  expect(await ask({ proof: await proofFor(grantId) })).toMatchObject({ reason: 'PROOF_REPLAYED' });
 });
 
 it('Principals cannot revoke for each other, and what is not there says so', async () => {
