@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generatePrincipalKey } from '@svc/sdk-principal';
 import { afterAll, expect, it } from 'vitest';
-import { readSettings, USAGE } from './settings.ts';
+import { createServer } from './server.ts';
+import { readSettings, SettingsError, USAGE } from './settings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-mcp-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -40,6 +41,20 @@ it.each<Refused>([
     { SVC_DID_DOCUMENT: file('long', 'x'.repeat(2_000_000)) },
     'more than 1048576 bytes',
   ],
+  ...[
+    ['no JSON', 'did:web:svc.example'],
+    ['JSON that breaks off', '{"id":"did:web:svc.example"'],
+    ['another document', '{"receipt_id":"drc_1"}'],
+    ['the document of nobody', '{"id":7}'],
+  ].map(
+    ([what = '', text = '']) =>
+      [
+        `a document that is ${what}`,
+        [],
+        { SVC_DID_DOCUMENT: file(what, text) },
+        'SVC_DID_DOCUMENT must be a file with the DID document of the service: ',
+      ] satisfies Refused,
+  ),
   ['plain http to another machine', [], { ...at, SVC_URL: 'http://svc.example' }, 'https address'],
   [
     'two API keys',
@@ -66,11 +81,26 @@ it.each<Refused>([
   ),
 ])('refuses %s, says what is right, and quotes no secret', (_, args, env, said) => {
   expect(() => readSettings(args, env)).toThrow(said);
+  // Which the program ends for with exit code 2.
+  expect(() => readSettings(args, env)).toThrow(SettingsError);
   try {
     readSettings(args, env);
   } catch (error) {
     expect((error as Error).message).not.toContain('secretsecret');
   }
+});
+
+it('reads a DID document that begins with a byte order mark, as some editors write it', () => {
+  const text = JSON.stringify({ id: 'did:web:svc.example', verificationMethod: [], assertionMethod: [] });
+  const settings = readSettings([], { SVC_DID_DOCUMENT: file('marked', `\ufeff${text}`) });
+  expect(settings.trust?.document).toBe(text);
+});
+
+it('starts for a relying party under such a document, which is read once more there', () => {
+  const text = JSON.stringify({ id: 'did:web:svc.example', verificationMethod: [], assertionMethod: [] });
+  const env = { SVC_URL: at.SVC_URL, SVC_RP_KEY: 'dk_rp_secretsecret' };
+  const marked = file('marked', `\ufeff${text}`);
+  expect(() => createServer(readSettings([], { ...env, SVC_DID_DOCUMENT: marked }))).not.toThrow();
 });
 
 it('reads both keys from files, and knows what never to tell', async () => {

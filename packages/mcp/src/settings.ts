@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { isProtected } from '@svc/cli/protected-address';
 import { parseDidWeb } from '@svc/codec';
+import { readServiceKeys } from '@svc/receipts';
 import { type Ed25519PrivateJwk, signerFromJwk } from '@svc/sdk-principal';
 
 export const USAGE = `usage: svc-mcp [--write] [--confirm-by-token]
@@ -51,6 +52,8 @@ export interface Settings {
   readonly secrets: readonly string[];
 }
 
+const DID_DOCUMENT_MAX_BYTES = 1_048_576;
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** @throws SettingsError */
@@ -90,7 +93,16 @@ const readTrust = ({ SVC_DID_DOCUMENT: file, SVC_DID: did }: Environment): Trust
   if (did !== undefined && parseDidWeb(did) === null)
     throw new SettingsError('SVC_DID must be the did:web DID of the service, as in did:web:svc.example');
   if (file === undefined && did === undefined) return undefined;
-  return { document: file === undefined ? undefined : readText('SVC_DID_DOCUMENT', file, 1_048_576), did };
+  return { document: file === undefined ? undefined : readDocument(file), did };
+};
+
+const readDocument = (file: string): string => {
+  // Some editors begin a file with a byte order mark, which is no JSON.
+  const text = readText('SVC_DID_DOCUMENT', file, DID_DOCUMENT_MAX_BYTES).replace(/^\ufeff/, '');
+  const read = readServiceKeys(text);
+  if (read.ok) return text;
+  const problem = read.failures.map(({ message }) => message).join('; ');
+  throw new SettingsError(`SVC_DID_DOCUMENT must be a file with the DID document of the service: ${problem}`);
 };
 
 const readPrincipal = (
