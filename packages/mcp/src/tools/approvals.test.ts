@@ -89,5 +89,6 @@ it('who approves a purchase is told of neither', async () => {
     },
   );
   expect(question).toContain('"maxAmount":900');
+  expect(question).toContain("\nAmounts are in the currency's smallest unit.");
   expect(question).not.toMatch(/query|body/);
 });

@@ -86,7 +86,7 @@ const describe = (verb: string, principal: string, { agent, audience, capabiliti
     `To do: ${capabilities[0].action}: ${quoted(jcs(JSON.parse(JSON.stringify(capabilities[0])) as JsonObject))}`,
     ...(capabilities[0].action === 'api:call'
       ? ['Not part of it: query and body of the request. The Agent chooses both.']
-      : []),
+      : ["Amounts are in the currency's smallest unit."]),
   ].join('\n');
 
 /** For a Principal: what it is asked, and its answer. */
