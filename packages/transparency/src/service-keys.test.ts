@@ -53,6 +53,13 @@ describe('the keys of a pinned document', () => {
     expect(keys.list().map(({ multikey }) => multikey)).not.toContain(encodeMultikey(publicKeyOf(9)));
   });
 
+  it('says of a key that it does not have that it may be older, and to obtain it again', () => {
+    const keys = keysOf(document);
+    expect(keys.find(`${SERVICE}#status-2`, 'status')).toMatchObject({
+      message: `the DID document has no verification method ${SERVICE}#status-2; it may be older than the key: obtain it again over a channel that you trust`,
+    });
+  });
+
   it.each([
     ['a key for another purpose', `${SERVICE}#receipt-1`, document, 'unknown-key'],
     ['a key of another service', 'did:web:other.example#status-1', document, 'wrong-service'],

@@ -190,7 +190,10 @@ class DocumentKeys implements ServiceKeys {
     const { did } = this;
     const [method, ...others] = this.#methods.get(kid) ?? [];
     if (method === undefined)
-      return failure('unknown-key', `the DID document has no verification method ${kid}`);
+      return failure(
+        'unknown-key',
+        `the DID document has no verification method ${kid}; it may be older than the key: obtain it again over a channel that you trust`,
+      );
     if (others.length > 0)
       return failure('unusable-key', `the DID document has several verification methods ${kid}`);
     if (!this.#asserted.has(kid))
