@@ -24,22 +24,19 @@ const me = {
   key_created_at: '2026-11-01T08:00:00.000Z',
 } as const;
 
+const org = {
+  org_id: 'org_01KAGT3Z5M8Q2R7V9X1C4E6H8M',
+  slug: 'acme',
+  name: 'Acme',
+  created_at: '2026-11-01T08:00:00.000Z',
+};
+
 export const ME = {
   rp: { ...me, subject: RP, role: 'rp', name: 'The Shop', proof_window_seconds: 60 },
   principal: { ...me, subject: 'did:web:acme.example', role: 'principal' },
   observer: { ...me, subject: 'did:web:svc.test', role: 'observer', scope: ['GET /usage'] },
-  org: {
-    ...me,
-    subject: 'org_01KAGT3Z5M8Q2R7V9X1C4E6H8M',
-    role: 'org:read',
-    org: {
-      org_id: 'org_01KAGT3Z5M8Q2R7V9X1C4E6H8M',
-      slug: 'acme',
-      name: 'Acme',
-      created_at: '2026-11-01T08:00:00.000Z',
-    },
-    members: [],
-  },
+  org: { ...me, subject: org.org_id, role: 'org:read', org, members: [] },
+  orgAdmin: { ...me, subject: org.org_id, role: 'org:admin', org, members: [] },
 } satisfies Record<string, Me>;
 
 const allowOf = (i: number): number =>

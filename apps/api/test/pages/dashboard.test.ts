@@ -38,6 +38,22 @@ const open = async (
   return { ...visited, base };
 };
 
+/** An answer that waits until it is released. */
+const held = () => {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  return { release, released };
+};
+
+const noDecisions: NonNullable<Served['handlers']> = {
+  getUsage: async ({ query }) => {
+    const totals = { verifies: 0, allow: 0, deny: 0 };
+    return { status: 200, body: { ...usageFor(query.since, query.until), totals, days: [] } };
+  },
+};
+
 const rows = (page: Page) => page.locator('.decision');
 
 describe.skipIf(!hasBrowser)('a relying party', () => {
@@ -140,19 +156,80 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
     expectQuiet();
   });
 
-  it.runIf(isDeep)('who has no decision yet is told how to get the first', async () => {
-    const totals = { verifies: 0, allow: 0, deny: 0 };
-    const { page, expectQuiet } = await open(
-      'rp',
-      'rp',
-      {
-        getUsage: async ({ query }) => ({
-          status: 200,
-          body: { ...usageFor(query.since, query.until), totals, days: [] },
-        }),
+  it('a double click records an outcome once, for what is recorded stays for ever', async () => {
+    const reported: unknown[] = [];
+    const answer = held();
+    const { page, expectQuiet } = await open('rp', 'rp', {
+      reportOutcome: async ({ query }) => {
+        reported.push(query.subject);
+        await answer.released;
+        return { status: 201, body: attestations[0] as never };
       },
-      'No decision in these 30 days',
-    );
+    });
+    await rows(page).first().click();
+    const drawer = page.getByRole('dialog');
+    await drawer.getByText('Report what became of it').click();
+    await drawer.getByRole('button', { name: 'Record it' }).dblclick();
+    await drawer.getByRole('button', { name: 'Being recorded' }).click({ force: true });
+    answer.release();
+    await drawer.getByText('Recorded.').waitFor();
+    expect(reported).toEqual([undefined]);
+    expectQuiet();
+  });
+
+  it.each([
+    ['a 503', (page: Page) => page.route('**/outcomes', (route) => route.fulfill({ status: 503, json: {} }))],
+    ['no answer', (page: Page) => page.route('**/outcomes', (route) => route.abort())],
+  ])('after %s to a report the ledger is read again, to be looked at before the next', async (_, fail) => {
+    let asked = 0;
+    const { page } = await open('rp', 'rp', {
+      getDecision: async () => {
+        asked += 1;
+        return { status: 200, body: { receipt: receipt as never, outcomes: attestations.slice(0, asked) } };
+      },
+    });
+    await fail(page);
+    await rows(page).first().click();
+    const drawer = page.getByRole('dialog');
+    await drawer.getByText('1 reported').waitFor();
+    await drawer.getByText('Report what became of it').click();
+    await drawer.getByRole('button', { name: 'Record it' }).click();
+    await drawer.getByRole('alert').getByText('It may have been recorded all the same').waitFor();
+    await drawer.getByText('2 reported').waitFor();
+  });
+
+  it('an older page of another filter is dropped when it comes late', async () => {
+    const late = held();
+    const { page, expectQuiet } = await open('rp', 'rp', {
+      listDecisions: async ({ query }) => {
+        if (query.cursor !== undefined) await late.released;
+        return { status: 200, body: listDecisions(query) };
+      },
+    });
+    await expect.poll(() => rows(page).count()).toBe(20);
+    const older = page.waitForResponse(/cursor=/);
+    await page.getByRole('button', { name: 'Older' }).click();
+    await page.getByRole('combobox', { name: 'Decision' }).selectOption('DENY');
+    await expect.poll(() => rows(page).count()).toBeLessThan(20);
+    const denied = await rows(page).count();
+    late.release();
+    await (await older).finished();
+    await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))');
+    expect([await rows(page).count(), await rows(page).locator('.badge-good').count()]).toEqual([denied, 0]);
+    expectQuiet();
+  });
+
+  it('a link to a decision opens it for a key without decisions in these days', async () => {
+    const { page, base, expectQuiet } = await open('rp', 'rp', noDecisions, 'No decision in these 30 days');
+    await page.goto('about:blank');
+    await page.goto(`${base}/dashboard#decision=${receipt.receipt_id}`);
+    await page.getByRole('heading', { name: 'No decision in these 30 days', includeHidden: true }).waitFor();
+    await page.getByRole('dialog').getByText('checked in this tab: valid').waitFor();
+    expectQuiet();
+  });
+
+  it.runIf(isDeep)('who has no decision yet is told how to get the first', async () => {
+    const { page, expectQuiet } = await open('rp', 'rp', noDecisions, 'No decision in these 30 days');
     await page.getByRole('link', { name: 'POST /verify' }).waitFor();
     await inspect(page, 'dashboard-empty');
     expectQuiet();
@@ -251,6 +328,23 @@ describe.skipIf(!hasBrowser)('others', () => {
     const { page, expectQuiet } = await open('orgRead', 'org');
     await page.getByRole('heading', { name: 'Acme' }).waitFor();
     await expect.poll(() => rows(page).count()).toBe(20);
+    expectQuiet();
+  });
+
+  it('an org reports an outcome for the relying party that the Receipt names', async () => {
+    const reported: unknown[] = [];
+    const { page, expectQuiet } = await open('orgAdmin', 'orgAdmin', {
+      reportOutcome: async ({ query }) => {
+        reported.push(query.subject);
+        return { status: 201, body: attestations[0] as never };
+      },
+    });
+    await rows(page).first().click();
+    const drawer = page.getByRole('dialog');
+    await drawer.getByText('Report what became of it').click();
+    await drawer.getByRole('button', { name: 'Record it' }).click();
+    await drawer.getByText('Recorded.').waitFor();
+    expect(reported).toEqual([receipt.relying_party]);
     expectQuiet();
   });
 

@@ -72,6 +72,33 @@ describe.skipIf(!hasBrowser)('the explorer', () => {
     expectQuiet();
   });
 
+  it('older days that come after another day was asked for are dropped', async () => {
+    const { page, expectQuiet } = await open();
+    await expect.poll(() => sound(page).count()).toBe(7);
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const [first, , third] = days.map(({ record }) => record.day);
+    await page.route(
+      `**/checkpoints/${third}`,
+      async (route) => {
+        await released;
+        await route.continue();
+      },
+      { times: 1 },
+    );
+    await page.getByRole('button', { name: 'Older days' }).click();
+    await page.evaluate(`location.hash = 'day=${days[5]?.record.day}'`);
+    await expect.poll(() => sound(page).count()).toBe(6);
+    const late = page.waitForResponse(`**/checkpoints/${first}`);
+    release();
+    await (await late).finished();
+    await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))');
+    expect(await blocks(page).count()).toBe(6);
+    expectQuiet();
+  });
+
   it('looks a Receipt up, recomputes its path, and leaves a link that shows the same', async () => {
     const { page, base, expectQuiet } = await open();
     await page.getByLabel('Receipt id').fill(receiptId);

@@ -5,6 +5,7 @@ import type { DecisionStats, Usage } from '../shared/wire.ts';
 import { Decisions } from './decisions.tsx';
 import { Empty } from './empty.tsx';
 import { Figures } from './figures.tsx';
+import { OpenedDecision } from './opened-decision.tsx';
 import { type PeriodDays, periodOf } from './period.ts';
 import { PrincipalBars } from './principal-bars.tsx';
 import { Problem } from './problem.tsx';
@@ -21,6 +22,7 @@ export interface DecisionsViewProps {
 
 export const DecisionsView = ({ session, days, place }: DecisionsViewProps) => {
   const counts = useCounts(session, days);
+  const [opened, setOpened] = useState(decisionInAddress);
   const { role, source } = session;
   const isEmpty = counts.usage?.totals.verifies === 0;
   return (
@@ -45,11 +47,19 @@ export const DecisionsView = ({ session, days, place }: DecisionsViewProps) => {
       {source.decisions === null ? (
         <p class="note">An observer key reads counts, not single decisions.</p>
       ) : (
-        !isEmpty && <Decisions from={source.decisions} days={days} place={place} />
+        <>
+          {!isEmpty && <Decisions from={source.decisions} days={days} place={place} onOpen={setOpened} />}
+          {opened !== null && (
+            <OpenedDecision from={source.decisions} receiptId={opened} onClose={() => setOpened(null)} />
+          )}
+        </>
       )}
     </>
   );
 };
+
+/** `#decision=drc_…`: a link to one of them, which works for whoever has a key that may see it. */
+const decisionInAddress = (): string | null => new URLSearchParams(location.hash.slice(1)).get('decision');
 
 interface Counts {
   readonly usage: Usage | null;

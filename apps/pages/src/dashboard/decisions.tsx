@@ -1,12 +1,11 @@
-/** The latest decisions, newest first, with filters; one of them opens. */
+/** The latest decisions, newest first, with filters. */
 import { REASON_CODES } from '@svc/protocol';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
 import { DecisionBadge } from '../shared/badge.tsx';
 import { formatAmount, formatInstant } from '../shared/describe.ts';
 import { Resource } from '../shared/resource.tsx';
 import type { DecisionSummary } from '../shared/wire.ts';
-import { OpenedDecision } from './opened-decision.tsx';
 import { type PeriodDays, periodOf } from './period.ts';
 import type { DecisionQuery, Source } from './source.ts';
 
@@ -28,11 +27,11 @@ export interface DecisionsProps {
   readonly days: PeriodDays;
   /** What the address narrows them to. */
   readonly place: URLSearchParams;
+  readonly onOpen: (receiptId: string) => void;
 }
 
-export const Decisions = ({ from, days, place }: DecisionsProps) => {
+export const Decisions = ({ from, days, place, onOpen }: DecisionsProps) => {
   const [filters, setFilters] = useState(() => filtersIn(place));
-  const [opened, setOpened] = useState(decisionInAddress);
   const { shown, isLoading, loadMore } = useDecisions(from, filters, days);
   return (
     <section class="card" aria-labelledby="latest">
@@ -56,7 +55,7 @@ export const Decisions = ({ from, days, place }: DecisionsProps) => {
       <ul class="decisions">
         {shown.rows.map((row) => (
           <li key={row.receipt_id}>
-            <DecisionRow row={row} other={row[from.other]} onOpen={() => setOpened(row.receipt_id)} />
+            <DecisionRow row={row} other={row[from.other]} onOpen={() => onOpen(row.receipt_id)} />
           </li>
         ))}
       </ul>
@@ -65,7 +64,6 @@ export const Decisions = ({ from, days, place }: DecisionsProps) => {
           Older
         </button>
       )}
-      {opened !== null && <OpenedDecision from={from} receiptId={opened} onClose={() => setOpened(null)} />}
     </section>
   );
 };
@@ -76,9 +74,6 @@ const filtersIn = (place: URLSearchParams): Filters => ({
   rp: place.get('rp') ?? '',
   grant_id: place.get('grant_id') ?? '',
 });
-
-/** `#decision=drc_…`: a link to one of them, which works for whoever has a key that may see it. */
-const decisionInAddress = (): string | null => new URLSearchParams(location.hash.slice(1)).get('decision');
 
 const DecisionRow = ({
   row,
@@ -172,31 +167,34 @@ const useDecisions = (from: From, filters: Filters, days: PeriodDays) => {
     }
     return page;
   };
+  const current = useRef<symbol | null>(null);
+  const showIfCurrent = (asked: symbol | null, next: Shown) => {
+    if (asked !== current.current) return;
+    setShown(next);
+    setIsLoading(false);
+  };
   useEffect(() => {
-    let isCurrent = true;
-    const show = (next: Shown) => {
-      if (!isCurrent) return;
-      setShown(next);
-      setIsLoading(false);
-    };
+    const asked = Symbol('decisions');
+    current.current = asked;
     setIsLoading(true);
     load(null).then(
-      ({ decisions, next_cursor: nextCursor }) => show({ rows: decisions, nextCursor, problem: null }),
-      (error) => show({ ...NOTHING, problem: problemText(error) }),
+      ({ decisions, next_cursor: nextCursor }) =>
+        showIfCurrent(asked, { rows: decisions, nextCursor, problem: null }),
+      (error) => showIfCurrent(asked, { ...NOTHING, problem: problemText(error) }),
     );
     return () => {
-      isCurrent = false;
+      current.current = null;
     };
   }, [from, filters, days]);
   const loadMore = async () => {
+    const asked = current.current;
     setIsLoading(true);
     try {
       const { decisions, next_cursor: nextCursor } = await load(shown.nextCursor);
-      setShown({ rows: [...shown.rows, ...decisions], nextCursor, problem: null });
+      showIfCurrent(asked, { rows: [...shown.rows, ...decisions], nextCursor, problem: null });
     } catch (error) {
-      setShown({ ...shown, problem: problemText(error) });
+      showIfCurrent(asked, { ...shown, problem: problemText(error) });
     }
-    setIsLoading(false);
   };
   return { shown, isLoading, loadMore };
 };

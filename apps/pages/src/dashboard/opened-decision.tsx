@@ -26,6 +26,7 @@ export interface OpenedDecisionProps {
 export const OpenedDecision = ({ from, receiptId, onClose }: OpenedDecisionProps) => {
   const dialog = useRef<HTMLDialogElement>(null);
   const [loaded, loadAgain] = useDecision(from, receiptId);
+  const { getBundle, reportOutcome } = from;
   useEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog ref={dialog} class="drawer" onClose={onClose} aria-labelledby="opened">
@@ -42,10 +43,10 @@ export const OpenedDecision = ({ from, receiptId, onClose }: OpenedDecisionProps
           </button>
         </header>
         <div class="row">
-          {from.getBundle !== null && (
+          {getBundle !== null && (
             <>
               <CopyButton text={linkTo(receiptId)} label="Copy a link" />
-              <BundleButton receiptId={receiptId} getBundle={from.getBundle} />
+              <BundleButton receiptId={receiptId} getBundle={getBundle} />
             </>
           )}
         </div>
@@ -58,9 +59,9 @@ export const OpenedDecision = ({ from, receiptId, onClose }: OpenedDecisionProps
         {loaded.state === 'there' && (
           <>
             <Opened decision={loaded.decision} proven={loaded.proven} />
-            {from.reportOutcome !== null && (
+            {reportOutcome !== null && (
               <ReportOutcome
-                report={(event) => from.reportOutcome?.(receiptId, event)}
+                report={(event) => reportOutcome(loaded.decision.receipt, event)}
                 onReported={loadAgain}
               />
             )}

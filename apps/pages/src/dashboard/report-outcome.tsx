@@ -1,6 +1,8 @@
 /** Reports what became of a decision (interface §Outcome attestations). It is kept for ever, and can be corrected. */
 import { useState } from 'preact/hooks';
-import { problemText } from '../shared/api.ts';
+import { ApiProblem } from '../shared/api.ts';
+import { Problem } from './problem.tsx';
+import { useAct } from './use-act.ts';
 
 const TYPES = {
   fulfilled: 'Fulfilled',
@@ -22,23 +24,31 @@ export const ReportOutcome = ({
   report,
   onReported,
 }: {
-  readonly report: (event: object) => Promise<unknown> | undefined;
+  readonly report: (event: object) => Promise<unknown>;
+  /** Called where the ledger has changed, or may have. */
   readonly onReported: () => void;
 }) => {
   const [type, setType] = useState<keyof typeof TYPES>('fulfilled');
   const [says, setSays] = useState('');
+  const { isBusy, problem, run } = useAct();
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
-    try {
-      await report(eventOf(type, new FormData(form)));
-      form.reset();
-      setType('fulfilled');
-      setSays('Recorded.');
-      onReported();
-    } catch (error) {
-      setSays(problemText(error));
-    }
+    setSays('');
+    const isRecorded = await run(async () => {
+      try {
+        await report(eventOf(type, new FormData(form)));
+      } catch (error) {
+        if (!isUncertain(error)) throw error;
+        onReported();
+        throw new Error(`${error.message} ${UNCERTAIN}`);
+      }
+    });
+    if (!isRecorded) return;
+    form.reset();
+    setType('fulfilled');
+    setSays('Recorded.');
+    onReported();
   };
   return (
     <section class="card" aria-label="Report an outcome">
@@ -86,9 +96,10 @@ export const ReportOutcome = ({
             <span>Note, if any</span>
             <input name="note" maxLength={2_000} />
           </label>
+          <Problem text={problem} />
           <div class="row">
-            <button type="submit" class="button">
-              Record it
+            <button type="submit" class="button" aria-disabled={isBusy}>
+              {isBusy ? 'Being recorded …' : 'Record it'}
             </button>
             <p class="soft" role="status">
               {says}
@@ -99,6 +110,14 @@ export const ReportOutcome = ({
     </section>
   );
 };
+
+/** Two equal reports are two attestations, and neither can be taken back. */
+const UNCERTAIN =
+  'It may have been recorded all the same: look at “What became of it” above before you report it again.';
+
+/** Whether the report may have been recorded although it was not answered so. */
+const isUncertain = (error: unknown): error is ApiProblem =>
+  error instanceof ApiProblem && (error.status === 0 || error.status === 503);
 
 /** It happened now: what happened earlier is reported over the API, which takes the time. */
 const eventOf = (type: string, form: FormData): object => {

@@ -7,6 +7,12 @@ export interface Period {
   readonly until: string;
 }
 
+/** The Receipt that an outcome is reported of. */
+export interface Reported {
+  readonly receipt_id: string;
+  readonly relying_party: string;
+}
+
 export interface DecisionQuery extends Period {
   readonly decision: string;
   readonly reason: string;
@@ -30,7 +36,8 @@ export interface Source {
     readonly get: (receiptId: string) => Promise<Decision>;
     /** Null until the day of the decision is closed. */
     readonly getBundle: ((receiptId: string) => Promise<object | null>) | null;
-    readonly reportOutcome: ((receiptId: string, event: object) => Promise<OutcomeRecord>) | null;
+    /** As the relying party that the Receipt names. */
+    readonly reportOutcome: ((receipt: Reported, event: object) => Promise<OutcomeRecord>) | null;
   } | null;
 }
 
@@ -80,8 +87,12 @@ const sourceOfRole = (key: string, role: Me['role']): Source => ({
           reportOutcome:
             role === 'org:read'
               ? null
-              : async (receiptId, body) =>
-                  (await callApi<OutcomeRecord>(`decisions/${receiptId}/outcomes`, { key, body })).body,
+              : async ({ receipt_id: id, relying_party: rp }, body) => {
+                  // An org reports for one of its members; a relying party for nobody but itself.
+                  const query = role === 'rp' ? {} : { subject: rp };
+                  return (await callApi<OutcomeRecord>(`decisions/${id}/outcomes`, { key, body, query }))
+                    .body;
+                },
         }
       : null,
 });

@@ -1,6 +1,6 @@
 /** The chain of days, the latest first: each block with its root, and whether it names the root of the block before. */
 import { DAY_MS, dayOf } from '@svc/protocol';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
 import { Icon } from '../shared/icons.tsx';
 import { JwsView } from '../shared/jws-view.tsx';
@@ -200,39 +200,39 @@ interface Days {
   readonly notice: string | null;
 }
 
-/** The latest days, and as many older ones as it takes to show `openDay`, or as are asked for. */
+/** The latest days, and as many older ones as it takes to show `openDay`, or as are asked for. An answer to what is no longer asked is dropped. */
 const useDays = (openDay: string | null, log: Log | null) => {
   const [{ days, notice }, setLoaded] = useState<Days>({ days: [], notice: null });
   const [isLoading, setIsLoading] = useState(true);
+  const current = useRef<symbol | null>(null);
+  const showIfCurrent = (asked: symbol | null, next: Days) => {
+    if (asked !== current.current) return;
+    setLoaded(next);
+    setIsLoading(false);
+  };
   useEffect(() => {
     if (log === null) return;
-    let isCurrent = true;
+    const asked = Symbol('days');
+    current.current = asked;
     loadFrom(openDay, log).then(
-      (loaded) => {
-        if (!isCurrent) return;
-        setLoaded(loaded);
-        setIsLoading(false);
-      },
-      (error) => {
-        if (!isCurrent) return;
-        setLoaded({ days: [], notice: problemText(error) });
-        setIsLoading(false);
-      },
+      (loaded) => showIfCurrent(asked, loaded),
+      (error) => showIfCurrent(asked, { days: [], notice: problemText(error) }),
     );
     return () => {
-      isCurrent = false;
+      current.current = null;
     };
   }, [openDay, log]);
   const loadMore = async () => {
     const last = days.at(-1);
     if (last === undefined || log === null) return;
+    const asked = current.current;
     setIsLoading(true);
     try {
-      setLoaded({ days: [...days, ...(await loadBefore(last, PAGE_DAYS, log))], notice: null });
+      const older = await loadBefore(last, PAGE_DAYS, log);
+      showIfCurrent(asked, { days: [...days, ...older], notice: null });
     } catch (error) {
-      setLoaded({ days, notice: problemText(error) });
+      showIfCurrent(asked, { days, notice: problemText(error) });
     }
-    setIsLoading(false);
   };
   return { days, notice, isLoading, loadMore };
 };
