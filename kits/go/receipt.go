@@ -287,17 +287,17 @@ func (b *body) checkPublished() error {
 	protocol := b.all["protocol"].(map[string]any)
 	profile, isKnown := profiles[protocol["profile"].(string)]
 	if !isKnown {
-		return refuse("unknown-profile", "no profile %q is known here", protocol["profile"])
+		return refuse("unknown-profile", "the profile %q is not known to this version; a later one may know it", protocol["profile"])
 	}
 	if !profile.hashes[protocol["profile_hash"]] {
-		return refuse("wrong-profile-hash", "%s is published under another hash", protocol["profile"])
+		return refuse("wrong-profile-hash", "the hash of %s is not known to this version; a later one may know it", protocol["profile"])
 	}
 	config, isKnown := trustConfigs[b.evidence["trust_config_version"].(string)]
 	if !isKnown {
-		return refuse("unknown-trust-config", "no trust configuration %q is known here", b.evidence["trust_config_version"])
+		return refuse("unknown-trust-config", "the trust configuration %q is not known to this version; a later one may know it", b.evidence["trust_config_version"])
 	}
 	if b.evidence["trust_config_hash"] != config.hash {
-		return refuse("wrong-trust-config-hash", "%s is published under another hash", b.evidence["trust_config_version"])
+		return refuse("wrong-trust-config-hash", "the hash of %s is not known to this version; a later one may know it", b.evidence["trust_config_version"])
 	}
 	b.profile, b.config = profile, config
 	return nil

@@ -128,15 +128,20 @@ export const FAILURE_TEXTS: Readonly<Record<Code, HelpText>> = {
     meaning: 'This version of the library does not know the profile. It is neither right nor wrong.',
     remedy: 'Update the library.',
   },
-  'wrong-profile-hash': { meaning: 'The profile is known, and its hash is another.', remedy: IS_WRONG },
+  'wrong-profile-hash': {
+    meaning:
+      'This version of the library knows the profile under other hashes. It is neither right nor wrong: a change of its published text is a new hash.',
+    remedy: 'Update the library.',
+  },
   'unknown-trust-config': {
     meaning:
       'This version of the library does not know the trust configuration. It is neither right nor wrong.',
     remedy: 'Update the library.',
   },
   'wrong-trust-config-hash': {
-    meaning: 'The trust configuration is known, and its hash is another.',
-    remedy: IS_WRONG,
+    meaning:
+      'This version of the library knows the trust configuration under another hash. It is neither right nor wrong.',
+    remedy: 'Update the library.',
   },
   // A Receipt as the answer to a call.
   'grant-hash': {

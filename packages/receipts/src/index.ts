@@ -4,6 +4,7 @@ export type { Failure, FailureCode } from './failure.ts';
 export { RECEIPT_JWS_MAX_CHARS, RECEIPT_MAX_CHARS, RECEIPT_TYP, type Receipt } from './receipt.ts';
 export { receiptTextOf, receiptTextOfStored, spliceReceipt } from './receipt-text.ts';
 export { type SignedReceipt, signReceipt } from './sign-receipt.ts';
+export { type Verdict, verdictOf } from './verdict.ts';
 export {
   parseReceipt,
   type VerifiedReceipt,

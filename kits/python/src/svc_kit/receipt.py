@@ -309,14 +309,14 @@ def _check_published(body: dict[str, Any]) -> Profile:
     protocol, evidence = body["protocol"], body["evidence"]
     known = PROFILES.get(protocol["profile"])
     if known is None:
-        raise Refused("unknown-profile", f"no profile {protocol['profile']!r} is known here")
+        raise Refused("unknown-profile", f"the profile {protocol['profile']!r} is not known to this version; a later one may know it")
     if protocol["profile_hash"] not in known.hashes:
-        raise Refused("wrong-profile-hash", f"{protocol['profile']} is published under another hash")
+        raise Refused("wrong-profile-hash", f"the hash of {protocol['profile']} is not known to this version; a later one may know it")
     config = TRUST_CONFIGS.get(evidence["trust_config_version"])
     if config is None:
-        raise Refused("unknown-trust-config", f"no trust configuration {evidence['trust_config_version']!r} is known here")
+        raise Refused("unknown-trust-config", f"the trust configuration {evidence['trust_config_version']!r} is not known to this version; a later one may know it")
     if evidence["trust_config_hash"] != config.hash:
-        raise Refused("wrong-trust-config-hash", f"{evidence['trust_config_version']} is published under another hash")
+        raise Refused("wrong-trust-config-hash", f"the hash of {evidence['trust_config_version']} is not known to this version; a later one may know it")
     return known
 
 

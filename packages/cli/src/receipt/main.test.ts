@@ -5,7 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { programFile } from '@svc/testkit/process/program-file';
 import { budgeted, capabilityOf, logOf, pageOf } from '@svc/testkit/receipts/budgets';
-import { buildWorld, documentOf, resign, serviceDocument } from '@svc/testkit/receipts/world';
+import {
+  buildWorld,
+  documentOf,
+  resign,
+  SERVICE,
+  serviceDocument,
+  signerOf,
+} from '@svc/testkit/receipts/world';
 import { afterAll, describe, expect, it } from 'vitest';
 import { silentTerminal } from '../terminal.ts';
 import { MAX_INPUT_BYTES } from './inputs.ts';
@@ -118,6 +125,40 @@ describe('svc-receipt verify', () => {
     expect(swapped.exitCode).toBe(2);
     expect(swapped.stdout).toContain('this is a Receipt');
   });
+
+  it.each([
+    ['profile', 'svc-base-v1', (draft) => (draft.protocol.profile_hash = draft.grant_hash)],
+    [
+      'trust configuration',
+      'svc-trust-config-1',
+      (draft) => (draft.evidence.trust_config_hash = draft.grant_hash),
+    ],
+  ] satisfies readonly (readonly [string, string, Parameters<typeof resign>[1]])[])(
+    'cannot decide about a rightly signed Receipt whose %s has a hash of a later version, and says so',
+    async (_, name, change) => {
+      const text = await resign(allow.body, change);
+      const file = write('later-hash.json', text);
+      const { exitCode, stdout } = await verify(file, '--did-document', didFile);
+      expect(exitCode).toBe(2);
+      expect(stdout).toMatch(
+        new RegExp(`the hash of ${name} must be .* known to this version; a later one may know it`),
+      );
+      // What was altered stays invalid: what is shown, what was signed, who signed it.
+      const altered = text.replace('"maxAmount":50000', '"maxAmount":99999');
+      const [head = '', payload = '', signature = ''] = JSON.parse(text).receipt.split('.');
+      const hash = JSON.parse(text)[name === 'svc-base-v1' ? 'protocol' : 'evidence'];
+      const other = Buffer.from(
+        Buffer.from(payload, 'base64url')
+          .toString()
+          .replaceAll(hash.profile_hash ?? hash.trust_config_hash, `sha256:${'0'.repeat(64)}`),
+      ).toString('base64url');
+      const resigned = await resign(allow.body, change, signerOf(9, `${SERVICE}#receipt-2`));
+      for (const wrong of [altered, `${head}.${other}.${signature}`, resigned]) {
+        expect(wrong).not.toBe(text);
+        expect((await verify(write('altered.json', wrong), '--did-document', didFile)).exitCode).toBe(1);
+      }
+    },
+  );
 
   it('colours only where it may', async () => {
     const coloured = await run(['verify', allowFile, '--did-document', didFile], {

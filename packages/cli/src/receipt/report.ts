@@ -1,12 +1,10 @@
 /** What `svc-receipt verify` and `audit` print. */
 import { type Failure, show } from '@svc/codec';
-import type { Receipt } from '@svc/receipts';
+import type { Receipt, Verdict } from '@svc/receipts';
 import type { Assumption, AuditResult } from '@svc/receipts/audit';
 import type { Checkpoint } from '@svc/transparency';
 
 import { line, type Paint, printable } from '../report.ts';
-
-export type Verdict = 'valid' | 'invalid' | 'undecided';
 
 const HEADINGS = {
   valid: ['VALID', 'green'],

@@ -1,7 +1,7 @@
 /** `svc-receipt verify`: a Receipt, its inclusion in the checkpoint of its day, or a whole bundle, whichever was given. */
 import type { JsonObject } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
-import { type Failure, type VerifiedReceipt, verifyReceipt } from '@svc/receipts';
+import { type Failure, type VerifiedReceipt, verdictOf, verifyReceipt } from '@svc/receipts';
 import type { Assumption } from '@svc/receipts/audit';
 import { type BundlePin, verifyBundle } from '@svc/receipts/bundle';
 import { type IncludedReceipt, verifyIncludedReceipt } from '@svc/receipts/inclusion';
@@ -13,7 +13,7 @@ import { NO_DOCUMENT, type VerifyCommand } from './options.ts';
 import { findTextFault, receiptIdOf, recognise, recogniseBundle, serviceOf } from './recognise.ts';
 import { describeVerified, type Found, factsOf } from './report.ts';
 import { summarize } from './summary.ts';
-import { answer, type Output, optionsOf, verdictOf } from './verdict.ts';
+import { answer, type Output, optionsOf } from './verdict.ts';
 
 export const runVerify = async (command: VerifyCommand, paint: Paint): Promise<Output> => {
   const { input, isBundle } = command;

@@ -4,7 +4,7 @@
  */
 import { isJsonObject, type JsonObject, parseStrictJson } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
-import type { Failure } from '@svc/receipts';
+import { type Failure, type Verdict, verdictOf } from '@svc/receipts';
 import { type AuditInput, type AuditResult, audit } from '@svc/receipts/audit';
 import { verifyBundle } from '@svc/receipts/bundle';
 import { UsageError } from '../command-line.ts';
@@ -16,10 +16,10 @@ import { type Evidence, readEvidence, readGiven, readText } from './inputs.ts';
 import { runMonitor } from './monitor/run-monitor.ts';
 import { type Command, parseCommand } from './options.ts';
 import { recognise, recogniseBundle } from './recognise.ts';
-import { describeAudit, factsOf, type Verdict } from './report.ts';
+import { describeAudit, factsOf } from './report.ts';
 import { runVerify } from './run-verify.ts';
 import { summarizeAudit } from './summary.ts';
-import { answer, type Output, optionsOf, verdictOf } from './verdict.ts';
+import { answer, type Output, optionsOf } from './verdict.ts';
 
 /** Runs the command, and answers what is to be written at its end. */
 export const run = async (args: readonly string[], terminal: Terminal = silentTerminal): Promise<Output> => {

@@ -1,7 +1,6 @@
 /** The answer in one plain sentence, for somebody who reads nothing else of it. */
-import type { Failure, Receipt } from '@svc/receipts';
+import type { Failure, Receipt, Verdict } from '@svc/receipts';
 import type { Difference } from '@svc/receipts/audit';
-import type { Verdict } from './report.ts';
 
 interface Verified {
   readonly receipt: Receipt | null;

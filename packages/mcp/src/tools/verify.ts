@@ -1,14 +1,14 @@
 /** `verify_receipt` and `explain_denial`: what a Receipt proves, offline, and why a decision was a DENY. */
 
-import { factsOf, type Verdict } from '@svc/cli/receipt-facts';
+import { factsOf } from '@svc/cli/receipt-facts';
 import { recognise, serviceOf } from '@svc/cli/recognise';
 import { serviceHost } from '@svc/cli/service-host';
 import { summarize } from '@svc/cli/summary';
-import { optionsOf, verdictOf } from '@svc/cli/verdict';
+import { optionsOf } from '@svc/cli/verdict';
 import { CHECKS, REASON_TEXTS } from '@svc/protocol';
 import { demandOf, REMEDIES } from '@svc/protocol/explain';
 import { nativeCrypto } from '@svc/protocol/native';
-import { type Failure, type Receipt, verifyReceipt } from '@svc/receipts';
+import { type Failure, type Receipt, type Verdict, verdictOf, verifyReceipt } from '@svc/receipts';
 import { verifyBundle } from '@svc/receipts/bundle';
 import { SvcError } from '@svc/sdk-principal';
 import type { Trust } from '../settings.ts';

@@ -6,16 +6,22 @@ import { show } from '@svc/codec';
 import { findTrustConfig, listPublishedHashes } from '../published.ts';
 import { CHECKS, PROFILE, pathOf, type Reading, type Report, type Rule } from './rule.ts';
 
+const LATER = 'a later one may know it';
+
 const checkProfile = ({ body, table }: Reading, report: Report): void => {
   if (table !== null) return;
   const { profile, profile_hash: hash } = body.protocol;
   const hashes = listPublishedHashes(profile);
   if (hashes.length === 0)
-    report('unknown-profile', `no profile ${show(profile)} is known here`, '/protocol/profile');
+    report(
+      'unknown-profile',
+      `the profile ${show(profile)} is not known to this version; ${LATER}`,
+      '/protocol/profile',
+    );
   else
     report(
       'wrong-profile-hash',
-      `${profile} is published under ${hashes.join(', ')}, not ${hash}`,
+      `the hash of ${profile} must be ${hashes.join(' or ')}, not ${hash}, as far as is known to this version; ${LATER}`,
       '/protocol/profile_hash',
     );
 };
@@ -26,13 +32,13 @@ const checkTrustConfig = ({ body: { evidence } }: Reading, report: Report): void
   if (known === null)
     report(
       'unknown-trust-config',
-      `no trust configuration ${show(version)} is known here`,
+      `the trust configuration ${show(version)} is not known to this version; ${LATER}`,
       '/evidence/trust_config_version',
     );
   else if (known.hash !== hash)
     report(
       'wrong-trust-config-hash',
-      `${version} is published under ${known.hash}, not ${hash}`,
+      `the hash of ${version} must be ${known.hash}, not ${hash}, as far as is known to this version; ${LATER}`,
       '/evidence/trust_config_hash',
     );
 };
