@@ -23,4 +23,15 @@ export const printable = (text: string): string =>
     (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
   );
 
+/**
+ * JSON on one line. Control, format and separator characters are escaped in it, so that it can be shown on a terminal as it is:
+ * `JSON.stringify` leaves those above U+007E.
+ */
+export const printableJson = (value: object): string =>
+  JSON.stringify(value).replace(/[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    character.split('').map(escapeUnit).join(''),
+  );
+
+const escapeUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
 export const line = (label: string, text: string): string => `  ${label.padEnd(14)} ${printable(text)}`;

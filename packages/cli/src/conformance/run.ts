@@ -9,7 +9,7 @@ import { type Progress, runConformance, VectorSetError } from '@svc/conformance'
 import { createHttpTransport, createOwnEngine, readVectorSet, serveConformance } from '@svc/conformance/node';
 import { UsageError } from '../command-line.ts';
 import { describeRefusal } from '../read-command.ts';
-import { painter, printable } from '../report.ts';
+import { painter, printable, printableJson } from '../report.ts';
 import type { Terminal } from '../terminal.ts';
 import { junitOf } from './junit.ts';
 import { type Command, PROGRAM, parseCommand, type RunCommand } from './options.ts';
@@ -22,7 +22,7 @@ export const run = async (args: readonly string[], terminal: Terminal): Promise<
   } catch (error) {
     if (!(error instanceof UsageError || error instanceof VectorSetError)) throw error;
     if (args.includes('--json'))
-      terminal.print(JSON.stringify({ status: 'error', error: printable(error.message) }));
+      terminal.print(printableJson({ status: 'error', error: printable(error.message) }));
     else terminal.error(describeRefusal(PROGRAM.name, error));
     return 2;
   }
@@ -68,7 +68,7 @@ const runAgainst = async (command: RunCommand, terminal: Terminal): Promise<0 | 
   if (!command.quiet) terminal.progress(null);
   if (command.junit !== undefined) writeReport(command.junit, junitOf(report));
   terminal.print(
-    command.json ? JSON.stringify(report) : describeReport(report, url, painter(terminal.colours)),
+    command.json ? printableJson(report) : describeReport(report, url, painter(terminal.colours)),
   );
   return exitCodeOf(report, command, terminal);
 };

@@ -176,6 +176,17 @@ describe('svc-receipt verify', () => {
     expect(stdout).not.toMatch(/(?!\n)\p{C}|^VALID/mu);
     expect(stdout).toContain('\\u{1b}[2J\\u{a}VALID\\u{202e}');
   });
+
+  it('escapes what could move the cursor or turn the writing direction in JSON too, and keeps what it says', async () => {
+    const name = '\u007f\u009b2J\u202e\u2028\u{e0041}\u001b';
+    const hostile = write('hostile-json.json', JSON.stringify({ [name]: 1, receipt: 'x' }));
+    const { exitCode, stdout } = await verify(hostile, '--did-document', didFile, '--json');
+    expect(exitCode).toBe(1);
+    expect(stdout).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
+    expect(JSON.parse(stdout).failures).toContainEqual(
+      expect.objectContaining({ path: expect.stringContaining(name) }),
+    );
+  });
 });
 
 describe('the answer of GET /decisions/{receipt_id}', () => {

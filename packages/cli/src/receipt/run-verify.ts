@@ -6,7 +6,7 @@ import type { Assumption } from '@svc/receipts/audit';
 import { type BundlePin, verifyBundle } from '@svc/receipts/bundle';
 import { type IncludedReceipt, verifyIncludedReceipt } from '@svc/receipts/inclusion';
 import { UsageError } from '../command-line.ts';
-import type { Paint } from '../report.ts';
+import { type Paint, printableJson } from '../report.ts';
 import { fetchAddress, isAddress, type ServiceHost, serviceHost } from './fetch.ts';
 import { readGiven, readText } from './inputs.ts';
 import { NO_DOCUMENT, type VerifyCommand } from './options.ts';
@@ -47,7 +47,7 @@ const answerVerified = (
   const summary = summarize(verdict, { receipt, kid, failures, isOnOwnWord, day });
   if (!command.json) return answer(verdict, describeVerified(verdict, verified, failures, summary, paint));
   const facts = { ...factsOf(receipt, kid), checkpoint, assumed, failures };
-  return answer(verdict, JSON.stringify({ verdict, summary, kind, authenticated, ...facts }));
+  return answer(verdict, printableJson({ verdict, summary, kind, authenticated, ...facts }));
 };
 
 const verifyGivenReceipt = async (command: VerifyCommand, receipt: unknown): Promise<Verified> => {

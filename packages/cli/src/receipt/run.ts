@@ -9,7 +9,7 @@ import { type AuditInput, type AuditResult, audit } from '@svc/receipts/audit';
 import { verifyBundle } from '@svc/receipts/bundle';
 import { UsageError } from '../command-line.ts';
 import { describeRefusal } from '../read-command.ts';
-import { type Paint, painter, printable } from '../report.ts';
+import { type Paint, painter, printable, printableJson } from '../report.ts';
 import { silentTerminal, type Terminal } from '../terminal.ts';
 import { PROGRAM } from './commands.ts';
 import { type Evidence, readEvidence, readGiven, readText } from './inputs.ts';
@@ -28,7 +28,7 @@ export const run = async (args: readonly string[], terminal: Terminal = silentTe
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     const problem = { verdict: 'undecided', error: printable(error.message) };
-    if (args.includes('--json')) return { exitCode: 2, stdout: JSON.stringify(problem), stderr: '' };
+    if (args.includes('--json')) return { exitCode: 2, stdout: printableJson(problem), stderr: '' };
     return { exitCode: 2, stdout: '', stderr: describeRefusal(PROGRAM.name, error) };
   }
 };
@@ -109,7 +109,7 @@ const answerAudit = (command: AuditCommand, result: AuditReport, paint: Paint): 
   const { receipt, kid, failures, differences, assumed } = result;
   return answer(
     verdict,
-    JSON.stringify({ verdict, summary, ...factsOf(receipt, kid), failures, differences, assumed }),
+    printableJson({ verdict, summary, ...factsOf(receipt, kid), failures, differences, assumed }),
   );
 };
 

@@ -1,6 +1,6 @@
 /** What `svc-receipt monitor` prints after each look. */
 import type { Alarm, Doubt, Look, Seen } from '@svc/transparency/monitor';
-import { line, type Paint, printable } from '../../report.ts';
+import { line, type Paint, printable, printableJson } from '../../report.ts';
 
 export type MonitorVerdict = 'well' | 'alarm' | 'undecided';
 
@@ -50,7 +50,7 @@ const describeAlarm = ({ code, day, message, seen, now }: Alarm): string[] => [
 /** One JSON object, on one line. */
 export const lookAsJson = (look: Look, state: string): string => {
   const { alarms, doubts, notes, seen, newDays, fetchedAgain } = look;
-  return JSON.stringify({
+  return printableJson({
     verdict: verdictOfLook(look),
     ...{ days: { ...edgesOf(seen), count: seen.length, new: newDays, fetched_again: fetchedAgain } },
     ...{ alarms, doubts, notes, state },
