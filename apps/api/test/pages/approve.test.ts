@@ -56,11 +56,12 @@ afterEach(async () => {
 /** A passkey is of a name and not of an address. */
 const originOf = () => deployment.process.baseUrl.replace('127.0.0.1', 'localhost');
 
-/** In a browser with an authenticator, at the request. */
-const open = async (id: string, key = tenants.principalKey) => {
+/** In a browser with an authenticator, at the request, with its clock so far ahead. */
+const open = async (id: string, key = tenants.principalKey, aheadMs = 0) => {
   const origin = originOf();
   const visited = await visit(origin, { extraHTTPHeaders: { 'x-forwarded-for': freshAddress() } });
   const { page } = visited;
+  if (aheadMs > 0) await page.clock.install({ time: Date.now() + aheadMs });
   await page.goto(`${origin}/approve#${id}`);
   await page.getByLabel('API key of your Principal').fill(key);
   await page.getByRole('button', { name: 'Show what is asked' }).click();
@@ -297,6 +298,25 @@ describe.skipIf(!hasBrowser)('the approval page', () => {
       await inspect(page, 'approve-doubt');
     },
   );
+
+  it('asks again once in half a minute where the clock of the browser is ahead, and leaves standing what went wrong', async () => {
+    const { id } = await askNew();
+    const { page } = await open(id, tenants.principalKey, 86_400_000);
+    await page.getByRole('button', { name: 'Reject' }).waitFor();
+    await page.route('**/reject', (route) => route.abort());
+    await page.getByRole('button', { name: 'Reject' }).click();
+    const failure = page.getByRole('alert').getByText(/./);
+    await failure.waitFor();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await page.clock.fastForward(20_000);
+    await page.evaluate('new Promise((resolve) => requestAnimationFrame(resolve))');
+    expect(asked).toEqual([]);
+    await page.clock.fastForward(15_000);
+    await expect.poll(() => asked.filter((url) => url.endsWith(id)).length).toBe(1);
+    await expect.poll(() => asked.some((url) => url.endsWith('/did.json'))).toBe(true);
+    expect(await failure.count()).toBe(1);
+  });
 
   it('says no, with a reason that the relying party reads', async () => {
     const { id } = await askNew();

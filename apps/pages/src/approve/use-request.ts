@@ -23,24 +23,29 @@ export interface Failure {
 
 /** A timer that is set for longer goes off at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** Where this clock is ahead of the service's, what is past due here is not yet expired there. */
+const AGAIN_AFTER_MS = 30_000;
 
 export const useRequest = (id: string, act: Act, principal: string) => {
   const [read, setRead] = useState<Read | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
   const [isBusy, setIsBusy] = useState(false);
   const load = async () => {
-    setFailure(null);
     try {
       setRead(await readRequest(act, id));
+      setFailure((shown) => (shown?.at === null ? null : shown));
     } catch (error) {
-      setFailure({ at: null, text: problemText(error) });
+      setFailure((shown) =>
+        shown === null || shown.at === null ? { at: null, text: problemText(error) } : shown,
+      );
     }
   };
   useEffect(() => void load(), []);
   useEffect(() => {
     if (read === null || read.request.task.status !== 'pending') return;
     const leftMs = Date.parse(read.request.task.expires_at) - Date.now();
-    const timer = setTimeout(load, Math.min(Math.max(1_000, leftMs), LONGEST_TIMER_MS));
+    const waitMs = leftMs > 0 ? Math.max(1_000, leftMs) : AGAIN_AFTER_MS;
+    const timer = setTimeout(load, Math.min(waitMs, LONGEST_TIMER_MS));
     return () => clearTimeout(timer);
   }, [read]);
 
