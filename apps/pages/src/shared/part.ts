@@ -1,4 +1,4 @@
-/** One named part of something that was checked: right, wrong and why, or not judged since another part is wrong. */
+/** One named part of something that was checked: right, wrong and why, or not judged, since another part is wrong or for the reasons named. */
 export type PartState = 'ok' | 'wrong' | 'unchecked';
 
 export interface Part {
@@ -7,5 +7,6 @@ export interface Part {
   readonly state: PartState;
   /** What is so when it is right. */
   readonly means: string;
+  /** Why it is wrong, or could not be judged. */
   readonly failures: readonly { readonly code: string; readonly message: string }[];
 }

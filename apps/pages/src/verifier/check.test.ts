@@ -14,6 +14,7 @@ import { type Checked, checkReceipt } from './check.ts';
 import example from './example.json';
 import type { ReceiptPartId } from './parts.ts';
 import { readPresentedText } from './presented.ts';
+import { saysOf } from './verdict-text.ts';
 
 const allowBody = bodyOf('allow-purchase');
 const allow = await signedReceipt(allowBody);
@@ -82,11 +83,9 @@ const TAMPERED: readonly (readonly [string, ReceiptPartId, string, string?])[] =
   ['a kid that is not published', 'key', await withKid(`${SERVICE}#receipt-7`)],
   ['the kid of another service', 'document', await withKid('did:web:evil.test#receipt-1')],
   ['the document of another service', 'document', text, otherDocument],
-  ['a document that is none', 'document', text, '{"id":7}'],
   ['a document without the key', 'key', text, JSON.stringify({ ...serviceDocument, assertionMethod: [] })],
   ['signed, a member of the wrong form', 'members', await issued((d) => (d.grant_hash = 'sha256:1'))],
   ['signed, a failure followed by true', 'checks', await issued((d) => (d.protocol.checks.P16 = false))],
-  ['signed, an unknown profile', 'checks', await issued((d) => (d.protocol.profile = 'svc-base-v9'))],
   ['signed, FAIL without a failure', 'checks', await issued((d) => (d.trust.result = 'FAIL'))],
   ['signed, ALLOW with a failure', 'decision', await issued((d) => (d.trust.checks.T5 = false))],
   ['signed, a reason on ALLOW', 'decision', await issued((d) => (d.reason = 'GRANT_EXPIRED'))],
@@ -124,6 +123,44 @@ describe('names the part that is wrong:', () => {
   });
 });
 
+const UNDECIDED: readonly (readonly [string, ReceiptPartId, (draft: Draft) => void, string?])[] = [
+  ['a profile of a later version', 'checks', (d) => (d.protocol.profile = 'svc-base-v9')],
+  ['a profile with another hash', 'checks', (d) => (d.protocol.profile_hash = d.grant_hash)],
+  ['a trust configuration of a later version', 'evidence', (d) => (d.evidence.trust_config_version = 'x-2')],
+  [
+    'a trust configuration with another hash',
+    'evidence',
+    (d) => (d.evidence.trust_config_hash = d.grant_hash),
+  ],
+  ['a document that is none', 'document', () => {}, '{"id":7}'],
+];
+
+describe('is undecided as with svc-receipt, not invalid, for', () => {
+  const cases = UNDECIDED.map(([what, part, change, pinned = document]) => ({ what, part, change, pinned }));
+  it.each(cases)('$what: $part is not judged, and why', async ({ part, change, pinned }) => {
+    const signed = await issued(change);
+    const checked = check(signed, pinned);
+    expect([checked.verdict, wrongParts(checked)]).toEqual(['undecided', []]);
+    expect(saysOf(checked)).not.toContain('without the service’s document');
+    expect(checked.parts.filter(({ failures }) => failures.length > 0)).toMatchObject([
+      { id: part, state: 'unchecked' },
+    ]);
+  });
+
+  it.each(cases.filter(({ part }) => part !== 'document'))(
+    '$what, and never for what was altered: the signature was verified',
+    async ({ change }) => {
+      const signed = JSON.parse(await issued(change));
+      const [head = '', payload = '', signature = ''] = signed.receipt.split('.');
+      const turned = Buffer.from(payload, 'base64url').toString().replace('"PASS"', '"FAIL"');
+      const receipt = `${head}.${Buffer.from(turned).toString('base64url')}.${signature}`;
+      const stranger = await signedReceipt(allowBody, change, signerOf(9));
+      for (const altered of [JSON.stringify({ ...signed, agent: 'x' }), receipt, JSON.stringify(stranger)])
+        expect(check(altered).verdict).toBe('invalid');
+    },
+  );
+});
+
 describe('a Receipt whose key has ended or leaked', () => {
   const times = [
     { 'svc:validUntil': '2026-11-20T00:00:00Z' },
@@ -133,8 +170,11 @@ describe('a Receipt whose key has ended or leaked', () => {
   it.each(times)('%o is never valid by itself, and not yet invalid: its bundle may say more', (time) => {
     const verificationMethod = serviceDocument.verificationMethod.map((method) => ({ ...method, ...time }));
     const checked = check(text, JSON.stringify({ ...serviceDocument, verificationMethod }));
-    expect(checked.verdict).toBe('undecided');
-    expect(wrongParts(checked)).toEqual(['time']);
+    expect([checked.verdict, wrongParts(checked)]).toEqual(['undecided', []]);
+    expect(saysOf(checked)).toMatch(
+      /^The signature is right, but the key .* The bundle of this Receipt decides/,
+    );
+    expect(checked.parts.find(({ id }) => id === 'time')).toMatchObject({ state: 'unchecked' });
     const broken = check(
       shown((d) => (d.agent = 'x')),
       JSON.stringify({ ...serviceDocument, verificationMethod }),
@@ -163,6 +203,7 @@ describe('a Receipt as issued', () => {
   it('is not decided without the document, and says which parts lack it', () => {
     const checked = check(text, null);
     expect(checked.verdict).toBe('undecided');
+    expect(saysOf(checked)).toContain('without the service’s document nobody can say who signed it');
     expect(checked.parts.filter(({ state }) => state !== 'ok').map(({ id }) => id)).toEqual([
       'document',
       'key',
@@ -184,6 +225,11 @@ describe('readPresentedText', () => {
     ['a number', '7', 'unreadable'],
     ['a DID document', document, 'did-document'],
     ['what is larger than any bundle', '{'.repeat(17 * 2 ** 20), 'unreadable'],
+    [
+      'the answer about a day that is open',
+      '{"receipt_id":"drc_1","day":"2026-11-20","status":"pending"}',
+      'unreadable',
+    ],
     ['a JWS that is no Receipt', `${allow.receipt.split('.')[0]}.e30.AAAA`, 'unreadable'],
   ])('tells %s', (_, given, kind) => {
     expect(readPresentedText(given).kind).toBe(kind);

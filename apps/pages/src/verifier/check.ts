@@ -1,12 +1,12 @@
 /** The verifier without its page: what was presented and the pinned document in, parts and verdict out. */
 import { isJsonObject, type JsonObject, parseStrictJson } from '@svc/protocol';
-import { parseReceipt, type Receipt, verifyReceipt } from '@svc/receipts';
+import { parseReceipt, type Receipt, type Verdict, verdictOf, verifyReceipt } from '@svc/receipts';
 import { verifyBundle } from '@svc/receipts/bundle';
 import type { Part } from '../shared/part.ts';
 import { bundleParts, receiptParts } from './parts.ts';
 
 export interface Checked {
-  readonly verdict: 'valid' | 'invalid' | 'undecided';
+  readonly verdict: Verdict;
   readonly parts: readonly Part[];
   /** Authenticated only where the verdict is valid; else what the text claims, as far as it can be read. */
   readonly receipt: Receipt | null;
@@ -32,20 +32,13 @@ export const checkReceipt = (
     };
   const claimed = parseReceipt(receipt);
   const jws = jwsOf(receipt);
-  const readable = { receipt: claimed.ok ? claimed.receipt : null, jws };
-  if (serviceDocument !== null) {
-    // Its inclusion proof may say that it is genuine all the same.
-    const isUntimely = result.failures.every(({ code }) => code === 'key-not-in-force');
-    return {
-      verdict: isUntimely ? 'undecided' : 'invalid',
-      parts: receiptParts(result.failures),
-      ...readable,
-    };
-  }
+  const receiptClaimed = claimed.ok ? claimed.receipt : null;
+  const verdict = verdictOf(result.failures);
+  if (serviceDocument !== null)
+    return { verdict, parts: receiptParts(result.failures), receipt: receiptClaimed, jws };
   // Without a document nothing is known about the signature, which is not a fault of the Receipt.
   const own = result.failures.filter(({ code }) => code !== 'malformed-did-document');
-  const parts = receiptParts(own).map(withoutDocument);
-  return { verdict: own.length > 0 ? 'invalid' : 'undecided', parts, ...readable };
+  return { verdict, parts: receiptParts(own).map(withoutDocument), receipt: receiptClaimed, jws };
 };
 
 const NEED_DOCUMENT: ReadonlySet<string> = new Set(['document', 'key', 'signature']);
@@ -72,10 +65,10 @@ export const checkBundle = (bundle: JsonObject, serviceDocument: string | null):
   const receipt = checkReceipt(bundle.receipt, document, result.ok);
   const own = bundleParts(result.ok ? [] : result.failures, receipt.verdict === 'valid');
   const parts = [...receipt.parts, ...own];
-  if (!result.ok) return { ...receipt, verdict: 'invalid', parts };
+  const verdict = verdictOf(result.ok ? [] : result.failures);
   return serviceDocument === null
-    ? { ...receipt, verdict: 'undecided', parts: parts.map(withoutDocument) }
-    : { ...receipt, verdict: 'valid', parts };
+    ? { ...receipt, verdict: result.ok ? 'undecided' : verdict, parts: parts.map(withoutDocument) }
+    : { ...receipt, verdict, parts };
 };
 
 const textOf = (value: unknown): string | null => {

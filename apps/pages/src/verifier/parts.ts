@@ -2,7 +2,7 @@
  * What a verification says part by part: which are right, which are wrong and why, and which could not be judged
  * because another is wrong. Every failure code of `@svc/receipts` belongs to one part; a new one does not compile.
  */
-import type { Failure, FailureCode } from '@svc/receipts';
+import { type Failure, type FailureCode, verdictOf } from '@svc/receipts';
 import type { BundleFailureCode } from '@svc/receipts/bundle';
 import type { Part, PartState } from '../shared/part.ts';
 
@@ -163,10 +163,16 @@ export const bundleParts = (
       id,
       name,
       means,
-      state: own.length > 0 ? 'wrong' : isJudged ? 'ok' : 'unchecked',
+      state: stateOf(own, isJudged),
       failures: own,
     };
   });
+};
+
+/** What a later version, another document or a later day could judge otherwise is not wrong. */
+const stateOf = (own: readonly Failure<BundleFailureCode>[], isJudged: boolean): PartState => {
+  if (own.length === 0) return isJudged ? 'ok' : 'unchecked';
+  return verdictOf(own) === 'undecided' ? 'unchecked' : 'wrong';
 };
 
 const isOfFiles = (one: Failure<BundleFailureCode>): boolean =>
@@ -192,7 +198,7 @@ export const receiptParts = (failures: readonly Failure[]): readonly Part[] => {
   return RULES.map(({ id, name, means, needs }) => {
     const own = failures.filter((one) => receiptPartOf(one) === id);
     const blocked = needs.some((needed) => states.get(needed) !== 'ok');
-    const state = own.length > 0 ? 'wrong' : blocked ? 'unchecked' : 'ok';
+    const state = stateOf(own, !blocked);
     states.set(id, state);
     return { id, name, means, state, failures: own };
   });

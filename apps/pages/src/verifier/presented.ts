@@ -30,6 +30,10 @@ export const readPresentedText = (raw: string): PresentedItem => {
     : { kind: 'receipt', receipt: text };
 };
 
+/** What the API answers, with 202, instead of the bundle of a day that is open. */
+const stillOpen = (day: unknown): string =>
+  `This is no bundle yet: the day ${typeof day === 'string' ? day : 'of the Receipt'} is not closed. Ask for the bundle again once it is, shortly after midnight UTC.`;
+
 /** Members that a bundle has and a Receipt has not. */
 const BUNDLE_ONLY = ['inclusion', 'checkpoint', 'did_document'];
 
@@ -44,6 +48,8 @@ const readJws = (jws: string): PresentedItem => {
 const readObject = (value: JsonObject, text: string): PresentedItem => {
   if ('verificationMethod' in value && !('receipt' in value)) return { kind: 'did-document', text };
   if (BUNDLE_ONLY.some((name) => name in value)) return { kind: 'bundle', bundle: value };
+  if (value.status === 'pending' && !('receipt' in value))
+    return { kind: 'unreadable', problem: stillOpen(value.day) };
   // A decision as the API shows and exports it: the Receipt with its outcome ledger.
   if (isJsonObject(value.receipt)) return { kind: 'receipt', receipt: value.receipt };
   return { kind: 'receipt', receipt: text };
