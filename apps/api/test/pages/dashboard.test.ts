@@ -1,8 +1,17 @@
 /** `/dashboard`: what a key may see, drawn; the key stays in the tab; one decision opens with its ledger. */
 
 import { readFileSync } from 'node:fs';
-import { bodyOf, serviceDocument, signedReceipt } from '@svc/testkit/receipts/signed-receipts';
+import { portableCrypto, sha256Of } from '@svc/protocol';
+import { signDay } from '@svc/testkit/receipts/signed-days';
+import {
+  bodyOf,
+  SERVICE,
+  serviceDocument,
+  signedReceipt,
+  signerOf,
+} from '@svc/testkit/receipts/signed-receipts';
 import { isDeep } from '@svc/testkit/sampled';
+import { signAttestation } from '@svc/transparency';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { TOKENS } from '../world/http-fixture.ts';
@@ -226,6 +235,60 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
     await page.getByRole('heading', { name: 'No decision in these 30 days', includeHidden: true }).waitFor();
     await page.getByRole('dialog').getByText('checked in this tab: valid').waitFor();
     expectQuiet();
+  });
+
+  describe('whose Receipt was signed by a key that has leaked since', () => {
+    const leakedDocument = {
+      ...serviceDocument,
+      verificationMethod: serviceDocument.verificationMethod.map((one) =>
+        one.id.endsWith('#receipt-1') ? { ...one, revoked: '2026-12-01T00:00:00Z' } : one,
+      ),
+    };
+    const { receipt_id: id } = receipt;
+    const dayMs = Date.parse(`${receipt.evaluated_at.slice(0, 10)}T00:00:00Z`);
+    const openDrawer = async (handlers: NonNullable<Served['handlers']>) => {
+      const { page, expectQuiet } = await open('rp', 'rp', {
+        getServiceDidDocument: async () => ({
+          ...{ status: 200, contentType: 'application/did+json' },
+          rawBody: JSON.stringify(leakedDocument),
+        }),
+        ...handlers,
+      });
+      await rows(page).first().click();
+      return { drawer: page.getByRole('dialog'), expectQuiet };
+    };
+
+    it('is not told that it is forged while its day is open: it is undecided', async () => {
+      const pending = {
+        ...{ status: 202 as const },
+        body: { receipt_id: id, day: receipt.evaluated_at.slice(0, 10), status: 'pending' as const },
+      };
+      const { drawer, expectQuiet } = await openDrawer({
+        getInclusion: async () => pending,
+        getAttestation: async () => pending,
+      });
+      await drawer.getByText('Undecided: the key that signed this Receipt').waitFor();
+      expect(await drawer.getByText('Do not rely on it').count()).toBe(0);
+      expectQuiet();
+    });
+
+    it('sees it proven by its inclusion and the attestation once its day is closed', async () => {
+      const { day } = await signDay(dayMs, [id], null);
+      const attestation = await signAttestation(
+        {
+          ...{ iss: SERVICE, receipt_id: id, iat: Date.UTC(2026, 11, 2) / 1000 },
+          receipt_hash: sha256Of(portableCrypto, receipt.receipt),
+          checkpoint_hash: sha256Of(portableCrypto, day.record.checkpoint),
+        },
+        signerOf(2, `${SERVICE}#status-1`),
+      );
+      const { drawer, expectQuiet } = await openDrawer({
+        getInclusion: async () => ({ status: 200, body: day.proofOf(id) }),
+        getAttestation: async () => ({ status: 200, body: { receipt_id: id, attestation } as never }),
+      });
+      await drawer.getByText('checked in this tab: valid').waitFor();
+      expectQuiet();
+    });
   });
 
   it.runIf(isDeep)('who has no decision yet is told how to get the first', async () => {

@@ -1,21 +1,21 @@
 /** One decision: its Receipt, verified in this tab, and everything that was reported about it since. */
-import type { Receipt } from '@svc/receipts';
+import { type Failure, type Receipt, type Verdict, verdictOf } from '@svc/receipts';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { formatAmount, formatInstant } from '../shared/describe.ts';
 import { ReceiptView } from '../shared/receipt-view.tsx';
-import { verifyOwnReceipt } from '../shared/verify-own-receipt.ts';
 import type { Decision, OutcomeRecord } from '../shared/wire.ts';
 import { ReportOutcome } from './report-outcome.tsx';
 import type { Source } from './source.ts';
+import { verifyStoredReceipt } from './verify-stored-receipt.ts';
 
 type From = NonNullable<Source['decisions']>;
 
 type Loaded =
   | { readonly state: 'loading' }
   | { readonly state: 'failed'; readonly problem: string }
-  | { readonly state: 'there'; readonly decision: Decision; readonly proven: boolean };
+  | { readonly state: 'there'; readonly decision: Decision; readonly failures: readonly Failure<string>[] };
 
 export interface OpenedDecisionProps {
   readonly from: From;
@@ -58,7 +58,7 @@ export const OpenedDecision = ({ from, receiptId, onClose }: OpenedDecisionProps
         )}
         {loaded.state === 'there' && (
           <>
-            <Opened decision={loaded.decision} proven={loaded.proven} />
+            <Opened decision={loaded.decision} failures={loaded.failures} />
             {reportOutcome !== null && (
               <ReportOutcome
                 report={(event) => reportOutcome(loaded.decision.receipt, event)}
@@ -109,14 +109,36 @@ const BundleButton = ({
   );
 };
 
-const Opened = ({ decision, proven }: { readonly decision: Decision; readonly proven: boolean }) => {
+const NOTES: Readonly<Record<Verdict, string>> = {
+  valid: 'note-good',
+  undecided: 'note-warn',
+  invalid: 'note-bad',
+};
+
+/** What the check in this tab comes to. */
+const saysOf = (verdict: Verdict, failures: readonly Failure<string>[]): string => {
+  if (verdict === 'valid') return 'The Receipt’s signature and content were checked in this tab: valid.';
+  if (verdict === 'invalid')
+    return 'This is not the Receipt of this decision, signed by this service. Do not rely on it.';
+  return failures.some(({ code }) => code === 'key-not-in-force')
+    ? 'Undecided: the key that signed this Receipt had ended, or may have leaked. Once the day of the decision is closed, shortly after midnight UTC, the service’s attestation decides: open it again then.'
+    : `Undecided: ${failures.map(({ message }) => message).join('; ')}.`;
+};
+
+const Opened = ({
+  decision,
+  failures,
+}: {
+  readonly decision: Decision;
+  readonly failures: readonly Failure<string>[];
+}) => {
   const receipt = decision.receipt as unknown as Receipt;
+  const verdict = verdictOf(failures);
+  const proven = verdict === 'valid';
   return (
     <>
-      <p class={`note ${proven ? 'note-good' : 'note-bad'}`} role="status">
-        {proven
-          ? 'The Receipt’s signature and content were checked in this tab: valid.'
-          : 'This is not the Receipt of this decision, signed by this service. Do not rely on it.'}{' '}
+      <p class={`note ${NOTES[verdict]}`} role="status">
+        {saysOf(verdict, failures)}{' '}
         <a class="plain-link" href={`verify-receipt#jws=${receipt.receipt}`}>
           Look at it part by part
         </a>
@@ -168,6 +190,11 @@ const detailOf = ({ resolution, loss_amount: loss, currency }: OutcomeRecord): s
   return loss !== undefined && currency !== undefined ? `· ${formatAmount(loss, currency)}` : '';
 };
 
+const OTHER_DECISION: Failure<string> = {
+  code: 'receipt-id',
+  message: 'the Receipt is of another decision',
+};
+
 const useDecision = (from: From, receiptId: string): [Loaded, () => void] => {
   const [loaded, setLoaded] = useState<Loaded>({ state: 'loading' });
   const [round, setRound] = useState(0);
@@ -175,8 +202,10 @@ const useDecision = (from: From, receiptId: string): [Loaded, () => void] => {
     let isCurrent = true;
     const load = async (): Promise<Loaded> => {
       const decision = await from.get(receiptId);
-      const isAskedFor = decision.receipt.receipt_id === receiptId;
-      return { state: 'there', decision, proven: isAskedFor && (await verifyOwnReceipt(decision.receipt)) };
+      const { receipt } = decision;
+      const failures =
+        receipt.receipt_id === receiptId ? await verifyStoredReceipt(receipt) : [OTHER_DECISION];
+      return { state: 'there', decision, failures };
     };
     load().then(
       (next) => isCurrent && setLoaded(next),

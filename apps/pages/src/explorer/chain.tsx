@@ -7,7 +7,7 @@ import { JwsView } from '../shared/jws-view.tsx';
 import type { Part } from '../shared/part.ts';
 import { PartsList } from '../shared/parts-list.tsx';
 import type { Checkpoint } from '../shared/wire.ts';
-import { check, useParts } from './checks.ts';
+import { check, needsAttestation, useParts } from './checks.ts';
 import type { Log } from './log.ts';
 
 const PAGE_DAYS = 7;
@@ -68,7 +68,7 @@ export const Chain = ({
               key={checkpoint.day}
               checkpoint={checkpoint}
               previous={days[i + 1] ?? null}
-              document={log.document}
+              log={log}
               isOpen={checkpoint.day === openDay}
               isExample={isExample}
             />
@@ -86,27 +86,24 @@ export const Chain = ({
 const Block = ({
   checkpoint,
   previous,
-  document,
+  log,
   isOpen,
   isExample,
 }: {
   readonly checkpoint: Checkpoint;
   readonly previous: Checkpoint | null;
-  readonly document: string;
+  readonly log: Log;
   readonly isOpen: boolean;
   readonly isExample: boolean;
 }) => {
   const { day, tree_size: size, root } = checkpoint;
-  const parts = useParts(
-    () => check('day', document, checkpoint, previous),
-    [checkpoint, previous, document],
-  );
+  const parts = useParts(() => checkBlock(log, checkpoint, previous), [checkpoint, previous, log]);
   const state = stateOf(parts);
   return (
     <li class={`block ${state === 'wrong' ? 'block-wrong' : ''}`} data-state={state}>
-      <details open={isOpen || state === 'wrong'}>
+      <details open={isOpen || state === 'wrong' || state === 'undecided'}>
         <summary>
-          <Icon of={state} />
+          <Icon of={state === 'undecided' ? 'idle' : state} />
           <span class="block-day">{day}</span>
           <span class="block-size">
             {size.toLocaleString('en')} Receipt{size === 1 ? '' : 's'}
@@ -149,16 +146,31 @@ const Block = ({
   );
 };
 
-type BlockState = 'waiting' | 'ok' | 'wrong';
+/** With the attestation of its first Receipt where it needs one and that can be had. */
+const checkBlock = async (
+  { document, getAttestation }: Log,
+  checkpoint: Checkpoint,
+  previous: Checkpoint | null,
+): Promise<readonly Part[]> => {
+  const parts = await check('day', document, checkpoint, previous);
+  const { first_receipt_id: id } = checkpoint;
+  if (id === null || !needsAttestation(parts)) return parts;
+  const attestation = await getAttestation(id).catch(() => null);
+  return attestation === null ? parts : check('day', document, checkpoint, previous, attestation);
+};
+
+type BlockState = 'waiting' | 'ok' | 'undecided' | 'wrong';
 
 const stateOf = (parts: readonly Part[] | null): BlockState => {
   if (parts === null) return 'waiting';
-  return parts.every(({ state }) => state === 'ok') ? 'ok' : 'wrong';
+  if (parts.some(({ state }) => state === 'wrong')) return 'wrong';
+  return parts.every(({ state }) => state === 'ok') ? 'ok' : 'undecided';
 };
 
 const wordOf = ({ previous_root: previous }: Checkpoint, state: BlockState): string => {
   if (state === 'waiting') return 'being checked';
   if (state === 'wrong') return 'wrong';
+  if (state === 'undecided') return 'not decided';
   return previous === null ? 'signed, the first day' : 'signed, and linked to the day before';
 };
 

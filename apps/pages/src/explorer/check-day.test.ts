@@ -1,7 +1,10 @@
 /** A day that was tampered with is refused, and the part that is wrong is named. */
 
+import { encodeMultikey, portableCrypto, sha256Of } from '@svc/protocol';
 import { signedDays } from '@svc/testkit/receipts/signed-days';
-import { serviceDocument } from '@svc/testkit/receipts/signed-receipts';
+import { SERVICE, serviceDocument, signerOf } from '@svc/testkit/receipts/signed-receipts';
+import { publicKeyOf } from '@svc/testkit/receipts/world';
+import { signAttestation } from '@svc/transparency';
 import { describe, expect, it } from 'vitest';
 import type { Part } from '../shared/part.ts';
 import type { Checkpoint } from '../shared/wire.ts';
@@ -28,6 +31,58 @@ describe('a day', () => {
   ];
   it.each(changes)('with %s is refused: %s', (_, part, change) => {
     expect(wrong(checkDay({ ...day.record, ...change }, dayBefore.record, service))).toContain(part);
+  });
+});
+
+describe('a day whose key has leaked since', () => {
+  const next = {
+    ...{ id: `${SERVICE}#status-2`, type: 'Multikey', controller: SERVICE },
+    publicKeyMultibase: encodeMultikey(publicKeyOf(7)),
+  };
+  const leaked = readService(
+    JSON.stringify({
+      ...serviceDocument,
+      verificationMethod: [
+        ...serviceDocument.verificationMethod.map((one) => ({ ...one, revoked: '2026-12-01T00:00:00Z' })),
+        next,
+      ],
+      assertionMethod: [...serviceDocument.assertionMethod, next.id],
+    }),
+  );
+  const attest = (checkpoint: string, seed = 7) =>
+    signAttestation(
+      {
+        ...{ iss: SERVICE, receipt_id: day.receiptIds[0] ?? '', receipt_hash: hashOf('any') },
+        ...{ checkpoint_hash: hashOf(checkpoint), iat: Date.UTC(2026, 11, 2) / 1000 },
+      },
+      signerOf(seed, next.id),
+    );
+  const hashOf = (text: string) => sha256Of(portableCrypto, text);
+  const states = (parts: readonly Part[]) => Object.fromEntries(parts.map(({ id, state }) => [id, state]));
+
+  it('is not judged alone, and nothing says that it is wrong', () => {
+    const parts = checkDay(day.record, dayBefore.record, leaked);
+    expect(states(parts)).toEqual({ signature: 'unchecked', content: 'unchecked', chain: 'ok' });
+    expect(parts[0]?.failures).toMatchObject([{ code: 'key-not-in-force' }]);
+  });
+
+  it('holds with the attestation of one of its Receipts, by a key in force', async () => {
+    const attestation = await attest(day.record.checkpoint);
+    expect(states(checkDay(day.record, dayBefore.record, leaked, attestation))).toEqual({
+      ...{ signature: 'ok', content: 'ok', chain: 'ok' },
+    });
+    const changed = { ...day.record, tree_size: 7 };
+    expect(wrong(checkDay(changed, dayBefore.record, leaked, attestation))).toEqual(['content']);
+  });
+
+  it('is wrong where the attestation is of another checkpoint or forged, or its signature is', async () => {
+    const other = await attest(otherDay.record.checkpoint);
+    const forged = await attest(day.record.checkpoint, 8);
+    for (const attestation of [other, forged])
+      expect(wrong(checkDay(day.record, null, leaked, attestation))).toEqual(['signature']);
+    const broken = { ...day.record, checkpoint: `${day.record.checkpoint.slice(0, -4)}AAAA` };
+    const own = await attest(broken.checkpoint);
+    expect(wrong(checkDay(broken, null, leaked, own))).toEqual(['signature']);
   });
 });
 

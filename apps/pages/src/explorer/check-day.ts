@@ -1,6 +1,13 @@
 /** The checkpoint of a day, part by part: who signed it, whether it is shown as signed, and whether it is in the chain. */
 
-import { readServiceKeys, type ServiceKeys, verifyCheckpoint } from '@svc/transparency';
+import { portableCrypto, sha256Of } from '@svc/protocol';
+import {
+  parseSignedCheckpoint,
+  readServiceKeys,
+  type ServiceKeys,
+  verifyAttestation,
+  verifyCheckpoint,
+} from '@svc/transparency';
 import type { Part } from '../shared/part.ts';
 import type { Checkpoint } from '../shared/wire.ts';
 
@@ -19,16 +26,26 @@ export const readService = (documentText: string): Service => {
   return { did: read.keys.did, keys: read.keys, document: documentText };
 };
 
-/** `previous` is the checkpoint of the day before, where it is known. */
+/**
+ * `previous` is the checkpoint of the day before, where it is known; `attestation` the service's, of a Receipt of the day, which it
+ * takes where the key of the checkpoint is not in force any more. Without one it is not judged: it is not known to be wrong.
+ */
 export const checkDay = (
   shown: Checkpoint,
   previous: Checkpoint | null,
   { keys }: Service,
+  attestation?: string,
 ): readonly Part[] => {
-  const signed = verifyCheckpoint({ checkpoint: shown.checkpoint, serviceDidDocument: keys });
+  const signed = verifyShown(shown.checkpoint, keys, attestation);
   const isFirst = shown.previous_root === null;
+  const signature = part(
+    'signature',
+    'Signature',
+    'The service signed this checkpoint.',
+    signed.ok ? [] : signed.failures,
+  );
   return [
-    part('signature', 'Signature', 'The service signed this checkpoint.', signed.ok ? [] : signed.failures),
+    !signed.ok && isUntimely(signed.failures) ? { ...signature, state: 'unchecked' } : signature,
     signed.ok
       ? part('content', 'Content', 'What is shown is what was signed.', differences(shown, signed.checkpoint))
       : { ...part('content', 'Content', '', []), state: 'unchecked' },
@@ -47,6 +64,21 @@ export const checkDay = (
     ),
   ];
 };
+
+const verifyShown = (text: string, keys: ServiceKeys, attestation: string | undefined) => {
+  const verified = verifyCheckpoint({ checkpoint: text, serviceDidDocument: keys });
+  if (verified.ok || attestation === undefined || !isUntimely(verified.failures)) return verified;
+  const attested = verifyAttestation(attestation, keys, portableCrypto);
+  if (!attested.ok) return attested;
+  const { checkpoint_hash: hash } = attested.attestation;
+  if (hash === sha256Of(portableCrypto, text)) return parseSignedCheckpoint(text);
+  const message = `The attestation is of the checkpoint ${hash}, not of this one.`;
+  return { ok: false as const, failures: [{ code: 'wrong-attestation', message }] };
+};
+
+/** Its form and its signature are right then. */
+const isUntimely = (failures: Part['failures']): boolean =>
+  failures.every(({ code }) => code === 'key-not-in-force');
 
 const part = (id: string, name: string, means: string, failures: Part['failures']): Part => ({
   ...{ id, name, means, failures },

@@ -60,6 +60,10 @@ export const useParts = (
   return parts;
 };
 
+/** Whether it takes the service's attestation to judge what a key signed that is not in force any more. */
+export const needsAttestation = (parts: readonly Part[]): boolean =>
+  parts.some(({ failures }) => failures.some(({ code }) => code === 'key-not-in-force'));
+
 const notChecked = (message: string): Part => ({
   ...{ id: 'check', name: 'Check', means: '', state: 'wrong' },
   failures: [{ code: 'not-checked', message }],

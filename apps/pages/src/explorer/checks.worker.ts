@@ -2,6 +2,7 @@
  * Every check of this page, in a thread of its own: where a signature takes a tenth of a second, the page goes on being
  * usable.
  */
+import type { Checkpoint, Restore } from '../shared/wire.ts';
 import { checkDay, readService, type Service } from './check-day.ts';
 import { checkInclusion } from './check-inclusion.ts';
 import { checkRestore } from './check-restore.ts';
@@ -17,13 +18,11 @@ const serviceOf = (document: string): Service => {
 const CHECKS = {
   /** Throws Error on a text that is no DID document. */
   document: (text: string) => serviceOf(text).did,
-  day: (document: string, ...[shown, previous]: Leading<typeof checkDay>) =>
-    checkDay(shown, previous, serviceOf(document)),
-  restore: (document: string, ...[shown]: Leading<typeof checkRestore>) =>
-    checkRestore(shown, serviceOf(document)),
+  day: (document: string, shown: Checkpoint, previous: Checkpoint | null, attestation?: string) =>
+    checkDay(shown, previous, serviceOf(document), attestation),
+  restore: (document: string, shown: Restore) => checkRestore(shown, serviceOf(document)),
   inclusion: checkInclusion,
 };
-type Leading<Check> = Check extends (...all: [...infer First, Service]) => unknown ? First : never;
 
 export type Checks = typeof CHECKS;
 export interface Question {

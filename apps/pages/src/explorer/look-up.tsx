@@ -6,7 +6,7 @@ import { CopyButton } from '../shared/copy-button.tsx';
 import type { Part } from '../shared/part.ts';
 import { PartsList } from '../shared/parts-list.tsx';
 import type { InclusionPending, InclusionProof } from '../shared/wire.ts';
-import { check } from './checks.ts';
+import { check, needsAttestation } from './checks.ts';
 import type { Log } from './log.ts';
 import { PathDrawing } from './path-drawing.tsx';
 import { goToReceipt } from './place.ts';
@@ -146,6 +146,3 @@ const find = async (receiptId: string, log: Log): Promise<Found> => {
   const attested = await check('inclusion', answer, receiptId, document, attestation);
   return { state: 'proof', proof: answer, parts: attested };
 };
-
-const needsAttestation = (parts: readonly Part[]): boolean =>
-  parts.some(({ failures }) => failures.some(({ code }) => code === 'key-not-in-force'));

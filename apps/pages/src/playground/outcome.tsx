@@ -153,7 +153,7 @@ const useProven = (run: Run): boolean | null => {
     let isCurrent = true;
     setProven(null);
     verifyOwnReceipt(run.receipt).then(
-      (valid) => isCurrent && setProven(valid),
+      (failures) => isCurrent && setProven(failures.length === 0),
       () => isCurrent && setProven(false),
     );
     return () => {

@@ -1,6 +1,9 @@
 /** Checks a Receipt in this tab against the DID document of the service that this page came from. */
-import { verifyReceipt } from '@svc/receipts';
+import { type Failure, verifyReceipt } from '@svc/receipts';
 import { ownServiceDocument } from './own-service-document.ts';
 
-export const verifyOwnReceipt = async (receipt: unknown): Promise<boolean> =>
-  verifyReceipt(receipt, await ownServiceDocument()).ok;
+/** What is wrong with it, or could not be decided; nothing: it is genuine. */
+export const verifyOwnReceipt = async (receipt: unknown): Promise<readonly Failure[]> => {
+  const verified = verifyReceipt(receipt, await ownServiceDocument());
+  return verified.ok ? [] : verified.failures;
+};

@@ -1,0 +1,38 @@
+/** Checks the Receipt of an earlier decision in this tab, whose key may have ended or leaked since. */
+import { isReceiptId } from '@svc/protocol';
+import type { Failure } from '@svc/receipts';
+import { verifyIncludedReceipt } from '@svc/receipts/inclusion';
+import { callApi } from '../shared/api.ts';
+import { ownServiceDocument } from '../shared/own-service-document.ts';
+import { verifyOwnReceipt } from '../shared/verify-own-receipt.ts';
+import type { Attestation, InclusionPending, InclusionProof } from '../shared/wire.ts';
+
+/**
+ * What is wrong with it, or could not be decided; nothing: it is genuine. Where its key is not in force any more, its inclusion
+ * and the service's attestation decide, which are there once its day is closed.
+ */
+export const verifyStoredReceipt = async (receipt: {
+  readonly receipt_id: string;
+}): Promise<readonly Failure<string>[]> => {
+  const failures = await verifyOwnReceipt(receipt);
+  const isUntimely = failures.length > 0 && failures.every(({ code }) => code === 'key-not-in-force');
+  const voucher = isUntimely ? await findVoucher(receipt.receipt_id) : null;
+  if (voucher === null) return failures;
+  const serviceDidDocument = await ownServiceDocument();
+  const included = verifyIncludedReceipt({ receipt, ...voucher, serviceDidDocument });
+  return included.ok ? [] : included.failures;
+};
+
+/** Null: its day is open, or they cannot be had now. */
+const findVoucher = async (id: string) => {
+  if (!isReceiptId(id)) return null;
+  const ask = <T>(what: string) => callApi<T | InclusionPending>(`decisions/${id}/${what}`);
+  const answers = await Promise.all([
+    ask<InclusionProof>('inclusion'),
+    ask<Attestation>('attestation'),
+  ]).catch(() => null);
+  if (answers === null) return null;
+  const [inclusion, attestation] = answers;
+  if (inclusion.status === 202 || attestation.status === 202) return null;
+  return { inclusion: inclusion.body, attestation: attestation.body };
+};
