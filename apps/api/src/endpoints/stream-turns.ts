@@ -29,10 +29,13 @@ export const EXPORTS: StreamLimits = {
   ...{ maxWaiting: 64, waitMs: 10_000, streamMs: 600_000 },
 };
 
-/** Leaves of a day are hashed on the thread of decisions, for anybody: a millisecond at a time for each of these. */
+/**
+ * Leaves of a day are hashed on the thread of decisions, for anybody: a millisecond at a time for each of these. Two minutes are
+ * for a day of a million at 5 Mbit/s: who reads as slowly as can be keeps others waiting no longer.
+ */
 export const LEAVES: StreamLimits = {
   ...{ what: 'lists of leaves', atOnce: 4, perOrg: 2, perSubject: 2 },
-  ...{ maxWaiting: 64, waitMs: 10_000, streamMs: 600_000 },
+  ...{ maxWaiting: 64, waitMs: 10_000, streamMs: 120_000 },
 };
 
 export class StreamTurns {
