@@ -34,7 +34,7 @@ export type FailureCode =
   | 'stale-evidence'
   /** This version of the library does not know the profile; a later one may. */
   | 'unknown-profile'
-  /** Of a profile that is known this version knows other hashes: a change of its published text is a new one. */
+  /** The profile is known and its hash is not: a change of its published text is a new hash. */
   | 'wrong-profile-hash'
   /** This version of the library does not know the trust configuration; a later one may. */
   | 'unknown-trust-config'

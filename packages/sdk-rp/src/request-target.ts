@@ -21,7 +21,7 @@ export const hasTrailingSlash = (target: string): boolean => {
   return path !== '/' && /\/(?:;[^/]*)?$/.test(path);
 };
 
-/** Of two slashes in a row a router may take one: Express 4 does, behind the path at which a router is mounted. */
+/** A router may take two slashes in a row for one: Express 4 does, behind the path at which a router is mounted. */
 export const hasEmptySegment = (target: string): boolean => pathOf(target).includes('//');
 
 const pathOf = (target: string): string => target.split(/[?#]/, 1)[0] ?? '';
