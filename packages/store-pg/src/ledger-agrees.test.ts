@@ -229,8 +229,11 @@ const rpCaller = (rp: DidWeb): Caller => {
     isPaused: false,
   };
 };
-const callerOf = (kind: Exclude<Caller['class'], 'rp'>, subject: string | null): Caller =>
-  ({ class: kind, subject, role: 'read' }) as unknown as Caller;
+/** With a key that is live, whoever's it is. */
+const callerOf = (kind: Exclude<Caller['class'], 'rp'>, subject: string | null): Caller => {
+  const { keyHash } = pick(worlds, 0).world;
+  return { class: kind, subject, role: 'read', key: { keyHash } } as unknown as Caller;
+};
 
 /** A caller's view: whose decisions it is, and what is asked for. */
 interface View {
