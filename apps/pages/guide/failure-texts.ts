@@ -219,9 +219,8 @@ export const FAILURE_TEXTS: Readonly<Record<Code, HelpText>> = {
     remedy: 'Give the answer of `GET /decisions/{receipt_id}/attestation` for this Receipt.',
   },
   'wrong-statement': {
-    meaning:
-      'The restore statement is not in the form of one, or not of the service that it is said to be of.',
-    remedy: 'Ask for it again, byte for byte (`GET /restores`). If it stays, the service did not sign it.',
+    meaning: 'The restore statement is none, or of another service.',
+    remedy: 'Ask for it again (`GET /restores`).',
   },
   // Bundles.
   'malformed-bundle': {
