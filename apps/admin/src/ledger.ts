@@ -55,7 +55,7 @@ export const ledgerPackCommand: Command = {
   },
   notes: [
     `A day must be closed, counted, and found intact within 36 hours. One that was brought back is packed again only so, as the owner of the tables.
-With the SVC_COLD…, SVC_HOT_DAYS and SVC_COLD_GRACE_DAYS of the worker: in production the last two must be set.`,
+With the SVC_COLD…, SVC_HOT_DAYS and SVC_COLD_GRACE_DAYS of the worker: without --day, in production, the last two must be set.`,
   ],
   run: async ({ day }, env) => {
     if (day === undefined) assertDaysSet(env, ['SVC_HOT_DAYS', 'SVC_COLD_GRACE_DAYS']);
@@ -99,7 +99,7 @@ they differ --from says which is right. All in one transaction, which the servic
         databaseUrl: databaseUrlFrom(env),
         day,
         open,
-        isKeptLeft: wanted === 'objects',
+        from: wanted,
       });
       const came = {
         ledger: 'which it had not left yet',
@@ -205,7 +205,12 @@ const asPacker = (
   work: (packing: PackDaysDeps, stop: AbortSignal) => Promise<number>,
 ): Promise<number> =>
   withPacking(env, async (packing, store) => {
-    const done = await store.exclusive('job:pack-days', (lost) => work(packing, lost));
+    const done = await store.exclusive('job:pack-days', async (lost) => {
+      const code = await work(packing, lost);
+      // What was broken off is not done, whatever was counted.
+      lost.throwIfAborted();
+      return code;
+    });
     if (!done.held)
       throw new Error('a worker runs pack-days at this moment: try again when its round has ended');
     return done.value;

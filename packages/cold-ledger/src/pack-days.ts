@@ -24,7 +24,7 @@ export interface PackedDays extends Omit<LeftDays, 'locked' | 'notProven'> {
   readonly cleared: number;
   /** Objects that only replaced manifests had named. */
   readonly deleted: number;
-  /** Days without another copy, or not proven before, whose objects were read again. */
+  /** Cold days whose month is over, and days not proven before, whose objects were read again. */
   readonly proven: number;
 }
 

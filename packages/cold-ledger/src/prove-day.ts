@@ -103,7 +103,7 @@ const DAYS_A_ROUND = 8;
 const EVERY_DAYS = 30;
 
 /**
- * Proves some of the days of which the objects are the only copy, once a month each, and some of the packed ones that
+ * Proves some of the cold days, once a month each, and some of the packed ones that
  * were not proven when last read. Answers how many, and those that were not proven.
  */
 export const proveAgain = async (

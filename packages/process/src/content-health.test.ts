@@ -32,7 +32,7 @@ it('names days that could not be packed apart from them', async () => {
   expect(await registry.metrics()).toContain('svc_cold_broken_days 1');
 });
 
-it('says when a day without another copy was not proven for long, and how long', async () => {
+it('says when a cold day was not proven for long, and how long', async () => {
   const registry = new Registry();
   let days = 0;
   const oldestProofMs = async () => Date.now() - days * 86_400_000 - 1_000;
@@ -40,6 +40,6 @@ it('says when a day without another copy was not proven for long, and how long',
   days = 39;
   expect(await cold.describe()).toBe('ok');
   days = 41;
-  expect(await cold.describe()).toBe('a day without another copy was last proven 41 days ago');
+  expect(await cold.describe()).toBe('a cold day was last proven 41 days ago');
   expect(await registry.metrics()).toMatch(/^svc_cold_proof_age_seconds 35424\d\d/m);
 });

@@ -37,7 +37,7 @@ export const createColdHealth = (
       .catch(() => null);
   new Gauge({
     name: 'svc_cold_proof_age_seconds',
-    help: 'How long ago the objects were last read and proven of the day, of those without another copy, that waits the longest; 0: there is none; -1: storage does not answer.',
+    help: 'How long ago the objects were last read and proven of the cold day that waits the longest; 0: there is none; -1: storage does not answer.',
     registers: [registry],
     async collect() {
       const ageMs = await proofAgeMs();
@@ -56,9 +56,7 @@ export const createColdHealth = (
     async describe() {
       const [days, ageMs] = await Promise.all([broken.describe(), proofAgeMs()]);
       const isLate = days === 'ok' && ageMs !== null && ageMs > LATE_PROOF_MS;
-      return isLate
-        ? `a day without another copy was last proven ${Math.floor(ageMs / DAY_MS)} days ago`
-        : days;
+      return isLate ? `a cold day was last proven ${Math.floor(ageMs / DAY_MS)} days ago` : days;
     },
   };
 };

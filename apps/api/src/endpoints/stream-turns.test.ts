@@ -1,6 +1,6 @@
 import { type Caller, tenantAt, tenantOf } from '@svc/service';
 import { describe, expect, it } from 'vitest';
-import { EXPORTS, LEAVES, type StreamLimits, StreamTurns } from './stream-turns.ts';
+import { EXPORTS, LEAVES, leavesMs, type StreamLimits, StreamTurns } from './stream-turns.ts';
 
 const caller = (subject: string, orgId: string | null = null, isNewcomer = false) =>
   ({ class: 'rp', subject, relyingParty: { orgId }, isNewcomer }) as unknown as Caller;
@@ -126,10 +126,11 @@ describe('leaves of a day', () => {
     await fifth;
   });
 
-  it('are cut two minutes after their first part, and exports after ten', () => {
+  it('are cut two minutes after their first part, of more than a million in proportion, and exports after ten', () => {
     const cutAfterMs = (limits: StreamLimits) =>
       new StreamTurns(limits).reply(tenantAt('a'), endless()).streamMs;
     expect([LEAVES, EXPORTS].map(cutAfterMs)).toEqual([120_000, 600_000]);
+    expect([0, 1e6, 1e7].map(leavesMs)).toEqual([120_000, 120_000, 1_200_000]);
   });
 
   it('are refused where no place comes in time', async () => {

@@ -29,14 +29,19 @@ export const EXPORTS: StreamLimits = {
   ...{ maxWaiting: 64, waitMs: 10_000, streamMs: 600_000 },
 };
 
-/**
- * Leaves of a day are hashed on the thread of decisions, for anybody: a millisecond at a time for each of these. Two minutes are
- * for a day of a million at 5 Mbit/s: who reads as slowly as can be keeps others waiting no longer.
- */
+/** Leaves of a day are hashed on the thread of decisions, for anybody: a millisecond at a time for each of these. */
 export const LEAVES: StreamLimits = {
   ...{ what: 'lists of leaves', atOnce: 4, perOrg: 2, perSubject: 2 },
   ...{ maxWaiting: 64, waitMs: 10_000, streamMs: 120_000 },
 };
+
+const MS_EACH_LEAF = 0.12;
+
+/**
+ * How long a list of so many leaves may take: two minutes for a million and fewer (5 Mbit/s), for more in proportion. Who reads as
+ * slowly as can be keeps others waiting no longer.
+ */
+export const leavesMs = (treeSize: number): number => Math.max(LEAVES.streamMs, treeSize * MS_EACH_LEAF);
 
 export class StreamTurns {
   readonly #limits: StreamLimits;
@@ -57,9 +62,9 @@ export class StreamTurns {
     });
   }
 
-  /** What an endpoint answers with these parts. */
-  reply<Part>(tenant: Tenant, parts: AsyncIterable<Part>) {
-    return { stream: this.take(tenant, parts), streamMs: this.#limits.streamMs };
+  /** What an endpoint answers with these parts. `streamMs`: in which they must be read; that of the limits unless given. */
+  reply<Part>(tenant: Tenant, parts: AsyncIterable<Part>, streamMs = this.#limits.streamMs) {
+    return { stream: this.take(tenant, parts), streamMs };
   }
 
   /**

@@ -17,7 +17,7 @@ import {
 } from '@svc/service';
 import type { HandlersOf } from '../http/index.ts';
 import { tenantOfCall } from './as-caller.ts';
-import type { StreamTurns } from './stream-turns.ts';
+import { leavesMs, type StreamTurns } from './stream-turns.ts';
 
 /** A day closed too early is retracted (protocol §12), and what a key vouches for can end. */
 const AN_HOUR = { 'Cache-Control': 'public, max-age=3600' };
@@ -50,7 +50,7 @@ export const transparencyEndpoints = (
     const { checkpoint, text } = await listLeaves(deps, params.day);
     return {
       status: 200,
-      ...leafTurns.reply(tenantOfCall(call), text),
+      ...leafTurns.reply(tenantOfCall(call), text, leavesMs(checkpoint.treeSize)),
       contentType: 'text/plain; charset=utf-8',
       headers: {
         ...AN_HOUR,

@@ -14,7 +14,7 @@ export const passBarrier = (
   principal: DidWeb,
 ): Promise<number> => orNotYetVisible(store.revocation.passBarrier(principal, clock.nowMs()));
 
-/** The same where it is about the Grants of many Principals, on whose behalf `turn` waits. */
+/** The same where it is about the Grants of many Principals, on whose behalf `exclusiveKey` waits. */
 export const awaitCommits = (
   { store, clock }: Pick<ServiceDeps, 'store' | 'clock'>,
   exclusiveKey: string,

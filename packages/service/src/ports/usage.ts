@@ -86,7 +86,10 @@ export interface UsageRepository {
   /** All decisions ever made, but those of relying parties among these tenants. */
   countAll(apart: ApartTenants): Promise<DayCount[]>;
   summarizeTenants(apart: ApartTenants): Promise<TenantSummary>;
-  /** Whether any decision for it is stored; none is stored as a check of this org (null: it is in none) before the end of the transaction. */
+  /**
+   * Whether any decision for it is stored. None is stored as a check of this org before the end of the transaction; where it is in
+   * none (null), one that is under way may be.
+   */
   hasDecided(relyingParty: DidWeb, orgId: OrgId | null): Promise<boolean>;
   /**
    * Moves the seal up to shortly before now by the database's clock, but no later than `nowMs`: no decision can be

@@ -5,6 +5,7 @@
 import { formatTimestamp, PROOF_WINDOW_MAX_SECONDS, TRUST_CONFIG } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import { HEAD_KEY, parseHead } from '../fence/head.ts';
+import { parseRecords, type RevokedRecord } from '../fence/records.ts';
 import type { FenceHead, FenceStore, NamedLoss } from '../ports/fence.ts';
 import { type FenceRecord, listFenceRecords } from './fence-records.ts';
 
@@ -108,7 +109,7 @@ const spanOf = (head: FenceHead, tag: string | null, { lostFromMs, followsNames 
 export interface FenceRecords {
   readonly lists: readonly FenceRecord[];
   readonly checkpoints: readonly FenceRecord[];
-  readonly revoked: readonly FenceRecord[];
+  readonly revoked: readonly RevokedRecord[];
   readonly names: readonly FenceRecord[];
   /** Registered in the lost span, and unknown here. */
   readonly lostNames: readonly string[];
@@ -124,7 +125,7 @@ export const findFenceRecords = async (
   if (fenceStore === null) return NO_RECORDS;
   const lists = await listFenceRecords(fenceStore, 'status-list');
   const checkpoints = await listFenceRecords(fenceStore, 'checkpoint');
-  const revoked = await listFenceRecords(fenceStore, 'revoked');
+  const revoked = parseRecords(await listFenceRecords(fenceStore, 'revoked'));
   const names = await listFenceRecords(fenceStore, 'name');
   return { lists, checkpoints, revoked, names, lostNames: await listLostNames({ store, identity }, names) };
 };

@@ -71,6 +71,7 @@ export const restoreLedger = async (
   options: RestoreOptions = {},
 ): Promise<Restore> => {
   await refuseAhead(deps, fenceStore, options.leaveAhead?.hereMs ?? Number.POSITIVE_INFINITY);
+  await refuseDamaged(fenceStore, logged);
   const claimed = fenceStore === null ? null : await claim(deps, fenceStore, span);
   const { lists, checkpoints, revoked, names } = await findFenceRecords(deps, fenceStore);
   const last = (await deps.store.restores.list()).at(-1);
@@ -116,6 +117,12 @@ const refuseAhead = async (
   );
 };
 
+/** Before anything is changed: the fence would be claimed, and the restore could not go on. */
+const refuseDamaged = async (fenceStore: FenceStore | null, logged: LoggedRevocations): Promise<void> => {
+  parseRecords(logged.ended);
+  if (fenceStore !== null) parseRecords(await listFenceRecords(fenceStore, 'revoked'));
+};
+
 /** What was kept first, then what only the log tells. */
 const takeAgain = async (
   deps: ServiceDeps,
@@ -124,9 +131,8 @@ const takeAgain = async (
   span: LostSpan & { readonly sinceMs: number },
   options: WithholdOptions,
 ): Promise<TakenAgain> => {
-  const kept = parseRecords(revoked);
-  const grants = await revokeAgain(deps, { lists, revoked: kept }, logged, span.sinceMs, options);
-  const ended = await endAgain(deps, [...kept, ...parseRecords(logged.ended)], logged);
+  const grants = await revokeAgain(deps, { lists, revoked }, logged, span.sinceMs, options);
+  const ended = await endAgain(deps, [...revoked, ...parseRecords(logged.ended)], logged);
   const byKept = await handOverAgain(deps, span.followsNames ? names : []);
   const byLog = await handOverLogged(deps, logged.handedOver, span.lostFromMs);
   const released = byKept.released + byLog.released;

@@ -128,11 +128,33 @@ describe('a packed day comes back', () => {
       await expect(runSql(stores.url, change), change).rejects.toMatchObject({ code: '42501' });
   });
 
+  it('from nothing else where what is kept is asked for: without it, or where it is not what was published, it stays cold', async () => {
+    const open = (manifest: string) => new ColdDayReader(objects, parseColdDay(manifest));
+    const unpackKept = (of: string) => unpackDay({ databaseUrl: stores.url, day: of, open, from: 'kept' });
+    await drop([day]);
+    await expect(unpackKept(day)).rejects.toThrow(`nothing of ${day} is kept`);
+    const table = `detached_${tableOf(busy)}`;
+    await tamper(
+      stores.url,
+      `create table kept as select * from ${table}; update ${table} set jws = jws || 'x' where receipt_id = (select min(receipt_id) from ${table})`,
+    );
+    await expect(unpackKept(busy)).rejects.toThrow(`what is kept of ${busy} does not lead to its roots`);
+    expect([(await rowOf(day))?.state, (await rowOf(busy))?.state]).toEqual(['cold', 'cold']);
+    await tamper(
+      stores.url,
+      `delete from ${table}; insert into ${table} select * from kept; drop table kept`,
+    );
+    expect(await unpackKept(busy)).toBe('kept');
+    expect(await unpack(day)).toBe('objects');
+    for (const other of DUE) if ((await rowOf(other))?.state === 'cold') await unpack(other);
+    expect(await ledger()).toEqual(hot);
+  });
+
   it('from its objects where that is asked for, whatever is kept beside the ledger', async () => {
     const table = `detached_${tableOf(busy)}`;
     await tamper(stores.url, `update ${table} set resource = 'other'`);
     const open = (manifest: string) => new ColdDayReader(objects, parseColdDay(manifest));
-    expect(await unpackDay({ databaseUrl: stores.url, day: busy, open, isKeptLeft: true })).toBe('objects');
+    expect(await unpackDay({ databaseUrl: stores.url, day: busy, open, from: 'objects' })).toBe('objects');
     for (const other of DUE) if (other !== busy) await unpack(other);
     expect(await ledger()).toEqual(hot);
   });

@@ -27,8 +27,11 @@ export interface UnpackDay {
   readonly day: Day;
   /** Opens its objects by its manifest. */
   readonly open: (manifest: string) => Pick<ColdDayReader, 'receipts'>;
-  /** What is kept beside the ledger is not what is wanted: it is removed, and the day comes from its objects. */
-  readonly isKeptLeft?: boolean;
+  /**
+   * Where it must come from, if it has left: `objects` removes what is kept beside the ledger, `kept` takes no object. Unless
+   * given from what is kept, where that is what was published, and else from the objects.
+   */
+  readonly from?: 'kept' | 'objects' | undefined;
   /** Between two tries to have the ledger alone; the system's unless given. */
   readonly pause?: (ms: number) => Promise<unknown>;
 }
@@ -42,7 +45,7 @@ export const unpackDay = async ({
   databaseUrl,
   day,
   open,
-  isKeptLeft = false,
+  from: wanted,
   pause = realPause,
 }: UnpackDay): Promise<'ledger' | 'kept' | 'objects'> => {
   const settings = { idle_in_transaction_session_timeout: `${STATEMENT_MS}`, lock_timeout: '10s' };
@@ -62,7 +65,7 @@ export const unpackDay = async ({
     await dropEmptyPartition(ask, day, pause);
     await ask('begin isolation level read committed');
     const found = await lockDay(ask, day);
-    const from = found.state === 'recorded' ? 'ledger' : await bringBack(ask, found, open, isKeptLeft);
+    const from = found.state === 'recorded' ? 'ledger' : await bringBack(ask, found, open, wanted);
     // What clears the ledger has been through this part of it by now.
     await ask(
       `update ${tableOf(day)} set action_type = null, amount = null, currency = null, resource = null, method = null
@@ -159,14 +162,16 @@ const bringBack = async (
   ask: Ask,
   found: PackedDay,
   open: UnpackDay['open'],
-  isKeptLeft: boolean,
+  wanted: UnpackDay['from'],
 ): Promise<'kept' | 'objects'> => {
   const { day, isKept, manifest } = found;
   const table = tableOf(day);
   const startMs = Date.parse(`${day}T00:00:00Z`);
   if (await isThere(ask, table))
     throw new Error(`${table} was made again meanwhile: ${day} stays cold. Try again`);
-  if (isKept && isKeptLeft) await ask(`drop table detached_${table}`);
+  if (wanted === 'kept' && !isKept)
+    throw new Error(`nothing of ${day} is kept beside the ledger: it stays cold`);
+  if (isKept && wanted === 'objects') await ask(`drop table detached_${table}`);
   else if (isKept) {
     await ask('savepoint kept');
     await ask(`drop trigger refuse_change on detached_${table}`);
@@ -175,6 +180,8 @@ const bringBack = async (
       `alter table receipts attach partition ${table} for values from ('${lowestReceiptId(startMs)}') to ('${lowestReceiptId(startMs + DAY_MS)}')`,
     );
     if (await isPublished(ask, found)) return 'kept';
+    if (wanted === 'kept')
+      throw new Error(`what is kept of ${day} does not lead to its roots: it stays cold`);
     await ask('rollback to savepoint kept');
     await ask(`drop table detached_${table}`);
   }

@@ -75,11 +75,16 @@ const endInterruptedSql = `
 
 const removeOldSql = `
   delete from conformance_runs where run_id = any (array(
+    select run_id from conformance_runs where finished_at < ${earlier('$2')} - ${KEPT}
+    order by finished_at limit $1 for update skip locked))
+  returning 1`;
+
+const removeOfNewcomersSql = `
+  delete from conformance_runs where run_id = any (array(
     select run_id from conformance_runs
-    where finished_at < ${earlier('$2')} - ${KEPT}
-      or (is_newcomer and finished_at < ${earlier('$2')} - ${KEPT_AT_LEAST} and finished_at < (
-        select finished_at from conformance_runs where is_newcomer and finished_at is not null
-        order by finished_at desc offset ${KEPT_OF_NEWCOMERS - 1} limit 1))
+    where is_newcomer and finished_at < ${earlier('$2')} - ${KEPT_AT_LEAST} and finished_at < (
+      select finished_at from conformance_runs where is_newcomer and finished_at is not null
+      order by finished_at desc offset ${KEPT_OF_NEWCOMERS - 1} limit 1)
     order by finished_at limit $1 for update skip locked))
   returning 1`;
 
@@ -124,6 +129,9 @@ export function conformanceRunRepository(database: Database): ConformanceRunRepo
     finish: async ({ runId, lease }, { status, requests, error, reportText }) =>
       (await count(finishSql, [runId, lease, status, requests, error, reportText])) > 0,
     endInterrupted: (nowMs) => count(endInterruptedSql, [nowMs]),
-    removeOld: (limit, nowMs) => count(removeOldSql, [limit, nowMs]),
+    async removeOld(limit, nowMs) {
+      const old = await count(removeOldSql, [limit, nowMs]);
+      return old === limit ? old : old + (await count(removeOfNewcomersSql, [limit - old, nowMs]));
+    },
   };
 }
