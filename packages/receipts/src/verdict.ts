@@ -19,7 +19,8 @@ const UNDECIDED: ReadonlySet<string> = new Set(UNDECIDED_CODES);
 
 /**
  * The verdict by the failures of a Receipt, an inclusion proof or a bundle. `undecided` where each is one that a later version of
- * the library, a readable document, another key or a later day could decide otherwise; anything that was altered is `invalid`.
+ * the library, a readable document, another key or a later day could decide otherwise. What is found to be altered is `invalid`,
+ * whatever else is open; where the document cannot be read, no signature has been checked.
  * @example
  * const verified = verifyReceipt(receipt, didDocument);
  * const verdict = verdictOf(verified.ok ? [] : verified.failures);

@@ -115,9 +115,9 @@ export const ReportOutcome = ({
 const UNCERTAIN =
   'It may have been recorded all the same: look at “What became of it” above before you report it again.';
 
-/** Whether the report may have been recorded although it was not answered so. */
+/** Whether the report may have been recorded although it was not answered so: a proxy answers 502 or 504 in place of a node. */
 const isUncertain = (error: unknown): error is ApiProblem =>
-  error instanceof ApiProblem && (error.status === 0 || error.status === 503);
+  error instanceof ApiProblem && (error.status === 0 || error.status >= 500);
 
 /** It happened now: what happened earlier is reported over the API, which takes the time. */
 const eventOf = (type: string, form: FormData): object => {

@@ -136,3 +136,17 @@ describe('a bundle under a key that has leaked', () => {
     });
   });
 });
+
+it('is invalid, and not undecided, where the document that it brings is none and what was signed was changed', () => {
+  const forged = changed((draft) => {
+    draft.receipt.authority.constraints.maxAmount = 99_999;
+    draft.did_document = {};
+  });
+  expect(check(forged, null).verdict).toBe('invalid');
+  expect(
+    check(
+      changed((draft) => (draft.did_document = {})),
+      null,
+    ).verdict,
+  ).toBe('invalid');
+});

@@ -262,3 +262,14 @@ it('the example of the page is a valid Receipt of the service in its document', 
   expect(example).toEqual({ receipt: allow, did_document: serviceDocument });
   expect(check(JSON.stringify(example.receipt), JSON.stringify(example.did_document)).verdict).toBe('valid');
 });
+
+it('a Receipt of a later version without a document: a later page alone does not say who signed it, and this one says so', async () => {
+  const later = await issued((draft) => {
+    draft.protocol.profile_hash = draft.grant_hash;
+  });
+  const checked = check(later, null);
+  expect(checked.verdict).toBe('undecided');
+  expect(saysOf(checked)).toMatch(
+    /A later version of the page may know them\. .*without the service’s document/,
+  );
+});

@@ -65,10 +65,13 @@ export const checkBundle = (bundle: JsonObject, serviceDocument: string | null):
   const receipt = checkReceipt(bundle.receipt, document, result.ok);
   const own = bundleParts(result.ok ? [] : result.failures, receipt.verdict === 'valid');
   const parts = [...receipt.parts, ...own];
-  const verdict = verdictOf(result.ok ? [] : result.failures);
-  return serviceDocument === null
-    ? { ...receipt, verdict: result.ok ? 'undecided' : verdict, parts: parts.map(withoutDocument) }
-    : { ...receipt, verdict, parts };
+  const failures = result.ok ? [] : result.failures;
+  const verdict = verdictOf(failures);
+  if (serviceDocument !== null) return { ...receipt, verdict, parts };
+  // Whoever made the bundle put the document there: that it is none is a fault of the bundle.
+  const isOwnNone = failures.some(({ code }) => code === 'malformed-did-document');
+  const byItself = result.ok ? 'undecided' : isOwnNone ? 'invalid' : verdict;
+  return { ...receipt, verdict: byItself, parts: parts.map(withoutDocument) };
 };
 
 const textOf = (value: unknown): string | null => {

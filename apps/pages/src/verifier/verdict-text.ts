@@ -5,8 +5,11 @@ export const saysOf = ({ verdict, parts }: Pick<Checked, 'verdict' | 'parts'>): 
   if (verdict === 'valid') return 'The service signed exactly this, and it agrees with itself.';
   if (verdict === 'invalid') return 'Do not rely on it. What is wrong is named below.';
   const codes = new Set(parts.flatMap(({ failures }) => failures.map(({ code }) => code)));
-  const open = UNDECIDED.filter((one) => one.codes.some((code) => codes.has(code)));
-  return open.length === 0 ? NO_DOCUMENT : open.map(({ says }) => says).join(' ');
+  const open = UNDECIDED.filter((one) => one.codes.some((code) => codes.has(code))).map(({ says }) => says);
+  const isUnsigned = parts.some(
+    ({ id, state, failures }) => id === 'document' && state === 'unchecked' && failures.length === 0,
+  );
+  return [...open, ...(isUnsigned || open.length === 0 ? [NO_DOCUMENT] : [])].join(' ');
 };
 
 const NO_DOCUMENT = 'It agrees with itself, but without the service’s document nobody can say who signed it.';

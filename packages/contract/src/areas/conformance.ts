@@ -34,7 +34,7 @@ export const conformanceRoutes = {
     tag: 'Conformance',
     summary: 'Get a conformance run',
     description:
-      'A run of the account, and its report once it has ended. Runs are kept for 30 days, of orgs without a plan only the latest.',
+      'A run of the account, and its report once it has ended. Runs are kept for 30 days; of orgs that signed themselves up and have no plan the latest 1,000 together, each for an hour at least.',
     auth: ['rp', 'principal', 'org', 'admin'],
     limiter: 'authenticated',
     params: z.strictObject({ run_id: conformanceRunId }),

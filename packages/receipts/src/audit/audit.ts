@@ -24,6 +24,7 @@ import { readServiceKeys } from '@svc/transparency/service-keys';
 import { type Difference, listDifferences } from '../difference.ts';
 import type { Failure, FailureCode } from '../failure.ts';
 import type { Receipt } from '../receipt.ts';
+import { verdictOf } from '../verdict.ts';
 import {
   type IncludedReceipt,
   type IncludedToVerify,
@@ -78,7 +79,7 @@ export interface AuditInput
 export interface AuditResult {
   /** The Receipt verifies, and the engine comes to exactly the same body. */
   readonly ok: boolean;
-  /** An input of the engine is missing: neither right nor wrong. */
+  /** An input of the engine is missing, or only a later version can verify the Receipt: neither right nor wrong. */
   readonly undecided: boolean;
   /** Null where the Receipt does not verify. */
   readonly receipt: Receipt | null;
@@ -105,7 +106,10 @@ const auditRead = (input: ReturnType<typeof readInput>): AuditResult => {
   const options = input.serviceDid === undefined ? { crypto } : { crypto, serviceDid: input.serviceDid };
   const read = readServiceKeys(input.serviceDidDocument);
   const verified = verify(input, read.ok ? read.keys : input.serviceDidDocument, options);
-  if (!verified.ok || !read.ok) return refuse(null, verified.ok ? [] : verified.failures);
+  if (!verified.ok || !read.ok) {
+    const wrong = verified.ok ? [] : verified.failures;
+    return refuse(null, wrong, verdictOf(wrong) === 'undecided');
+  }
   const { receipt: jws, ...body } = verified.receipt;
   if (!runsHere(body)) return refuse(verified, [otherEngine(body)], true);
   const presented = parsePresented(input);

@@ -13,6 +13,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { audit } from '../audit.ts';
 import type { PinnedKey } from '../bundle.ts';
+import { verdictOf } from '../verdict.ts';
 import type { BundlePin } from './pin.ts';
 import { verifyBundle } from './verify-bundle.ts';
 
@@ -61,6 +62,33 @@ describe('a bundle', () => {
     const denied = await buildWorld({ revoked: true });
     const verified = verify(bundleOf(denied, await closeDayOf(denied)));
     expect(verified).toMatchObject({ ok: true, receipt: { decision: 'DENY' } });
+  });
+});
+
+describe('a Receipt of rules that only a later version knows', () => {
+  const verdictOfChanged = async (changes: Partial<Record<keyof Bundle, unknown>>, pin: BundlePin = PIN) => {
+    const later = await resign(world.body, (draft) => {
+      draft.protocol.profile_hash = draft.grant_hash;
+    });
+    const verified = verify({ ...bundle, receipt: JSON.parse(later), ...changes }, pin);
+    return verdictOf(verified.ok ? [] : verified.failures);
+  };
+
+  it('is undecided, and not where anything beside it was altered', async () => {
+    expect(await verdictOfChanged({})).toBe('undecided');
+    const { inclusion } = bundle;
+    const wrong = `sha256:${'0'.repeat(64)}`;
+    expect(await verdictOfChanged({ checkpoint: 'nonsense' })).toBe('invalid');
+    expect(await verdictOfChanged({ inclusion: { ...inclusion, root: wrong } })).toBe('invalid');
+    expect(await verdictOfChanged({ attestation: 'nonsense' })).toBe('invalid');
+  });
+
+  it('or any other is invalid where the document that the bundle brings is none: whoever made the bundle put it there', async () => {
+    expect(await verdictOfChanged({ did_document: {} }, { serviceDid: SERVICE })).toBe('invalid');
+    const verified = verify({ ...bundle, did_document: {} }, { serviceDid: SERVICE });
+    expect(codesOf(verified)).toContain('malformed-bundle /did_document');
+    // Of a pinned one that cannot be read the bundle knows nothing.
+    expect(await verdictOfChanged({}, { serviceDidDocument: {} })).toBe('undecided');
   });
 });
 

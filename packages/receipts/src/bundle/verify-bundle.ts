@@ -20,7 +20,7 @@ import {
 import type { Assumption } from '../audit/assumed-facts.ts';
 import type { Failure } from '../failure.ts';
 import type { Receipt } from '../receipt.ts';
-import { findDoubt, isAttested } from '../verify/verify-included.ts';
+import { findDoubt, idOfUndecided, isAttested } from '../verify/verify-included.ts';
 import { verifySigned } from '../verify/verify-receipt.ts';
 import { checkEvidence } from './evidence.ts';
 import type { BundleFailureCode } from './failure.ts';
@@ -77,11 +77,15 @@ export const verifyBundle = (
   const verified = verifySigned(parts.receipt, serviceDidDocument, options);
   if (!verified.ok) failures.push(...verified.failures.map((one) => within(one, '/receipt')));
   const evidence = checkEvidence(parts.evidence, verified.ok ? verified.receipt : null, crypto, failures);
-  // Inclusion can be checked only of a verified Receipt.
-  if (!verified.ok || !read.ok) return { ok: false, failures };
-  const { receipt, kid } = verified;
+  // Whoever made the bundle put it there.
+  if (!read.ok && !('serviceDidDocument' in pin))
+    failures.push(failure('malformed-bundle', 'its did_document is none', '/did_document'));
+  const receiptId = verified.ok
+    ? verified.receipt.receipt_id
+    : idOfUndecided(parts.receipt, verified.failures);
+  if (receiptId === null || !read.ok) return { ok: false, failures };
   const included = verifyReceiptInclusion({
-    receiptId: receipt.receipt_id,
+    receiptId,
     inclusion: parts.inclusion,
     checkpoint: parts.checkpoint,
     attestation: parts.attestation,
@@ -92,6 +96,8 @@ export const verifyBundle = (
     failures.push(...included.failures.map((one) => within(one, '/inclusion')));
     return { ok: false, failures };
   }
+  if (!verified.ok) return { ok: false, failures };
+  const { receipt, kid } = verified;
   const doubt = findDoubt(included.attestation, verified, crypto);
   if (doubt !== null) failures.push(within(doubt, '/receipt'));
   const used = usedKeys(kid, included, isAttested(included.attestation, verified, crypto));

@@ -14,7 +14,7 @@ import { type Attestation, type PinnedKey, signAttestation } from '@svc/transpar
 import { describe, expect, it } from 'vitest';
 import { verifyBundle } from '../bundle.ts';
 import { verifyIncludedReceipt } from '../inclusion.ts';
-import { verifyReceipt } from '../index.ts';
+import { verdictOf, verifyReceipt } from '../index.ts';
 
 /** A Receipt, its day closed, and what became of the keys afterwards. */
 const world = await buildWorld();
@@ -240,4 +240,19 @@ describe('an attestation', () => {
         failures: [{ code: 'wrong-attestation', path: '/attestation' }],
       });
   });
+});
+
+it('a Receipt of rules that only a later version knows is undecided, and not beside a proof that was altered', async () => {
+  const receipt = await resign(world.body, (draft) => {
+    draft.protocol.profile_hash = draft.grant_hash;
+  });
+  const judge = (inclusion: unknown) => {
+    const verified = verifyIncludedReceipt({
+      ...{ receipt, inclusion, serviceDidDocument: documentWith({}), crypto: nativeCrypto },
+    });
+    return verdictOf(verified.ok ? [] : verified.failures);
+  };
+  expect(judge(day.inclusion)).toBe('undecided');
+  expect(judge({ ...day.inclusion, root: `sha256:${'0'.repeat(64)}` })).toBe('invalid');
+  expect(judge('nonsense')).toBe('invalid');
 });

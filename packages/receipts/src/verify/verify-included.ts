@@ -3,7 +3,8 @@
  * is not one of its key's time, or that key is compromised, the service's attestation decides: that this
  * very Receipt is the stored one, under a key in force.
  */
-import { type CryptoPort, failure, portableCrypto, sha256Of } from '@svc/codec';
+import { type CryptoPort, failure, member, portableCrypto, sha256Of } from '@svc/codec';
+import { isJsonObject, isReceiptId, parseStrictJson, type ReceiptId } from '@svc/protocol';
 import {
   type Attestation,
   type InclusionFailureCode,
@@ -13,6 +14,8 @@ import {
   verifyReceiptInclusion,
 } from '@svc/transparency';
 import type { Failure, FailureCode } from '../failure.ts';
+import { verdictOf } from '../verdict.ts';
+import { readReceiptParts } from './receipt-parts.ts';
 import { type SignedAtAnyTime, type VerifiedReceipt, verifySigned } from './verify-receipt.ts';
 
 /** A Receipt with the proof that it is in its day's checkpoint. */
@@ -40,14 +43,33 @@ export const verifyIncludedReceipt = (input: IncludedToVerify): IncludedReceipt 
   const read = readServiceKeys(serviceDidDocument);
   const document = read.ok ? read.keys : serviceDidDocument;
   const signed = verifySigned(given, document, inclusion);
-  if (!signed.ok) return signed;
-  const { receipt, decision, kid } = signed;
-  const { receipt_id: receiptId } = receipt;
-  const included = verifyReceiptInclusion({ ...inclusion, receiptId, serviceDidDocument: document });
+  const include = (receiptId: ReceiptId) =>
+    verifyReceiptInclusion({ ...inclusion, receiptId, serviceDidDocument: document });
+  if (!signed.ok) {
+    const receiptId = read.ok ? idOfUndecided(given, signed.failures) : null;
+    const beside = receiptId === null ? null : include(receiptId);
+    return beside === null || beside.ok
+      ? signed
+      : { ok: false, failures: [...signed.failures, ...beside.failures] };
+  }
+  const included = include(signed.receipt.receipt_id);
   if (!included.ok) return included;
+  const { receipt, decision, kid } = signed;
   const doubt = findDoubt(included.attestation, signed, crypto);
   if (doubt !== null) return { ok: false, failures: [doubt] };
   return { ok: true, receipt, decision, kid, included };
+};
+
+/**
+ * The id of a Receipt that a later version may know the rules of, as it was signed: what stands beside it is checked all the same, so
+ * that a proof that was altered is not passed over. Null: the Receipt is wrong as it is.
+ */
+export const idOfUndecided = (receipt: unknown, failures: readonly Failure[]): ReceiptId | null => {
+  if (verdictOf(failures) !== 'undecided') return null;
+  const parts = readReceiptParts(receipt, [])?.parts ?? null;
+  const payload = parts === null ? null : parseStrictJson(parts.payloadText);
+  const id = payload?.ok === true && isJsonObject(payload.value) ? member(payload.value, 'receipt_id') : null;
+  return isReceiptId(id) ? id : null;
 };
 
 /** Whether the service vouches for exactly this Receipt. */
