@@ -68,7 +68,7 @@ export const checkBundle = (bundle: JsonObject, serviceDocument: string | null):
   const failures = result.ok ? [] : result.failures;
   const verdict = verdictOf(failures);
   if (serviceDocument !== null) return { ...receipt, verdict, parts };
-  // Whoever made the bundle put the document there: that it is none is a fault of the bundle.
+  // The document came with the bundle, so that it is none is a fault of the bundle.
   const isOwnNone = failures.some(({ code }) => code === 'malformed-did-document');
   const byItself = result.ok ? 'undecided' : isOwnNone ? 'invalid' : verdict;
   return { ...receipt, verdict: byItself, parts: parts.map(withoutDocument) };

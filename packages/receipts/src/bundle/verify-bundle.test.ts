@@ -66,7 +66,7 @@ describe('a bundle', () => {
 });
 
 describe('a Receipt of rules that only a later version knows', () => {
-  const verdictOfChanged = async (changes: Partial<Record<keyof Bundle, unknown>>, pin: BundlePin = PIN) => {
+  const verdictOfChanged = async (changes: Readonly<Record<string, unknown>>, pin: BundlePin = PIN) => {
     const later = await resign(world.body, (draft) => {
       draft.protocol.profile_hash = draft.grant_hash;
     });

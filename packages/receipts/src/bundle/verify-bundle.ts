@@ -77,7 +77,7 @@ export const verifyBundle = (
   const verified = verifySigned(parts.receipt, serviceDidDocument, options);
   if (!verified.ok) failures.push(...verified.failures.map((one) => within(one, '/receipt')));
   const evidence = checkEvidence(parts.evidence, verified.ok ? verified.receipt : null, crypto, failures);
-  // Whoever made the bundle put it there.
+  // The document came with the bundle, so that it is none is a fault of the bundle.
   if (!read.ok && !('serviceDidDocument' in pin))
     failures.push(failure('malformed-bundle', 'its did_document is none', '/did_document'));
   const receiptId = verified.ok
