@@ -42,9 +42,11 @@ export { exportedText } from './receipt-jws.ts';
 export { assertSameStore } from './same-store.ts';
 export {
   type AttestationRow,
+  COLUMNS_AS_READ,
   type ConsumptionRow,
   clearActions,
   type ReceiptRow,
+  ROW_ORDER,
   SCHEMA_VERSION,
   type Stored,
   TABLES,

@@ -79,6 +79,28 @@ export const TABLES = {
 export type TableName = keyof typeof TABLES;
 export const TABLE_NAMES = Object.keys(TABLES) as readonly TableName[];
 
+/** Columns that hold the parts of a JWS. */
+const JWS_PARTS = ['header', 'payload', 'signature'] as const;
+type JwsPart = (typeof JWS_PARTS)[number];
+
+type AsRead = readonly (readonly [name: string, kind: string])[];
+const asRead = (table: TableName): AsRead =>
+  Object.entries(TABLES[table]).filter(([name]) => !JWS_PARTS.some((part) => part === name));
+
+/** Columns of each table as it is read: a Receipt has its JWS in one piece. */
+export const COLUMNS_AS_READ: Readonly<Record<TableName, AsRead>> = {
+  receipts: asRead('receipts'),
+  attestations: asRead('attestations'),
+  consumption_events: asRead('consumption_events'),
+};
+
+/** Column that orders the rows of one Receipt; null: a Receipt has one. */
+export const ROW_ORDER = {
+  receipts: null,
+  attestations: 'ordinal',
+  consumption_events: 'version',
+} as const satisfies Readonly<Record<TableName, string | null>>;
+
 type ValueOf<K> = K extends `${infer Inner extends Kind}?`
   ? Kinds[Inner] | null
   : K extends Kind
@@ -99,7 +121,7 @@ export type Stored<T extends TableName> = {
 };
 
 /** A Receipt with its JWS in one piece. */
-export type ReceiptRow = Omit<Stored<'receipts'>, 'header' | 'payload' | 'signature' | 'jws'> & {
+export type ReceiptRow = Omit<Stored<'receipts'>, JwsPart | 'jws'> & {
   readonly jws: string;
 };
 /** A Receipt as it is seven years later: its JWS is as it was signed. */
@@ -111,4 +133,4 @@ export type AttestationRow = Stored<'attestations'>;
 export type ConsumptionRow = Stored<'consumption_events'>;
 
 /** Columns that no query looks in by value: they have no statistics. */
-export const UNSEARCHED: ReadonlySet<string> = new Set(['header', 'payload', 'signature', 'jws']);
+export const UNSEARCHED: ReadonlySet<string> = new Set([...JWS_PARTS, 'jws']);

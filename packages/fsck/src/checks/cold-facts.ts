@@ -4,7 +4,14 @@
  * or not. What was reported after a day was packed is in the database alone: it is of a Receipt that is there, and its
  * relying party, Principal, time and decision are those.
  */
-import { type ColdDay, ColdDayReader, type ReceiptRow, TABLES, type TableName } from '@svc/cold-ledger';
+import {
+  COLUMNS_AS_READ,
+  type ColdDay,
+  ColdDayReader,
+  type ReceiptRow,
+  ROW_ORDER,
+  type TableName,
+} from '@svc/cold-ledger';
 import type { ObjectStore } from '@svc/service';
 import type { CheckContext } from '../check.ts';
 import { isOfDay } from '../receipt-days.ts';
@@ -156,11 +163,8 @@ export class ColdFacts {
 export type BesideReceipts = Exclude<TableName, 'receipts'>;
 export const BESIDE_RECEIPTS = ['attestations', 'consumption_events'] as const satisfies BesideReceipts[];
 
-/** What orders the rows of one Receipt. */
-const SECOND = { attestations: 'ordinal', consumption_events: 'version' } as const;
-
 type Values = Readonly<Record<string, unknown>>;
-const secondOf = (table: BesideReceipts, row: object): number => Number((row as Values)[SECOND[table]]);
+const secondOf = (table: BesideReceipts, row: object): number => Number((row as Values)[ROW_ORDER[table]]);
 
 /** Which row of which Receipt. */
 export const placeOf = (table: BesideReceipts, row: { readonly receipt_id: string }): string =>
@@ -174,11 +178,11 @@ export const comparePacked = async (
 ): Promise<void> => {
   const reader = new ColdDayReader(objects, manifest);
   for (const table of BESIDE_RECEIPTS) {
-    const columns = Object.entries(TABLES[table] as Readonly<Record<string, string>>);
+    const columns = COLUMNS_AS_READ[table];
     const list = columns.map(([name, kind]) =>
       kind.startsWith('instant') ? `(extract(epoch from ${name}) * 1000000)::bigint::text` : `${name}::text`,
     );
-    const text = `select receipt_id as id, ${SECOND[table]}::text as second, json_build_array(${list.join()})::text as row
+    const text = `select receipt_id as id, ${ROW_ORDER[table]}::text as second, json_build_array(${list.join()})::text as row
       from ${table} where receipt_id = any ($1)`;
     let last = { id: '', second: 0 };
     for await (const rows of reader.rows(table)) {

@@ -1,13 +1,15 @@
 /** By what Receipts are listed in the objects of a day, against the ledger. */
-import { type ColdDay, ColdDayReader, clearActions, type ReceiptRow, TABLES } from '@svc/cold-ledger';
+import {
+  COLUMNS_AS_READ,
+  type ColdDay,
+  ColdDayReader,
+  clearActions,
+  type ReceiptRow,
+} from '@svc/cold-ledger';
 import type { ObjectStore } from '@svc/service';
 import type { CheckContext } from '../check.ts';
 
-/** The parts of a JWS are compared as the whole. */
-const PARTS = ['header', 'payload', 'signature'];
-const COLUMNS = Object.entries(TABLES.receipts as Readonly<Record<string, string>>).filter(
-  ([name]) => !PARTS.includes(name),
-);
+const COLUMNS = COLUMNS_AS_READ.receipts;
 const LISTED = `
   select receipt_id as id, json_build_array(${COLUMNS.map(([name, kind]) =>
     kind.startsWith('instant') ? `(extract(epoch from ${name}) * 1000000)::bigint::text` : `${name}::text`,

@@ -1,5 +1,5 @@
 /** The rows of a day out of PostgreSQL, as they are packed. */
-import { type DayRows, TABLES, type TableName } from '@svc/cold-ledger';
+import { COLUMNS_AS_READ, type DayRows, ROW_ORDER, type TableName } from '@svc/cold-ledger';
 import { DAY_MS } from '@svc/protocol';
 import type { Day } from '@svc/service';
 import type { ClientBase } from 'pg';
@@ -12,10 +12,6 @@ const BATCH = 512;
 /** Limit of a statement, connecting included. Between two of them a store of objects may take its time. */
 const STATEMENT_MS = 30_000;
 const BETWEEN_MS = 600_000;
-/** What orders the rows of one Receipt. */
-const SECOND = { receipts: null, attestations: 'ordinal', consumption_events: 'version' } as const;
-/** Columns of the stored form; the table has the JWS in one piece. */
-const PARTS = new Set(['header', 'payload', 'signature']);
 
 /**
  * Runs `work` on the rows of a day, all of one moment, on a connection of its own: its Receipts in the ledger, or those
@@ -73,11 +69,11 @@ const rowsOf = (session: ClientBase, day: Day, receipts: string | null): DayRows
   const endId = lowestReceiptId(startMs + DAY_MS);
   const read = async function* (table: TableName, stored: string | null = table): AsyncGenerator<never[]> {
     if (stored === null) return;
-    const columns = Object.entries(TABLES[table]).filter(([name]) => !PARTS.has(name));
+    const columns = COLUMNS_AS_READ[table];
     const list = columns.map(([name, kind]) =>
       kind.startsWith('instant') ? `(extract(epoch from ${name}) * 1000000)::bigint as ${name}` : name,
     );
-    const second = SECOND[table];
+    const second = ROW_ORDER[table];
     const key = second === null ? 'receipt_id' : `receipt_id, ${second}`;
     const integers = columns.flatMap(([name, kind]) => (/^(instant|integer)/.test(kind) ? [name] : []));
     const text = `select ${list.join(', ')} from ${stored}

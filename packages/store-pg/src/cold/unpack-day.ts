@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as realPause } from 'node:timers/promises';
-import { type ColdDayReader, type ReceiptRow, TABLES } from '@svc/cold-ledger';
+import { COLUMNS_AS_READ, type ColdDayReader, type ReceiptRow } from '@svc/cold-ledger';
 import { CompactRange, formatHash, hashLeaf } from '@svc/merkle';
 import { nativeSha256 } from '@svc/merkle/native';
 import { DAY_MS } from '@svc/protocol';
@@ -195,8 +195,7 @@ const bringBack = async (
   return 'objects';
 };
 
-const PARTS = new Set(['header', 'payload', 'signature']);
-const COLUMNS = Object.entries(TABLES.receipts).filter(([name]) => !PARTS.has(name));
+const COLUMNS = COLUMNS_AS_READ.receipts;
 const TYPES: Readonly<Record<string, string>> = {
   text: 'text',
   integer: 'bigint',
