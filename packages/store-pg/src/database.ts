@@ -48,6 +48,15 @@ export async function query<Row extends pg.QueryResultRow>(
   return rows;
 }
 
+/** Column `value` of the first row of a statement that changes nothing; undefined: it answers no row. */
+export async function readValue<Value>(
+  database: Database,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<Value | undefined> {
+  return (await database.read<{ value: Value }>({ text, values }))[0]?.value;
+}
+
 /** Column `value` of the first row of a statement that may change something; undefined: it answers no row. */
 export async function writeValue<Value>(
   database: Database,

@@ -2,7 +2,7 @@
 import { encodeUlid, jcs } from '@svc/protocol';
 import type { ApprovalAsk, ApprovalLoad, ApprovalRecord, ApprovalRepository } from '@svc/service';
 import { Conditions } from '../conditions.ts';
-import type { Database } from '../database.ts';
+import { type Database, readValue } from '../database.ts';
 import type { Statement } from '../statement.ts';
 
 const columns = `r.request_id as "requestId", r.relying_party as "relyingParty", r.principal, r.grant_id as "grantId", r.agent,
@@ -147,7 +147,7 @@ export function approvalRepository(database: Database): ApprovalRepository {
     async countPending() {
       const text = `select count(*)::integer as value from (
         select from approval_requests where state = 'pending' and expires_at > svc_now() limit 100000) as p`;
-      return (await database.read<{ value: number }>({ text, values: [] }))[0]?.value ?? 0;
+      return (await readValue<number>(database, text)) ?? 0;
     },
     async expire(limit) {
       return (await database.write({ text: expireSql('true', '$1'), values: [limit] })).length;

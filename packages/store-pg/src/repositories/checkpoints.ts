@@ -13,7 +13,7 @@ import {
 } from '@svc/service';
 import { againIfMoved, type ColdReader, type Question } from '../cold/cold-reader.ts';
 import type { NamedDay } from '../cold/open-days.ts';
-import type { Database } from '../database.ts';
+import { type Database, readValue, writeValue } from '../database.ts';
 import { lowestReceiptId } from '../receipt-ids.ts';
 
 /** Columns of `CheckpointRecord`. */
@@ -32,16 +32,16 @@ export function checkpointRepository(database: Database, cold: ColdReader): Chec
   const find = (day: Day) => findOne('day = $1', [day]);
   return {
     async firstDay() {
-      const text = 'select first_day::text as day from deployment';
-      const [row] = await database.read<{ day: Day }>({ text, values: [] });
-      if (row === undefined) throw new StoreError('refused', 'the deployment has no first day');
-      return row.day;
+      const text = 'select first_day::text as value from deployment';
+      const day = await readValue<Day>(database, text);
+      if (day === undefined) throw new StoreError('refused', 'the deployment has no first day');
+      return day;
     },
     findLatest: () => findOne('true order by day desc limit 1', []),
     find,
     async count() {
-      const text = 'select count(*)::integer as count from checkpoints';
-      return (await database.read<{ count: number }>({ text, values: [] }))[0]?.count ?? 0;
+      const text = 'select count(*)::integer as value from checkpoints';
+      return (await readValue<number>(database, text)) ?? 0;
     },
     list: (after, limit) =>
       database.read<CheckpointRecord>({
@@ -49,8 +49,8 @@ export function checkpointRepository(database: Database, cold: ColdReader): Chec
         values: [after, limit],
       }),
     async closeDay(day) {
-      const text = 'select svc_close_day($1) as closed';
-      return (await database.write<{ closed: boolean }>({ text, values: [day] }))[0]?.closed === true;
+      const text = 'select svc_close_day($1) as value';
+      return (await writeValue<boolean>(database, text, [day])) ?? false;
     },
     listLeaves: (day, start, limit) =>
       againIfMoved(ledger, (question) => listLeaves(question, 'content_hash', day, start, limit)),

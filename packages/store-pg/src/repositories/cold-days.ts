@@ -10,7 +10,7 @@ import type {
   HashedManifest,
   NamedManifest,
 } from '@svc/service';
-import type { Database } from '../database.ts';
+import { type Database, readValue, writeValue } from '../database.ts';
 import { checkpointColumns } from './checkpoints.ts';
 
 const recordSql = `
@@ -95,10 +95,12 @@ export const holdersSql = `
   group by l.pid, a.backend_type, a.state, a.xact_start, a.application_name order by a.xact_start limit 10`;
 
 export function coldDayRepository(database: Database): ColdDayRepository {
-  const listDays = async (where: string, values: readonly unknown[]): Promise<Day[]> => {
-    const text = `select day::text as day from cold_days where ${where} order by cold_days.day limit $1`;
-    return (await database.read<{ day: Day }>({ text, values })).map(({ day }) => day);
-  };
+  const daysOf = async (text: string, values: readonly unknown[]): Promise<Day[]> =>
+    (await database.read<{ day: Day }>({ text, values })).map(({ day }) => day);
+  const listDays = (where: string, values: readonly unknown[]): Promise<Day[]> =>
+    daysOf(`select day::text as day from cold_days where ${where} order by cold_days.day limit $1`, values);
+  const isDone = async (text: string, values: readonly unknown[]): Promise<boolean> =>
+    (await writeValue<boolean>(database, text, values)) ?? false;
   return {
     listDue: (hotDays, nowMs, limit) =>
       database.read<CheckpointRecord>({
@@ -114,8 +116,8 @@ export function coldDayRepository(database: Database): ColdDayRepository {
       await database.write({ text: markBrokenSql, values: [day, problem, hours] });
     },
     async countCold() {
-      const text = `select count(*)::integer as count from cold_days where state = 'cold'`;
-      return (await database.read<{ count: number }>({ text, values: [] }))[0]?.count ?? 0;
+      const text = `select count(*)::integer as value from cold_days where state = 'cold'`;
+      return (await readValue<number>(database, text)) ?? 0;
     },
     listBroken: () =>
       database.read<BrokenDay>({
@@ -139,71 +141,51 @@ export function coldDayRepository(database: Database): ColdDayRepository {
     async findToPack(day) {
       return (await database.read<CheckpointRecord>({ text: toPackSql, values: [day] }))[0] ?? null;
     },
-    async listToProve(days, limit, nowMs) {
-      const rows = await database.read<{ day: Day }>({
-        text: toProveSql,
-        values: [days, limit, Math.floor(nowMs)],
-      });
-      return rows.map(({ day }) => day);
-    },
+    listToProve: (days, limit, nowMs) => daysOf(toProveSql, [days, limit, Math.floor(nowMs)]),
     async oldestProofMs() {
-      const text = `select svc_ms(min(coalesce(proven_at, detached_at))) as ms from cold_days where ${IS_COLD}`;
-      return (await database.read<{ ms: number | null }>({ text, values: [] }))[0]?.ms ?? null;
+      const text = `select svc_ms(min(coalesce(proven_at, detached_at))) as value from cold_days where ${IS_COLD}`;
+      return (await readValue<number | null>(database, text)) ?? null;
     },
     listStates: () => database.read<DayState>({ text: statesSql, values: [] }),
     listToDetach: (limit, nowMs) =>
       listDays(`state = 'recorded' and ${isTriedSql} and ${isClearedSql('$2')}`, [limit, Math.floor(nowMs)]),
-    async keepVerifiers(day, limit) {
-      const text = 'select svc_keep_verifiers($1, $2) as "isDone"';
-      return (await database.write<{ isDone: boolean }>({ text, values: [day, limit] }))[0]?.isDone === true;
-    },
-    async detach(day) {
-      const text = 'select svc_detach_day($1) as "isDone"';
-      return (await database.write<{ isDone: boolean }>({ text, values: [day] }))[0]?.isDone === true;
-    },
+    keepVerifiers: (day, limit) => isDone('select svc_keep_verifiers($1, $2) as value', [day, limit]),
+    detach: (day) => isDone('select svc_detach_day($1) as value', [day]),
     async listHolders(day) {
       const rows = await database.read<{ holder: string }>({ text: holdersSql, values: [day] });
       return rows.map(({ holder }) => holder);
     },
     async mayDrop() {
-      const text = `select has_function_privilege('svc_drop_detached_day(date, integer, bigint)', 'execute') as "isGranted"`;
-      return (await database.read<{ isGranted: boolean }>({ text, values: [] }))[0]?.isGranted === true;
+      const text = `select has_function_privilege('svc_drop_detached_day(date, integer, bigint)', 'execute') as value`;
+      return (await readValue<boolean>(database, text)) ?? false;
     },
     async findPlace(day) {
-      const text = `select case when state != 'cold' then 'ledger' when dropped_at is null then 'kept' else 'objects' end as place
+      const text = `select case when state != 'cold' then 'ledger' when dropped_at is null then 'kept' else 'objects' end as value
         from cold_days where day = $1`;
-      return (await database.read<{ place: DayPlace }>({ text, values: [day] }))[0]?.place ?? 'ledger';
+      return (await readValue<DayPlace>(database, text, [day])) ?? 'ledger';
     },
     listToDrop: (graceDays, nowMs, limit) => listDays(isOverSql, [limit, graceDays, Math.floor(nowMs)]),
-    async drop(day, graceDays, nowMs) {
-      const text = 'select svc_drop_detached_day($1, $2, $3) as "isDone"';
-      const values = [day, graceDays, Math.floor(nowMs)];
-      return (await database.write<{ isDone: boolean }>({ text, values }))[0]?.isDone === true;
-    },
-    async listToClear(nowMs, limit) {
+    drop: (day, graceDays, nowMs) =>
+      isDone('select svc_drop_detached_day($1, $2, $3) as value', [day, graceDays, Math.floor(nowMs)]),
+    listToClear(nowMs, limit) {
       const text = `select day::text as day from svc_days_to_clear($1, null) as day join cold_days using (day)
         where ${isTriedSql} order by cold_days.day limit $2`;
-      const rows = await database.read<{ day: Day }>({ text, values: [Math.floor(nowMs), limit] });
-      return rows.map(({ day }) => day);
+      return daysOf(text, [Math.floor(nowMs), limit]);
     },
-    async clearTable(day, limit, nowMs) {
-      const text = 'select svc_clear_table_of_day($1, $2, $3) as "isDone"';
-      const values = [day, limit, Math.floor(nowMs)];
-      return (await database.write<{ isDone: boolean }>({ text, values }))[0]?.isDone === true;
-    },
-    async recordCleared(day, { manifest, manifestHash }, nowMs) {
-      const text = 'select svc_record_cleared_day($1, $2, $3, $4) as "isDone"';
-      const values = [day, manifest, manifestHash, Math.floor(nowMs)];
-      return (await database.write<{ isDone: boolean }>({ text, values }))[0]?.isDone === true;
-    },
+    clearTable: (day, limit, nowMs) =>
+      isDone('select svc_clear_table_of_day($1, $2, $3) as value', [day, limit, Math.floor(nowMs)]),
+    recordCleared: (day, { manifest, manifestHash }, nowMs) =>
+      isDone('select svc_record_cleared_day($1, $2, $3, $4) as value', [
+        day,
+        manifest,
+        manifestHash,
+        Math.floor(nowMs),
+      ]),
     listToPurge: (graceDays, nowMs, limit) =>
       database.read<HashedManifest>({ text: toPurgeSql, values: [graceDays, Math.floor(nowMs), limit] }),
     listManifests: (day) => database.read<NamedManifest>({ text: manifestsSql, values: [day] }),
-    async notePurged(manifestHash, graceDays, nowMs) {
-      const text = 'select svc_note_purged($1, $2, $3) as "isDone"';
-      const values = [manifestHash, graceDays, Math.floor(nowMs)];
-      return (await database.write<{ isDone: boolean }>({ text, values }))[0]?.isDone === true;
-    },
+    notePurged: (manifestHash, graceDays, nowMs) =>
+      isDone('select svc_note_purged($1, $2, $3) as value', [manifestHash, graceDays, Math.floor(nowMs)]),
     listLatestManifests(limit) {
       const text = `select day::text as day, manifest_hash as "manifestHash" from cold_days
         where state in ('recorded', 'cold') order by recorded_at desc, cold_days.day desc limit $1`;

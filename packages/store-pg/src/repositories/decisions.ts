@@ -11,7 +11,7 @@ import {
   type Verified,
 } from '@svc/service';
 import { againIfMoved, type ColdReader, findColdDays, type Question } from '../cold/cold-reader.ts';
-import type { Database } from '../database.ts';
+import { type Database, readValue } from '../database.ts';
 import { decisionOf, SHOWN, type Shape } from '../decision-search/cold-days.ts';
 import { type RowWithId, searchHotDays, searchPage } from '../decision-search/search-decisions.ts';
 import { byIdsStatements } from '../decision-search/statements.ts';
@@ -53,15 +53,14 @@ export function decisionRepository(database: Database, cold: ColdReader): Decisi
 const verifiedColdSql = `
   select exists (
     select from cold_verifications where grant_id = $1 and principal = $2 and relying_party = any ($3::text[])
-  ) as known`;
+  ) as value`;
 
 async function hasVerifiedCold(
   database: Database,
   { grantId, principal, relyingParties }: Verified,
 ): Promise<boolean> {
   const values = [grantId, principal, relyingParties];
-  const [row] = await database.read<{ known: boolean }>({ text: verifiedColdSql, values });
-  return row?.known === true;
+  return (await readValue<boolean>(database, verifiedColdSql, values)) ?? false;
 }
 
 /** Rows of one read from the database: some 0.5 MB. */

@@ -1,6 +1,6 @@
 /** Artifacts by the SHA-256 of their bytes; the database checks the hash itself. */
 import type { EvidenceRecord, EvidenceRepository } from '@svc/service';
-import type { Database } from '../database.ts';
+import { type Database, writeValue } from '../database.ts';
 
 export function evidenceRepository(database: Database): EvidenceRepository {
   return {
@@ -20,14 +20,12 @@ export function evidenceRepository(database: Database): EvidenceRepository {
       await database.write({ text: 'select svc_keep_served_list($1, $2, $3)', values: [url, hash, nowMs] });
     },
     async nameFromReceipts(limit) {
-      const text = 'select svc_name_evidence($1) as read';
-      return (await database.write<{ read: number }>({ text, values: [limit] }))[0]?.read ?? 0;
+      const text = 'select svc_name_evidence($1) as value';
+      return (await writeValue<number>(database, text, [limit])) ?? 0;
     },
     async collect(limit, nowMs) {
-      const text = 'select svc_collect_evidence($1, $2) as collected';
-      return (
-        (await database.write<{ collected: number }>({ text, values: [limit, nowMs] }))[0]?.collected ?? 0
-      );
+      const text = 'select svc_collect_evidence($1, $2) as value';
+      return (await writeValue<number>(database, text, [limit, nowMs])) ?? 0;
     },
     async find(hash) {
       const rows = await database.read<EvidenceRecord>({

@@ -1,6 +1,6 @@
 /** Organisations: customer accounts that own Principals and relying parties (interface §Org). */
 import type { OrgRecord, OrgRepository } from '@svc/service';
-import type { Database } from '../database.ts';
+import { type Database, readValue, writeValue } from '../database.ts';
 import { afterLock } from '../locks.ts';
 import { isNewcomerSql } from './newcomers.ts';
 
@@ -28,18 +28,16 @@ export function orgRepository(database: Database): OrgRepository {
       return rows[0] ?? null;
     },
     async isNewcomer(orgId) {
-      const text = `select ${isNewcomerSql('$1')} as "isNewcomer"`;
-      return (
-        (await database.read<{ isNewcomer: boolean }>({ text, values: [orgId] }))[0]?.isNewcomer === true
-      );
+      const text = `select ${isNewcomerSql('$1')} as value`;
+      return (await readValue<boolean>(database, text, [orgId])) ?? false;
     },
     async countMembersForUpdate(orgId) {
       const text = `select ((select count(*) from principals where org_id = $1)
-          + (select count(*) from relying_parties where org_id = $1))::integer as members`;
-      const [row] = await afterLock(database, 'counts', `members ${orgId}`, () =>
-        database.write<{ members: number }>({ text, values: [orgId] }),
+          + (select count(*) from relying_parties where org_id = $1))::integer as value`;
+      const members = await afterLock(database, 'counts', `members ${orgId}`, () =>
+        writeValue<number>(database, text, [orgId]),
       );
-      return row?.members ?? 0;
+      return members ?? 0;
     },
   };
 }

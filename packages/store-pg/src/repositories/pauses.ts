@@ -1,7 +1,7 @@
 /** What is paused (protocol §9). Locks, versions and flags are moved in SQL (migrations, `pauses`), whoever pauses. */
 import type { PauseFilter, PauseOwners, PauseRecord, PauseRepository } from '@svc/service';
 import { Conditions } from '../conditions.ts';
-import type { Database } from '../database.ts';
+import { type Database, readValue, writeValue } from '../database.ts';
 
 const columns = `scope, owner, subject, is_paused as "isPaused", reason, changed_at as "changedAtMs",
   visible_at as "visibleAtMs", seq,
@@ -10,11 +10,9 @@ const columns = `scope, owner, subject, is_paused as "isPaused", reason, changed
 export function pauseRepository(database: Database): PauseRepository {
   return {
     async set({ scope, owner, subject, isPaused, reason, actor }) {
-      const [row] = await database.write<{ changed: boolean | null }>({
-        text: 'select svc_set_pause($1, $2, $3, $4, $5, $6) as changed',
-        values: [scope, owner, subject, isPaused, reason, JSON.stringify(actor)],
-      });
-      return row?.changed ?? null;
+      const values = [scope, owner, subject, isPaused, reason, JSON.stringify(actor)];
+      const text = 'select svc_set_pause($1, $2, $3, $4, $5, $6) as value';
+      return (await writeValue<boolean | null>(database, text, values)) ?? null;
     },
     async find({ scope, owner, subject }) {
       const rows = await database.read<PauseRecord>({
@@ -41,11 +39,8 @@ export function pauseRepository(database: Database): PauseRepository {
       }),
     list: (filter) => database.read<PauseRecord>(listStatement(filter)),
     async findOwnerSince({ scope, owner }) {
-      const [row] = await database.read<{ sinceMs: number | null }>({
-        text: 'select svc_pause_owner_since($1, $2) as "sinceMs"',
-        values: [scope, owner],
-      });
-      return row?.sinceMs ?? null;
+      const text = 'select svc_pause_owner_since($1, $2) as value';
+      return (await readValue<number | null>(database, text, [scope, owner])) ?? null;
     },
   };
 }

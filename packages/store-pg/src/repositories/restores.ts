@@ -1,7 +1,7 @@
 /** Restores of this database to an earlier state (protocol §10). */
 import type { GrantId } from '@svc/protocol';
 import type { FenceHead, RestoreRecord, RestoreRepository } from '@svc/service';
-import type { Database } from '../database.ts';
+import { type Database, readValue } from '../database.ts';
 import { checkpointValues } from './checkpoints.ts';
 
 const columns = `epoch, lost_from as "lostFromMs", lost_until as "lostUntilMs",
@@ -14,7 +14,7 @@ const insertSql = `
 
 // Everything up to its latest beat, or up to the ledger's seal where it never had a fence.
 const knownUntilSql = `
-  select svc_ms(coalesce((select at from fence_beats order by seq desc limit 1), (select sealed_until from ledger_seal))) as ms`;
+  select svc_ms(coalesce((select at from fence_beats order by seq desc limit 1), (select sealed_until from ledger_seal))) as value`;
 
 const reinstateSql = `
   with closed as (
@@ -32,8 +32,7 @@ export function restoreRepository(database: Database): RestoreRepository {
     list: () =>
       database.read<RestoreRecord>({ text: `select ${columns} from restores order by epoch`, values: [] }),
     async knownUntilMs() {
-      const [row] = await database.read<{ ms: number }>({ text: knownUntilSql, values: [] });
-      return row?.ms ?? 0;
+      return (await readValue<number>(database, knownUntilSql)) ?? 0;
     },
     async isKnownHead({ seq, nonce }) {
       const text = 'select seq from fence_beats where seq = $1 and nonce = $2';
@@ -78,8 +77,8 @@ export function restoreRepository(database: Database): RestoreRepository {
     sealUntil: (ms) => write('select svc_seal_until(to_timestamp($1 / 1000.0))', [ms]),
     closeLists: () => write('update status_lists set is_closed = true where not is_closed', []),
     async highestListNumber() {
-      const text = 'select coalesce(max(number), 0) as number from status_lists';
-      return (await database.read<{ number: number }>({ text, values: [] }))[0]?.number ?? 0;
+      const text = 'select coalesce(max(number), 0) as value from status_lists';
+      return (await readValue<number>(database, text)) ?? 0;
     },
     listUnrevoked: (url) =>
       database.read<{ id: GrantId; index: number }>({
@@ -88,10 +87,9 @@ export function restoreRepository(database: Database): RestoreRepository {
         values: [url],
       }),
     async countRevoked(requestId, sinceMs) {
-      const text = `select count(distinct target) as count from audit_events
+      const text = `select count(distinct target) as value from audit_events
         where action = 'grant.revoke' and request_id = $1 and occurred_at >= to_timestamp($2 / 1000.0)`;
-      const [row] = await database.read<{ count: number }>({ text, values: [requestId, sinceMs] });
-      return row?.count ?? 0;
+      return (await readValue<number>(database, text, [requestId, sinceMs])) ?? 0;
     },
     raiseListVersion: (url, version) =>
       write('update status_lists set version = $2 where url = $1 and version < $2', [url, version]),

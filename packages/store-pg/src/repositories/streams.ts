@@ -6,7 +6,7 @@ import {
   VERIFICATION,
   type WaitingEvent,
 } from '@svc/service';
-import type { Database } from '../database.ts';
+import { type Database, writeValue } from '../database.ts';
 import { afterLock } from '../locks.ts';
 import { isOfClaimSql } from './claims.ts';
 
@@ -95,10 +95,10 @@ export function streamRepository(database: Database): StreamRepository {
   return {
     async countForUpdate(audience) {
       const text = `select count(*)::integer as value from event_subscriptions where audience = $1 and method != 'webhook'`;
-      const [row] = await afterLock(database, 'audience', audience, () =>
-        database.write<{ value: number }>({ text, values: [audience] }),
+      const count = await afterLock(database, 'audience', audience, () =>
+        writeValue<number>(database, text, [audience]),
       );
-      return row?.value ?? 0;
+      return count ?? 0;
     },
     async insert({ streamId, audience, description, types, createdBy, requested, delivery }) {
       const { method, url, root, sealed } = rowOf(delivery);
@@ -152,12 +152,9 @@ export function streamRepository(database: Database): StreamRepository {
         returning svc_emit_to(array['subscription ' || $1::text], '${VERIFICATION}', null, svc_now(),
           case when $3::text is null then '{}' else json_build_object('state', $3::text) end)`;
       if ((await run(text, [streamId, everySeconds, state])).length > 0) return null;
-      const [row] = await database.write<{ value: number }>({
-        text: `select ceil(extract(epoch from verified_at - svc_now()) + $2)::integer as value
-          from event_streams where subscription_id = $1`,
-        values: [streamId, everySeconds],
-      });
-      return Math.max(row?.value ?? 0, 1);
+      const waitSql = `select ceil(extract(epoch from verified_at - svc_now()) + $2)::integer as value
+          from event_streams where subscription_id = $1`;
+      return Math.max((await writeValue<number>(database, waitSql, [streamId, everySeconds])) ?? 0, 1);
     },
     async settle(streamId, taken, refused) {
       const ids = [...taken, ...refused.map(({ eventId }) => eventId)];

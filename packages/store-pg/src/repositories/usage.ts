@@ -16,7 +16,7 @@ import {
 } from '@svc/service';
 import { againIfMoved, type ColdReader } from '../cold/cold-reader.ts';
 import { type CountedColumn, withColdCounts } from '../cold/count-days.ts';
-import type { Database } from '../database.ts';
+import { type Database, readValue, writeValue } from '../database.ts';
 import { afterLock } from '../locks.ts';
 import { countByDayAndKey } from './usage-by-key.ts';
 import {
@@ -62,33 +62,32 @@ export function usageRepository(database: Database, cold: ColdReader): UsageRepo
     hasDecided(relyingParty, orgId) {
       const look = async () => {
         const values = [relyingParty, await findCountedBefore(database)];
-        const [row] = await database.read<{ hasDecided: boolean }>({ text: hasDecidedSql, values });
-        return row?.hasDecided === true;
+        return (await readValue<boolean>(database, hasDecidedSql, values)) ?? false;
       };
       return orgId === null ? look() : afterLock(database, 'entitlement', orgId, look);
     },
     async seal(nowMs) {
-      const text = 'select svc_seal_ledger($1) as sealed';
-      return (await database.write<{ sealed: boolean }>({ text, values: [nowMs] }))[0]?.sealed === true;
+      const text = 'select svc_seal_ledger($1) as value';
+      return (await writeValue<boolean>(database, text, [nowMs])) ?? false;
     },
     async countSealed(limit) {
-      const text = 'select svc_count_usage($1) as counted';
-      return (await database.write<{ counted: number }>({ text, values: [limit] }))[0]?.counted ?? 0;
+      const text = 'select svc_count_usage($1) as value';
+      return (await writeValue<number>(database, text, [limit])) ?? 0;
     },
   };
 }
 
 async function findCountedBefore(database: Database): Promise<string> {
-  const text = 'select counted_before as id from ledger_count';
-  const [row] = await database.read<{ id: string }>({ text, values: [] });
-  if (row === undefined) throw new StoreError('refused', 'the ledger has no count');
-  return row.id;
+  const text = 'select counted_before as value from ledger_count';
+  const id = await readValue<string>(database, text);
+  if (id === undefined) throw new StoreError('refused', 'the ledger has no count');
+  return id;
 }
 
 // What has been counted is in the sums, wherever it is.
 const hasDecidedSql = `
   select exists (select from usage_counts where relying_party = $1)
-    or exists (select from receipts where receipt_id >= $2 and relying_party = $1) as "hasDecided"`;
+    or exists (select from receipts where receipt_id >= $2 and relying_party = $1) as value`;
 
 const tenantsSql = `
   with principal as (
