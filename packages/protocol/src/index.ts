@@ -6,6 +6,7 @@ export {
   type DidKey,
   type DidWeb,
   dayOf,
+  dayStartMs,
   decodeBase64url,
   decodeBase64urlText,
   decodeMultikey,

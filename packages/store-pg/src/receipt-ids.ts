@@ -1,5 +1,5 @@
 /** Where instants lie in the order of receipt ids, which begin with their time. */
-import { DAY_MS, dayOf, encodeUlid, ulidTimeMs } from '@svc/protocol';
+import { DAY_MS, dayOf, dayStartMs, encodeUlid, ulidTimeMs } from '@svc/protocol';
 
 const FIRST_MS = 0;
 const LAST_MS = 2 ** 48 - 1;
@@ -23,6 +23,12 @@ const timeMsOf = (receiptId: string): number => {
 
 /** The lowest id of a day. */
 export const firstIdOfDay = (dayNumber: number): string => lowestReceiptId(dayNumber * DAY_MS);
+
+/** The lowest id of a day, and that of the day after. */
+export const idsOfDay = (day: string): readonly [first: string, end: string] => {
+  const startMs = dayStartMs(day);
+  return [lowestReceiptId(startMs), lowestReceiptId(startMs + DAY_MS)];
+};
 
 /** `YYYY-MM-DD`. Of a list of ids most are of one day. */
 export const dateOfDay = (dayNumber: number): string => {

@@ -1,6 +1,6 @@
 /** Receipts of days gone by, which no commit could store now, and the deployment's first day moved back to them. */
 import { randomBytes } from 'node:crypto';
-import { DAY_MS, dayOf, encodeUlid, type ReceiptId, ulidOf, ulidTimeMs } from '@svc/protocol';
+import { DAY_MS, dayOf, dayStartMs, encodeUlid, type ReceiptId, ulidOf, ulidTimeMs } from '@svc/protocol';
 import { withSession } from './store/session.ts';
 
 /** `YYYY-MM-DD`, so many days before today. */
@@ -9,7 +9,7 @@ export const daysAgo = (days: number): string => dayOf(Date.now() - days * DAY_M
 /** Ids of `count` receipts spread over a day, ascending. */
 export const receiptIdsOf = (day: string, count: number): ReceiptId[] =>
   Array.from({ length: count }, (_, i) => {
-    const ms = Date.parse(`${day}T00:00:00Z`) + Math.floor((i * DAY_MS) / count);
+    const ms = dayStartMs(day) + Math.floor((i * DAY_MS) / count);
     return `drc_${encodeUlid(ms, randomBytes(10))}` as ReceiptId;
   }).sort();
 

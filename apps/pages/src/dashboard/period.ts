@@ -1,5 +1,5 @@
 /** The period that is looked at: whole UTC days, today included. */
-import { DAY_MS, dayOf } from '@svc/protocol';
+import { DAY_MS, dayOf, dayStartMs } from '@svc/protocol';
 
 export const PERIODS = [7, 30, 90] as const;
 export type PeriodDays = (typeof PERIODS)[number];
@@ -13,7 +13,7 @@ export const periodOf = (days: PeriodDays, nowMs: number): { since: string; unti
 const midnight = (ms: number): string => `${dayOf(ms)}T00:00:00Z`;
 
 /** Unix seconds of the midnight at which a UTC day begins. */
-export const dayStartSeconds = (day: string): number => Date.parse(`${day}T00:00:00Z`) / 1000;
+export const dayStartSeconds = (day: string): number => dayStartMs(day) / 1000;
 
 /** `2026-11-20` → `20 Nov`. */
 export const shortDay = (day: string): string =>

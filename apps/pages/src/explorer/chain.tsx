@@ -1,5 +1,5 @@
 /** The chain of days, the latest first: each block with its root, and whether it names the root of the block before. */
-import { DAY_MS, dayOf } from '@svc/protocol';
+import { DAY_MS, dayOf, dayStartMs } from '@svc/protocol';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
 import { Icon } from '../shared/icons.tsx';
@@ -272,5 +272,4 @@ const loadBefore = async (after: Checkpoint, count: number, log: Log): Promise<C
   return found;
 };
 
-const daysBefore = (day: string, count: number): string =>
-  dayOf(Date.parse(`${day}T00:00:00Z`) - count * DAY_MS);
+const daysBefore = (day: string, count: number): string => dayOf(dayStartMs(day) - count * DAY_MS);

@@ -5,6 +5,7 @@ import {
   buildReceiptBody,
   DAY_MS,
   type DidWeb,
+  dayStartMs,
   encodeUlid,
   evaluate,
   parsePresented,
@@ -32,7 +33,7 @@ export const insertSignedReceipts = async (
   await sql.query('select svc_ensure_receipt_partitions($1, $1)', [day]);
   const action = hasAction ? ['commerce:purchase', 42_700, 'USD', 'order/1'] : [null, null, null, null];
   for (let i = 0; i < count; i++) {
-    const nowMs = Date.parse(`${day}T00:00:00Z`) + Math.floor((i * DAY_MS) / count);
+    const nowMs = dayStartMs(day) + Math.floor((i * DAY_MS) / count);
     const receiptId = `drc_${encodeUlid(nowMs, randomBytes(10))}` as ReceiptId;
     const jws = await signDenied(signer, relyingParty, receiptId, nowMs);
     await sql.query(

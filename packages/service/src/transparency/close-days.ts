@@ -4,7 +4,7 @@
  * close the same day one is published.
  */
 
-import { sha256Of } from '@svc/protocol';
+import { dayStartMs, sha256Of } from '@svc/protocol';
 import { buildCheckpoint, dayAfter, signCheckpoint } from '@svc/transparency';
 import type { ServiceDeps } from '../deps.ts';
 import type { CheckpointRecord, Day } from '../ports/checkpoints.ts';
@@ -31,8 +31,7 @@ export const closeDays = async (deps: Deps, stop?: AbortSignal): Promise<ClosedD
     await deps.clock.resync();
     deps.holds.assertNone();
     const day = previous === null ? await checkpoints.firstDay() : dayAfter(previous.day);
-    if (deps.clock.nowMs() < Date.parse(`${dayAfter(day)}T00:00:00Z`) || !(await checkpoints.closeDay(day)))
-      break;
+    if (deps.clock.nowMs() < dayStartMs(dayAfter(day)) || !(await checkpoints.closeDay(day))) break;
     if (await publish(deps, day, previous, stop)) closed.push(day);
     const published = await checkpoints.find(day);
     // Stopped before it was: the next call goes on with this day.

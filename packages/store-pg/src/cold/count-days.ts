@@ -5,7 +5,7 @@ import { type Day, type DecisionFilter, TooManyCountsError } from '@svc/service'
 import { Conditions } from '../conditions.ts';
 import { dailySumsOf } from '../daily-sums.ts';
 import type { Database } from '../database.ts';
-import { higherId, lowerId, lowestReceiptId } from '../receipt-ids.ts';
+import { higherId, idsOfDay, lowerId, lowestReceiptId } from '../receipt-ids.ts';
 import { DayMovedError } from './cold-errors.ts';
 import { findColdDays, type Question } from './cold-reader.ts';
 import { rowConditions } from './row-conditions.ts';
@@ -84,9 +84,9 @@ const countPart = async (
   { filter, columns }: Counting,
   counts: Counts,
 ): Promise<void> => {
-  const startMs = Date.parse(`${day}T00:00:00Z`);
-  const from = higherId(lowestReceiptId(startMs), lowestReceiptId(fromMs));
-  const before = lowerId(lowestReceiptId(startMs + DAY_MS), lowestReceiptId(toMs));
+  const [firstId, endId] = idsOfDay(day);
+  const from = higherId(firstId, lowestReceiptId(fromMs));
+  const before = lowerId(endId, lowestReceiptId(toMs));
   if (from >= before) return;
   const scan = {
     ...{ columns: columns.filter((column) => column !== 'day'), where: rowConditions(filter) },

@@ -1,11 +1,10 @@
 /** The rows of a day out of PostgreSQL, as they are packed. */
 import { COLUMNS_AS_READ, type DayRows, ROW_ORDER, type TableName } from '@svc/cold-ledger';
-import { DAY_MS } from '@svc/protocol';
 import type { Day } from '@svc/service';
 import type { ClientBase } from 'pg';
 import { clientConfig, openClient } from '../client.ts';
 import { toStoreError } from '../errors.ts';
-import { lowestReceiptId } from '../receipt-ids.ts';
+import { idsOfDay } from '../receipt-ids.ts';
 
 /** Rows read at a time: some 10 MB with the largest rows that the service stores. */
 const BATCH = 512;
@@ -64,9 +63,7 @@ const findKept = async (session: ClientBase, day: Day): Promise<string | null> =
 
 /** Out of `receipts`, or a table like it; null: it has none. */
 const rowsOf = (session: ClientBase, day: Day, receipts: string | null): DayRows => {
-  const startMs = Date.parse(`${day}T00:00:00Z`);
-  const firstId = lowestReceiptId(startMs);
-  const endId = lowestReceiptId(startMs + DAY_MS);
+  const [firstId, endId] = idsOfDay(day);
   const read = async function* (table: TableName, stored: string | null = table): AsyncGenerator<never[]> {
     if (stored === null) return;
     const columns = COLUMNS_AS_READ[table];

@@ -7,12 +7,11 @@ import { setTimeout as realPause } from 'node:timers/promises';
 import { COLUMNS_AS_READ, type ColdDayReader, type ReceiptRow } from '@svc/cold-ledger';
 import { CompactRange, formatHash, hashLeaf } from '@svc/merkle';
 import { nativeSha256 } from '@svc/merkle/native';
-import { DAY_MS } from '@svc/protocol';
 import { type Day, StoreError } from '@svc/service';
 import type { ClientBase } from 'pg';
 import { clientConfig, openClient } from '../client.ts';
 import { toStoreError } from '../errors.ts';
-import { lowestReceiptId } from '../receipt-ids.ts';
+import { idsOfDay } from '../receipt-ids.ts';
 import { holdersSql } from '../repositories/cold-days.ts';
 
 /**
@@ -166,7 +165,6 @@ const bringBack = async (
 ): Promise<'kept' | 'objects'> => {
   const { day, isKept, manifest } = found;
   const table = tableOf(day);
-  const startMs = Date.parse(`${day}T00:00:00Z`);
   if (await isThere(ask, table))
     throw new Error(`${table} was made again meanwhile: ${day} stays cold. Try again`);
   if (wanted === 'kept' && !isKept)
@@ -176,8 +174,9 @@ const bringBack = async (
     await ask('savepoint kept');
     await ask(`drop trigger refuse_change on detached_${table}`);
     await ask(`alter table detached_${table} rename to ${table}`);
+    const [firstId, endId] = idsOfDay(day);
     await ask(
-      `alter table receipts attach partition ${table} for values from ('${lowestReceiptId(startMs)}') to ('${lowestReceiptId(startMs + DAY_MS)}')`,
+      `alter table receipts attach partition ${table} for values from ('${firstId}') to ('${endId}')`,
     );
     if (await isPublished(ask, found)) return 'kept';
     if (wanted === 'kept')

@@ -1,7 +1,6 @@
 /** Closed days, their Merkle tiles and their checkpoints. Published rows never change (triggers refuse it). */
 import { TILE_HASHES } from '@svc/merkle';
 import type { ReceiptId, Sha256 } from '@svc/protocol';
-import { DAY_MS } from '@svc/protocol';
 import {
   type CheckpointRecord,
   type CheckpointRepository,
@@ -14,7 +13,7 @@ import {
 import { againIfMoved, type ColdReader, type Question } from '../cold/cold-reader.ts';
 import type { NamedDay } from '../cold/open-days.ts';
 import { type Database, readValue, writeValue } from '../database.ts';
-import { lowestReceiptId } from '../receipt-ids.ts';
+import { idsOfDay } from '../receipt-ids.ts';
 
 /** Columns of `CheckpointRecord`. */
 export const checkpointColumns = `day::text as day, tree_size as "treeSize", root, previous_root as "previousRoot",
@@ -137,7 +136,6 @@ const readRun = async (
   day: Day,
   { at, after, limit }: Run,
 ): Promise<RunRow> => {
-  const startMs = Date.parse(`${day}T00:00:00Z`);
   const [row] = await database.read<RunRow>({
     text: `select string_agg(receipt_id, '' order by receipt_id) as ids,
         string_agg(content_hash, ''::bytea order by receipt_id) as hashes,
@@ -145,7 +143,7 @@ const readRun = async (
       from (select receipt_id, ${contentHash ?? 'null::bytea'} as content_hash from receipts
         where receipt_id >= $1 and receipt_id < $2 and receipt_id >= $3 and receipt_id > $4
         order by receipt_id limit $5) as run`,
-    values: [lowestReceiptId(startMs), lowestReceiptId(startMs + DAY_MS), at, after, limit, day],
+    values: [...idsOfDay(day), at, after, limit, day],
   });
   return row ?? { ids: null, hashes: null, cold: null };
 };

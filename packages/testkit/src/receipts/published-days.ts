@@ -1,6 +1,6 @@
 /** A service that has closed days, as a monitor reads it: what is served for each path, honest until it is changed. */
 import { emptyRoot, formatHash, MerkleTree } from '@svc/merkle';
-import { encodeUlid, portableCrypto, type Signer, sha256Of } from '@svc/protocol';
+import { dayStartMs, encodeUlid, portableCrypto, type Signer, sha256Of } from '@svc/protocol';
 import {
   buildCheckpoint,
   type Checkpoint,
@@ -29,7 +29,7 @@ export const FIRST_DAY = '2026-11-10';
 /** Ids of a day; another `seed` makes others. */
 const idsOf = (day: string, size: number, seed = 1): string[] =>
   Array.from({ length: size }, (_, i) => {
-    return `drc_${encodeUlid(Date.parse(`${day}T00:00:00Z`) + i, new Uint8Array(10).fill(seed))}`;
+    return `drc_${encodeUlid(dayStartMs(day) + i, new Uint8Array(10).fill(seed))}`;
   });
 
 export interface DayDraft {
@@ -51,7 +51,7 @@ export const closeDay = async (draft: DayDraft): Promise<PublishedDay> => {
     previousRoot: previousRoot === null ? null : Buffer.from(previousRoot.slice(7), 'hex'),
     firstReceiptId: ids[0] ?? null,
     lastReceiptId: ids.at(-1) ?? null,
-    closedAtSeconds: Date.parse(`${dayAfter(day)}T00:00:00Z`) / 1000 + 1,
+    closedAtSeconds: dayStartMs(dayAfter(day)) / 1000 + 1,
   });
   return { checkpoint, jws: await signCheckpoint(checkpoint, signer), leaves: hashes.map(formatHash) };
 };
