@@ -41,8 +41,9 @@ let last = { dayNumber: Number.NaN, date: '' };
 export const dayOfId = (receiptId: string): string => dateOfDay(Math.min(dayNumberOf(receiptId), LAST_DAY));
 
 /** The table that has the receipts of a day (migrations/0001-foundation/05-partitions.sql). */
-export const partitionOfDay = (dayNumber: number): string =>
-  `receipts_${dateOfDay(dayNumber).replaceAll('-', '')}`;
+export const tableOfDay = (day: string): string => `receipts_${day.replaceAll('-', '')}`;
+
+export const partitionOfDay = (dayNumber: number): string => tableOfDay(dateOfDay(dayNumber));
 
 export const higherId = (a: string, b: string): string => (a > b ? a : b);
 export const lowerId = (a: string, b: string): string => (a < b ? a : b);

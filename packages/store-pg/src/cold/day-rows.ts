@@ -4,7 +4,7 @@ import type { Day } from '@svc/service';
 import type { ClientBase } from 'pg';
 import { clientConfig, openClient } from '../client.ts';
 import { toStoreError } from '../errors.ts';
-import { idsOfDay } from '../receipt-ids.ts';
+import { idsOfDay, tableOfDay } from '../receipt-ids.ts';
 
 /** Rows read at a time: some 10 MB with the largest rows that the service stores. */
 const BATCH = 512;
@@ -56,7 +56,7 @@ const ask = async (session: ClientBase, text: string, values: unknown[] = []): P
 
 /** Null: nothing is kept. */
 const findKept = async (session: ClientBase, day: Day): Promise<string | null> => {
-  const name = `detached_receipts_${day.replaceAll('-', '')}`;
+  const name = `detached_${tableOfDay(day)}`;
   const [found] = await ask(session, 'select to_regclass($1) is not null as "isThere"', [name]);
   return found?.isThere === true ? name : null;
 };

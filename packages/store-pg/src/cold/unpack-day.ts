@@ -11,7 +11,7 @@ import { type Day, StoreError } from '@svc/service';
 import type { ClientBase } from 'pg';
 import { clientConfig, openClient } from '../client.ts';
 import { toStoreError } from '../errors.ts';
-import { idsOfDay } from '../receipt-ids.ts';
+import { idsOfDay, tableOfDay } from '../receipt-ids.ts';
 import { holdersSql } from '../repositories/cold-days.ts';
 
 /**
@@ -67,7 +67,7 @@ export const unpackDay = async ({
     const from = found.state === 'recorded' ? 'ledger' : await bringBack(ask, found, open, wanted);
     // What clears the ledger has been through this part of it by now.
     await ask(
-      `update ${tableOf(day)} set action_type = null, amount = null, currency = null, resource = null, method = null
+      `update ${tableOfDay(day)} set action_type = null, amount = null, currency = null, resource = null, method = null
        where receipt_id < svc_lowest_receipt_id(svc_actions_kept_since())
          and num_nonnulls(action_type, amount, currency, resource, method) > 0`,
     );
@@ -98,14 +98,12 @@ const lockDay = async (ask: Ask, day: Day): Promise<PackedDay> => {
   const [found] = await ask<PackedDay>(
     `select d.day::text as day, state, manifest, to_regclass('detached_' || $2) is not null as "isKept", root, content_root as "contentRoot"
      from cold_days as d join checkpoints using (day) where d.day = $1 for update of d`,
-    [day, tableOf(day)],
+    [day, tableOfDay(day)],
   );
   if (found === undefined || !['recorded', 'cold'].includes(found.state))
     throw new Error(`${day} is not packed: ${found?.state ?? 'it is hot, or no closed day'}`);
   return found;
 };
-
-const tableOf = (day: Day): string => `receipts_${day.replaceAll('-', '')}`;
 
 const isThere = async (ask: Ask, table: string): Promise<boolean> =>
   (await ask<{ is: boolean }>('select to_regclass($1) is not null as is', [table]))[0]?.is === true;
@@ -122,7 +120,7 @@ const dropEmptyPartition = async (
   day: Day,
   pause: (ms: number) => Promise<unknown>,
 ): Promise<void> => {
-  const table = tableOf(day);
+  const table = tableOfDay(day);
   for (let attempt = 1; await isThere(ask, table); attempt++)
     try {
       await ask('begin isolation level read committed');
@@ -164,7 +162,7 @@ const bringBack = async (
   wanted: UnpackDay['from'],
 ): Promise<'kept' | 'objects'> => {
   const { day, isKept, manifest } = found;
-  const table = tableOf(day);
+  const table = tableOfDay(day);
   if (await isThere(ask, table))
     throw new Error(`${table} was made again meanwhile: ${day} stays cold. Try again`);
   if (wanted === 'kept' && !isKept)
@@ -224,7 +222,7 @@ const isPublished = async (ask: Ask, { day, root, contentRoot }: PackedDay): Pro
   const contents = new CompactRange(nativeSha256);
   for (let after = ''; ; ) {
     const rows = await ask<{ id: string; jws: string }>(
-      `select receipt_id as id, jws from ${tableOf(day)} where receipt_id > $1 order by receipt_id limit ${ROWS}`,
+      `select receipt_id as id, jws from ${tableOfDay(day)} where receipt_id > $1 order by receipt_id limit ${ROWS}`,
       [after],
     );
     const last = rows.at(-1);
