@@ -112,7 +112,7 @@ const merge = <Row extends RowWithId>(all: readonly FoundRows<Row>[]): FoundRows
   return { rows: all.length === 1 ? rows : rows.sort(byDescendingId), readFrom };
 };
 
-const byDescendingId = (a: RowWithId, b: RowWithId): number => (a.receiptId > b.receiptId ? -1 : 1);
+export const byDescendingId = (a: RowWithId, b: RowWithId): number => (a.receiptId > b.receiptId ? -1 : 1);
 
 type ReadSpan<Row> = (search: Search, span: Span, limit: number) => Promise<FoundRows<Row>>;
 

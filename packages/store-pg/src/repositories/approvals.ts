@@ -1,8 +1,9 @@
 /** Requests for approval (migrations, `approvals`). What each statement dates is one reading of the database's clock. */
-import { encodeUlid, jcs } from '@svc/protocol';
+import { jcs } from '@svc/protocol';
 import type { ApprovalAsk, ApprovalLoad, ApprovalRecord, ApprovalRepository } from '@svc/service';
 import { Conditions } from '../conditions.ts';
 import { type Database, readValue } from '../database.ts';
+import { lowestReceiptId } from '../receipt-ids.ts';
 import type { Statement } from '../statement.ts';
 
 const columns = `r.request_id as "requestId", r.relying_party as "relyingParty", r.principal, r.grant_id as "grantId", r.agent,
@@ -93,7 +94,7 @@ export function approvalRepository(database: Database): ApprovalRepository {
       const where = new Conditions().add('r.principal = ?', principal).add('r.request_id < ?', beforeId);
       where.add('r.requested_at >= svc_instant(?)', heldSinceMs);
       // Null: recorded before it was kept.
-      const since = where.parameter(`drc_${encodeUlid(heldSinceMs, new Uint8Array(10))}`);
+      const since = where.parameter(lowestReceiptId(heldSinceMs));
       where.require(`(r.receipt_id is null or r.receipt_id >= ${since})`);
       // A request that is due has no known state before that is recorded.
       const due = state === 'expired' ? ` or (r.state = 'pending' and r.expires_at <= svc_now())` : '';

@@ -1,5 +1,5 @@
 /** Closed days, their Merkle tiles and their checkpoints. Published rows never change (triggers refuse it). */
-import { TILE_HASHES } from '@svc/merkle';
+import { HASH_BYTES, TILE_HASHES } from '@svc/merkle';
 import type { ReceiptId, Sha256 } from '@svc/protocol';
 import {
   type CheckpointRecord,
@@ -108,7 +108,6 @@ export function checkpointRepository(database: Database, cold: ColdReader): Chec
 }
 
 const RECEIPT_ID_LENGTH = 30;
-const HASH_LENGTH = 32;
 
 /** Ids and hashes of a day in the database, in one row; for a cold day the hash of its manifest. */
 interface RunRow {
@@ -168,7 +167,7 @@ async function listLeaves(
   const hashes = row.hashes ?? Buffer.alloc(0);
   return {
     receiptIds,
-    contentHashes: receiptIds.map((_, i) => hashes.subarray(i * HASH_LENGTH, (i + 1) * HASH_LENGTH)),
+    contentHashes: receiptIds.map((_, i) => hashes.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES)),
   };
 }
 

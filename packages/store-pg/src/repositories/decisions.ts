@@ -13,7 +13,12 @@ import {
 import { againIfMoved, type ColdReader, findColdDays, type Question } from '../cold/cold-reader.ts';
 import { type Database, readValue } from '../database.ts';
 import { decisionOf, SHOWN, type Shape } from '../decision-search/cold-days.ts';
-import { type RowWithId, searchHotDays, searchPage } from '../decision-search/search-decisions.ts';
+import {
+  byDescendingId,
+  type RowWithId,
+  searchHotDays,
+  searchPage,
+} from '../decision-search/search-decisions.ts';
 import { byIdsStatements } from '../decision-search/statements.ts';
 import { dayOfId } from '../receipt-ids.ts';
 
@@ -104,7 +109,7 @@ async function listForExport(
   ))
     for (const { jws, ...row } of await database.read<HotRow>(statement))
       rows.push({ ...row, receipt: bytesOf(row.receiptId, jws, form) });
-  return hashes.size === 0 ? rows : rows.sort((a, b) => (a.receiptId > b.receiptId ? -1 : 1));
+  return hashes.size === 0 ? rows : rows.sort(byDescendingId);
 }
 
 type HotRow = Omit<DecisionExportRecord, 'receipt'> & { readonly jws: string };
