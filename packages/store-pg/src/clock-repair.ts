@@ -87,7 +87,6 @@ const askOne = async <Row extends object>(
   values: readonly unknown[] = [],
 ): Promise<Row> => {
   const client = new StoreClient({ ...clientConfig(databaseUrl, DEADLINE_MS), query_timeout: DEADLINE_MS });
-  client.on('error', () => {});
   try {
     await client.connect();
   } catch (error) {

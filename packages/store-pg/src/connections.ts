@@ -110,8 +110,6 @@ export class Connections {
     this.#pool.on('remove', () => {
       void this.openKept();
     });
-    // While a client is checked out the pool does not listen: an 'error' event would end the process.
-    this.#pool.on('connect', (client) => client.on('error', () => {}));
   }
 
   /**

@@ -21,7 +21,6 @@ export async function ensureReceiptPartitions(databaseUrl: string): Promise<numb
     connectionTimeoutMillis: 5_000,
     query_timeout: 30_000,
   });
-  client.on('error', () => {});
   await client.connect();
   try {
     return await ensurePartitionsOn(client);

@@ -31,7 +31,6 @@ export const readDayRows = async <T>(
   }).catch((error: unknown) => {
     throw toStoreError(error, 'nothing');
   });
-  client.on('error', () => {});
   try {
     await ask(client, 'begin isolation level repeatable read read only');
     const done = await work(rowsOf(client, day, from === 'kept' ? await findKept(client, day) : 'receipts'));

@@ -8,7 +8,6 @@ import { COLUMNS_AS_READ, type ColdDayReader, type ReceiptRow } from '@svc/cold-
 import { CompactRange, formatHash, hashLeaf } from '@svc/merkle';
 import { nativeSha256 } from '@svc/merkle/native';
 import { type Day, StoreError } from '@svc/service';
-import type { ClientBase } from 'pg';
 import { clientConfig, openClient } from '../client.ts';
 import { toStoreError } from '../errors.ts';
 import { idsOfDay, tableOfDay } from '../receipt-ids.ts';
@@ -79,7 +78,7 @@ export const unpackDay = async ({
     await ask('commit');
     return from;
   } finally {
-    (session as ClientBase & { destroy(): void }).destroy();
+    session.destroy();
   }
 };
 
