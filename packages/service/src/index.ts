@@ -71,6 +71,7 @@ export { type KnownText, LastKnown } from './lib/last-known.ts';
 export { describeThrown, messageOf } from './lib/message-of.ts';
 export * from './lib/random.ts';
 export { Semaphore } from './lib/semaphore.ts';
+export { Tally } from './lib/tally.ts';
 export * from './lib/tracing.ts';
 export { Waits } from './lib/waits.ts';
 export * from './orgs/orgs.ts';

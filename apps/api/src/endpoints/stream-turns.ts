@@ -2,7 +2,7 @@
  * How many answers that are made while they are sent run at once on this node. Each keeps the node busy for seconds, so
  * one subject takes a few at most, and all together no more than a process is made for.
  */
-import { FairLimiter, rateLimited, ServiceError, type Tenant } from '@svc/service';
+import { FairLimiter, rateLimited, ServiceError, Tally, type Tenant } from '@svc/service';
 
 const RETRY_AFTER_SECONDS = 2;
 
@@ -45,7 +45,7 @@ export const leavesMs = (treeSize: number): number => Math.max(LEAVES.streamMs, 
 
 export class StreamTurns {
   readonly #limits: StreamLimits;
-  readonly #running = new Map<string, number>();
+  readonly #running = new Tally();
   readonly #places: FairLimiter;
 
   constructor(limits: StreamLimits) {
@@ -74,13 +74,12 @@ export class StreamTurns {
   async *take<Part>(tenant: Tenant, parts: AsyncIterable<Part>): AsyncGenerator<Part> {
     const { what, perSubject } = this.#limits;
     const { subject } = tenant;
-    const running = this.#running.get(subject) ?? 0;
-    if (running >= perSubject)
+    if (this.#running.of(subject) >= perSubject)
       throw rateLimited(
         `${perSubject} ${what} are running already; wait for one to end.`,
         RETRY_AFTER_SECONDS,
       );
-    this.#running.set(subject, running + 1);
+    this.#running.add(subject, 1);
     try {
       const leave = await this.#enter(tenant);
       try {
@@ -89,7 +88,7 @@ export class StreamTurns {
         leave();
       }
     } finally {
-      this.#leave(subject);
+      this.#running.add(subject, -1);
     }
   }
 
@@ -99,11 +98,5 @@ export class StreamTurns {
       const stay = () => new Promise<void>((leave) => resolve(leave));
       this.#places.run({ tenant }, stay).catch(reject);
     });
-  }
-
-  #leave(subject: string): void {
-    const left = (this.#running.get(subject) ?? 1) - 1;
-    if (left === 0) this.#running.delete(subject);
-    else this.#running.set(subject, left);
   }
 }

@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { Tally } from '@svc/service';
 import { limiterKeyOf, socketAddressOf } from './client-ip.ts';
 
 interface Connection {
@@ -13,19 +14,17 @@ interface Connection {
 
 export class Connections {
   readonly #open = new Map<Socket, Connection>();
-
-  readonly #perAddress = new Map<string, number>();
+  readonly #perAddress = new Tally();
 
   /** More connections than `maxPerAddress` from one address are closed as they come; null: there is no such bound. */
   constructor(server: Server, maxPerAddress: number | null, onRefused: () => void) {
     server.on('connection', (socket) => {
       const address = limiterKeyOf(socketAddressOf(socket));
-      const before = this.#perAddress.get(address) ?? 0;
-      if (maxPerAddress !== null && before >= maxPerAddress) {
+      if (maxPerAddress !== null && this.#perAddress.of(address) >= maxPerAddress) {
         onRefused();
         return socket.destroy();
       }
-      this.#perAddress.set(address, before + 1);
+      this.#perAddress.add(address, 1);
       this.#open.set(socket, { requestsInFlight: 0, last: null });
       return socket.once('close', () => this.#forget(socket, address));
     });
@@ -33,9 +32,7 @@ export class Connections {
 
   #forget(socket: Socket, address: string): void {
     this.#open.delete(socket);
-    const left = (this.#perAddress.get(address) ?? 1) - 1;
-    if (left === 0) this.#perAddress.delete(address);
-    else this.#perAddress.set(address, left);
+    this.#perAddress.add(address, -1);
   }
 
   begin(request: IncomingMessage, response: ServerResponse): void {

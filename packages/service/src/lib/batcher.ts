@@ -8,6 +8,7 @@
 import { rateLimited, serviceUnavailable } from '../errors.ts';
 import type { Tenant } from '../ports/tenant.ts';
 import { isGuest, pathOf, RoundRobinQueue } from './round-robin-queue.ts';
+import { Tally } from './tally.ts';
 
 export interface BatcherOptions {
   readonly maxBatch: number;
@@ -37,7 +38,7 @@ interface Waiting<Item, Result> {
 
 export class Batcher<Item, Result> {
   private readonly line = new RoundRobinQueue<Waiting<Item, Result>>();
-  private readonly waitingOfOrg = new Map<string, number>();
+  private readonly waitingOfOrg = new Tally();
   private guestsWaiting = 0;
   private lastNumber = 0;
   private inFlight = 0;
@@ -53,7 +54,7 @@ export class Batcher<Item, Result> {
     const isFull = this.line.size >= maxWaiting;
     if (isFull || (isGuest(tenant) && this.guestsWaiting >= maxWaiting / 2))
       return Promise.reject(serviceUnavailable('batcher: too many waiting'));
-    if (tenant !== null && (this.waitingOfOrg.get(tenant.org) ?? 0) >= maxWaitingOfOrg)
+    if (tenant !== null && this.waitingOfOrg.of(tenant.org) >= maxWaitingOfOrg)
       return Promise.reject(
         rateLimited(`Too many requests at once: ${maxWaitingOfOrg} wait already.`, RETRY_AFTER_SECONDS),
       );
@@ -65,12 +66,10 @@ export class Batcher<Item, Result> {
     });
   }
 
-  private count(tenant: Tenant | null, change: number): void {
+  private count(tenant: Tenant | null, change: 1 | -1): void {
     if (tenant === null) return;
     if (isGuest(tenant)) this.guestsWaiting += change;
-    const count = (this.waitingOfOrg.get(tenant.org) ?? 0) + change;
-    if (count === 0) this.waitingOfOrg.delete(tenant.org);
-    else this.waitingOfOrg.set(tenant.org, count);
+    this.waitingOfOrg.add(tenant.org, change);
   }
 
   private pump(): void {

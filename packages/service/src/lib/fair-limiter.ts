@@ -5,6 +5,7 @@
  */
 import type { Tenant } from '../ports/tenant.ts';
 import { isGuest, pathOf, RoundRobinQueue } from './round-robin-queue.ts';
+import { Tally } from './tally.ts';
 
 export interface FairLimiterOptions {
   readonly atOnce: number;
@@ -34,7 +35,7 @@ export class FairLimiter {
   readonly #options: FairLimiterOptions;
   readonly #line = new RoundRobinQueue<Waiting>();
   readonly #exclusive = new Set<string>();
-  readonly #perHolder = new Map<string, number>();
+  readonly #perHolder = new Tally();
   #running = 0;
   #guestsWaiting = 0;
 
@@ -86,25 +87,19 @@ export class FairLimiter {
     const { atOnce, atOncePerOrg } = this.#options;
     if (this.#running >= atOnce || (exclusiveKey !== undefined && this.#exclusive.has(exclusiveKey)))
       return false;
-    return tenant === null || (this.#perHolder.get(holderOf(tenant)) ?? 0) < atOncePerOrg;
+    return tenant === null || this.#perHolder.of(holderOf(tenant)) < atOncePerOrg;
   };
 
   #begin({ tenant, exclusiveKey }: Entrant): void {
     this.#running += 1;
     if (exclusiveKey !== undefined) this.#exclusive.add(exclusiveKey);
-    if (tenant !== null) this.#count(holderOf(tenant), 1);
-  }
-
-  #count(holder: string, change: number): void {
-    const count = (this.#perHolder.get(holder) ?? 0) + change;
-    if (count === 0) this.#perHolder.delete(holder);
-    else this.#perHolder.set(holder, count);
+    if (tenant !== null) this.#perHolder.add(holderOf(tenant), 1);
   }
 
   #leave({ tenant, exclusiveKey }: Entrant): void {
     this.#running -= 1;
     if (exclusiveKey !== undefined) this.#exclusive.delete(exclusiveKey);
-    if (tenant !== null) this.#count(holderOf(tenant), -1);
+    if (tenant !== null) this.#perHolder.add(holderOf(tenant), -1);
     while (this.#running < this.#options.atOnce) {
       const next = this.#line.take(this.#mayBegin);
       if (next === undefined) return;

@@ -5,6 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { rateLimited } from '../errors.ts';
 import type { Tenant } from '../ports/tenant.ts';
+import { Tally } from './tally.ts';
 
 const ASK_EVERY_MS = 500;
 /** On a node. No org and not all newcomers together, whom nobody knows, can keep the others from waiting. */
@@ -17,7 +18,7 @@ const RETRY_AFTER_SECONDS = 2;
 export class Waits {
   readonly #waiting = new Map<string, Set<() => void>>();
   /** How many wait, by whom they are counted for. */
-  readonly #counts = new Map<string, number>();
+  readonly #counts = new Tally();
   #isAsking = false;
   #isOver = false;
 
@@ -29,11 +30,11 @@ export class Waits {
     if (this.#isOver || gone.aborted) return;
     const shares = sharesOf(tenant);
     for (const { whose, most, name } of shares) {
-      if (this.#countOf(name) < most) continue;
+      if (this.#counts.of(name) < most) continue;
       const what = `${most} calls of ${whose} wait on this node already, which is the limit`;
       throw rateLimited(`${what}. Ask without waiting, or wait for fewer.`, RETRY_AFTER_SECONDS);
     }
-    for (const { name } of shares) this.#counts.set(name, this.#countOf(name) + 1);
+    for (const { name } of shares) this.#counts.add(name, 1);
     const over = new AbortController();
     const wake = () => over.abort();
     const others = this.#waiting.get(id);
@@ -53,16 +54,8 @@ export class Waits {
     for (const wakes of this.#waiting.values()) for (const wake of wakes) wake();
   }
 
-  #countOf(name: string): number {
-    return this.#counts.get(name) ?? 0;
-  }
-
   #leave(id: string, shares: readonly Share[], wake: () => void): void {
-    for (const { name } of shares) {
-      const left = this.#countOf(name) - 1;
-      if (left === 0) this.#counts.delete(name);
-      else this.#counts.set(name, left);
-    }
+    for (const { name } of shares) this.#counts.add(name, -1);
     const others = this.#waiting.get(id);
     others?.delete(wake);
     if (others?.size === 0) this.#waiting.delete(id);
