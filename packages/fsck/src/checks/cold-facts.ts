@@ -4,17 +4,11 @@
  * or not. What was reported after a day was packed is in the database alone: it is of a Receipt that is there, and its
  * relying party, Principal, time and decision are those.
  */
-import {
-  COLUMNS_AS_READ,
-  type ColdDay,
-  ColdDayReader,
-  type ReceiptRow,
-  ROW_ORDER,
-  type TableName,
-} from '@svc/cold-ledger';
+import { type ColdDay, ColdDayReader, type ReceiptRow, ROW_ORDER, type TableName } from '@svc/cold-ledger';
 import type { ObjectStore } from '@svc/service';
 import type { CheckContext } from '../check.ts';
 import { isOfDay } from '../receipt-days.ts';
+import { rowText, rowTextSql, textOf, withoutBlanks } from './row-text.ts';
 import { attestationFaults, callerFaults, revocationFaults } from './rules.ts';
 
 type Counts = Map<string, number>;
@@ -178,26 +172,19 @@ export const comparePacked = async (
 ): Promise<void> => {
   const reader = new ColdDayReader(objects, manifest);
   for (const table of BESIDE_RECEIPTS) {
-    const columns = COLUMNS_AS_READ[table];
-    const list = columns.map(([name, kind]) =>
-      kind.startsWith('instant') ? `(extract(epoch from ${name}) * 1000000)::bigint::text` : `${name}::text`,
-    );
-    const text = `select receipt_id as id, ${ROW_ORDER[table]}::text as second, json_build_array(${list.join()})::text as row
+    const text = `select receipt_id as id, ${ROW_ORDER[table]}::text as second, ${rowTextSql(table)} as row
       from ${table} where receipt_id = any ($1)`;
     let last = { id: '', second: 0 };
     for await (const rows of reader.rows(table)) {
       const ids = [...new Set(rows.map((row) => row.receipt_id))];
       const found = await query<{ id: string; second: string; row: string }>(text, [ids]);
-      const stored = new Map(
-        found.map(({ id, second, row }) => [`${id} ${second}`, JSON.stringify(JSON.parse(row))]),
-      );
+      const stored = new Map(found.map(({ id, second, row }) => [`${id} ${second}`, withoutBlanks(row)]));
       for (const row of rows) {
         const place = placeOf(table, row);
-        const packed = JSON.stringify(columns.map(([name]) => textOf((row as unknown as Values)[name])));
         const kept = stored.get(place);
         const say = (problem: string) => report(manifest.day, `${NAMES[table]} ${place} ${problem}`);
         if (kept === undefined) say('is not in the database');
-        else if (kept !== packed) say('was packed otherwise than the database has it');
+        else if (kept !== rowText(table, row)) say('was packed otherwise than the database has it');
         else if (row.receipt_id === last.id && secondOf(table, row) <= last.second)
           say('was packed twice, or out of order');
         last = { id: row.receipt_id, second: secondOf(table, row) };
@@ -210,6 +197,3 @@ const NAMES: Readonly<Record<BesideReceipts, string>> = {
   attestations: 'the attestation',
   consumption_events: 'the consumption event',
 };
-
-const textOf = (value: unknown): string | null =>
-  value === null || value === undefined ? null : String(value);

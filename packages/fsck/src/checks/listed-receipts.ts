@@ -1,28 +1,11 @@
 /** By what Receipts are listed in the objects of a day, against the ledger. */
-import {
-  COLUMNS_AS_READ,
-  type ColdDay,
-  ColdDayReader,
-  clearActions,
-  type ReceiptRow,
-} from '@svc/cold-ledger';
+import { type ColdDay, ColdDayReader, clearActions } from '@svc/cold-ledger';
 import type { ObjectStore } from '@svc/service';
 import type { CheckContext } from '../check.ts';
+import { rowText, rowTextSql, withoutBlanks } from './row-text.ts';
 
-const COLUMNS = COLUMNS_AS_READ.receipts;
 const LISTED = `
-  select receipt_id as id, json_build_array(${COLUMNS.map(([name, kind]) =>
-    kind.startsWith('instant') ? `(extract(epoch from ${name}) * 1000000)::bigint::text` : `${name}::text`,
-  ).join()})::text as row
-  from receipts where receipt_id = any ($1)`;
-
-const textOf = (row: ReceiptRow): string =>
-  JSON.stringify(
-    COLUMNS.map(([name]) => {
-      const value = (row as unknown as Readonly<Record<string, unknown>>)[name];
-      return value === null || value === undefined ? null : String(value);
-    }),
-  );
+  select receipt_id as id, ${rowTextSql('receipts')} as row from receipts where receipt_id = any ($1)`;
 
 /**
  * Every Receipt that is in the ledger is listed in the objects as there; `mayBeCleared`: the ledger may have no
@@ -37,11 +20,11 @@ export const compareListed = async (
   for await (const rows of new ColdDayReader(objects, manifest).receipts()) {
     const ids = rows.map((row) => row.receipt_id);
     const found = await query<{ id: string; row: string }>(LISTED, [ids]);
-    const stored = new Map(found.map(({ id, row }) => [id, JSON.stringify(JSON.parse(row))]));
+    const stored = new Map(found.map(({ id, row }) => [id, withoutBlanks(row)]));
     for (const row of rows) {
       const kept = stored.get(row.receipt_id);
       const forms = mayBeCleared ? [row, clearActions(row)] : [row];
-      if (kept !== undefined && !forms.some((form) => textOf(form) === kept))
+      if (kept !== undefined && !forms.some((form) => rowText('receipts', form) === kept))
         report(manifest.day, `the Receipt ${row.receipt_id} is listed otherwise than in the ledger`);
     }
   }
