@@ -1,5 +1,5 @@
 /** Whom a call is counted against: its key, the subject of that with all its keys, and an org with all its members. */
-import { type Clock, nameOfSubject } from '@svc/service';
+import { type Clock, nameOfSubject, orgOfCaller } from '@svc/service';
 import type { Caller } from './caller.ts';
 import { type Allowance, RateLimiter } from './rate-limiter.ts';
 
@@ -31,14 +31,9 @@ export const countsAt = (
   const key = { limiter: levels.key, name: nameOfCaller(caller), limit: limits.key };
   if (caller.subject === null || caller.class === 'observer') return [key];
   const subject = { limiter: levels.subject, name: nameOfSubject(caller), limit: limits.subject };
-  const orgId = orgOf(caller);
+  const orgId = orgOfCaller(caller);
   if (orgId === null) return [key, subject];
   return [key, subject, { limiter: levels.org, name: orgId, limit: limits.org }];
-};
-
-const orgOf = (caller: Exclude<Caller, { subject: null } | { class: 'observer' }>): string | null => {
-  if (caller.class === 'org') return caller.subject;
-  return caller.class === 'rp' ? caller.relyingParty.orgId : caller.orgId;
 };
 
 /** The limit that refuses, or else the one with the least left, as it is after `calls` more. */

@@ -62,4 +62,10 @@ export interface ProvisionCaller {
   readonly ordinal: number;
 }
 
+/** The org that the caller is, or whose member it is, if any. */
+export const orgOfCaller = (caller: RpCaller | PrincipalCaller | OrgCaller): OrgId | null => {
+  if (caller.class === 'org') return caller.subject;
+  return caller.class === 'rp' ? caller.relyingParty.orgId : caller.orgId;
+};
+
 export type Caller = RpCaller | PrincipalCaller | OrgCaller | ObserverCaller | AdminCaller | ProvisionCaller;

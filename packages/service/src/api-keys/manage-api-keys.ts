@@ -86,11 +86,11 @@ const auditedKey = async (
   requestId: string,
 ) => {
   const { keyId, subject, role } = key;
-  return { action, target: keyId, requestId, orgId: await orgOf(tx, key), details: { subject, role } };
+  return { action, target: keyId, requestId, orgId: await orgOfKey(tx, key), details: { subject, role } };
 };
 
 /** The org that owns the key, or whose member owns it. */
-const orgOf = async (tx: Repositories, { role, subject }: ApiKeyRecord): Promise<OrgId | null> => {
+const orgOfKey = async (tx: Repositories, { role, subject }: ApiKeyRecord): Promise<OrgId | null> => {
   if (role === 'observer') return null;
   if (role === 'org:read' || role === 'org:admin') return subject as OrgId;
   const repository = role === 'principal' ? tx.principals : tx.relyingParties;

@@ -1,6 +1,6 @@
 /** Subscriptions of a caller's subject: to make, read, test, rotate, disable, enable, delete and replay (protocol §15). */
-import { encodeUlid, type OrgId } from '@svc/protocol';
-import type { OrgCaller, PrincipalCaller, RpCaller } from '../access/caller.ts';
+import { encodeUlid } from '@svc/protocol';
+import { type OrgCaller, orgOfCaller, type PrincipalCaller, type RpCaller } from '../access/caller.ts';
 import { lockLiveKey } from '../access/live-key.ts';
 import { type AuditAction, auditEvent } from '../audit/audit-event.ts';
 import { parseEndpoint } from '../conformance/endpoint.ts';
@@ -230,13 +230,7 @@ export const auditSubscriber = (
   target: string,
   requestId: string,
 ): Promise<void> =>
-  tx.audit.insert(auditEvent(deps, caller, { action, target, requestId, orgId: orgOf(caller) }));
-
-/** The org whose member it is, if any. */
-const orgOf = (caller: Subscriber): OrgId | null => {
-  if (caller.class === 'org') return caller.subject;
-  return caller.class === 'rp' ? caller.relyingParty.orgId : caller.orgId;
-};
+  tx.audit.insert(auditEvent(deps, caller, { action, target, requestId, orgId: orgOfCaller(caller) }));
 
 const rootOf = ({ webhookSecrets }: Pick<ServiceDeps, 'webhookSecrets'>): string => {
   if (webhookSecrets.current === null) throw internal('no root of webhook secrets');
