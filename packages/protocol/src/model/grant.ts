@@ -3,6 +3,7 @@
  * Parsing proves form only. Everything in the result is unauthenticated until P3 has verified the signature.
  */
 import {
+  DAY_MS,
   type DidKey,
   type DidWeb,
   isJsonObject,
@@ -36,7 +37,7 @@ export const GRANT_MAX_CAPABILITIES = 16;
 /** The most relying parties that a Grant names. */
 export const GRANT_MAX_AUDIENCE = 64;
 /** The longest validity of a Grant, in milliseconds: 90 days. */
-export const GRANT_MAX_VALIDITY_MS = 90 * 86_400_000;
+export const GRANT_MAX_VALIDITY_MS = 90 * DAY_MS;
 
 /** A Grant that has its form (interface §Grant, protocol §2). Its signature has not been verified. */
 export interface Grant {

@@ -3,7 +3,7 @@
  * checks, so it cannot drift from what runs.
  */
 
-import { DID_WEB_MAX_CHARS, HTU_MAX_CHARS, type JsonObject, jcs, MAX_JSON_DEPTH } from '@svc/codec';
+import { DAY_MS, DID_WEB_MAX_CHARS, HTU_MAX_CHARS, type JsonObject, jcs, MAX_JSON_DEPTH } from '@svc/codec';
 import { PERIODS } from '../budgets/period.ts';
 import type { AnyCheck } from '../checks/table.ts';
 import { MAX_ACTION_STRING_CHARS } from '../model/action.ts';
@@ -38,7 +38,7 @@ export const profileDocument = (profile: Profile, checks: readonly AnyCheck[]): 
     limits: {
       grant_characters: GRANT_MAX_CHARS,
       proof_characters: PROOF_MAX_CHARS,
-      validity_days: GRANT_MAX_VALIDITY_MS / 86_400_000,
+      validity_days: GRANT_MAX_VALIDITY_MS / DAY_MS,
       capabilities: GRANT_MAX_CAPABILITIES,
       audience: GRANT_MAX_AUDIENCE,
       resources: MAX_RESOURCES,

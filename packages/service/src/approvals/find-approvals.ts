@@ -1,7 +1,8 @@
 /** Reading requests for approval: by who asked, and by who is asked. What is another's answers as what is absent. */
-import { type DidWeb, isAccessRequestId, ulidOf, ulidTimeMs } from '@svc/protocol';
+import { type DidWeb, isAccessRequestId } from '@svc/protocol';
 import type { Caller, RpCaller } from '../access/caller.ts';
 import { principalScope } from '../access/decision-scope.ts';
+import { evaluatedAtMsOf } from '../decisions/evaluated-at.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { notFound } from '../errors.ts';
 import { encodeCursor, type Page, parseCursor, readPage } from '../paging/page.ts';
@@ -42,7 +43,7 @@ export const findOwnApproval = async (
  * earlier time.
  */
 const askedOfMs = ({ requestedAtMs, receiptId }: ApprovalRecord): number =>
-  Math.min(requestedAtMs, receiptId === null ? requestedAtMs : (ulidTimeMs(ulidOf(receiptId)) ?? 0));
+  Math.min(requestedAtMs, receiptId === null ? requestedAtMs : evaluatedAtMsOf(receiptId));
 
 export interface ApprovalListQuery {
   readonly status?: ApprovalState | undefined;

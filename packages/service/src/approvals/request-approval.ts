@@ -7,6 +7,7 @@ import {
   type Action,
   type ApprovalOutcomes,
   capabilityForOnce,
+  DAY_MS,
   encodeUlid,
   findUnapprovable,
   isJsonObject,
@@ -17,14 +18,13 @@ import {
   type ReceiptBody,
   type ReceiptId,
   sha256Of,
-  ulidOf,
-  ulidTimeMs,
 } from '@svc/protocol';
 import { receiptTextOf } from '@svc/receipts';
 import type { RpCaller } from '../access/caller.ts';
 import { lockLiveKey } from '../access/live-key.ts';
 import { exclusiveKeyOfRelyingParty } from '../access/tenant.ts';
 import { auditEvent } from '../audit/audit-event.ts';
+import { evaluatedAtMsOf } from '../decisions/evaluated-at.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, internal, invalidRequest, notFound, rateLimited } from '../errors.ts';
 import type { ApprovalAsk, ApprovalLoad, ApprovalRecord } from '../ports/approvals.ts';
@@ -150,7 +150,7 @@ const assertPlayed = <T extends Pick<ApprovalAsk, 'principal' | 'agent'>>(
 
 const assertRoom = (load: ApprovalLoad, nowMs: number): void => {
   if (load.deniedAtMs !== null) {
-    const hours = Math.ceil((load.deniedAtMs + 86_400_000 - nowMs) / 3_600_000);
+    const hours = Math.ceil((load.deniedAtMs + DAY_MS - nowMs) / 3_600_000);
     throw conflict(`The Principal has denied this. It can be asked for again in ${Math.max(1, hours)} h.`);
   }
   if (load.deniedAboutAgent >= DENIALS_OF_AGENT)
@@ -174,13 +174,11 @@ const tooOld = () => conflict('The denial is older than an hour: verify again, a
 
 /** Throws unless the DID's holder of now held it when this was decided: nobody else is asked about it. */
 const assertHeld = (receiptId: ReceiptId, heldSinceMs: number): void => {
-  if (decidedAtOf(receiptId) >= heldSinceMs) return;
+  if (evaluatedAtMsOf(receiptId) >= heldSinceMs) return;
   throw conflict(
     'The DID of the Principal has another holder since: verify again, and ask about that Receipt.',
   );
 };
-
-const decidedAtOf = (receiptId: ReceiptId): number => ulidTimeMs(ulidOf(receiptId)) ?? Number.NaN;
 
 const readDenial = async (
   deps: ServiceDeps,
@@ -190,7 +188,7 @@ const readDenial = async (
 ): Promise<Denial> => {
   const { store, clock, crypto } = deps;
   // The id says when it was decided: nothing is looked up that would be refused, and may be of a day that has left.
-  if (!(clock.nowMs() - decidedAtOf(receiptId) <= DENIED_WITHIN_MS)) throw tooOld();
+  if (!(clock.nowMs() - evaluatedAtMsOf(receiptId) <= DENIED_WITHIN_MS)) throw tooOld();
   const receipt = await store.receipts.find(receiptId);
   if (receipt === null || receipt.relyingParty !== caller.subject)
     throw notFound(`No decision ${receiptId}.`);

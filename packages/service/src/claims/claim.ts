@@ -3,13 +3,13 @@
  * a claim until the domain is proven: it expires, yields to proof, and a relying party decides nothing under it. The
  * operator answers for what it registers itself.
  */
-import type { OrgId } from '@svc/protocol';
+import { DAY_MS, type OrgId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict } from '../errors.ts';
 
 const CLAIM_DAYS = 7;
-export const CLAIM_MS = CLAIM_DAYS * 86_400_000;
+export const CLAIM_MS = CLAIM_DAYS * DAY_MS;
 
 /** An org that registers this many DIDs at a time proves some of them, or waits. */
 export const MAX_OPEN_CLAIMS = 100;

@@ -2,9 +2,10 @@
  * The service's word, under its active status key, for a Receipt and its checkpoint, for the time when a key that signed one
  * of them is not in force any more (protocol §12). It is about what is stored: storage decides, not whoever holds the old key.
  */
-import { kidOfJws, type ReceiptId, sha256Of, ulidOf, ulidTimeMs } from '@svc/protocol';
+import { kidOfJws, type ReceiptId, sha256Of } from '@svc/protocol';
 import { RECEIPT_JWS_MAX_CHARS } from '@svc/receipts';
 import { dayOfReceipt, parseSignedCheckpoint, signAttestation } from '@svc/transparency';
+import { evaluatedAtMsOf } from '../decisions/evaluated-at.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { notFound } from '../errors.ts';
 import type { FairLimiter } from '../lib/fair-limiter.ts';
@@ -71,7 +72,7 @@ export class Attestor {
     const { receiptKeys } = identityOfKey(identity, kid);
     const { statusKeys } = identityOfKey(identity, checkpoint.kid);
     const isTimely =
-      findUntimelyKey(receiptKeys, kid, evaluatedAt(receipt.receiptId)) === null &&
+      findUntimelyKey(receiptKeys, kid, evaluatedAtMsOf(receipt.receiptId)) === null &&
       findUntimelyKey(statusKeys, checkpoint.kid, closedAt(checkpoint)) === null;
     return isTimely ? null : this.attest(receipt, checkpoint, tenant);
   }
@@ -91,8 +92,6 @@ export const getAttestation = async (
   if (checkpoint === null) return { kind: 'pending', day };
   return { kind: 'attested', day, attestation: await attestor.attest(receipt, checkpoint, tenant) };
 };
-
-const evaluatedAt = (receiptId: ReceiptId): number => ulidTimeMs(ulidOf(receiptId)) ?? Number.NaN;
 
 const closedAt = ({ jws }: CheckpointRecord): number => {
   const signed = parseSignedCheckpoint(jws);
