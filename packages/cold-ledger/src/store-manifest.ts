@@ -1,7 +1,7 @@
 /** The manifest of a day, signed, into the store, and read back from there: what is recorded of it can be found again. */
-import { createHash } from 'node:crypto';
 import { objectName } from '@svc/object-store';
-import type { Sha256 } from '@svc/protocol';
+import { type Sha256, sha256Of } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
 import type { CheckpointRecord, ColdManifest, ObjectStore, ServiceDeps } from '@svc/service';
 import { type ColdDay, signColdDay } from './manifest.ts';
 import type { PackedDay } from './pack-day.ts';
@@ -38,8 +38,7 @@ export const manifestFolder = (day: string): string => `${day}/manifests`;
 export const manifestName = (day: string, hash: Sha256): string =>
   `${manifestFolder(day)}/${hash.replace('sha256:', '')}.jws`;
 
-export const hashOfManifest = (bytes: Uint8Array): Sha256 =>
-  `sha256:${createHash('sha256').update(bytes).digest('hex')}` as Sha256;
+export const hashOfManifest = (bytes: Uint8Array): Sha256 => sha256Of(nativeCrypto, bytes);
 
 /** Where what was read back is not what was published; null: nowhere. */
 export const problemOf = (

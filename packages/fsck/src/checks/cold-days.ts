@@ -12,7 +12,8 @@ import {
   type ReceiptRow,
   TABLES,
 } from '@svc/cold-ledger';
-import type { ReceiptId } from '@svc/protocol';
+import { type ReceiptId, sha256Of } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
 import { messageOf, type ObjectStore } from '@svc/service';
 import type { Check, CheckContext } from '../check.ts';
 import { BegunCaps } from './caps.ts';
@@ -54,7 +55,7 @@ export const coldDayCheck = (objects: ObjectStore, pins: PinSums): Check => ({
 });
 
 const readManifest = (context: CheckContext, { day, manifest, manifestHash }: Row): ColdDay | null => {
-  if (`sha256:${createHash('sha256').update(manifest).digest('hex')}` !== manifestHash)
+  if (sha256Of(nativeCrypto, manifest) !== manifestHash)
     context.report(day, 'its manifest does not have the hash that was stored with it');
   try {
     return manifestReaderOf(context)(manifest);

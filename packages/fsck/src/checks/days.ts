@@ -3,9 +3,9 @@
  * tiles; the checkpoint is signed by the service and agrees with its row; and the days form an unbroken chain from the
  * first one, each naming the previous root (protocol §12).
  */
-import { createHash } from 'node:crypto';
 import { CompactRange, formatHash, hashLeaf, type Tile, TileBuilder } from '@svc/merkle';
 import { nativeSha256 } from '@svc/merkle/native';
+import { sha256Of } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { type Checkpoint, findChainBreak, verifyCheckpoint } from '@svc/transparency';
 import { type Check, type CheckContext, pages } from '../check.ts';
@@ -101,7 +101,7 @@ const checkSigned = ({ keys, report }: CheckContext, row: Row): Checkpoint | nul
     ['first_receipt_id', row.firstReceiptId, checkpoint.first_receipt_id],
     ['last_receipt_id', row.lastReceiptId, checkpoint.last_receipt_id],
     ['kid', row.kid, kid],
-    ['checkpoint_hash', row.hash, `sha256:${createHash('sha256').update(row.jws).digest('hex')}`],
+    ['checkpoint_hash', row.hash, sha256Of(nativeCrypto, row.jws)],
   ];
   for (const [name, stored, said] of pairs)
     if (stored !== said) report(row.day, `${name} is stored as ${stored}, and the checkpoint says ${said}`);

@@ -2,7 +2,7 @@
  * Every restore is stated: signed by the service, each naming the statement before it, and the row says what was signed. Days
  * that a statement names kept their checkpoints without all of their Receipts (protocol §10).
  */
-import { createHash } from 'node:crypto';
+import { sha256Of } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { type RestoreStatement, verifyRestoreStatement } from '@svc/transparency';
 import type { Check, CheckContext } from '../check.ts';
@@ -34,7 +34,7 @@ export const restoreCheck: Check = {
       const said = readStatement(context, row);
       if (typeof said === 'string') context.report(`epoch ${row.epoch}`, said);
       else compare(context, row, said, previous);
-      previous = `sha256:${createHash('sha256').update(row.statement).digest('hex')}`;
+      previous = sha256Of(nativeCrypto, row.statement);
       context.advance(1);
     }
   },

@@ -2,7 +2,8 @@
  * Every status list: the served credential is signed by the service, kept as evidence, and has the revocation bit of each
  * Grant as stored; each Grant has an index that its list allocated (protocol §9).
  */
-import { createHash } from 'node:crypto';
+import { sha256Of } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
 import { permuteIndex } from '@svc/service';
 import { decodeBitstring, getBit } from '@svc/status-list';
 import { type Check, type CheckContext, pages } from '../check.ts';
@@ -49,8 +50,7 @@ export const statusListCheck: Check = {
 
 function* problemsOf({ keys }: CheckContext, row: Row): Generator<string> {
   const { url, credential, bits } = row;
-  if (`sha256:${createHash('sha256').update(credential).digest('hex')}` !== row.hash)
-    yield 'its credential has another hash';
+  if (sha256Of(nativeCrypto, credential) !== row.hash) yield 'its credential has another hash';
   if (!row.isKept) yield 'its credential is not kept as evidence';
   if (!row.isInPlace) yield 'its address is not that of its domain and number';
   if (bits.length * 8 !== row.sizeBits) yield `it has ${bits.length * 8} bits, not ${row.sizeBits}`;

@@ -3,7 +3,6 @@
  * Receipts, and to believe it takes tens of milliseconds of the thread: it is read once for all who ask for it
  * meanwhile, believed in the turn of cold reads, and its signature checked once.
  */
-import { createHash } from 'node:crypto';
 import {
   type ColdDay,
   ColdDayReader,
@@ -12,7 +11,8 @@ import {
   type ReadElsewhere,
   type ReadManifest,
 } from '@svc/cold-ledger';
-import type { Sha256 } from '@svc/protocol';
+import { type Sha256, sha256Of } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
 import { type Day, messageOf, type ObjectStore } from '@svc/service';
 import type { Database } from '../database.ts';
 import { ColdReadError, DayMovedError } from './cold-errors.ts';
@@ -169,8 +169,7 @@ const believedOf = (
 ): ColdDay => {
   const refuse = (problem: string, cause?: unknown) =>
     new ColdReadError(`cold days: what is recorded of ${day} is not believed: ${problem}`, { cause });
-  if (`sha256:${createHash('sha256').update(manifest).digest('hex')}` !== hash)
-    throw refuse('the hash of its manifest is another');
+  if (sha256Of(nativeCrypto, manifest) !== hash) throw refuse('the hash of its manifest is another');
   let read: ColdDay;
   try {
     read = readManifest(manifest);
