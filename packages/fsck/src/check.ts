@@ -33,6 +33,21 @@ export interface Check {
   run(context: CheckContext): Promise<void>;
 }
 
+/** Reports each row of a query that finds faults. */
+export const reportRows = async (
+  { query, report }: Pick<CheckContext, 'query' | 'report'>,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<void> => {
+  for (const { where, problem } of await query<{ where: string; problem: string }>(text, values))
+    report(where, problem);
+};
+
+type Pairs = readonly (readonly [name: string, stored: unknown, said: unknown])[];
+
+/** Those whose values are not the same. */
+export const differing = (pairs: Pairs): Pairs => pairs.filter(([, stored, said]) => stored !== said);
+
 /**
  * Every row of a table in the order of a key that is text, read in pages. `text` has the key of the last row as $1 (the
  * empty string at first) and the page size as $2.

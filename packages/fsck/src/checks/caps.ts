@@ -4,7 +4,7 @@
  * do not tell which checks came before; its objects do, where they are read.
  */
 import type { ReceiptRow } from '@svc/cold-ledger';
-import type { CheckContext } from '../check.ts';
+import { type CheckContext, reportRows } from '../check.ts';
 import { COLD_DAYS } from '../cold-days.ts';
 
 const BEGAN_WITHIN = `e.cap_since at time zone 'UTC' > k.day and e.cap_since at time zone 'UTC' < k.day + 1`;
@@ -77,10 +77,9 @@ export class BegunCaps {
   async end(): Promise<void> {
     const counted = [...this.#checks];
     if (counted.length === 0) return;
-    const faults = await this.context.query<{ where: string; problem: string }>(
-      capFaults('unnest($1::text[], $2::bigint[])'),
-      [counted.map(([orgId]) => orgId), counted.map(([, checks]) => checks)],
-    );
-    for (const { where, problem } of faults) this.context.report(where, problem);
+    await reportRows(this.context, capFaults('unnest($1::text[], $2::bigint[])'), [
+      counted.map(([orgId]) => orgId),
+      counted.map(([, checks]) => checks),
+    ]);
   }
 }

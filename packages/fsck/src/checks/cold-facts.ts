@@ -6,7 +6,7 @@
  */
 import { type ColdDay, ColdDayReader, type ReceiptRow, ROW_ORDER, type TableName } from '@svc/cold-ledger';
 import type { ObjectStore } from '@svc/service';
-import type { CheckContext } from '../check.ts';
+import { type CheckContext, reportRows } from '../check.ts';
 import { isOfDay } from '../receipt-days.ts';
 import { rowText, rowTextSql, textOf, withoutBlanks } from './row-text.ts';
 import { attestationFaults, callerFaults, revocationFaults } from './rules.ts';
@@ -113,7 +113,7 @@ export class ColdFacts {
   async end(): Promise<void> {
     await this.#compare(null);
     const callers = [...this.#callers.values()];
-    await this.#reportAll(callerFaults('unnest($1::text[], $2::text[], $3::text[], $4::bigint[])'), [
+    await reportRows(this.context, callerFaults('unnest($1::text[], $2::text[], $3::text[], $4::bigint[])'), [
       callers.map(({ by }) => by[0]),
       callers.map(({ by }) => by[1]),
       callers.map(({ first }) => first),
@@ -124,17 +124,9 @@ export class ColdFacts {
 
   async #compare(until: string | null): Promise<void> {
     const columns = COLUMNS.map((_, i) => this.#batch.map((row) => row[i]));
-    await this.#reportAll(faultsOf(this.day), [this.#last, until, ...columns]);
+    await reportRows(this.context, faultsOf(this.day), [this.#last, until, ...columns]);
     this.#batch = [];
     this.#last = until ?? this.#last;
-  }
-
-  async #reportAll(text: string, values: readonly unknown[]): Promise<void> {
-    for (const { where, problem } of await this.context.query<{ where: string; problem: string }>(
-      text,
-      values,
-    ))
-      this.context.report(where, problem);
   }
 
   async #compareSums(): Promise<void> {

@@ -8,7 +8,7 @@ import { nativeSha256 } from '@svc/merkle/native';
 import { sha256Of } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { type Checkpoint, findChainBreak, verifyCheckpoint } from '@svc/transparency';
-import { type Check, type CheckContext, pages } from '../check.ts';
+import { type Check, type CheckContext, differing, pages } from '../check.ts';
 import { listColdDays } from '../cold-days.ts';
 import { isOfDay } from '../receipt-days.ts';
 import { listReinstatedDays } from './restores.ts';
@@ -93,7 +93,7 @@ const checkSigned = ({ keys, report }: CheckContext, row: Row): Checkpoint | nul
     return null;
   }
   const { checkpoint, kid } = verified;
-  const pairs: readonly (readonly [string, unknown, unknown])[] = [
+  const wrong = differing([
     ['day', row.day, checkpoint.day],
     ['tree_size', Number(row.treeSize), checkpoint.tree_size],
     ['root', row.root, checkpoint.root],
@@ -102,9 +102,9 @@ const checkSigned = ({ keys, report }: CheckContext, row: Row): Checkpoint | nul
     ['last_receipt_id', row.lastReceiptId, checkpoint.last_receipt_id],
     ['kid', row.kid, kid],
     ['checkpoint_hash', row.hash, sha256Of(nativeCrypto, row.jws)],
-  ];
-  for (const [name, stored, said] of pairs)
-    if (stored !== said) report(row.day, `${name} is stored as ${stored}, and the checkpoint says ${said}`);
+  ]);
+  for (const [name, stored, said] of wrong)
+    report(row.day, `${name} is stored as ${stored}, and the checkpoint says ${said}`);
   return checkpoint;
 };
 

@@ -7,7 +7,7 @@ import { type ReceiptBody, type ReceiptId, ulidOf, ulidTimeMs } from '@svc/proto
 import { nativeCrypto } from '@svc/protocol/native';
 import { receiptTextOf, verifyReceipt } from '@svc/receipts';
 import { evidenceOf } from '@svc/service';
-import { type Check, type CheckContext, pages } from '../check.ts';
+import { type Check, type CheckContext, differing, pages } from '../check.ts';
 import { isOfDay, listReceiptDays } from '../receipt-days.ts';
 
 /** A Receipt with the columns by which it is found, and what the database has of it elsewhere. */
@@ -109,7 +109,7 @@ const differencesOf = (row: ListedReceipt, receipt: ReceiptBody): readonly strin
   const isAuthenticated = [...authenticated, protocol.checks.P2, protocol.checks.P3].every(
     (it) => it === true,
   );
-  const pairs: readonly (readonly [string, unknown, unknown])[] = [
+  const wrong = differing([
     ['receipt_id', row.receiptId, receipt.receipt_id],
     ['relying_party', row.relyingParty, receipt.relying_party],
     ['principal', row.principal, isAuthenticated ? receipt.principal?.id : null],
@@ -121,8 +121,6 @@ const differencesOf = (row: ListedReceipt, receipt: ReceiptBody): readonly strin
     ['reason', row.reason, receipt.reason],
     ['evaluated_at', Number(row.evaluatedAtMs), Date.parse(receipt.evaluated_at)],
     ['the time in its id', ulidTimeMs(ulidOf(row.receiptId)), Number(row.evaluatedAtMs)],
-  ];
-  return pairs
-    .filter(([, stored, said]) => stored !== said)
-    .map(([name, stored, said]) => `${name} is listed as ${stored}, and the Receipt says ${said}`);
+  ]);
+  return wrong.map(([name, stored, said]) => `${name} is listed as ${stored}, and the Receipt says ${said}`);
 };

@@ -5,7 +5,7 @@
 import { sha256Of } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { type RestoreStatement, verifyRestoreStatement } from '@svc/transparency';
-import type { Check, CheckContext } from '../check.ts';
+import { type Check, type CheckContext, differing } from '../check.ts';
 
 interface Row {
   readonly epoch: number;
@@ -55,17 +55,16 @@ const compare = (
   said: RestoreStatement,
   previous: string | null,
 ): void => {
-  const pairs: readonly (readonly [string, unknown, unknown])[] = [
+  const wrong = differing([
     ['epoch', row.epoch, said.epoch],
     ['lost_from', row.lostFrom, said.lost_from],
     ['lost_until', row.lostUntil, said.lost_until],
     ['quarantined_until', row.quarantinedUntil, said.quarantined_until],
     ['reinstated_days', row.days.join(), said.reinstated_days.join()],
     ['previous', previous, said.previous],
-  ];
-  for (const [name, stored, signed] of pairs)
-    if (stored !== signed)
-      report(`epoch ${row.epoch}`, `${name} is stored as ${stored}, and the statement says ${signed}`);
+  ]);
+  for (const [name, stored, signed] of wrong)
+    report(`epoch ${row.epoch}`, `${name} is stored as ${stored}, and the statement says ${signed}`);
 };
 
 /** Days of which a statement of the service says that Receipts below their checkpoints are lost. */

@@ -1,5 +1,5 @@
 /** Invariants between tables, each a query for the rows that violate it. */
-import type { Check } from '../check.ts';
+import { type Check, reportRows } from '../check.ts';
 import { COLD_RANGES } from '../cold-days.ts';
 import { CAP_FAULTS } from './caps.ts';
 
@@ -252,9 +252,9 @@ export const ruleCheck = ({ name, promise, countSql, faultSql }: Rule): Check =>
   name,
   promise,
   countSql,
-  async run({ query, report, advance }) {
-    for (const { where, problem } of await query<{ where: string; problem: string }>(faultSql))
-      report(where, problem);
+  async run(context) {
+    await reportRows(context, faultSql);
+    const { query, advance } = context;
     advance(Number((await query<{ count: string }>(countSql))[0]?.count ?? 0));
   },
 });
