@@ -17,6 +17,7 @@ import {
   type ReceiptBody,
   unavailable,
 } from '@svc/protocol';
+import { outcomeOf, pathOf } from '../verify/rules/rule.ts';
 
 /** A statement of the Receipt that the audit could not verify. */
 export interface Assumption {
@@ -32,11 +33,6 @@ export interface Assumed {
   readonly facts: KnownFacts;
   readonly assumed: readonly Assumption[];
 }
-
-const outcomeOf = ({ protocol, trust }: ReceiptBody, id: string) =>
-  (id.startsWith('P') ? protocol : trust).checks[id];
-
-const pathOf = (id: string): string => `/${id.startsWith('P') ? 'protocol' : 'trust'}/checks/${id}`;
 
 /** Whether the check ran and could not be decided. `id` rests on a look-up and requires only `required`. */
 const wasUnavailable = (body: ReceiptBody, id: string, required: readonly string[]): boolean =>

@@ -16,6 +16,9 @@ export const PROFILE = ['/protocol/profile', '/protocol/profile_hash'];
 
 export const pathOf = (id: string): string => `/${id.startsWith('P') ? 'protocol' : 'trust'}/checks/${id}`;
 
+export const outcomeOf = ({ protocol, trust }: ReceiptBody, id: string): boolean | 'skipped' | undefined =>
+  (id.startsWith('P') ? protocol : trust).checks[id];
+
 /** Every derived fact is computed once, on first use. */
 export class Reading {
   readonly #groupPassed: { protocol?: boolean; trust?: boolean } = {};
@@ -24,7 +27,7 @@ export class Reading {
   constructor(readonly body: ReceiptBody) {}
 
   outcome(id: string): boolean | 'skipped' | undefined {
-    return (id.startsWith('P') ? this.body.protocol : this.body.trust).checks[id];
+    return outcomeOf(this.body, id);
   }
 
   passed(id: string): boolean {
