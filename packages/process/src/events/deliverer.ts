@@ -19,6 +19,7 @@ import {
   type EventDeliveryRepository,
   type EventLogRepository,
   type Holds,
+  messageOf,
   type RevocationNoticeRepository,
   type TakenDelivery,
   VerifierTurns,
@@ -225,8 +226,7 @@ const tellVerifiers = async (
   try {
     while (!stop.aborted && performance.now() < endsMs && (await turns.tellNext())) steps++;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : 'unknown';
-    log.warn('webhook.verifiers_not_told', { principal: turns.principal, reason });
+    log.warn('webhook.verifiers_not_told', { principal: turns.principal, reason: messageOf(error) });
   }
   return steps;
 };

@@ -1,5 +1,10 @@
 /** Moves the outbox into the log, and opens deliveries for those who are behind. Any number of processes may do so at once. */
-import type { DeliveryDeps, EventDeliveryRepository, EventLogRepository } from '@svc/service';
+import {
+  type DeliveryDeps,
+  type EventDeliveryRepository,
+  type EventLogRepository,
+  messageOf,
+} from '@svc/service';
 
 export interface ReadLogDeps {
   readonly eventLog: Pick<EventLogRepository, 'sequence'>;
@@ -65,8 +70,7 @@ const openFor = async ({ eventDeliveries, log }: ReadLogDeps, subscriptionId: st
   try {
     return await eventDeliveries.open(subscriptionId, WINDOW);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : 'unknown';
-    log.warn('webhook.not_opened', { subscription_id: subscriptionId, reason });
+    log.warn('webhook.not_opened', { subscription_id: subscriptionId, reason: messageOf(error) });
     return 0;
   }
 };

@@ -1,6 +1,7 @@
 /** One attempt to deliver one event, and what follows from its answer. */
 
 import { parseRetryAfter } from '@svc/codec';
+import { messageOf } from '../lib/message-of.ts';
 import type { DeliveryOutcome, EventDeliveryRepository, TakenDelivery } from '../ports/event-deliveries.ts';
 import type { Log } from '../ports/platform.ts';
 import type { WaitingEvent } from '../ports/streams.ts';
@@ -111,7 +112,7 @@ const sign = async (
       refusalIn: () => null,
     };
   } catch (error) {
-    return { missing: error instanceof Error ? error.message : 'unknown' };
+    return { missing: messageOf(error) };
   }
 };
 

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { encodeUlid, type JsonObject, type Signer } from '@svc/protocol';
 import type { Prepared, Refusal, WebhookPort } from '../events/post.ts';
 import type { WebhookSecrets } from '../events/webhook-secrets.ts';
+import { messageOf } from '../lib/message-of.ts';
 import type { TakenDelivery, TakenPush } from '../ports/event-deliveries.ts';
 import type { DisabledBecause } from '../ports/event-subscriptions.ts';
 import { STREAM_UPDATED, type WaitingEvent } from '../ports/streams.ts';
@@ -47,7 +48,7 @@ export const preparePush = async (
       refusalIn: (error) => refusalIn(error, authorization),
     };
   } catch (error) {
-    return { missing: error instanceof Error ? error.message : 'unknown' };
+    return { missing: messageOf(error) };
   }
 };
 
