@@ -3,20 +3,17 @@
  * took them.
  */
 import { type ApprovalRepository, withinMs } from '@svc/service';
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { HEALTH_ANSWER_MS } from './admin-service.ts';
+import { gauge } from './gauge.ts';
 
 export const createPendingApprovals = (
   registry: Registry,
   approvals: Pick<ApprovalRepository, 'countPending'>,
 ): void => {
   const count = () => withinMs(HEALTH_ANSWER_MS, approvals.countPending(), () => -1).catch(() => -1);
-  new Gauge({
-    name: 'svc_approvals_pending',
+  gauge(registry, 'svc_approvals_pending', {
     help: 'Requests for approval that wait for their Principals, 100,000 at most; -1: storage does not answer.',
-    registers: [registry],
-    async collect() {
-      this.set(await count());
-    },
+    read: count,
   });
 };

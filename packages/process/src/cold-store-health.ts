@@ -4,8 +4,9 @@
  */
 import { assertSameStore } from '@svc/cold-ledger';
 import { messageOf, type ObjectStore, type ServiceDeps, StoreError } from '@svc/service';
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { ContentHealth } from './content-health.ts';
+import { gauge } from './gauge.ts';
 
 interface ColdStoreDeps {
   readonly objects: Pick<ObjectStore, 'head'>;
@@ -45,15 +46,13 @@ export const createColdStoreHealth = (
     }
     return known;
   };
-  new Gauge({
-    name: 'svc_cold_store_known',
+  gauge(registry, 'svc_cold_store_known', {
     help: 'Whether SVC_COLD names the store that days were packed into; 0: not known; -1: it is another one, or does not answer.',
-    registers: [registry],
     // The worst value of several processes counts.
     aggregator: 'min',
-    collect() {
+    read: () => {
       const found = tell();
-      this.set(found === 'ok' ? 1 : found === UNKNOWN ? 0 : -1);
+      return found === 'ok' ? 1 : found === UNKNOWN ? 0 : -1;
     },
   });
   return { describe: async () => tell() };

@@ -1,8 +1,9 @@
 /** Days whose receipts are no longer what was published (protocol §12), where an operator looks: metrics and health. */
 import { DAY_MS } from '@svc/protocol';
 import { type CheckpointRepository, type ColdDayRepository, type Day, withinMs } from '@svc/service';
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { HEALTH_ANSWER_MS } from './admin-service.ts';
+import { gauge } from './gauge.ts';
 
 export interface ContentHealth {
   /** `ok`, or which days are broken. A broken day makes no node unready: the others must go on. */
@@ -35,13 +36,11 @@ export const createColdHealth = (
     })
       .then((ms) => (ms === null ? 0 : Math.max(0, Date.now() - ms)))
       .catch(() => null);
-  new Gauge({
-    name: 'svc_cold_proof_age_seconds',
+  gauge(registry, 'svc_cold_proof_age_seconds', {
     help: 'How long ago the objects were last read and proven of the cold day that waits the longest; 0: there is none; -1: storage does not answer.',
-    registers: [registry],
-    async collect() {
+    read: async () => {
       const ageMs = await proofAgeMs();
-      this.set(ageMs === null ? -1 : ageMs / 1000);
+      return ageMs === null ? -1 : ageMs / 1000;
     },
   });
   const broken = brokenDays(
@@ -66,17 +65,11 @@ const LATE_PROOF_MS = 40 * DAY_MS;
 
 const brokenDays = (
   registry: Registry,
-  metric: { readonly name: string; readonly help: string },
+  { name, help }: { readonly name: string; readonly help: string },
   list: () => Promise<readonly Day[]>,
 ): ContentHealth => {
   const broken = () => withinMs(HEALTH_ANSWER_MS, list(), () => null).catch(() => null);
-  new Gauge({
-    ...metric,
-    registers: [registry],
-    async collect() {
-      this.set((await broken())?.length ?? -1);
-    },
-  });
+  gauge(registry, name, { help, read: async () => (await broken())?.length ?? -1 });
   return {
     describe: async () => {
       const days = await broken();

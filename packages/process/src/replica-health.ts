@@ -1,17 +1,14 @@
 /** The replica that reports are read from (`DATABASE_READ_URL`), where an operator looks: metrics, log and `/readyz`. */
 import type { Log, ReplicaState, Store } from '@svc/service';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
+import { gauge } from './gauge.ts';
 
 type Replicated = Pick<Store, 'describeReplica'>;
 
 export const createReplicaMetrics = (registry: Registry, store: Replicated): void => {
-  new Gauge({
-    name: 'svc_replica_behind_seconds',
+  gauge(registry, 'svc_replica_behind_seconds', {
     help: 'What the replica for reports has is at most so old, as far as is known; +Inf: it was never in step.',
-    registers: [registry],
-    collect() {
-      this.set((store.describeReplica()?.behindMs ?? 0) / 1_000);
-    },
+    read: () => (store.describeReplica()?.behindMs ?? 0) / 1_000,
   });
   new Counter({
     name: 'svc_report_reads_total',

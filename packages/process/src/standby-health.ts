@@ -3,8 +3,9 @@
  * health.
  */
 import { type Store, withinMs } from '@svc/service';
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { HEALTH_ANSWER_MS } from './admin-service.ts';
+import { gauge } from './gauge.ts';
 
 export interface StandbyHealth {
   /** `ok`, or what is missing. Whether decisions go on without it is the database's matter, so no node is unready for it. */
@@ -19,13 +20,11 @@ export const createStandbyHealth = (
 ): StandbyHealth => {
   const describe = () =>
     withinMs(HEALTH_ANSWER_MS, store.describeStandby(), () => UNKNOWN).catch(() => UNKNOWN);
-  new Gauge({
-    name: 'svc_synchronous_standby_missing',
+  gauge(registry, 'svc_synchronous_standby_missing', {
     help: '1 while no synchronous standby has what is answered, although the deployment promises one; -1: storage does not answer.',
-    registers: [registry],
-    async collect() {
+    read: async () => {
       const found = await describe();
-      this.set(found === 'ok' ? 0 : found === UNKNOWN ? -1 : 1);
+      return found === 'ok' ? 0 : found === UNKNOWN ? -1 : 1;
     },
   });
   return { describe };

@@ -235,9 +235,8 @@ const tellVerifiers = async (
 const sendDue = async ({ eventDeliveries, pushes }: DelivererDeps, sending: Sending): Promise<number> => {
   const { free } = sending;
   if (free === 0) return 0;
-  const most = { atOnce: AT_ONCE, ofTenant: AT_ONCE };
   const taken = await eventDeliveries.take(free, {
-    ...most,
+    ...{ atOnce: AT_ONCE, ofTenant: AT_ONCE },
     ...{ underWay: sending.byCrowd, forSeconds: LEASE_SECONDS, pushes },
   });
   for (const delivery of taken) sending.begin(delivery);

@@ -14,10 +14,10 @@ it('count attempts from 0 on, and show what waits by one look at storage', async
     const dueSinceMs = Date.now() - 90_000;
     return { outboxSinceMs: null, dueSinceMs, waiting: 7, active: 3, failing: 2, disabled: 1 };
   };
-  const metrics = createDeliveryMetrics(registry, { describeQueue }, false);
-  metrics.record('delivered');
-  metrics.record('rejected');
-  metrics.record('delivered');
+  const record = createDeliveryMetrics(registry, { describeQueue }, false);
+  record('delivered');
+  record('rejected');
+  record('delivered');
   const lines = await linesOf(registry);
   expect(lines.map((line) => line.replace(/(late_seconds 9[0-9]).*/, '$1'))).toEqual([
     'svc_webhook_attempts_total{outcome="delivered"} 2',

@@ -2,20 +2,18 @@
 import { type AttemptOutcome, type EventDeliveryRepository, type EventQueue, withinMs } from '@svc/service';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { HEALTH_ANSWER_MS } from '../admin-service.ts';
-
-export interface DeliveryMetrics {
-  readonly record: (outcome: AttemptOutcome) => void;
-}
+import { gauge } from '../gauge.ts';
 
 const OUTCOMES: readonly AttemptOutcome[] = ['delivered', 'rejected', 'unanswered', 'not_signed'];
 /** One look for all that is read of it at once. */
 const FRESH_MS = 1_000;
 
+/** Answers what records an attempt. */
 export const createDeliveryMetrics = (
   registry: Registry,
   deliveries: Pick<EventDeliveryRepository, 'describeQueue'>,
   pushes: boolean,
-): DeliveryMetrics => {
+): ((outcome: AttemptOutcome) => void) => {
   const attempts = new Counter({
     name: 'svc_webhook_attempts_total',
     help: 'Attempts by outcome: delivered, rejected (answered with another status), unanswered (not connected to, or no answer in time), not_signed (a key is away).',
@@ -47,22 +45,7 @@ export const createDeliveryMetrics = (
         endpoints.labels({ state }).set(queue?.[state] ?? -1);
     },
   });
-  return { record: (outcome) => attempts.labels({ outcome }).inc() };
-};
-
-const gauge = (
-  registry: Registry,
-  name: string,
-  { help, read }: { readonly help: string; readonly read: () => Promise<number> },
-): void => {
-  new Gauge({
-    name,
-    help,
-    registers: [registry],
-    async collect() {
-      this.set(await read());
-    },
-  });
+  return (outcome) => attempts.labels({ outcome }).inc();
 };
 
 const lookAt = (describe: () => Promise<EventQueue>): (() => Promise<EventQueue | null>) => {

@@ -27,7 +27,7 @@ export const openDeliverer = (
     holds,
     log,
     pushes: config.ssf,
-    onAttempt: createDeliveryMetrics(registry, store.eventDeliveries, config.ssf).record,
+    onAttempt: createDeliveryMetrics(registry, store.eventDeliveries, config.ssf),
     onFailure: (error) => logger.warn({ err: error }, 'webhook.not_delivered'),
   };
 };
