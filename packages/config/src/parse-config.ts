@@ -38,9 +38,7 @@ export const parseConfig = (env: Environment): ParsedConfig => {
   const { read, faults } = readVariables(env, ALL);
   faults.push(...crossFaults(read));
   if (faults.length > 0) return { ok: false, faults };
-  const config = buildConfig(read);
-  const domain = domainFaults(config.domain);
-  return domain.length === 0 ? { ok: true, config } : { ok: false, faults: domain };
+  return withGoodDomain(buildConfig(read));
 };
 
 /** The variables of the conformance runner: others are neither read nor required. */
@@ -67,9 +65,7 @@ export const parseRunnerConfig = (env: Environment): ParsedRunnerConfig => {
   if (databaseUrl === undefined && read.SVC_ENV !== 'production' && faults.length === 0)
     faults.push(NEEDS_DATABASE);
   if (databaseUrl === undefined || faults.length > 0) return { ok: false, faults };
-  const config = { ...placeOf(read), databaseUrl, outboundMap: read.SVC_OUTBOUND_MAP ?? null };
-  const domain = domainFaults(config.domain);
-  return domain.length === 0 ? { ok: true, config } : { ok: false, faults: domain };
+  return withGoodDomain({ ...placeOf(read), databaseUrl, outboundMap: read.SVC_OUTBOUND_MAP ?? null });
 };
 
 /** The variables of the worker: others are neither read nor required. */
@@ -98,9 +94,7 @@ export const parseWorkerConfig = (env: Environment): ParsedWorkerConfig => {
   if (url === undefined && read.SVC_ENV !== 'production' && faults.length === 0) faults.push(NEEDS_DATABASE);
   faults.push(...crossFaults(read));
   if (url === undefined || faults.length > 0) return { ok: false, faults };
-  const config = { ...serviceConfigOf(read), database: { kind: 'external' as const, url } };
-  const domain = domainFaults(config.domain);
-  return domain.length === 0 ? { ok: true, config } : { ok: false, faults: domain };
+  return withGoodDomain({ ...serviceConfigOf(read), database: { kind: 'external' as const, url } });
 };
 
 /** The values of `names`. Unknown `SVC_…` are a fault, known ones that are not among `names` are left alone. */
@@ -130,10 +124,12 @@ const readVariables = (
 };
 
 /** All DIDs of this deployment contain it; with an invalid one every Grant would be malformed. */
-const domainFaults = (domain: string): string[] =>
-  didDomain(domain).ok
-    ? []
-    : ['SVC_BASE_URL names a host that no did:web DID can name; set SVC_DOMAIN to one that can'];
+const NO_DOMAIN = 'SVC_BASE_URL names a host that no did:web DID can name; set SVC_DOMAIN to one that can';
+
+const withGoodDomain = <C extends { readonly domain: string }>(
+  config: C,
+): { readonly ok: true; readonly config: C } | { readonly ok: false; readonly faults: readonly string[] } =>
+  didDomain(config.domain).ok ? { ok: true, config } : { ok: false, faults: [NO_DOMAIN] };
 
 const OWN = [...ALL, ...SECRET_NAMES.map(fileVariable)];
 const KNOWN: ReadonlySet<string> = new Set([...OWN, ...CLIENT_VARIABLES]);

@@ -5,7 +5,7 @@
 import {
   isJsonObject,
   isOrgId,
-  type JsonValue,
+  isStringArray,
   type OrgId,
   parseDidWeb,
   parseStrictJson,
@@ -101,8 +101,6 @@ export const orgIdText: ValueParser<OrgId> = (text) =>
   isOrgId(text) ? good(text) : bad('must be an org id: org_ and a ULID');
 
 const LOOPBACK = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?$/;
-const isTexts = (value: JsonValue): value is string[] =>
-  Array.isArray(value) && value.every((item) => typeof item === 'string');
 
 export const outboundMap: ValueParser<OutboundMap> = (text) => {
   const must = 'must be a JSON object of host name → loopback base URL and "txt:<name>" → array of strings';
@@ -111,7 +109,7 @@ export const outboundMap: ValueParser<OutboundMap> = (text) => {
   const hosts: Record<string, string> = Object.create(null);
   const txt: Record<string, readonly string[]> = Object.create(null);
   for (const [name, value] of Object.entries(json.value)) {
-    if (name.startsWith('txt:') && isTexts(value)) txt[name.slice(4)] = value;
+    if (name.startsWith('txt:') && isStringArray(value)) txt[name.slice(4)] = value;
     else if (!name.startsWith('txt:') && typeof value === 'string' && LOOPBACK.test(value))
       hosts[name] = value;
     else return bad(must);

@@ -82,6 +82,7 @@ export * from './model/event-type.ts';
 export * from './model/grant.ts';
 export * from './model/ids.ts';
 export * from './model/jti.ts';
+export { isStringArray } from './model/members.ts';
 export * from './model/parsed.ts';
 export * from './model/proof.ts';
 export * from './model/reason-code.ts';

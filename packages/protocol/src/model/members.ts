@@ -55,6 +55,7 @@ export const memberFault = (object: JsonObject, names: ReadonlySet<string>): str
   return [...missing, ...others].join(', ');
 };
 
+/** Whether a value is an array of strings. */
 export const isStringArray = (value: JsonValue | undefined): value is string[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'string');
 

@@ -2,7 +2,7 @@
  * What was taken away or handed over as the log of the API tells it (fence/revocation-log.ts writes the lines), for what nothing
  * else names: that of the last second before a loss, and all of it where the fence was lost too.
  */
-import { isJsonObject, type JsonObject } from '@svc/protocol';
+import { isJsonObject, isStringArray, type JsonObject } from '@svc/protocol';
 import type { ClaimKind } from '../ports/claims.ts';
 import type { FenceRecord } from './fence-records.ts';
 import { type LogLine, LogLines } from './log-lines.ts';
@@ -95,9 +95,9 @@ export class RevocationLog {
 
   #takeOfPrincipal({ principal, grant_ids: ids, kid }: JsonObject): boolean {
     if (typeof principal !== 'string') return false;
-    if (isTexts(ids)) for (const id of ids) this.#grants.set(id, principal);
+    if (isStringArray(ids)) for (const id of ids) this.#grants.set(id, principal);
     if (typeof kid === 'string') this.#compromisedKeys.set(kid, principal);
-    return isTexts(ids) || typeof kid === 'string';
+    return isStringArray(ids) || typeof kid === 'string';
   }
 
   #takeApiKey({ key_id: keyId }: JsonObject): boolean {
@@ -111,9 +111,6 @@ export class RevocationLog {
     return true;
   }
 }
-
-const isTexts = (value: unknown): value is readonly string[] =>
-  Array.isArray(value) && value.every((one) => typeof one === 'string');
 
 const parseHandOver = (line: JsonObject): LoggedHandOver | null => {
   const { did, kind, since_ms: sinceMs, at_ms: atMs, from_org: fromOrg, to_org: toOrg } = line;
