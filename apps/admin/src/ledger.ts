@@ -38,7 +38,8 @@ lead to its roots. unpacked: brought back. Nothing is written.`,
     withPacking(env, async (packing) => {
       const days: Shown[] = [];
       // One after another: manifests are large, connections few, and years of days many.
-      for (const day of await packing.store.coldDays.listStates()) days.push(await withObjects(packing, day));
+      for (const day of await packing.store.coldDays.listStates())
+        days.push(await withObjectBytes(packing, day));
       const away = await storeProblem(packing);
       if (json === true) console.log(JSON.stringify(days, null, 2));
       else console.log([...report(days, all === true), ...waiting(packing, days)].join('\n'));
@@ -246,7 +247,7 @@ interface Shown extends DayState {
   readonly objectBytes: number;
 }
 
-const withObjects = async ({ store }: PackDaysDeps, day: DayState): Promise<Shown> => {
+const withObjectBytes = async ({ store }: PackDaysDeps, day: DayState): Promise<Shown> => {
   const isPacked = day.state !== 'hot' && day.state !== 'broken';
   const recorded = isPacked ? await store.coldDays.findManifest(day.day) : null;
   const objects = recorded === null ? [] : Object.values(parseColdDay(recorded.manifest).tables).flat();

@@ -9,7 +9,8 @@ export interface ProgressLine {
 /** In a log a line now and then. */
 const LINE_EVERY_MS = 10_000;
 
-export const createProgress = (isTerminal = process.stderr.isTTY === true): ProgressLine => {
+export const createProgress = (): ProgressLine => {
+  const isTerminal = process.stderr.isTTY === true;
   let shownMs = performance.now();
   return {
     show(text) {
