@@ -3,18 +3,12 @@ import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { PrincipalApprovals } from '@svc/sdk-principal';
 import { createVerifier } from '@svc/sdk-rp';
 import { z } from 'zod';
-import type { WhenConfirmed } from './confirm.ts';
+import type { Confirming, Telling } from './confirm.ts';
 import { given } from './given.ts';
 import { confirmToken, cursor, limit, READS } from './inputs.ts';
 import type { Settings } from './settings.ts';
-import { safely, type Teller } from './tool-result.ts';
+import { safely } from './tool-result.ts';
 import { createAnswering, createAsking } from './tools/approvals.ts';
-
-/** How a tool answers, and asks before it changes something. */
-export interface Telling {
-  readonly teller: Teller;
-  readonly whenConfirmed: WhenConfirmed;
-}
 
 const CHANGES = { readOnlyHint: false, destructiveHint: true };
 const requestId = z.string().max(64).describe('The task.id of a request, arq_…');
@@ -75,8 +69,7 @@ export const addAnswering = (
     writes,
     signs,
     ...telling
-  }: Telling & {
-    readonly principal: () => Promise<string>;
+  }: Confirming & {
     readonly writes: boolean;
     readonly signs: boolean;
   },

@@ -122,6 +122,17 @@ export type WhenConfirmed = (
   act: () => Promise<ToolResult>,
 ) => Promise<ToolResult>;
 
+/** How a tool answers, and asks before it changes something. */
+export interface Telling {
+  readonly teller: Teller;
+  readonly whenConfirmed: WhenConfirmed;
+}
+
+/** The same for what is changed on behalf of a Principal. */
+export interface Confirming extends Telling {
+  readonly principal: () => Promise<string>;
+}
+
 export const createWhenConfirmed =
   (confirmer: Confirmer, teller: Teller): WhenConfirmed =>
   async (intent, token, act) => {

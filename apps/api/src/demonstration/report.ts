@@ -1,5 +1,6 @@
 /** What a person sees after `npm start`. */
 import { isIPv6 } from 'node:net';
+import { quoteForShell } from '../quote-for-shell.ts';
 import type { Shown } from './walkthrough.ts';
 
 export interface ReportInput {
@@ -44,14 +45,13 @@ export const report = (input: ReportInput): string =>
     '',
     `  curl -sS -w '\\n' ${input.baseUrl}/verify \\`,
     `    -H 'Authorization: Bearer ${input.relyingPartyKey}' \\`,
-    `    -H 'Content-Type: application/json' --data ${quoteForShell(`@${input.bodyPath}`)}`,
+    `    -H 'Content-Type: application/json' --data ${inShell(`@${input.bodyPath}`)}`,
     '',
     '  A fresh Proof is put into that file every minute. Ctrl-C stops everything.',
     '',
   ].join('\n');
 
-const quoteForShell = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+const inShell = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : quoteForShell(text));
 
 const describe = ({ title, verdict, checkedOffline }: Shown): string[] => {
   const { receipt } = verdict;

@@ -16,7 +16,8 @@ import {
   serviceUnavailable,
   signUp,
 } from '@svc/service';
-import { AddressLimiter, type HandlersOf, RateLimiter } from '../http/index.ts';
+import { AddressLimiter, type Allowance, type HandlersOf, RateLimiter } from '../http/index.ts';
+import { quoteForShell } from '../quote-for-shell.ts';
 import type { Decide } from './decide.ts';
 import { offered } from './offered.ts';
 import { presentOrg } from './orgs.ts';
@@ -52,6 +53,13 @@ export const selfServeEndpoints = ({
     maxWaiting: SIGN_UPS_WAITING,
     full: () => serviceUnavailable('too many sign-ups wait'),
   });
+  /** The relying party of that DID, within its limit. */
+  const findLimited = async (did: string, enforceLimit: (allowance: Allowance) => void) => {
+    const { sandbox, limits } = offered(selfServe);
+    const relyingParty = await getSelfServeRelyingParty(service, did);
+    enforceLimit(perRelyingParty.take(relyingParty.did, limits.relyingPartyPerHour));
+    return { sandbox, relyingParty };
+  };
   return {
     signUp: async ({ caller, body, clientIp, requestId, enforceLimit }) => {
       const { sandbox, limits } = offered(selfServe);
@@ -62,17 +70,13 @@ export const selfServeEndpoints = ({
     },
 
     getStarter: async ({ body, requestId, enforceLimit }) => {
-      const { sandbox, limits } = offered(selfServe);
-      const relyingParty = await getSelfServeRelyingParty(service, body.rp_did);
-      enforceLimit(perRelyingParty.take(relyingParty.did, limits.relyingPartyPerHour));
+      const { sandbox, relyingParty } = await findLimited(body.rp_did, enforceLimit);
       const starter = await issueStarter(service, sandbox, relyingParty, requestId);
       return { status: 200, body: presentStarter(baseUrl, starter) };
     },
 
     getFirstReceipt: async ({ body, requestId, enforceLimit }) => {
-      const { sandbox, limits } = offered(selfServe);
-      const relyingParty = await getSelfServeRelyingParty(service, body.rp_did);
-      enforceLimit(perRelyingParty.take(relyingParty.did, limits.relyingPartyPerHour));
+      const { sandbox, relyingParty } = await findLimited(body.rp_did, enforceLimit);
       const caller = await findRpCaller(service, authenticator, relyingParty.did);
       if (caller === null) throw invalidRequest('rp_did: this relying party has no live API key.');
       const { grant, proof, action } = await issueStarter(service, sandbox, relyingParty, requestId);
@@ -117,10 +121,8 @@ const presentStarter = (
 /** For a POSIX shell. The reader puts the key in the place of `<rp_verify_key>`. */
 const curlOf = (url: string, body: string): string =>
   [
-    `curl -sS ${quote(url)}`,
-    `-H ${quote('Authorization: Bearer <rp_verify_key>')}`,
-    `-H ${quote('Content-Type: application/json')}`,
-    `--data ${quote(body)}`,
+    `curl -sS ${quoteForShell(url)}`,
+    `-H ${quoteForShell('Authorization: Bearer <rp_verify_key>')}`,
+    `-H ${quoteForShell('Content-Type: application/json')}`,
+    `--data ${quoteForShell(body)}`,
   ].join(' ');
-
-const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;

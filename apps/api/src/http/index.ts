@@ -8,6 +8,6 @@ export type { Handler, Handlers, HandlersOf } from './handler.ts';
 export { createHttpService } from './http-service.ts';
 export { createHttpMetrics } from './metrics.ts';
 export { loadPages } from './pages.ts';
-export { RateLimiter } from './rate-limiter.ts';
+export { type Allowance, RateLimiter } from './rate-limiter.ts';
 export { reasonLink } from './respond.ts';
 export { wrapHandlers } from './wrap-handlers.ts';

@@ -51,7 +51,7 @@ export const readJsonBody = async (
   exchange: Exchange,
   maxBytes: number,
   read: ReadJson,
-  mayBeEmpty = false,
+  mayBeEmpty: boolean,
 ): Promise<JsonBody> => {
   const { request, response } = exchange;
   const encoding = request.headers['content-encoding'];

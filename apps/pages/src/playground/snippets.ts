@@ -1,20 +1,20 @@
 /** A run as something to paste: each does the same again with a fresh Grant and Proof. */
+import { quoteForShell } from '../shared/quote-for-shell.ts';
 import { OTHER_SHOP, type Run } from './scenarios.ts';
 
 const JSON_HEADER = "-H 'Content-Type: application/json'";
 
-const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
-
 /** For a POSIX shell with curl and jq. `base` ends with a slash. */
 export const asCurl = (run: Run, base: string): string => {
-  const post = (path: string, data: string) => `curl -sS ${quote(`${base}${path}`)} ${JSON_HEADER} ${data}`;
+  const post = (path: string, data: string) =>
+    `curl -sS ${quoteForShell(`${base}${path}`)} ${JSON_HEADER} ${data}`;
   const verify = post('demo/verify', '--data @-');
-  const mint = `minted=$(${post('demo/mint', `--data ${quote(JSON.stringify({ amount: run.mintAmount }))}`)})`;
-  const ask = (body: string) => `echo "$minted" | jq ${quote(body)} | ${verify}`;
+  const mint = `minted=$(${post('demo/mint', `--data ${quoteForShell(JSON.stringify({ amount: run.mintAmount }))}`)})`;
+  const ask = (body: string) => `echo "$minted" | jq ${quoteForShell(body)} | ${verify}`;
   switch (run.scenario) {
     case 'audience':
       // Readdressing takes a JSON editor inside base64url: what was sent is shown as it was.
-      return `${post('demo/verify', `--data ${quote(JSON.stringify(run.request))}`)}\n`;
+      return `${post('demo/verify', `--data ${quoteForShell(JSON.stringify(run.request))}`)}\n`;
     case 'action':
       return `${mint}\n${ask(`{grant, proof, action: (.action + {amount: ${run.request.action.amount}})}`)}\n`;
     case 'replay':

@@ -1,4 +1,5 @@
 /** How an operation is called from a shell, from TypeScript and from Python, with the examples of the document. */
+import { quoteForShell } from '../shared/quote-for-shell.ts';
 import type { OpenApiDocument, Operation, Parameter, Sample, Schema } from './openapi.ts';
 
 interface Call {
@@ -74,15 +75,13 @@ const exampleOf = (document: OpenApiDocument, schema: Schema): unknown => {
 
 const asCurl = ({ method, url, credential, body }: Call): string =>
   [
-    `curl -sS ${method === 'GET' || body !== undefined ? '' : `-X ${method} `}${quote(url)}`,
+    `curl -sS ${method === 'GET' || body !== undefined ? '' : `-X ${method} `}${quoteForShell(url)}`,
     ...(body !== undefined && method !== 'POST' ? [`-X ${method}`] : []),
     ...(credential === null ? [] : [`-H "Authorization: Bearer $${credential}"`]),
     ...(body === undefined
       ? []
-      : ["-H 'Content-Type: application/json'", `--data ${quote(JSON.stringify(body, null, 2))}`]),
+      : ["-H 'Content-Type: application/json'", `--data ${quoteForShell(JSON.stringify(body, null, 2))}`]),
   ].join(' \\\n  ');
-
-const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 const asTypeScript = ({ method, url, credential, body }: Call): string => {
   const headers = [

@@ -3,11 +3,11 @@ import { type JsonObject, jcs, parseDidKey, parseDidWeb } from '@svc/codec';
 import { isReceiptId, parseGrant } from '@svc/protocol';
 import type { AccessRequest, ApprovalTerms, PrincipalApprovals } from '@svc/sdk-principal';
 import { SvcError, type Verifier } from '@svc/sdk-rp';
-import type { WhenConfirmed } from '../confirm.ts';
+import type { Confirming, Telling } from '../confirm.ts';
 import { given } from '../given.ts';
-import type { Teller, ToolResult } from '../tool-result.ts';
+import type { ToolResult } from '../tool-result.ts';
 import { quoted } from './authority.ts';
-import { MAX_PER_PAGE } from './grants.ts';
+import { MAX_PER_PAGE, more } from './grants.ts';
 
 type Confirmed = { readonly confirm_token?: string | undefined };
 type OfRequest = { readonly request_id: string } & Confirmed;
@@ -27,7 +27,7 @@ const withoutGrant = ({ result, ...request }: AccessRequest) => {
 /** For a relying party: to ask, and to hear what became of it. */
 export const createAsking = (
   approvals: Pick<Verifier, 'requestApproval' | 'waitForApproval'>,
-  { whenConfirmed, teller }: { readonly whenConfirmed: WhenConfirmed; readonly teller: Teller },
+  { whenConfirmed, teller }: Telling,
 ) => ({
   requestApproval: async ({
     receipt_id: receiptId,
@@ -92,15 +92,7 @@ const describe = (verb: string, principal: string, { agent, audience, capabiliti
 /** For a Principal: what it is asked, and its answer. */
 export const createAnswering = (
   approvals: PrincipalApprovals,
-  {
-    whenConfirmed,
-    teller,
-    principal,
-  }: {
-    readonly whenConfirmed: WhenConfirmed;
-    readonly teller: Teller;
-    readonly principal: () => Promise<string>;
-  },
+  { whenConfirmed, teller, principal }: Confirming,
 ) => {
   /** What is confirmed is what is signed: the terms decide what a token is for. */
   const answer = async (
@@ -128,11 +120,7 @@ export const createAnswering = (
       readonly cursor?: string | undefined;
     }): Promise<ToolResult> => {
       const page = await approvals.page(given({ limit: MAX_PER_PAGE, ...given(filter) }));
-      const more =
-        page.next_cursor === null
-          ? 'There are no more.'
-          : 'There are more: call again with next_cursor as cursor.';
-      return teller.tell(`${page.requests.length} requests, newest first. ${more}`, {
+      return teller.tell(`${page.requests.length} requests, newest first. ${more(page.next_cursor)}`, {
         ...page,
         requests: page.requests.map(withoutGrant),
       });

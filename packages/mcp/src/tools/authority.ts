@@ -3,9 +3,9 @@ import { printable } from '@svc/cli/report';
 import { type JsonObject, jcs, parseDidKey, parseDidWeb } from '@svc/codec';
 import { isGrantId } from '@svc/protocol';
 import { apiCall, type Capability, type PrincipalClient, purchase } from '@svc/sdk-principal';
-import type { WhenConfirmed } from '../confirm.ts';
+import type { Confirming } from '../confirm.ts';
 import { given } from '../given.ts';
-import type { Teller, ToolResult } from '../tool-result.ts';
+import type { ToolResult } from '../tool-result.ts';
 
 export interface PurchaseAsked {
   readonly action: 'commerce:purchase';
@@ -90,18 +90,7 @@ const describeRevocation = async (
   return `${question}\nIt is NOT among the ${looked} latest Grants, so for which Agent it is cannot be said.`;
 };
 
-export const createWrites = (
-  client: PrincipalClient,
-  {
-    whenConfirmed,
-    teller,
-    principal,
-  }: {
-    readonly whenConfirmed: WhenConfirmed;
-    readonly teller: Teller;
-    readonly principal: () => Promise<string>;
-  },
-) => {
+export const createWrites = (client: PrincipalClient, { whenConfirmed, teller, principal }: Confirming) => {
   return {
     issueGrant: async ({ confirm_token: token, ...asked }: IssueAsked & Confirmed): Promise<ToolResult> => {
       const fault = findFault(asked);

@@ -13,7 +13,8 @@ interface Page {
   readonly cursor?: string | undefined;
 }
 
-const more = (cursor: string | number | null): string =>
+/** Whether there is another page, for the model. */
+export const more = (cursor: string | number | null): string =>
   cursor === null ? 'There are no more.' : 'There are more: call again with next_cursor as cursor.';
 
 export const createReads = (client: PrincipalClient, { tell }: Teller) => ({

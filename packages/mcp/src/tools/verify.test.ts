@@ -40,7 +40,7 @@ it('a genuine Receipt of another decision than the one asked for is neither vali
   );
   const trust = { document: example('did.json'), did: undefined };
   const tools = [createVerify, createExplain].map((create) =>
-    create(trust, createDocument(trust), createTeller([])),
+    create(trust, createDocument(trust), createTeller([]), false),
   );
   for (const tool of tools) {
     expect(JSON.stringify(await tool(await find(receipt.receipt_id)))).toMatch(/"VALID: |"It is an ALLOW/);

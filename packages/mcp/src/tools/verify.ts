@@ -101,7 +101,7 @@ export const createExplain = (
   trust: Trust,
   document: () => Promise<string>,
   { tell, refuse }: Teller,
-  hasBudgets = false,
+  hasBudgets: boolean,
 ) => {
   return async (found: VerifiableText): Promise<ToolResult> => {
     const { verdict, receipt, data } = await look(found, trust, document);

@@ -52,6 +52,13 @@ export const handOverAgain = async (
   return counts;
 };
 
+const findHere = (
+  { store: { principals, relyingParties } }: ServiceDeps,
+  kind: ClaimKind,
+  did: string,
+): Promise<PrincipalRecord | RelyingPartyRecord | null> =>
+  kind === 'principal' ? principals.find(did) : relyingParties.find(did);
+
 const handOver = async (
   deps: ServiceDeps,
   kind: ClaimKind,
@@ -59,8 +66,7 @@ const handOver = async (
   kept: JsonObject[string] | undefined,
 ): Promise<keyof HandedOverAgain | null> => {
   if (kept === undefined) return null;
-  const { principals, relyingParties } = deps.store;
-  const here = await (kind === 'principal' ? principals.find(did) : relyingParties.find(did));
+  const here = await findHere(deps, kind, did);
   if (here === null) return null;
   if (!isJsonObject(kept) || kept.since_ms !== here.createdAtMs) return takeAway(deps, kind, here);
   if (kind === 'relying_party') await setAgain(deps, here as RelyingPartyRecord, kept);
@@ -91,8 +97,7 @@ export const handOverLogged = async (
   const counts = { released: 0, transferred: 0 };
   for (const { did, kind, sinceMs, atMs, fromOrg, toOrg } of logged) {
     if (atMs < lostFromMs - CLOCKS_APART_MS) continue;
-    const { principals, relyingParties } = deps.store;
-    const here = await (kind === 'principal' ? principals.find(did) : relyingParties.find(did));
+    const here = await findHere(deps, kind, did);
     if (here === null || here.createdAtMs !== sinceMs || here.orgId !== fromOrg) continue;
     const done =
       toOrg === 'released' ? await takeAway(deps, kind, here) : await move(deps, kind, here, toOrg);

@@ -1,0 +1,2 @@
+/** For a POSIX shell. */
+export const quoteForShell = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
