@@ -1,5 +1,7 @@
 /** The page of one request: what the Agent wants, by what it is believed, and the two answers. */
+
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { Alert } from '../shared/problem.tsx';
 import type { Act } from './act.ts';
 import { SigningKey } from './signing-key.tsx';
 import { type Failure, useRequest } from './use-request.ts';
@@ -87,7 +89,7 @@ const Reject = ({
           onInput={(event) => setReason(event.currentTarget.value)}
         />
       </label>
-      <div role="alert">{problem !== null && <p class="note note-bad">{problem}</p>}</div>
+      <Alert text={problem} />
       <div class="row">
         <button
           type="button"

@@ -1,7 +1,9 @@
 /** The signing key of this browser: bringing it, saying what guards it, and approving with it. */
+
 import type { Signer } from '@svc/sdk-principal';
 import { useEffect, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
+import { Alert } from '../shared/problem.tsx';
 import { forgetKeptKey, type KeptKey, readKeptKey } from './kept-key.ts';
 import { hasPasskeys } from './passkey.ts';
 import { type BroughtKey, keepWithPasskey, keepWithPassphrase, parseBroughtKey, unlock } from './vault.ts';
@@ -72,7 +74,7 @@ export const SigningKey = ({
           />
         </label>
       )}
-      <div role="alert">{shown !== null && <p class="note note-bad">{shown}</p>}</div>
+      <Alert text={shown} />
       <div class="row">
         <button type="submit" class="button button-main button-large" aria-disabled={isBusy}>
           {isBusy ? 'Working …' : 'Approve and sign'}
@@ -156,7 +158,7 @@ const Bring = ({
         <span>Published as (its kid)</span>
         <input type="text" value={kid} onInput={(event) => setKid(event.currentTarget.value)} />
       </label>
-      <div role="alert">{shown !== null && <p class="note note-bad">{shown}</p>}</div>
+      <Alert text={shown} />
       {hasPasskeys() && (
         <button
           type="button"

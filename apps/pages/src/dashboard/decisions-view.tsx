@@ -1,6 +1,7 @@
 /** The figures of a period, and the latest decisions. */
 import { useEffect, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
+import { Problem } from '../shared/problem.tsx';
 import type { DecisionStats, Usage } from '../shared/wire.ts';
 import { Decisions } from './decisions.tsx';
 import { Empty } from './empty.tsx';
@@ -8,7 +9,6 @@ import { Figures } from './figures.tsx';
 import { OpenedDecision } from './opened-decision.tsx';
 import { type PeriodDays, periodOf } from './period.ts';
 import { PrincipalBars } from './principal-bars.tsx';
-import { Problem } from './problem.tsx';
 import { ReasonBars } from './reason-bars.tsx';
 import type { Session } from './session.ts';
 import { UsageChart } from './usage-chart.tsx';

@@ -1,9 +1,11 @@
 /** The latest decisions, newest first, with filters. */
+
 import { REASON_CODES } from '@svc/protocol';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
 import { DecisionBadge } from '../shared/badge.tsx';
 import { formatAmount, formatInstant } from '../shared/describe.ts';
+import { Problem } from '../shared/problem.tsx';
 import { Resource } from '../shared/resource.tsx';
 import type { DecisionSummary } from '../shared/wire.ts';
 import { type PeriodDays, periodOf } from './period.ts';
@@ -40,11 +42,7 @@ export const Decisions = ({ from, days, place, onOpen }: DecisionsProps) => {
         <p role="status">{isLoading ? 'Loading …' : `${shown.rows.length} shown`}</p>
       </div>
       <FilterForm other={from.other} filters={filters} onFilters={setFilters} />
-      {shown.problem !== null && (
-        <p class="note note-bad" role="alert">
-          {shown.problem}
-        </p>
-      )}
+      <Problem text={shown.problem} />
       {shown.rows.length === 0 && !isLoading && shown.problem === null && (
         <p class="soft">
           {shown.nextCursor === null

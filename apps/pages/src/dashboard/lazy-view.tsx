@@ -1,7 +1,7 @@
 /** A view whose code comes when it is first looked at. */
 import type { ComponentType } from 'preact';
+import { Problem } from '../shared/problem.tsx';
 import type { View } from './place.ts';
-import { Problem } from './problem.tsx';
 import { useLoaded } from './use-loaded.ts';
 import type { ViewProps } from './view-props.ts';
 

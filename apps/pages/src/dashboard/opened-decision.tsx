@@ -1,9 +1,11 @@
 /** One decision: its Receipt, verified in this tab, and everything that was reported about it since. */
+
 import { type Failure, type Receipt, type Verdict, verdictOf } from '@svc/receipts';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { formatAmount, formatInstant } from '../shared/describe.ts';
+import { Problem } from '../shared/problem.tsx';
 import { ReceiptView } from '../shared/receipt-view.tsx';
 import type { Decision, OutcomeRecord } from '../shared/wire.ts';
 import { ReportOutcome } from './report-outcome.tsx';
@@ -51,11 +53,7 @@ export const OpenedDecision = ({ from, receiptId, onClose }: OpenedDecisionProps
           )}
         </div>
         {loaded.state === 'loading' && <p class="soft">Loading …</p>}
-        {loaded.state === 'failed' && (
-          <p class="note note-bad" role="alert">
-            {loaded.problem}
-          </p>
-        )}
+        {loaded.state === 'failed' && <Problem text={loaded.problem} />}
         {loaded.state === 'there' && (
           <>
             <Opened decision={loaded.decision} failures={loaded.failures} />

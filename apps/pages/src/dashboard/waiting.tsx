@@ -1,6 +1,7 @@
 /** That a Principal is asked for approval, and where it answers. Nothing where nobody asks. */
+
+import { Problem } from '../shared/problem.tsx';
 import type { AccessRequestList } from '../shared/wire.ts';
-import { Problem } from './problem.tsx';
 import type { Own } from './session.ts';
 import { useLoaded } from './use-loaded.ts';
 

@@ -1,7 +1,9 @@
 /** The transparency log: the chain of days, and the way from one Receipt to the root of its day, recomputed here. */
+
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
 import { ownServiceDocument } from '../shared/own-service-document.ts';
+import { Problem } from '../shared/problem.tsx';
 import { Shell } from '../shared/shell.tsx';
 import { Chain } from './chain.tsx';
 import { check } from './checks.ts';
@@ -34,11 +36,7 @@ export const Explorer = () => {
   const isLookedUpThere = hasExample && place.receipt !== null && isOfExample(place.receipt);
   return (
     <Shell page="transparency">
-      {problem !== null && (
-        <p class="note note-bad" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       <LookUp receiptId={place.receipt} log={isLookedUpThere ? EXAMPLE : own} isExample={isLookedUpThere} />
       {own !== null && <Restores document={own.document} />}
       {problem === null && (

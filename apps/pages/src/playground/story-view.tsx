@@ -1,4 +1,5 @@
 /** The story of one approval, step by step: one button goes on, and stays where the focus is. */
+
 import type { Capability } from '@svc/protocol';
 import type { Receipt } from '@svc/receipts';
 import type { ComponentChildren } from 'preact';
@@ -7,6 +8,7 @@ import { problemText } from '../shared/api.ts';
 import { Authority } from '../shared/authority.tsx';
 import { DecisionBadge } from '../shared/badge.tsx';
 import { formatAmount } from '../shared/describe.ts';
+import { Problem } from '../shared/problem.tsx';
 import type { DemoInfo } from '../shared/wire.ts';
 import { limitOf } from './scenarios.ts';
 import { STEPS, type StoryState, storyAmount, whyDenied } from './story.ts';
@@ -56,11 +58,7 @@ export const Story = ({ info }: { readonly info: DemoInfo | null }) => {
       <ol class="story" aria-live="polite">
         <Steps told={told} info={info} />
       </ol>
-      {problem !== null && (
-        <p class="note note-bad" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       <div class="row">
         <button
           type="button"

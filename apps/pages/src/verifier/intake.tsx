@@ -1,5 +1,7 @@
 /** Where a Receipt comes in: dropped, chosen or pasted. */
+
 import { useEffect, useState } from 'preact/hooks';
+import { Problem } from '../shared/problem.tsx';
 import { MAX_BUNDLE_BYTES } from './presented.ts';
 
 export interface IntakeProps {
@@ -77,11 +79,7 @@ export const Intake = ({ text, onText, onGiven, onExample }: IntakeProps) => {
           </button>
         )}
       </div>
-      {problem !== null && (
-        <p class="note note-bad" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
     </section>
   );
 };

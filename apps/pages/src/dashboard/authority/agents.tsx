@@ -1,10 +1,10 @@
 /** The Agents that a Principal has given Grants to: what each did, and the buttons that stop it. */
 import { useState } from 'preact/hooks';
 import { formatInstant } from '../../shared/describe.ts';
+import { Problem } from '../../shared/problem.tsx';
 import type { GrantList } from '../../shared/wire.ts';
 import { Confirm } from '../confirm.tsx';
 import { PauseSwitch } from '../pause-switch.tsx';
-import { Problem } from '../problem.tsx';
 import type { Own } from '../session.ts';
 import { ShortId } from '../short-id.tsx';
 import { StateBadge } from '../state-badge.tsx';

@@ -1,7 +1,7 @@
 /** What is left of each budget of a Grant, as bars. */
 import type { Capability } from '@svc/protocol';
+import { Problem } from '../../shared/problem.tsx';
 import { ResourceList } from '../../shared/resource.tsx';
-import { Problem } from '../problem.tsx';
 import type { Own } from '../session.ts';
 import { useLoaded } from '../use-loaded.ts';
 import { type BudgetLine, loadBudgets } from './budget-lines.ts';

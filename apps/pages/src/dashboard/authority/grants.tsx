@@ -1,11 +1,11 @@
 /** A Principal's Grants: what was done under each, what is left of its budgets, and the buttons that stop it. */
 import { useState } from 'preact/hooks';
 import { formatInstant } from '../../shared/describe.ts';
+import { Problem } from '../../shared/problem.tsx';
 import type { GrantList, GrantSummary } from '../../shared/wire.ts';
 import { usePaged } from '../paged.ts';
 import { PauseSwitch } from '../pause-switch.tsx';
 import { addressOf } from '../place.ts';
-import { Problem } from '../problem.tsx';
 import { ShortId } from '../short-id.tsx';
 import { StateBadge } from '../state-badge.tsx';
 import type { ViewProps } from '../view-props.ts';

@@ -1,7 +1,7 @@
 /** The relying parties that were shown a Principal's Grants: how often, for how much, and when last. */
 import { formatInstant } from '../../shared/describe.ts';
+import { Problem } from '../../shared/problem.tsx';
 import { addressOf } from '../place.ts';
-import { Problem } from '../problem.tsx';
 import type { ViewProps } from '../view-props.ts';
 import { ActedBar, ActedFor, Incomplete } from './acted.tsx';
 import { useActivity } from './activity.ts';
