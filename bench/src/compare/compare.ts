@@ -9,7 +9,7 @@ import { LEAD_IN_MS, type Loaded, MOST_PER_SECOND, startLoaded } from '../harnes
 import { describeMachine } from '../harness/report.ts';
 import { runBenchmark } from '../harness/run-benchmark.ts';
 import type { LoadReport } from '../load/messages.ts';
-import { median } from '../load/percentile.ts';
+import { median, ratiosOf } from '../load/percentile.ts';
 
 interface Side extends Loaded {
   readonly name: 'this' | 'other';
@@ -94,12 +94,10 @@ async function turn({ name, target, database, load }: Side): Promise<LoadReport>
 
 /** Medians, and the median of the ratios of each pair with the quartiles between which half of them lie. */
 function describe(what: string, own: readonly number[], others: readonly number[]): string {
-  const ratios = own.map((value, i) => value / (others[i] ?? Number.NaN)).sort((a, b) => a - b);
-  const at = (share: number) => (ratios[Math.round(share * (ratios.length - 1))] ?? Number.NaN).toFixed(3);
   return [
     what.padEnd(14),
     `this ${median(own).toFixed(1).padStart(8)}`,
     `other ${median(others).toFixed(1).padStart(8)}`,
-    `ratio ${median(ratios).toFixed(3)} (half of them ${at(0.25)} to ${at(0.75)})`,
+    ratiosOf(own, others).text,
   ].join('  ');
 }

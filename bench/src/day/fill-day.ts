@@ -1,15 +1,10 @@
 /** Yesterday, with so many Receipts. Each is a copy of a real one, with an id and a signature of its own. */
 import { DAY_MS, dayOf } from '@svc/protocol';
+import { ulidTime } from '../fixtures/ulid-time.ts';
 import { withoutTriggers } from './session.ts';
 
 /** Length of an Ed25519 signature in base64url. */
 const SIGNATURE_CHARS = 86;
-
-/** The time of a ULID: ten digits of base 32. */
-const ulidTime = (ms: string) =>
-  [45, 40, 35, 30, 25, 20, 15, 10, 5, 0]
-    .map((shift) => `substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', (${ms} >> ${shift} & 31)::integer + 1, 1)`)
-    .join(' || ');
 
 export async function fillYesterday(
   databaseUrl: string,

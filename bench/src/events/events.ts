@@ -13,7 +13,7 @@ import { CONNECTIONS, LEAD_IN_MS, MOST_PER_SECOND, startLoaded } from '../harnes
 import { describeMachine } from '../harness/report.ts';
 import { runBenchmark } from '../harness/run-benchmark.ts';
 import type { LoadReport } from '../load/messages.ts';
-import { median } from '../load/percentile.ts';
+import { median, ratiosOf } from '../load/percentile.ts';
 
 const LOOK = 'exists (select from event_wants) as wants';
 
@@ -119,10 +119,7 @@ function report(turns: Readonly<Record<State, readonly LoadReport[]>>): void {
 
 /** The median of the ratios of each round, with the quartiles between which half of them lie. */
 function heldAgainst(own: readonly number[], before: readonly number[], bar: number | null): string {
-  const ratios = own.map((value, i) => value / (before[i] ?? Number.NaN)).sort((a, b) => a - b);
-  const at = (share: number) => (ratios[Math.round(share * (ratios.length - 1))] ?? Number.NaN).toFixed(3);
-  const ratio = median(ratios);
-  const text = `ratio ${ratio.toFixed(3)} (half of them ${at(0.25)} to ${at(0.75)})`;
+  const { ratio, text } = ratiosOf(own, before);
   if (bar === null) return text;
   if (ratio > bar) process.exitCode = 1;
   return `${text}, bar ${bar}: ${ratio <= bar ? 'holds' : 'MISSED'}`;

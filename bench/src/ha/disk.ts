@@ -3,9 +3,6 @@
  * turn read-only, under load. Ends with 1 when anything was lost, when readiness did not say why nothing was decided,
  * or when it did not go on.
  */
-import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Cleanup } from '../harness/cleanup.ts';
 import { count, flag, readOptions, some } from '../harness/command-line.ts';
@@ -13,6 +10,7 @@ import { until } from './cluster.ts';
 import { describeVerdict, isClean, Ledger } from './ledger.ts';
 import { Load } from './load.ts';
 import { LoneServer } from './lone-server.ts';
+import { makePlace } from './place.ts';
 import { say } from './say.ts';
 import { type Node, type Services, startServices } from './services.ts';
 
@@ -95,10 +93,7 @@ async function listen({ nodes }: Services, untilMs: number): Promise<Map<string,
 async function runFault(name: string, fault: DiskFault): Promise<void> {
   say(`${name}: ${fault.title}`);
   const cleanup = new Cleanup();
-  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-ha-disk-'));
-  chmodSync(folder, 0o755);
-  if (!values.keep) cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
-  const place = { folder, cleanup };
+  const place = makePlace('svc-ha-disk-', cleanup, values.keep);
   try {
     const server = await LoneServer.start(place, fault);
     const routes = { first: server.url, second: server.url, others: server.url };

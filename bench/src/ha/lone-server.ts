@@ -25,7 +25,7 @@ const SETTINGS = [
 ];
 
 /** A file system of the kernel's own, in a file or in memory. */
-export class Disk {
+class Disk {
   readonly #filler: string;
 
   constructor(

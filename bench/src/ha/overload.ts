@@ -3,15 +3,14 @@
  * carry, with a PostgreSQL that has a share of one processor, and how half of that is answered; then so many times
  * that, for so long; then half of it again. Ends with 1 when a bar is missed.
  */
-import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { setPriority, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { setPriority } from 'node:os';
 import { makeWorld } from '../fixtures/world.ts';
 import { Cleanup } from '../harness/cleanup.ts';
 import { count, flag, readOptions } from '../harness/command-line.ts';
 import { AGENTS } from '../harness/loaded.ts';
 import { LoneServer } from './lone-server.ts';
 import { Offered } from './offered.ts';
+import { makePlace } from './place.ts';
 import { say } from './say.ts';
 import { startServices } from './services.ts';
 
@@ -49,10 +48,7 @@ verifications as that, then half of it. Takes root on Linux with the cpu control
 const cleanup = new Cleanup();
 try {
   LoneServer.assertCanHold();
-  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-ha-overload-'));
-  chmodSync(folder, 0o755);
-  if (!values.keep) cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
-  const place = { folder, cleanup };
+  const place = makePlace('svc-ha-overload-', cleanup, values.keep);
   const server = await LoneServer.start(place, { diskSizes: DISK_SIZES });
   const routes = { first: server.url, second: server.url, others: server.url };
   const services = await startServices(place, routes, { hasStandby: false });

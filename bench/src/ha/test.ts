@@ -4,9 +4,7 @@
  * Ends with 1 when anything was lost or a bar was missed. `--picture`: what the dashboard of `deploy/observability/`
  * shows of the run; needs Debian's prometheus and chromium.
  */
-import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fillPanels } from '../dashboard/panels.ts';
 import { drawDashboard } from '../dashboard/picture.ts';
@@ -21,6 +19,7 @@ import { describeVerdict, isClean, Ledger } from './ledger.ts';
 import { Link } from './link.ts';
 import { Load } from './load.ts';
 import { lookAtPatroni } from './patroni.ts';
+import { makePlace } from './place.ts';
 import { Processes } from './processes.ts';
 import { unpackReleasedApi } from './released.ts';
 import { say } from './say.ts';
@@ -142,17 +141,14 @@ async function watch(place: Place, { nodes, workerAdminOrigin }: Services) {
 }
 
 try {
-  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-ha-'));
-  chmodSync(folder, 0o755);
-  if (!values.keep) cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
-  const place = { folder, cleanup };
+  const place = makePlace('svc-ha-', cleanup, values.keep);
   const cluster = await Cluster.start(place);
   const { links, routes } = await openRoutes(cluster);
   const start = (options: ServicesOptions = {}): Promise<Services> =>
     startServices(place, routes, { apps, fenceMaxAgeMs, ...options });
   let services = await start();
   const watched = values.picture === null ? null : await watch(place, services);
-  say(`up in ${folder}; ${patroni.said}`);
+  say(`up in ${place.folder}; ${patroni.said}`);
   let all = new Ledger();
   /** Everything that was answered since the database was made. */
   const examineAll = async () => {

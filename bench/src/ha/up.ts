@@ -1,26 +1,21 @@
 /** `npm run ha`: the reference deployment of `deploy/ha/` on this host, until Ctrl-C. Nothing of it is left behind. */
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Cleanup } from '../harness/cleanup.ts';
 import { Cluster } from './cluster.ts';
 import { lookAtPatroni } from './patroni.ts';
+import { makePlace } from './place.ts';
 import { startServices } from './services.ts';
 
 const cleanup = new Cleanup();
 try {
-  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'svc-ha-'));
-  chmodSync(folder, 0o755);
-  cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
-  const place = { folder, cleanup };
+  const place = makePlace('svc-ha-', cleanup);
   const cluster = await Cluster.start(place);
   const throughProxy = cluster.urlOf(cluster.proxyPort);
   const direct = cluster.urlOf(...cluster.machines.map(({ port }) => port));
   const routes = { first: throughProxy, second: direct, others: throughProxy };
   const { nodes, adminToken } = await startServices(place, routes);
   console.log(lookAtPatroni().said);
-  console.log(`logs and data     ${folder}
+  console.log(`logs and data     ${place.folder}
 admin token       ${adminToken}
 primary, by name  ${(await cluster.primary()).name}
 database          ${cluster.urlOf(cluster.proxyPort)}`);

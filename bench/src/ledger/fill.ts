@@ -1,6 +1,8 @@
 /** Fills the days with receipts and what was reported about them, several days at a time, straight into their partitions. */
+
 import { availableParallelism } from 'node:os';
 import { DAY_MS, dayOf } from '@svc/protocol';
+import { ulidTime } from '../fixtures/ulid-time.ts';
 import type { Progress } from '../harness/run-benchmark.ts';
 import { withSession } from './database.ts';
 import { PLACES, type ReceiptTemplate, type ReceiptTemplates } from './templates.ts';
@@ -80,12 +82,6 @@ export async function fill(request: FillRequest): Promise<void> {
 
 /** Sixteen characters of a ULID that hexadecimal digits can be. */
 const noise = (of: string) => `upper(substr(md5(${of}), 1, 16))`;
-
-/** The time of a ULID: ten digits of base 32. */
-const ulidTime = (ms: string) =>
-  [45, 40, 35, 30, 25, 20, 15, 10, 5, 0]
-    .map((shift) => `substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', (${ms} >> ${shift} & 31)::integer + 1, 1)`)
-    .join(' || ');
 
 const timestamp = (ms: string) =>
   `to_char(to_timestamp(${ms} / 1000.0) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

@@ -19,8 +19,6 @@ export interface Ledger {
   /** Exclusive. */
   readonly endMs: number;
   readonly tenants: Tenants;
-  readonly fillSeconds: number;
-  readonly countSeconds: number;
 }
 
 export interface PrepareRequest {
@@ -70,19 +68,15 @@ async function make(request: PrepareRequest): Promise<Ledger> {
   const templates = await withApi(request, databaseUrl, (node) => takeTemplates(node, isShort));
   progress('registering who takes part');
   const tenants = await insertTenants(databaseUrl, firstDayMs, DAYS);
-  const filled = await timed(() =>
-    fill({ databaseUrl, firstDayMs, days: DAYS, receipts, templates, progress }),
-  );
+  await fill({ databaseUrl, firstDayMs, days: DAYS, receipts, templates, progress });
   progress('counting usage, as the worker does');
-  const counted = await timed(() => countUsage(databaseUrl, receipts, progress));
+  await countUsage(databaseUrl, receipts, progress);
   const ledger = {
     receipts,
     isShort,
     firstDayMs,
     endMs,
     tenants,
-    fillSeconds: filled,
-    countSeconds: counted,
   };
   writeFileSync(file, JSON.stringify(ledger), { mode: 0o600 });
   return ledger;
@@ -146,10 +140,4 @@ export async function countUsage(databaseUrl: string, receipts: number, progress
     await store.close();
   }
   if (done < receipts) throw new Error(`only ${done} of ${receipts} receipts were counted`);
-}
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const began = performance.now();
-  await work();
-  return (performance.now() - began) / 1000;
 }

@@ -112,7 +112,6 @@ function describe(text: string): string {
     next_cursor?: string | null;
     totals?: { verifies?: number };
     days?: unknown[];
-    by_principal?: unknown[];
   };
   if (answer.decisions !== undefined)
     return `, ${answer.decisions.length} rows${answer.next_cursor === null ? ', the last page' : ''}`;

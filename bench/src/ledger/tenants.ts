@@ -22,7 +22,6 @@ export type CallerName = 'largest RP' | 'smallest RP' | 'largest Principal' | 'o
 export interface Tenants {
   readonly keys: Readonly<Record<CallerName, readonly string[]>>;
   readonly largestRp: string;
-  readonly smallestRp: string;
   readonly largestPrincipal: string;
   readonly smallestPrincipal: string;
   /** Members: the largest relying party and 39 others, and as many Principals in a hundred. */
@@ -76,7 +75,6 @@ export async function insertTenants(databaseUrl: string, firstDayMs: number, day
     return {
       keys,
       largestRp: relyingParty(1),
-      smallestRp: relyingParty(RELYING_PARTIES),
       largestPrincipal: principal(1),
       smallestPrincipal: principal(PRINCIPALS),
       org: org(1),

@@ -10,3 +10,14 @@ export function median(values: readonly number[]): number {
   const [low = Number.NaN, high = low] = sorted.slice(Math.floor((sorted.length - 1) / 2));
   return sorted.length % 2 === 1 ? low : (low + high) / 2;
 }
+
+/** Ratios of two series, one with one: their median, and in words with the quartiles between which half of them lie. */
+export function ratiosOf(
+  own: readonly number[],
+  others: readonly number[],
+): { readonly ratio: number; readonly text: string } {
+  const ratios = own.map((value, i) => value / (others[i] ?? Number.NaN)).sort((a, b) => a - b);
+  const at = (share: number) => (ratios[Math.round(share * (ratios.length - 1))] ?? Number.NaN).toFixed(3);
+  const ratio = median(ratios);
+  return { ratio, text: `ratio ${ratio.toFixed(3)} (half of them ${at(0.25)} to ${at(0.75)})` };
+}

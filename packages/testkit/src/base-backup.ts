@@ -1,7 +1,7 @@
 // A copy of a cluster that works meanwhile, with what every PostgreSQL has (pg_backup_start): the embedded one comes
 // without pg_basebackup.
 import { spawnSync } from 'node:child_process';
-import { chownSync, cpSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chownSync, cpSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withSession } from './store/session.ts';
 
@@ -18,6 +18,21 @@ export async function takeBaseBackup(
     writeLike(dataDir, join(to, 'pgdata', 'backup_label'), rows[0]?.labelfile ?? '');
   });
   rmSync(join(to, 'pgdata', 'postmaster.pid'), { force: true });
+}
+
+/** Makes an empty folder the data of a server that follows the primary once it is started. */
+export async function prepareStandby(
+  primary: { readonly adminUrl: string; readonly dataDir: string },
+  folder: string,
+): Promise<void> {
+  chownLike(primary.dataDir, folder);
+  makeLike(primary.dataDir, join(folder, 'cluster'));
+  await takeBaseBackup(primary, join(folder, 'cluster'));
+  const { hostname, port, username, password } = new URL(primary.adminUrl);
+  const pgdata = join(folder, 'cluster', 'pgdata');
+  const source = `host=${hostname} port=${port} user=${username} password=${password}`;
+  appendFileSync(join(pgdata, 'postgresql.auto.conf'), `primary_conninfo = '${source}'\n`);
+  writeLike(pgdata, join(pgdata, 'standby.signal'), '');
 }
 
 /** With owners and modes, which Node's own copying does not keep. Files may vanish meanwhile, which is exit code 1. */

@@ -1,10 +1,10 @@
 // A PostgreSQL of a suite's own, for what no shared server survives: SIGKILL, SIGSTOP, a restart.
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { removeEmbeddedPostgres, startEmbeddedPostgres } from '@svc/embedded-postgres';
 import { inject } from 'vitest';
-import { chownLike, makeLike, takeBaseBackup, writeLike } from './base-backup.ts';
+import { prepareStandby } from './base-backup.ts';
 import { copyCluster, makeClusterFolder } from './cluster-folder.ts';
 import { databaseUrl } from './database.ts';
 
@@ -57,14 +57,7 @@ export async function startOwnCluster({
 /** A standby of the cluster, which follows it until somebody promotes it. Its data lies beside it. */
 export async function startStandby(primary: OwnCluster): Promise<OwnCluster> {
   const folder = makeClusterFolder(dirname(primary.dataDir));
-  chownLike(primary.dataDir, folder);
-  makeLike(primary.dataDir, join(folder, 'cluster'));
-  await takeBaseBackup(primary, join(folder, 'cluster'));
-  const { hostname, port, username, password } = new URL(primary.adminUrl);
-  const pgdata = join(folder, 'cluster', 'pgdata');
-  const source = `host=${hostname} port=${port} user=${username} password=${password}`;
-  appendFileSync(join(pgdata, 'postgresql.auto.conf'), `primary_conninfo = '${source}'\n`);
-  writeLike(pgdata, join(pgdata, 'standby.signal'), '');
+  await prepareStandby(primary, folder);
   return serveCluster(folder, { durable: false });
 }
 
