@@ -16,7 +16,7 @@ import {
 import { isOfWhatIsStored } from './find-day-problem.ts';
 import { assertSure, isProven, type LeaveDeps, MAX_DAYS, onDay } from './leave-days.ts';
 import { type ColdDay, parseColdDay } from './manifest.ts';
-import { workOf } from './prove-day.ts';
+import { readRecordedDay, workOf } from './prove-day.ts';
 import { manifestReader, type ReadManifest } from './read-manifest.ts';
 import { isSureOfStore } from './same-store.ts';
 import { hashOfManifest, manifestFolder, manifestName, problemOf, storeManifest } from './store-manifest.ts';
@@ -71,11 +71,7 @@ const clearDay = async (
   stop: AbortSignal,
 ): Promise<boolean | { readonly problem: string }> => {
   const { clock, log, store } = deps;
-  const [recorded, published] = await Promise.all([
-    store.coldDays.findManifest(day),
-    store.checkpoints.find(day),
-  ]);
-  if (recorded === null || published === null) throw new Error(`${day} has no manifest or no checkpoint`);
+  const { recorded, published } = await readRecordedDay(store, day);
   let next: ColdManifest;
   try {
     const found = await writeCleared(deps, recorded, published, stop);

@@ -1,6 +1,14 @@
 /** Whether a recorded day is in the store as the service packed and published it. */
 import { assertAnswers } from '@svc/object-store';
-import { type Day, messageOf, ObjectStoreError, type ServiceDeps, StoreError } from '@svc/service';
+import {
+  type CheckpointRecord,
+  type ColdManifest,
+  type Day,
+  messageOf,
+  ObjectStoreError,
+  type ServiceDeps,
+  StoreError,
+} from '@svc/service';
 import { type DayWork, type DayWorkDeps, dayWork } from './day-work.ts';
 import type { ColdDay } from './manifest.ts';
 import { manifestReader, type ReadManifest } from './read-manifest.ts';
@@ -58,6 +66,19 @@ export const throughOutage = async <T>(
   }
 };
 
+/** Rejects for a day that is not recorded. */
+export const readRecordedDay = async (
+  store: ProveDeps['store'],
+  day: Day,
+): Promise<{ readonly recorded: ColdManifest; readonly published: CheckpointRecord }> => {
+  const [recorded, published] = await Promise.all([
+    store.coldDays.findManifest(day),
+    store.checkpoints.find(day),
+  ]);
+  if (recorded === null || published === null) throw new Error(`${day} has no manifest or no checkpoint`);
+  return { recorded, published };
+};
+
 /**
  * Reads every byte that the manifest of a recorded day names, and compares it with the day's checkpoint; `isCopied`:
  * every column of every Receipt that is kept beside the ledger too, since what was published covers what is signed
@@ -71,11 +92,7 @@ export const proveDay = async (
   { isCopied = false }: { readonly isCopied?: boolean } = {},
 ): Promise<string | null> => {
   const { crypto, identity, log, store } = deps;
-  const [recorded, published] = await Promise.all([
-    store.coldDays.findManifest(day),
-    store.checkpoints.find(day),
-  ]);
-  if (recorded === null || published === null) throw new Error(`${day} has no manifest or no checkpoint`);
+  const { recorded, published } = await readRecordedDay(store, day);
   const find = async (): Promise<string | null> => {
     const manifest = readOrProblem(manifestReader(identity, crypto), recorded.manifest);
     if (typeof manifest === 'string') return manifest;
