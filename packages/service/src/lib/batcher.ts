@@ -37,69 +37,71 @@ interface Waiting<Item, Result> {
 }
 
 export class Batcher<Item, Result> {
-  private readonly line = new RoundRobinQueue<Waiting<Item, Result>>();
-  private readonly waitingOfOrg = new Tally();
-  private guestsWaiting = 0;
-  private lastNumber = 0;
-  private inFlight = 0;
+  readonly #run: (items: readonly Item[]) => Promise<readonly Result[]>;
+  readonly #options: BatcherOptions;
+  readonly #line = new RoundRobinQueue<Waiting<Item, Result>>();
+  readonly #waitingOfOrg = new Tally();
+  #guestsWaiting = 0;
+  #lastNumber = 0;
+  #inFlight = 0;
 
   /** `run` answers one result per item, in the same order; when it rejects, every item of the batch does. */
-  constructor(
-    private readonly run: (items: readonly Item[]) => Promise<readonly Result[]>,
-    private readonly options = STANDARD,
-  ) {}
+  constructor(run: (items: readonly Item[]) => Promise<readonly Result[]>, options = STANDARD) {
+    this.#run = run;
+    this.#options = options;
+  }
 
   submit(item: Item, tenant: Tenant | null = null): Promise<Result> {
-    const { maxWaiting, maxWaitingOfOrg = maxWaiting } = this.options;
-    const isFull = this.line.size >= maxWaiting;
-    if (isFull || (isGuest(tenant) && this.guestsWaiting >= maxWaiting / 2))
+    const { maxWaiting, maxWaitingOfOrg = maxWaiting } = this.#options;
+    const isFull = this.#line.size >= maxWaiting;
+    if (isFull || (isGuest(tenant) && this.#guestsWaiting >= maxWaiting / 2))
       return Promise.reject(serviceUnavailable('batcher: too many waiting'));
-    if (tenant !== null && this.waitingOfOrg.of(tenant.org) >= maxWaitingOfOrg)
+    if (tenant !== null && this.#waitingOfOrg.of(tenant.org) >= maxWaitingOfOrg)
       return Promise.reject(
         rateLimited(`Too many requests at once: ${maxWaitingOfOrg} wait already.`, RETRY_AFTER_SECONDS),
       );
     return new Promise((resolve, reject) => {
-      const number = ++this.lastNumber;
-      this.line.add(pathOf(tenant), { item, tenant, number, resolve, reject });
-      this.count(tenant, 1);
-      this.pump();
+      const number = ++this.#lastNumber;
+      this.#line.add(pathOf(tenant), { item, tenant, number, resolve, reject });
+      this.#count(tenant, 1);
+      this.#pump();
     });
   }
 
-  private count(tenant: Tenant | null, change: 1 | -1): void {
+  #count(tenant: Tenant | null, change: 1 | -1): void {
     if (tenant === null) return;
-    if (isGuest(tenant)) this.guestsWaiting += change;
-    this.waitingOfOrg.add(tenant.org, change);
+    if (isGuest(tenant)) this.#guestsWaiting += change;
+    this.#waitingOfOrg.add(tenant.org, change);
   }
 
-  private pump(): void {
-    while (this.line.size >= this.fewestToSend()) {
-      const batch = this.takeBatch();
-      for (const { tenant } of batch) this.count(tenant, -1);
-      void this.send(batch);
+  #pump(): void {
+    while (this.#line.size >= this.#fewestToSend()) {
+      const batch = this.#takeBatch();
+      for (const { tenant } of batch) this.#count(tenant, -1);
+      void this.#send(batch);
     }
   }
 
   /** In the order of their coming; whose turn it is goes on from one batch to the next. */
-  private takeBatch(): readonly Waiting<Item, Result>[] {
+  #takeBatch(): readonly Waiting<Item, Result>[] {
     const batch: Waiting<Item, Result>[] = [];
-    while (batch.length < this.options.maxBatch) {
-      const next = this.line.take();
+    while (batch.length < this.#options.maxBatch) {
+      const next = this.#line.take();
       if (next === undefined) break;
       batch.push(next);
     }
     return batch.sort((one, other) => one.number - other.number);
   }
 
-  private fewestToSend(): number {
-    if (this.inFlight === 0) return 1;
-    return this.inFlight < this.options.maxInFlight ? this.options.maxBatch : Number.POSITIVE_INFINITY;
+  #fewestToSend(): number {
+    if (this.#inFlight === 0) return 1;
+    return this.#inFlight < this.#options.maxInFlight ? this.#options.maxBatch : Number.POSITIVE_INFINITY;
   }
 
-  private async send(batch: readonly Waiting<Item, Result>[]): Promise<void> {
-    this.inFlight++;
+  async #send(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+    this.#inFlight++;
     try {
-      const results = await this.run(batch.map(({ item }) => item));
+      const results = await this.#run(batch.map(({ item }) => item));
       batch.forEach(({ resolve, reject }, i) => {
         const result = results[i];
         if (result === undefined) reject(new Error('a batch answered too few results'));
@@ -108,8 +110,8 @@ export class Batcher<Item, Result> {
     } catch (error) {
       for (const { reject } of batch) reject(error);
     } finally {
-      this.inFlight--;
-      this.pump();
+      this.#inFlight--;
+      this.#pump();
     }
   }
 }

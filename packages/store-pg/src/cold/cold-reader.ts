@@ -5,7 +5,7 @@ import { type Day, ObjectStoreError, StoreError, type Tenant } from '@svc/servic
 import type { Database } from '../database.ts';
 import { dayOfId } from '../receipt-ids.ts';
 import { ColdReadError, DayMovedError } from './cold-errors.ts';
-import { type DayPlace, findRecorded, type NamedDay, OpenDays } from './open-days.ts';
+import { type ColdObjects, findRecorded, type NamedDay, OpenDays } from './open-days.ts';
 import { onAccountOf } from './read-queue.ts';
 
 /** Milliseconds for one question, however many days it reads, and however often it is asked anew. */
@@ -40,7 +40,7 @@ export interface Question extends Ledger {
 }
 
 /** Where cold days are, and who tells which of what is recorded of them is to be believed. */
-export interface ColdPlace extends DayPlace {
+export interface ColdPlace extends ColdObjects {
   /** For how long a page of a list looks through cold days; 150 unless given. */
   readonly pageMs?: number;
 }

@@ -22,7 +22,7 @@ import { type ReadQueue, readQueue } from './read-queue.ts';
 const MAX_CHARS = 4_194_304;
 
 /** Where their objects are, and who tells which of what is recorded of them is to be believed. */
-export interface DayPlace {
+export interface ColdObjects {
   readonly objects: ObjectStore;
   readonly readManifest: ReadManifest;
   /** On whatever thread; on this one unless given. */
@@ -63,7 +63,7 @@ export class OpenDays {
   /** Hashes of manifests that the service has signed: 71 characters for each that was ever read. */
   readonly #verified = new Set<Sha256>();
 
-  constructor({ objects, readManifest, readGroup = readHere() }: DayPlace, maxChars = MAX_CHARS) {
+  constructor({ objects, readManifest, readGroup = readHere() }: ColdObjects, maxChars = MAX_CHARS) {
     this.#readManifest = readManifest;
     this.#objects = objects;
     this.#reads = readQueue(objects, readGroup);
