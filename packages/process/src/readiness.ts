@@ -49,7 +49,7 @@ export const createServiceReadiness = ({
     // Without it no revocation is answered 200 and no day closed; decisions go on, so the process stays ready.
     const { findFault } = identity.statusKeys.signer;
     const signer = findFault === undefined ? {} : { 'status-signer': findFault() ?? 'ok' };
-    // The primary reads what it does not.
+    // The primary answers what the replica does not, so a fault of the replica is shown and makes nothing unready.
     const found = store.describeReplica();
     const replica = found === null ? {} : { replica: found.fault ?? 'ok' };
     const mayServe = performance.now() - reachedAtMs < SERVES_WITHOUT_STORAGE_MS;

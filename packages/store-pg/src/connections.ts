@@ -21,7 +21,7 @@ export interface ConnectionsOptions {
   readonly openMs?: number;
   /** True: connections are kept open once they are, so that work seldom waits for one to be opened. */
   readonly isKept?: boolean;
-  /** What these connections are for, with nothing in it: done once in a new session before anybody has it, and taken back. */
+  /** Statements that each new session runs once with empty input, and rolls back, before it is handed out. */
   readonly warmUp?: readonly Statement[];
   /** Settings of the server for these connections. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -60,7 +60,7 @@ export const createOpenings = (): Semaphore =>
   new Semaphore({
     atOnce: MAX_OPENING,
     maxWaiting: Number.POSITIVE_INFINITY,
-    full: () => new RangeError('a line without end is full'),
+    full: () => new RangeError('the queue has no bound'),
   });
 
 export class Connections {

@@ -1,4 +1,5 @@
 /** How long the store waits for what, and how many connections it opens. */
+
 /**
  * Client-side limits in milliseconds. Work stands in line for a connection, has it within `connectMs` then, and from there
  * on has its own limit. A connection that takes longer to open serves those who come later.

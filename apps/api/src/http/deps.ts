@@ -53,7 +53,7 @@ export interface HttpDeps {
   readonly authenticate: Authenticate;
   readonly handlers: Handlers;
   readonly pages: readonly StaticPage[];
-  /** What this deployment has of what it may leave out. */
+  /** The optional features that this deployment offers. */
   readonly features: ReadonlySet<Feature>;
   readonly limits: HttpLimits;
   /** Without a trailing slash. Shown in the reference; https turns HSTS on. */

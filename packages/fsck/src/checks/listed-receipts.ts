@@ -1,4 +1,4 @@
-/** By what Receipts are listed in the objects of a day, against the ledger. */
+/** Compares the index columns of Receipts in the objects of a day with those in the ledger. */
 import { type ColdDay, ColdDayReader, clearActions } from '@svc/cold-ledger';
 import type { ObjectStore } from '@svc/service';
 import type { CheckContext } from '../check.ts';

@@ -68,7 +68,9 @@ export interface DeliveryOutcome {
 export interface EventQueue {
   /** When the oldest event happened that is not in the log; null: all are. */
   readonly outboxSinceMs: number | null;
-  /** Since when the delivery is due that is so the longest, of endpoints that do not fail; null: none is. */
+  /**
+   * When the delivery became due that has been due the longest, among endpoints that do not fail; null: none is due.
+   */
   readonly dueSinceMs: number | null;
   /** Open deliveries, 100,000 at most. */
   readonly waiting: number;

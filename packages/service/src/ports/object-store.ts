@@ -24,7 +24,7 @@ export interface ObjectPage {
 export interface ObjectStore {
   /**
    * Stores bytes under their name, and refuses any other name. False: they were there already, which has been read and
-   * compared. Nothing is ever replaced but what is not what its name says.
+   * compared. An object is replaced only where its bytes are not what its name says.
    */
   put(name: ObjectName, bytes: Uint8Array, signal?: AbortSignal): Promise<boolean>;
   get(name: ObjectName, signal?: AbortSignal): Promise<Uint8Array>;

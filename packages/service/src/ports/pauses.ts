@@ -18,7 +18,7 @@ export interface PauseRecord extends PauseTarget {
   readonly actor: AuditRecord['actor'];
   readonly reason: string | null;
   readonly changedAtMs: number;
-  /** When no ALLOW was under way any more that had not seen it; null: not known yet. */
+  /** The first instant by which no ALLOW was under way that had not seen the pause; null: not known yet. */
   readonly visibleAtMs: number | null;
   /** Its place in lists: what was paused first has the lowest. */
   readonly seq: number;

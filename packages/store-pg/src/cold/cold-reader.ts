@@ -10,6 +10,7 @@ import { onAccountOf } from './read-queue.ts';
 
 /** Milliseconds for one question, however many days it reads, and however often it is asked anew. */
 const READ_MS = 20_000;
+
 /** The times of a question. That in which it must be answered begins with the first object. */
 export class ReadTime {
   #signal: AbortSignal | null = null;
@@ -35,6 +36,7 @@ export interface Ledger {
   readonly database: Database;
   readonly cold: ColdReader;
 }
+
 export interface Question extends Ledger {
   readonly time: ReadTime;
 }

@@ -75,7 +75,10 @@ export class OpenDays {
     return this.#readers.find(named);
   }
 
-  /** What the database has of it. Who has a session in hand waits for nobody, who may be waiting for that session. */
+  /**
+   * The recorded manifest of a day. A caller that holds a session reads it by itself: the caller whose read it would share
+   * may be waiting for that session.
+   */
   async findRecorded(database: Database, hash: Sha256): Promise<RecordedDay> {
     if (database.rest !== undefined) return findRecorded(database, hash);
     const isAsked = this.#asked.has(hash);
