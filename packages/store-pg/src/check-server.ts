@@ -6,6 +6,12 @@ import { serversOf } from './servers.ts';
 import { CONNECTIONS_OF_OPERATORS, CONNECTIONS_OF_PROCESS } from './store-limits.ts';
 
 const CONNECT_MS = 5_000;
+const quickly = (databaseUrl: string) => ({
+  databaseUrl,
+  connectionTimeoutMillis: CONNECT_MS,
+  query_timeout: CONNECT_MS,
+});
+
 /** A pooler hands out the server connection that was used last; another client may just have taken it. */
 const TRIES = 3;
 
@@ -32,9 +38,8 @@ export async function checkServer(
   { mustBeDurable }: { readonly mustBeDurable: boolean },
 ): Promise<void> {
   const clients: StoreClient[] = [];
-  const config = { databaseUrl, connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS };
   try {
-    while (clients.length < 2) clients.push(await openClient(config));
+    while (clients.length < 2) clients.push(await openClient(quickly(databaseUrl)));
     for (let tried = 0; tried < TRIES; tried++) {
       const states: State[] = [];
       for (const client of clients) states.push(...(await client.query<State>(stateSql)).rows);
@@ -61,9 +66,7 @@ export interface Fleet {
  * the fleet may open.
  */
 export async function checkConnections(databaseUrl: string, { name, processes }: Fleet): Promise<void> {
-  const client = await openClient({
-    ...{ databaseUrl, connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS },
-  });
+  const client = await openClient(quickly(databaseUrl));
   try {
     type ConnectionLimits = {
       readonly most: number;

@@ -51,30 +51,34 @@ export async function migrate(
   databaseUrl: string,
   { migrations = listMigrations(), lockMs = LOCK_MS, onWait = () => {} }: MigrateOptions = {},
 ): Promise<readonly string[]> {
-  const client = await connect(databaseUrl);
-  try {
+  return connected(databaseUrl, async (client) => {
     const missing = await listMissingAlone(client, migrations, lockMs);
     if (missing.length > 0) await openRecord(client, missing);
     for (const migration of missing) await runWithin(client, migration, onWait);
     await assertWhole(client);
     await ensurePartitionsOn(client);
     return missing.map(({ name }) => name);
+  });
+}
+
+/** Runs `work` on a connection of its own. */
+async function connected<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = await openClient({
+    databaseUrl,
+    connectionTimeoutMillis: CONNECT_MS,
+    keepAlive: true,
+    settings: GONE_CLIENTS,
+  }).catch((error: unknown) => {
+    throw toUnavailable(error);
+  });
+  try {
+    return await work(client);
   } catch (error) {
     throw isServerAnswer(error) ? toStoreError(error, 'nothing') : error;
   } finally {
     await client.end();
   }
 }
-
-const connect = async (databaseUrl: string): Promise<pg.Client> => {
-  try {
-    return await openClient({
-      ...{ databaseUrl, connectionTimeoutMillis: CONNECT_MS, keepAlive: true, settings: GONE_CLIENTS },
-    });
-  } catch (error) {
-    throw toUnavailable(error);
-  }
-};
 
 /** Those that are to run, with the lock in hand where there are any: whoever held it before may have run them. */
 async function listMissingAlone(
@@ -190,17 +194,11 @@ export const grantService = (databaseUrl: string, role: string): Promise<void> =
 export const grantRunner = (databaseUrl: string, role: string): Promise<void> =>
   grant(databaseUrl, 'select svc_grant_runner($1)', role);
 
-async function grant(databaseUrl: string, statement: string, role: string): Promise<void> {
-  const client = await connect(databaseUrl);
-  try {
+const grant = (databaseUrl: string, statement: string, role: string): Promise<void> =>
+  connected(databaseUrl, async (client) => {
     await assertOwnsNothing(client, role);
     await client.query(statement, [role]);
-  } catch (error) {
-    throw isServerAnswer(error) ? toStoreError(error, 'nothing') : error;
-  } finally {
-    await client.end();
-  }
-}
+  });
 
 // A superuser is a member of every role. Whoever owns a schema may drop what is in it.
 const ownershipSql = `
