@@ -37,10 +37,13 @@ export interface ConnectionsOptions {
   readonly onError: (error: Error) => void;
 }
 
+/** Every client of the pool is one. */
+type Session = StoreClient & pg.PoolClient;
+
 interface Waiting {
   /** Rises with each that waits. */
   readonly number: number;
-  readonly resolve: (client: pg.PoolClient) => void;
+  readonly resolve: (client: Session) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -92,7 +95,7 @@ export class Connections {
       connectionTimeoutMillis: options.openMs ?? OPEN_MS,
       idleTimeoutMillis: IDLE_MS,
       min: options.isKept === true ? options.size : 0,
-      onConnect: (client) => this.#warmUp(client),
+      onConnect: (client) => this.#warmUp(client as Session),
       Client: class extends StoreClient {
         constructor(config?: pg.ClientConfig) {
           super(config);
@@ -144,31 +147,35 @@ export class Connections {
     }
   }
 
+  #connect(): Promise<Session> {
+    return this.#pool.connect() as Promise<Session>;
+  }
+
   /** The pool opens none while one is idle: those are held until it has begun. */
   async #openAnother(): Promise<void> {
     const { idleCount } = this.#pool;
     const idle = await Promise.allSettled(Array.from({ length: idleCount }, () => this.#pool.connect()));
     this.#inLine -= 1;
-    const opening = this.#pool.connect();
+    const opening = this.#connect();
     for (const one of idle) if (one.status === 'fulfilled') one.value.release();
     this.#ask();
     const client = await opening;
     if (await this.#settles(client)) return this.#give(client);
     this.release(client, false);
-    if (client instanceof StoreClient) client.passBy();
+    client.passBy();
     throw new StoreError('unavailable', 'the server has been replaced');
   }
 
-  async #warmUp(client: pg.ClientBase): Promise<void> {
+  async #warmUp(client: Session): Promise<void> {
     const { warmUp: statements = [], settles } = this.#options;
     if (statements.length === 0) return;
     // What it waits for is asked meanwhile.
-    if (client instanceof StoreClient) void settles?.(client.server);
+    void settles?.(client.server);
     try {
       await warmUp(client, statements);
     } catch (error) {
       // The pool would say goodbye to it, and wait.
-      if (client instanceof StoreClient) client.destroy();
+      client.destroy();
       throw error;
     }
   }
@@ -178,9 +185,9 @@ export class Connections {
   }
 
   /** A connection of the caller's own until `release`. Rejects with `StoreError` `unavailable` where none was had. */
-  async take(waitMs: number): Promise<pg.PoolClient> {
+  async take(waitMs: number): Promise<Session> {
     let giveUp = () => {};
-    const had = new Promise<pg.PoolClient>((resolve, reject) => {
+    const had = new Promise<Session>((resolve, reject) => {
       const waiting = { number: ++this.#lastNumber, resolve, reject };
       giveUp = () => this.#waiting.delete(waiting);
       this.#waiting.add(waiting);
@@ -193,23 +200,23 @@ export class Connections {
   }
 
   /** Whether what it answers may be relied on. */
-  counts(client: pg.PoolClient): boolean {
+  counts({ server, isUnreplicated }: Session): boolean {
     const { counts = () => true } = this.#options;
-    return !(client instanceof StoreClient) || (counts(client.server) && !client.isUnreplicated);
+    return counts(server) && !isUnreplicated;
   }
 
-  async #settles(client: pg.PoolClient): Promise<boolean> {
+  async #settles(client: Session): Promise<boolean> {
     const { settles } = this.#options;
-    if (settles !== undefined && client instanceof StoreClient) await settles(client.server);
+    if (settles !== undefined) await settles(client.server);
     return this.counts(client);
   }
 
   /** Back into the pool, or destroyed where it is not healthy or inside a transaction. */
-  release(client: pg.PoolClient, isHealthy: boolean): void {
+  release(client: Session, isHealthy: boolean): void {
     const isReusable = isHealthy && client.getTransactionStatus() === 'I';
-    if (isReusable && client instanceof StoreClient) this.#silent.addIdle(client);
+    if (isReusable) this.#silent.addIdle(client);
     client.release(!isReusable);
-    if (!isReusable && client instanceof StoreClient) client.destroy();
+    if (!isReusable) client.destroy();
     this.#ask();
   }
 
@@ -217,8 +224,8 @@ export class Connections {
    * Its caller has given up while the server is at work. It keeps its place for as long as that waits for a standby,
    * and is used again when it is answered before it is closed.
    */
-  abandon(client: pg.PoolClient, isAnswered: Promise<boolean>): void {
-    if (client instanceof StoreClient && !this.#isClosing)
+  abandon(client: Session, isAnswered: Promise<boolean>): void {
+    if (!this.#isClosing)
       this.#silent.keep(client, isAnswered, (isHealthy) => this.release(client, isHealthy));
     else this.release(client, false);
   }
@@ -242,13 +249,13 @@ export class Connections {
     this.#opening += opening;
     let give: () => void;
     try {
-      const client = await (opening === 1 ? this.#openInTurn() : this.#pool.connect());
-      const isThere = !(client instanceof StoreClient) || (await this.#silent.takeIdle(client));
+      const client = await (opening === 1 ? this.#openInTurn() : this.#connect());
+      const isThere = await this.#silent.takeIdle(client);
       give = () => this.#give(client);
       const isGood = isThere && (opening === 1 ? await this.#settles(client) : this.counts(client));
       if (!isGood) {
         this.release(client, false);
-        if (isThere && client instanceof StoreClient) client.passBy();
+        if (isThere) client.passBy();
         // One that was idle is no loss to anybody: another one is asked for.
         if (opening === 1) throw new StoreError('unavailable', 'the server has been replaced');
         give = () => {};
@@ -265,17 +272,17 @@ export class Connections {
   }
 
   /** Unless nobody waits any more by then. */
-  #openInTurn(): Promise<pg.PoolClient> {
+  #openInTurn(): Promise<Session> {
     this.#inLine += 1;
     return this.#openings.run(async () => {
       this.#inLine -= 1;
       if (this.#waiting.size === 0)
         throw new StoreError('unavailable', 'nobody waited for a connection any more');
-      return this.#pool.connect();
+      return this.#connect();
     });
   }
 
-  #give(client: pg.PoolClient): void {
+  #give(client: Session): void {
     const [first] = this.#waiting;
     if (first === undefined) this.release(client, true);
     else {
