@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { type ColdDay, parseColdDay } from '@svc/cold-ledger';
-import { openObjects } from '@svc/object-store';
+import { openObjects, placeMaker } from '@svc/object-store';
 import { workOnThread } from '@svc/process/on-thread';
 import { DAY_MS, dayOf } from '@svc/protocol';
 import { createStore } from '@svc/store-pg';
@@ -85,6 +85,8 @@ async function fillDay(
   const home = join(place.folder, 'day');
   mkdirSync(home);
   const environment = { ...homeOf(home), SVC_COLD: pathToFileURL(join(home, 'objects')).href };
+  // The thread that packs expects it: the worker's job makes it before.
+  await placeMaker(environment.SVC_COLD, null)();
   const { url: databaseUrl, postgresPid } = await startDatabase(join(home, 'database'), place.cleanup);
   const node = await startApiNode(place, { name: 'cold', api, databaseUrl, environment });
   const templates = await takeTemplates(node, false);
