@@ -12,7 +12,7 @@ import {
   type SchemaElement,
 } from 'hyparquet';
 import { joinReceipt, latin1Text, type Parts } from './receipt-jws.ts';
-import { LONG_TEXT } from './schema.ts';
+import { JWS_PARTS, LONG_TEXT } from './schema.ts';
 import { decompress, loadZstd } from './zstd.ts';
 
 /** A row group as it was fetched, with what describes it. Whoever fetched them has compared the hashes of both. */
@@ -94,7 +94,7 @@ const MAX_TAIL_BYTES = 4_194_304;
 /** They are read where they were decompressed; everything else has been copied. */
 const BYTES: ReadonlySet<string> = new Set(['payload', 'signature']);
 
-const PARTS = ['header', 'payload', 'signature', 'jws'];
+const PARTS = [...JWS_PARTS, 'jws'];
 
 /** What objects say of themselves is remembered, as far as there is room. */
 export const groupReader = (maxTailBytes = MAX_TAIL_BYTES): ReadGroup => {

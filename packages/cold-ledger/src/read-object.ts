@@ -14,7 +14,7 @@ import {
   type Texts,
   type Wanted,
 } from './read-group.ts';
-import { type ReceiptRow, type Stored, TABLES, type TableName } from './schema.ts';
+import { COLUMNS_AS_READ, type ReceiptRow, type Stored, TABLES, type TableName } from './schema.ts';
 
 /** A row as it is read: a Receipt with its JWS in one piece, anything else as it is stored. */
 export type ReadRow<T extends TableName> = T extends 'receipts' ? ReceiptRow : Stored<T>;
@@ -174,7 +174,7 @@ export class ObjectReader<T extends TableName> {
 
   /** The rows of Receipts, in their order; each group that may have any is read once. */
   find(receiptIds: readonly string[], signal?: AbortSignal): Promise<ReadRow<T>[]> {
-    const wanted = { ...EVERYTHING, columns: COLUMNS[this.#table] };
+    const wanted = { ...EVERYTHING, columns: COLUMNS_AS_READ[this.#table].map(([name]) => name) };
     return this.#find(receiptIds, wanted, rowsOf<ReadRow<T>>, signal);
   }
 
@@ -256,13 +256,6 @@ const EVERYTHING = {
   most: null,
   isDescending: false,
 } as const;
-
-/** As they are read. */
-const COLUMNS: Readonly<Record<TableName, readonly string[]>> = {
-  receipts: Object.keys(TABLES.receipts).filter((name) => !['header', 'payload', 'signature'].includes(name)),
-  attestations: Object.keys(TABLES.attestations),
-  consumption_events: Object.keys(TABLES.consumption_events),
-};
 
 const sumsOf = (lengths: readonly number[]): number[] => {
   let end = 0;

@@ -80,7 +80,7 @@ export type TableName = keyof typeof TABLES;
 export const TABLE_NAMES = Object.keys(TABLES) as readonly TableName[];
 
 /** Columns that hold the parts of a JWS. */
-const JWS_PARTS = ['header', 'payload', 'signature'] as const;
+export const JWS_PARTS = ['header', 'payload', 'signature'] as const;
 type JwsPart = (typeof JWS_PARTS)[number];
 
 type AsRead = readonly (readonly [name: string, kind: string])[];
