@@ -53,5 +53,5 @@ export { patiently } from './patiently.ts';
 export { programVersion } from './program-version.ts';
 export { createServiceReadiness } from './readiness.ts';
 export { createReplicaMetrics } from './replica-health.ts';
-export { ALARMING_EVENTS } from './service-metrics.ts';
+export { ALARMING_EVENTS, createLostLinesMetric } from './service-metrics.ts';
 export { createStandbyHealth } from './standby-health.ts';

@@ -10,59 +10,122 @@ const GATHERED_CHARS = 4_096;
 /** Bytes kept for a reader that has stopped reading; what comes above is lost. */
 const MAX_WAITING_BYTES = 16_777_216;
 const AGAIN_MS = 20;
+/** How long a line that must be out at once waits for a reader. */
+const FLUSH_MS = 60;
 /** How long the end of the process waits for a reader. */
 const LAST_WORDS_MS = 500;
+const LINE_END = 10;
 
 export interface LogDestination {
   write(line: string): void;
+  /**
+   * Writes what waits before it returns, or as much as the reader takes within 60 ms; a reader that took nothing in that time is
+   * not waited for again until it reads on. Never throws.
+   */
+  flush(): void;
   /** Everything that waits, or as much as the reader takes within half a second. Never throws. */
   flushSync(): void;
+  /** Number of lines that were not written and never will be. */
+  lostLines(): number;
 }
 
-/** What cannot be written (closed terminal, full disk) is lost; the process goes on. A full pipe must answer EAGAIN. */
-export const gatherLines = (fd: number): LogDestination => {
+type Write = (fd: number, bytes: Buffer) => number;
+
+/**
+ * What cannot be written (closed terminal, full disk) is lost and counted; the process goes on. A full pipe must answer EAGAIN.
+ * `write`: that of the system unless given.
+ */
+export const gatherLines = (fd: number, write: Write = writeSync): LogDestination => {
+  const output = new Output(fd, write);
   let lines = '';
-  let waiting: Buffer = Buffer.alloc(0);
   let timer: NodeJS.Timeout | undefined;
+  let isStalled = false;
 
   const send = (): void => {
     clearTimeout(timer);
     timer = undefined;
     const gathered = Buffer.from(lines);
     lines = '';
-    const hasRoom = waiting.length + gathered.length <= MAX_WAITING_BYTES;
-    waiting = writeSome(fd, hasRoom ? Buffer.concat([waiting, gathered]) : waiting);
-    if (waiting.length > 0) sendLater();
+    output.take(gathered);
+    if (output.waits) sendLater();
+    else isStalled = false;
   };
   const sendLater = (): void => {
     timer ??= setTimeout(send, GATHERED_MS).unref();
+  };
+  const sendWithin = (ms: number): void => {
+    const endMs = performance.now() + ms;
+    send();
+    while (output.waits && performance.now() < endMs) {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, AGAIN_MS);
+      send();
+    }
   };
   return {
     write(line) {
       lines += line;
       // Where the reader has no room the next line would find none either.
-      if (lines.length >= GATHERED_CHARS && waiting.length === 0) send();
+      if (lines.length >= GATHERED_CHARS && !output.waits) send();
       else sendLater();
     },
-    flushSync() {
-      const endMs = performance.now() + LAST_WORDS_MS;
-      send();
-      while (waiting.length > 0 && performance.now() < endMs) {
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, AGAIN_MS);
-        send();
-      }
+    flush() {
+      sendWithin(isStalled ? 0 : FLUSH_MS);
+      isStalled = output.waits;
     },
+    flushSync: () => sendWithin(LAST_WORDS_MS),
+    lostLines: () => output.lost,
   };
 };
 
-/** Answers what there was no room for. */
-const writeSome = (fd: number, bytes: Buffer): Buffer => {
-  let rest = bytes;
-  try {
-    while (rest.length > 0) rest = rest.subarray(writeSync(fd, rest));
-    return rest;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return code === 'EAGAIN' || code === 'EBUSY' ? rest : Buffer.alloc(0);
+/** The descriptor, what it had no room for yet, and what was lost on it. */
+class Output {
+  /** Lines. */
+  lost = 0;
+  #waiting: Buffer = Buffer.alloc(0);
+  /** The last byte that was written ended a line. */
+  #isWhole = true;
+  /** What is out ends within a line whose rest was lost: what came next would be read as part of it. */
+  #isTorn = false;
+
+  constructor(
+    private readonly fd: number,
+    private readonly write: Write,
+  ) {}
+
+  get waits(): boolean {
+    return this.#waiting.length > 0;
   }
+
+  /** Writes what waits and then `bytes`, as far as there is room. */
+  take(bytes: Buffer): void {
+    if (!this.waits) this.#waiting = bytes;
+    else if (this.#waiting.length + bytes.length > MAX_WAITING_BYTES) this.lost += countLines(bytes);
+    else if (bytes.length > 0) this.#waiting = Buffer.concat([this.#waiting, bytes]);
+    try {
+      while (this.waits) this.#writeSome();
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'EAGAIN' || code === 'EBUSY') return;
+      this.lost += countLines(this.#waiting);
+      this.#waiting = Buffer.alloc(0);
+      this.#isTorn = !this.#isWhole;
+    }
+  }
+
+  #writeSome(): void {
+    if (this.#isTorn) {
+      this.write(this.fd, Buffer.of(LINE_END));
+      this.#isTorn = false;
+      this.#isWhole = true;
+    }
+    const written = this.write(this.fd, this.#waiting);
+    this.#isWhole = this.#waiting[written - 1] === LINE_END;
+    this.#waiting = this.#waiting.subarray(written);
+  }
+}
+
+const countLines = (bytes: Buffer): number => {
+  let count = 0;
+  for (const byte of bytes) if (byte === LINE_END) count += 1;
+  return count;
 };

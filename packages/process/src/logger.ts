@@ -27,11 +27,17 @@ const paths = SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
 const STDOUT = 1;
 
+let output: LogDestination | null = null;
+
+/** Lines of this process's log that could not be written: the disk was full, or nobody read them. */
+export const countLostLines = (): number => output?.lostLines() ?? 0;
+
 /** Standard output. What has been written to it when the process ends goes out then. Open it once: it gathers lines. */
 export const openLogOutput = (): LogDestination => {
   // Opened by Node, so that a full pipe answers at once.
   process.stdout.on('error', () => {});
   const destination = gatherLines(STDOUT);
+  output = destination;
   process.on('exit', () => destination.flushSync());
   return destination;
 };

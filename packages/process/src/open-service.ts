@@ -167,7 +167,12 @@ const registerMetrics = (
 };
 
 const countedLog = (logger: Logger, count: EventCounter, kept: Logger): ServiceDeps['log'] => ({
-  info: (event, fields) => (event === 'revocation' ? kept : logger).info(fields, event),
+  info: (event, fields) => {
+    if (event !== 'revocation') return logger.info(fields, event);
+    kept.info(fields, event);
+    // It is out before what it tells of is committed: a process that is killed loses the lines that it has gathered.
+    return kept.flush();
+  },
   warn: (event, fields) => {
     count(event);
     logger.warn(fields, event);

@@ -1,6 +1,7 @@
 /** Metrics that every process of a deployment has: what holds decisions, what was logged as wrong, and the process itself. */
 import { HOLD_NAMES, type Holds, type KeySet, type Store } from '@svc/service';
 import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
+import { countLostLines } from './logger.ts';
 import { programVersion } from './program-version.ts';
 
 /**
@@ -99,9 +100,23 @@ export const createPoolMetrics = (registry: Registry, store: Pick<Store, 'descri
   });
 };
 
+/** Lines of the log that this process could not write. */
+export const createLostLinesMetric = (registry: Registry): void => {
+  new Counter({
+    name: 'svc_log_lines_lost_total',
+    help: 'Lines of the log that could not be written: its disk was full, or nothing read them for long.',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(countLostLines());
+    },
+  });
+};
+
 /** The process itself, and what it runs. */
 export const createProcessMetrics = (registry: Registry): void => {
   collectDefaultMetrics({ register: registry });
+  createLostLinesMetric(registry);
   new Gauge({
     name: 'svc_build_info',
     help: 'Always 1: the version of the service and of Node that the process runs.',

@@ -25,7 +25,11 @@ export const runFleet = async (env: NodeJS.ProcessEnv): Promise<void> => {
     count: config.processes,
     // Without a process of its own: its lines are about others.
     logger: createLogger(logLevelOf(env), output),
-    onOutput: (lines) => output.write(lines),
+    // They have been gathered already, and one of them may be a revocation.
+    onOutput: (lines) => {
+      output.write(lines);
+      output.flush();
+    },
   });
   const registry = { contentType: fleet.contentType, metrics: () => fleet.metrics() };
   const admin = createAdminService({ registry, logger, readiness: () => fleet.readiness() });

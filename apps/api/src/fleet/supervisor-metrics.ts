@@ -1,4 +1,5 @@
 /** What the supervisor of several API processes counts itself. */
+import { createLostLinesMetric } from '@svc/process';
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 export interface SupervisorMetrics {
@@ -12,6 +13,7 @@ export const createSupervisorMetrics = (
   countAtWork: () => number,
 ): SupervisorMetrics => {
   const registers = [registry];
+  createLostLinesMetric(registry);
   const start = { name: 'process_start_time_seconds', help: 'Start time of the supervisor.', registers };
   new Gauge(start).set(Date.now() / 1000 - process.uptime());
   const target = { name: 'svc_processes_wanted', help: 'API processes that should be at work.', registers };

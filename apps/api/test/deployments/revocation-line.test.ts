@@ -1,0 +1,64 @@
+/**
+ * The line `revocation` (protocol §10): whoever heard that authority was taken away may rely on it, also where all processes
+ * are killed then.
+ */
+import { withDatabase } from '@svc/testkit';
+import { isDeep } from '@svc/testkit/sampled';
+import { until } from '@svc/testkit/until';
+import { expect, it, onTestFinished } from 'vitest';
+import { type ApiProcess, startApiProcesses } from '../world/api-process.ts';
+import { call, createTenants, type HeldGrant, issueGrant } from '../world/tenants.ts';
+
+const database = withDatabase();
+
+const start = async (env: Readonly<Record<string, string>>): Promise<ApiProcess> => {
+  const { processes, stop } = await startApiProcesses(1, database.url, env);
+  onTestFinished(() => stop());
+  const [api] = processes;
+  return api ?? expect.unreachable();
+};
+
+const revokeTwo = async ({ baseUrl }: ApiProcess, afterwards: () => void): Promise<readonly HeldGrant[]> => {
+  const tenants = await createTenants(baseUrl);
+  const grants = [await issueGrant(tenants), await issueGrant(tenants)];
+  const answers = await Promise.all(
+    grants.map(({ grantId }) =>
+      call(baseUrl, 'POST', '/revoke', { key: tenants.principalKey, body: { grant_id: grantId } }),
+    ),
+  );
+  afterwards();
+  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  return grants;
+};
+
+const expectLines = (api: ApiProcess, grants: readonly HeldGrant[]): void => {
+  const lines = api.log.filter((line) => line.includes('"msg":"revocation"')).join('\n');
+  for (const { grantId } of grants) expect(lines).toContain(grantId);
+};
+
+it.runIf(isDeep)(
+  'is in the output before the answer: a process that is killed then has written it',
+  async () => {
+    const api = await start({});
+    const grants = await revokeTwo(api, () => api.signal('SIGKILL'));
+    await api.ended;
+    expectLines(api, grants);
+  },
+);
+
+it('of several processes: those that are killed have handed it to their supervisor, which has passed it on at once', async () => {
+  const api = await start({ SVC_PROCESSES: '2' });
+  const members = () =>
+    api.log
+      .filter((line) => line.includes('"msg":"process.listening"'))
+      .map((line) => Number(JSON.parse(line).processId));
+  await until(() => members().length === 2);
+  const grants = await revokeTwo(api, () => {
+    for (const pid of members()) process.kill(pid, 'SIGKILL');
+  });
+  // One answer of the supervisor: it has read what was in its pipes before.
+  expect((await call(api.adminUrl, 'GET', '/livez')).status).toBe(200);
+  api.signal('SIGKILL');
+  await api.ended;
+  expectLines(api, grants);
+}, 60_000);
