@@ -183,9 +183,9 @@ it('routes, holds, jobs and events that alerts ask for exist, and such events co
 /** They are named so, and take nobody's authority away: what events are sent to, and the sandbox's own. */
 const NO_AUTHORITY = ['disableEventSubscription', 'revokeDemo'];
 
-it('SvcRevocationFails asks for every route that revokes, disables, retires, compromises or pauses', () => {
+it('SvcRevocationFails asks for every route that revokes, disables, retires, compromises, pauses, releases or transfers', () => {
   const taking = Object.keys(routes)
-    .filter((route) => /^(?:revoke|disable|retire|compromise|pause)/.test(route))
+    .filter((route) => /^(?:revoke|disable|retire|compromise|pause|release|transfer)/.test(route))
     .filter((route) => !NO_AUTHORITY.includes(route));
   const rule = alerts.find(({ alert }) => alert === 'SvcRevocationFails');
   const [selector] = selectorsIn(rule?.expr ?? '');
