@@ -180,6 +180,23 @@ it('routes, holds, jobs and events that alerts ask for exist, and such events co
   expect([...ALARMING_EVENTS].filter((event) => !logged.has(event))).toEqual([]);
 });
 
+it('the table of the worker in docs/operations.md has every job, with how often it looks', () => {
+  const section = readText('docs/operations.md').split('## The worker')[1]?.split(/^## /m)[0] ?? '';
+  const rows = [...section.matchAll(/^\| `([a-z-]+)` \| (\d+ (?:s|min|h)) \| [^|]+ \|$/gm)];
+  // None of them runs here, so what packs is not asked for anything.
+  const jobs = maintenanceJobs(deployment.process.service, {} as NonNullable<Packing>);
+  const listed = jobs.map(({ name, everyMs }) => `${name} ${inWords(everyMs)}`);
+  expect(rows.map(([, name, every]) => `${name} ${every}`).sort()).toEqual(listed.sort());
+});
+
+type Packing = Parameters<typeof maintenanceJobs>[1];
+
+const inWords = (ms: number): string => {
+  const seconds = ms / 1_000;
+  if (seconds < 60) return `${seconds} s`;
+  return seconds < 3_600 ? `${seconds / 60} min` : `${seconds / 3_600} h`;
+};
+
 /** They are named so, and take nobody's authority away: what events are sent to, and the sandbox's own. */
 const NO_AUTHORITY = ['disableEventSubscription', 'revokeDemo'];
 
