@@ -103,6 +103,13 @@ it('one whose place another has taken knows it, and has time to finish; one that
   expect(logged('process.ending').slice(2)).toMatchObject([{ isHandedOver: false }, { isHandedOver: false }]);
 });
 
+it('a value that is no finite number reaches the metrics of all as it is', async () => {
+  await start();
+  supervisor.kill('SIGUSR2');
+  await until(() => logged('metrics').length === 1);
+  expect(String(logged('metrics')[0]?.text).split('\n')).toContain('svc_replica_behind_seconds +Inf');
+});
+
 it('one that listens and does not decide takes nobody’s place until it does', async () => {
   await start();
   writeFileSync(unready, '');

@@ -72,7 +72,8 @@ export class Fleet {
 
   constructor(private readonly options: FleetOptions) {
     cluster.schedulingPolicy = cluster.SCHED_RR;
-    cluster.setupPrimary({ silent: true });
+    // Not as JSON, which has no infinity: a replica that never was in step would be told as one that is.
+    cluster.setupPrimary({ silent: true, serialization: 'advanced' });
     this.#metrics = createSupervisorMetrics(this.#own, options.count, () => this.#listening().length);
   }
 

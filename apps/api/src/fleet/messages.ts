@@ -1,4 +1,4 @@
-/** What the supervisor and its processes say to each other, as JSON over the channel that node:cluster opens. */
+/** What the supervisor and its processes say to each other over the channel that node:cluster opens, as structured clones. */
 import type { Readiness } from '@svc/process';
 import type { MetricObject, MetricValue } from 'prom-client';
 

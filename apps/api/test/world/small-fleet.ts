@@ -9,7 +9,7 @@ import { existsSync } from 'node:fs';
 import { startFailureCode } from '@svc/process';
 import { RefusedPinError } from '@svc/service';
 import { pino } from 'pino';
-import { Registry } from 'prom-client';
+import { Gauge, Registry } from 'prom-client';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { answerSupervisor, createMemberAdmin, tellListening } from '../../src/fleet/member.ts';
 
@@ -29,6 +29,7 @@ const supervise = async (): Promise<void> => {
     startLooks: START_LOOKS,
   });
   process.on('SIGTERM', () => void fleet.close().then(() => process.exit(0)));
+  process.on('SIGUSR2', () => void fleet.metrics().then((text) => logger.info({ text }, 'metrics')));
   process.on('SIGHUP', () => void fleet.restart().then(() => logger.info('restarted')));
   await fleet.start();
   // Only so that this process stays.
@@ -51,7 +52,11 @@ const work = async (): Promise<void> => {
     if (!ok) logger.info({ processId: process.pid }, 'process.unready');
     return { ok, serves: true, checks: {} };
   };
-  await createMemberAdmin({ registry: new Registry(), readiness, logger }).listen(0, '');
+  const registry = new Registry();
+  const registers = [registry];
+  // Of a process whose replica never was in step.
+  new Gauge({ name: 'svc_replica_behind_seconds', help: 'h', registers }).set(Number.POSITIVE_INFINITY);
+  await createMemberAdmin({ registry, readiness, logger }).listen(0, '');
   logger.info({ processId: process.pid }, 'process.listening');
   await tellListening({ address: '', port: 0 });
 };
