@@ -56,8 +56,11 @@ export interface Api {
   readonly service: ServiceDeps;
   readonly packing: OpenedService['packing'];
   readonly registry: Registry;
-  /** Stops taking work, finishes what is under way for `drainMs` at most (10 s unless given), closes storage. */
-  close(drainMs?: number): Promise<void>;
+  /**
+   * Stops taking work, finishes what is under way for `drainMs` at most (10 s unless given; 10 s more once `hurry` is aborted),
+   * closes storage.
+   */
+  close(drainMs?: number, hurry?: AbortSignal): Promise<void>;
 }
 
 export interface ApiDeps {
@@ -136,8 +139,8 @@ const listen = async (opened: OpenedService, deps: ApiDeps, registry: Registry):
   const adminAddress = await admin.listen(config.adminPort, config.adminHost);
   try {
     const address = await http.listen(config.port, config.host);
-    const close = async (drainMs?: number) => {
-      const down = http.shutdown(drainMs);
+    const close = async (drainMs?: number, hurry?: AbortSignal) => {
+      const down = http.shutdown(drainMs, hurry);
       waits.approvalWaits.end();
       waits.streamWaits.end();
       const { connectionsCut } = await down;

@@ -56,7 +56,7 @@ const runAlone = async (): Promise<void> => {
   );
 };
 
-/** Nobody waits for its end: the port is another one's already. */
+/** Nobody waits for its end, unless the supervisor is to end too: the port is another one's already. */
 const HANDED_OVER_DRAIN_MS = 120_000;
 
 /** One of several: its supervisor has the admin port, hears SIGHUP, and says where they listen. */
@@ -69,7 +69,7 @@ const runMember = async (): Promise<void> => {
   closeOnSignal(
     async () => {
       const running = await starting.catch(() => null);
-      await running?.close(supervisor.isHandedOver() ? HANDED_OVER_DRAIN_MS : undefined);
+      await running?.close(supervisor.isHandedOver() ? HANDED_OVER_DRAIN_MS : undefined, supervisor.hurry);
     },
     logger,
     () => {},

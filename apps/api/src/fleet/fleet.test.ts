@@ -30,11 +30,12 @@ const folder = mkdtempSync(join(tmpdir(), 'svc-fleet-'));
 const refusal = join(folder, 'refused');
 const standstill = join(folder, 'standstill');
 const unready = join(folder, 'unready');
+const busy = join(folder, 'busy');
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const launch = (): void => {
   log = [];
-  supervisor = spawn(process.execPath, [program(), refusal, standstill, unready], {
+  supervisor = spawn(process.execPath, [program(), refusal, standstill, unready, busy], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   if (supervisor.stdout !== null)
@@ -48,7 +49,7 @@ const start = async (): Promise<void> => {
   );
 };
 afterEach(() => {
-  for (const file of [refusal, standstill, unready]) rmSync(file, { force: true });
+  for (const file of [refusal, standstill, unready, busy]) rmSync(file, { force: true });
   for (const pid of [supervisor.pid, ...processIds()].filter((one) => one !== undefined))
     try {
       process.kill(pid, 'SIGKILL');
@@ -101,6 +102,17 @@ it('one whose place another has taken knows it, and has time to finish; one that
   supervisor.kill('SIGTERM');
   await until(() => supervisor.exitCode !== null && logged('process.ending').length === 4);
   expect(logged('process.ending').slice(2)).toMatchObject([{ isHandedOver: false }, { isHandedOver: false }]);
+});
+
+it('one whose place another has taken hears when all are to end: it has no more time than they, and is not killed', async () => {
+  await start();
+  const first = processId(0);
+  writeFileSync(busy, '');
+  supervisor.kill('SIGHUP');
+  await until(() => logged('process.ending').length === 1);
+  supervisor.kill('SIGTERM');
+  await until(() => supervisor.exitCode !== null);
+  expect(logged('process.hurried')).toMatchObject([{ processId: first }]);
 });
 
 it('a value that is no finite number reaches the metrics of all as it is', async () => {

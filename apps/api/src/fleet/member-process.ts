@@ -10,7 +10,7 @@ import {
 } from './messages.ts';
 
 /** One that does not answer is told to end all the same. */
-const HAND_OVER_ASK_MS = 1_000;
+const ASK_MS = 1_000;
 
 /** `starting` until it listens; `closing` from the moment it was told to end. */
 export type MemberState = 'starting' | 'listening' | 'closing' | 'ended';
@@ -92,14 +92,18 @@ export class MemberProcess {
 
   /** As `close`; it knows that another one has taken its place, and that it has time. */
   async handOver(ms: number): Promise<void> {
-    await this.ask('handOver', HAND_OVER_ASK_MS);
+    await this.ask('handOver', ASK_MS);
     await this.close(ms);
   }
 
-  /** It finishes what is under way, and is cut off where that takes longer than `ms`. */
+  /**
+   * It finishes what is under way, and is cut off where that takes longer than `ms`. One that is closing already, with more time
+   * as another has taken its place, has no more than at a stop from now on.
+   */
   async close(ms: number): Promise<void> {
     // A second signal would end it at once.
-    if (!this.wasTold) this.worker.process.kill('SIGTERM');
+    if (this.wasTold) void this.ask('hurry', ASK_MS);
+    else this.worker.process.kill('SIGTERM');
     this.wasTold = true;
     if (this.state !== 'ended') this.state = 'closing';
     const cutOff = setTimeout(() => this.worker.process.kill('SIGKILL'), ms);

@@ -19,17 +19,22 @@ const tell = (message: MemberMessage): Promise<void> =>
 
 /**
  * Answers the supervisor from the first moment, so that a process that hangs in its start is found. `isHandedOver`:
- * another one has taken its place.
+ * another one has taken its place. `hurry`: aborted when all are to end meanwhile.
  */
-export const answerSupervisor = (): { isHandedOver(): boolean } => {
+export const answerSupervisor = (): { isHandedOver(): boolean; readonly hurry: AbortSignal } => {
   let isHandedOver = false;
+  const hurrying = new AbortController();
   process.on('message', (message: unknown) => {
-    if (!isQuestion(message) || (message.ask !== 'ping' && message.ask !== 'handOver')) return;
+    if (!isQuestion(message) || !AT_ANY_TIME.has(message.ask)) return;
     isHandedOver ||= message.ask === 'handOver';
+    if (message.ask === 'hurry') hurrying.abort();
     void tell({ tell: 'answer', id: message.id, value: null });
   });
-  return { isHandedOver: () => isHandedOver };
+  return { isHandedOver: () => isHandedOver, hurry: hurrying.signal };
 };
+
+/** Questions that are answered before the process listens, too. */
+const AT_ANY_TIME: ReadonlySet<QuestionKind> = new Set(['ping', 'handOver', 'hurry']);
 
 const toldMetrics = async (registry: Registry): Promise<readonly MetricSnapshot[]> =>
   (await registry.getMetricsAsJSON()) as unknown as readonly MetricSnapshot[];
@@ -39,6 +44,7 @@ export const createMemberAdmin = ({ registry, readiness, logger }: AdminDeps<Reg
   const answers: { readonly [A in QuestionKind]: (() => Promise<Answers[A]>) | null } = {
     ping: null,
     handOver: null,
+    hurry: null,
     readiness,
     metrics: () => toldMetrics(registry),
   };

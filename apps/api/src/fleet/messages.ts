@@ -8,12 +8,13 @@ export interface MetricSnapshot extends MetricObject {
 }
 
 /**
- * What a process is asked. Answered with nothing: `ping`, and `handOver`, by which it hears that another process has
- * taken its place, and that it has longer than at a stop to finish what is under way.
+ * What a process is asked. Answered with nothing: `ping`; `handOver`, by which it hears that another process has taken its
+ * place, and that it has longer than at a stop to finish what is under way; and `hurry`, that it has no longer any more.
  */
 export interface Answers {
   readonly ping: null;
   readonly handOver: null;
+  readonly hurry: null;
   readonly readiness: Readiness;
   readonly metrics: readonly MetricSnapshot[];
 }

@@ -223,6 +223,21 @@ describe('shutdown', () => {
     expect((await answered).status).toBe(200);
     expect(await down).toEqual({ connectionsCut: 0 });
   });
+
+  it('and no longer than at any shutdown once it is to hurry, be it from the start', async () => {
+    for (const isFromTheStart of [false, true]) {
+      const { service, call, started, release } = await gated({ idleGraceMs: 1, shutdownDeadlineMs: 10 });
+      const lost = expect(call('GET', '/healthz')).rejects.toThrow();
+      await started;
+      const hurrying = new AbortController();
+      if (isFromTheStart) hurrying.abort();
+      const down = service.shutdown(60_000, hurrying.signal);
+      hurrying.abort();
+      expect(await down).toEqual({ connectionsCut: 1 });
+      await lost;
+      release();
+    }
+  });
 });
 
 describe('log and metrics', () => {

@@ -19,9 +19,10 @@ export interface HttpService {
   isDraining(): boolean;
   /**
    * Stops accepting, finishes what is in flight, closes. Resolves when no connection is left, at the latest at the
-   * deadline (ms; that of the limits unless given); the number of connections cut there is in the result.
+   * deadline (ms; that of the limits unless given); the number of connections cut there is in the result. Once `hurry` is
+   * aborted, the deadline of the limits counts from then on.
    */
-  shutdown(deadlineMs?: number): Promise<{ readonly connectionsCut: number }>;
+  shutdown(deadlineMs?: number, hurry?: AbortSignal): Promise<{ readonly connectionsCut: number }>;
 }
 
 export const createHttpService = (deps: HttpDeps): HttpService => {
@@ -104,9 +105,10 @@ export const createHttpService = (deps: HttpDeps): HttpService => {
   return {
     isDraining: () => draining,
     listen: (port, host) => listen(server, port, host),
-    shutdown: (deadlineMs = limits.shutdownDeadlineMs) => {
+    shutdown: (deadlineMs = limits.shutdownDeadlineMs, hurry = new AbortController().signal) => {
       draining = true;
-      return shutDown(server, connections, limits.idleGraceMs, deadlineMs);
+      const { idleGraceMs, shutdownDeadlineMs: hurriedMs } = limits;
+      return shutDown(server, connections, { idleGraceMs, deadlineMs, hurry, hurriedMs });
     },
   };
 };
@@ -164,6 +166,14 @@ const listen = (server: Server, port: number, host: string): Promise<AddressInfo
     });
   });
 
+interface ShutdownTimes {
+  readonly idleGraceMs: number;
+  readonly deadlineMs: number;
+  readonly hurry: AbortSignal;
+  /** From the moment of `hurry` on. */
+  readonly hurriedMs: number;
+}
+
 /**
  * http.Server.close() would cut idle connections at once, and with them a request already on its way. So only the
  * listening socket is closed first; idle connections are kept for a grace in which every answer says
@@ -172,18 +182,20 @@ const listen = (server: Server, port: number, host: string): Promise<AddressInfo
 const shutDown = (
   server: Server,
   connections: Connections,
-  idleGraceMs: number,
-  deadlineMs: number,
+  { idleGraceMs, deadlineMs, hurry, hurriedMs }: ShutdownTimes,
 ): Promise<{ connectionsCut: number }> =>
   new Promise((resolve) => {
     let connectionsCut = 0;
-    const grace = setTimeout(() => connections.closeIdle(), idleGraceMs);
-    const deadline = setTimeout(() => {
-      connectionsCut = connections.closeAll();
-    }, deadlineMs);
+    const cut = () => {
+      connectionsCut += connections.closeAll();
+    };
+    const timers = [setTimeout(() => connections.closeIdle(), idleGraceMs), setTimeout(cut, deadlineMs)];
+    const onHurry = () => void timers.push(setTimeout(cut, hurriedMs));
+    if (hurry.aborted) onHurry();
+    else hurry.addEventListener('abort', onHurry);
     NetServer.prototype.close.call(server, () => {
-      clearTimeout(grace);
-      clearTimeout(deadline);
+      for (const timer of timers) clearTimeout(timer);
+      hurry.removeEventListener('abort', onHurry);
       // Stops the server's own timer as well.
       server.close(() => resolve({ connectionsCut }));
     });

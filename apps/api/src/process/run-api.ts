@@ -16,8 +16,8 @@ export interface RunningApi {
   readonly secrets: Secrets;
   /** What the person who started this should know, one sentence each; usually none. */
   readonly notes: readonly string[];
-  /** Listeners, then storage, then the embedded database, then the data folder. `drainMs`: as that of `Api`. */
-  close(drainMs?: number): Promise<void>;
+  /** Listeners, then storage, then the embedded database, then the data folder. As that of `Api`. */
+  close(...how: Parameters<Api['close']>): Promise<void>;
 }
 
 export interface RunOptions {
@@ -50,7 +50,7 @@ export const runApi = async (
       },
       claim.release,
     );
-    const close = (drainMs?: number) => running.close(drainMs).finally(() => tracing.close());
+    const close = (...how: Parameters<Api['close']>) => running.close(...how).finally(() => tracing.close());
     return { ...running, close };
   } catch (error) {
     claim.release();
@@ -64,8 +64,8 @@ const start = async (deps: Omit<ApiDeps, 'databaseUrl'>, release: () => void): P
   const databaseUrl = config.database.kind === 'external' ? config.database.url : (embedded?.url ?? '');
   try {
     const api = await startApi({ ...deps, databaseUrl });
-    const close = async (drainMs?: number) => {
-      await api.close(drainMs);
+    const close = async (...how: Parameters<Api['close']>) => {
+      await api.close(...how);
       await embedded?.stop();
       release();
     };

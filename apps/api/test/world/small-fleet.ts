@@ -2,7 +2,8 @@
  * A program: a fleet of two processes that do nothing but answer, and whose supervisor looks at them fifty times a
  * second. While the file that its first parameter names is there, no process can start, as where a token does not take
  * its PIN; while that of the second is there, one that starts stands still, as where a file system does not answer;
- * while that of the third is there, one that has started under it does not decide.
+ * while that of the third is there, one that has started under it does not decide; while that of the fourth is there, one whose
+ * place another has taken is at work until it is to hurry.
  */
 import cluster from 'node:cluster';
 import { existsSync } from 'node:fs';
@@ -15,7 +16,7 @@ import { answerSupervisor, createMemberAdmin, tellListening } from '../../src/fl
 
 const LOOK_EVERY_MS = 20;
 const logger = pino();
-const [, , refusalFile = '', standstillFile = '', unreadyFile = ''] = process.argv;
+const [, , refusalFile = '', standstillFile = '', unreadyFile = '', busyFile = ''] = process.argv;
 /** Of a start: a loaded machine may take seconds for it. */
 const START_LOOKS = 300;
 
@@ -39,10 +40,14 @@ const supervise = async (): Promise<void> => {
 
 const work = async (): Promise<void> => {
   logger.info({ processId: process.pid }, 'process.starting');
-  const { isHandedOver } = answerSupervisor();
+  const { isHandedOver, hurry } = answerSupervisor();
   process.on('SIGTERM', () => {
     logger.info({ processId: process.pid, isHandedOver: isHandedOver() }, 'process.ending');
-    process.exit(0);
+    if (!isHandedOver() || !existsSync(busyFile)) process.exit(0);
+    hurry.addEventListener('abort', () => {
+      logger.info({ processId: process.pid }, 'process.hurried');
+      process.exit(0);
+    });
   });
   if (existsSync(standstillFile)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
   if (existsSync(refusalFile)) throw new RefusedPinError('the token does not take the PIN');
