@@ -16,8 +16,18 @@ import {
   readConfig,
   readRunnerConfig,
   readWorkerConfig,
+  refuseWithoutCold,
+  refuseWithoutFence,
 } from '@svc/process';
-import { type FenceHead, HEAD_KEY, messageOf, parseHead, StoreError } from '@svc/service';
+import {
+  type FenceHead,
+  HEAD_KEY,
+  messageOf,
+  parseHead,
+  type ServiceKeySets,
+  type Store,
+  StoreError,
+} from '@svc/service';
 import {
   checkConnections,
   checkReplica,
@@ -29,6 +39,7 @@ import {
   schemaFault,
 } from '@svc/store-pg';
 import type { Command } from './command.ts';
+import { findKeyFault } from './key-place.ts';
 
 export const configCheckCommand: Command = {
   name: 'config check',
@@ -73,10 +84,11 @@ const smallestFleet = (config: Config | WorkerConfig): Fleet => {
 
 /** Without it they would tell the same fault once more. */
 const DATABASE = 'database';
-const NEED_DATABASE = new Set(['packed days', 'connections', 'fence']);
+const NEED_DATABASE = new Set(['published keys', 'packed days', 'connections', 'fence']);
 
 /** `isNeeded`: unless it is false nothing starts without. */
-type Steps = Iterable<readonly [what: string, work: () => unknown, isNeeded?: boolean]>;
+type Step = readonly [what: string, work: () => unknown, isNeeded?: boolean];
+type Steps = Iterable<Step>;
 
 const CONFIGURATION = 'configuration';
 
@@ -84,16 +96,16 @@ const CHECKS: Readonly<Record<string, (env: Environment, isOffline: boolean) => 
   *api(env, isOffline) {
     yield [CONFIGURATION, () => readConfig(env)];
     const config = readConfig(env);
-    yield* ofSecrets(config.env, () => loadSecrets(config));
-    if (!isOffline) yield* ofService(config);
+    const keys = yield* ofSecrets(config.env, () => loadSecrets(config));
+    if (!isOffline) yield* ofService(config, keys);
     const { databaseReadUrl } = config;
     if (!isOffline && databaseReadUrl !== null) yield ['replica', () => checkReplica(databaseReadUrl), false];
   },
   *worker(env, isOffline) {
     yield [CONFIGURATION, () => readWorkerConfig(env)];
     const config = readWorkerConfig(env);
-    yield* ofSecrets(config.env, () => loadWorkerSecrets(config));
-    if (!isOffline) yield* ofService(config);
+    const keys = yield* ofSecrets(config.env, () => loadWorkerSecrets(config));
+    if (!isOffline) yield* ofService(config, keys);
   },
   *runner(env, isOffline) {
     yield [CONFIGURATION, () => readRunnerConfig(env)];
@@ -102,23 +114,68 @@ const CHECKS: Readonly<Record<string, (env: Environment, isOffline: boolean) => 
   },
 };
 
-/** In development a start makes what is missing, which this must not. */
-function* ofSecrets(env: Config['env'], load: () => ReturnType<typeof loadWorkerSecrets>): Steps {
-  if (env === 'production') yield ['keys', async () => (await load()).signers.close()];
+/** Opened once, since a token counts each wrong PIN. In development a start makes what is missing, which this must not. */
+function* ofSecrets(
+  env: Config['env'],
+  load: () => ReturnType<typeof loadWorkerSecrets>,
+): Generator<Step, ServiceKeySets | null> {
+  const opened: ServiceKeySets[] = [];
+  const open = async () => {
+    const secrets = await load();
+    opened.push(secrets);
+    await secrets.signers.close();
+  };
+  if (env === 'production') yield ['keys', open];
+  return opened[0] ?? null;
 }
 
-function* ofService(config: Config | WorkerConfig): Steps {
+/** `keys`: null where they were not opened. */
+function* ofService(config: Config | WorkerConfig, keys: ServiceKeySets | null): Steps {
   const { cold, database, fence, domain } = config;
   if (cold !== null) yield ['cold days', () => checkCold(cold), false];
-  if (database.kind === 'external') yield [DATABASE, () => checkDatabaseOf(config, database.url)];
-  if (cold !== null && database.kind === 'external')
-    yield ['packed days', () => checkPacked(cold, database.url), false];
-  if (database.kind === 'external' && config.env === 'production')
-    yield ['connections', () => checkConnections(database.url, smallestFleet(config)), false];
+  if (database.kind === 'external') yield* ofDatabase(config, keys, database.url);
   if (fence === null) return;
   const url = database.kind === 'external' ? database.url : null;
   yield ['fence', () => checkFence(`did:web:${domain}`, fence, url)];
 }
+
+function* ofDatabase(config: Config | WorkerConfig, keys: ServiceKeySets | null, url: string): Steps {
+  const { cold, fence } = config;
+  yield [DATABASE, () => checkDatabaseOf(config, url)];
+  if (keys !== null) yield ['published keys', () => holdAgainstPublished(keys, url)];
+  if (cold !== null) yield ['packed days', () => checkPacked(cold, url), false];
+  else yield ['packed days', () => withStoreOf(url, refuseWithoutCold)];
+  if (config.env === 'production')
+    yield ['connections', () => checkConnections(url, smallestFleet(config)), false];
+  if (fence === null) yield ['fence', () => withStoreOf(url, refuseWithoutFence)];
+}
+
+/** Does nothing where a start would migrate the database first. */
+const withStoreOf = async (databaseUrl: string, work: (store: Store) => Promise<void>): Promise<void> => {
+  const { state } = await readSchema(databaseUrl);
+  if (state === 'never' || state === 'behind') return;
+  const store = createStore({ databaseUrl, deadlines: OPERATOR_DEADLINES });
+  try {
+    await work(store);
+  } finally {
+    await store.close();
+  }
+};
+
+const holdAgainstPublished = (
+  { receiptKeys, statusKeys }: ServiceKeySets,
+  databaseUrl: string,
+): Promise<void> =>
+  withStoreOf(databaseUrl, async ({ serviceKeys }) => {
+    const stored = new Map((await serviceKeys.list()).map((key) => [key.kid, key]));
+    const faults = [receiptKeys, statusKeys].flatMap(({ signer, published }) =>
+      published.flatMap((key) => {
+        const fault = findKeyFault(stored.get(key.kid), key, key.kid === signer.kid);
+        return fault === null ? [] : [`${key.kid}: ${fault}`];
+      }),
+    );
+    if (faults.length > 0) throw new ConfigurationError(faults);
+  });
 
 const checkDatabaseOf = async (
   { env, domain }: Pick<Config, 'env' | 'domain'>,
@@ -149,20 +206,17 @@ const checkCold = async ({ place, endpoint }: NonNullable<Config['cold']>): Prom
 };
 
 /** A start goes on with another store, and whatever is asked of cold days is 503. */
-const checkPacked = async ({ place, endpoint }: NonNullable<Config['cold']>, databaseUrl: string) => {
-  const { state } = await readSchema(databaseUrl);
-  if (state === 'never' || state === 'behind') return;
-  const { objects, close } = await openObjects(place, endpoint, { isCopy: true });
-  const store = createStore({ databaseUrl, deadlines: OPERATOR_DEADLINES });
-  try {
-    await assertSameStore({ objects, store }, new AbortController().signal);
-  } catch (error) {
-    throw new Error(`${place}: ${messageOf(error)}`);
-  } finally {
-    close();
-    await store.close();
-  }
-};
+const checkPacked = ({ place, endpoint }: NonNullable<Config['cold']>, databaseUrl: string): Promise<void> =>
+  withStoreOf(databaseUrl, async (store) => {
+    const { objects, close } = await openObjects(place, endpoint, { isCopy: true });
+    try {
+      await assertSameStore({ objects, store }, new AbortController().signal);
+    } catch (error) {
+      throw new Error(`${place}: ${messageOf(error)}`);
+    } finally {
+      close();
+    }
+  });
 
 const checkFence = async (
   did: string,
@@ -181,25 +235,15 @@ const checkFence = async (
 };
 
 /** What a start would wait for an operator over. */
-const holdAgainstFence = async (
-  databaseUrl: string,
-  head: FenceHead | null,
-  place: string,
-): Promise<void> => {
-  const { state } = await readSchema(databaseUrl);
-  if (state === 'never' || state === 'behind') return;
-  const store = createStore({ databaseUrl, deadlines: OPERATOR_DEADLINES });
-  try {
-    if (head === null && (await store.restores.findLast()).seq > 0)
+const holdAgainstFence = (databaseUrl: string, head: FenceHead | null, place: string): Promise<void> =>
+  withStoreOf(databaseUrl, async ({ restores }) => {
+    if (head === null && (await restores.findLast()).seq > 0)
       throw new Error(
         `the database had a fence, and there is none in ${place}: is it mounted? Set SVC_FENCE to where it lies, or begin it anew: svc-admin restore --lost-from if the database was restored, else svc-admin fence reset`,
       );
-    if (head !== null && !(await store.restores.isKnownHead(head)))
+    if (head !== null && !(await restores.isKnownHead(head)))
       throw new Error('the database lacks what the fence names: it was set back, run svc-admin restore');
-  } finally {
-    await store.close();
-  }
-};
+  });
 
 interface CheckOutcome {
   readonly problem: string | null;

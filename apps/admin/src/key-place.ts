@@ -2,7 +2,7 @@
 import { UsageError } from '@svc/cli/command-line';
 import { type Environment, findKeyFile, type KeySetFile, keySourcesOf, readKeySetFile } from '@svc/config';
 import { OPERATOR_DEADLINES, readConfig } from '@svc/process';
-import type { KeyPurpose, ServiceKeyRecord } from '@svc/service';
+import type { KeyPurpose, PublishedKey, ServiceKeyRecord } from '@svc/service';
 import { Signers } from '@svc/signers';
 import { createStore } from '@svc/store-pg';
 import { findDatabaseUrl } from './command.ts';
@@ -72,6 +72,21 @@ export const describeKey = ({ firstSeenAtMs, retiredAtMs, compromisedAtMs }: Ser
   const since = `published ${at(firstSeenAtMs)}`;
   if (compromisedAtMs !== null) return `${since}, compromised ${at(compromisedAtMs)}`;
   return retiredAtMs === null ? since : `${since}, retired ${at(retiredAtMs)}`;
+};
+
+/** Why a start is refused with this key in its set; null: it is not. `isActive`: it is the first one. */
+export const findKeyFault = (
+  known: ServiceKeyRecord | undefined,
+  { publicKeyMultibase: key }: Pick<PublishedKey, 'publicKeyMultibase'>,
+  isActive: boolean,
+): string | null => {
+  if (known === undefined) return null;
+  if (known.publicKeyMultibase !== key)
+    return `it was ${known.publicKeyMultibase} and is now ${key}: a kid is never another key`;
+  const ended = known.compromisedAtMs ?? known.retiredAtMs;
+  return isActive && ended !== null
+    ? `it is first in its set and signs no more: ${describeKey(known)}`
+    : null;
 };
 
 const findPurpose = (fragment: string): 'receipt' | 'status' | null => {

@@ -2,10 +2,9 @@
 import { UsageError } from '@svc/cli/command-line';
 import { loadSecrets } from '@svc/config';
 import { readConfig } from '@svc/process';
-import type { ServiceKeyRecord } from '@svc/service';
 import { listServiceDids } from '@svc/store-pg';
 import { type Command, findDatabaseUrl } from './command.ts';
-import { describeKey, listStored } from './key-place.ts';
+import { describeKey, findKeyFault, listStored } from './key-place.ts';
 
 export const keysCheckCommand: Command = {
   name: 'keys check',
@@ -26,10 +25,11 @@ export const keysCheckCommand: Command = {
     else await refuseOtherService(url, `did:web:${config.domain}`);
     let faults = 0;
     for (const { signer, published } of [receiptKeys, statusKeys])
-      for (const { kid, publicKeyMultibase } of published) {
+      for (const key of published) {
+        const { kid } = key;
         const isActive = kid === signer.kid;
         const known = stored.find((one) => one.kid === kid);
-        const problem = problemOf(known, publicKeyMultibase, isActive);
+        const problem = findKeyFault(known, key, isActive);
         if (problem !== null) faults += 1;
         const state = isActive ? 'signs' : known === undefined ? 'new' : describeKey(known);
         console.log(`${problem === null ? 'ok   ' : 'FAULT'}  ${kid}  ${problem ?? state}`);
@@ -44,14 +44,4 @@ const refuseOtherService = async (url: string, own: string): Promise<void> => {
     throw new UsageError(
       `the database is that of ${did}, and this configuration is of ${own}: set SVC_DOMAIN, or DATABASE_URL`,
     );
-};
-
-const problemOf = (known: ServiceKeyRecord | undefined, key: string, isActive: boolean): string | null => {
-  if (known === undefined) return null;
-  if (known.publicKeyMultibase !== key)
-    return `it was ${known.publicKeyMultibase} and is now ${key}: a kid is never another key`;
-  const ended = known.compromisedAtMs ?? known.retiredAtMs;
-  return isActive && ended !== null
-    ? `it is first in its set and signs no more: ${describeKey(known)}`
-    : null;
 };

@@ -52,6 +52,7 @@ export { runPackThread } from './packing/pack-thread.ts';
 export { patiently } from './patiently.ts';
 export { programVersion } from './program-version.ts';
 export { createServiceReadiness } from './readiness.ts';
+export { refuseWithoutCold, refuseWithoutFence } from './refuse-without-places.ts';
 export { createReplicaMetrics } from './replica-health.ts';
 export { ALARMING_EVENTS, createLostLinesMetric } from './service-metrics.ts';
 export { createStandbyHealth } from './standby-health.ts';

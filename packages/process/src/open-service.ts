@@ -21,12 +21,12 @@ import {
 import { type ColdPlace, createStore, type StoreDeadlines } from '@svc/store-pg';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import { ConfigurationError } from './configuration.ts';
 import { damageNoter } from './note-damage.ts';
 import { type ColdSources, openCold, packingOf } from './open-cold.ts';
 import { openDatabase, openReplica } from './open-database.ts';
 import { NO_FENCE, openFence } from './open-fence.ts';
 import { patiently } from './patiently.ts';
+import { refuseWithoutCold, refuseWithoutFence } from './refuse-without-places.ts';
 import { createReplicaMetrics, createReplicaReporter } from './replica-health.ts';
 import {
   createEd25519Metric,
@@ -183,28 +183,9 @@ const countedLog = (logger: Logger, count: EventCounter, kept: Logger): ServiceD
   },
 });
 
-/** Rejects where the database is one of a deployment with a fence or cold days, and the configuration does not say where they are. */
 const refuseWithoutPlaces = async ({ fence, cold }: ServiceConfig, store: Store): Promise<void> => {
-  if (fence === null) await patiently(() => refuseLineage(store));
-  if (cold === null) await patiently(() => refuseColdDays(store));
-};
-
-/** Without this check a restored backup would go unnoticed although the deployment has a fence. */
-const refuseLineage = async (store: Store): Promise<void> => {
-  const { seq } = await store.restores.findLast();
-  if (seq === 0) return;
-  throw new ConfigurationError([
-    'SVC_FENCE is none, and this database has a fence: set SVC_FENCE to where it lies, as every other process has it, or give the fence up with svc-admin fence give-up',
-  ]);
-};
-
-/** Without this check a read of a cold day would answer 503, as if the fault were temporary. */
-const refuseColdDays = async ({ coldDays }: Store): Promise<void> => {
-  const count = await coldDays.countCold();
-  if (count === 0) return;
-  throw new ConfigurationError([
-    `SVC_COLD is not set, and ${count === 1 ? 'a day' : `${count} days`} of this database can be read only from there: set it to where they lie, as every other process has it`,
-  ]);
+  if (fence === null) await patiently(() => refuseWithoutFence(store));
+  if (cold === null) await patiently(() => refuseWithoutCold(store));
 };
 
 /** Its keys are those of the moment in which they are asked for. */

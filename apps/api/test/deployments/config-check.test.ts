@@ -1,13 +1,14 @@
 /** `svc-admin config check`: what a start would find wrong. */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { encodeMultikey } from '@svc/protocol';
 import { tamper, withDatabase } from '@svc/testkit';
-import { isDeep } from '@svc/testkit/sampled';
+import { isDeep, sampleOf } from '@svc/testkit/sampled';
 import { runSql } from '@svc/testkit/store/session';
-import { expect, it } from 'vitest';
-import { nodeEnv } from '../world/api-node.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { DOMAIN, nodeEnv, startApiNodes } from '../world/api-node.ts';
 import { startSeparateNodes } from '../world/api-process.ts';
 import { productionEnv } from '../world/production.ts';
 import { runProgram } from '../world/run-program.ts';
@@ -100,6 +101,74 @@ it('warns of a store that days were not packed into, as a node says that starts 
     await tamper(database.url, 'delete from cold_days');
     rmSync(folder, { recursive: true });
   }
+});
+
+describe('names what a start is refused for:', () => {
+  const check = () => configCheck(nodeEnv(database.url, { SVC_FENCE: 'none' }));
+  const start = () => startApiNodes(1, database.url, { SVC_FENCE: 'none' });
+
+  it.each([
+    [
+      'a fence that is not named',
+      `insert into fence_beats (seq, nonce, at) values (1, repeat('0', 32), svc_now())`,
+      'delete from fence_beats',
+      /^FAULT {2}fence:\n {7}SVC_FENCE is none, and this database has a fence/m,
+    ],
+    [
+      'a store of cold days that is not named',
+      `insert into cold_days (day, state, manifest, manifest_hash, detached_at)
+       values ('2026-01-01', 'cold', 'a.b.c', 'sha256:${'0'.repeat(64)}', svc_now())`,
+      'delete from cold_days',
+      /^FAULT {2}packed days:\n {7}SVC_COLD is not set, and a day of this database/m,
+    ],
+  ])('%s', async (_, begin, end, fault) => {
+    expect(check()).toMatchObject({
+      status: 0,
+      out: expect.stringMatching(/^ok {5}packed days\nok {5}fence$/m),
+    });
+    await tamper(database.url, begin);
+    try {
+      await expect(start()).rejects.toThrow(/this database/);
+      expect(check()).toMatchObject({ status: 1, out: expect.stringMatching(fault) });
+    } finally {
+      await tamper(database.url, end);
+    }
+  });
+
+  const env = () => nodeEnv(database.url, production);
+  const kid = `did:web:${DOMAIN}#status-1`;
+  /** As if no other key had ever been published. */
+  const publish = async (key: string): Promise<void> => {
+    await tamper(database.url, 'delete from service_key_ends');
+    await tamper(database.url, 'delete from service_keys');
+    await tamper(database.url, 'insert into service_keys (kid, public_key) values ($1, $2)', [kid, key]);
+  };
+  afterAll(async () => {
+    await tamper(database.url, 'delete from service_key_ends');
+    await tamper(database.url, 'delete from service_keys');
+  });
+
+  it.each(['retired', 'compromised'])('a key that is first in its set and %s', async (state) => {
+    const { x } = JSON.parse(readFileSync(production.SVC_STATUS_KEYS ?? '', 'utf8')).keys[0];
+    await publish(encodeMultikey(new Uint8Array(Buffer.from(x, 'base64url'))));
+    expect(configCheck(env()).out).toMatch(/^ok {5}published keys$/m);
+    await tamper(database.url, 'insert into service_key_ends (kid, state) values ($1, $2)', [kid, state]);
+    for (const program of sampleOf(['worker', 'api'], 1))
+      expect(configCheck(env(), '--program', program)).toMatchObject({
+        status: 1,
+        out: expect.stringMatching(
+          `FAULT  published keys:\n *${kid}: it is first in its set and signs no more: .*, ${state} `,
+        ),
+      });
+  });
+
+  it('a kid that was another key', async () => {
+    const key = 'z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK';
+    await publish(key);
+    expect(configCheck(env()).out).toMatch(
+      new RegExp(`^FAULT {2}published keys:\n *${kid}: it was ${key} and is now z6Mk`, 'm'),
+    );
+  });
 });
 
 it('names what became of the schema since the start, and /healthz of the node stays 200', async () => {
