@@ -1,6 +1,7 @@
 /** `svc-admin pause`, `pause show` and `resume`: the whole service (protocol §9). */
 
 import { UsageError } from '@svc/cli/command-line';
+import { createLogger } from '@svc/process';
 import { formatTimestamp } from '@svc/protocol';
 import { SERVICE_TARGET, type ServiceDeps, setPause } from '@svc/service';
 import type { Command } from './command.ts';
@@ -17,6 +18,7 @@ export const pauseCommand: Command = {
   },
   notes: [
     `From the time that it prints on every verification is denied with SERVICE_UNAVAILABLE. It needs the database, and no API that is up.
+The line on standard error, of JSON, is that which a node would have in its log: keep it with the logs, a restore reads it.
 Exit code 2: recorded perhaps; repeat it.`,
   ],
   run: ({ reason }, env) => {
@@ -37,7 +39,9 @@ export const resumeCommand: Command = {
   name: 'resume',
   gist: 'Ends a pause of the whole service',
   options: {},
-  notes: ['What Principals, relying parties and orgs have paused stays paused.'],
+  notes: [
+    'What Principals, relying parties and orgs have paused stays paused. Keep the line on standard error with the logs, as that of svc-admin pause.',
+  ],
   run: (_, env) =>
     withService(env, async (service) => {
       const { record, atMs } = await setService(service, false, null);
@@ -69,4 +73,20 @@ const withReason = (reason: string | null): string =>
   reason === null ? 'without a reason' : `with its reason: ${reason}`;
 
 const setService = (service: ServiceDeps, isPaused: boolean, reason: string | null) =>
-  setPause(service, { caller: OPERATOR, target: SERVICE_TARGET, isPaused, reason, requestId: null });
+  setPause(withPrintedLine(service), {
+    caller: OPERATOR,
+    target: SERVICE_TARGET,
+    isPaused,
+    reason,
+    requestId: null,
+  });
+
+/** This process has no log that is kept, so what a restore would want of it is printed. */
+const withPrintedLine = (service: ServiceDeps): ServiceDeps => {
+  const printed = createLogger('info', { write: (line) => console.error(line.trimEnd()) });
+  const info: ServiceDeps['log']['info'] = (event, fields) => {
+    if (event === 'revocation') printed.info(fields, event);
+    else service.log.info(event, fields);
+  };
+  return { ...service, log: { ...service.log, info } };
+};

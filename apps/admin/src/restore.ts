@@ -13,6 +13,7 @@ import {
   nameLostSpan,
   type Restore,
   restoreLedger,
+  SERVICE_TARGET,
   type ServiceDeps,
 } from '@svc/service';
 import type { Command } from './command.ts';
@@ -120,8 +121,15 @@ const apply = async (
     ...(hereMs === null ? {} : { leaveAhead: { hereMs } }),
   }).finally(progress.clear);
   console.log(describeRestore(restore));
+  if (span.head.named !== undefined) console.log(await describePause(service));
   return 0;
 };
+
+/** Where nothing but the log tells what was taken away, and the log of a node has no line of the operator's command. */
+const describePause = async ({ store }: ServiceDeps): Promise<string> =>
+  (await store.pauses.find(SERVICE_TARGET))?.isPaused === true
+    ? 'The whole service is paused. When nothing speaks against it any more: svc-admin resume.'
+    : 'The whole service is not paused. Before you start it, if the whole service was paused: svc-admin pause.';
 
 const at = (ms: number): string => new Date(ms).toISOString();
 

@@ -38,6 +38,8 @@ let revoked: HeldGrant;
 let other: HeldGrant;
 /** Between the backup and the loss. */
 let log: readonly string[];
+/** What `svc-admin pause` printed in that time, beside what it says on standard output. */
+let pauseLines: readonly string[];
 let takenAt: string;
 const restored: DroppableDatabase[] = [];
 
@@ -69,6 +71,8 @@ beforeAll(async () => {
     expect((await call(baseUrl, 'POST', '/revoke', { key: tenants.principalKey, body })).status).toBe(200);
     return [...lines];
   });
+  const paused = await svcAdmin(database.url, fence.env, 'pause', '--reason', 'a leak');
+  pauseLines = paused.text.split('\n').filter((line) => line.startsWith('{'));
   return () => backup.drop();
 }, 120_000);
 afterEach(async () => {
@@ -163,6 +167,24 @@ it('without a fence: the same, but for what nothing outside of the database tell
   await svcAdmin(url, NO_FENCE, 'fence', 'give-up', '--database-is-the-latest');
   expect(await svcAdmin(url, NO_FENCE, 'restore')).toMatchObject({ code: 2 });
   await restoreAll(url, NO_FENCE, writeLog());
+}, 180_000);
+
+it('a pause of the whole service is set again by the line that svc-admin pause printed; without it the command says that nothing else tells of it', async () => {
+  const url = await restoreBackup();
+  await svcAdmin(url, NO_FENCE, 'fence', 'give-up', '--database-is-the-latest');
+  const says = expect.stringContaining('if the whole service was paused: svc-admin pause');
+  const all = ['--lost-from', takenAt, '--apply'];
+  const without = await svcAdmin(url, NO_FENCE, 'restore', '--log', writeLog(), ...all);
+  expect(without).toMatchObject({ code: 0, text: says });
+  expect(await svcAdmin(url, NO_FENCE, 'pause', 'show')).toMatchObject({ code: 0 });
+  const printed = writeLog('operator.log', pauseLines.join('\n'));
+  const again = await svcAdmin(url, NO_FENCE, 'restore', '--log', writeLog(), '--log', printed, ...all);
+  expect(again).toMatchObject({ code: 0, text: expect.stringMatching(/ended again .* 1 pauses/) });
+  expect(again.text).toContain('The whole service is paused');
+  expect(await svcAdmin(url, NO_FENCE, 'pause', 'show')).toMatchObject({
+    code: 1,
+    text: expect.stringContaining(': a leak'),
+  });
 }, 180_000);
 
 it('a file that is no log of the service, or holds a revocation that cannot be read, is refused by its name', async () => {

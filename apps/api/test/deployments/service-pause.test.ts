@@ -13,6 +13,12 @@ const deployment = withOwnDeployment({ SVC_DATA_DIR: dataDir }, 2);
 const admin = (...parameters: string[]) =>
   runProgram('apps/admin', parameters, nodeEnv(deployment.databaseUrl, { SVC_DATA_DIR: dataDir }));
 
+const OF_LOG = {
+  msg: 'revocation',
+  time: expect.stringMatching(/Z$/),
+  ended: expect.stringMatching(/^pause:/),
+};
+
 const reasonsOf = async (tenants: Tenants) => {
   const held = await issueGrant(tenants);
   return Promise.all(
@@ -30,10 +36,13 @@ it('from what svc-admin pause prints until svc-admin resume nothing is allowed, 
     expect(admin('pause', 'show')).toMatchObject({ status: 0, out: 'The service is not paused.\n' });
     expect(admin('resume')).toMatchObject({ status: 0, out: 'It was never paused.\n' });
   }
-  expect(admin('pause', '--reason', 'a leak')).toMatchObject({
+  const paused = admin('pause', '--reason', 'a leak');
+  expect(paused).toMatchObject({
     status: 0,
     out: expect.stringMatching(/^Paused since .*Z: no ALLOW is dated later\.\n$/),
   });
+  // The line that a node would have in its log, for a restore, and nothing else.
+  expect(JSON.parse(paused.err)).toMatchObject({ ...OF_LOG, kept: { is_paused: true, reason: 'a leak' } });
   if (isDeep)
     expect(admin('pause', '--reason', 'another')).toMatchObject({
       status: 0,
@@ -53,10 +62,9 @@ it('from what svc-admin pause prints until svc-admin resume nothing is allowed, 
     const body = { scope: 'service', subject: 'service' };
     expect((await deployment.call('POST', '/pauses/resume', { key, body })).status).toBe(400);
   }
-  expect(admin('resume')).toMatchObject({
-    status: 0,
-    out: expect.stringMatching(/^Resumed at .*Z\.\n$/),
-  });
+  const resumed = admin('resume');
+  expect(resumed).toMatchObject({ status: 0, out: expect.stringMatching(/^Resumed at .*Z\.\n$/) });
+  expect(JSON.parse(resumed.err)).toMatchObject({ ...OF_LOG, kept: { is_paused: false } });
   for (const tenants of [before, meanwhile]) expect(await reasonsOf(tenants)).toEqual([null, null]);
   const { json } = await deployment.call('GET', '/audit?target=service', { key: ADMIN_TOKEN });
   expect(json.events).toMatchObject([{ action: 'pause.lift' }, { action: 'pause.set' }]);
