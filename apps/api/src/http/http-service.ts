@@ -170,7 +170,7 @@ interface ShutdownTimes {
   readonly idleGraceMs: number;
   readonly deadlineMs: number;
   readonly hurry: AbortSignal;
-  /** From the moment of `hurry` on. */
+  /** Deadline that counts from the moment in which `hurry` is aborted. */
   readonly hurriedMs: number;
 }
 
