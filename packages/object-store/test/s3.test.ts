@@ -5,9 +5,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openS3 } from '../src/s3.ts';
 
 let folder: string;
+let file: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'svc-aws-'));
-  const file = join(folder, 'config');
+  file = join(folder, 'config');
   writeFileSync(file, '[default]\nregion = eu-central-1\n');
   vi.stubEnv('AWS_CONFIG_FILE', file);
 });
@@ -31,6 +32,11 @@ describe.each([
 
   it('the region of Amazon’s is that of the shared configuration file', async () => {
     expect(await regionAt(null)).toBe('eu-central-1');
+  });
+
+  it('the region of Amazon’s is us-east-1 where the file names none', async () => {
+    writeFileSync(file, '');
+    expect(await regionAt(null)).toBe('us-east-1');
   });
 
   it('storage of somebody else’s is signed for as us-east-1', async () => {
