@@ -42,6 +42,9 @@ export interface DryRun {
   readonly closest: CapabilityFit | null;
 }
 
+/** Where these hold, whoever asks is told what is left of the budgets. */
+const ITS_BUSINESS: readonly CheckId[] = ['P7', 'P10', 'P11', 'P12'];
+
 /** Rejects with `StoreError` when storage cannot be asked. */
 export const dryRunOn = async (
   { store, clock }: Pick<ServiceDeps, 'store' | 'clock'>,
@@ -60,8 +63,8 @@ export const dryRunOn = async (
   if (decided.kind === 'undecided') throw unanswered(decided);
   const { reason, outcomes, evidence } = decided;
   const facts = { ...loaded.facts, ...known };
-  // P7 and P12: the Grant lets this relying party ask, and the Agent's Proof is for it.
-  const isItsBusiness = outcomes.P7 === true && outcomes.P12 === true;
+  // The Grant lets this relying party ask, and a Proof for it (P12) is under this Grant (P10), by the Agent that it names (P11).
+  const isItsBusiness = ITS_BUSINESS.every((check) => outcomes[check] === true);
   const explained =
     isItsBusiness && isOfIssuer(loaded.facts, evidence.P3?.grant)
       ? facts

@@ -1,5 +1,6 @@
 /** `POST /verify/dry-run`: what a verification would come to, and that nothing comes of it. */
 import { createPrincipalClient, generatePrincipalKey, purchase, signerFromJwk } from '@svc/sdk-principal';
+import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../../world/api-node.ts';
 import { randomSlug, withDeployment } from '../../world/deployment.ts';
@@ -206,8 +207,11 @@ describe('whoever signs a Grant of their own under the id of another', () => {
   });
 });
 
+/** By whom a Proof is signed, and for which Grant. */
+type Signing = Pick<Tenants, 'agent'> & Pick<HeldGrant, 'grantId'>;
+
 describe('a relying party that only got hold of a Grant', () => {
-  it('is not told what is left of it, be it outside the audience or without a Proof for itself', async () => {
+  it('is not told what is left of it: outside the audience, without a Proof for itself, or with one by an Agent key of its own or under another Grant', async () => {
     const rp = { profile: 'svc-base-v2' };
     const owner = await deployment.createTenants({ rp });
     const other = await deployment.createTenants({ rp });
@@ -219,8 +223,15 @@ describe('a relying party that only got hold of a Grant', () => {
         ...{ agent: owner.agent.did, capabilities: [capability] },
         ...(audience === undefined ? {} : { audience }),
       });
-    const ask = async (held: HeldGrant, proofFor: Tenants, asking: Tenants) => {
-      const body = { ...(await verifyBody({ ...owner, rpDid: proofFor.rpDid }, held)) };
+    const ask = async (
+      held: HeldGrant,
+      proofFor: Tenants,
+      asking: Tenants,
+      signedBy: Partial<Signing> = {},
+    ) => {
+      const { agent = owner.agent, grantId = held.grantId } = signedBy;
+      const proven = await verifyBody({ ...owner, rpDid: proofFor.rpDid, agent }, { ...held, grantId });
+      const body = { ...proven, grant: held.grant };
       return JSON.stringify(
         (await deployment.call('POST', '/verify/dry-run', { key: asking.rpKey, body })).json,
       );
@@ -228,7 +239,13 @@ describe('a relying party that only got hold of a Grant', () => {
     const [forOwner, forAll] = [await issue([owner.rpDid]), await issue()];
     expect(await ask(forOwner, owner, owner)).toContain('at most 1000 (left of maxTotal)');
     expect(await ask(forAll, other, other)).toContain('at most 1000 (left of maxTotal)');
-    for (const told of [await ask(forOwner, other, other), await ask(forAll, owner, other)]) {
+    const agent = agentFromJwk((await generateAgentKey()).privateJwk);
+    for (const told of [
+      await ask(forOwner, other, other),
+      await ask(forAll, owner, other),
+      await ask(forAll, other, other, { agent }),
+      await ask(forAll, other, other, { grantId: forOwner.grantId }),
+    ]) {
       expect(told).toContain('at most 1000 (maxAmount)');
       expect(told).not.toContain('left of');
     }
