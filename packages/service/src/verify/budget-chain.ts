@@ -8,7 +8,7 @@ import { ServiceError, serviceUnavailable } from '../errors.ts';
 import type { BudgetFacts, BudgetQuery } from '../ports/consumption.ts';
 import type { VerifyAnswer } from './answer.ts';
 import type { StoredOutcome } from './commit.ts';
-import { evaluateAt, type Grounds, unanswered } from './evaluate.ts';
+import { evaluateAt, evaluateBeforeBalances, type Grounds, unanswered } from './evaluate.ts';
 import { type DraftedDecision, draftDecision, type SignedDecision, signDraft } from './sign.ts';
 
 /** A request that is decided on balances. */
@@ -113,14 +113,17 @@ const draftOrRefusal = (
 /** No rival: a spent Proof can be denied beside any other decision. */
 const NONE: ReadonlyMap<string, number> = new Map();
 
+/** What is false without balances by now, after a wait for the lock, is decided without them (protocol §7). */
 const evaluateOnBalances = (
   balances: Balances,
   grounds: Grounds,
   isSpent: boolean,
   nowMs: number,
 ): Decided => {
-  const known = isSpent ? { balances: found(balances), spent: found(true) } : { balances: found(balances) };
-  const decided = evaluateAt(nowMs, grounds, known);
+  const spent = isSpent ? { spent: found(true) } : {};
+  const before = evaluateBeforeBalances(nowMs, grounds, spent);
+  if (before.kind === 'decided') return before;
+  const decided = evaluateAt(nowMs, grounds, { ...spent, balances: found(balances) });
   if (decided.kind === 'decided') return decided;
   throw unanswered(decided);
 };
