@@ -29,6 +29,24 @@ it('the whole service is paused while its tables are vacuumed', async () => {
   });
 });
 
+it('whoever asks for an approval is paused with its org and with the whole service, and nobody who is not there', async () => {
+  const orgId = await insertOrg(stores.first);
+  const { did } = (await createWorld(stores.first, orgId)).relyingParty;
+  const isPaused = () => stores.second.pauses.isAskerPaused(did);
+  const targets: readonly PauseTarget[] = [
+    { scope: 'relying_party', owner: did, subject: did },
+    { scope: 'org', owner: orgId, subject: orgId },
+    SERVICE,
+  ];
+  for (const target of targets) {
+    await change(target, true);
+    expect(await isPaused()).toBe(true);
+    await change(target, false);
+    expect(await isPaused()).toBe(false);
+  }
+  expect(await stores.second.pauses.isAskerPaused('did:web:nobody.example' as DidWeb)).toBe(false);
+});
+
 it('a relying party that registers while the service is being paused has its new version, as all others', async () => {
   const { relyingParty } = await createWorld(stores.first);
   let pausing: ReturnType<typeof change> | undefined;

@@ -8,6 +8,7 @@ import {
   cancelApproval,
   findAskedApproval,
   findOwnApproval,
+  type GrantFacts,
   internal,
   listOwnApprovals,
   rejectApproval,
@@ -20,11 +21,16 @@ import type { HandlersOf } from '../http/index.ts';
 import type { ApprovalMetrics } from '../metrics/approval-metrics.ts';
 import { formatTimestampOrNull } from './format-timestamp-or-null.ts';
 
-/** `waits`: kept between calls, those of a node. */
+/** Kept between calls, those of a node. */
+export interface ApprovalNode {
+  readonly waits: Waits;
+  readonly metrics: ApprovalMetrics;
+  readonly verifier: GrantFacts;
+}
+
 export const approvalEndpoints = (
   deps: ServiceDeps,
-  waits: Waits,
-  metrics: ApprovalMetrics,
+  { waits, metrics, verifier }: ApprovalNode,
 ): HandlersOf<'approvals'> => {
   const present = (record: ApprovalRecord) => presentAccessRequest(deps, record);
   return {
@@ -60,7 +66,7 @@ export const approvalEndpoints = (
     }),
 
     approveRequest: async ({ caller, params: { did, request_id: id }, body, requestId }) => {
-      const approving = approveRequest(deps, caller, { did, id, requestId }, body.grant);
+      const approving = approveRequest(deps, caller, verifier, { did, id, requestId }, body.grant);
       return { status: 200, body: present(await metrics.count('approved', 'not_approved', approving)) };
     },
 

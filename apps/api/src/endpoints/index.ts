@@ -82,6 +82,7 @@ export const buildEndpoints = (deps: EndpointDeps): Handlers => {
   const metricsOf = metricsKept(service);
   const signingTurns = createSigningTurns();
   const polling = { waits: streamWaits, signer: new SetSigner(service, signingTurns) };
+  const approving = { waits: approvalWaits, metrics: approvalMetrics, verifier };
   const transparency = {
     leafTurns: new StreamTurns(LEAVES),
     attestor: new Attestor(service, signingTurns),
@@ -91,7 +92,7 @@ export const buildEndpoints = (deps: EndpointDeps): Handlers => {
   return {
     ...verifyEndpoints(decide, verifier.dryRun.bind(verifier), service.identity.baseUrl),
     ...authZenEndpoints(service, decide),
-    ...forCaller((own) => approvalEndpoints(own, approvalWaits, approvalMetrics)),
+    ...forCaller((own) => approvalEndpoints(own, approving)),
     ...forCaller((own) => grantEndpoints(own, revoker)),
     ...forCaller(agentEndpoints),
     ...forCaller(pauseEndpoints),
@@ -113,6 +114,6 @@ export const buildEndpoints = (deps: EndpointDeps): Handlers => {
     ...forCaller(eventEndpoints),
     ...forCaller((own) => ssfEndpoints(own, polling)),
     ...forCaller((own) => conformanceEndpoints(own, vectors)),
-    ...sandboxEndpoints({ service, authenticator, decide, revoker, demo }),
+    ...sandboxEndpoints({ service, authenticator, decide, verifier, revoker, demo }),
   };
 };

@@ -6,6 +6,7 @@ import {
   DEMO_AMOUNT_CAP_MINOR,
   DEMO_MAX_AMOUNT_MINOR,
   findRpCaller,
+  type GrantFacts,
   internal,
   mintDemo,
   type Revoker,
@@ -29,6 +30,7 @@ export interface SandboxDeps {
   readonly service: ServiceDeps;
   readonly authenticator: Pick<Authenticator, 'readAgain'>;
   readonly decide: Decide;
+  readonly verifier: GrantFacts;
   readonly revoker: Revoker;
   /** Null where it is not offered. */
   readonly demo: Demo | null;
@@ -46,6 +48,7 @@ export const sandboxEndpoints = ({
   service,
   authenticator,
   decide,
+  verifier,
   revoker,
   demo,
 }: SandboxDeps): HandlersOf<'sandbox'> => ({
@@ -76,7 +79,7 @@ export const sandboxEndpoints = ({
     await requireRoomInSandbox(service, perDay);
     const caller = await relyingPartyOf(service, authenticator, sandbox);
     const order = { receiptId, proof, approve, requestId };
-    const { request, purchase } = await approveDemo(service, sandbox, caller, order);
+    const { request, purchase } = await approveDemo(service, { sandbox, verifier }, caller, order);
     return {
       status: 200,
       body: {

@@ -22,7 +22,8 @@ import type { ApprovalRecord } from '../ports/approvals.ts';
 import type { RelyingPartyRecord } from '../ports/relying-parties.ts';
 import { StoreError } from '../ports/store.ts';
 import type { Tenant } from '../ports/tenant.ts';
-import { FactLoader } from '../verify/facts.ts';
+import { factsFor } from '../verify/evaluate.ts';
+import type { Verifier } from '../verify/verify.ts';
 import { findOwnApproval } from './find-approvals.ts';
 import { alreadyDecided, answerStored, requireMaySettle, type Settling, settle } from './settle.ts';
 
@@ -39,24 +40,30 @@ const OF_THE_GRANT: readonly CheckId[] = [
 export const approveRequest = async (
   deps: ServiceDeps,
   caller: Caller,
+  verifier: GrantFacts,
   { did, id, requestId }: Settling,
   jws: string,
 ): Promise<ApprovalRecord> => {
   const request = await findOwnApproval(deps, caller, did, id);
   requireMaySettle(caller);
-  return approveAs(deps, { actor: caller, tenant: tenantOf(caller) }, request, jws, requestId);
+  const approver = { actor: caller, tenant: tenantOf(caller), verifier };
+  return approveAs(deps, approver, request, jws, requestId);
 };
 
-/** The actor that approves, and the tenant in whose turn it does so. */
+/** The node's verifier, so that what approving fetches counts among what verifying fetches. */
+export type GrantFacts = Pick<Verifier, 'loadAnew'>;
+
+/** The actor that approves, the tenant in whose turn it does so, and where it has its facts from. */
 export interface Approver {
   readonly actor: Caller | SystemActor;
   readonly tenant: Tenant;
+  readonly verifier: GrantFacts;
 }
 
 /** For who is known to be the Principal of the request. */
 export const approveAs = async (
   deps: ServiceDeps,
-  { actor, tenant }: Approver,
+  approver: Approver,
   request: ApprovalRecord,
   jws: string,
   requestId: string,
@@ -68,10 +75,10 @@ export const approveAs = async (
     return answerStored(deps, request, request.principal);
   if (request.state !== 'pending') throw alreadyDecided(request);
   assertAsAsked(grant, request);
-  await assertHolds(deps, tenant, request, presented);
+  await assertHolds(deps, approver, request, presented);
   const decision = { state: 'approved', grant: jws, grantId: grant.id, untilMs: grant.validUntilMs } as const;
   try {
-    return await settle(deps, actor, request, decision, requestId);
+    return await settle(deps, approver.actor, request, decision, requestId);
   } catch (error) {
     if (error instanceof StoreError && error.kind === 'conflict')
       throw conflict('This Grant approves another request. Allocate one for this request.');
@@ -94,13 +101,13 @@ type Presented = ReturnType<typeof parsePresented>;
 /** Evaluated as a verification would, but for its Proof, over facts that are read now. */
 const assertHolds = async (
   deps: ServiceDeps,
-  tenant: Tenant,
+  approver: Approver,
   request: ApprovalRecord,
   presented: Presented,
 ): Promise<void> => {
   const relyingParty = await deps.store.relyingParties.find(request.relyingParty);
   if (relyingParty === null) throw conflict('The relying party is not registered here any more.');
-  const decided = await evaluateGrant(deps, tenant, presented, relyingParty);
+  const decided = await evaluateGrant(deps, approver, presented, relyingParty);
   const wrong = OF_THE_GRANT.find((check) => decided.outcomes[check] !== true);
   if (wrong === undefined) return;
   throw wrong === 'P3'
@@ -116,21 +123,19 @@ const reasonOf = ({ reason }: Decided, wrong: CheckId): string =>
 
 const evaluateGrant = async (
   deps: ServiceDeps,
-  tenant: Tenant,
+  { tenant, verifier }: Approver,
   presented: Presented,
   { did, profile, proofWindowSeconds }: RelyingPartyRecord,
 ): Promise<Decided> => {
-  const { facts, isWithheld } = await new FactLoader(deps).load(
-    { presented, tenant, noteRemoteWait: () => {} },
-    false,
-  );
+  const { facts, isWithheld } = await verifier.loadAnew({ presented, tenant, noteRemoteWait: () => {} });
+  const isAskerPaused = await deps.store.pauses.isAskerPaused(did);
   if (isWithheld || !presented.grant.ok) throw conflict('The Grant is withheld since a restore.');
   const query = { grantId: presented.grant.value.id, jti: null };
   const [budget] = await deps.store.verify.findBudgets([query]);
   if (budget === undefined) throw internal('no balances');
   const decided = evaluate(
     presented,
-    { ...facts, balances: found(budget.balances) },
+    { ...factsFor({ isPaused: isAskerPaused }, facts), balances: found(budget.balances) },
     { relyingParty: { did, profile, proofWindowSeconds }, nowMs: deps.clock.nowMs(), crypto: deps.crypto },
   );
   if (decided.kind === 'undecided') throw internal('unanswered look-ups');

@@ -1,4 +1,5 @@
 /** What is paused (protocol §9). */
+import type { DidWeb } from '@svc/protocol';
 import type { AuditRecord } from './audit.ts';
 
 export type PauseScope = 'grant' | 'agent' | 'principal' | 'relying_party' | 'org' | 'service';
@@ -62,6 +63,8 @@ export interface PauseRepository {
   listUnstamped(afterSeconds: number, limit: number): Promise<PauseRecord[]>;
   /** What is paused now; descending `seq`, at most `limit` rows. */
   list(filter: PauseFilter): Promise<PauseRecord[]>;
+  /** A relying party, its org or the whole service is paused, as it is read with a caller's key. False: there is no such one. */
+  isAskerPaused(relyingParty: DidWeb): Promise<boolean>;
   /** Since when the owner is registered, which tells one holder of a DID from the next; null: there is none. */
   findOwnerSince(target: Pick<PauseTarget, 'scope' | 'owner'>): Promise<number | null>;
 }

@@ -5,7 +5,7 @@
 import { type Action, capabilityForOnce, type ReceiptId } from '@svc/protocol';
 import type { RpCaller } from '../access/caller.ts';
 import { findTenantFor } from '../access/tenant.ts';
-import { approveAs } from '../approvals/approve.ts';
+import { approveAs, type GrantFacts } from '../approvals/approve.ts';
 import { requestApproval } from '../approvals/request-approval.ts';
 import { SYSTEM } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -25,6 +25,12 @@ export interface DemoApprovalOrder {
   readonly requestId: string;
 }
 
+/** The sandbox, and the verifier of the node that plays it. */
+interface Playing {
+  readonly sandbox: Sandbox;
+  readonly verifier: GrantFacts;
+}
+
 export interface DemoApproval {
   readonly request: ApprovalRecord;
   /** What the Agent comes with then, its Proof a fresh one each time. Null: nothing is approved yet. */
@@ -37,11 +43,11 @@ export interface DemoApproval {
  */
 export const approveDemo = async (
   deps: ServiceDeps,
-  sandbox: Sandbox,
+  playing: Playing,
   caller: RpCaller,
   { receiptId, proof, approve, requestId }: DemoApprovalOrder,
 ): Promise<DemoApproval> => {
-  const { principal, agent, relyingParty } = sandbox;
+  const { principal, agent, relyingParty } = playing.sandbox;
   const asked = await requestApproval(deps, caller, {
     receiptId,
     proof,
@@ -50,7 +56,7 @@ export const approveDemo = async (
     playedBy: { principal, agent: agent.did },
   });
   if (!approve) return { request: asked, purchase: null };
-  const request = asked.state === 'approved' ? asked : await approveAsked(deps, sandbox, asked, requestId);
+  const request = asked.state === 'approved' ? asked : await approveAsked(deps, playing, asked, requestId);
   const { approvedGrant: grant, approvedGrantId: grantId, action } = request;
   if (grant === null || grantId === null) throw conflict('The Grant that approved this has expired.');
   const fresh = await signSandboxProof(deps, agent, relyingParty, grantId, action);
@@ -59,7 +65,7 @@ export const approveDemo = async (
 
 const approveAsked = async (
   deps: ServiceDeps,
-  sandbox: Sandbox,
+  { sandbox, verifier }: Playing,
   request: ApprovalRecord,
   requestId: string,
 ): Promise<ApprovalRecord> => {
@@ -79,5 +85,5 @@ const approveAsked = async (
     { exclusiveKey: principal },
   );
   const tenant = await findTenantFor(deps.store, 'principal', { orgId: null, did: principal });
-  return approveAs(deps, { actor: SYSTEM, tenant }, request, grant, requestId);
+  return approveAs(deps, { actor: SYSTEM, tenant, verifier }, request, grant, requestId);
 };

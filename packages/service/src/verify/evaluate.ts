@@ -14,6 +14,7 @@ import {
   unavailable,
   type VerifyRequest,
 } from '@svc/protocol';
+import type { RpCaller } from '../access/caller.ts';
 import { internal } from '../errors.ts';
 import type { Tenant } from '../ports/tenant.ts';
 import type { Idempotency } from './answer.ts';
@@ -61,7 +62,7 @@ export const evaluateAt = (
 ): Decided | Undecided =>
   evaluate(
     grounds.call.presented,
-    { ...seenBy(nowMs, factsFor(grounds)), ...known },
+    { ...seenBy(nowMs, factsFor(grounds.entitled.caller, grounds.loaded.facts)), ...known },
     contextOf(grounds, nowMs),
   );
 
@@ -95,8 +96,8 @@ export const unanswered = ({ lookups }: Undecided): Error =>
  * For whoever is paused no status list is consulted: P6 stays open, and nothing is said against a Grant that holds
  * (protocol §9).
  */
-const factsFor = ({ entitled, loaded: { facts } }: Grounds): Facts =>
-  entitled.caller.isPaused ? { ...facts, status: unavailable } : facts;
+export const factsFor = ({ isPaused }: Pick<RpCaller, 'isPaused'>, facts: Facts): Facts =>
+  isPaused ? { ...facts, status: unavailable } : facts;
 
 /**
  * The clock may have been set back since the facts were read: no Receipt shows evidence from after its evaluation, which

@@ -55,7 +55,7 @@ const NOTHING: LoadedFacts = { facts: {}, usedPrincipal: null, isWithheld: false
 type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'crypto' | 'identity' | 'log' | 'didResolver'>;
 
 /** Whose facts are loaded: what was presented, and for whom. */
-interface FactsRequest {
+export interface FactsRequest {
   readonly presented: Presented;
   readonly tenant: Tenant;
   /** Called before a host of somebody else is waited for. */

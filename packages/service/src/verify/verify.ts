@@ -27,7 +27,7 @@ import { Budgets } from './budgets.ts';
 import { Committer } from './commit.ts';
 import { type DryRun, dryRunOn } from './dry-run.ts';
 import { evaluateBeforeBalances, type Grounds, VERIFY_DEADLINE_MS, type VerifyCall } from './evaluate.ts';
-import { FactLoader } from './facts.ts';
+import { FactLoader, type FactsRequest, type LoadedFacts } from './facts.ts';
 import { type EntitledCaller, EntitlementGate, type WithoutPlan } from './gate.ts';
 import { isBound, signDecision } from './sign.ts';
 import { GrantMemo } from './signatures.ts';
@@ -108,14 +108,21 @@ export class Verifier {
    */
   dryRun(caller: RpCaller, request: VerifyRequest, options: VerifyOptions = {}): Promise<DryRun> {
     return this.inTime(caller, request, { idempotency: null, ...options }, async (call) => {
-      const { presented } = call;
-      this.facts.forget(presented);
-      const entitled = await this.entitleAgain(caller, presented);
-      const grounds = { call, entitled, loaded: await this.facts.load(call, false) };
+      const entitled = await this.entitleAgain(caller, call.presented);
+      const grounds = { call, entitled, loaded: await this.loadAnew(call) };
       const { dryRun, decided } = await dryRunOn(this.deps, grounds);
       if (grounds.loaded.isWithheld) refuseWithheld(grounds, decided);
       return dryRun;
     });
+  }
+
+  /**
+   * Facts of a Grant that nothing is decided on, read anew, since no commit reads them again. Documents are fetched within the
+   * bounds of verifications: these are the same fetches. Rejects when storage cannot be asked.
+   */
+  loadAnew(request: FactsRequest): Promise<LoadedFacts> {
+    this.facts.forget(request.presented);
+    return this.facts.load(request, false);
   }
 
   /** Reads the request and has `work` done on it within its deadline, while nothing holds decisions. */

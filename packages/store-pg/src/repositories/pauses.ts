@@ -38,6 +38,14 @@ export function pauseRepository(database: Database): PauseRepository {
         values: [afterSeconds, limit],
       }),
     list: (filter) => database.read<PauseRecord>(listStatement(filter)),
+    async isAskerPaused(relyingParty) {
+      const [row] = await database.read<{ isPaused: boolean }>({
+        text: `select r.is_paused or s.is_paused as "isPaused"
+          from relying_parties r cross join ledger_seal s where r.did = $1`,
+        values: [relyingParty],
+      });
+      return row?.isPaused ?? false;
+    },
     async findOwnerSince({ scope, owner }) {
       const text = 'select svc_pause_owner_since($1, $2) as value';
       return (await readValue<number | null>(database, text, [scope, owner])) ?? null;

@@ -139,6 +139,25 @@ describe('refuses', () => {
     expect(statusOf(await read(deployment, mine, id))).toBe('pending');
   });
 
+  it('with 409 while the relying party that asked, or its org, is paused: a verification would deny at P6', async () => {
+    const orgId = await deployment.createOrg();
+    const mine = await deployment.createTenants({ ...V2, orgId });
+    const { id, capability } = await askNew(mine, await issueGrant(mine));
+    const signed = await signApproval(mine, capability);
+    const orgKey = await deployment.createKey('org:admin', orgId);
+    for (const [key, scope, subject] of [
+      [mine.rpKey, 'relying_party', mine.rpDid],
+      [orgKey, 'org', orgId],
+    ] as const) {
+      const target = { key, body: { scope, subject } };
+      expect((await deployment.call('POST', '/pauses', target)).status).toBe(200);
+      const answer = await approve(deployment, mine, id, signed.grant);
+      expect([answer.status, answer.text]).toEqual([409, expect.stringContaining('at P6')]);
+      await deployment.call('POST', '/pauses/resume', target);
+    }
+    expect((await approve(deployment, mine, id, signed.grant)).status).toBe(200);
+  });
+
   it('with 409 what has expired, also while nobody has looked at it since', async () => {
     const { id, capability } = await askNew();
     const due = await insertDue(deployment, id);
