@@ -5122,9 +5122,11 @@ begin
   unsealed := svc_unseal_ledger(repaired_at);
   perform svc_rewind_evidence(repaired_at);
   perform svc_rewind_events(repaired_at);
+  perform svc_rewind_grants(repaired_at);
   perform svc_rewind_principals(repaired_at);
   perform svc_rewind_service_keys(repaired_at);
   perform svc_rewind_approvals(repaired_at);
+  perform svc_rewind_terms(repaired_at);
   mark_moved_ms := svc_ms(repaired_at) - svc_ms(coalesce(v_mark, repaired_at));
   update clock_mark
   set
@@ -5240,6 +5242,35 @@ AS $function$
   update loose_evidence set unused_since = p_now where unused_since > p_now;
   update served_lists set kept_at = p_now where kept_at > p_now;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_rewind_grants(p_now timestamp with time zone)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  with
+    rewound as (
+      update grants as g
+      set
+        allocated_at = case
+          when exists (
+            select
+            from principal_keys as k
+            where
+              k.principal = g.principal
+              and k.state = 'retired'
+              and k.since > p_now
+              and k.since < g.allocated_at
+          ) then p_now + interval '1 millisecond'
+          else svc_not_after(g.allocated_at, p_now)
+        end,
+        revocation_recorded_at = svc_not_after(g.revocation_recorded_at, p_now)
+      where greatest(g.allocated_at, g.revocation_recorded_at) > p_now
+      returning g.principal
+    )
+  update principals
+  set version = version + 1
+  where did in (select principal from rewound);
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_rewind_principals(p_now timestamp with time zone)
  RETURNS void
  LANGUAGE sql
@@ -5297,6 +5328,21 @@ begin
     alter table service_key_ends enable trigger refuse_change;
   end if;
 end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_rewind_terms(p_now timestamp with time zone)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  update idempotency_keys set created_at = p_now where created_at > p_now;
+  update conformance_runs
+  set
+    created_at = svc_not_after(created_at, p_now),
+    leased_until = svc_not_after(leased_until, p_now + interval '15 seconds'),
+    finished_at = svc_not_after(finished_at, p_now)
+  where greatest(created_at, leased_until - interval '15 seconds', finished_at) > p_now;
+  update content_checks set checked_at = p_now where checked_at > p_now;
+  update entitlements set as_of = p_now where as_of > p_now;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_seal_ledger(p_node_ms bigint)
  RETURNS boolean
@@ -5861,7 +5907,10 @@ begin
       values
         (1, hashtext(d.used_principal), false),
         (2, svc_day_number(d.evaluated_at_ms), false),
-        (8, hashtext(d.org_id), d.is_capped)
+        (8, hashtext(d.org_id), d.is_capped),
+        -- Null unless it binds a Grant.
+        (16, hashtext(d.spend_grant_id || left(d.binds_grant_hash, 0)), true),
+        (17, hashtext(d.relying_party || ' ' || d.idempotency_key), true)
     ) as wanted (space, key, is_exclusive)
   where wanted.key is not null
   group by wanted.space, wanted.key

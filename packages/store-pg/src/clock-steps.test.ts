@@ -5,11 +5,13 @@ import {
   closeDays,
   collectEvidence,
   DatabaseClock,
+  type EntitlementReason,
   forgetSpentProofs,
   Holds,
   type ServiceDeps,
 } from '@svc/service';
 import { daysAgo, moveFirstDay } from '@svc/testkit';
+import { push } from '@svc/testkit/store/entitlements';
 import { insertSubscription } from '@svc/testkit/store/events';
 import { type MovableClock, machineClock, moveClockOf } from '@svc/testkit/store/movable-clock';
 import { openStore, withStores } from '@svc/testkit/store/open-store';
@@ -20,8 +22,10 @@ import {
   denyCommit,
   hashOf,
   insertGrant,
+  insertOrg,
   newAgent,
   newGrantId,
+  newJti,
   type World,
 } from '@svc/testkit/store/world';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -241,8 +245,9 @@ describe('a repair after both clocks were ahead', () => {
   const PROOF_LIFE_MS = 313_000;
 
   it('by so much that spent Proofs were let go of: nothing is decided before all of these have expired', async () => {
-    const grant = await insertGrant(world);
-    const given = allowCommit(world, grant);
+    const own = await createWorld(store);
+    const grant = await insertGrant(own);
+    const given = allowCommit(own, grant);
     expect(await store.verify.commitDecisions([given])).toEqual(['STORED']);
     await step(HOURS_MS);
     await store.clock.advanceMark(clock.nowMs());
@@ -253,7 +258,7 @@ describe('a repair after both clocks were ahead', () => {
     await step(-HOURS_MS);
     const { repairedAtMs, decisionsFromMs } = await repairClock(stores.url, Date.now());
     expect(decisionsFromMs).toBe(repairedAtMs + PROOF_LIFE_MS);
-    const again = allowCommit(world, grant, { spend: given.spend });
+    const again = allowCommit(own, grant, { spend: given.spend });
     expect(await store.verify.commitDecisions([again])).toEqual(['CLOCK']);
     // Repeated, it does not begin anew, and does not end early.
     expect(await repairClock(stores.url, Date.now())).toMatchObject({ decisionsFromMs });
@@ -295,6 +300,80 @@ describe('a repair after both clocks were ahead', () => {
     const right = await store.principals.find(principal.did);
     await repairClock(stores.url, Date.now());
     expect(await store.principals.find(principal.did)).toEqual(right);
+  });
+
+  it('has Grants allocated, and their revocations recorded, by now: nodes read them anew, verifiers are told, revocations completed', async () => {
+    const own = await createWorld(store);
+    const { did } = own.principal;
+    const before = await insertGrant(own);
+    await step(DAY_AND_MORE_MS);
+    const [ahead, revoked] = [await insertGrant(own), await insertGrant(own)];
+    await store.grants.recordRevocation([revoked.id]);
+    await step(-DAY_AND_MORE_MS);
+    const { version } = (await store.principals.find(did)) ?? own.principal;
+    await repairClock(stores.url, Date.now());
+    const [found, foundRevoked] = [await store.grants.find(ahead.id), await store.grants.find(revoked.id)];
+    const nowMs = Date.now() + 1;
+    expect(found?.allocatedAtMs).toBeLessThanOrEqual(nowMs);
+    expect(foundRevoked?.allocatedAtMs).toBeLessThanOrEqual(nowMs);
+    expect(foundRevoked?.revocationRecordedAtMs).toBeLessThanOrEqual(nowMs);
+    expect((await store.principals.find(did))?.version).toBe(version + 1);
+    expect(await store.grants.find(before.id)).toEqual(before);
+
+    // As whoever tells verifiers of a revocation asks.
+    expect(
+      await store.verify.commitDecisions([
+        allowCommit(own, ahead, { usedPrincipal: { did, version: version + 1 } }),
+      ]),
+    ).toEqual(['STORED']);
+    const [told] = await runSql<{ verified: boolean }>(
+      stores.url,
+      'select svc_has_verified(array[$1], $2, $3) as verified',
+      [own.relyingParty.did, did, ahead.id],
+    );
+    expect(told?.verified).toBe(true);
+    await step(11_000);
+    const unstamped = await store.grants.listUnstamped(10, 1_000);
+    expect(unstamped.map(({ id }) => id)).toContain(revoked.id);
+    // What was dated right stays.
+    const right = await store.principals.find(did);
+    await repairClock(stores.url, Math.floor(clock.nowMs()));
+    expect(await store.principals.find(did)).toEqual(right);
+  });
+
+  it('keeps a Grant that was allocated before its key was retired before it, and one of after it after it', async () => {
+    const own = await createWorld(store);
+    const kid = own.principal.keys[0]?.kid ?? '';
+    await step(DAY_AND_MORE_MS);
+    const before = await insertGrant(own);
+    await step(1_000);
+    await store.principals.setKeyState(own.principal.did, kid, 'retired');
+    await step(1_000);
+    const after = await insertGrant(own);
+    await step(-DAY_AND_MORE_MS - 2_000);
+    await repairClock(stores.url, Date.now());
+    const retiredMs = (await store.principals.find(own.principal.did))?.keys[0]?.sinceMs ?? 0;
+    expect((await store.grants.find(before.id))?.allocatedAtMs).toBeLessThanOrEqual(retiredMs);
+    expect((await store.grants.find(after.id))?.allocatedAtMs).toBeGreaterThan(retiredMs);
+  });
+
+  it('has an Idempotency-Key last its 10 minutes from then on, and no push of an entitlement kept out by one from ahead', async () => {
+    const orgId = await insertOrg(store);
+    const pushAt = (asOfMs: number, reason: EntitlementReason) =>
+      store.putEntitlement(orgId, push({ asOfMs, reason }));
+    const idempotency = { key: newJti(), bodyHash: 'sha256:aa' };
+    await step(DAY_AND_MORE_MS);
+    const given = denyCommit(world, { idempotency, evaluatedAtMs: Math.floor(clock.nowMs()) });
+    expect(await store.verify.commitDecisions([given])).toEqual(['STORED']);
+    await pushAt(Math.floor(clock.nowMs()), 'trial');
+    await step(-DAY_AND_MORE_MS);
+    await repairClock(stores.url, Date.now());
+    const find = () => store.verify.findIdempotent(world.relyingParty.did, idempotency.key);
+    expect((await find())?.receipt.receiptId).toBe(given.receiptId);
+    await step(601_000);
+    expect(await find()).toBeNull();
+    await pushAt(Math.floor(clock.nowMs()), 'paid');
+    expect((await store.entitlements.find(orgId))?.reason).toBe('paid');
   });
 
   it('has keys of the service in force, or at their end, by now', async () => {

@@ -36,6 +36,10 @@ export const LOCK_SPACES = {
   unlisted: 14,
   /** Org whose conformance runs are counted. */
   conformanceRuns: 15,
+  /** Id of a Grant. Exclusive to commits that bind it. */
+  bindings: 16,
+  /** DID of a relying party and an Idempotency-Key. Exclusive to commits that claim it. */
+  idempotencyKeys: 17,
 } as const;
 
 /**

@@ -1,7 +1,17 @@
+import type { DecisionCommit } from '@svc/service';
 import { withStores } from '@svc/testkit/store/open-store';
 import { untilRow, withSession } from '@svc/testkit/store/session';
-import { allowCommit, createWorld, denyCommit, insertGrant, type World } from '@svc/testkit/store/world';
+import {
+  allowCommit,
+  createWorld,
+  denyCommit,
+  insertGrant,
+  newJti,
+  type World,
+} from '@svc/testkit/store/world';
+import type pg from 'pg';
 import { beforeEach, expect, it } from 'vitest';
+import { commitStatement } from './commit-parameters.ts';
 
 const stores = withStores();
 const exclusive = 'select pg_advisory_xact_lock(1, hashtext($1))';
@@ -37,6 +47,63 @@ it('a lock whose turn comes when the time is over is not had either', async () =
     await holder.query('begin');
     for (const { principal } of [world, other]) await holder.query(exclusive, [principal.did]);
     expect(await stores.first.verify.commitDecisions(batch)).toEqual(['LOCKED', 'LOCKED']);
+  });
+});
+
+/** As a node leaves it that stops between the statement of a commit on budgets and its COMMIT. */
+const leaveOpen = async (holder: pg.Client, ...batch: readonly DecisionCommit[]) => {
+  await holder.query('begin');
+  const { text, values } = commitStatement(batch);
+  const { rows } = await holder.query(text, [...values]);
+  expect(rows[0].outcomes).toEqual(batch.map(() => 'STORED'));
+};
+
+it('a node that stopped before it had bound a Grant delays what binds that Grant, and no other decision', async () => {
+  const [grant, foreign, bound] = [
+    await insertGrant(world),
+    await insertGrant(other),
+    await insertGrant(world),
+  ];
+  await stores.first.verify.commitDecisions([allowCommit(world, bound)]);
+  await withSession(stores.url, async (holder) => {
+    await leaveOpen(holder, allowCommit(world, grant));
+    const batch = [
+      allowCommit(other, foreign),
+      allowCommit(world, grant),
+      allowCommit(world, bound, { bindsGrantHash: null }),
+      denyCommit(other),
+    ];
+    expect(await stores.first.verify.commitDecisions(batch)).toEqual([
+      'STORED',
+      'LOCKED',
+      'STORED',
+      'STORED',
+    ]);
+    await holder.query('rollback');
+    expect(await stores.first.verify.commitDecisions([allowCommit(world, grant)])).toEqual(['STORED']);
+  });
+});
+
+it('nor does one that stopped with an idempotency key in hand', async () => {
+  const idempotency = { key: newJti(), bodyHash: 'sha256:aa' };
+  await withSession(stores.url, async (holder) => {
+    await leaveOpen(holder, denyCommit(world, { idempotency }));
+    const batch = [
+      denyCommit(world, { idempotency: { ...idempotency, key: newJti() } }),
+      denyCommit(world, { idempotency }),
+      denyCommit(other, { idempotency }),
+      allowCommit(world, await insertGrant(world)),
+    ];
+    expect(await stores.first.verify.commitDecisions(batch)).toEqual([
+      'STORED',
+      'LOCKED',
+      'STORED',
+      'STORED',
+    ]);
+    await holder.query('commit');
+    expect(await stores.first.verify.commitDecisions([denyCommit(world, { idempotency })])).toEqual([
+      'IDEMPOTENCY_TAKEN',
+    ]);
   });
 });
 
