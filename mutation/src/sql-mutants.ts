@@ -29,6 +29,7 @@ const REVOCATION_RACES = 'revocation-races';
 const SEAL = 'ledger-seal';
 
 const LOCK_FILE = '0001-foundation/14-commit-locks.sql';
+const TAKEN_FILE = '0052-ahead-and-stopped/02-locks.sql';
 const JUDGE_FILE = '0011-pauses/02-commit.sql';
 const CAPS_FILE = '0001-foundation/15-commit-judge.sql';
 const BUDGET_FILE = '0001-foundation/16-commit-budgets.sql';
@@ -38,7 +39,7 @@ const STORE_FILE = '0001-foundation/18-commit.sql';
 const REVOCATION_FILE = '0001-foundation/19-revocation.sql';
 
 export const SQL_MUTANTS: readonly SqlMutant[] = [
-  ...inFile(LOCK_FILE, [
+  ...inFile(TAKEN_FILE, [
     [
       'a commit takes no lock of its Principal',
       '(1, hashtext(d.used_principal), false)',
@@ -75,12 +76,26 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
       RACES,
     ],
     [
+      'a commit waits for whoever binds its Grant with all of its batch',
+      '(16, hashtext(d.spend_grant_id || left(d.binds_grant_hash, 0)), true)',
+      '(16, null::integer, true)',
+      LOCKS,
+    ],
+    [
+      'a commit waits for whoever claims its Idempotency-Key with all of its batch',
+      "(17, hashtext(d.relying_party || ' ' || d.idempotency_key), true)",
+      '(17, null::integer, true)',
+      LOCKS,
+    ],
+    ['a decision whose lock was not had is stored', "v_outcomes[v_ordinal] := 'LOCKED';", 'null;', LOCKS],
+  ]),
+  ...inFile(LOCK_FILE, [
+    [
       'balances whose lock was not had in time are read all the same',
       'v_missed := v_missed || v_wanted.grant_ids;',
       'null;',
       BUDGETS,
     ],
-    ['a decision whose lock was not had is stored', "v_outcomes[v_ordinal] := 'LOCKED';", 'null;', LOCKS],
     [
       'a lock that timed out counts as had',
       'exception when lock_not_available then\n    return false;',
