@@ -15,6 +15,7 @@ type Verdict = 'killed' | 'LIVED' | 'BROKEN';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const storage = 'packages/store-pg/src';
 const migrations = `${root}${storage}/migrations/`;
+const FUNCTION = /create (?:or replace )?function (\w+)\(/g;
 const vitest = `${root}node_modules/vitest/vitest.mjs`;
 
 const [word = ''] = process.argv.slice(2);
@@ -63,21 +64,21 @@ function verdictOn({ name, file, text, replacement, suites }: SqlMutant, place: 
   }
 }
 
-const FUNCTION = /create (?:or replace )?function (\w+)\(/g;
-
 /** The function that `text` stands in. */
-const functionAround = (sql: string, text: string): string =>
-  [...sql.slice(0, sql.indexOf(text)).matchAll(FUNCTION)].at(-1)?.[1] ?? '';
+function functionAround(sql: string, text: string): string {
+  return [...sql.slice(0, sql.indexOf(text)).matchAll(FUNCTION)].at(-1)?.[1] ?? '';
+}
 
 /** Where it was last replaced: what is changed in an earlier definition changes nothing. */
-const lastDefinitionOf = (name: string): string | undefined =>
-  readdirSync(migrations, { recursive: true, encoding: 'utf8' })
+function lastDefinitionOf(name: string): string | undefined {
+  return readdirSync(migrations, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.sql'))
     .sort()
     .filter((file) =>
       [...readFileSync(`${migrations}${file}`, 'utf8').matchAll(FUNCTION)].some((found) => found[1] === name),
     )
     .at(-1);
+}
 
 /** Killed only by a test that ran: SQL that cannot be migrated proves nothing. */
 function verdictOf(status: number | null, output: string): Verdict {
