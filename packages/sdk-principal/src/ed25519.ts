@@ -52,12 +52,13 @@ export function parseEd25519Jwk(jwk: Ed25519PrivateJwk): Ed25519Key {
   if (jwk.kty !== 'OKP' || jwk.crv !== 'Ed25519')
     throw invalid('the JWK must have kty "OKP" and crv "Ed25519"');
   if (!portableCrypto.isStrictKey(publicKey)) throw invalid('the public key x is not a usable Ed25519 key');
-  let imported: Promise<SignBytes> | null = null;
+  // What has been imported, and not the import under way: edge runtimes drop what a request awaits when its client leaves.
+  let imported: SignBytes | null = null;
   return {
     publicKey,
     async sign(bytes) {
-      imported ??= importKey(secret, publicKey);
-      return (await imported)(bytes);
+      imported ??= await importKey(secret, publicKey);
+      return imported(bytes);
     },
   };
 }

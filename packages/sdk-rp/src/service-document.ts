@@ -32,50 +32,60 @@ export function pinnedDocument(document: unknown): ServiceDocument {
 }
 
 interface CachedKeys {
-  readonly keys: Promise<ServiceKeys>;
+  readonly keys: ServiceKeys;
   readonly fetchedAtMs: number;
 }
 
+interface Fetch {
+  readonly keys: Promise<ServiceKeys>;
+  readonly beganAtMs: number;
+}
+
 /**
- * Fetches are shared between calls, so no caller's signal or time ends one; the transport's own deadline does. A call that
- * waits for one ends by itself (`WholeCall`).
+ * Fetches are shared between calls, so no caller's signal or time ends one; the transport's own deadline, `timeoutMs`, does. A
+ * call that waits for one ends by itself (`WholeCall`).
+ *
+ * A fetch is shared only until that deadline by the clock. Edge runtimes drop what a request waits for, its timers too, when
+ * its client leaves: such a fetch never ends, and calls of other requests must not wait for it.
  */
 export function fetchedDocument(
   transport: Transport,
   serviceDid: string,
-  now: () => number,
+  { now, timeoutMs }: { readonly now: () => number; readonly timeoutMs: number },
 ): ServiceDocument {
   let kept: CachedKeys | null = null;
-  let fetching: Promise<ServiceKeys> | null = null;
+  let fetching: Fetch | null = null;
   let askedAtMs = Number.NEGATIVE_INFINITY;
-
-  function fetchAndKeep(): Promise<ServiceKeys> {
-    if (fetching !== null) return fetching;
-    const fetchedAtMs = now();
-    askedAtMs = fetchedAtMs;
-    const keys = fetchKeys(transport, serviceDid);
-    fetching = keys;
-    // A failure is not kept: what there was before is, until it is too old, and the next call tries again.
-    keys
-      .then(() => {
-        kept = { keys, fetchedAtMs };
-      })
-      .catch(() => undefined)
-      .finally(() => {
-        fetching = null;
-      });
-    return keys;
-  }
 
   /** In either direction: a clock that was set back says nothing about ages. */
   const ageMs = (atMs: number): number => Math.abs(now() - atMs);
+
+  function fetchAndKeep(): Promise<ServiceKeys> {
+    if (fetching !== null && ageMs(fetching.beganAtMs) < timeoutMs) return fetching.keys;
+    const beganAtMs = now();
+    askedAtMs = beganAtMs;
+    const begun: Fetch = { keys: fetchKeys(transport, serviceDid), beganAtMs };
+    fetching = begun;
+    // One that was given up and ends after all neither ends nor replaces what was begun after it.
+    const end = (found: CachedKeys | null): void => {
+      if (fetching !== begun) return;
+      fetching = null;
+      kept = found ?? kept;
+    };
+    // A failure is not kept: what there was before is, until it is too old, and the next call tries again.
+    begun.keys.then(
+      (keys) => end({ keys, fetchedAtMs: beganAtMs }),
+      () => end(null),
+    );
+    return begun.keys;
+  }
 
   return {
     get: () => {
       if (kept === null || ageMs(kept.fetchedAtMs) >= USED_FOR_MS) return fetchAndKeep();
       if (ageMs(kept.fetchedAtMs) >= FRESH_FOR_MS && ageMs(askedAtMs) >= MIN_REFETCH_MS)
         fetchAndKeep().catch(() => undefined);
-      return kept.keys;
+      return Promise.resolve(kept.keys);
     },
     renew: () => (ageMs(askedAtMs) < MIN_REFETCH_MS ? Promise.resolve(null) : fetchAndKeep()),
   };

@@ -126,7 +126,7 @@ function verifierOf(options: VerifierOptions): Verifier {
   const documents =
     serviceDid === undefined || didDocument !== undefined
       ? pinnedDocument(didDocument)
-      : fetchedDocument(transport, serviceDid, now);
+      : fetchedDocument(transport, serviceDid, { now, timeoutMs });
   const { serviceClockBehindMs = 30_000, serviceClockAheadMs = 5_000 } = read;
   const difference = { behindMs: serviceClockBehindMs, aheadMs: serviceClockAheadMs };
   const trust = { documents, serviceDid, relyingParty, crypto, clock: { nowMs: now, difference } };

@@ -1,5 +1,5 @@
 /** A call ends with its deadline and with its signal, whatever of the service it is waiting for. */
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
 import { type CallOptions, createVerifier, type SvcError, type Verifier } from '../src/index.ts';
 import {
   decide,
@@ -27,8 +27,10 @@ interface Answer {
   json: () => object;
 }
 
+type Given = Answer | undefined | Promise<Answer>;
+
 /** A service whose answers take so long; what is not named never answers. Times are those of fake timers. */
-function slowService(answers: Readonly<Record<string, Answer | ((turn: number) => Answer | undefined)>>) {
+function slowService(answers: Readonly<Record<string, Answer | ((turn: number) => Given)>>) {
   if (!vi.isFakeTimers()) vi.useFakeTimers();
   const beganAtMs = performance.now();
   const sent: { path: string; atMs: number }[] = [];
@@ -43,7 +45,7 @@ function slowService(answers: Readonly<Record<string, Answer | ((turn: number) =
       sent.push({ path, atMs: performance.now() - beganAtMs });
       const given = answers[path];
       const turn = sent.filter((one) => one.path === path).length;
-      const answer = typeof given === 'function' ? given(turn) : given;
+      const answer = await (typeof given === 'function' ? given(turn) : given);
       if (answer === undefined) return new Promise(() => {});
       await new Promise((resolve) => setTimeout(resolve, answer.afterMs));
       return Response.json(answer.json());
@@ -108,6 +110,81 @@ it('the document that one call did not wait for is that of the next, fetched onc
   expect(pathsSent()).toEqual([DOCUMENT, '/verify']);
   await vi.advanceTimersByTimeAsync(100);
   expect(await long).toEqual({ kind: 'outcome-unknown', afterMs: 1_000 });
+});
+
+describe('a fetch of the document whose request the runtime has dropped', () => {
+  /** As edge runtimes do when its client leaves: neither an answer nor a timer comes any more. */
+  const dropTimers = () => {
+    for (const { value } of timersSet.mock.results) clearTimeout(value);
+  };
+  let timersSet: MockInstance<typeof setTimeout>;
+  beforeEach(() => {
+    vi.useFakeTimers();
+    timersSet = vi.spyOn(globalThis, 'setTimeout');
+  });
+  afterEach(() => void vi.restoreAllMocks());
+
+  const comes = { afterMs: 0, json: () => serviceDocument };
+  const fetches = (paths: readonly string[]) => paths.filter((path) => path === DOCUMENT).length;
+
+  it('is waited for by nobody after its deadline: a verifier that has no document fetches anew', async () => {
+    const { verifier, endOf, pathsSent } = slowService({
+      [DOCUMENT]: (turn) => (turn === 1 ? undefined : comes),
+      '/verify': { afterMs: 0, json: () => receipt },
+    });
+    void endOf(verifier.verify(input));
+    await vi.advanceTimersByTimeAsync(900);
+    dropTimers();
+    const during = endOf(verifier.verify(input));
+    await vi.advanceTimersByTimeAsync(101);
+    const after = endOf(verifier.verify(input));
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect((await after).kind).toBe('answered');
+    expect(await during).toEqual({ kind: 'timeout', afterMs: 1_000 });
+    expect(fetches(pathsSent())).toBe(2);
+  });
+
+  it('does not stand in the way of the next, begun beside the calls or waited for', async () => {
+    const { verifier, endOf, pathsSent } = slowService({
+      [DOCUMENT]: (turn) => (turn === 2 ? undefined : comes),
+      '/me': { afterMs: 0, json: () => me },
+    });
+    const ready = async () => {
+      const ended = endOf(verifier.ready());
+      await vi.advanceTimersByTimeAsync(10);
+      dropTimers();
+      return (await ended).kind;
+    };
+    const ends = [await ready()];
+    await vi.advanceTimersByTimeAsync(60_000);
+    ends.push(await ready());
+    expect(fetches(pathsSent())).toBe(2);
+    await vi.advanceTimersByTimeAsync(540_000);
+    ends.push(await ready());
+    expect(ends).toEqual(['answered', 'answered', 'answered']);
+    expect(fetches(pathsSent())).toBe(3);
+  });
+
+  it('takes nothing from the one begun after it, if it ends after all', async () => {
+    let release = (_: Answer) => {};
+    const { verifier, endOf, pathsSent } = slowService({
+      [DOCUMENT]: (turn) =>
+        turn === 1 ? new Promise((resolve) => (release = resolve)) : { ...comes, afterMs: 500 },
+      '/verify': { afterMs: 0, json: () => receipt },
+    });
+    void endOf(verifier.verify(input));
+    await vi.advanceTimersByTimeAsync(1);
+    dropTimers();
+    await vi.advanceTimersByTimeAsync(1_000);
+    const second = endOf(verifier.verify(input));
+    await vi.advanceTimersByTimeAsync(100);
+    release({ ...comes, json: () => olderDocument });
+    await vi.advanceTimersByTimeAsync(100);
+    const third = endOf(verifier.verify(input));
+    await vi.advanceTimersByTimeAsync(900);
+    expect([(await second).kind, (await third).kind]).toEqual(['answered', 'answered']);
+    expect(fetches(pathsSent())).toBe(2);
+  });
 });
 
 it.each(CALLS)('%s has what the document has left of its time, and no more', async (_, callOf) => {
