@@ -208,6 +208,7 @@ describe('a Receipt as issued', () => {
       'document',
       'key',
       'signature',
+      'time',
     ]);
     expect(
       check(

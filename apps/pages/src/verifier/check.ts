@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, parseStrictJson } from '@svc/protocol';
 import { parseReceipt, type Receipt, type Verdict, verdictOf, verifyReceipt } from '@svc/receipts';
 import { verifyBundle } from '@svc/receipts/bundle';
 import type { Part } from '../shared/part.ts';
-import { bundleParts, receiptParts } from './parts.ts';
+import { bundleParts, receiptParts, withoutDocument } from './parts.ts';
 
 export interface Checked {
   readonly verdict: Verdict;
@@ -38,13 +38,8 @@ export const checkReceipt = (
     return { verdict, parts: receiptParts(result.failures), receipt: receiptClaimed, jws };
   // Without a document nothing is known about the signature, which is not a fault of the Receipt.
   const own = result.failures.filter(({ code }) => code !== 'malformed-did-document');
-  return { verdict, parts: receiptParts(own).map(withoutDocument), receipt: receiptClaimed, jws };
+  return { verdict, parts: withoutDocument(receiptParts(own)), receipt: receiptClaimed, jws };
 };
-
-const NEED_DOCUMENT: ReadonlySet<string> = new Set(['document', 'key', 'signature']);
-
-const withoutDocument = (part: Part): Part =>
-  NEED_DOCUMENT.has(part.id) && part.state === 'ok' ? { ...part, state: 'unchecked' } : part;
 
 const jwsOf = (receipt: unknown): string | null => {
   const parsed = typeof receipt === 'string' ? parseStrictJson(receipt) : null;
@@ -71,7 +66,7 @@ export const checkBundle = (bundle: JsonObject, serviceDocument: string | null):
   // The document came with the bundle, so that it is none is a fault of the bundle.
   const isOwnNone = failures.some(({ code }) => code === 'malformed-did-document');
   const byItself = result.ok ? 'undecided' : isOwnNone ? 'invalid' : verdict;
-  return { ...receipt, verdict: byItself, parts: parts.map(withoutDocument) };
+  return { ...receipt, verdict: byItself, parts: withoutDocument(parts) };
 };
 
 const textOf = (value: unknown): string | null => {

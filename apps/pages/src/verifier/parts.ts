@@ -125,25 +125,44 @@ const PART_OF: Readonly<Record<FailureCode, ReceiptPartId>> = {
 const BUNDLE_PARTS = [
   {
     id: 'bundle',
+    needsDocument: false,
     name: 'Bundle',
     means: 'Receipt, inclusion proof, checkpoint, DID document and evidence are all there.',
   },
   {
     id: 'artifacts',
+    needsDocument: false,
     name: 'Evidence files',
     means: 'Each has the hash under which it stands, and all that the Receipt names are there.',
   },
   {
     id: 'checkpoint',
+    needsDocument: true,
     name: 'Checkpoint',
     means: 'The service signed it, and it is the one that the proof is about.',
   },
   {
     id: 'inclusion',
+    needsDocument: true,
     name: 'Inclusion',
     means: 'Hashed step by step, the path leads from this Receipt to the signed root of its day.',
   },
 ] as const;
+
+/** The service document and the parts that rest on it, by whatever steps: nothing vouches for them where none is pinned. */
+const NEED_DOCUMENT: ReadonlySet<string> = RULES.reduce(
+  (found, { id, needs }) => (needs.some((one) => found.has(one)) ? found.add(id) : found),
+  new Set<string>([
+    'document',
+    ...BUNDLE_PARTS.flatMap(({ id, needsDocument }) => (needsDocument ? [id] : [])),
+  ]),
+);
+
+/** As they stand where no document is pinned: nothing is right that only a document from elsewhere says. */
+export const withoutDocument = (parts: readonly Part[]): readonly Part[] =>
+  parts.map((part) =>
+    NEED_DOCUMENT.has(part.id) && part.state === 'ok' ? { ...part, state: 'unchecked' } : part,
+  );
 
 type BundlePartId = (typeof BUNDLE_PARTS)[number]['id'];
 
