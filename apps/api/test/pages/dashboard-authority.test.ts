@@ -10,7 +10,7 @@ import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/http/api-error.ts';
 import { hasBrowser, inspect, withBrowser } from './browser.ts';
 import { ME } from './dashboard-records.ts';
-import { openDashboard } from './open-dashboard.ts';
+import { doesNothingByEnter, openDashboard } from './open-dashboard.ts';
 import { AGENTS, DID, GRANTS, principalHandlers, STRANGER } from './principal-records.ts';
 
 type ApprovalList = Body<Routes['listApprovals'], 200>;
@@ -83,11 +83,8 @@ describe.skipIf(!hasBrowser)('a Principal', () => {
     await inspect(page, 'dashboard-revoke', 'none');
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'hidden' });
-    await revoke.click();
-    await dialog.getByRole('button', { name: 'Cancel' }).and(page.locator(':focus')).waitFor();
     // What has the focus first does no harm.
-    await page.keyboard.press('Enter');
-    await dialog.waitFor({ state: 'hidden' });
+    await doesNothingByEnter(page, revoke);
     expect(changes.asked).toEqual([]);
     await revoke.click();
     await dialog.getByRole('button', { name: 'Revoke for good' }).click();
@@ -153,6 +150,13 @@ describe.skipIf(!hasBrowser)('a Principal', () => {
       'did:web:shop.example',
     );
     expectQuiet();
+  });
+
+  it('is asked whether to pause everything, and Enter on what has the focus first does nothing', async () => {
+    const { page, changes } = await open('grants');
+    const pause = page.getByRole('button', { name: 'Pause this Principal' });
+    await doesNothingByEnter(page, pause);
+    expect(changes.asked).toEqual([]);
   });
 
   it('stops everything with one switch, is shown that it is stopped, and goes on', async () => {
@@ -261,7 +265,7 @@ describe.skipIf(!hasBrowser)('others', () => {
         .filter({ hasText: 'shop.example' })
         .getByText('paused', { exact: true })
         .waitFor();
-      await page.getByRole('button', { name: 'Pause this org' }).waitFor();
+      await doesNothingByEnter(page, page.getByRole('button', { name: 'Pause this org' }));
       await inspect(page, 'dashboard-members');
       expect(changes.asked).toEqual([{ pause: 'relying_party', subject: 'did:web:shop.example' }]);
       expectQuiet();

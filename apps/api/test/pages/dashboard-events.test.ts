@@ -1,11 +1,12 @@
 /** `/dashboard`, events: who is told of what; the secret is shown once; what was answered; and each thing that can be done. */
 import { isDeep } from '@svc/testkit/sampled';
 import { describe, expect, it } from 'vitest';
+import { ApiError } from '../../src/http/api-error.ts';
 import { withOwnDeployment } from '../world/deployment.ts';
 import { hasBrowser, inspect, withBrowser } from './browser.ts';
 import { ME } from './dashboard-records.ts';
 import { eventHandlers, SECRET, SUBSCRIPTIONS, waitingDelivery } from './event-records.ts';
-import { openDashboard } from './open-dashboard.ts';
+import { doesNothingByEnter, openDashboard } from './open-dashboard.ts';
 
 const deployment = withOwnDeployment({
   SVC_WEBHOOK_KEYS: 'a-root-for-tests-that-is-long-enough-0',
@@ -147,6 +148,101 @@ describe.skipIf(!hasBrowser)('event subscriptions', () => {
     expect(asked).toEqual([{ rotate: ID }, { replay: ID, since: expect.anything() }, { delete: ID }]);
     expect(new Date(String((asked[1] as { since: string }).since)).toISOString()).toBe(`${since}:00.000Z`);
     expectQuiet();
+  });
+
+  it('asks before it replays, and Enter on what has the focus first does nothing', async () => {
+    const { page, card, asked } = await open();
+    await doesNothingByEnter(page, card(1).getByRole('button', { name: 'Replay …' }));
+    expect(asked).toEqual([]);
+  });
+
+  it('a rotation whose answer was lost is not offered again: it is said what may be so, and what to do', async () => {
+    const { handlers, asked } = eventHandlers(SUBSCRIPTIONS);
+    const { rotateEventSecret: rotate } = handlers;
+    const { page, card, dialog } = await open(SUBSCRIPTIONS, {
+      handlers: {
+        ...handlers,
+        rotateEventSecret: async (input) => {
+          await rotate?.(input);
+          throw new ApiError('SERVICE_UNAVAILABLE', 'Storage does not answer.');
+        },
+      },
+    });
+    const losses = [async () => {}, () => page.route('**/rotate', (route) => route.abort())];
+    for (const lose of losses) {
+      await lose();
+      await card(1).getByRole('button', { name: 'Rotate the secret …' }).click();
+      await dialog.getByRole('button', { name: 'Rotate', exact: true }).click();
+      await dialog.getByRole('alert').getByText('rotating again would end it at once').waitFor();
+      expect(await dialog.getByRole('button').allTextContents()).toEqual(['Close']);
+      await dialog.getByRole('button', { name: 'Close' }).and(page.locator(':focus')).waitFor();
+      await page.keyboard.press('Enter');
+      await dialog.waitFor({ state: 'hidden' });
+    }
+    expect(asked).toEqual([{ rotate: ID }]);
+    // What was answered definitely may be tried again.
+    await page.unroute('**/rotate');
+    await page.route('**/rotate', (route) => route.fulfill({ status: 429, json: { message: 'Slow down.' } }));
+    await card(1).getByRole('button', { name: 'Rotate the secret …' }).click();
+    await dialog.getByRole('button', { name: 'Rotate', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Try again' }).waitFor();
+  });
+
+  it.runIf(isDeep)(
+    'says of a secret that was rotated lately that another rotation would end it',
+    async () => {
+      const endsAt = '2026-11-21T16:12:09.000Z';
+      const secrets = [
+        { number: 2, ends_at: null },
+        { number: 1, ends_at: endsAt },
+      ];
+      const { card, dialog } = await open(SUBSCRIPTIONS.map((one) => ({ ...one, secrets })));
+      await card(1).getByText('the one before is in force until 2026-11-21 16:12:09 UTC').waitFor();
+      await card(1).getByRole('button', { name: 'Rotate the secret …' }).click();
+      await dialog.getByText('would end at once').waitFor();
+    },
+  );
+
+  it('a subscription that may have been made without an answer is listed, and said to have a secret that nobody saw', async () => {
+    const { handlers } = eventHandlers([]);
+    const { createEventSubscription: create } = handlers;
+    const { page, card } = await open([], {
+      handlers: {
+        ...handlers,
+        createEventSubscription: async (input) => {
+          await create?.(input);
+          throw new ApiError('SERVICE_UNAVAILABLE', 'Storage does not answer.');
+        },
+      },
+    });
+    await page.getByLabel('Endpoint').fill('https://acme.example/hooks/0');
+    await page.getByLabel('a request was denied').check();
+    await page.getByRole('button', { name: 'Subscribe' }).click();
+    await card(0).waitFor();
+    await page.getByRole('alert').getByText('whose secret nobody has seen').waitFor();
+  });
+
+  it.runIf(isDeep)('a deletion whose answer was lost is done when it is tried again', async () => {
+    const { handlers } = eventHandlers(SUBSCRIPTIONS);
+    const { deleteEventSubscription: remove } = handlers;
+    let isLost = true;
+    const { card, dialog } = await open(SUBSCRIPTIONS, {
+      handlers: {
+        ...handlers,
+        deleteEventSubscription: async (input) => {
+          const done = await remove?.(input);
+          if (isLost || done === undefined) {
+            isLost = false;
+            throw new ApiError('SERVICE_UNAVAILABLE', 'Storage does not answer.');
+          }
+          return done;
+        },
+      },
+    });
+    await card(1).getByRole('button', { name: 'Delete …' }).click();
+    await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Try again' }).click();
+    await card(1).waitFor({ state: 'detached' });
   });
 
   it('an org key that only reads sees them, and no button that changes anything', async () => {

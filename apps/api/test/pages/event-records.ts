@@ -97,6 +97,7 @@ export const eventHandlers = (existing: readonly Subscription[]) => {
     },
     deleteEventSubscription: async ({ params: { subscription_id: id } }) => {
       asked.push({ delete: id });
+      find(id);
       all = all.filter(({ subscription_id: one }) => one !== id);
       return { status: 200, body: { subscription_id: id, deleted: true } };
     },

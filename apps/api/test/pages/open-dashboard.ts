@@ -1,5 +1,6 @@
 /** The dashboard over given answers, opened with a key. */
 import { serviceDocument } from '@svc/testkit/receipts/signed-receipts';
+import type { Locator, Page } from 'playwright-core';
 import { TOKENS } from '../world/http-fixture.ts';
 import type { Visit } from './browser.ts';
 import { listDecisions, type ME, statsFor, usageFor } from './dashboard-records.ts';
@@ -40,4 +41,13 @@ export const openDashboard = async (
   await visited.page.keyboard.press('Enter');
   await visited.page.getByRole('region', { name: 'Whose decisions' }).waitFor();
   return { ...visited, base };
+};
+
+/** What is asked before something reaches far: the button that asks is pressed, and then Enter. */
+export const doesNothingByEnter = async (page: Page, button: Locator) => {
+  const dialog = page.getByRole('dialog');
+  await button.click();
+  await dialog.getByRole('button', { name: 'Cancel' }).and(page.locator(':focus')).waitFor();
+  await page.keyboard.press('Enter');
+  await dialog.waitFor({ state: 'hidden' });
 };

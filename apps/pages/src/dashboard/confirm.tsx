@@ -1,4 +1,7 @@
-/** Asks before something is done that reaches far, or cannot be undone. Nothing is done by Escape, nor by Enter on what has the focus first. */
+/**
+ * Asks before something is done that reaches far, or cannot be undone. Nothing is done by Escape, nor by Enter on what has the
+ * focus first: that is Cancel, also where there is a field, in which Enter would submit.
+ */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Problem } from './problem.tsx';
@@ -29,10 +32,14 @@ export const Confirm = ({
   onClose,
 }: ConfirmProps) => {
   const dialog = useRef<HTMLDialogElement>(null);
-  const { isBusy, problem, run } = useAct();
+  const cancel = useRef<HTMLButtonElement>(null);
+  const { isBusy, problem, isUncertain, run } = useAct();
   useEffect(() => dialog.current?.showModal(), []);
+  // Again when it is all that is left.
+  useEffect(() => cancel.current?.focus(), [isUncertain]);
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
+    if (isUncertain) return;
     const answers = Object.fromEntries(
       [...new FormData(event.currentTarget as HTMLFormElement)].map(([name, value]) => [name, String(value)]),
     );
@@ -47,16 +54,18 @@ export const Confirm = ({
         {children}
         <Problem text={problem} />
         <div class="confirm-row">
-          <button type="button" class="button" onClick={() => dialog.current?.close()}>
-            Cancel
+          <button ref={cancel} type="button" class="button" onClick={() => dialog.current?.close()}>
+            {isUncertain ? 'Close' : 'Cancel'}
           </button>
-          <button
-            type="submit"
-            class={`button ${isDangerous ? 'button-danger' : 'button-main'}`}
-            aria-disabled={isBusy}
-          >
-            {isBusy ? busy : problem === null ? verb : 'Try again'}
-          </button>
+          {!isUncertain && (
+            <button
+              type="submit"
+              class={`button ${isDangerous ? 'button-danger' : 'button-main'}`}
+              aria-disabled={isBusy}
+            >
+              {isBusy ? busy : problem === null ? verb : 'Try again'}
+            </button>
+          )}
         </div>
       </form>
     </dialog>

@@ -1,7 +1,7 @@
 /** Reports what became of a decision (interface §Outcome attestations). It is kept for ever, and can be corrected. */
 import { useState } from 'preact/hooks';
-import { ApiProblem } from '../shared/api.ts';
 import { Problem } from './problem.tsx';
+import { onceOnly, Uncertain } from './uncertain.ts';
 import { useAct } from './use-act.ts';
 
 const TYPES = {
@@ -37,11 +37,10 @@ export const ReportOutcome = ({
     setSays('');
     const isRecorded = await run(async () => {
       try {
-        await report(eventOf(type, new FormData(form)));
+        await onceOnly(() => report(eventOf(type, new FormData(form))), UNCERTAIN);
       } catch (error) {
-        if (!isUncertain(error)) throw error;
-        onReported();
-        throw new Error(`${error.message} ${UNCERTAIN}`);
+        if (error instanceof Uncertain) onReported();
+        throw error;
       }
     });
     if (!isRecorded) return;
@@ -114,10 +113,6 @@ export const ReportOutcome = ({
 /** Two equal reports are two attestations, and neither can be taken back. */
 const UNCERTAIN =
   'It may have been recorded all the same: look at “What became of it” above before you report it again.';
-
-/** Whether the report may have been recorded although it was not answered so: a proxy answers 502 or 504 in place of a node. */
-const isUncertain = (error: unknown): error is ApiProblem =>
-  error instanceof ApiProblem && (error.status === 0 || error.status >= 500);
 
 /** It happened now: what happened earlier is reported over the API, which takes the time. */
 const eventOf = (type: string, form: FormData): object => {

@@ -1,10 +1,13 @@
 /** One thing at a time that changes something: under way, or what went wrong with the latest. */
 import { useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
+import { Uncertain } from './uncertain.ts';
 
 export interface Act {
   readonly isBusy: boolean;
   readonly problem: string | null;
+  /** The latest may have been done all the same, and must not be done again. */
+  readonly isUncertain: boolean;
   /** The problem, once its cause was seen to. */
   readonly forget: () => void;
   /** True: it was done. While one is under way nothing else begins. */
@@ -13,7 +16,7 @@ export interface Act {
 
 export const useAct = (): Act => {
   const [isBusy, setIsBusy] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
+  const [problem, setProblem] = useState<unknown>(null);
   const run = async (work: () => Promise<unknown>) => {
     if (isBusy) return false;
     setIsBusy(true);
@@ -22,11 +25,17 @@ export const useAct = (): Act => {
       await work();
       return true;
     } catch (error) {
-      setProblem(problemText(error));
+      setProblem(error);
       return false;
     } finally {
       setIsBusy(false);
     }
   };
-  return { isBusy, problem, forget: () => setProblem(null), run };
+  return {
+    isBusy,
+    problem: problem === null ? null : problemText(problem),
+    isUncertain: problem instanceof Uncertain,
+    forget: () => setProblem(null),
+    run,
+  };
 };

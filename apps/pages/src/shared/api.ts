@@ -27,7 +27,7 @@ const LONGEST_WAIT_MS = 3_000;
 /** Nothing is waited for longer; what takes authority away has half of it at the service. */
 const DEADLINE_MS = 60_000;
 
-/** The JSON body and status of a 2xx. Rejects with ApiProblem: 0 is no answer at all. A GET is repeated, a POST is not. */
+/** The JSON body and status of a 2xx. Rejects with ApiProblem: 0 is no answer, or none that can be read. A GET is repeated, a POST is not. */
 export const callApi = <T>(path: string, options: CallOptions = {}): Promise<Answer<T>> =>
   options.body === undefined ? repeated(() => ask<T>(path, options)) : ask<T>(path, options);
 
@@ -64,7 +64,10 @@ const ask = async <T>(path: string, { key, body, query = {} }: CallOptions): Pro
   const response = await fetch(path + search, init).catch(() => {
     throw new ApiProblem(0, 'The service did not answer.');
   });
-  const answer: unknown = await response.json().catch(() => null);
+  const answer: unknown = await response.json().catch(() => undefined);
+  // What was done may be in the part that is missing.
+  if (response.ok && answer === undefined)
+    throw new ApiProblem(0, 'The answer of the service could not be read to its end.');
   if (response.ok) return { status: response.status, body: answer as T };
   const retryAfter = Number(response.headers.get('Retry-After') ?? Number.NaN);
   throw new ApiProblem(

@@ -46,6 +46,11 @@ export const Events = ({ own }: ViewProps) => {
             own={own}
             isFirst={isNone}
             onMade={show}
+            onUncertain={() => {
+              // The form, which says so, stays also where it is not the first one any more.
+              setIsAdding(true);
+              reload();
+            }}
             onCancel={isNone ? null : () => setIsAdding(false)}
           />
         )}

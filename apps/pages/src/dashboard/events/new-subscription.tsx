@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import type { EventType, SubscriptionCreated } from '../../shared/wire.ts';
 import { Problem } from '../problem.tsx';
 import type { Own } from '../session.ts';
+import { onceOnly, Uncertain } from '../uncertain.ts';
 import { useAct } from '../use-act.ts';
 import { typesFor } from './event-types.ts';
 import type { Secret } from './secret-note.tsx';
@@ -11,10 +12,12 @@ export interface NewSubscriptionProps {
   readonly own: Own;
   readonly isFirst: boolean;
   readonly onMade: (secret: Secret) => void;
+  /** Called where one may have been made although none was answered. */
+  readonly onUncertain: () => void;
   readonly onCancel: (() => void) | null;
 }
 
-export const NewSubscription = ({ own, isFirst, onMade, onCancel }: NewSubscriptionProps) => {
+export const NewSubscription = ({ own, isFirst, onMade, onUncertain, onCancel }: NewSubscriptionProps) => {
   const [types, setTypes] = useState<readonly EventType[]>([]);
   const { isBusy, problem, forget, run } = useAct();
   const toggle = (type: EventType) => {
@@ -28,13 +31,18 @@ export const NewSubscription = ({ own, isFirst, onMade, onCancel }: NewSubscript
       if (types.length === 0) throw new Error('Choose at least one event.');
       const description = String(form.get('description')).trim();
       const percent = form.get('percent');
-      const made = await own.call<SubscriptionCreated>('event-subscriptions', {
-        body: {
-          url: String(form.get('url')).trim(),
-          types,
-          ...(description !== '' && { description }),
-          ...(percent !== null && { budget_low_percent: Number(percent) }),
-        },
+      const body = {
+        url: String(form.get('url')).trim(),
+        types,
+        ...(description !== '' && { description }),
+        ...(percent !== null && { budget_low_percent: Number(percent) }),
+      };
+      const made = await onceOnly(
+        () => own.call<SubscriptionCreated>('event-subscriptions', { body }),
+        UNCERTAIN,
+      ).catch((error: unknown) => {
+        if (error instanceof Uncertain) onUncertain();
+        throw error;
       });
       onMade({
         subscriptionId: made.subscription_id,
@@ -88,3 +96,6 @@ export const NewSubscription = ({ own, isFirst, onMade, onCancel }: NewSubscript
     </form>
   );
 };
+
+const UNCERTAIN =
+  'A subscription may have been made all the same, whose secret nobody has seen: if there is one below that you do not know, delete it before you subscribe again.';

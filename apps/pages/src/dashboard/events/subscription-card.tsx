@@ -1,11 +1,13 @@
 /** One subscription: whether it works, what it is told of, what it was sent, and what can be done with it. */
 import { useState } from 'preact/hooks';
+import { ApiProblem } from '../../shared/api.ts';
 import { formatInstant } from '../../shared/describe.ts';
 import type { SecretRotated, Subscription } from '../../shared/wire.ts';
 import { Confirm } from '../confirm.tsx';
 import { Problem } from '../problem.tsx';
 import type { Own } from '../session.ts';
 import { StateBadge } from '../state-badge.tsx';
+import { onceOnly, Uncertain } from '../uncertain.ts';
 import { useAct } from '../use-act.ts';
 import { Deliveries } from './deliveries.tsx';
 import { Replay } from './replay.tsx';
@@ -43,7 +45,13 @@ export const SubscriptionCard = ({
       onChanged();
     });
   const rotate = async () => {
-    const made = await own.call<SecretRotated>(`${path}/rotate`, { body: null });
+    const made = await onceOnly(
+      () => own.call<SecretRotated>(`${path}/rotate`, { body: null }),
+      UNCERTAIN_ROTATION,
+    ).catch((error: unknown) => {
+      if (error instanceof Uncertain) onChanged();
+      throw error;
+    });
     onSecret({
       subscriptionId: one.subscription_id,
       url: one.url,
@@ -56,6 +64,8 @@ export const SubscriptionCard = ({
     try {
       await own.call(`${path}/delete`, { body: null });
     } catch (error) {
+      // It is gone: by an attempt whose answer was lost, or by somebody else.
+      if (error instanceof ApiProblem && error.status === 404) return;
       setIsGone(false);
       throw error;
     }
@@ -85,7 +95,9 @@ export const SubscriptionCard = ({
       {own.mayAct && <Acts isBusy={isBusy} isDisabled={isDisabled} act={act} onAsk={setAsking} />}
       {!isGone && <Deliveries own={own} path={path} sent={sent} />}
       {asking === 'replay' && <Replay own={own} path={path} onDone={onReplayed} onClose={close} />}
-      {asking === 'rotate' && <ConfirmRotation act={rotate} onClose={close} />}
+      {asking === 'rotate' && (
+        <ConfirmRotation earlierEndsAt={earlierEndOf(one)} act={rotate} onClose={close} />
+      )}
       {asking === 'delete' && (
         <ConfirmDeletion url={one.url} act={remove} onDone={onDeleted} onClose={close} />
       )}
@@ -136,10 +148,19 @@ const Acts = ({
   </div>
 );
 
+const UNCERTAIN_ROTATION =
+  'A new secret may have been made which nobody has seen. The one in use is then in force for 24 hours more, and rotating again would end it at once. Subscribe the endpoint anew, give it that secret, and then delete this subscription; or rotate again when the 24 hours are over.';
+
+/** When the secret before the latest rotation ends; null where there is none any more. */
+const earlierEndOf = ({ secrets }: Subscription): string | null =>
+  secrets.find(({ ends_at: endsAt }) => endsAt !== null)?.ends_at ?? null;
+
 const ConfirmRotation = ({
+  earlierEndsAt,
   act,
   onClose,
 }: {
+  readonly earlierEndsAt: string | null;
   readonly act: () => Promise<void>;
   readonly onClose: () => void;
 }) => (
@@ -153,8 +174,14 @@ const ConfirmRotation = ({
   >
     <p>
       A new secret is made and shown once. For 24 hours events are signed with both, so that your endpoint can
-      be given the new one in the meantime. One from an earlier rotation ends at once.
+      be given the new one in the meantime.
     </p>
+    {earlierEndsAt !== null && (
+      <p class="note note-warn">
+        It was rotated already: the secret from before that is in force until {formatInstant(earlierEndsAt)},
+        and <strong>would end at once</strong>. Rotate only if your endpoint has the later one.
+      </p>
+    )}
   </Confirm>
 );
 
@@ -194,6 +221,7 @@ const BECAUSE = {
 
 const Health = ({ subscription: one }: { readonly subscription: Subscription }) => {
   const waiting = one.waiting === 0 ? '' : ` ${one.waiting.toLocaleString('en')} waiting.`;
+  const earlierEndsAt = earlierEndOf(one);
   const made = (
     <p class="soft">
       Since {formatInstant(one.created_at)}
@@ -203,6 +231,8 @@ const Health = ({ subscription: one }: { readonly subscription: Subscription }) 
         </>
       )}
       .{one.state === 'active' && waiting}
+      {earlierEndsAt !== null &&
+        ` Its secret was rotated: the one before is in force until ${formatInstant(earlierEndsAt)}.`}
     </p>
   );
   if (one.state === 'active') return made;
