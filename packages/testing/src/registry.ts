@@ -7,6 +7,7 @@ import {
   parseGrant,
   parseProof,
   portableCrypto,
+  type Sha256,
   sha256Of,
 } from '@svc/protocol';
 
@@ -25,6 +26,8 @@ export interface Registry {
   /** The text of a Principal's DID document, by its DID. */
   readonly documents: Map<string, string>;
   readonly grants: Map<string, AllocatedGrant>;
+  /** Hash of the Grant that was allowed first under each id: no other is allowed under it (protocol §10). */
+  readonly allowed: Map<string, Sha256>;
   /** When each was revoked. */
   readonly revoked: Map<string, string>;
   readonly spent: Set<string>;
@@ -43,6 +46,7 @@ export interface StoredAnswer {
 export const createRegistry = (): Registry => ({
   documents: new Map(),
   grants: new Map(),
+  allowed: new Map(),
   revoked: new Map(),
   spent: new Set(),
   answers: new Map(),
@@ -52,6 +56,14 @@ export const createRegistry = (): Registry => ({
 export function spendKeyOf(proof: string): string {
   const parsed = parseProof(proof);
   return parsed.ok ? `${parsed.value.grantId} ${parsed.value.jti}` : proof;
+}
+
+/** An ALLOW spends the Proof, and binds the Grant to its id if it is the first. */
+export function noteAllowed({ spent, allowed }: Registry, grant: string, proof: string): void {
+  spent.add(spendKeyOf(proof));
+  const parsed = parseGrant(grant);
+  if (parsed.ok && !allowed.has(parsed.value.id))
+    allowed.set(parsed.value.id, sha256Of(portableCrypto, grant));
 }
 
 /** What the engine is told about a Grant and a Proof at an instant. */
@@ -71,7 +83,7 @@ export function findFacts(
   return {
     principal: document === undefined ? 'absent' : { found: { verification: 'verified', key } },
     document: document === undefined ? 'absent' : { found: { document, resolved_at: now } },
-    allocation: allocated === undefined ? 'absent' : { found: allocationOf(allocated) },
+    allocation: allocated === undefined ? 'absent' : { found: allocationOf(allocated, registry) },
     status: {
       found: {
         revoked: allocated !== undefined && registry.revoked.has(allocated.id),
@@ -84,10 +96,14 @@ export function findFacts(
   };
 }
 
-const allocationOf = ({ issuer, agent, allocated_at, credentialStatus }: AllocatedGrant) => ({
+const allocationOf = (
+  { id, issuer, agent, allocated_at, credentialStatus }: AllocatedGrant,
+  { allowed }: Registry,
+) => ({
   issuer,
   agent,
   status_list_credential: credentialStatus.statusListCredential,
   status_list_index: credentialStatus.statusListIndex,
   allocated_at,
+  grant_hash: allowed.get(id) ?? null,
 });

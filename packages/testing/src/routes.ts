@@ -9,7 +9,7 @@ import {
   type Signer,
 } from '@svc/protocol';
 import { signReceipt } from '@svc/receipts';
-import { findFacts, type Registry, spendKeyOf } from './registry.ts';
+import { findFacts, noteAllowed, type Registry } from './registry.ts';
 
 /** Whose API key it is. */
 export interface KeyHolder {
@@ -33,19 +33,46 @@ export function createServiceFetch(parts: ServiceParts): typeof fetch {
     if (path === 'GET /.well-known/did.json') return Response.json(parts.document);
     const holder = parts.holders.get(request.headers.get('authorization')?.replace('Bearer ', '') ?? '');
     if (holder === undefined) return failure(401, 'UNAUTHORIZED', 'no such API key');
-    const text = request.method === 'GET' ? '{}' : await request.text();
-    const body = JSON.parse(text) as Record<string, string>;
     if (path === 'GET /me') return Response.json(describe(parts, holder));
-    if (path === 'POST /verify' && holder.role === 'rp') {
-      const key = request.headers.get('idempotency-key');
-      return key === null
-        ? answerOf(await verify(parts, holder, body))
-        : verifyOnce(parts, holder, key, text);
-    }
-    if (path === 'POST /grants' && holder.role === 'principal') return allocate(parts, holder, body);
-    if (path === 'POST /revoke' && holder.role === 'principal') return revoke(parts, holder, body);
-    return failure(501, 'NOT_IMPLEMENTED', `the service in memory has no ${path} for role ${holder.role}`);
+    const route = ROUTES[`${path} ${holder.role}`];
+    if (route === undefined)
+      return failure(501, 'NOT_IMPLEMENTED', `the service in memory has no ${path} for role ${holder.role}`);
+    const text = await request.text();
+    const body = readBody(text);
+    if (body === null) return failure(400, 'INVALID_REQUEST', 'the body must be a JSON object');
+    return route(parts, holder, { body, text, idempotencyKey: request.headers.get('idempotency-key') });
   };
+}
+
+type Body = Readonly<Record<string, string>>;
+
+interface Posted {
+  readonly body: Body;
+  /** The body as received. */
+  readonly text: string;
+  readonly idempotencyKey: string | null;
+}
+
+type Route = (parts: ServiceParts, holder: KeyHolder, posted: Posted) => Response | Promise<Response>;
+
+/** By method, path and role. */
+const ROUTES: Readonly<Record<string, Route>> = {
+  'POST /verify rp': async (parts, holder, { body, text, idempotencyKey }) =>
+    idempotencyKey === null
+      ? answerOf(await verify(parts, holder, body))
+      : verifyOnce(parts, holder, idempotencyKey, { body, text }),
+  'POST /grants principal': (parts, holder, { body }) => allocate(parts, holder, body),
+  'POST /revoke principal': (parts, holder, { body }) => revoke(parts, holder, body),
+};
+
+/** Null: it is no JSON object. */
+function readBody(text: string): Body | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Body) : null;
+  } catch {
+    return null;
+  }
 }
 
 const failure = (status: number, error: string, message: string): Response =>
@@ -61,11 +88,7 @@ const describe = ({ did }: ServiceParts, holder: KeyHolder) => ({
 
 const newUlid = (nowMs: number): string => encodeUlid(nowMs, crypto.getRandomValues(new Uint8Array(10)));
 
-function allocate(
-  { registry, now }: ServiceParts,
-  { did }: KeyHolder,
-  { agent = '' }: Record<string, string>,
-): Response {
+function allocate({ registry, now }: ServiceParts, { did }: KeyHolder, { agent = '' }: Body): Response {
   const statusListIndex = String(registry.grants.size);
   const statusListCredential = 'https://status.svc.example/test/1';
   const allocated = {
@@ -85,11 +108,7 @@ function allocate(
   return Response.json(allocated, { status: 201 });
 }
 
-function revoke(
-  { registry, now }: ServiceParts,
-  { did }: KeyHolder,
-  { grant_id = '' }: Record<string, string>,
-): Response {
+function revoke({ registry, now }: ServiceParts, { did }: KeyHolder, { grant_id = '' }: Body): Response {
   if (registry.grants.get(grant_id)?.issuer !== did) return failure(404, 'NOT_FOUND', 'no such Grant');
   const revokedAt = registry.revoked.get(grant_id) ?? formatTimestamp(now());
   registry.revoked.set(grant_id, revokedAt);
@@ -104,22 +123,22 @@ async function verifyOnce(
   parts: ServiceParts,
   holder: KeyHolder,
   key: string,
-  body: string,
+  { body, text }: Pick<Posted, 'body' | 'text'>,
 ): Promise<Response> {
   const { answers } = parts.registry;
   const name = `${holder.did} ${key}`;
   const nowMs = parts.now();
   const stored = answers.get(name);
   if (stored !== undefined && nowMs - stored.atMs < REPEATED_FOR_MS) {
-    if (stored.body === body) return answerOf(await stored.receipt, { 'svc-idempotent-replay': 'true' });
+    if (stored.body === text) return answerOf(await stored.receipt, { 'svc-idempotent-replay': 'true' });
     return failure(
       409,
       'CONFLICT',
       'Idempotency-Key: this key was used with another body in the last 10 minutes; use a fresh one.',
     );
   }
-  const receipt = verify(parts, holder, JSON.parse(body));
-  answers.set(name, { body, receipt, atMs: nowMs });
+  const receipt = verify(parts, holder, body);
+  answers.set(name, { body: text, receipt, atMs: nowMs });
   return answerOf(await receipt);
 }
 
@@ -129,7 +148,7 @@ const answerOf = (receipt: string, headers: Readonly<Record<string, string>> = {
 async function verify(
   { registry, signer, now }: ServiceParts,
   { did }: KeyHolder,
-  { grant = '', proof = '', action }: Record<string, string>,
+  { grant = '', proof = '', action }: Body,
 ): Promise<string> {
   const input: EvaluateInput = {
     receipt_id: `drc_${newUlid(now())}`,
@@ -141,6 +160,6 @@ async function verify(
     facts: findFacts(registry, grant, proof, now()),
   };
   const decided = evaluateJson(input, portableCrypto);
-  if (decided.decision === 'ALLOW') registry.spent.add(spendKeyOf(proof));
+  if (decided.decision === 'ALLOW') noteAllowed(registry, grant, proof);
   return (await signReceipt(decided, signer)).text;
 }

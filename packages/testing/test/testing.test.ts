@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import * as principalSdk from '@svc/sdk-principal';
 import * as agentSdk from '@svc/sdk-principal/agent';
+import { createVerifier } from '@svc/sdk-rp';
 import { expect, it } from 'vitest';
 import * as testing from '../src/index.ts';
+import { createRegistry } from '../src/registry.ts';
+import { createServiceFetch } from '../src/routes.ts';
 
 const { createTestService } = testing;
 const action = { type: 'commerce:purchase', resource: 'order/7', amount: 42_700, currency: 'USD' } as const;
@@ -102,4 +105,89 @@ it('Principals cannot revoke for each other, and what is not there says so', asy
   await expect(one.acme.client.grants.page()).rejects.toMatchObject({ status: 501 });
   expect(other.service.clock.now()).toBe(Date.parse('2026-11-20T08:00:00Z'));
   expect(() => other.service.clock.set('soon')).toThrow(RangeError);
+});
+
+it('answers 501 to whatever it does not have, at once, with a body or without', async () => {
+  const { acme, shop } = await world();
+  const id = 'whs_01KAFQ0000ABCDEFGHJKMNPQRS';
+  const calls = [
+    acme.client.agents.disable('did:key:z6MkpTHR8VNsBxYAAWHut2Geadd9jSwuBV8xRoAnwWsdvktH'),
+    acme.client.subscriptions.rotate(id),
+    shop.verifier.subscriptions.disable(id),
+    shop.verifier.relyingParty.pause(),
+    shop.verifier.apiKeys.issue({ label: 'other' }),
+    shop.verifier.subscriptions.list(),
+  ];
+  const ends = await Promise.all(calls.map((call) => call.catch((error: unknown) => error)));
+  expect(ends.map((end) => Object(end).status)).toEqual(calls.map(() => 501));
+});
+
+/** The routes themselves, of one Principal and one relying party whose keys are their DIDs. */
+async function routesOf() {
+  const nowMs = Date.parse('2026-11-20T08:00:00Z');
+  const key = await principalSdk.generatePrincipalKey();
+  const [did, acme, shop] = ['did:web:svc.example', 'did:web:acme.example', 'did:web:shop.example'];
+  const documentOf = (id: string, kid: string) => ({
+    id,
+    verificationMethod: [
+      { id: kid, type: 'Multikey', controller: id, publicKeyMultibase: key.publicKeyMultibase },
+    ],
+    assertionMethod: [kid],
+  });
+  const registry = createRegistry();
+  registry.documents.set(acme, JSON.stringify(documentOf(acme, `${acme}#key-1`)));
+  const fetchRoute = createServiceFetch({
+    ...{ registry, did, now: () => nowMs, document: documentOf(did, `${did}#receipt-1`) },
+    signer: principalSdk.signerFromJwk(key.privateJwk, `${did}#receipt-1`),
+    holders: new Map([
+      [acme, { did: acme, role: 'principal' }],
+      [shop, { did: shop, role: 'rp' }],
+    ]),
+  });
+  return { nowMs, key, did, acme, shop, fetchRoute };
+}
+
+it('refuses a body that is no JSON object with 400, and looks at none before the route is known', async () => {
+  const { acme, shop, fetchRoute } = await routesOf();
+  const post = async (path: string, apiKey: string, body?: string) => {
+    const init = { method: 'POST', headers: { authorization: `Bearer ${apiKey}` }, ...(body && { body }) };
+    return (await fetchRoute(`https://svc.example${path}`, init)).status;
+  };
+  for (const body of [undefined, '{', '7', 'null', '[]']) {
+    for (const path of ['/grants', '/revoke']) expect(await post(path, acme, body)).toBe(400);
+    expect(await post('/verify', shop, body)).toBe(400);
+    for (const path of ['/pause', '/me', '/verify']) expect(await post(path, acme, body)).toBe(501);
+  }
+});
+
+it('allows one Grant under an id: once one was allowed, another of the same Principal is denied', async () => {
+  const { nowMs, key, did, acme, shop, fetchRoute } = await routesOf();
+  const allocated = new Map<string, Response>();
+  /** As a Principal that signs twice under one reservation has it. */
+  const reserveOnce: typeof fetch = async (input, init) => {
+    const url = new Request(input).url;
+    const answer = allocated.get(url) ?? (await fetchRoute(input, init));
+    allocated.set(url, answer);
+    return answer.clone();
+  };
+  const common = { baseUrl: 'https://svc.example', now: () => nowMs };
+  const { grants } = principalSdk.createPrincipalClient({
+    ...{ ...common, apiKey: acme, fetch: reserveOnce },
+    signer: principalSdk.signerFromJwk(key.privateJwk, `${acme}#key-1`),
+  });
+  const agent = agentSdk.agentFromJwk((await agentSdk.generateAgentKey()).privateJwk);
+  const issue = (maxAmountMinor: number) =>
+    grants.issue({
+      agent: agent.did,
+      capabilities: [principalSdk.purchase({ maxAmountMinor, currency: 'USD', resources: ['order/*'] })],
+    });
+  const [first, second] = [await issue(50_000), await issue(90_000)];
+  expect(second.grantId).toBe(first.grantId);
+  const verifier = createVerifier({ ...common, apiKey: shop, serviceDid: did, fetch: fetchRoute });
+  const ask = async ({ grant, grantId }: { grant: string; grantId: string }) => {
+    const signed = { agent, grantId, audience: shop, ...request, action, now: () => nowMs };
+    const proof = await agentSdk.signProof(signed);
+    return (await verifier.verify({ grant, proof, action, request })).reason;
+  };
+  expect([await ask(first), await ask(second), await ask(first)]).toEqual([null, 'AUTHORITY_REVOKED', null]);
 });
