@@ -67,7 +67,8 @@ export interface EventSubscriptions {
   test(subscriptionId: string, options?: CallOptions): Promise<EventPing>;
   /**
    * A new secret, shown only here; the one before it goes on until `previous_ends_at`. Give `verifyWebhook` both meanwhile.
-   * @throws SvcError Never sent twice: a second rotation would end the secret that is in use.
+   * @throws SvcError Never sent twice: a second rotation would end the secret that is in use. After `outcome-unknown` or a 503 subscribe
+   * anew, give `verifyWebhook` that secret, and delete this subscription.
    */
   rotate(subscriptionId: string, options?: CallOptions): Promise<EventSubscriptionRotated>;
   /** Nothing more is sent; events are kept for 30 days for `enable`. Repeatable. */

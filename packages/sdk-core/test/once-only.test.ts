@@ -1,0 +1,37 @@
+/** What is never sent twice is what the READMEs of both SDKs say is never sent twice. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+
+const packages = new URL('../../', import.meta.url);
+const readIn = (path: string) => readFileSync(new URL(path, packages), 'utf8');
+
+/** The member of the client whose calls a file makes. A file that is not named here fails the test: name it. */
+const AREAS: Readonly<Record<string, string>> = {
+  'account.ts': 'apiKeys',
+  'event-subscriptions.ts': 'subscriptions',
+  'outcomes.ts': 'outcomes',
+};
+
+/** Calls with `isOnceOnly: true`, as `area.method`; the method is the last one that begins before. */
+const onceOnlyIn = (folder: string): string[] =>
+  readdirSync(new URL(folder, packages)).flatMap((file) => {
+    const source = readIn(`${folder}${file}`);
+    return [...source.matchAll(/isOnceOnly: true/g)].map(({ index }) => {
+      const [method = '?'] = [
+        ...source.slice(0, index).matchAll(/^ {2,4}(?:async (\w+)\(|(\w+): (?:async )?\()/gm),
+      ]
+        .map(([, named, arrow]) => named ?? arrow)
+        .slice(-1);
+      return `${AREAS[file] ?? `(unknown area of ${file})`}.${method}`;
+    });
+  });
+
+const ofBoth = onceOnlyIn('sdk-core/src/');
+
+it.each(['sdk-principal', 'sdk-rp'])('the README of %s lists what is never sent twice', (name) => {
+  const [, list = ''] = /^Never sent twice are (.*?)\. After/ms.exec(readIn(`${name}/README.md`)) ?? [];
+  const said = [...list.matchAll(/`(.*?)`/g)].map(([, call]) => call);
+  const calls = [...ofBoth, ...onceOnlyIn(`${name}/src/`)];
+  expect(calls.length).toBeGreaterThan(2);
+  expect(said.sort()).toEqual(calls.sort());
+});
