@@ -96,14 +96,17 @@ func (k *ServiceKeys) find(kid, purpose string) (key serviceKey, err error) {
 	}
 	fragment, prefix := kid[len(k.DID)+1:], purpose+"-"
 	if !strings.HasPrefix(fragment, prefix) || !keyNumber.MatchString(fragment[len(prefix):]) {
-		return key, refuse("unknown-key", "the kid must be %s#%s-<n>, not %q", k.DID, purpose, kid)
+		return key, refuse("wrong-key", "the kid must be %s#%s-<n>, not %q", k.DID, purpose, kid)
 	}
 	methods := k.methods[kid]
 	if len(methods) > 1 {
 		return key, refuse("unusable-key", "the DID document has several verification methods %s", kid)
 	}
-	if len(methods) == 0 || !k.asserted[kid] {
-		return key, refuse("unknown-key", "the DID document has no verification method %s under assertionMethod", kid)
+	if len(methods) == 0 {
+		return key, refuse("unknown-key", "the DID document has no verification method %s; it may be older than the key", kid)
+	}
+	if !k.asserted[kid] {
+		return key, refuse("wrong-key", "the DID document does not list %s under assertionMethod", kid)
 	}
 	method := methods[0]
 	multikey, _ := method["publicKeyMultibase"].(string)

@@ -81,9 +81,15 @@ export const FAILURE_TEXTS: Readonly<Record<Code, HelpText>> = {
     remedy: 'See that the document, `serviceDid` and the Receipt are of one service.',
   },
   'unknown-key': {
-    meaning: 'The key that is named is not in the DID document, or not under `assertionMethod`.',
+    meaning:
+      'The key that is named is not in the DID document. No signature was checked, so anybody can have written it.',
     remedy:
-      'The pinned document may be older than the key: obtain it again over a channel that you trust. Else it is forged.',
+      'The pinned document may be older than the key: obtain it again over a channel that you trust. If that does not have the key either, it is forged.',
+  },
+  'wrong-key': {
+    meaning:
+      'The key that is named is not one of those that sign this, or the DID document does not list it under `assertionMethod`.',
+    remedy: 'The service signs nothing so: do not rely on it. Get it again from the service.',
   },
   'unusable-key': {
     meaning:

@@ -14,13 +14,15 @@ const UNDECIDED_CODES: readonly BundleFailureCode[] = [
   'inclusion-pending',
   'key-not-in-force',
   'missing-key',
+  'unknown-key',
 ];
 const UNDECIDED: ReadonlySet<string> = new Set(UNDECIDED_CODES);
 
 /**
  * The verdict by the failures of a Receipt, an inclusion proof or a bundle. `undecided` where each is one that a later version of
- * the library, a readable document, another key or a later day could decide otherwise. What is found to be altered is `invalid`,
- * whatever else is open; where the document cannot be read, no signature has been checked.
+ * the library, a readable or newer document, another key or a later day could decide otherwise. What is found to be altered is
+ * `invalid`, whatever else is open; where the document cannot be read, or does not have the key, no signature has been checked:
+ * anybody can have written it.
  * @example
  * const verified = verifyReceipt(receipt, didDocument);
  * const verdict = verdictOf(verified.ok ? [] : verified.failures);

@@ -75,7 +75,7 @@ describe('an attestation', () => {
       { 'svc:validUntil': FROM },
       'key-not-in-force',
     ],
-    ['by a Receipt key', () => signAttestation(said, signerOf(2, `${SERVICE}#receipt-1`)), {}, 'unknown-key'],
+    ['by a Receipt key', () => signAttestation(said, signerOf(2, `${SERVICE}#receipt-1`)), {}, 'wrong-key'],
     [
       'that says more',
       () => signAttestation({ ...said, more: 1 } as typeof said, signerOf(2)),

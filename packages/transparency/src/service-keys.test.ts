@@ -61,15 +61,15 @@ describe('the keys of a pinned document', () => {
   });
 
   it.each([
-    ['a key for another purpose', `${SERVICE}#receipt-1`, document, 'unknown-key'],
+    ['a key for another purpose', `${SERVICE}#receipt-1`, document, 'wrong-key'],
     ['a key of another service', 'did:web:other.example#status-1', document, 'wrong-service'],
-    ['a number that begins with 0', `${SERVICE}#status-01`, document, 'unknown-key'],
+    ['a number that begins with 0', `${SERVICE}#status-01`, document, 'wrong-key'],
     ['a key that the document does not have', `${SERVICE}#status-2`, document, 'unknown-key'],
     [
       'a key not under assertionMethod',
       `${SERVICE}#status-1`,
       { ...document, assertionMethod: [] },
-      'unknown-key',
+      'wrong-key',
     ],
     [
       'a key named twice, once relatively',

@@ -27,8 +27,10 @@ export type ServiceKeyFailureCode =
   | 'malformed-did-document'
   /** The DID document, or the kid, is of another service. */
   | 'wrong-service'
-  /** The kid is not in the document, or not under assertionMethod. */
+  /** The kid has the right form, and the document has no such key: the document is older than it, or somebody else signed. */
   | 'unknown-key'
+  /** The kid is of another form or for another purpose, or its key is not under assertionMethod. */
+  | 'wrong-key'
   /** The kid is in the document, but its key is no strict Ed25519 Multikey, or the time it is in force is malformed. */
   | 'unusable-key'
   /** Valid, but dated outside the time of its key, or the key is compromised: an attestation is needed. */
@@ -180,7 +182,7 @@ class DocumentKeys implements ServiceKeys {
       return failure('wrong-service', `the kid ${show(kid)} is not of the pinned service ${did}`);
     const fragment = kid.slice(did.length + 1);
     if (!fragment.startsWith(`${purpose}-`) || !KEY_NUMBER.test(fragment.slice(purpose.length + 1)))
-      return failure('unknown-key', `the kid must be ${did}#${purpose}-<n>, not ${show(kid)}`);
+      return failure('wrong-key', `the kid must be ${did}#${purpose}-<n>, not ${show(kid)}`);
     const found = this.#found.get(kid) ?? this.#decode(kid);
     if ('key' in found) this.#found.set(kid, found);
     return found;
@@ -197,7 +199,7 @@ class DocumentKeys implements ServiceKeys {
     if (others.length > 0)
       return failure('unusable-key', `the DID document has several verification methods ${kid}`);
     if (!this.#asserted.has(kid))
-      return failure('unknown-key', `the DID document does not list ${kid} under assertionMethod`);
+      return failure('wrong-key', `the DID document does not list ${kid} under assertionMethod`);
     const multikey = member(method, 'publicKeyMultibase');
     const key = typeof multikey === 'string' ? decodeMultikey(multikey) : null;
     if (member(method, 'type') !== 'Multikey' || member(method, 'controller') !== did || key === null)

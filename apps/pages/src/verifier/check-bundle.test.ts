@@ -147,6 +147,9 @@ it('is invalid, and not undecided, where the document that it brings is none and
     draft.did_document = {};
   });
   expect(check(forged, null).verdict).toBe('invalid');
+  const withoutKeys = { ...bundle, did_document: { ...bundle.did_document, verificationMethod: [] } };
+  expect(check(withoutKeys, null).verdict).toBe('invalid');
+  expect(check(bundle, JSON.stringify(withoutKeys.did_document)).verdict).toBe('undecided');
   expect(
     check(
       changed((draft) => (draft.did_document = {})),

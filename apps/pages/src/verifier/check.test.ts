@@ -80,7 +80,7 @@ const TAMPERED: readonly (readonly [string, ReceiptPartId, string, string?])[] =
     JSON.stringify(await signedReceipt(allowBody, undefined, signerOf(9))),
   ],
   ['the kid of the status key', 'key', await withKid(`${SERVICE}#status-1`)],
-  ['a kid that is not published', 'key', await withKid(`${SERVICE}#receipt-7`)],
+  ['a kid of another form', 'key', await withKid(`${SERVICE}#receipt-07`)],
   ['the kid of another service', 'document', await withKid('did:web:evil.test#receipt-1')],
   ['the document of another service', 'document', text, otherDocument],
   ['a document without the key', 'key', text, JSON.stringify({ ...serviceDocument, assertionMethod: [] })],
@@ -159,6 +159,25 @@ describe('is undecided as with svc-receipt, not invalid, for', () => {
         expect(check(altered).verdict).toBe('invalid');
     },
   );
+});
+
+describe('a Receipt under a key that the document does not have', () => {
+  const older = JSON.stringify({ id: SERVICE, verificationMethod: [], assertionMethod: [] });
+
+  it('is not decided, nothing that rests on its signature is right, and it is said that anybody can have written it', async () => {
+    for (const checked of [check(text, older), check(await withKid(`${SERVICE}#receipt-7`))]) {
+      expect([checked.verdict, wrongParts(checked)]).toEqual(['undecided', []]);
+      expect(saysOf(checked)).toMatch(/no signature was checked: anybody can have written this/);
+      const open = checked.parts.filter(({ state }) => state === 'unchecked').map(({ id }) => id);
+      expect(open).toEqual(['key', 'signature', 'time']);
+    }
+  });
+
+  it('is invalid where anything beside it is wrong', async () => {
+    const altered = shown((d) => (d.agent = 'x'));
+    const inconsistent = await issued((d) => (d.trust.checks.T5 = false));
+    for (const one of [altered, inconsistent]) expect(check(one, older).verdict).toBe('invalid');
+  });
 });
 
 describe('a Receipt whose key has ended or leaked', () => {

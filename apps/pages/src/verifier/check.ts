@@ -63,11 +63,13 @@ export const checkBundle = (bundle: JsonObject, serviceDocument: string | null):
   const failures = result.ok ? [] : result.failures;
   const verdict = verdictOf(failures);
   if (serviceDocument !== null) return { ...receipt, verdict, parts };
-  // The document came with the bundle, so that it is none is a fault of the bundle.
-  const isOwnNone = failures.some(({ code }) => code === 'malformed-did-document');
-  const byItself = result.ok ? 'undecided' : isOwnNone ? 'invalid' : verdict;
+  // The document came with the bundle, so that it is none, or lacks a key, is a fault of the bundle.
+  const isOwnFault = failures.some(({ code }) => OF_DOCUMENT.has(code));
+  const byItself = result.ok ? 'undecided' : isOwnFault ? 'invalid' : verdict;
   return { ...receipt, verdict: byItself, parts: withoutDocument(parts) };
 };
+
+const OF_DOCUMENT: ReadonlySet<string> = new Set(['malformed-did-document', 'unknown-key']);
 
 const textOf = (value: unknown): string | null => {
   if (typeof value === 'string') return value;

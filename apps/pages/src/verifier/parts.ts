@@ -101,6 +101,7 @@ const PART_OF: Readonly<Record<FailureCode, ReceiptPartId>> = {
   'malformed-did-document': 'document',
   'wrong-service': 'document',
   'unknown-key': 'key',
+  'wrong-key': 'key',
   'unusable-key': 'key',
   'wrong-signature': 'signature',
   'key-not-in-force': 'time',

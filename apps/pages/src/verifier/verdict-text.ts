@@ -21,6 +21,10 @@ const UNDECIDED: readonly { readonly codes: readonly string[]; readonly says: st
     says: 'The service’s document cannot be read, so nobody can say who signed it. Obtain the document again.',
   },
   {
+    codes: ['unknown-key'],
+    says: 'The service’s document does not have the key that is named, so no signature was checked: anybody can have written this. Obtain the document again, in case that it is older than the key.',
+  },
+  {
     codes: ['key-not-in-force'],
     says: 'The signature is right, but the key that made it had ended, or may have leaked. The bundle of this Receipt decides: download it again once the day of the Receipt is closed.',
   },

@@ -69,7 +69,7 @@ class ServiceKeys:
             signed_at_ms: The instant that what was signed gives as its own; None where something else vouches for it.
 
         Raises:
-            Refused: ``wrong-service``, ``unknown-key``, ``unusable-key``, ``wrong-signature``.
+            Refused: ``wrong-service``, ``unknown-key``, ``wrong-key``, ``unusable-key``, ``wrong-signature``.
         """
         key = self._find(kid, purpose)
         if not ed25519.verify(key.key, jws.signing_input, jws.signature):
@@ -91,12 +91,15 @@ class ServiceKeys:
             raise Refused("wrong-service", f"the kid {kid!r} is not of the pinned service {self.did}")
         fragment = kid[len(self.did) + 1 :]
         if not fragment.startswith(f"{purpose}-") or _KEY_NUMBER.fullmatch(fragment[len(purpose) + 1 :]) is None:
-            raise Refused("unknown-key", f"the kid must be {self.did}#{purpose}-<n>, not {kid!r}")
+            raise Refused("wrong-key", f"the kid must be {self.did}#{purpose}-<n>, not {kid!r}")
         methods = self._methods.get(kid, [])
         if len(methods) > 1:
             raise Refused("unusable-key", f"the DID document has several verification methods {kid}")
-        if not methods or kid not in self._asserted:
-            raise Refused("unknown-key", f"the DID document has no verification method {kid} under assertionMethod")
+        if not methods:
+            why = f"the DID document has no verification method {kid}; it may be older than the key"
+            raise Refused("unknown-key", why)
+        if kid not in self._asserted:
+            raise Refused("wrong-key", f"the DID document does not list {kid} under assertionMethod")
         method = methods[0]
         key = decode_multikey(method.get("publicKeyMultibase"))
         if method.get("type") != "Multikey" or method.get("controller") != self.did or key is None:

@@ -98,6 +98,27 @@ describe('svc-receipt as a process', () => {
   });
 });
 
+describe('a document that is older than the key of the Receipt', () => {
+  const older = write('older.json', JSON.stringify(documentOf(SERVICE, { 'receipt-1': 7, 'status-1': 2 })));
+
+  it('decides nothing: exit code 2, and what to do', async () => {
+    for (const name of ['verify', 'audit']) {
+      const args = name === 'verify' ? ['verify'] : audit.filter((one) => one !== didFile);
+      const given = name === 'verify' ? args : args.filter((one) => one !== '--did-document');
+      const { exitCode, stdout } = await run([...given, denyFile, '--did-document', older, '--json']);
+      expect(exitCode).toBe(2);
+      expect(JSON.parse(stdout)).toMatchObject({
+        ...{ verdict: 'undecided', decision: null, failures: [{ code: 'unknown-key' }] },
+        summary: expect.stringMatching(/^It could not be decided: .* obtain it again over a channel/),
+      });
+    }
+  });
+
+  it('makes nothing undecided that was altered: exit code 1', async () => {
+    expect((await run(['verify', tamperedFile, '--did-document', older])).exitCode).toBe(1);
+  });
+});
+
 describe('svc-receipt verify', () => {
   const verify = (...args: string[]) => run(['verify', ...args]);
 

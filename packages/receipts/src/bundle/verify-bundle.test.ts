@@ -92,6 +92,26 @@ describe('a Receipt of rules that only a later version knows', () => {
   });
 });
 
+describe('a bundle under keys that the document does not have', () => {
+  const lacks = (fragments: Readonly<Record<string, number>>) => documentOf(SERVICE, fragments);
+  const verdictBy = (pin: BundlePin, changes: object = {}) => {
+    const verified = verify({ ...bundle, ...changes }, pin);
+    return verdictOf(verified.ok ? [] : verified.failures);
+  };
+  const older = [lacks({ 'receipt-2': 1 }), lacks({ 'status-1': 2 }), lacks({})];
+
+  it.each(older)('is undecided where that is pinned: it may be older (%#)', (document) => {
+    expect(verdictBy({ serviceDidDocument: document })).toBe('undecided');
+    const inclusion = { ...bundle.inclusion, root: `sha256:${'0'.repeat(64)}` };
+    expect(verdictBy({ serviceDidDocument: document }, { inclusion })).toBe('invalid');
+  });
+
+  it.each(older)('is invalid where the bundle brings it (%#)', (document) => {
+    expect(verdictBy({ serviceDid: SERVICE }, { did_document: document })).toBe('invalid');
+    expect(verdictBy({ keys: [RECEIPT_KEY, STATUS_KEY] }, { did_document: document })).toBe('invalid');
+  });
+});
+
 describe('what is pinned', () => {
   /** Everything signed anew by other keys: what anybody can do. */
   const forge = async (): Promise<Bundle> => {

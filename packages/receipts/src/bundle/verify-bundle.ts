@@ -77,9 +77,11 @@ export const verifyBundle = (
   const verified = verifySigned(parts.receipt, serviceDidDocument, options);
   if (!verified.ok) failures.push(...verified.failures.map((one) => within(one, '/receipt')));
   const evidence = checkEvidence(parts.evidence, verified.ok ? verified.receipt : null, crypto, failures);
-  // The document came with the bundle, so that it is none is a fault of the bundle.
-  if (!read.ok && !('serviceDidDocument' in pin))
+  // The document came with the bundle, so that it is none, or lacks a key, is a fault of the bundle.
+  const isOwn = !('serviceDidDocument' in pin);
+  if (!read.ok && isOwn)
     failures.push(failure('malformed-bundle', 'its did_document is none', '/did_document'));
+  if (isOwn && hasUnknownKey(failures)) failures.push(LACKS_KEY);
   const receiptId = verified.ok
     ? verified.receipt.receipt_id
     : idOfUndecided(parts.receipt, verified.failures);
@@ -94,6 +96,7 @@ export const verifyBundle = (
   });
   if (!included.ok) {
     failures.push(...included.failures.map((one) => within(one, '/inclusion')));
+    if (isOwn && hasUnknownKey(included.failures)) failures.push(LACKS_KEY);
     return { ok: false, failures };
   }
   if (!verified.ok) return { ok: false, failures };
@@ -105,6 +108,15 @@ export const verifyBundle = (
   if (failures.length > 0) return { ok: false, failures };
   return { ok: true, receipt, kid, checkpoint: included.checkpoint, evidence, assumed };
 };
+
+const LACKS_KEY = failure(
+  'malformed-bundle',
+  'its did_document does not have each key that it is signed by',
+  '/did_document',
+);
+
+const hasUnknownKey = (failures: readonly Failure<string>[]): boolean =>
+  failures.some(({ code }) => code === 'unknown-key');
 
 /** The keys that everything rests on. What the service attests to rests on the key of the attestation. */
 const usedKeys = (

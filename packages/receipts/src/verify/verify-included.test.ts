@@ -99,7 +99,7 @@ describe('a Receipt under a key that has leaked', () => {
       'wrong-attestation',
     ],
     ['of another checkpoint', () => attest({ checkpoint_hash: hashOf('x') }), 'wrong-attestation'],
-    ['by the leaked key', () => attest({}, signerOf(1, `${SERVICE}#receipt-2`)), 'unknown-key'],
+    ['by the leaked key', () => attest({}, signerOf(1, `${SERVICE}#receipt-2`)), 'wrong-key'],
     [
       'by a key that is none of the service',
       () => attest({}, signerOf(9, `${SERVICE}#status-2`)),
@@ -242,10 +242,17 @@ describe('an attestation', () => {
   });
 });
 
-it('a Receipt of rules that only a later version knows is undecided, and not beside a proof that was altered', async () => {
-  const receipt = await resign(world.body, (draft) => {
-    draft.protocol.profile_hash = draft.grant_hash;
-  });
+it.each<[string, () => Promise<string>]>([
+  [
+    'of rules that only a later version knows',
+    () =>
+      resign(world.body, (draft) => {
+        draft.protocol.profile_hash = draft.grant_hash;
+      }),
+  ],
+  ['under a later key', () => resign(world.body, () => {}, signerOf(5, `${SERVICE}#receipt-3`))],
+])('a Receipt %s is undecided, and not beside a proof that was altered', async (_, sign) => {
+  const receipt = await sign();
   const judge = (inclusion: unknown) => {
     const verified = verifyIncludedReceipt({
       ...{ receipt, inclusion, serviceDidDocument: documentWith({}), crypto: nativeCrypto },

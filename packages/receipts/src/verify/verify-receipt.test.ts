@@ -24,6 +24,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { type FailureCode, parseReceipt, RECEIPT_MAX_CHARS, RECEIPT_TYP, verifyReceipt } from '../index.ts';
 import { spliceReceipt } from '../receipt-text.ts';
+import { verdictOf } from '../verdict.ts';
 
 const allow = await buildWorld();
 const api = await buildWorld({ action: API_CALL });
@@ -231,9 +232,13 @@ const PRODUCED: Record<FailureCode, readonly (readonly [string, unknown, string,
   ],
   'unknown-key': [
     ['a key never published', await resign(allow.body, () => {}, signerOf(1, `${SERVICE}#receipt-9`)), ''],
-    ['a status key', await forge(bodyText, { ...HEADER, kid: `${SERVICE}#status-1` }), ''],
-    ['a key without assertionMethod', allow.signed.text, '', { ...serviceDocument, assertionMethod: [] }],
     ['no methods', allow.signed.text, '', { id: SERVICE }],
+  ],
+  'wrong-key': [
+    ['a status key', await forge(bodyText, { ...HEADER, kid: `${SERVICE}#status-1` }), ''],
+    ['a number that begins with 0', await forge(bodyText, { ...HEADER, kid: `${SERVICE}#receipt-09` }), ''],
+    ['a name of its own', await forge(bodyText, { ...HEADER, kid: `${SERVICE}#receipt` }), ''],
+    ['a key without assertionMethod', allow.signed.text, '', { ...serviceDocument, assertionMethod: [] }],
   ],
   'unusable-key': [
     ['another type', allow.signed.text, '', withMethod({ type: 'Ed25519VerificationKey2020' })],
@@ -505,6 +510,39 @@ describe.each(Object.entries(PRODUCED))('%s', (code, cases) => {
     const codes = codesOf(receipt, document, serviceDid as string | undefined);
     expect(codes).toContain(named);
     if (!WITH_CONSEQUENCES.has(String(title))) expect(codes).toEqual([named]);
+  });
+});
+
+const olderDocument = documentOf(SERVICE, { 'receipt-1': 7, 'status-1': 2 });
+/** Faults beside the key, or of its name. */
+const INVALID_BESIDE: readonly (readonly [string, unknown, unknown?])[] = [
+  ['what is shown is not what was named as signed', shown((d) => (d.agent = 'x'))],
+  ['it contradicts itself', await changed((d) => (d.trust.checks.T5 = false))],
+  ['it lacks a member', await changed((d) => void delete d.grant_id)],
+  ['the document is of another service', allow.signed.text, { ...olderDocument, id: 'did:web:evil.example' }],
+  ['the key is for something else', await forge(bodyText, { ...HEADER, kid: `${SERVICE}#status-9` })],
+  ['the kid has another form', await forge(bodyText, { ...HEADER, kid: `${SERVICE}#receipt-09` })],
+  ['the key is there, and not asserted', allow.signed.text, { ...serviceDocument, assertionMethod: [] }],
+  [
+    'the key is there, and did not sign',
+    await resign(allow.body, () => {}, signerOf(6, receiptSigner.kid)),
+    serviceDocument,
+  ],
+];
+
+describe('the verdict under a key that the document does not have', () => {
+  const verdictFor = (receipt: unknown, document: unknown = olderDocument) =>
+    verdictOf(failuresOf(receipt, document));
+
+  it('is undecided, since the document may be older, for a Receipt in which nothing else is wrong', async () => {
+    expect(verdictFor(allow.signed.text)).toBe('undecided');
+    expect(verdictFor(await resign(allow.body, () => {}, signerOf(1, `${SERVICE}#receipt-9`)))).toBe(
+      'undecided',
+    );
+  });
+
+  it.each(INVALID_BESIDE)('is invalid where %s', (_, receipt, document) => {
+    expect(verdictFor(receipt, document)).toBe('invalid');
   });
 });
 

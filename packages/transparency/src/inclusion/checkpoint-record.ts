@@ -44,7 +44,10 @@ export const readCheckpoint = (given: unknown, failures: CheckpointFailures): Ch
 
 const AT = '/checkpoint';
 
-/** Verifies form and signature, and that the record agrees with the payload. Null with failures otherwise. */
+/**
+ * Verifies form and signature, and that the record agrees with the payload. Null with failures otherwise; where a newer document or
+ * an attestation could still decide about the key, the failure and the checkpoint: what stands beside it is checked all the same.
+ */
 export const verifyCheckpointSource = (
   { jws, record }: CheckpointSource,
   keys: ServiceKeys | null,
@@ -63,8 +66,10 @@ export const verifyCheckpointSource = (
   const wrong = keys.check('status', isAttested ? { ...signed, signedAtMs: null } : signed, crypto);
   if (wrong !== null) failures.push(failure(wrong.code, `the checkpoint: ${wrong.message}`, AT));
   if (record !== null) checkRecord(record, { ...signed.checkpoint, kid: signed.kid }, hash, failures);
-  return wrong === null ? signed : null;
+  return wrong === null || OPEN.has(wrong.code) ? signed : null;
 };
+
+const OPEN: ReadonlySet<string> = new Set(['unknown-key', 'key-not-in-force']);
 
 /** The unsigned members must agree with the payload. */
 export const checkRecord = (
