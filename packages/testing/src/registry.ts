@@ -53,7 +53,7 @@ export const createRegistry = (): Registry => ({
 });
 
 /** What a Proof is spent by, whatever its spelling: the Grant id and `jti` (protocol §7, Spending). */
-export function spendKeyOf(proof: string): string {
+function spendKeyOf(proof: string): string {
   const parsed = parseProof(proof);
   return parsed.ok ? `${parsed.value.grantId} ${parsed.value.jti}` : proof;
 }
