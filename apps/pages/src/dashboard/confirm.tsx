@@ -4,7 +4,7 @@
  */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { Problem } from './problem.tsx';
+import { Problem } from '../shared/problem.tsx';
 import { useAct } from './use-act.ts';
 
 export interface ConfirmProps {

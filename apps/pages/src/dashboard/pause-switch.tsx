@@ -1,8 +1,8 @@
 /** Pauses one thing and lets it go on. What it is now stands beside it; nothing is called paused before the service has said so. */
 import { useState } from 'preact/hooks';
+import { Problem } from '../shared/problem.tsx';
 import { Confirm } from './confirm.tsx';
 import { type Pauses, setPaused, type Target } from './pauses.ts';
-import { Problem } from './problem.tsx';
 import type { Own } from './session.ts';
 import { useAct } from './use-act.ts';
 

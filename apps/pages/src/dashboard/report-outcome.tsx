@@ -1,6 +1,6 @@
 /** Reports what became of a decision (interface §Outcome attestations). It is kept for ever, and can be corrected. */
 import { useState } from 'preact/hooks';
-import { Problem } from './problem.tsx';
+import { Problem } from '../shared/problem.tsx';
 import { onceOnly, Uncertain } from './uncertain.ts';
 import { useAct } from './use-act.ts';
 

@@ -1,9 +1,9 @@
 /** What an endpoint was sent, and what it answered. After a test it looks again until the answer is there. */
 import { useEffect, useState } from 'preact/hooks';
 import { formatInstant } from '../../shared/describe.ts';
+import { Problem } from '../../shared/problem.tsx';
 import type { Delivery, DeliveryList } from '../../shared/wire.ts';
 import { usePaged } from '../paged.ts';
-import { Problem } from '../problem.tsx';
 import type { Own } from '../session.ts';
 import { ShortId } from '../short-id.tsx';
 

@@ -1,7 +1,7 @@
 /** Event subscriptions: who is told of what, with what came of it, and the buttons of each. */
 import { useState } from 'preact/hooks';
+import { Problem } from '../../shared/problem.tsx';
 import type { Subscription } from '../../shared/wire.ts';
-import { Problem } from '../problem.tsx';
 import { useLoaded } from '../use-loaded.ts';
 import type { ViewProps } from '../view-props.ts';
 import { NewSubscription } from './new-subscription.tsx';

@@ -1,7 +1,7 @@
 /** Names an endpoint and what it is told of. */
 import { useState } from 'preact/hooks';
+import { Problem } from '../../shared/problem.tsx';
 import type { EventType, SubscriptionCreated } from '../../shared/wire.ts';
-import { Problem } from '../problem.tsx';
 import type { Own } from '../session.ts';
 import { onceOnly, Uncertain } from '../uncertain.ts';
 import { useAct } from '../use-act.ts';

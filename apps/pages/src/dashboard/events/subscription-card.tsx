@@ -2,9 +2,9 @@
 import { useState } from 'preact/hooks';
 import { ApiProblem } from '../../shared/api.ts';
 import { formatInstant } from '../../shared/describe.ts';
+import { Problem } from '../../shared/problem.tsx';
 import type { SecretRotated, Subscription } from '../../shared/wire.ts';
 import { Confirm } from '../confirm.tsx';
-import { Problem } from '../problem.tsx';
 import type { Own } from '../session.ts';
 import { StateBadge } from '../state-badge.tsx';
 import { onceOnly, Uncertain } from '../uncertain.ts';

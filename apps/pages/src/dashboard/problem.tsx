@@ -1,1 +1,0 @@
-export { Problem } from '../shared/problem.tsx';
