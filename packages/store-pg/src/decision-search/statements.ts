@@ -77,13 +77,11 @@ export function* byIdsStatements(ids: readonly ReceiptId[], columns: string): Ge
   const days = [...groupByDay(ids)];
   for (let at = 0; at < days.length; at += MAX_DAYS) {
     const where = new Conditions();
-    const parts = days
-      .slice(at, at + MAX_DAYS)
-      .map(
-        ([day, those]) =>
-          `select ${columns} from ${partitionOfDay(day)} as receipts
+    const parts = days.slice(at, at + MAX_DAYS).map(
+      ([day, those]) =>
+        `select ${columns} from ${partitionOfDay(day)} as receipts
              where receipt_id = any ((select ${where.parameter(those)}::text[])::text[])`,
-      );
+    );
     yield { text: `${parts.join(' union all ')} order by "receiptId" desc`, values: where.values };
   }
 }
