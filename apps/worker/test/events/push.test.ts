@@ -261,8 +261,24 @@ describe('an endpoint that answers', () => {
         }),
       )(request, response, 0);
     const { delivery, logged } = await attempt(repeating);
-    expect(delivery?.lastProblem).toBe('refused: [authorization] [authorization] [authorization]');
+    expect(delivery?.lastProblem).toBe('refused: [authorization] [authorization]');
     expect(logged.join()).not.toContain('a-header-of');
+  });
+
+  it('400 that repeats parts of the header that are in the mark as well is kept as short as any other', async () => {
+    const header = 'authoriz [[[[[[[[ '.repeat(200).trim();
+    const description = 'authorization'.repeat(60);
+    const receivers = await start();
+    receivers.answers.set(
+      'a.hooks.example',
+      saying(400, JSON.stringify({ err: 'invalid_key', description })),
+    );
+    const stream = await openStream('a', { header });
+    await tell(1);
+    await receivers.deliver();
+    expect(await deliveriesOf(stream)).toMatchObject([
+      { state: 'waiting', lastProblem: 'refused: invalid_key [authorization]' },
+    ]);
   });
 
   it.each([202, 400])('%d and sends 1 GB is not read', async (status) => {

@@ -10,6 +10,7 @@ import { STREAM_UPDATED, type WaitingEvent } from '../ports/streams.ts';
 import { openAuthorization } from './authorization.ts';
 import { reasonOf } from './reason.ts';
 import { SET_TYP, setClaims, signSet } from './set.ts';
+import { withoutAuthorization } from './without-authorization.ts';
 
 export interface PushDeps {
   readonly secrets: WebhookSecrets;
@@ -64,13 +65,13 @@ const authorizationOf = (
 /** The codes of RFC 8935 §2.4 that say something of the SET; the others are about keys and access, which change. */
 const FINAL: readonly string[] = ['invalid_request', 'invalid_issuer', 'invalid_audience'];
 
-/** What a 400 says (RFC 8935 §2.3). Null: it is not in that form. What it repeats of the header is taken out. */
+/** What a 400 says (RFC 8935 §2.3). Null: it is not in that form. A text that repeats the header is not kept. */
 const refusalIn = (error: string, authorization: string): Refusal | null => {
   const { err, description } = parseObject(error) ?? {};
   if (typeof err !== 'string' || err === '') return null;
   const said = typeof description === 'string' ? description : '';
   const clean = (text: string, most: number) =>
-    [...withoutSecret(text, authorization)].slice(0, most).join('');
+    [...withoutAuthorization(text, authorization)].slice(0, most).join('');
   const problem = `refused: ${clean(err, ERR_CHARS)} ${clean(said, DESCRIPTION_CHARS)}`;
   return { problem: problem.replace(/[\p{Cc}\p{Cf}]+/gu, ' ').trimEnd(), isFinal: FINAL.includes(err) };
 };
@@ -85,14 +86,6 @@ const parseObject = (text: string): JsonObject | null => {
     return null;
   }
 };
-
-/** The header, and each part of it that is long enough to be a credential. */
-const withoutSecret = (text: string, authorization: string): string =>
-  [authorization, ...authorization.split(/[\s,;="]+/)]
-    .filter((part) => part.length >= MIN_SECRET_CHARS)
-    .reduce((left, part) => left.replaceAll(part, '[authorization]'), text);
-
-const MIN_SECRET_CHARS = 8;
 
 /**
  * The service has paused the stream by itself, and says so on it: a stream-updated event (SSF 1.0 §8.1.5). Sent once:
