@@ -24,7 +24,7 @@ export class FaultList {
 
   /** Counts it; true if it is to be shown. */
   add({ check, problem }: Fault): boolean {
-    const kind = this.#kindOf(check, problem.replace(/\S*[\d:…]\S*/g, '…'));
+    const kind = this.#kindOf(check, problem.replace(/\S+/g, withoutNumbers));
     kind.count += 1;
     if (!this.showsAll && kind.shown === SHOWN_OF_A_KIND) return false;
     kind.shown += 1;
@@ -45,3 +45,6 @@ export class FaultList {
     return kind;
   }
 }
+
+/** Each word by itself: an expression that looks for one with a digit begins anew at each character of a long word. */
+const withoutNumbers = (word: string): string => (/[\d:…]/.test(word) ? '…' : word);

@@ -33,7 +33,7 @@ export const parseEndpoint = (
   if (url.href.length > MAX_CHARS) throw refused(`must have at most ${MAX_CHARS} characters`);
   const isMapped = mappedHosts.has(url.host) || mappedHosts.has(url.hostname);
   if (url.protocol !== 'https:' && !(isMapped && url.protocol === 'http:')) throw refused('must be https');
-  const name = url.hostname.replace(/\.+$/, '');
+  const name = url.hostname.replace(/(?<!\.)\.+$/, '');
   const isOwn = serviceHostsOf(identity).some((own) => name === own || name.endsWith(`.${own}`));
   if (isOwn) throw refused('must not be a host of the service');
   return url.href;

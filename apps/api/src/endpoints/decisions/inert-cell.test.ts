@@ -4,6 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { inertCell } from './inert-cell.ts';
 
 const SIGNS = ['=', '+', '-', '@', '＝', '⁼'];
+/** The rule as one expression, which looks again at all that is dropped from each tab on. */
+const COMPUTED =
+  /(?<=^|[;|\t])(?=[\s"'`\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]*[=+\-@＝＋－＠﹦﹢﹣﹫⁼₌⁺₊⁻₋]|[\t\r\n'])/gu;
 
 describe('a cell', () => {
   it.each([
@@ -45,6 +48,26 @@ describe('a cell', () => {
       }),
       { numRuns: sampled({ quick: 500, deep: 5_000 }) },
     );
+  });
+
+  it('is marked where the rule says, whatever it holds', () => {
+    const dropped = [' ', '\t', '\r', '\n', '"', "'", '`', '\u200b', '\u0001', '\u2800', '\u{e0001}'];
+    const unit = fc.oneof(
+      fc.constantFrom(...SIGNS, ...dropped, ';', '|', ',', 'a', '1', '\ud800', '\udc00', '\u{1f600}'),
+      fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+    );
+    fc.assert(
+      fc.property(fc.string({ unit, maxLength: 20 }), (value) => {
+        expect(inertCell(value)).toBe(value.replace(COMPUTED, "'"));
+      }),
+      { numRuns: sampled({ quick: 2_000, deep: 50_000 }) },
+    );
+  });
+
+  it('of a million tabs is gone through once', () => {
+    const tabs = '\t'.repeat(1_000_000);
+    expect(inertCell(tabs)).toBe("'\t".repeat(1_000_000));
+    expect(inertCell(`${tabs}=`)).toBe(`${"'\t".repeat(1_000_000)}'=`);
   });
 
   it('that is a number or nothing stays it', () => {
