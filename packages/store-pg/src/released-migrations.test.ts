@@ -52,6 +52,7 @@ const LANDED: readonly (readonly [name: string, sha256: string])[] = [
   ['0050-who-is-behind', '88b08dbd074987ab319640ecabed23d6bd5b96da7579f3524b8578128741c6d6'],
   ['0051-runs-in-turn', 'c77963c241a1238aeba58b5c8a0dd75c75e42ad2a85fc383b42ba15af8cd264d'],
   ['0052-ahead-and-stopped', '8623ad495d69fdacecad463b33d1baf0f0c9c976f471d0385cc4fdb67d320506'],
+  ['0053-one-event-that-fails', 'e0cd513e6864d79e703057263874f8b61558ce87d6772c10220cad87234ac75b'],
 ];
 
 /** Of the names and texts of its files, in the order in which they run. */

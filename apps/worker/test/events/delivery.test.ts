@@ -3,6 +3,7 @@
  * nowhere else.
  */
 import { createPublicKey, verify } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import { startEventDeliverer } from '@svc/process';
 import { encodeUlid } from '@svc/protocol';
 import {
@@ -59,9 +60,23 @@ const untilTold = async () => {
 const passTime = () =>
   runSql(
     stores.url,
-    `with d as (update event_deliveries set next_attempt_at = svc_now(), taken_until = null where state = 'waiting')
+    `with d as (update event_deliveries set next_attempt_at = svc_now(), scheduled_at = least(scheduled_at, svc_now()),
+       taken_until = null where state = 'waiting')
+     update event_subscriptions set not_before = svc_now(), asked_until = least(asked_until, svc_now())`,
+  );
+/** As if a minute had passed. */
+const passMinute = () =>
+  runSql(
+    stores.url,
+    `with d as (update event_deliveries set next_attempt_at = svc_now()
+       where state = 'waiting' and next_attempt_at <= svc_now() + interval '1 minute')
      update event_subscriptions set not_before = svc_now()`,
   );
+/** For how many seconds endpoints are to be asked nothing. */
+const secondsToWait = async () => {
+  const rest = `select extract(epoch from not_before - svc_now())::float8 as s from event_subscriptions`;
+  return (await runSql<{ s: number }>(stores.url, rest))[0]?.s ?? 0;
+};
 const headersOf = ({ headers }: Received) => ({
   'webhook-id': String(headers['webhook-id']),
   'webhook-timestamp': String(headers['webhook-timestamp']),
@@ -213,6 +228,66 @@ describe('an endpoint that', () => {
       expect(wait).toBeGreaterThanOrEqual((RETRY_SECONDS[i] ?? 0) * 0.9 - 0.01);
     }
     expect(waits.reduce((sum, wait) => sum + wait)).toBeLessThanOrEqual(3 * 86_400);
+  });
+
+  it('takes all but one event is sent it at the ten times of the schedule, and once between two of them at the most', async () => {
+    const { received, answers, deliver } = await startReceivers(stores.first);
+    const subscription = await subscribe('a');
+    await commit(1);
+    await untilTold();
+    const ids: string[] = [];
+    answers.set('a.hooks.example', (request, response) => {
+      const id = String(request.headers['webhook-id']);
+      if (ids.length === 0) ids.push(id);
+      response.writeHead(id === ids[0] ? 500 : 204).end();
+    });
+    const takeOthers = async (rounds: number) => {
+      for (let round = 0; round < rounds; round++) {
+        await commit(1);
+        await untilTold();
+        await passMinute();
+        await deliver();
+        await passMinute();
+        await deliver();
+      }
+    };
+    const tries = () => received.filter((one) => idOf(one) === ids[0]).length;
+    const state = async () => (await deliveriesOf(subscription)).at(-1)?.state;
+    await deliver();
+    await takeOthers(15);
+    // The first two come within seconds, then there is one that a success has brought forward.
+    expect([tries(), await state()]).toEqual([3, 'waiting']);
+    for (let attempt = 3; attempt <= 10; attempt++) {
+      expect(await state()).toBe('waiting');
+      await passTime();
+      await deliver();
+      await takeOthers(3);
+    }
+    // Each of the nine waits had one, but the first, which is over before a success.
+    expect([tries(), await state()]).toEqual([10 + 8, 'failed']);
+  }, 60_000);
+
+  it('said when to come again is asked nothing before that, whatever it answers to what was under way', async () => {
+    const { received, answers, deliver } = await startReceivers(stores.first);
+    const subscription = await subscribe('a');
+    const held: ServerResponse[] = [];
+    answers.set('a.hooks.example', (_, response, nth) => {
+      if (nth === 0) held.push(response);
+      else response.writeHead(nth === 1 ? 429 : 204, { 'retry-after': '600' }).end();
+    });
+    await commit(2);
+    await untilTold();
+    const delivering = deliver();
+    await until(async () => (await secondsToWait()) > 500);
+    held[0]?.writeHead(204).end();
+    await delivering;
+    expect(await find(subscription)).toMatchObject({ failingSinceMs: null, waiting: 1 });
+    expect(await secondsToWait()).toBeGreaterThan(500);
+    await passTime();
+    await deliver();
+    expect(received).toHaveLength(3);
+    expect(await secondsToWait()).toBeLessThan(1);
+    expect(await find(subscription)).toMatchObject({ waiting: 0 });
   });
 
   it.each([

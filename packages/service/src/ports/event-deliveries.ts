@@ -30,7 +30,7 @@ export interface TakenDelivery {
   readonly occurredAtMs: number;
   /** JSON text. */
   readonly data: string;
-  /** Made before this one. */
+  /** Of the ten of the schedule, made before the one that this is, or comes before: what a success brought forward is none of them. */
   readonly attempts: number;
   readonly secrets: readonly EventSecretRecord[];
   /** Null: a webhook. */

@@ -1,4 +1,4 @@
-/** Deliveries of events (0010-events, 0023-pushed-streams, 0034-fair-shares, 0036-disabled-in-steps, 0050-who-is-behind). */
+/** Deliveries of events (0010-events, 0023-pushed-streams, 0034-fair-shares, 0036-disabled-in-steps, 0050-who-is-behind, 0053-one-event-that-fails). */
 import type {
   DisabledBecause,
   EventDeliveryRecord,
@@ -34,9 +34,12 @@ const disableFailingSql = `
 /** How what is sent is sent; streams that are pushed or not. */
 const methodsOf = (pushes: boolean) => (pushes ? ['webhook', 'push'] : ['webhook']);
 
+/** Where the subscription goes elsewhere by now, another endpoint asked for it. A success that was under way may have been noted meanwhile. */
 const putOffSql = `
-  update event_subscriptions set not_before = greatest(not_before, svc_now() + make_interval(secs => $2))
-  where subscription_id = $1 and failing_since is not null`;
+  update event_subscriptions
+  set not_before = greatest(not_before, svc_now() + make_interval(secs => $3)),
+    asked_until = greatest(asked_until, svc_now() + make_interval(secs => $3))
+  where subscription_id = $1 and url = $2`;
 
 const releaseSql = `
   with released as (
@@ -101,7 +104,7 @@ export function eventDeliveryRepository(database: Database): EventDeliveryReposi
         ...(push === null ? [] : [url]),
       ]);
       if (endpointWaitSeconds > 0)
-        await database.write({ text: putOffSql, values: [subscriptionId, endpointWaitSeconds] });
+        await database.write({ text: putOffSql, values: [subscriptionId, url, endpointWaitSeconds] });
       return because ?? null;
     },
     async release({ subscriptionId, position }, inSeconds) {

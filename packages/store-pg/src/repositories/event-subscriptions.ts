@@ -42,11 +42,11 @@ const enableSql = `
   with enabled as (
     update event_subscriptions
     set disabled_at = null, disabled_because = null, failing_since = null, failures = 0, last_problem = null,
-      not_before = svc_now()
+      not_before = svc_now(), asked_until = null
     where subscription_id = $1 and disabled_at is not null
     returning subscription_id
   ), due as (
-    update event_deliveries d set attempts = 0, next_attempt_at = svc_now()
+    update event_deliveries d set attempts = 0, early_attempts = 0, scheduled_at = null, next_attempt_at = svc_now()
     from enabled e where d.subscription_id = e.subscription_id and d.state = 'waiting'
   )
   select svc_want_events(subscription_id) from enabled`;

@@ -63,6 +63,7 @@ const statusSql = `
     failures = case when $2 = 'enabled' and disabled_at is not null then 0 else failures end,
     last_problem = case when $2 = 'enabled' and disabled_at is not null then null else last_problem end,
     not_before = case when $2 = 'enabled' and disabled_at is not null then svc_now() else not_before end,
+    asked_until = case when $2 = 'enabled' and disabled_at is not null then null else asked_until end,
     read_to = case when w.keeps_nothing then coalesce((select max(position) from event_log), 0) else read_to end
   from was w where s.subscription_id = $1`;
 
