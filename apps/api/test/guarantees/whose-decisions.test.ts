@@ -6,6 +6,8 @@ import type { Receipt } from '@svc/receipts';
 import { createPrincipalClient, generatePrincipalKey, signerFromJwk } from '@svc/sdk-principal';
 import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
 import { listTold } from '@svc/testkit/store/events';
+import { withSession } from '@svc/testkit/store/session';
+import { until } from '@svc/testkit/until';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
 import { bodyFor, CALL, issueBudget, usesOf } from '../world/budgets.ts';
@@ -138,6 +140,74 @@ it('who is given a DID reads nothing of what was decided while another had it, i
   await report(tenants, after);
   const told = [`decision.allow ${after}`, `outcome.reported ${after}`];
   expect(await toldTo(`principal ${did}`, `org ${next.orgId}`)).toEqual([told, told]);
+});
+
+/** Runs `during` while whoever has inserted such a row into this table is kept from going on. */
+const whileHeld = (table: string, row: string, during: (release: () => Promise<unknown>) => Promise<void>) =>
+  withSession(deployment.databaseUrl, async (session) => {
+    const gate = `gate_${table}`;
+    await session.query(`create function ${gate}() returns trigger language plpgsql as
+      $$ begin perform pg_advisory_xact_lock_shared(99, 1); return null; end $$`);
+    await session.query(
+      `create trigger ${gate} after insert on ${table} for each row when (${row}) execute function ${gate}()`,
+    );
+    const release = () => session.query('select pg_advisory_unlock_all()');
+    await session.query('select pg_advisory_lock(99, 1)');
+    try {
+      await during(release);
+    } finally {
+      await release();
+      await session.query(`drop function ${gate}() cascade`);
+    }
+  });
+/** Until somebody waits for an advisory lock of this space. */
+const untilWaiting = (space: number) =>
+  until(async () => {
+    const { rows } = await deployment.sql.query(
+      `select from pg_locks where locktype = 'advisory' and classid = $1 and not granted`,
+      [space],
+    );
+    return rows.length > 0;
+  });
+
+it('who is given a DID is not told of a decision that was being stored when it was transferred', async () => {
+  const [former, next] = [await newOrg(), await newOrg()];
+  const tenants = await createHostedTenants(deployment, { host, name }, former.key, shop);
+  const { principalDid: did } = tenants;
+  const grant = await issueGrant(tenants);
+  await subscribe(tenants.principalKey);
+  await whileHeld('event_outbox', `new.audience = 'principal ${did}'`, async (release) => {
+    const deciding = decide(tenants, grant);
+    await untilWaiting(99);
+    const transferring = transfer(did, next.orgId);
+    await untilWaiting(1);
+    await release();
+    expect((await transferring).status).toBe(200);
+    const { receipt_id: before } = await deciding;
+    expect(await toldTo(`principal ${did}`)).toEqual([[]]);
+    await proveDomain(deployment, { host, name }, did, next.key);
+    expect(await readAll(did, next.key, [before])).toMatchObject({ listed: [], opened: [404] });
+  });
+});
+
+it('who is given a DID reads nothing that was decided for the former holder while it was transferred', async () => {
+  const [former, next] = [await newOrg(), await newOrg()];
+  const tenants = await createHostedTenants(deployment, { host, name }, former.key, shop);
+  const { principalDid: did } = tenants;
+  const body = await verifyBody(tenants, await issueGrant(tenants));
+  await whileHeld('audit_events', `new.org_id = '${next.orgId}'`, async (release) => {
+    const transferring = transfer(did, next.orgId);
+    await untilWaiting(99);
+    const deciding = deployment.call('POST', '/verify', { key: tenants.rpKey, body });
+    // It waits for the transfer, or nothing keeps it from being stored.
+    await Promise.race([deciding, untilWaiting(1)]);
+    await release();
+    expect((await transferring).status).toBe(200);
+    await deciding;
+  });
+  await proveDomain(deployment, { host, name }, did, next.key);
+  const path = `/principals/${encodeURIComponent(did)}/decisions?decision=ALLOW`;
+  expect((await deployment.call('GET', path, { key: next.key })).json.decisions).toEqual([]);
 });
 
 it('who is given a DID reads what a Grant has consumed since then; relying parties that have verified it read all', async () => {

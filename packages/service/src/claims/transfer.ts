@@ -11,7 +11,6 @@ import { auditEvent, type SystemActor } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, invalidRequest, notFound } from '../errors.ts';
 import { logHandOver } from '../fence/revocation-log.ts';
-import { passBarrier } from '../grants/barrier.ts';
 import type { ClaimKind } from '../ports/claims.ts';
 import type { Repositories } from '../ports/store.ts';
 import { compromiseKey } from '../signing-keys/signing-keys.ts';
@@ -28,7 +27,7 @@ export interface Transfer {
 
 /**
  * `CONFLICT` for a managed Principal, and for a relying party with decisions. `SERVICE_UNAVAILABLE`:
- * recorded, not yet known to be visible everywhere; repeat the call.
+ * a decision under way was not over within 2 s, and nothing is transferred; repeat the call.
  */
 export const transferDid = async (deps: ServiceDeps, transfer: Transfer): Promise<void> => {
   const { did, kind, toOrgId } = transfer;
@@ -39,7 +38,6 @@ export const transferDid = async (deps: ServiceDeps, transfer: Transfer): Promis
     (tx) => (kind === 'principal' ? movePrincipal(deps, tx, transfer) : moveRelyingParty(deps, tx, transfer)),
     { lane: 'urgent', exclusiveKey: exclusiveKeyOf(kind, did) },
   );
-  if (kind === 'principal') await passBarrier(deps, did);
 };
 
 /** By a restore, of a transfer that was recorded before. Versions up to 0.3.0 transferred managed Principals too. */
@@ -60,6 +58,9 @@ const compromiseManagedKeys = async (
 
 const movePrincipal = async (deps: ServiceDeps, tx: Repositories, transfer: Transfer): Promise<void> => {
   const { did, toOrgId } = transfer;
+  // What is decided for the former holder is stored and dated before the transfer is audited, and what is decided after it
+  // has seen it: the later holder reads the one, and hears of it, and not the other.
+  await tx.principals.holdDecisions(did);
   const principal = await tx.principals.findForUpdate(did);
   if (principal === null) throw notFound(`No ${NAMES.principal} ${did}.`);
   if (principal.orgId === toOrgId) return;

@@ -75,6 +75,11 @@ export interface PrincipalRepository {
   findHeldSince(did: DidWeb): Promise<number>;
   /** The same; until the end of the transaction nobody transfers it. */
   lockHeldSince(did: DidWeb): Promise<number>;
+  /**
+   * Waits for the decisions about its Grants that are being stored, for 2 s at most (`lock_timeout`). Until the end of the
+   * transaction none is. To be called first: commits take this lock before all others.
+   */
+  holdDecisions(did: DidWeb): Promise<void>;
   /** The DIDs of an org's member Principals, ascending. */
   listDidsOfOrg(orgId: OrgId): Promise<DidWeb[]>;
   /**

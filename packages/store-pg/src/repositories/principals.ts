@@ -92,6 +92,9 @@ export function principalRepository(database: Database): PrincipalRepository {
       await database.write({ text: 'select from principals where did = $1 for share', values: [did] });
       return findHeldSince(did);
     },
+    async holdDecisions(did) {
+      await database.write({ text: 'select svc_pass_barrier($1, svc_ms(svc_now()))', values: [did] });
+    },
     async listDidsOfOrg(orgId) {
       const rows = await database.read<{ did: DidWeb }>({
         text: 'select did from principals where org_id = $1 order by did',

@@ -155,14 +155,17 @@ it('400 for an org that there is not, 404 for a DID that nobody has', async () =
   expect((await transfer('did:web:nobody.example', 'principal', orgId)).status).toBe(404);
 });
 
-it('503 while a decision under way holds the barrier: it is transferred, and a repeat waits until no such decision is left', async () => {
+it('503 while a decision under way is not over: nothing is transferred, and a repeat once it is over does it', async () => {
   const [former, next] = [await newOrg(), await newOrg()];
   const { principalDid } = await createHosted(former.key);
   await deployment.sql.query('begin');
   try {
     await deployment.sql.query('select pg_advisory_xact_lock_shared(1, hashtext($1))', [principalDid]);
-    for (const _ of [1, 2])
-      expect((await transfer(principalDid, 'principal', next.orgId)).json.error).toBe('SERVICE_UNAVAILABLE');
+    expect((await transfer(principalDid, 'principal', next.orgId)).json.error).toBe('SERVICE_UNAVAILABLE');
+    const { rows } = await deployment.sql.query('select org_id from principals where did = $1', [
+      principalDid,
+    ]);
+    expect(rows).toEqual([{ org_id: former.orgId }]);
   } finally {
     await deployment.sql.query('rollback');
   }
