@@ -8,6 +8,7 @@
 import { type DidWeb, encodeBase64url, type OrgId } from '@svc/protocol';
 import type { AdminCaller } from '../access/caller.ts';
 import { auditEvent, type SystemActor } from '../audit/audit-event.ts';
+import { assertDated } from '../clock/assert-dated.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, invalidRequest, notFound } from '../errors.ts';
 import { logHandOver } from '../fence/revocation-log.ts';
@@ -27,7 +28,8 @@ export interface Transfer {
 
 /**
  * `CONFLICT` for a managed Principal, and for a relying party with decisions. `SERVICE_UNAVAILABLE`:
- * a decision under way was not over within 2 s, and nothing is transferred; repeat the call.
+ * a decision under way was not over within 2 s, or the clock of the database is in doubt, and nothing is
+ * transferred; repeat the call.
  */
 export const transferDid = async (deps: ServiceDeps, transfer: Transfer): Promise<void> => {
   const { did, kind, toOrgId } = transfer;
@@ -67,6 +69,7 @@ const movePrincipal = async (deps: ServiceDeps, tx: Repositories, transfer: Tran
   if (principal.kind === 'managed' && !isRepeated(transfer)) throw staysInItsOrg(did);
   await tx.principals.transfer(did, toOrgId, encodeBase64url(deps.random.bytes(24)));
   await endKeys(deps, tx, transfer, principal.orgId);
+  assertDated(deps, await tx.principals.findHeldSince(did));
   // After the keys, as whoever answers a request takes them: nobody waits for the other.
   await tx.approvals.expireAllTo(did);
   logHandOver(deps, 'principal', principal, toOrgId);
