@@ -774,8 +774,9 @@ export interface Pause {
   reason: string | null;
   paused_by: {
     kind: 'admin' | 'principal' | 'rp' | 'org' | 'system';
+    /** Null also for another org than the caller’s. */
     did: DidWeb | OrgId | null;
-    /** Null also where it is a key of the caller’s org, and the caller a member. */
+    /** Null also where it is a key of an org, and the caller’s is none of that org. */
     key_id: ApiKeyId | null;
   };
   /** No ALLOW is dated later. Null: recorded, and not yet known to be visible everywhere; pause again. */

@@ -58,10 +58,31 @@ const presentPause = (
   subject,
   principal: scope === 'grant' || scope === 'agent' ? owner : null,
   reason,
-  paused_by: { kind: actor.kind, did: actor.did, key_id: mayKnowKeyOf(actor, caller) ? actor.keyId : null },
+  paused_by: {
+    kind: actor.kind,
+    did: mayKnow(actor, caller) ? actor.did : null,
+    key_id: mayKnowKey(actor, owner, caller) ? actor.keyId : null,
+  },
   paused_at: formatTimestampOrNull(visibleAtMs),
 });
 
-/** An org knows the keys of its members; they do not know its. */
-const mayKnowKeyOf = ({ did }: PauseRecord['actor'], caller: Caller): boolean =>
-  caller.class === 'admin' || caller.class === 'org' || did === caller.subject;
+/** An org that had the owner before, and paused it then, is nobody whom its present one knows. */
+const mayKnow = ({ kind, did }: PauseRecord['actor'], caller: Caller): boolean =>
+  caller.class === 'admin' || kind !== 'org' || did === orgOf(caller);
+
+const orgOf = (caller: Caller): string | null => {
+  switch (caller.class) {
+    case 'org':
+      return caller.subject;
+    case 'principal':
+      return caller.orgId;
+    case 'rp':
+      return caller.relyingParty.orgId;
+    default:
+      return null;
+  }
+};
+
+/** An org knows the keys of its members, which own what it is shown; they do not know its. */
+const mayKnowKey = ({ did }: PauseRecord['actor'], owner: string, caller: Caller): boolean =>
+  caller.class === 'admin' || did === caller.subject || (caller.class === 'org' && did === owner);

@@ -21,11 +21,13 @@ const newDid = () => `did:web:${names.pop()}`;
 let thief: string;
 let owner: string;
 let ownerOrg: string;
+let thiefOrg: string;
 let tenants: Tenants;
 
 beforeAll(async () => {
   ownerOrg = await deployment.createOrg();
-  thief = await deployment.createKey('org:admin', await deployment.createOrg());
+  thiefOrg = await deployment.createOrg();
+  thief = await deployment.createKey('org:admin', thiefOrg);
   owner = await deployment.createKey('org:admin', ownerOrg);
   tenants = await deployment.createTenants();
 });
@@ -241,6 +243,13 @@ describe('a Principal that is verified as it is registered, since its domain is 
       { actor: { kind: 'org', did: ownerOrg }, details: { from: 'unverified', to: 'verified' } },
       { details: { claim: 'yielded' } },
     ]);
+    // Of the two neither learns which org the other is.
+    expect(JSON.stringify(json.events)).not.toContain(thiefOrg);
+    const lost = (await deployment.call('GET', `/audit?${query}`, { key: thief })).json.events;
+    expect(lost).toMatchObject([
+      { actor: { kind: 'system', did: null, key_id: null }, details: { claim: 'yielded' } },
+    ]);
+    expect(JSON.stringify(lost)).not.toContain(ownerOrg);
   });
 
   it('is not dated by a clock that the node does not take for right: a proof from ahead would hold for longer than 72 h', async () => {

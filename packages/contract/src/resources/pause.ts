@@ -41,9 +41,12 @@ export const pause = z
     reason: z.string().nullable(),
     paused_by: z.strictObject({
       kind: z.enum(['admin', 'principal', 'rp', 'org', 'system']),
-      did: z.union([didWeb, orgId]).nullable(),
+      did: z
+        .union([didWeb, orgId])
+        .nullable()
+        .meta({ description: 'Null also for another org than the caller’s.' }),
       key_id: apiKeyId.nullable().meta({
-        description: 'Null also where it is a key of the caller’s org, and the caller a member.',
+        description: 'Null also where it is a key of an org, and the caller’s is none of that org.',
       }),
     }),
     paused_at: timestamp.nullable().meta({

@@ -111,8 +111,15 @@ const release = async (
 ): Promise<void> => {
   const { did, orgId } = registered;
   await (kind === 'principal' ? tx.principals.release(did) : tx.relyingParties.release(did));
-  const action = kind === 'principal' ? 'principal.verify' : 'relying_party.update';
+  const audited = {
+    action: kind === 'principal' ? 'principal.verify' : 'relying_party.update',
+    target: did,
+    requestId,
+  } as const;
+  // Of two orgs neither learns which the other is; the operator finds that by the request.
+  const isOfAnother = caller.class === 'org' && caller.subject !== orgId;
   const details = { claim, org_id: orgId };
-  await tx.audit.insert(auditEvent(deps, caller, { action, target: did, requestId, orgId, details }));
+  await tx.audit.insert(auditEvent(deps, isOfAnother ? SYSTEM : caller, { ...audited, orgId, details }));
+  if (isOfAnother) await tx.audit.insert(auditEvent(deps, caller, { ...audited, details: { claim } }));
   logHandOver(deps, kind, registered, 'released');
 };

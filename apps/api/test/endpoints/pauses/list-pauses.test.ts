@@ -1,11 +1,14 @@
 /** `GET /pauses` (protocol §9). Who may call: access matrix. */
 import { expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../../world/api-node.ts';
-import { withDeployment } from '../../world/deployment.ts';
+import { randomSlug, withDeployment } from '../../world/deployment.ts';
 import { issueGrant } from '../../world/tenants.ts';
 
 const deployment = withDeployment();
 
+interface Pause {
+  readonly paused_by: { readonly kind: string; readonly did: string | null; readonly key_id: string | null };
+}
 interface Listed {
   readonly scope: string;
   readonly subject: string;
@@ -15,6 +18,25 @@ const list = async (key: string, query = '') => {
   return { pauses: json.pauses as Listed[], next: json.next_cursor as string | null };
 };
 const scopesOf = async (key: string) => (await list(key)).pauses.map(({ scope }) => scope);
+
+it('who is given a Principal sees that it is paused, and neither which org did that nor by which of its keys', async () => {
+  const [former, next] = [await deployment.createOrg(), await deployment.createOrg()];
+  const did = `did:web:${randomSlug('moved')}.example`;
+  await deployment.register('/principals', { kind: 'hosted', did, org_id: former });
+  const formerKey = await deployment.createKey('org:admin', former);
+  const body = { scope: 'principal', subject: did, reason: 'why' };
+  expect((await deployment.call('POST', '/pauses', { key: formerKey, body })).status).toBe(200);
+  const pausedBy = async (key: string) =>
+    (await list(key, '?scope=principal')).pauses.map((one) => (one as Partial<Pause>).paused_by);
+  expect(await pausedBy(formerKey)).toEqual([{ kind: 'org', did: former, key_id: expect.any(String) }]);
+  const moved = { kind: 'principal', org_id: next };
+  const path = `/claims/${encodeURIComponent(did)}/transfer`;
+  expect((await deployment.call('POST', path, { key: ADMIN_TOKEN, body: moved })).status).toBe(200);
+  const nextKey = await deployment.createKey('org:admin', next);
+  const issued = await deployment.call('POST', `/api-keys?subject=${did}`, { key: nextKey, body: {} });
+  for (const key of [nextKey, String(issued.json.api_key)])
+    expect(await pausedBy(key)).toEqual([{ kind: 'org', did: null, key_id: null }]);
+});
 
 it('each key sees what is paused of its own and its org, and nothing of others', async () => {
   const orgId = await deployment.createOrg();
