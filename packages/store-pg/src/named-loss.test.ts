@@ -17,13 +17,16 @@ import {
   parseHead,
   parseKeySet,
   Revoker,
+  releaseGrants,
   restoreLedger,
   type ServiceDeps,
   SYSTEM,
+  setPause,
   takeLogged,
 } from '@svc/service';
 import { withStores } from '@svc/testkit/store/open-store';
 import { readRevocationLog } from '@svc/testkit/store/read-revocation-log';
+import { runSql } from '@svc/testkit/store/session';
 import { createWorld, insertGrant, insertOrg, type World } from '@svc/testkit/store/world';
 import { beforeEach, describe, expect, it } from 'vitest';
 
@@ -229,6 +232,48 @@ describe('a log that is held against a database of which nothing is known to be 
       }),
     ];
   };
+
+  it('tells the org of the members to whom it is done, each as an event of its audit log', async () => {
+    const { principal, relyingParty } = world;
+    const orgId = await insertOrg(stores.first);
+    for (const [table, did] of [
+      ['principals', principal.did],
+      ['relying_parties', relyingParty.did],
+    ])
+      await runSql(stores.url, `update ${table} set org_id = $1 where did = $2`, [orgId, did]);
+    const [revoked, withheld, disabled] = [
+      await insertGrant(world),
+      await insertGrant(world),
+      await insertGrant(world),
+    ];
+    const unrevoked = await stores.first.restores.listUnrevoked(withheld.statusListUrl);
+    expect(unrevoked.find(({ id }) => id === withheld.id)).toMatchObject({ orgId });
+    const logged = [
+      lineOf(revoked.id),
+      JSON.stringify({ msg: 'revocation', key_id: world.keyId }),
+      ...(await linesOfKey()),
+    ];
+    await restore(null, await nameHourAgo(null), logged);
+    const order = { caller: SYSTEM, requestId: 'svc-admin-restore' };
+    await disableAgent(depsOf(), { ...order, principal: principal.did, agent: disabled.agent });
+    const target = { scope: 'principal', owner: principal.did, subject: principal.did } as const;
+    await setPause(depsOf(), { ...order, target, isPaused: true, reason: null });
+    await releaseGrants(depsOf(), { grantIds: [withheld.id] });
+    await releaseGrants(depsOf(), { all: true });
+    const events = await stores.first.audit.list({ scope: { actors: [], orgId }, limit: 100 });
+    const actions = new Set(events.map(({ action }) => action));
+    expect([...actions].sort()).toEqual([
+      ...[
+        'agent.disable',
+        'api_key.revoke',
+        'grant.revoke',
+        'key.compromise',
+        'pause.set',
+        'restore.release',
+      ],
+    ]);
+    expect(events.every(({ actor }) => actor.kind === 'system')).toBe(true);
+  });
 
   it('ends no key of whoever registered the DID since', async () => {
     const { did, createdAtMs } = world.principal;

@@ -111,9 +111,10 @@ const recordRevocations = async (
   const known = await tx.agents.find(principal, did);
   if (inForce.length === 0 && known?.disabledAtMs !== null) return { agent: known, grants, unsigned };
   if (locked !== null) logDisabledAgent(deps, locked, did);
+  const orgId = locked?.orgId ?? null;
   const details = { principal, revoked_grants: inForce.length, status_lists: lists };
   await tx.audit.insert(
-    auditEvent(deps, caller, { action: 'agent.disable', target: did, requestId, details }),
+    auditEvent(deps, caller, { action: 'agent.disable', target: did, requestId, orgId, details }),
   );
   return { agent: await tx.agents.setDisabled(principal, did), grants, unsigned };
 };

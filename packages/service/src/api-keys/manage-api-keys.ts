@@ -79,7 +79,8 @@ export const revokeOwnedKey = async (
   });
 };
 
-const auditedKey = async (
+/** What is audited of a key: its owner's org sees it. */
+export const auditedKey = async (
   tx: Repositories,
   action: 'api_key.create' | 'api_key.revoke',
   key: ApiKeyRecord,

@@ -13,7 +13,7 @@
  * signature for each list and one barrier. So a Principal who revokes much waits for nobody but itself, and holds one
  * connection at most (decision 23).
  */
-import type { DidWeb, GrantId } from '@svc/protocol';
+import type { DidWeb, GrantId, OrgId } from '@svc/protocol';
 import { LRUCache } from 'lru-cache';
 import type { Caller } from '../access/caller.ts';
 import { auditEvent, type SystemActor } from '../audit/audit-event.ts';
@@ -39,6 +39,8 @@ export interface RevokeOrder {
   readonly principal: DidWeb;
   readonly grantId: GrantId;
   readonly requestId: string;
+  /** The Principal's org, which is to see it whoever revokes. */
+  readonly orgId?: OrgId | null;
 }
 
 const GATHERING = { maxBatch: 32, maxInFlight: 1, maxWaiting: 1_024 };
@@ -156,8 +158,8 @@ const signRevocations = async (
     events: ids.map((id) => {
       const order = asked.get(id);
       if (order === undefined) throw internal(`nobody asked for ${id}`);
-      const { caller, requestId } = order;
-      return auditEvent(deps, caller, { action: 'grant.revoke', target: id, requestId });
+      const { caller, requestId, orgId = null } = order;
+      return auditEvent(deps, caller, { action: 'grant.revoke', target: id, requestId, orgId });
     }),
   };
 };

@@ -3,7 +3,7 @@
  * concerns, in the transaction that records it: whatever was evaluated before is evaluated again, on every node. The
  * second waits for the decisions under way. Nothing is signed, and nobody outside is asked.
  */
-import type { DidWeb } from '@svc/protocol';
+import type { DidWeb, OrgId } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import { assertStillOf, lockLiveKey } from '../access/live-key.ts';
 import { exclusiveKeyOfRelyingParty } from '../access/tenant.ts';
@@ -81,12 +81,12 @@ const recordPause = async (
   const change = { ...target, isPaused, reason, actor: actorOf(caller) };
   const isChanged = await tx.pauses.set(change);
   if (isChanged === null) throw noOwner(target);
-  await assertMaySet(tx, caller, target);
+  const orgId = await lockOrgOf(tx, caller, target);
   if (isChanged) {
     const { scope, owner, subject } = target;
     const action = isPaused ? 'pause.set' : 'pause.lift';
     const details = { scope, owner, reason };
-    await tx.audit.insert(auditEvent(deps, caller, { action, target: subject, requestId, details }));
+    await tx.audit.insert(auditEvent(deps, caller, { action, target: subject, requestId, orgId, details }));
   }
   const record = await tx.pauses.find(target);
   // Before it is committed: by a line too few a restore would allow what was paused.
@@ -94,17 +94,24 @@ const recordPause = async (
   return { record, isChanged, sinceMs };
 };
 
-/** Asked once the owner's row is locked: a key that was revoked, and an org that the owner has left, pause and resume nothing. */
-const assertMaySet = async (
+/**
+ * Asked once the owner's row is locked: a key that was revoked, and an org that the owner has left, pause and resume nothing.
+ * Answers the org that is paused, or whose member is.
+ */
+const lockOrgOf = async (
   tx: Repositories,
   caller: Caller | SystemActor,
   { scope, owner }: PauseTarget,
-): Promise<void> => {
-  if (scope !== 'org' && scope !== 'service') {
-    const repository = scope === 'relying_party' ? tx.relyingParties : tx.principals;
-    assertStillOf(caller, await repository.find(owner), owner);
+): Promise<OrgId | null> => {
+  if (scope === 'org' || scope === 'service') {
+    await lockLiveKey(tx, caller);
+    return scope === 'org' ? (owner as OrgId) : null;
   }
+  const repository = scope === 'relying_party' ? tx.relyingParties : tx.principals;
+  const member = await repository.find(owner);
+  assertStillOf(caller, member, owner);
   await lockLiveKey(tx, caller);
+  return member?.orgId ?? null;
 };
 
 /** The second phase of what was recorded. `SERVICE_UNAVAILABLE`: not yet known to be visible. */

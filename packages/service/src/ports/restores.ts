@@ -1,5 +1,5 @@
 /** Restores of the database to an earlier state, and what `svc-admin restore` needs for one (protocol §10). */
-import type { DidWeb, GrantId } from '@svc/protocol';
+import type { DidWeb, GrantId, OrgId } from '@svc/protocol';
 import type { CheckpointRecord, Day } from './checkpoints.ts';
 import type { FenceHead, FenceRecordKind } from './fence.ts';
 
@@ -15,6 +15,13 @@ export interface RestoreRecord {
   /** The signed statement, a compact JWS. */
   readonly statement: string;
   readonly restoredAtMs: number;
+}
+
+/** A Grant with its entry in its list, and the org of its Principal. */
+export interface UnrevokedGrant {
+  readonly id: GrantId;
+  readonly index: number;
+  readonly orgId: OrgId | null;
 }
 
 export interface RestoreRepository {
@@ -38,8 +45,8 @@ export interface RestoreRepository {
   /** No further entry is taken from any list there is. */
   closeLists(): Promise<void>;
   highestListNumber(): Promise<number>;
-  /** Grants of a list that are not revoked here, with their entries. */
-  listUnrevoked(url: string): Promise<readonly { readonly id: GrantId; readonly index: number }[]>;
+  /** Grants of a list that are not revoked here. */
+  listUnrevoked(url: string): Promise<readonly UnrevokedGrant[]>;
   /** Grants that were revoked under this request id since then. */
   countRevoked(requestId: string, sinceMs: number): Promise<number>;
   /** What this list says from now on counts as later than what was kept under that version. */

@@ -1,5 +1,5 @@
 /** Grants that a restore withholds until an operator releases them (protocol §10). */
-import type { GrantId } from '@svc/protocol';
+import type { GrantId, OrgId } from '@svc/protocol';
 
 /** A Grant of which a restore may have lost what it was allowed with or had drawn. */
 export interface WithheldGrant {
@@ -21,12 +21,18 @@ export interface WithheldGrantRepository {
   withholdRest(epoch: number): Promise<void>;
   /** Ascending ids, those behind `afterId` ('' for all). */
   list(afterId: string, limit: number): Promise<readonly WithheldGrant[]>;
-  /** Looks at `limit` of these Grants behind `afterId`, and answers the ids of those that were withheld until now. */
+  /** Looks at `limit` of these Grants behind `afterId`, and answers those that were withheld until now, by ascending ids. */
   release(
     which: ReleasedGrants,
     afterId: string,
     limit: number,
-  ): Promise<GrantPage & { readonly released: readonly string[] }>;
+  ): Promise<GrantPage & { readonly released: readonly ReleasedGrant[] }>;
+}
+
+/** A Grant that was withheld until now, and the org of its Principal. */
+export interface ReleasedGrant {
+  readonly id: string;
+  readonly orgId: OrgId | null;
 }
 
 /** A page of Grants, which are gone through by ascending ids. */

@@ -4,7 +4,8 @@
  */
 import type { ApiKeyId } from '@svc/protocol';
 import { disableAgent } from '../agents/disable-agent.ts';
-import { SYSTEM } from '../audit/audit-event.ts';
+import { auditedKey } from '../api-keys/manage-api-keys.ts';
+import { auditEvent, SYSTEM } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import {
   type ChangedPause,
@@ -181,8 +182,15 @@ const listUnknownKeys = async ({ store }: ServiceDeps, kids: ReadonlySet<string>
 const isLiveApiKey = async ({ store }: ServiceDeps, { keyId }: RevokedApiKey): Promise<boolean> =>
   (await store.apiKeys.findById(keyId))?.revokedAtMs === null;
 
-const revokeApiKey = async ({ store }: ServiceDeps, { keyId }: RevokedApiKey): Promise<End> =>
-  (await store.restores.revokeApiKey(keyId)) ? 'ended' : 'unchanged';
+const revokeApiKey = (deps: ServiceDeps, { keyId }: RevokedApiKey): Promise<End> =>
+  deps.store.transaction(async (tx) => {
+    if (!(await tx.restores.revokeApiKey(keyId))) return 'unchanged';
+    const key = await tx.apiKeys.findById(keyId);
+    if (key === null) throw new Error(`${keyId} was revoked and is not there`);
+    const event = await auditedKey(tx, 'api_key.revoke', key, REQUEST_ID);
+    await tx.audit.insert(auditEvent(deps, SYSTEM, event));
+    return 'ended';
+  });
 
 const findAgent = ({ store }: Pick<ServiceDeps, 'store'>, { principal, agent }: DisabledAgent) =>
   store.agents.find(principal, agent);

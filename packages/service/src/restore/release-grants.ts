@@ -6,7 +6,7 @@
 import { auditEvent, SYSTEM } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import type { Repositories } from '../ports/store.ts';
-import type { ReleasedGrants } from '../ports/withheld-grants.ts';
+import type { ReleasedGrant, ReleasedGrants } from '../ports/withheld-grants.ts';
 
 /** For the audit log. */
 const REQUEST_ID = 'svc-admin-restore';
@@ -42,7 +42,7 @@ export const releaseGrants = async (
     const page = await deps.store.transaction((tx) => releasePage(deps, tx, which, after ?? '', step), {
       deadlineMs: DEADLINE_MS,
     });
-    for (const id of page.released) missed.delete(id);
+    for (const { id } of page.released) missed.delete(id);
     released += page.released.length;
     onProgress(released);
     after = page.looked < step ? null : page.lastId;
@@ -65,10 +65,12 @@ const releasePage = async (
   return page;
 };
 
-/** One for each that was named, and one for all the others of a step. */
-const eventsOf = (which: ReleasedGrants, released: readonly string[]) => {
-  if ('grantIds' in which) return released.map((target) => ({ target, details: { grants: 1 } }));
-  if (released.length === 0) return [];
+/** One for each that was named, and of all others of a step one for each org whose members' they are. */
+const eventsOf = (which: ReleasedGrants, released: readonly ReleasedGrant[]) => {
+  if ('grantIds' in which)
+    return released.map(({ id: target, orgId }) => ({ target, orgId, details: { grants: 1 } }));
   const target = 'principal' in which ? which.principal : null;
-  return [{ target, details: { grants: released.length } }];
+  return [...new Set(released.map(({ orgId }) => orgId))].map((orgId) => ({
+    ...{ target, orgId, details: { grants: released.filter((one) => one.orgId === orgId).length } },
+  }));
 };

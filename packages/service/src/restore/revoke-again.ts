@@ -10,6 +10,7 @@ import type { RevokedRecord, UnlistedEntries } from '../fence/records.ts';
 import { readOwnCredential } from '../grants/own-credential.ts';
 import { Revoker } from '../grants/revoke-grant.ts';
 import { setStatusBits } from '../grants/status-list.ts';
+import type { UnrevokedGrant } from '../ports/restores.ts';
 import type { Repositories } from '../ports/store.ts';
 import { identityOfKey } from '../service-keys/service-identity.ts';
 import type { FenceRecord } from './fence-records.ts';
@@ -60,11 +61,13 @@ const revokeByList = async (deps: ServiceDeps, list: RevokedEntries, step: numbe
   const { store, clock } = deps;
   const inSteps = { deadlineMs: DEADLINE_MS };
   const lost = await store.transaction((tx) => beginList(deps, tx, list, step), inSteps);
-  if (lost === null || lost.ids.length === 0) return;
-  const chunks = inChunks(lost.ids, step);
-  for (const ids of chunks.slice(1)) await store.transaction((tx) => revokeStep(deps, tx, ids), inSteps);
+  if (lost === null || lost.grants.length === 0) return;
+  const chunks = inChunks(lost.grants, step);
+  for (const grants of chunks.slice(1))
+    await store.transaction((tx) => revokeStep(deps, tx, grants), inSteps);
   const revokedAtMs = await store.revocation.passBarrier(lost.principal, clock.nowMs());
-  for (const ids of chunks) await store.transaction((tx) => tx.grants.setRevoked(ids, revokedAtMs), inSteps);
+  for (const grants of chunks)
+    await store.transaction((tx) => tx.grants.setRevoked(idsOf(grants), revokedAtMs), inSteps);
 };
 
 /** Entries of a list that are revoked. */
@@ -104,8 +107,8 @@ const beginList = async (
   step: number,
 ) => {
   const unrevoked = await tx.restores.listUnrevoked(url);
-  const ids = unrevoked.filter(({ index }) => getBit(bits, index)).map(({ id }) => id);
-  await revokeStep(deps, tx, ids.slice(0, step));
+  const grants = unrevoked.filter(({ index }) => getBit(bits, index));
+  await revokeStep(deps, tx, grants.slice(0, step));
   const list = await tx.statusLists.findForUpdate(url);
   if (list === null) return null;
   const missing = Array.from({ length: list.sizeBits }, (_, index) => index).filter(
@@ -113,21 +116,30 @@ const beginList = async (
   );
   if (missing.length > 0) await setStatusBits(deps, tx, list, missing);
   if (version !== null) await tx.restores.raiseListVersion(url, version + 1);
-  return { principal: list.principal, ids };
+  return { principal: list.principal, grants };
 };
 
-const revokeStep = async (deps: ServiceDeps, tx: Repositories, ids: readonly GrantId[]): Promise<void> => {
-  if (ids.length === 0) return;
-  await tx.grants.recordRevocation(ids);
+const revokeStep = async (
+  deps: ServiceDeps,
+  tx: Repositories,
+  grants: readonly UnrevokedGrant[],
+): Promise<void> => {
+  if (grants.length === 0) return;
+  await tx.grants.recordRevocation(idsOf(grants));
   await tx.audit.insertAll(
-    ids.map((target) => auditEvent(deps, SYSTEM, { action: 'grant.revoke', target, requestId: REQUEST_ID })),
+    grants.map(({ id: target, orgId }) =>
+      auditEvent(deps, SYSTEM, { action: 'grant.revoke', target, requestId: REQUEST_ID, orgId }),
+    ),
   );
 };
+
+const idsOf = (grants: readonly UnrevokedGrant[]): readonly GrantId[] => grants.map(({ id }) => id);
 
 /** Nothing where it is revoked already, or was made in the lost span: nothing here rests on it then. */
 const revokeOne = async (deps: ServiceDeps, principal: DidWeb, grantId: GrantId): Promise<void> => {
   if ((await standingOf(deps, principal, grantId)) !== 'in force') return;
-  await new Revoker().revoke({ deps, caller: SYSTEM, principal, grantId, requestId: REQUEST_ID });
+  const orgId = (await deps.store.principals.find(principal))?.orgId ?? null;
+  await new Revoker().revoke({ deps, caller: SYSTEM, principal, grantId, requestId: REQUEST_ID, orgId });
 };
 
 /** How a Grant stands that the log says was revoked. `unknown`: not here, or of another Principal. */

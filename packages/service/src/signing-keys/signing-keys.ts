@@ -39,7 +39,7 @@ export const retireKey = (deps: ServiceDeps, request: KeyRequest): Promise<Retir
       const { principal, key } = await lockKey(tx, request);
       if (key.state !== 'active') return key.state;
       logRetiredKey(deps, principal, key);
-      await moveKey(deps, tx, request, key, 'retired');
+      await moveKey(deps, tx, request, principal, key, 'retired');
       // Which of its Grants still pass is told by that instant.
       assertDated(deps, (await lockKey(tx, request)).key.sinceMs);
       return 'retired';
@@ -59,7 +59,7 @@ export const compromiseKey = async (deps: ServiceDeps, request: KeyRequest): Pro
       const { principal, key } = await lockKey(tx, request);
       if (key.state === 'compromised') return;
       logCompromisedKey(deps, principal, key);
-      await moveKey(deps, tx, request, key, 'compromised');
+      await moveKey(deps, tx, request, principal, key, 'compromised');
       if (principal.kind === 'managed') await publishWithout(deps, tx, principal, key.kid);
     },
     { lane: 'urgent', exclusiveKey: did },
@@ -109,7 +109,8 @@ const AUDITED_AS: Readonly<Record<RetiredState, AuditAction>> = {
 const moveKey = async (
   deps: ServiceDeps,
   tx: Repositories,
-  { caller, principal, requestId }: KeyRequest,
+  { caller, requestId }: KeyRequest,
+  { did: principal, orgId }: PrincipalRecord,
   { kid, state: from }: PrincipalKeyRecord,
   to: RetiredState,
 ): Promise<void> => {
@@ -117,7 +118,7 @@ const moveKey = async (
     throw internal(`${kid} was ${from} under the lock and did not become ${to}`);
   const details = { principal, from };
   await tx.audit.insert(
-    auditEvent(deps, caller, { action: AUDITED_AS[to], target: kid, requestId, details }),
+    auditEvent(deps, caller, { action: AUDITED_AS[to], target: kid, requestId, orgId, details }),
   );
 };
 

@@ -1,6 +1,5 @@
 /** Restores of this database to an earlier state (protocol §10). */
-import type { GrantId } from '@svc/protocol';
-import type { FenceHead, RestoreRecord, RestoreRepository } from '@svc/service';
+import type { FenceHead, RestoreRecord, RestoreRepository, UnrevokedGrant } from '@svc/service';
 import { type Database, readValue } from '../database.ts';
 import { checkpointValues } from './checkpoints.ts';
 
@@ -81,8 +80,8 @@ export function restoreRepository(database: Database): RestoreRepository {
       return (await readValue<number>(database, text)) ?? 0;
     },
     listUnrevoked: (url) =>
-      database.read<{ id: GrantId; index: number }>({
-        text: `select id, status_index as index from grants
+      database.read<UnrevokedGrant>({
+        text: `select id, status_index as index, (select org_id from principals where did = grants.principal) as "orgId" from grants
           where status_list_url = $1 and revocation_recorded_at is null order by id`,
         values: [url],
       }),

@@ -1,5 +1,11 @@
 /** Grants that a restore withholds (protocol §10). */
-import type { GrantPage, ReleasedGrants, WithheldGrant, WithheldGrantRepository } from '@svc/service';
+import type {
+  GrantPage,
+  ReleasedGrant,
+  ReleasedGrants,
+  WithheldGrant,
+  WithheldGrantRepository,
+} from '@svc/service';
 import type { Database } from '../database.ts';
 import type { Statement } from '../statement.ts';
 
@@ -24,9 +30,12 @@ const releaseSql = (isMeant: string): string => `
       select id from grants where ${isMeant} and id > $1 order by id limit $2 for no key update
     ),
     released as (
-      update grants set withheld_by = null where ${inPage} and withheld_by is not null returning id
+      update grants set withheld_by = null where ${inPage} and withheld_by is not null returning id, principal
     )
-  select count(*) as looked, max(id) as "lastId", array(select id from released order by id) as released from page`;
+  select count(*) as looked, max(id) as "lastId", 
+    (select coalesce(json_agg(json_build_object('id', r.id, 'orgId', p.org_id) order by r.id), '[]')
+      from released r left join principals p on p.did = r.principal) as released
+  from page`;
 
 const releaseStatement = (which: ReleasedGrants, ...page: [afterId: string, limit: number]): Statement => {
   if ('grantIds' in which)
@@ -51,7 +60,7 @@ export function withheldGrantRepository(database: Database): WithheldGrantReposi
       database.read<WithheldGrant>({ text: listWithheldSql, values: [afterId, limit] }),
     async release(which, afterId, limit) {
       const statement = releaseStatement(which, afterId, limit);
-      const [page] = await database.write<GrantPage & { released: string[] }>(statement);
+      const [page] = await database.write<GrantPage & { released: ReleasedGrant[] }>(statement);
       return page ?? { ...NO_GRANT, released: [] };
     },
   };
