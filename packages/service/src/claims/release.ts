@@ -116,7 +116,7 @@ const release = async (
     target: did,
     requestId,
   } as const;
-  // Of two orgs neither learns which the other is; the operator finds that by the request.
+  // Neither of two orgs learns which the other is; the operator finds that by the request.
   const isOfAnother = caller.class === 'org' && caller.subject !== orgId;
   const details = { claim, org_id: orgId };
   await tx.audit.insert(auditEvent(deps, isOfAnother ? SYSTEM : caller, { ...audited, orgId, details }));

@@ -30,7 +30,7 @@ export interface TakenDelivery {
   readonly occurredAtMs: number;
   /** JSON text. */
   readonly data: string;
-  /** Of the ten of the schedule, made before the one that this is, or comes before: what a success brought forward is none of them. */
+  /** Attempts of the schedule that were made before this one; where a success brought it forward, before the last of these. */
   readonly attempts: number;
   readonly secrets: readonly EventSecretRecord[];
   /** Null: a webhook. */
