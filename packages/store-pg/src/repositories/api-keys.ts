@@ -17,7 +17,7 @@ const knownKeySql = `
   from api_keys k left join principals p on k.role = 'principal' and p.did = k.subject
   where k.key_hash =`;
 
-/** Of one key, as most ask, PostgreSQL keeps the plan; with a list it plans anew each time, which takes longer than the rest. */
+/** PostgreSQL keeps the plan for one key, as most ask; with a list it plans anew each time, which takes longer than the rest. */
 const findByHashesStatement = (hashes: readonly Buffer[]): Statement =>
   hashes.length === 1
     ? { name: 'find_api_key', text: `${knownKeySql} $1`, values: hashes }
