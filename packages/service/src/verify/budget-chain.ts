@@ -8,7 +8,7 @@ import { ServiceError, serviceUnavailable } from '../errors.ts';
 import type { BudgetFacts, BudgetQuery } from '../ports/consumption.ts';
 import type { VerifyAnswer } from './answer.ts';
 import type { StoredOutcome } from './commit.ts';
-import { evaluateAt, evaluateBeforeBalances, type Grounds, unanswered } from './evaluate.ts';
+import { doOthersHold, evaluateAt, evaluateBeforeBalances, type Grounds, unanswered } from './evaluate.ts';
 import { type DraftedDecision, draftDecision, type SignedDecision, signDraft } from './sign.ts';
 
 /** A request that is decided on balances. */
@@ -113,7 +113,7 @@ const draftOrRefusal = (
 /** No rival: a spent Proof can be denied beside any other decision. */
 const NONE: ReadonlyMap<string, number> = new Map();
 
-/** What is false without balances by now, after a wait for the lock, is decided without them (protocol §7). */
+/** What has become false without balances while the lock was waited for is decided without them (protocol §7). */
 const evaluateOnBalances = (
   balances: Balances,
   grounds: Grounds,
@@ -121,11 +121,11 @@ const evaluateOnBalances = (
   nowMs: number,
 ): Decided => {
   const spent = isSpent ? { spent: found(true) } : {};
-  const before = evaluateBeforeBalances(nowMs, grounds, spent);
-  if (before.kind === 'decided') return before;
   const decided = evaluateAt(nowMs, grounds, { ...spent, balances: found(balances) });
-  if (decided.kind === 'decided') return decided;
-  throw unanswered(decided);
+  if (decided.kind === 'undecided') throw unanswered(decided);
+  if (doOthersHold(decided)) return decided;
+  const without = evaluateBeforeBalances(nowMs, grounds, spent);
+  return without.kind === 'decided' ? without : decided;
 };
 
 const findRival = (

@@ -69,6 +69,10 @@ export const evaluateAt = (
 /** These rest on balances, or on a check that does. */
 const ON_BALANCES: ReadonlySet<CheckId> = new Set(['P19', 'P20', 'T5']);
 
+/** Every check holds but those on balances, whatever these come to. */
+export const doOthersHold = ({ outcomes }: Decided): boolean =>
+  CHECK_IDS.every((id) => ON_BALANCES.has(id) || outcomes[id] === true);
+
 /**
  * What is decided without balances, or the Grant whose balances decide. They are asked for where every other check
  * holds and nowhere else: else anybody could sign a Grant of their own under the id of another, take its lock with
@@ -82,8 +86,7 @@ export const evaluateBeforeBalances = (
   const evaluation = evaluateAt(nowMs, grounds, { ...known, balances: unavailable });
   if (evaluation.kind === 'undecided') throw unanswered(evaluation);
   const { outcomes, evidence } = evaluation;
-  const isOpen =
-    outcomes.P19 === 'skipped' && CHECK_IDS.every((id) => ON_BALANCES.has(id) || outcomes[id] === true);
+  const isOpen = outcomes.P19 === 'skipped' && doOthersHold(evaluation);
   if (!isOpen || evidence.P3 === undefined) return evaluation;
   return { kind: 'on balances', grantId: evidence.P3.grant.id };
 };
