@@ -19,8 +19,8 @@ const LINE_END = 10;
 export interface LogDestination {
   write(line: string): void;
   /**
-   * Writes what waits before it returns, or as much as the reader takes within 60 ms; a reader that took nothing in that time is
-   * not waited for again until it reads on. Never throws.
+   * Writes what waits before it returns, or as much as the reader takes within 60 ms; a reader that has not taken all in that
+   * time is not waited for again until it has. Never throws.
    */
   flush(): void;
   /** Everything that waits, or as much as the reader takes within half a second. Never throws. */

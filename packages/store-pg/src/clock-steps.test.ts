@@ -376,19 +376,6 @@ describe('a repair after both clocks were ahead', () => {
     expect((await store.entitlements.find(orgId))?.reason).toBe('paid');
   });
 
-  it('has a Principal that was registered ahead read what is decided from now on, and leaves others as they are', async () => {
-    const before = await createWorld(store);
-    await step(DAY_AND_MORE_MS);
-    const { principal } = await createWorld(store);
-    await step(-DAY_AND_MORE_MS);
-    const ahead = await store.principals.find(principal.did);
-    const right = await store.principals.find(before.principal.did);
-    const { repairedAtMs } = await repairClock(stores.url, Date.now());
-    expect(await store.principals.findHeldSince(principal.did)).toBe(repairedAtMs);
-    expect((await store.principals.find(principal.did))?.version).toBe((ahead?.version ?? 0) + 1);
-    expect(await store.principals.find(before.principal.did)).toEqual(right);
-  });
-
   it('has keys of the service in force, or at their end, by now', async () => {
     const kid = `did:web:svc.example#receipt-${Date.now()}`;
     await step(DAY_AND_MORE_MS);

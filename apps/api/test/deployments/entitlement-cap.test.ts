@@ -63,8 +63,11 @@ const raceAt = async (cap: number) => {
   const orgId = await deployment.createOrg();
   await pushCap(orgId, cap, 0);
   const tenants = await deployment.createTenants({ orgId, rp: { verify_rate_limit_per_minute: 1_000_000 } });
-  const grant = await issueGrant(tenants);
-  const bodies = await Promise.all(Array.from({ length: AT_ONCE }, () => verifyBody(tenants, grant)));
+  // One for each node: the first decisions under a Grant take turns for another reason, since it is bound to its id.
+  const grants = [await issueGrant(tenants), await issueGrant(tenants)] as const;
+  const bodies = await Promise.all(
+    Array.from({ length: AT_ONCE }, (_, i) => verifyBody(tenants, grants[i % 2 === 0 ? 0 : 1])),
+  );
   const answers = await Promise.all(bodies.map((body, i) => verify(tenants, body, i)));
   return { orgId, tenants, bodies, answers };
 };

@@ -17,6 +17,7 @@ export const KNOWN: Readonly<Record<string, readonly string[]>> = {
     ...['-d', '-f', '-H', '-i', '-o', '-s', '-S', '-v', '-w', '-X', '--cacert', '--create-dirs', '--data'],
     ...['--retry', '--retry-delay', '--retry-all-errors'],
   ],
+  df: ['-h'],
   dmesg: [],
   docker: ['build', 'run', '-f', '-t', '--rm'],
   dpkg: ['-x'],

@@ -210,39 +210,6 @@ it('who is given a DID reads nothing that was decided for the former holder whil
   expect((await deployment.call('GET', path, { key: next.key })).json.decisions).toEqual([]);
 });
 
-/** Runs `during` while the database dates new rows of the table an hour ahead. */
-const whileDatedAhead = async (table: string, column: string, during: () => Promise<void>) => {
-  const { sql } = deployment;
-  const { rows } = await sql.query(
-    `select column_default as text from information_schema.columns where table_name = $1 and column_name = $2`,
-    [table, column],
-  );
-  const dateBy = (text: string) =>
-    sql.query(`alter table ${table} alter column ${column} set default ${text}`);
-  await dateBy(`${rows[0]?.text} + interval '1 hour'`);
-  try {
-    await during();
-  } finally {
-    await dateBy(rows[0]?.text);
-  }
-};
-
-it('a DID is neither registered nor transferred while that would be dated ahead, when nobody would read its decisions', async () => {
-  const [former, next] = [await newOrg(), await newOrg()];
-  const { principalDid: did } = await createHostedTenants(deployment, { host, name }, former.key, shop);
-  const { registration } = await generatePrincipalKey();
-  const body = { kind: 'managed', slug: randomSlug('ahead'), keys: [registration] };
-  const register = () => deployment.call('POST', '/principals', { key: ADMIN_TOKEN, body });
-  await whileDatedAhead('principals', 'created_at', async () => {
-    expect((await register()).json.error).toBe('SERVICE_UNAVAILABLE');
-  });
-  await whileDatedAhead('audit_events', 'occurred_at', async () => {
-    expect((await transfer(did, next.orgId)).json.error).toBe('SERVICE_UNAVAILABLE');
-  });
-  expect((await register()).status).toBe(201);
-  expect((await transfer(did, next.orgId)).json.org_id).toBe(next.orgId);
-});
-
 it('who is given a DID reads what a Grant has consumed since then; relying parties that have verified it read all', async () => {
   const [former, next] = [await newOrg(), await newOrg()];
   const consumer = await deployment.createTenants({ orgId: next.orgId, rp: { profile: 'svc-base-v2' } });

@@ -283,6 +283,9 @@ describe('an endpoint that', () => {
     await delivering;
     expect(await find(subscription)).toMatchObject({ failingSinceMs: null, waiting: 1 });
     expect(await secondsToWait()).toBeGreaterThan(500);
+    // Nor does it count as late: that is not for the endpoint's sake.
+    await runSql(stores.url, 'update event_deliveries set next_attempt_at = svc_now()');
+    expect((await stores.first.eventDeliveries.describeQueue(false)).dueSinceMs).toBeNull();
     await passTime();
     await deliver();
     expect(received).toHaveLength(3);

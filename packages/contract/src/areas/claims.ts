@@ -61,7 +61,8 @@ export const claimRoutes = {
     responses: { 200: json(claimTransferred, 'It belongs to this org.') },
     errors: {
       CONFLICT: 'A managed Principal, or a relying party with decisions.',
-      SERVICE_UNAVAILABLE: 'Recorded, and not yet visible everywhere. Repeat the call.',
+      SERVICE_UNAVAILABLE:
+        'Nothing is transferred: a decision under way was not over within 2 s, or storage did not answer. Repeat the call.',
     },
   }),
 } as const;

@@ -8,7 +8,6 @@
 import { type DidWeb, encodeBase64url, type OrgId } from '@svc/protocol';
 import type { AdminCaller } from '../access/caller.ts';
 import { auditEvent, type SystemActor } from '../audit/audit-event.ts';
-import { assertDated } from '../clock/assert-dated.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, invalidRequest, notFound } from '../errors.ts';
 import { logHandOver } from '../fence/revocation-log.ts';
@@ -28,8 +27,7 @@ export interface Transfer {
 
 /**
  * `CONFLICT` for a managed Principal, and for a relying party with decisions. `SERVICE_UNAVAILABLE`:
- * a decision under way was not over within 2 s, or the clock of the database is in doubt, and nothing is
- * transferred; repeat the call.
+ * a decision under way was not over within 2 s, and nothing is transferred; repeat the call.
  */
 export const transferDid = async (deps: ServiceDeps, transfer: Transfer): Promise<void> => {
   const { did, kind, toOrgId } = transfer;
@@ -38,7 +36,8 @@ export const transferDid = async (deps: ServiceDeps, transfer: Transfer): Promis
   if (kind === 'principal' && isRepeated(transfer)) await compromiseManagedKeys(deps, transfer);
   await deps.store.transaction(
     (tx) => (kind === 'principal' ? movePrincipal(deps, tx, transfer) : moveRelyingParty(deps, tx, transfer)),
-    { lane: 'urgent', exclusiveKey: exclusiveKeyOf(kind, did) },
+    // A Principal's waits for decisions under way, on connections that no revocation needs.
+    { ...(kind === 'relying_party' && { lane: 'urgent' }), exclusiveKey: exclusiveKeyOf(kind, did) },
   );
 };
 
@@ -69,7 +68,6 @@ const movePrincipal = async (deps: ServiceDeps, tx: Repositories, transfer: Tran
   if (principal.kind === 'managed' && !isRepeated(transfer)) throw staysInItsOrg(did);
   await tx.principals.transfer(did, toOrgId, encodeBase64url(deps.random.bytes(24)));
   await endKeys(deps, tx, transfer, principal.orgId);
-  assertDated(deps, await tx.principals.findHeldSince(did));
   // After the keys, as whoever answers a request takes them: nobody waits for the other.
   await tx.approvals.expireAllTo(did);
   logHandOver(deps, 'principal', principal, toOrgId);
@@ -105,7 +103,7 @@ const assertUndecided = async (tx: Repositories, did: DidWeb, orgId: OrgId | nul
   );
 };
 
-/** Both orgs see it: the one that had it, and the one that has it now. */
+/** Both orgs see it, the one that had it and the one that has it now, and neither which the other is. */
 const endKeys = async (
   deps: ServiceDeps,
   tx: Repositories,
@@ -116,8 +114,12 @@ const endKeys = async (
   await tx.apiKeys.revokeAll(did, role);
   await tx.eventSubscriptions.deleteAll(`${role} ${did}`);
   const action = kind === 'principal' ? 'principal.verify' : 'relying_party.update';
-  const details = { claim: 'transferred', from_org: fromOrgId, to_org: toOrgId };
-  for (const orgId of [fromOrgId, toOrgId])
-    if (orgId !== null || fromOrgId === toOrgId)
+  for (const [orgId, side] of [
+    [fromOrgId, 'from_org'],
+    [toOrgId, 'to_org'],
+  ] as const) {
+    const details = { claim: 'transferred', [side]: orgId };
+    if (orgId !== null)
       await tx.audit.insert(auditEvent(deps, caller, { action, target: did, requestId, orgId, details }));
+  }
 };

@@ -163,8 +163,6 @@ const insertPrincipal = async (
   if (document !== null && documentHash !== null)
     await storeDocument(tx, documentHash, document, contentType);
   let principal = await tx.principals.insert({ ...draft, documentHash });
-  // Decisions of before are somebody else's: dated ahead it would read none of its own until then.
-  assertDated(deps, principal.createdAtMs);
   if (claim?.isProven) principal = await recordProof(deps, tx, principal);
   await insertStatusList(deps, tx, principal);
   const key = await issueApiKey(tx, deps.random, { role: 'principal', subject: principal.did, label: null });

@@ -58,7 +58,8 @@ const queueSql = `
         where d.subscription_id = s.subscription_id and d.state = 'waiting' and d.is_next
           and d.next_attempt_at <= svc_now() and d.taken_until is null
         order by d.next_attempt_at limit 1) f
-      where s.disabled_at is null and s.failing_since is null and s.method = any ($1)) as "dueSinceMs",
+      where s.disabled_at is null and s.failing_since is null and s.method = any ($1)
+        and (s.asked_until is null or s.asked_until <= svc_now())) as "dueSinceMs",
     (select count(*)::integer from (select from event_deliveries where state = 'waiting' limit 100000) w) as waiting,
     count(*) filter (where disabled_at is null and failing_since is null)::integer as active,
     count(*) filter (where disabled_at is null and failing_since is not null)::integer as failing,

@@ -825,7 +825,7 @@ export const expectedSchema: Readonly<Record<string, string>> = {
   'function svc_rewind_events(p_now timestamp with time zone)': '490198d8c6bd5e06',
   'function svc_rewind_evidence(p_now timestamp with time zone)': '791f3635a9686c81',
   'function svc_rewind_grants(p_now timestamp with time zone)': 'b630aafdf162c1c0',
-  'function svc_rewind_principals(p_now timestamp with time zone)': '6aa64cbd01490790',
+  'function svc_rewind_principals(p_now timestamp with time zone)': '0035c7520a42c423',
   'function svc_rewind_service_keys(p_now timestamp with time zone)': '19d37fbbad025727',
   'function svc_rewind_terms(p_now timestamp with time zone)': 'a0a9e0fabe5168f4',
   'function svc_seal_ledger(p_node_ms bigint)': '09022c6a5e24fd04',
