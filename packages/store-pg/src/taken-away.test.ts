@@ -7,7 +7,6 @@ import {
   compromiseKey,
   disableAgent,
   expireClaims,
-  type Holds,
   issueApiKey,
   issueOwnedKey,
   type PauseTarget,
@@ -29,8 +28,7 @@ import { expect, it } from 'vitest';
 import { listMigrations } from './migrations.ts';
 
 const stores = withStores();
-const holds = { assertNoneButSettling: () => {} } as Holds;
-const depsOf = (store: Store): ServiceDeps => ({ ...pauseDeps(store), holds, maxLiveKeys: 20 });
+const depsOf = (store: Store): ServiceDeps => ({ ...pauseDeps(store), maxLiveKeys: 20 });
 
 /** Waits with its transaction, all of it done, until it is let go. */
 const held = (store: Store) => {
