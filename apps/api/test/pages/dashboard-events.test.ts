@@ -188,6 +188,23 @@ describe.skipIf(!hasBrowser)('event subscriptions', () => {
     await dialog.getByRole('button', { name: 'Try again' }).waitFor();
   });
 
+  it('a rotation after one whose answer was lost is offered with a warning, also where the list could not be loaded since', async () => {
+    const { page, card, dialog } = await open();
+    const rotation = card(1).getByRole('button', { name: 'Rotate the secret …' });
+    await rotation.click();
+    // Another tab, or a colleague, may have rotated it since the list was loaded.
+    await dialog.getByText('One from an earlier rotation ends at once.').waitFor();
+    for (const lost of ['**/rotate', '**/event-subscriptions'])
+      await page.route(lost, (route) => route.abort());
+    await dialog.getByRole('button', { name: 'Rotate', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await page.getByRole('alert').waitFor();
+    await rotation.click();
+    await dialog.getByText('The latest rotation was not answered').waitFor();
+    await dialog.getByText('One from an earlier rotation ends at once.').waitFor();
+  });
+
   it.runIf(isDeep)(
     'says of a secret that was rotated lately that another rotation would end it',
     async () => {

@@ -35,6 +35,8 @@ export const SubscriptionCard = ({
   const [sent, setSent] = useState(0);
   /** Nothing is looked for any more of one that is being deleted. */
   const [isGone, setIsGone] = useState(false);
+  /** The answer to the latest rotation was lost, which may have been made all the same, whatever the list says. */
+  const [isUncertain, setIsUncertain] = useState(false);
   const { isBusy, problem, run } = useAct();
   const path = `event-subscriptions/${one.subscription_id}`;
   const isDisabled = one.state === 'disabled';
@@ -49,9 +51,13 @@ export const SubscriptionCard = ({
       () => own.call<SecretRotated>(`${path}/rotate`, { body: null }),
       UNCERTAIN_ROTATION,
     ).catch((error: unknown) => {
-      if (error instanceof Uncertain) onChanged();
+      if (error instanceof Uncertain) {
+        setIsUncertain(true);
+        onChanged();
+      }
       throw error;
     });
+    setIsUncertain(false);
     onSecret({
       subscriptionId: one.subscription_id,
       url: one.url,
@@ -96,7 +102,12 @@ export const SubscriptionCard = ({
       {!isGone && <Deliveries own={own} path={path} sent={sent} />}
       {asking === 'replay' && <Replay own={own} path={path} onDone={onReplayed} onClose={close} />}
       {asking === 'rotate' && (
-        <ConfirmRotation earlierEndsAt={earlierEndOf(one)} act={rotate} onClose={close} />
+        <ConfirmRotation
+          isUncertain={isUncertain}
+          earlierEndsAt={earlierEndOf(one)}
+          act={rotate}
+          onClose={close}
+        />
       )}
       {asking === 'delete' && (
         <ConfirmDeletion url={one.url} act={remove} onDone={onDeleted} onClose={close} />
@@ -156,10 +167,12 @@ const earlierEndOf = ({ secrets }: Subscription): string | null =>
   secrets.find(({ ends_at: endsAt }) => endsAt !== null)?.ends_at ?? null;
 
 const ConfirmRotation = ({
+  isUncertain,
   earlierEndsAt,
   act,
   onClose,
 }: {
+  readonly isUncertain: boolean;
   readonly earlierEndsAt: string | null;
   readonly act: () => Promise<void>;
   readonly onClose: () => void;
@@ -174,8 +187,14 @@ const ConfirmRotation = ({
   >
     <p>
       A new secret is made and shown once. For 24 hours events are signed with both, so that your endpoint can
-      be given the new one in the meantime.
+      be given the new one in the meantime. One from an earlier rotation ends at once.
     </p>
+    {isUncertain && (
+      <p class="note note-warn">
+        The latest rotation was not answered, and may have been made. Another{' '}
+        <strong>would then end at once</strong> the secret that your endpoint has.
+      </p>
+    )}
     {earlierEndsAt !== null && (
       <p class="note note-warn">
         It was rotated already: the secret from before that is in force until {formatInstant(earlierEndsAt)},
