@@ -18,7 +18,7 @@ import {
 import type { ServiceKeys } from '@svc/transparency/service-keys';
 import type { Failure } from '../failure.ts';
 import { type BalanceFailure, readBalances } from './balance-snapshot.ts';
-import { readStatusEntry } from './status-list.ts';
+import { readStatusEntry, type StatusListFailure } from './status-list.ts';
 
 /** Texts by `sha256:…`: what `/evidence/{hash}` serves. */
 export type EvidenceSource =
@@ -26,7 +26,9 @@ export type EvidenceSource =
   | ReadonlyMap<string, string>
   | Readonly<Record<string, string>>;
 
-export type ArtifactFailure = Failure<'missing-evidence' | 'wrong-status-list' | BalanceFailure['code']>;
+export type ArtifactFailure = Failure<
+  'missing-evidence' | StatusListFailure['code'] | BalanceFailure['code']
+>;
 
 const findText = (source: EvidenceSource, hash: string): string | undefined => {
   if (typeof source === 'function') return source(hash);

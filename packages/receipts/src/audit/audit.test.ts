@@ -272,6 +272,35 @@ describe('a status list is refused', () => {
     expect(result.failures[0]?.message).toContain(problem);
   });
 
+  it('by a key that the document does not have yet is not: the audit cannot be decided', async () => {
+    const listSigner = signerOf(6, `${SERVICE}#status-2`);
+    const world = await buildWorld({ listSigner });
+    const { status } = world.body.evidence;
+    const result = audit(inputOf(world));
+    expect(result).toMatchObject({ ok: false, undecided: true });
+    expect(result.failures).toEqual([
+      {
+        code: 'unknown-key',
+        path: '/evidence/status/credential_hash',
+        message: expect.stringContaining('obtain it again'),
+      },
+    ]);
+    // Beside evidence that is missing too.
+    const evidence = new Map([...world.evidence].filter(([hash]) => hash === status?.credential_hash));
+    const without = audit(inputOf(world, { evidence }));
+    expect(without.undecided).toBe(true);
+    expect(codesOf(without)).toEqual(['missing-evidence', 'unknown-key']);
+  });
+
+  it('beside evidence that is missing all the same', async () => {
+    const world = await buildWorld({ listSigner: signerOf(6, statusSigner.kid) });
+    const hash = world.body.evidence.status?.credential_hash;
+    const evidence = new Map([...world.evidence].filter(([one]) => one === hash));
+    const result = audit(inputOf(world, { evidence }));
+    expect(result.undecided).toBe(false);
+    expect(codesOf(result)).toEqual(['missing-evidence', 'wrong-status-list']);
+  });
+
   it('of another URL', async () => {
     const other = await buildStatusList({ listUrl: 'https://status.svc.example/other/1' });
     const hash = `sha256:${nativeCrypto.sha256Hex(other)}`;

@@ -79,7 +79,7 @@ export interface AuditInput
 export interface AuditResult {
   /** The Receipt verifies, and the engine comes to exactly the same body. */
   readonly ok: boolean;
-  /** An input of the engine is missing, or only a later version can verify the Receipt: neither right nor wrong. */
+  /** An input of the engine is missing, or only a later version or a newer document can verify it: neither right nor wrong. */
   readonly undecided: boolean;
   /** Null where the Receipt does not verify. */
   readonly receipt: Receipt | null;
@@ -128,8 +128,8 @@ const auditRead = (input: ReturnType<typeof readInput>): AuditResult => {
     failures,
   );
   if (failures.length > 0) {
-    const undecided = failures.every(({ code }) => code === 'missing-evidence');
-    return refuse(verified, failures, undecided);
+    const given = failures.filter(({ code }) => code !== 'missing-evidence');
+    return refuse(verified, failures, verdictOf(given) !== 'invalid');
   }
   const { recomputed, assumed } = recompute(body, presented, artifacts, input, crypto);
   const differences = listDifferences(asJson(recomputed), asJson(body));

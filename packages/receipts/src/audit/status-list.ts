@@ -22,7 +22,9 @@ export interface StatusEntry {
   readonly validFrom: string;
 }
 
-export type StatusListFailure = Failure<'wrong-status-list'>;
+export type StatusListFailure = Failure<'wrong-status-list' | 'unknown-key'>;
+
+const AT = '/evidence/status/credential_hash';
 
 type NamedList = NonNullable<ReceiptBody['evidence']['status']>;
 
@@ -34,7 +36,7 @@ export const readStatusEntry = (
   crypto: CryptoPort,
 ): StatusEntry | StatusListFailure => {
   const refuse = (problem: string): StatusListFailure =>
-    failure('wrong-status-list', `the status list ${problem}`, '/evidence/status/credential_hash');
+    failure('wrong-status-list', `the status list ${problem}`, AT);
   const jws = parseCompactJws(text, STATUS_LIST_MAX_CHARS);
   if (!jws.ok) return refuse(`must be a compact JWS: ${jws.problem}`);
   const kid = readKid(jws.header);
@@ -42,6 +44,8 @@ export const readStatusEntry = (
     return refuse(`must have exactly the header alg EdDSA, kid and typ vc+jwt, not ${show(jws.header)}`);
   // The Receipt names the list by its hash, so it is the one that was looked at, whatever became of its key since.
   const wrong = keys.check('status', { ...jws, kid, signedAtMs: null }, crypto);
+  // The document may be older than the key.
+  if (wrong?.code === 'unknown-key') return failure(wrong.code, `the status list: ${wrong.message}`, AT);
   if (wrong !== null) return refuse(`is not signed by the service: ${wrong.message}`);
   const list = parseStatusListCredential(jws.payload);
   if (list === null) return refuse('must be a BitstringStatusListCredential for revocation');
