@@ -13,6 +13,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { audit } from '../audit.ts';
 import type { PinnedKey } from '../bundle.ts';
+import { verifyIncludedReceipt } from '../inclusion.ts';
 import { verdictOf } from '../verdict.ts';
 import type { BundlePin } from './pin.ts';
 import { verifyBundle } from './verify-bundle.ts';
@@ -104,6 +105,30 @@ describe('a bundle under keys that the document does not have', () => {
     expect(verdictBy({ serviceDidDocument: document })).toBe('undecided');
     const inclusion = { ...bundle.inclusion, root: `sha256:${'0'.repeat(64)}` };
     expect(verdictBy({ serviceDidDocument: document }, { inclusion })).toBe('invalid');
+  });
+
+  it('is invalid where the service attests, by a key that the document has, to another Receipt', async () => {
+    const kid = `${SERVICE}#receipt-77`;
+    const signed = async (change: Parameters<typeof resign>[1]) =>
+      JSON.parse(await resign(world.body, change, signerOf(8, kid)));
+    const genuine = await signed(() => {});
+    const altered = await signed((draft) => (draft.grant_hash = `sha256:${'f'.repeat(64)}`));
+    const day = await closeDayOf(world);
+    const id = world.body.receipt_id;
+    const attestation = await attestTo({ id, jws: genuine.receipt }, day);
+    const { inclusion } = day;
+    const attested = { serviceDidDocument: serviceDocument, crypto: nativeCrypto, inclusion, attestation };
+    for (const [receipt, codes] of [
+      [genuine, ['unknown-key']],
+      [altered, ['unknown-key', 'wrong-attestation /attestation']],
+    ] as const) {
+      expect(codesOf(verify({ ...bundle, receipt, attestation }))).toEqual(codes);
+      const included = verifyIncludedReceipt({ ...attested, receipt });
+      expect(included.ok ? [] : included.failures.map(({ code }) => code)).toEqual(
+        codes.map((code) => code.split(' ')[0]),
+      );
+    }
+    expect(verdictBy(PIN, { receipt: altered, attestation })).toBe('invalid');
   });
 
   it.each(older)('is invalid where the bundle brings it (%#)', (document) => {

@@ -20,7 +20,7 @@ import {
 import type { Assumption } from '../audit/assumed-facts.ts';
 import type { Failure } from '../failure.ts';
 import type { Receipt } from '../receipt.ts';
-import { findDoubt, idOfUndecided, isAttested } from '../verify/verify-included.ts';
+import { findDoubt, findOther, isAttested, readUndecided } from '../verify/verify-included.ts';
 import { verifySigned } from '../verify/verify-receipt.ts';
 import { checkEvidence } from './evidence.ts';
 import type { BundleFailureCode } from './failure.ts';
@@ -82,9 +82,8 @@ export const verifyBundle = (
   if (!read.ok && isOwn)
     failures.push(failure('malformed-bundle', 'its did_document is none', '/did_document'));
   if (isOwn && hasUnknownKey(failures)) failures.push(LACKS_KEY);
-  const receiptId = verified.ok
-    ? verified.receipt.receipt_id
-    : idOfUndecided(parts.receipt, verified.failures);
+  const undecided = verified.ok ? null : readUndecided(parts.receipt, verified.failures);
+  const receiptId = verified.ok ? verified.receipt.receipt_id : (undecided?.receiptId ?? null);
   if (receiptId === null || !read.ok) return { ok: false, failures };
   const included = verifyReceiptInclusion({
     receiptId,
@@ -99,7 +98,11 @@ export const verifyBundle = (
     if (isOwn && hasUnknownKey(included.failures)) failures.push(LACKS_KEY);
     return { ok: false, failures };
   }
-  if (!verified.ok) return { ok: false, failures };
+  if (!verified.ok) {
+    const other = undecided === null ? null : findOther(included.attestation, undecided.jws, crypto);
+    if (other !== null) failures.push(other);
+    return { ok: false, failures };
+  }
   const { receipt, kid } = verified;
   const doubt = findDoubt(included.attestation, verified, crypto);
   if (doubt !== null) failures.push(within(doubt, '/receipt'));

@@ -46,11 +46,12 @@ export const verifyIncludedReceipt = (input: IncludedToVerify): IncludedReceipt 
   const include = (receiptId: ReceiptId) =>
     verifyReceiptInclusion({ ...inclusion, receiptId, serviceDidDocument: document });
   if (!signed.ok) {
-    const receiptId = read.ok ? idOfUndecided(given, signed.failures) : null;
-    const beside = receiptId === null ? null : include(receiptId);
-    return beside === null || beside.ok
-      ? signed
-      : { ok: false, failures: [...signed.failures, ...beside.failures] };
+    const undecided = read.ok ? readUndecided(given, signed.failures) : null;
+    if (undecided === null) return signed;
+    const beside = include(undecided.receiptId);
+    const other = beside.ok ? findOther(beside.attestation, undecided.jws, crypto) : null;
+    const more = beside.ok ? (other === null ? [] : [other]) : beside.failures;
+    return { ok: false, failures: [...signed.failures, ...more] };
   }
   const included = include(signed.receipt.receipt_id);
   if (!included.ok) return included;
@@ -61,15 +62,18 @@ export const verifyIncludedReceipt = (input: IncludedToVerify): IncludedReceipt 
 };
 
 /**
- * The id of a Receipt that a later version may know the rules of, as it was signed: what stands beside it is checked all the same, so
- * that a proof that was altered is not passed over. Null: the Receipt is wrong as it is.
+ * The id and the JWS of a Receipt that a later version may know the rules of, or a newer document the key of: what stands beside
+ * it is checked all the same, so that a proof that was altered is not passed over. Null: the Receipt is wrong as it is.
  */
-export const idOfUndecided = (receipt: unknown, failures: readonly Failure[]): ReceiptId | null => {
+export const readUndecided = (
+  receipt: unknown,
+  failures: readonly Failure[],
+): { readonly receiptId: ReceiptId; readonly jws: string } | null => {
   if (verdictOf(failures) !== 'undecided') return null;
-  const parts = readReceiptParts(receipt, [])?.parts ?? null;
+  const { jws = null, parts = null } = readReceiptParts(receipt, []) ?? {};
   const payload = parts === null ? null : parseStrictJson(parts.payloadText);
   const id = payload?.ok === true && isJsonObject(payload.value) ? member(payload.value, 'receipt_id') : null;
-  return isReceiptId(id) ? id : null;
+  return jws !== null && isReceiptId(id) ? { receiptId: id, jws } : null;
 };
 
 /** Whether the service vouches for exactly this Receipt. */
@@ -86,7 +90,16 @@ export const findDoubt = (
   crypto: CryptoPort,
 ): Failure<FailureCode | InclusionFailureCode> | null => {
   if (isAttested(attestation, signed, crypto)) return null;
-  if (signed.untimely !== null || attestation === null) return signed.untimely;
+  return signed.untimely ?? findOther(attestation, signed.receipt.receipt, crypto);
+};
+
+/** Null unless the service attests to another Receipt of this id, which proves that this one was altered, whatever its key. */
+export const findOther = (
+  attestation: Attestation | null,
+  jws: string,
+  crypto: CryptoPort,
+): Failure<'wrong-attestation'> | null => {
+  if (attestation === null || attestation.receipt_hash === sha256Of(crypto, jws)) return null;
   const message = `the attestation is of the Receipt ${attestation.receipt_hash}, not of this one`;
   return failure('wrong-attestation', message, '/attestation');
 };
