@@ -134,6 +134,10 @@ describe('a bundle under keys that the document does not have', () => {
   it.each(older)('is invalid where the bundle brings it (%#)', (document) => {
     expect(verdictBy({ serviceDid: SERVICE }, { did_document: document })).toBe('invalid');
     expect(verdictBy({ keys: [RECEIPT_KEY, STATUS_KEY] }, { did_document: document })).toBe('invalid');
+    const codes = changed({ did_document: document }, { serviceDid: SERVICE });
+    // What the bundle can be blamed for comes first, and once, however many of its keys are missing.
+    expect(codes[0]).toBe('malformed-bundle /did_document');
+    expect(new Set(codes.slice(1).map((code) => code.split(' ')[0]))).toEqual(new Set(['unknown-key']));
   });
 });
 

@@ -81,23 +81,22 @@ export const verifyBundle = (
   const isOwn = !('serviceDidDocument' in pin);
   if (!read.ok && isOwn)
     failures.push(failure('malformed-bundle', 'its did_document is none', '/did_document'));
-  if (isOwn && hasUnknownKey(failures)) failures.push(LACKS_KEY);
   const undecided = verified.ok ? null : readUndecided(parts.receipt, verified.failures);
-  const receiptId = verified.ok ? verified.receipt.receipt_id : (undecided?.receiptId ?? null);
-  if (receiptId === null || !read.ok) return { ok: false, failures };
-  const included = verifyReceiptInclusion({
-    receiptId,
-    inclusion: parts.inclusion,
-    checkpoint: parts.checkpoint,
-    attestation: parts.attestation,
-    serviceDidDocument,
-    ...options,
-  });
-  if (!included.ok) {
-    failures.push(...included.failures.map((one) => within(one, '/inclusion')));
-    if (isOwn && hasUnknownKey(included.failures)) failures.push(LACKS_KEY);
-    return { ok: false, failures };
-  }
+  const receiptId = verified.ok ? verified.receipt.receipt_id : undecided?.receiptId;
+  const included =
+    receiptId === undefined || !read.ok
+      ? null
+      : verifyReceiptInclusion({
+          receiptId,
+          inclusion: parts.inclusion,
+          checkpoint: parts.checkpoint,
+          attestation: parts.attestation,
+          serviceDidDocument,
+          ...options,
+        });
+  if (included?.ok === false) failures.push(...included.failures.map((one) => within(one, '/inclusion')));
+  if (isOwn && failures.some(({ code }) => code === 'unknown-key')) failures.unshift(LACKS_KEY);
+  if (!read.ok || !included?.ok) return { ok: false, failures };
   if (!verified.ok) {
     const other = undecided === null ? null : findOther(included.attestation, undecided.jws, crypto);
     if (other !== null) failures.push(other);
@@ -117,9 +116,6 @@ const LACKS_KEY = failure(
   'its did_document does not have each key that it is signed by',
   '/did_document',
 );
-
-const hasUnknownKey = (failures: readonly Failure<string>[]): boolean =>
-  failures.some(({ code }) => code === 'unknown-key');
 
 /** The keys that everything rests on. What the service attests to rests on the key of the attestation. */
 const usedKeys = (
