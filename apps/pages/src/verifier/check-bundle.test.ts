@@ -17,7 +17,11 @@ const check = (value: unknown, pinned: string | null = document) => {
   if (item.kind !== 'bundle') throw new Error(`taken for ${item.kind}`);
   const checked = checkBundle(item.bundle, pinned);
   const idsOf = (wanted: string) => checked.parts.filter(({ state }) => state === wanted).map(({ id }) => id);
-  return { verdict: checked.verdict, wrong: idsOf('wrong'), unchecked: idsOf('unchecked') };
+  const { verdict } = checked;
+  const wrong = idsOf('wrong');
+  // The page says then that what is wrong is named below.
+  if (verdict === 'invalid') expect(wrong).not.toEqual([]);
+  return { verdict, wrong, unchecked: idsOf('unchecked') };
 };
 const changed = (change: (draft: Draft) => void) => {
   const draft = structuredClone(bundle);
@@ -138,6 +142,33 @@ describe('a bundle under a key that has leaked', () => {
     });
     const ownWord = { ...(await attested()), did_document: JSON.parse(leaked) };
     expect(check(ownWord, null)).toEqual({ verdict: 'undecided', wrong: [], unchecked: ON_DOCUMENT });
+  });
+});
+
+describe('a bundle under a document that is older than the key of the Receipt', () => {
+  const { verificationMethod, ...others } = serviceDocument;
+  const isOfReceipts = ({ id }: { readonly id: string }) => id.includes('#receipt-');
+  const older = JSON.stringify({
+    ...others,
+    verificationMethod: verificationMethod.filter((method) => !isOfReceipts(method)),
+  });
+
+  it('is not decided, and neither is its inclusion', () => {
+    expect(check(bundle, older)).toEqual({
+      ...{ verdict: 'undecided', wrong: [] },
+      unchecked: expect.arrayContaining(['key', 'checkpoint', 'inclusion']),
+    });
+  });
+
+  const altered = TAMPERED.filter(([, part]) => part === 'inclusion' || part === 'checkpoint');
+  it.each(altered)('with %s is refused: %s', (_, part, change) => {
+    const { verdict, wrong } = check(changed(change), older);
+    expect([verdict, wrong]).toEqual(['invalid', expect.arrayContaining([part])]);
+  });
+
+  it('is refused where that is its own, by name', () => {
+    const own = { ...bundle, did_document: JSON.parse(older) };
+    expect(check(own, null)).toMatchObject({ verdict: 'invalid', wrong: ['bundle'] });
   });
 });
 

@@ -1,7 +1,14 @@
 /** The verifier without its page: what was presented and the pinned document in, parts and verdict out. */
 import { isJsonObject, type JsonObject, parseStrictJson } from '@svc/protocol';
-import { parseReceipt, type Receipt, type Verdict, verdictOf, verifyReceipt } from '@svc/receipts';
-import { verifyBundle } from '@svc/receipts/bundle';
+import {
+  type Failure,
+  parseReceipt,
+  type Receipt,
+  type Verdict,
+  verdictOf,
+  verifyReceipt,
+} from '@svc/receipts';
+import { type BundleFailureCode, verifyBundle } from '@svc/receipts/bundle';
 import type { Part } from '../shared/part.ts';
 import { bundleParts, receiptParts, withoutDocument } from './parts.ts';
 
@@ -58,18 +65,22 @@ export const checkBundle = (bundle: JsonObject, serviceDocument: string | null):
     document === null ? { serviceDid: 'did:web:unknown.invalid' } : { serviceDidDocument: document },
   );
   const receipt = checkReceipt(bundle.receipt, document, result.ok);
-  const own = bundleParts(result.ok ? [] : result.failures, receipt.verdict === 'valid');
-  const parts = [...receipt.parts, ...own];
-  const failures = result.ok ? [] : result.failures;
+  const found = result.ok ? [] : result.failures;
+  const isOwnFault = serviceDocument === null && found.some(({ code }) => OF_DOCUMENT.has(code));
+  const failures = isOwnFault ? [OWN_FAULT, ...found] : found;
+  const parts = [...receipt.parts, ...bundleParts(failures, receipt.verdict === 'valid')];
   const verdict = verdictOf(failures);
   if (serviceDocument !== null) return { ...receipt, verdict, parts };
-  // The document came with the bundle, so that it is none, or lacks a key, is a fault of the bundle.
-  const isOwnFault = failures.some(({ code }) => OF_DOCUMENT.has(code));
-  const byItself = result.ok ? 'undecided' : isOwnFault ? 'invalid' : verdict;
-  return { ...receipt, verdict: byItself, parts: withoutDocument(parts) };
+  return { ...receipt, verdict: result.ok ? 'undecided' : verdict, parts: withoutDocument(parts) };
 };
 
 const OF_DOCUMENT: ReadonlySet<string> = new Set(['malformed-did-document', 'unknown-key']);
+
+/** The document came with the bundle, so that it is none, or lacks a key, is a fault of the bundle. */
+const OWN_FAULT: Failure<BundleFailureCode> = {
+  ...{ code: 'malformed-bundle', path: '/did_document' },
+  message: 'its did_document is none, or does not have each key that it is signed by',
+};
 
 const textOf = (value: unknown): string | null => {
   if (typeof value === 'string') return value;

@@ -169,7 +169,7 @@ type BundlePartId = (typeof BUNDLE_PARTS)[number]['id'];
 
 /**
  * The parts that a bundle has beside its Receipt. `failures` are those of the whole bundle; what is wrong with the
- * Receipt is told by its own parts, and then checkpoint and inclusion are not judged.
+ * Receipt, or open, is told by its own parts. Checkpoint and inclusion are not right then, but can be wrong.
  */
 export const bundleParts = (
   failures: readonly Failure<BundleFailureCode>[],
@@ -177,7 +177,7 @@ export const bundleParts = (
 ): readonly Part[] => {
   const isComplete = !failures.some((one) => bundlePartOf(one) === 'bundle');
   return BUNDLE_PARTS.map(({ id, name, means }) => {
-    const own = failures.filter((one) => bundlePartOf(one) === id && (receiptIsValid || isOfFiles(one)));
+    const own = failures.filter((one) => bundlePartOf(one) === id);
     const isJudged = id === 'bundle' || (isComplete && (id === 'artifacts' || receiptIsValid));
     return {
       id,
@@ -195,15 +195,14 @@ const stateOf = (own: readonly Failure<BundleFailureCode>[], isJudged: boolean):
   return verdictOf(own) === 'undecided' ? 'unchecked' : 'wrong';
 };
 
-const isOfFiles = (one: Failure<BundleFailureCode>): boolean =>
-  ['bundle', 'artifacts'].includes(bundlePartOf(one));
-
 /** `path` is a JSON pointer into the bundle. */
-const bundlePartOf = ({ code, path = '' }: Failure<BundleFailureCode>): BundlePartId => {
+const bundlePartOf = ({ code, path = '' }: Failure<BundleFailureCode>): BundlePartId | 'receipt' => {
   if (code === 'malformed-bundle' || (code === 'missing-member' && path.lastIndexOf('/') === 0))
     return 'bundle';
   if (code === 'wrong-evidence' || code === 'missing-evidence' || path.startsWith('/evidence'))
     return 'artifacts';
+  // What a Receipt's failures say of its key or the document has no place in the bundle; what an inclusion's say has.
+  if (path === '' ? Object.hasOwn(PART_OF, code) : /^\/receipt(\/|$)/.test(path)) return 'receipt';
   if (code === 'malformed-checkpoint' || code === 'other-checkpoint') return 'checkpoint';
   return path === '/inclusion/checkpoint' ? 'checkpoint' : 'inclusion';
 };
