@@ -1,7 +1,10 @@
 /** What may have been done although it was not answered so, where doing it again is not the same as having done it once. */
 import { ApiProblem } from '../shared/api.ts';
 
-/** Said in place of an answer: what may be so, and what to do. Nothing offers to do the same again. */
+/**
+ * Said in place of an answer: what may be so, and what to do. Confirm offers no second attempt after it. A form keeps what was
+ * typed, and can be sent again: what it says then names what to look at first.
+ */
 export class Uncertain extends Error {
   override readonly name = 'Uncertain';
 }
