@@ -86,6 +86,15 @@ describe('a day whose key has leaked since', () => {
   });
 });
 
+it('a day whose key the document does not have is not judged: the document may be older', () => {
+  const older = readService(JSON.stringify({ ...serviceDocument, verificationMethod: [] }));
+  const [signature, content] = checkDay(day.record, dayBefore.record, older);
+  expect([signature?.state, content?.state]).toEqual(['unchecked', 'unchecked']);
+  expect(signature?.failures).toMatchObject([{ code: 'unknown-key' }]);
+  const otherRoot = { ...day.record, previous_root: otherDay.record.root };
+  expect(wrong(checkDay(otherRoot, dayBefore.record, older))).toEqual(['chain']);
+});
+
 it('a DID document that is none is said to be so', () => {
   expect(() => readService('{}')).toThrow('cannot be read');
 });

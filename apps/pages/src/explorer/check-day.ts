@@ -10,6 +10,7 @@ import {
 } from '@svc/transparency';
 import type { Part } from '../shared/part.ts';
 import type { Checkpoint } from '../shared/wire.ts';
+import { isOpen } from './open.ts';
 
 /** The service whose signatures count. */
 export interface Service {
@@ -28,7 +29,8 @@ export const readService = (documentText: string): Service => {
 
 /**
  * `previous` is the checkpoint of the day before, where it is known; `attestation` the service's, of a Receipt of the day, which it
- * takes where the key of the checkpoint is not in force any more. Without one it is not judged: it is not known to be wrong.
+ * takes where the key of the checkpoint is not in force any more. Without one it is not judged, and neither is it where the
+ * document does not have the key: it is not known to be wrong.
  */
 export const checkDay = (
   shown: Checkpoint,
@@ -45,7 +47,7 @@ export const checkDay = (
     signed.ok ? [] : signed.failures,
   );
   return [
-    !signed.ok && isUntimely(signed.failures) ? { ...signature, state: 'unchecked' } : signature,
+    !signed.ok && isOpen(signed.failures) ? { ...signature, state: 'unchecked' } : signature,
     signed.ok
       ? part('content', 'Content', 'What is shown is what was signed.', differences(shown, signed.checkpoint))
       : { ...part('content', 'Content', '', []), state: 'unchecked' },

@@ -54,3 +54,21 @@ describe('a proof with', () => {
     expect(wrong(checkInclusion({ ...proof, ...change }, receiptId, document))).toContain(part);
   });
 });
+
+describe('a proof whose checkpoint has a key that the document does not have', () => {
+  const older = JSON.stringify({ ...serviceDocument, verificationMethod: [] });
+
+  it('is not judged, and nothing says that it is wrong: the document may be older', () => {
+    const parts = checkInclusion(proof, receiptId, older);
+    expect(Object.fromEntries(parts.map(({ id, state }) => [id, state]))).toEqual({
+      ...{ receipt: 'ok', leaf: 'ok', checkpoint: 'unchecked', root: 'unchecked', path: 'unchecked' },
+    });
+    expect(parts.flatMap(({ failures }) => failures)).toMatchObject([{ code: 'unknown-key' }]);
+  });
+
+  it('is refused where something else is wrong with it', () => {
+    const leaf = day.proofOf(otherId).leaf;
+    expect(wrong(checkInclusion({ ...proof, leaf }, receiptId, older))).toEqual(['leaf']);
+    expect(wrong(checkInclusion({ ...proof, kid: 'x' }, receiptId, older))).toEqual(['checkpoint']);
+  });
+});

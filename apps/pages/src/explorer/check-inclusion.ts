@@ -6,6 +6,7 @@ import type { Failure } from '@svc/receipts';
 import { type InclusionFailureCode, verifyReceiptInclusion } from '@svc/transparency';
 import type { Part } from '../shared/part.ts';
 import type { InclusionProof } from '../shared/wire.ts';
+import { isOpen } from './open.ts';
 
 type PartId = 'receipt' | 'leaf' | 'checkpoint' | 'root' | 'path';
 
@@ -53,11 +54,12 @@ export const checkInclusion = (
   const failures = result.ok ? [] : result.failures;
   // What is wrong in form keeps the rest from being looked at.
   const isReadable = !failures.some(({ code }) => ILL_FORMED.has(code));
-  const wrong = new Set(failures.map(partOf));
+  const failed = new Set(failures.map(partOf));
   return RULES.map(({ id, name, means, needs }) => {
-    const isJudged = isReadable && !needs.some((needed) => wrong.has(needed));
-    const state = wrong.has(id) ? 'wrong' : isJudged ? 'ok' : 'unchecked';
-    return { id, name, means, state, failures: failures.filter((one) => partOf(one) === id) };
+    const own = failures.filter((one) => partOf(one) === id);
+    const isJudged = isReadable && !needs.some((needed) => failed.has(needed)) && !isOpen(own);
+    const state = own.length > 0 && !isOpen(own) ? 'wrong' : isJudged ? 'ok' : 'unchecked';
+    return { id, name, means, state, failures: own };
   });
 };
 

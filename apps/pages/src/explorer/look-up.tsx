@@ -82,13 +82,16 @@ const LookUpForm = ({ receiptId }: { readonly receiptId: string }) => {
 
 const Proof = ({ proof, parts }: { readonly proof: InclusionProof; readonly parts: readonly Part[] }) => {
   const holds = parts.every(({ state }) => state === 'ok');
+  const isWrong = parts.some(({ state }) => state === 'wrong');
   const steps = walkPath(proof);
   return (
     <>
-      <p class={`note ${holds ? 'note-good' : 'note-bad'}`}>
+      <p class={`note ${holds ? 'note-good' : isWrong ? 'note-bad' : 'note-warn'}`}>
         {holds
           ? `Proven in this tab: it is Receipt ${(proof.leaf_index + 1).toLocaleString('en')} of ${proof.tree_size.toLocaleString('en')} of ${proof.day}.`
-          : 'This proof does not hold.'}
+          : isWrong
+            ? 'This proof does not hold.'
+            : 'Whether this proof holds could not be decided.'}
       </p>
       <div class="proof">
         <PathDrawing proof={proof} steps={steps} holds={holds} />
