@@ -284,6 +284,18 @@ describe('svc-receipt --fetch', () => {
     expect((await run([own.file, '--fetch', '--allow-unauthenticated'])).exitCode).toBe(0);
   });
 
+  it('does not advise to obtain the document again that it fetched just now', async () => {
+    const before = serve.get('/.well-known/did.json') ?? '';
+    serve.set('/.well-known/did.json', JSON.stringify(documentOf(own.service, { 'receipt-2': 3 })));
+    const receipt = JSON.parse(serve.get('/receipt.json') ?? '');
+    for (const file of [own.file, write('own-bundle.json', { ...bundle, receipt })]) {
+      const { stdout } = await run([file, '--service-did', own.service, '--fetch']);
+      expect(stdout).toContain(`no verification method ${own.service}#receipt-1; the document was fetched`);
+      expect(stdout).not.toContain('obtain it again');
+    }
+    serve.set('/.well-known/did.json', before);
+  });
+
   it.each(['/.well-known/did.json', `/decisions/${world.body.receipt_id}/inclusion`])(
     'could not decide where %s is answered with the page of something else, and says so',
     async (path) => {

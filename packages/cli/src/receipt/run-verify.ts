@@ -62,7 +62,10 @@ const verifyGivenReceipt = async (command: VerifyCommand, receipt: unknown): Pro
   const host = command.fetch && service !== null ? serviceHost(service) : null;
   const document = await readDocument(command, host);
   const verified = await verifyPresented(command, receipt, { document, host });
-  if (!verified.ok) return { ...NOTHING_FOUND, failures: verified.failures };
+  if (!verified.ok) {
+    const { failures } = verified;
+    return { ...NOTHING_FOUND, failures: command.didDocument === undefined ? ofFetched(failures) : failures };
+  }
   const checkpoint = 'included' in verified ? verified.included.checkpoint : null;
   const isOwnWord = command.didDocument === undefined && command.serviceDid === undefined;
   const assumed: readonly Assumption[] = isOwnWord
@@ -83,6 +86,15 @@ const readDocument = async ({ didDocument }: VerifyCommand, host: ServiceHost | 
   if (host === null) throw new UsageError('the Receipt names no service whose document could be fetched');
   return host.fetchDocument();
 };
+
+/** A document that was fetched just now is not to be obtained again. */
+const ofFetched = (failures: readonly Failure<string>[]): readonly Failure<string>[] =>
+  failures.map((one) => {
+    const why = 'the document was fetched just now, so its service does not publish that key';
+    return one.code === 'unknown-key'
+      ? { ...one, message: one.message.replace(/it may be older.*$/, why) }
+      : one;
+  });
 
 interface Trusted {
   readonly document: string;
@@ -139,8 +151,12 @@ const verifyGivenBundle = async (
     throw new UsageError(
       'a bundle holds its inclusion proof: --inclusion, --checkpoint and --attestation are for a Receipt',
     );
-  const verified = verifyBundle(text, await readPin(command, bundle), nativeCrypto);
-  if (!verified.ok) return { ...NOTHING_FOUND, failures: verified.failures };
+  const pin = await readPin(command, bundle);
+  const verified = verifyBundle(text, pin, nativeCrypto);
+  if (!verified.ok) {
+    const isFetched = 'serviceDidDocument' in pin && command.didDocument === undefined;
+    return { ...NOTHING_FOUND, failures: isFetched ? ofFetched(verified.failures) : verified.failures };
+  }
   return { ...verified, open: describeOpen(command.keys), failures: [] };
 };
 
