@@ -218,7 +218,9 @@ create table event_deliveries (
   last_status integer,
   last_problem text,
   taken_at timestamp with time zone,
-  is_next boolean not null default true
+  is_next boolean not null default true,
+  scheduled_at timestamp with time zone,
+  early_attempts integer not null default 0
 );
 create table event_everyone (
   is_only_row boolean not null default true,
@@ -289,7 +291,8 @@ create table event_subscriptions (
   replays_from timestamp with time zone,
   method text not null default 'webhook'::text,
   failing_days integer not null default 0,
-  failing_day_at timestamp with time zone not null default svc_now()
+  failing_day_at timestamp with time zone not null default svc_now(),
+  asked_until timestamp with time zone
 );
 create table event_wants (
   type text collate "C" not null,
@@ -1155,7 +1158,11 @@ CREATE OR REPLACE FUNCTION public.svc_begin_anew(p_subscription_id text)
  SET search_path TO 'public', 'pg_temp'
 AS $function$
   update event_deliveries
-  set attempts = 0, next_attempt_at = svc_now()
+  set
+    attempts = 0,
+    early_attempts = 0,
+    scheduled_at = null,
+    next_attempt_at = svc_now()
   where subscription_id = p_subscription_id and state = 'waiting';
   select
     svc_find_next(
@@ -1889,7 +1896,14 @@ CREATE OR REPLACE FUNCTION public.svc_direct_stream(p_subscription_id text, p_me
 AS $function$
 begin
   update event_subscriptions
-  set method = p_method, url = p_url, failing_since = null, failures = 0, last_problem = null, not_before = svc_now()
+  set
+    method = p_method,
+    url = p_url,
+    failing_since = null,
+    failures = 0,
+    last_problem = null,
+    not_before = svc_now(),
+    asked_until = null
   where subscription_id = p_subscription_id and (method != p_method or url != p_url);
   if not found then
     return;
@@ -3141,6 +3155,14 @@ AS $function$
       svc_instant(p_node_ms) - interval '7 years'
     );
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_is_early(p_scheduled_at timestamp with time zone, p_taken_at timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select coalesce(p_scheduled_at > p_taken_at, false);
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_is_within(p_spent bigint, p_delta bigint, p_limit bigint)
  RETURNS boolean
  LANGUAGE sql
@@ -3984,7 +4006,14 @@ begin
       else 'waiting'
     end,
     attempts = attempts + 1,
-    next_attempt_at = svc_now() + make_interval(secs => coalesce(p_retry_s, 0)),
+    early_attempts = early_attempts + svc_is_early(scheduled_at, taken_at)::integer,
+    next_attempt_at = case
+      when svc_is_early(scheduled_at, taken_at) then scheduled_at
+      else svc_now() + make_interval(secs => coalesce(p_retry_s, 0))
+    end,
+    scheduled_at = case
+      when svc_is_early(scheduled_at, taken_at) then scheduled_at
+    end,
     taken_until = null,
     last_attempt_at = svc_now(),
     last_status = p_status,
@@ -4015,7 +4044,7 @@ declare
   v_was event_subscriptions;
   v_failing_days integer;
   v_because text;
-  v_is_news boolean;
+  v_taken_at timestamptz;
 begin
   select * into v_was
   from event_subscriptions
@@ -4024,10 +4053,9 @@ begin
   if not found then
     return null;
   end if;
-  v_is_news := not exists (
-    select from event_deliveries
-    where subscription_id = p_subscription_id and position = p_position and taken_at < v_was.not_before
-  );
+  select taken_at into v_taken_at
+  from event_deliveries
+  where subscription_id = p_subscription_id and position = p_position;
   perform svc_note_attempt(p_subscription_id, p_position, p_is_delivered, p_status, p_problem, p_retry_s);
   if not p_is_delivered then
     v_failing_days := svc_failing_days(v_was);
@@ -4036,9 +4064,15 @@ begin
       when p_is_gone then 'gone'
       when svc_has_failed(v_was.failing_since, v_failing_days, svc_now(), p_disable_after) then 'failing'
     end;
-    perform svc_note_failure(p_subscription_id, v_is_news, p_problem, v_failing_days, v_because);
+    perform svc_note_failure(
+      p_subscription_id,
+      coalesce(v_taken_at >= v_was.not_before, true),
+      p_problem,
+      v_failing_days,
+      v_because
+    );
   elsif v_was.failing_since is not null then
-    perform svc_note_recovery(p_subscription_id);
+    perform svc_note_recovery(p_subscription_id, v_taken_at);
   end if;
   return v_because;
 end;
@@ -4230,7 +4264,7 @@ begin
   return null;
 end;
 $function$;
-CREATE OR REPLACE FUNCTION public.svc_note_recovery(p_subscription_id text)
+CREATE OR REPLACE FUNCTION public.svc_note_recovery(p_subscription_id text, p_taken_at timestamp with time zone)
  RETURNS void
  LANGUAGE sql
  SET search_path TO 'public', 'pg_temp'
@@ -4240,11 +4274,20 @@ AS $function$
     failing_since = null,
     failures = 0,
     last_problem = null,
-    not_before = svc_now()
+    not_before = case
+      when asked_until > coalesce(p_taken_at, svc_now()) then greatest(asked_until, svc_now())
+      else svc_now()
+    end
   where subscription_id = p_subscription_id;
   update event_deliveries
-  set next_attempt_at = least(next_attempt_at, svc_now() + random() * interval '1 minute')
-  where subscription_id = p_subscription_id and state = 'waiting';
+  set
+    scheduled_at = coalesce(scheduled_at, next_attempt_at),
+    next_attempt_at = svc_now() + random() * interval '1 minute'
+  where
+    subscription_id = p_subscription_id
+    and state = 'waiting'
+    and next_attempt_at > svc_now() + interval '1 minute'
+    and (scheduled_at is null or last_attempt_at <= svc_now() - interval '1 hour');
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_note_row()
  RETURNS trigger
@@ -5205,12 +5248,22 @@ AS $function$
   update event_subscriptions
   set
     not_before = svc_not_after(not_before, p_now),
+    asked_until = svc_not_after(asked_until, p_now),
     failing_since = svc_not_after(failing_since, p_now),
     failing_day_at = svc_not_after(failing_day_at, p_now),
     disabled_at = svc_not_after(disabled_at, p_now),
     pings_from = svc_not_after(pings_from, p_now),
     replays_from = svc_not_after(replays_from, p_now)
-  where greatest(not_before, failing_since, failing_day_at, disabled_at, pings_from, replays_from) > p_now;
+  where
+    greatest(
+      not_before,
+      asked_until,
+      failing_since,
+      failing_day_at,
+      disabled_at,
+      pings_from,
+      replays_from
+    ) > p_now;
   update event_deliveries
   set
     next_attempt_at = case
@@ -5218,6 +5271,10 @@ AS $function$
       or last_attempt_at is null then p_now
       when last_attempt_at > p_now then p_now + greatest(next_attempt_at - last_attempt_at, interval '0')
       else next_attempt_at
+    end,
+    scheduled_at = case
+      when last_attempt_at > p_now then p_now + (scheduled_at - last_attempt_at)
+      else scheduled_at
     end,
     taken_until = p_now + (taken_until - taken_at),
     taken_at = svc_not_after(taken_at, p_now),
@@ -5848,7 +5905,18 @@ begin
         where t.subscription_id = free.subscription_id and t.position = free.position
         returning t.*, free.is_newcomer
       )
-    select t.subscription_id, t.position, s.url, l.event_id, l.type, l.occurred_at, l.data, t.attempts, s.method, s.audience, t.is_newcomer
+    select
+      t.subscription_id,
+      t.position,
+      s.url,
+      l.event_id,
+      l.type,
+      l.occurred_at,
+      l.data,
+      greatest(t.attempts - t.early_attempts - svc_is_early(t.scheduled_at, v_now)::integer, 0),
+      s.method,
+      s.audience,
+      t.is_newcomer
     from
       taken as t
       join event_subscriptions as s on s.subscription_id = t.subscription_id
