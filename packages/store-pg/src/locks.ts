@@ -6,7 +6,7 @@ import type { Database } from './database.ts';
  * keeps its meaning, since nodes of two releases work side by side.
  */
 export const LOCK_SPACES = {
-  /** DID of a Principal. Shared by commits, exclusive to whoever revokes or pauses. */
+  /** DID of a Principal. Shared by commits, exclusive to whoever revokes, pauses or transfers. */
   principal: 1,
   /** Days since 1970. Shared by commits, exclusive to whoever closes the day or seals the ledger. */
   day: 2,
