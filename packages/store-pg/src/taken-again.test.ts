@@ -173,6 +173,15 @@ it('cut off in the midst of a list the restore revokes the rest when it is begun
   expect(await countRevoked()).toMatchObject({ revoked: 2, recorded: 4 });
 });
 
+it('each Grant of a list that is revoked again is in the audit log of the org of its Principal', async () => {
+  const orgId = await insertOrg(stores.first);
+  await runSql(stores.url, 'update principals set org_id = $1 where did = $2', [orgId, world.principal.did]);
+  await insertGrants(3);
+  await restore(depsOf(), await loseHead({ 'status-lists': [await keepList(2)] }));
+  const events = await stores.first.audit.list({ scope: { actors: [], orgId }, limit: 10 });
+  expect(events.map(({ action }) => action)).toEqual(['grant.revoke', 'grant.revoke']);
+});
+
 it('a list that the service signed under a DID that it had before is revoked from too', async () => {
   await insertGrants(2);
   const formerDid = 'did:web:former.example' as DidWeb;
