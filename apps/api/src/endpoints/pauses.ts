@@ -5,6 +5,7 @@ import {
   type Caller,
   internal,
   listPauses,
+  orgOfCaller,
   type PauseAsked,
   type PauseRecord,
   pauseTargetOf,
@@ -68,20 +69,7 @@ const presentPause = (
 
 /** An org that had the owner before, and paused it then, is nobody whom its present one knows. */
 const mayKnow = ({ kind, did }: PauseRecord['actor'], caller: Caller): boolean =>
-  caller.class === 'admin' || kind !== 'org' || did === orgOf(caller);
-
-const orgOf = (caller: Caller): string | null => {
-  switch (caller.class) {
-    case 'org':
-      return caller.subject;
-    case 'principal':
-      return caller.orgId;
-    case 'rp':
-      return caller.relyingParty.orgId;
-    default:
-      return null;
-  }
-};
+  caller.class === 'admin' || kind !== 'org' || did === orgOfCaller(caller);
 
 /** An org knows the keys of its members, which own what it is shown; they do not know its. */
 const mayKnowKey = ({ did }: PauseRecord['actor'], owner: string, caller: Caller): boolean =>

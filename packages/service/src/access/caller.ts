@@ -62,10 +62,18 @@ export interface ProvisionCaller {
   readonly ordinal: number;
 }
 
-/** The org that the caller is, or whose member it is, if any. */
-export const orgOfCaller = (caller: RpCaller | PrincipalCaller | OrgCaller): OrgId | null => {
-  if (caller.class === 'org') return caller.subject;
-  return caller.class === 'rp' ? caller.relyingParty.orgId : caller.orgId;
-};
-
 export type Caller = RpCaller | PrincipalCaller | OrgCaller | ObserverCaller | AdminCaller | ProvisionCaller;
+
+/** The org that the caller is, or whose member it is, if any. */
+export const orgOfCaller = (caller: Caller): OrgId | null => {
+  switch (caller.class) {
+    case 'org':
+      return caller.subject;
+    case 'principal':
+      return caller.orgId;
+    case 'rp':
+      return caller.relyingParty.orgId;
+    default:
+      return null;
+  }
+};
