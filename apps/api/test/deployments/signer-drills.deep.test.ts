@@ -206,6 +206,11 @@ describe.each(PLACES)('keys in $name', (place) => {
     });
     expect(verifyReceipt(before, await didDocument())).toMatchObject({ ok: true });
     expect(await succeed('keys', 'compromise', 'status-1')).toContain('status lists are signed anew.');
+    const areTaken = () => {
+      for (const { log } of nodes?.processes ?? [])
+        expect(log).toContainEqual(expect.stringMatching(/#status-2","msg":"keys\.taken"/));
+    };
+    await vi.waitFor(areTaken, { timeout: 20_000, interval: 250 });
     await vi.waitFor(() => signedOnEachNodeBy('receipt-3'), { timeout: 20_000, interval: 250 });
   }, 90_000);
 
@@ -215,17 +220,16 @@ describe.each(PLACES)('keys in $name', (place) => {
       const uri = keys()[0]?.private_key ?? '';
       const readiness = async () => {
         const { status, text } = await call(nodes?.processes[0]?.adminUrl ?? '', 'GET', '/readyz');
-        return [status, (JSON.parse(text) as { checks: Record<string, string> }).checks.signer];
+        return { status, ...(JSON.parse(text) as { checks: Record<string, string> }).checks };
       };
-      expect(await readiness()).toEqual([200, 'ok']);
+      const ready = { status: 200, clock: 'ok', keys: 'ok', signer: 'ok', storage: 'ok' };
+      expect(await readiness()).toMatchObject(ready);
       place.away?.(uri);
       try {
         // Nobody asks for a decision meanwhile.
-        const told = [
-          503,
-          expect.stringMatching(/^(token svc test, key receipt-3|AWS KMS arn:aws:kms:.*): /),
-        ];
-        await vi.waitFor(async () => expect(await readiness()).toEqual(told), {
+        const away = expect.stringMatching(/^(token svc test, key receipt-3|AWS KMS arn:aws:kms:.*): /);
+        const told = { ...ready, status: 503, signer: away };
+        await vi.waitFor(async () => expect(await readiness()).toMatchObject(told), {
           timeout: 30_000,
           interval: 200,
         });
@@ -233,7 +237,7 @@ describe.each(PLACES)('keys in $name', (place) => {
       } finally {
         place.back(uri);
       }
-      await vi.waitFor(async () => expect(await readiness()).toEqual([200, 'ok']), {
+      await vi.waitFor(async () => expect(await readiness()).toMatchObject(ready), {
         timeout: 30_000,
         interval: 200,
       });

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { DidWeb } from '@svc/protocol';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Holds } from '../lib/holds.ts';
 import type { ServiceKeyRecord } from '../ports/service-keys.ts';
 import { StoreError } from '../ports/store.ts';
@@ -80,7 +80,7 @@ afterEach(() => ring?.stop());
 const depsOf = () => ({
   store: database.store,
   holds,
-  log: { warn: log, error: log },
+  log: { info: log, warn: log, error: log },
   did: DID,
   formerDids: [FORMER],
 });
@@ -191,8 +191,40 @@ describe('the key that signs is compromised', () => {
       });
       await keys.refresh();
       await expect(signs(keys)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-      expect(holds.list()).toHaveLength(1);
+      expect(holds.list()).toEqual([
+        {
+          name: 'keys',
+          reason: expect.stringMatching(
+            /receipt-1 is compromised since .* is not taken: (not JSON|the signing keys are not those)/,
+          ),
+        },
+      ]);
     }
+  });
+
+  it('and the service holds, and says why, while what its file begins with now is waited for', async () => {
+    const keys = await start();
+    await database.end(`${DID}#receipt-1`, 'compromised');
+    let give = (_: ServiceKeySets) => {};
+    const load = () =>
+      new Promise<ServiceKeySets>((resolve) => {
+        give = resolve;
+      });
+    Object.defineProperty(keys, 'deps', { value: { ...depsOf(), load } });
+    const held = new Promise<void>((resolve) => {
+      const set = holds.set.bind(holds);
+      vi.spyOn(holds, 'set').mockImplementation((...how) => {
+        set(...how);
+        if (holds.list().some(({ name }) => name === 'keys')) resolve();
+      });
+    });
+    const refreshed = keys.refresh();
+    await held;
+    expect(holds.list()).toMatchObject([{ name: 'keys' }]);
+    give(setsOf([R2, publicPartOf(R1)]));
+    await refreshed;
+    expect(holds.list()).toEqual([]);
+    expect(logged).toContainEqual(['keys.taken', { receipt: `${DID}#receipt-2`, status: `${DID}#status-1` }]);
   });
 
   it('is not forgotten while storage cannot be asked', async () => {

@@ -30,7 +30,7 @@ export interface ServiceKeySets {
 export interface KeyRingDeps {
   readonly store: Pick<Store, 'transaction' | 'serviceKeys'>;
   readonly holds: Pick<Holds, 'set' | 'list'>;
-  readonly log: Pick<Log, 'warn' | 'error'>;
+  readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
   readonly did: string;
   /** Those that the service had before. */
   readonly formerDids: readonly DidWeb[];
@@ -46,6 +46,8 @@ export class KeyRing implements ServiceKeySets {
   private reading: Promise<void> | null = null;
   private ended: ReadonlyMap<string, string> = new Map();
   private statusFault: string | null = null;
+  /** Why what the key files say by now cannot be taken. */
+  private filesFault: string | null = null;
 
   private constructor(
     private readonly deps: KeyRingDeps,
@@ -84,12 +86,21 @@ export class KeyRing implements ServiceKeySets {
   }
 
   private async read(): Promise<void> {
+    // A signer that hangs is waited for longer than that (watched-signer.ts of @svc/signers).
+    const late = setTimeout(() => this.note(), READ_EVERY_MS).unref();
     try {
       this.take(this.sets, await this.deps.store.serviceKeys.list());
       if (this.findProblem() !== null) await this.takeFiles();
     } catch (error) {
       if (!(error instanceof StoreError || error instanceof KeySetError)) throw error;
+      if (error instanceof KeySetError) this.filesFault = error.message;
+    } finally {
+      clearTimeout(late);
     }
+    this.note();
+  }
+
+  private note(): void {
     this.deps.holds.set('keys', this.findProblem());
     this.deps.holds.set('signer', faultOf(this.receiptKeys));
     this.noteStatusSigner(faultOf(this.statusKeys));
@@ -109,6 +120,12 @@ export class KeyRing implements ServiceKeySets {
     const sets = await this.deps.load();
     await remember(this.deps, sets);
     this.take(sets, await this.deps.store.serviceKeys.list());
+    this.filesFault = null;
+    if (this.findProblem() === null)
+      this.deps.log.info('keys.taken', {
+        receipt: this.receiptKeys.signer.kid,
+        status: this.statusKeys.signer.kid,
+      });
   }
 
   private take(sets: ServiceKeySets, records: readonly ServiceKeyRecord[]): void {
@@ -155,8 +172,10 @@ export class KeyRing implements ServiceKeySets {
   private findProblem(): string | null {
     for (const { signer } of [this.sets.receiptKeys, this.sets.statusKeys]) {
       const end = this.ended.get(signer.kid);
-      if (end !== undefined)
-        return `${signer.kid} ${end} and signs nothing more: put a new key first in its file (docs/operations.md, Keys)`;
+      if (end === undefined) continue;
+      const files =
+        this.filesFault === null ? '' : `. What the files say now is not taken: ${this.filesFault}`;
+      return `${signer.kid} ${end} and signs nothing more: put a new key first in its file (docs/operations.md, Keys)${files}`;
     }
     return null;
   }

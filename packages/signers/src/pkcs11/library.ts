@@ -42,13 +42,16 @@ export class Library {
   async release(): Promise<void> {
     this.users -= 1;
     if (this.users > 0 || this.calls > 0) return;
-    this.renewing = this.cryptoki.finalize().catch(() => {});
-    await this.renewing;
+    const ending = this.cryptoki.finalize().catch(() => {});
+    this.renewing = ending;
+    await ending;
+    if (this.renewing === ending) this.renewing = null;
   }
 
   /** One piece of work at a time is not demanded: libraries are told to lock for themselves. */
   async run<T>(work: (cryptoki: Cryptoki) => Promise<T>): Promise<T> {
-    await this.renewing;
+    // Another look for tokens may begin before this goes on.
+    while (this.renewing !== null) await this.renewing;
     this.calls += 1;
     try {
       return await work(this.cryptoki);
