@@ -17,6 +17,14 @@ export interface FailureSink<Code extends string> {
 export const failure = <Code extends string>(code: Code, message: string, path?: string): Failure<Code> =>
   path === undefined ? { code, message } : { code, message, path };
 
+/** Adds them one by one: there may be more than a call takes parameters. */
+export const addFailures = <Code extends string>(
+  failures: FailureSink<Code>,
+  found: readonly Failure<Code>[],
+): void => {
+  for (const one of found) failures.push(one);
+};
+
 const MAX_SHOWN_CHARS = 80;
 
 /** A value as a short JSON text, for messages. */

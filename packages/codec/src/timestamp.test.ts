@@ -132,6 +132,23 @@ describe('a time that comes in', () => {
     expect(parseAnyUtcTime(text)).toBeNull();
   });
 
+  it('can be written as a timestamp, whatever its offset', () => {
+    const two = (most: number) =>
+      fc.integer({ min: 0, max: most }).map((number) => String(number).padStart(2, '0'));
+    const local = fc.oneof(
+      instant.map((ms) => formatTimestamp(ms).slice(0, -1)),
+      fc.constantFrom('0000-01-01T00:00:00', '9999-12-31T23:59:59.999'),
+    );
+    fc.assert(
+      fc.property(local, fc.constantFrom('+', '-'), two(23), two(59), (text, sign, hours, minutes) => {
+        const ms = parseDateTime(`${text}${sign}${hours}:${minutes}`) ?? Number.NaN;
+        expect(parseInstant(formatTimestamp(ms))).toBe(ms);
+      }),
+    );
+    expect(parseDateTime('0000-01-01T00:00:00+00:01')).toBe(parseInstant('0000-01-01T00:00:00.000Z'));
+    expect(parseDateTime('9999-12-31T23:59:59.999-00:01')).toBe(parseInstant('9999-12-31T23:59:59.999Z'));
+  });
+
   it.each([
     '2026-11-20T08:00:00',
     '2026-11-20 08:00:00Z',

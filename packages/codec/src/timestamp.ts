@@ -34,14 +34,15 @@ export const parseUtcTime = (text: string): number | null => {
 
 /**
  * Milliseconds of an RFC 3339 time with any offset, with up to 9 decimals, of which the first three count. Null for another
- * form, or a day, time or offset that does not exist.
+ * form, or a day, time or offset that does not exist. What the offset carries out of the years 0000 to 9999 in UTC, which no
+ * timestamp can say, is their first or last millisecond.
  */
 export const parseDateTime = (text: string): number | null => {
   const [, day, time, sign, hours = '00', minutes = '00'] = DATE_TIME.exec(text) ?? [];
   const ms = parseUtcTime(`${day}T${time}Z`);
   if (ms === null || hours > '23' || minutes > '59') return null;
   const offsetMs = (Number(hours) * 60 + Number(minutes)) * 60_000;
-  return sign === '-' ? ms + offsetMs : ms - offsetMs;
+  return Math.min(MAX_MS, Math.max(MIN_MS, sign === '-' ? ms + offsetMs : ms - offsetMs));
 };
 
 /** The same for UTC alone, in every spelling: `Z`, `z`, `+00:00` or `-00:00`, with `T` or `t`. */

@@ -53,6 +53,13 @@ describe('the keys of a pinned document', () => {
     expect(keys.list().map(({ multikey }) => multikey)).not.toContain(encodeMultikey(publicKeyOf(9)));
   });
 
+  it('are read in time that grows with the document alone, whatever ids repeat', () => {
+    // Ten seconds, had each to copy those before it.
+    const methods = Array.from({ length: 80_000 }, () => ({ id: '#receipt-1' }));
+    const keys = keysOf({ id: SERVICE, verificationMethod: methods, assertionMethod: ['#receipt-1'] });
+    expect(codeOf(keys.find(`${SERVICE}#receipt-1`, 'receipt'))).toBe('unusable-key');
+  });
+
   it('says of a key that it does not have that it may be older, and to obtain it again', () => {
     const keys = keysOf(document);
     expect(keys.find(`${SERVICE}#status-2`, 'status')).toMatchObject({

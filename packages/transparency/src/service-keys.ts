@@ -4,6 +4,7 @@
  * listed under `assertionMethod` are accepted.
  */
 import {
+  addFailures,
   type CryptoPort,
   decodeMultikey,
   encodeMultikey,
@@ -82,7 +83,7 @@ export const openServiceKeys = (
 ): ServiceKeys | null => {
   const read = readServiceKeys(document);
   if (!read.ok) {
-    failures.push(...read.failures);
+    addFailures(failures, read.failures);
     return null;
   }
   const { did } = read.keys;
@@ -134,7 +135,7 @@ const isServiceKeys = (value: unknown): value is ServiceKeys => {
 
 class DocumentKeys implements ServiceKeys {
   /** By absolute kid, in document order. A kid with several methods is ambiguous and refused. */
-  readonly #methods = new Map<string, readonly JsonObject[]>();
+  readonly #methods = new Map<string, JsonObject[]>();
   readonly #asserted = new Set<string>();
   readonly #pinned: PinnedTimes;
   /** Decoded keys, cached on first use. */
@@ -148,8 +149,10 @@ class DocumentKeys implements ServiceKeys {
     this.#pinned = pinned;
     for (const method of listOf(member(document, 'verificationMethod'))) {
       const kid = isJsonObject(method) ? absolute(did, member(method, 'id')) : null;
-      if (kid !== null && isJsonObject(method))
-        this.#methods.set(kid, [...(this.#methods.get(kid) ?? []), { ...method }]);
+      if (kid === null || !isJsonObject(method)) continue;
+      const known = this.#methods.get(kid);
+      if (known === undefined) this.#methods.set(kid, [{ ...method }]);
+      else known.push({ ...method });
     }
     for (const id of listOf(member(document, 'assertionMethod'))) {
       const kid = absolute(did, id);

@@ -3,7 +3,7 @@
  * file. Each part is verified, and that all parts belong to the same Receipt.
  */
 
-import { failure, member, plainObject, show } from '@svc/codec';
+import { addFailures, failure, member, plainObject, show } from '@svc/codec';
 import {
   type CryptoPort,
   isJsonObject,
@@ -75,7 +75,11 @@ export const verifyBundle = (
   const options = pin.serviceDid === undefined ? { crypto } : { crypto, serviceDid: pin.serviceDid };
 
   const verified = verifySigned(parts.receipt, serviceDidDocument, options);
-  if (!verified.ok) failures.push(...verified.failures.map((one) => within(one, '/receipt')));
+  if (!verified.ok)
+    addFailures(
+      failures,
+      verified.failures.map((one) => within(one, '/receipt')),
+    );
   const evidence = checkEvidence(parts.evidence, verified.ok ? verified.receipt : null, crypto, failures);
   // The document came with the bundle, so that it is none, or lacks a key, is a fault of the bundle.
   const isOwn = !('serviceDidDocument' in pin);
@@ -94,7 +98,11 @@ export const verifyBundle = (
           serviceDidDocument,
           ...options,
         });
-  if (included?.ok === false) failures.push(...included.failures.map((one) => within(one, '/inclusion')));
+  if (included?.ok === false)
+    addFailures(
+      failures,
+      included.failures.map((one) => within(one, '/inclusion')),
+    );
   if (isOwn && failures.some(({ code }) => code === 'unknown-key')) failures.unshift(LACKS_KEY);
   if (!read.ok || !included?.ok) return { ok: false, failures };
   if (!verified.ok) {

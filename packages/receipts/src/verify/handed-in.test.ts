@@ -66,6 +66,14 @@ describe.each(NESTINGS)('a Receipt of %s nested too deep', (_, nest) => {
   });
 });
 
+it('more faults than a call takes parameters are listed, each', () => {
+  const count = 130_000;
+  const members = Object.fromEntries(Array.from({ length: count }, (_, i) => [`m${i}`, 0]));
+  const altered = { ...bundle, receipt: { ...genuine, ...members } };
+  expect(codesOf(verifyBundle(altered, own, nativeCrypto))).toHaveLength(count);
+  expect(codesOf(parseReceipt(members)).filter((code) => code === 'unknown-member')).toHaveLength(count);
+});
+
 it('a payload that is nested too deep is not canonical, before anything is compared with it', () => {
   for (const depth of [32, 33, 64, 4_000]) {
     const payload = nestedText((inner) => `{"a":${inner}}`, depth, '1');

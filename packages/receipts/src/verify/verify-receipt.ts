@@ -3,7 +3,7 @@
  * protocol §7–§8). No clock and no network, so a Receipt that verifies once always does.
  */
 
-import { checkShape, failure, show } from '@svc/codec';
+import { addFailures, checkShape, failure, show } from '@svc/codec';
 import { type CryptoPort, type JsonObject, portableCrypto, type ReceiptBody } from '@svc/protocol';
 import { openServiceKeys } from '@svc/transparency/service-keys';
 import { canonicalTextOrNull } from '../canonical.ts';
@@ -122,7 +122,11 @@ const readBody = ({ jws, parts, body: shown }: ReceiptParts, failures: Failure[]
     return null;
   }
   // For an altered text only the alterations are reported, not their consequences.
-  if (shown !== null && !same) failures.unshift(...listMismatches(signed, shown));
+  if (shown !== null && !same) {
+    const others = failures.splice(0);
+    addFailures(failures, listMismatches(signed, shown));
+    addFailures(failures, others);
+  }
   return checkBody(signed, failures) ? (signed as unknown as ReceiptBody) : null;
 };
 
@@ -130,7 +134,7 @@ const checkBody = (body: JsonObject, failures: Failure[]): boolean => {
   const found: Failure[] = [];
   checkShape(body, RECEIPT_BODY_SHAPE, { what: 'Receipt', failures: found });
   checkConsistency(body as unknown as ReceiptBody, found);
-  failures.push(...found);
+  addFailures(failures, found);
   return found.length === 0;
 };
 

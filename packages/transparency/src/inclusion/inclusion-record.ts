@@ -1,6 +1,7 @@
 /** Parses the answer of `GET /decisions/{receipt_id}/inclusion` (interface §Transparency). Nothing is verified here. */
 
 import {
+  addFailures,
   checkShape,
   type Failure,
   failure,
@@ -80,7 +81,7 @@ export const parseInclusion = (
   }
   const found: Failure<ShapeFailureCode>[] = [];
   checkShape(json, SHAPE, { what: 'inclusion proof', failures: found });
-  failures.push(...found);
+  addFailures(failures, found);
   return found.length === 0 ? (json as unknown as InclusionRecord) : null;
 };
 

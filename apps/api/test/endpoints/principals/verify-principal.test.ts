@@ -114,13 +114,17 @@ describe('the document that a check brings', () => {
       [{ expires: '2026-01-02T04:04:05+01:00' }, 'retired'],
       [{ expires: '2999-01-01T00:00:00Z' }, 'active'],
       [{ revoked: 'yesterday' }, 'retired'],
+      // In UTC the year before the first that a timestamp can say.
+      [{ revoked: '0000-01-01T00:00:00+00:01' }, 'retired'],
       [{}, 'active'],
     ] as const) {
       await mark(documented, marks);
       const [kept, marked] = await keysOf();
       expect([kept?.state, marked?.state]).toEqual(['active', state]);
-      if (state === 'retired' && !('revoked' in marks && marks.revoked === 'yesterday'))
+      if (state === 'retired' && ('expires' in marks || marks.revoked === since))
         expect(marked?.since).toBe(since);
+      const listed = await deployment.call('GET', '/principals?limit=100', { key: reader });
+      expect(listed.status).toBe(200);
       await mark(`${documented}:own`, marks);
       // What was malformed when it was first seen has never been a key.
       expect((await statesOfOwn()).at(-1)).toBe(state);
