@@ -4,7 +4,7 @@
  * races against a commit whose batches share the org's lock must pass the cap, or they would prove nothing.
  */
 import { randomUUID } from 'node:crypto';
-import { sampleOf } from '@svc/testkit/sampled';
+import { isDeep, sampleOf } from '@svc/testkit/sampled';
 import { alterFunction } from '@svc/testkit/store/session';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { withSeparateNodes } from '../world/deployment.ts';
@@ -121,7 +121,8 @@ describe('where every commit dawdles between judging and storing', () => {
     expect(statuses(answers)).toEqual({ allowed: cap, refused: AT_ONCE - cap });
   });
 
-  it('it is passed once batches share the lock: the test can fail', async () => {
+  // In a sample the races at the store show it.
+  it.runIf(isDeep)('it is passed once batches share the lock: the test can fail', async () => {
     await alterFunction(
       deployment.databaseUrl,
       'svc_take_locks',

@@ -4,7 +4,7 @@
  * its lock must break the promise, or they would prove nothing.
  */
 import { withDatabase } from '@svc/testkit';
-import { sampled } from '@svc/testkit/sampled';
+import { isDeep, sampled } from '@svc/testkit/sampled';
 import { alterFunction } from '@svc/testkit/store/session';
 import { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -97,7 +97,8 @@ describe('revocations against verifies at two nodes', () => {
     expect({ late, postdated }).toEqual({ late: 0, postdated: 0 });
   }, 120_000);
 
-  it('the same races break it without the lock: the test can fail', async () => {
+  // In a sample the races at the store show it.
+  it.runIf(isDeep)('the same races break it without the lock: the test can fail', async () => {
     await slowDown();
     await takeNoPrincipalLock();
     let late = 0;
