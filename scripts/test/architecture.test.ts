@@ -1,4 +1,4 @@
-/** What `docs/architecture.md` shows is there. */
+/** What `docs/architecture.md` shows, and decisions name, is there. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
@@ -11,7 +11,7 @@ const section = (title: string): string => text.split(/^## /m).find((part) => pa
 
 /** Files of packages are named without the folder that all packages are in. */
 const placeOf = (name: string) =>
-  /^(?:apps|packages|docs|scripts)\//.test(name) ? name : `packages/${name}`;
+  /^(?:apps|bench|docs|kits|packages|scripts|vectors)\//.test(name) ? name : `packages/${name}`;
 const filesIn = (part: string): string[] => [
   ...new Set([...part.matchAll(/[\w-]+(?:\/[\w.-]+)+\.(?:ts|sql|md)\b/g)].map(([name]) => placeOf(name))),
 ];
@@ -19,6 +19,15 @@ const filesIn = (part: string): string[] => [
 it('every file that it names exists', () => {
   const files = filesIn(text);
   expect(files.length).toBeGreaterThan(15);
+  expect(files.filter((file) => !existsSync(new URL(file, root)))).toEqual([]);
+});
+
+it('every file that a decision names in backticks exists', () => {
+  const decisions = readdirSync(new URL('docs/decisions/', root)).map((name) =>
+    read(`docs/decisions/${name}`),
+  );
+  const files = decisions.flatMap((page) => filesIn([...page.matchAll(/`[^`\n]+`/g)].join(' ')));
+  expect(files.length).toBeGreaterThan(30);
   expect(files.filter((file) => !existsSync(new URL(file, root)))).toEqual([]);
 });
 

@@ -1,13 +1,12 @@
 /** Closed days outside the database: Parquet objects under a signed manifest (docs/ledger-format.md). */
 
-export { clearDays, deleteReplaced } from './clear-days.ts';
-export { type DayWork, dayWork, type ReadDayRows } from './day-work.ts';
+export { clearDays } from './clear-days.ts';
+export { type DayWork, dayWork } from './day-work.ts';
 export { findDayProblem, isOfWhatIsStored } from './find-day-problem.ts';
 export { dropDays } from './leave-days.ts';
 export { type ColdDay, type ObjectEntry, parseColdDay, signColdDay, verifyColdDay } from './manifest.ts';
 export {
   type PackedDay,
-  packDay,
   packedOf,
   type ReadBackDay,
   readBackDay,
@@ -17,7 +16,6 @@ export {
 export { type PackDaysDeps, packDays, packNamedDay } from './pack-days.ts';
 export {
   type DayRows,
-  type ProvenTables,
   packTables,
   proveReceipts,
   type TableObject,
@@ -37,7 +35,7 @@ export {
   type Wanted,
 } from './read-group.ts';
 export { manifestReader, type ReadManifest } from './read-manifest.ts';
-export type { GroupSource, RowWithText, Scan } from './read-object.ts';
+export type { GroupSource, RowWithText } from './read-object.ts';
 export { exportedText } from './receipt-jws.ts';
 export { assertSameStore } from './same-store.ts';
 export {

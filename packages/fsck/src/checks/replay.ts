@@ -8,6 +8,7 @@ import {
   type Limits,
   type Sha256,
 } from '@svc/protocol';
+import type { ConsumptionEventRecord } from '@svc/service';
 import type { Query } from '../query.ts';
 
 interface StoredBalance {
@@ -16,16 +17,7 @@ interface StoredBalance {
   readonly text: string;
 }
 
-export interface StoredEvent {
-  readonly version: number;
-  readonly key: Sha256;
-  readonly deltaTotal: number;
-  readonly deltaPeriod: number;
-  readonly deltaUses: number;
-  readonly periodStartMs: number | null;
-  readonly recordedAtMs: number;
-  readonly cause: 'consume' | 'restore' | 'restore_reversal';
-  readonly receiptId: string;
+export interface StoredEvent extends Omit<ConsumptionEventRecord, 'causeId'> {
   /** Whether the attestation it names exists and the amounts it restores or consumes again match. */
   readonly isCaused: boolean;
 }
