@@ -98,11 +98,15 @@ describe('revocations against verifies at two nodes', () => {
   }, 120_000);
 
   // In a sample the races at the store show it.
-  it.runIf(isDeep)('the same races break it without the lock: the test can fail', async () => {
-    await slowDown();
-    await takeNoPrincipalLock();
-    let late = 0;
-    for (let done = 0; done < MAX_RACES && late === 0; done += BATCH) late += (await runRaces(BATCH)).late;
-    expect(late).toBeGreaterThan(0);
-  }, 300_000);
+  it.runIf(isDeep)(
+    'the same races break it without the lock: the test can fail',
+    async () => {
+      await slowDown();
+      await takeNoPrincipalLock();
+      let late = 0;
+      for (let done = 0; done < MAX_RACES && late === 0; done += BATCH) late += (await runRaces(BATCH)).late;
+      expect(late).toBeGreaterThan(0);
+    },
+    300_000,
+  );
 });
