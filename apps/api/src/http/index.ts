@@ -1,6 +1,7 @@
 /** The HTTP frame: what the composing code and the handlers use of it. */
 export { AddressLimiter } from './address-limiter.ts';
 export { ApiError } from './api-error.ts';
+export { ClientGone } from './client-gone.ts';
 export { limiterKeyOf } from './client-ip.ts';
 export { HTTP_LIMITS, type HttpLimits } from './deps.ts';
 export type { LoggedDecision } from './exchange.ts';

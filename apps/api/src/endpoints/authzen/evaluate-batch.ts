@@ -5,8 +5,8 @@
 import { type Body, describeProblems, ERROR_STATUS, PLACES, type Routes, routes } from '@svc/contract';
 import { isJsonObject } from '@svc/protocol';
 import { type Log, type RpCaller, ServiceError } from '@svc/service';
-import { ApiError, type Handler } from '../../http/index.ts';
-import type { EvaluateOne } from './evaluate.ts';
+import { ApiError, ClientGone, type Handler } from '../../http/index.ts';
+import type { EvaluateOne, EvaluateOptions } from './evaluate.ts';
 import type { AuthZenRequest } from './mapping.ts';
 
 type Batch = Routes['evaluateAccesses']['body']['_zod']['output'];
@@ -17,32 +17,38 @@ type Answered = Extract<
 
 export const evaluateAccesses =
   (evaluate: EvaluateOne, log: Log): Handler<Routes['evaluateAccesses']> =>
-  async ({ caller, body, countMore, answerByMs, noteRemoteWait }) => {
+  async ({ caller, body, countMore, answerByMs, noteRemoteWait, noteDecision, clientGone }) => {
     const { evaluations = [] } = body;
     // Without items the contract has held it to be one evaluation.
     if (evaluations.length === 0)
       return {
         status: 200,
-        body: await evaluate(caller, parseSingle(body), null, { answerByMs, noteRemoteWait }),
+        body: await evaluate(caller, parseSingle(body), null, { answerByMs, noteRemoteWait, noteDecision }),
       };
     countMore(evaluations.length - 1);
-    const one = evaluateItem(evaluate, caller, body, log);
-    return { status: 200, body: { evaluations: await runAll(evaluations, one, body) } };
+    // The log has one decision for each request.
+    const options = evaluations.length === 1 ? { noteRemoteWait, noteDecision } : { noteRemoteWait };
+    const one = evaluateItem({ evaluate, caller, batch: body, options, log });
+    return { status: 200, body: { evaluations: await runAll(evaluations, one, body, clientGone()) } };
   };
 
 const parseSingle = (body: Batch): AuthZenRequest => routes.evaluateAccess.body.parse(body);
 
 type EvaluateItem = (item: unknown, index: number) => Promise<Answered>;
 
+/** Throws ClientGone where its caller is gone before all are evaluated that are evaluated one after another. */
 const runAll = async (
   items: readonly unknown[],
   one: EvaluateItem,
   { options }: Batch,
+  gone: AbortSignal,
 ): Promise<Answered[]> => {
   const semantic = options?.evaluations_semantic ?? 'execute_all';
   if (semantic === 'execute_all') return Promise.all(items.map(one));
   const answered: Answered[] = [];
   for (const [index, item] of items.entries()) {
+    // A further ALLOW would spend a Proof, and draw on budgets, for nobody.
+    if (gone.aborted) throw new ClientGone();
     const answer = await one(item, index);
     answered.push(answer);
     // When storage is gone, every further item would wait for it in turn.
@@ -54,11 +60,19 @@ const runAll = async (
 const isOutage = ({ context }: Answered): boolean =>
   'error' in context && context.error.status === ERROR_STATUS.SERVICE_UNAVAILABLE;
 
+interface ItemContext {
+  readonly evaluate: EvaluateOne;
+  readonly caller: RpCaller;
+  readonly batch: Batch;
+  readonly options: EvaluateOptions;
+  readonly log: Log;
+}
+
 const evaluateItem =
-  (evaluate: EvaluateOne, caller: RpCaller, batch: Batch, log: Log): EvaluateItem =>
+  ({ evaluate, caller, batch, options, log }: ItemContext): EvaluateItem =>
   async (item, index) => {
     try {
-      return await evaluate(caller, parseItem(batch, item, index));
+      return await evaluate(caller, parseItem(batch, item, index), null, options);
     } catch (error) {
       return failure(error, index, log);
     }

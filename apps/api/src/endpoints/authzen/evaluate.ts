@@ -5,12 +5,16 @@ import { ApiError, type Handler, type LoggedDecision } from '../../http/index.ts
 import { type Decide, decidedOf, idempotencyOf, repeatHeader } from '../decide.ts';
 import { type AuthZenRequest, type AuthZenResponse, presentEvaluation, toVerifyRequest } from './mapping.ts';
 
+export interface EvaluateOptions extends VerifyOptions {
+  readonly noteDecision?: (decided: LoggedDecision) => void;
+}
+
 /** One evaluation. Throws INVALID_REQUEST where the request does not map to a verification. */
 export type EvaluateOne = (
   caller: RpCaller,
   asked: AuthZenRequest,
   idempotency?: Idempotency | null,
-  options?: VerifyOptions & { readonly noteDecision?: (decided: LoggedDecision) => void },
+  options?: EvaluateOptions,
 ) => Promise<AuthZenResponse>;
 
 export const evaluateBy =
