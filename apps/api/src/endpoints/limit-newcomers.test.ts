@@ -1,13 +1,14 @@
-import { type RouteId, routes } from '@svc/contract';
+import { errorCodesOf, type RouteId, routes } from '@svc/contract';
 import { expect, it } from 'vitest';
 import { isCounted } from './limit-newcomers.ts';
 
+const TENANTS = ['rp', 'principal', 'org', 'org:admin'];
+const countedRoutes = (Object.keys(routes) as RouteId[])
+  .filter((id) => routes[id].auth.some((one) => TENANTS.includes(one)))
+  .filter(isCounted);
+
 it('whatever makes something for a tenant counts, and nothing that takes authority away', () => {
-  const tenants = ['rp', 'principal', 'org', 'org:admin'];
-  const counted = (Object.keys(routes) as RouteId[])
-    .filter((id) => routes[id].auth.some((one) => tenants.includes(one)))
-    .filter(isCounted);
-  expect(counted.sort()).toEqual([
+  expect([...countedRoutes].sort()).toEqual([
     'allocateGrant',
     'approveRequest',
     'createEventSubscription',
@@ -30,4 +31,8 @@ it('whatever makes something for a tenant counts, and nothing that takes authori
     'verifyPrincipal',
     'verifyRelyingParty',
   ]);
+});
+
+it('the contract lists the 403 of each route that counts', () => {
+  expect(countedRoutes.filter((id) => !errorCodesOf(routes[id]).includes('FORBIDDEN'))).toEqual([]);
 });

@@ -2,12 +2,14 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../world/api-node.ts';
 import {
+  approve,
   ask,
   askAbout,
   askedOf,
   insertDue,
   read,
   reject,
+  signApproval,
   statusOf,
   verifyAction,
 } from '../world/approvals.ts';
@@ -72,6 +74,34 @@ it('what waits when a DID is transferred expires, and neither its new holder nor
   const again = await ask(deployment, tenants, held);
   for (const key of [principalKey, next.key]) expect(await list(key)).toEqual([again.id]);
   expect(statusOf(await reject(deployment, { ...tenants, principalKey }, again.id))).toBe('denied');
+});
+
+it('while a domain is not proven its Principal neither reads nor approves what it is asked, and rejects it all the same', async () => {
+  const { key: orgKey } = await newOrg();
+  const tenants = await createTenants(orgKey);
+  const { principalDid: did, principalKey } = tenants;
+  const { id, capability } = await ask(deployment, tenants, await issueGrant(tenants));
+  const { grant } = await signApproval(tenants, capability);
+  await deployment.sql.query(
+    `update principals set verification_state = 'unverified', version = version + 1 where did = $1`,
+    [did],
+  );
+  const path = `/principals/${did}/access-requests`;
+  const get = (at: string, key: string) => deployment.call('GET', at, { key });
+  const refused = [
+    await get(path, principalKey),
+    await get(path, orgKey),
+    await get(`${path}/${id}`, principalKey),
+    await approve(deployment, tenants, id, grant),
+  ];
+  for (const { status, json } of refused)
+    expect([status, json.message]).toEqual([403, expect.stringContaining('Rejecting goes on meanwhile')]);
+  expect(statusOf(await read(deployment, tenants, id))).toBe('pending');
+
+  const first = await reject(deployment, tenants, id);
+  expect(statusOf(first)).toBe('denied');
+  expect((await reject(deployment, { ...tenants, principalKey: orgKey }, id)).text).toBe(first.text);
+  expect(statusOf(await read(deployment, tenants, id))).toBe('denied');
 });
 
 describe('a transfer of the DID while it is being asked', () => {

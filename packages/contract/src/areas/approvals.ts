@@ -12,6 +12,7 @@ import {
 import { defineRoute, json } from '../route.ts';
 
 const NOT_ITS_PRINCIPAL = 'Not a Principal of this key, or no request to it.';
+const NOT_PROVEN = 'The Principal is hosted, and its domain is not proven now.';
 const ofPrincipal = z.strictObject({
   did: didWeb.meta({
     description: 'The Principal’s DID, percent-encoded: a `%3A` inside it is sent as `%253A`.',
@@ -42,6 +43,7 @@ export const approvalRoutes = {
     responses: { 202: json(accessRequest, 'The request that stands for this denial, as it is now.') },
     errors: {
       INVALID_REQUEST: 'Not the body of a request, or a resource that no Grant can name alone.',
+      FORBIDDEN: 'The org of the relying party has made as many changes as it may without a plan.',
       NOT_FOUND: 'No decision of this relying party.',
       CONFLICT:
         'Not a denial that can be approved, or the Principal has denied the same in the last 24 hours.',
@@ -99,7 +101,7 @@ export const approvalRoutes = {
       cursor: cursor.optional(),
     }),
     responses: { 200: json(accessRequestList, 'One page of requests.') },
-    errors: { NOT_FOUND: NOT_ITS_PRINCIPAL },
+    errors: { FORBIDDEN: NOT_PROVEN, NOT_FOUND: NOT_ITS_PRINCIPAL },
   }),
 
   getApproval: defineRoute({
@@ -112,7 +114,7 @@ export const approvalRoutes = {
     limiter: 'authenticated',
     params: oneOfPrincipal,
     responses: { 200: json(accessRequest, 'The request as it is now.') },
-    errors: { NOT_FOUND: NOT_ITS_PRINCIPAL },
+    errors: { FORBIDDEN: NOT_PROVEN, NOT_FOUND: NOT_ITS_PRINCIPAL },
   }),
 
   approveRequest: defineRoute({
@@ -132,6 +134,7 @@ export const approvalRoutes = {
     responses: { 200: json(accessRequest, 'Approved.') },
     errors: {
       INVALID_REQUEST: 'Not exactly the Grant that was asked for; the message says what differs.',
+      FORBIDDEN: `An org:read key; or: ${NOT_PROVEN}`,
       NOT_FOUND: NOT_ITS_PRINCIPAL,
       CONFLICT: 'It is decided or expired already, or the Grant would be denied now.',
     },
@@ -143,7 +146,7 @@ export const approvalRoutes = {
     tag: 'Approvals',
     summary: 'Reject',
     description:
-      'The same cannot be asked for again for 24 hours. The relying party sees the reason. Repeating the call is harmless; the first reason stands.',
+      'The same cannot be asked for again for 24 hours. The relying party sees the reason. Repeating the call is harmless; the first reason stands. It goes on while the domain of a hosted Principal is not proven.',
     auth: ['principal', 'org:admin'],
     limiter: 'authenticated',
     params: oneOfPrincipal,

@@ -22,6 +22,7 @@ export const conformanceRoutes = {
     responses: { 202: json(conformanceRun, 'Started. Read it again for what came of it.') },
     errors: {
       INVALID_REQUEST: 'The endpoint is not https, carries credentials, or is a host of the service.',
+      FORBIDDEN: 'The org has made as many changes as it may without a plan.',
       CONFLICT: 'A run of this account is running.',
       RATE_LIMITED:
         'The limit of the key, its ten starts of the hour, or four runs of its org that wait or are running.',

@@ -62,11 +62,26 @@ export const principalScope = async (
   did: DidWeb,
   rp: DidWeb | undefined,
 ): Promise<HeldScope & { readonly heldSinceMs: number }> => {
+  const { isProven, heldSinceMs } = await holdingOf(deps, caller, did);
+  if (!isProven)
+    throw forbidden(`The domain of ${did} is not proven now. Once it is, its decisions are shown.`);
+  return { relyingParties: rp === undefined ? null : [rp], principal: did, heldSinceMs };
+};
+
+export interface Holding {
+  /** False for a hosted Principal whose domain is not proven now. */
+  readonly isProven: boolean;
+  /** What is of before this instant belongs to the DID's former holder. */
+  readonly heldSinceMs: number;
+}
+
+/** How a Principal of the caller holds its DID. Throws `NOT_FOUND` where it is not the caller's, or is gone. */
+export const holdingOf = async (deps: Deps, caller: Caller, did: DidWeb): Promise<Holding> => {
   const principal = await deps.store.principals.find(did);
   if (principal === null || !mayReadPrincipal(caller, principal)) throw noPrincipal(did);
-  if (principal.kind === 'hosted' && principal.verificationState !== 'verified')
-    throw forbidden(`The domain of ${did} is not proven now. Once it is, its decisions are shown.`);
-  return ownScope(deps, did, rp === undefined ? null : [rp]);
+  const isProven = principal.kind !== 'hosted' || principal.verificationState === 'verified';
+  const { heldSinceMs } = await ownScope(deps, did, null);
+  return { isProven, heldSinceMs };
 };
 
 /** Decisions by relying party; `principal` narrows them. */

@@ -1,10 +1,10 @@
 /** Reading requests for approval: by who asked, and by who is asked. What is another's answers as what is absent. */
 import { type DidWeb, isAccessRequestId } from '@svc/protocol';
 import type { Caller, RpCaller } from '../access/caller.ts';
-import { principalScope } from '../access/decision-scope.ts';
+import { holdingOf } from '../access/decision-scope.ts';
 import { evaluatedAtMsOf } from '../decisions/evaluated-at.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { notFound } from '../errors.ts';
+import { forbidden, notFound } from '../errors.ts';
 import { encodeCursor, type Page, parseCursor, readPage } from '../paging/page.ts';
 import type { ApprovalRecord, ApprovalState } from '../ports/approvals.ts';
 
@@ -23,16 +23,41 @@ export const findAskedApproval = async (
 
 /**
  * A request, for the Principal that is asked and its org; as with decisions, not found if it is of the time before the
- * DID had its present holder.
+ * DID had its present holder. `FORBIDDEN` while the domain of a hosted one is not proven.
  */
 export const findOwnApproval = async (
   deps: Deps,
   caller: Caller,
   did: DidWeb,
   id: string,
+): Promise<ApprovalRecord> => findHeld(deps, did, id, await readableSince(deps, caller, did));
+
+/**
+ * The same for who rejects it, proven or not: that takes authority away. It is the holder whose domain was proven when the
+ * denial was decided (T2), and who was told the id, which cannot be guessed.
+ */
+export const findApprovalToReject = async (
+  deps: Deps,
+  caller: Caller,
+  did: DidWeb,
+  id: string,
+): Promise<ApprovalRecord> => findHeld(deps, did, id, (await holdingOf(deps, caller, did)).heldSinceMs);
+
+const readableSince = async (deps: Deps, caller: Caller, did: DidWeb): Promise<number> => {
+  const { isProven, heldSinceMs } = await holdingOf(deps, caller, did);
+  if (isProven) return heldSinceMs;
+  throw forbidden(
+    `The domain of ${did} is not proven now. Once it is, what it is asked is shown and can be approved. Rejecting goes on meanwhile.`,
+  );
+};
+
+const findHeld = async (
+  { store }: Deps,
+  did: DidWeb,
+  id: string,
+  heldSinceMs: number,
 ): Promise<ApprovalRecord> => {
-  const { heldSinceMs } = await principalScope(deps, caller, did, undefined);
-  const found = await deps.store.approvals.find(id);
+  const found = await store.approvals.find(id);
   if (found?.principal !== did || askedOfMs(found) < heldSinceMs)
     throw notFound(`No access request ${id} to this Principal.`);
   return found;
@@ -51,14 +76,14 @@ export interface ApprovalListQuery {
   readonly cursor?: string | undefined;
 }
 
-/** Newest first. */
+/** Newest first. `FORBIDDEN` while the domain of a hosted Principal is not proven. */
 export const listOwnApprovals = async (
   deps: Deps,
   caller: Caller,
   did: DidWeb,
   { status: state, limit, cursor }: ApprovalListQuery,
 ): Promise<Page<ApprovalRecord>> => {
-  const { heldSinceMs } = await principalScope(deps, caller, did, undefined);
+  const heldSinceMs = await readableSince(deps, caller, did);
   const beforeId = parseCursor(cursor, isAccessRequestId);
   return readPage(
     limit,

@@ -6,7 +6,7 @@ import { type AuditAction, auditEvent, type SystemActor } from '../audit/audit-e
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, forbidden } from '../errors.ts';
 import type { ApprovalDecision, ApprovalRecord } from '../ports/approvals.ts';
-import { findAskedApproval, findOwnApproval } from './find-approvals.ts';
+import { findApprovalToReject, findAskedApproval } from './find-approvals.ts';
 
 /** What somebody does with one request. */
 export interface Settling {
@@ -22,7 +22,7 @@ export const rejectApproval = async (
   { did, id, requestId }: Settling,
   reason: string | null,
 ): Promise<ApprovalRecord> => {
-  const found = await findOwnApproval(deps, caller, did, id);
+  const found = await findApprovalToReject(deps, caller, did, id);
   requireMaySettle(caller);
   if (found.state === 'denied') return answerStored(deps, found, found.principal);
   return settle(deps, caller, found, { state: 'denied', reason }, requestId);
