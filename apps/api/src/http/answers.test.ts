@@ -114,7 +114,7 @@ describe('raw answers', () => {
 });
 
 describe('the status host', () => {
-  it('serves status lists at the bare path, and nothing else', async () => {
+  it('serves status lists at the bare path, or at their whole URL, and nothing else', async () => {
     const seen: unknown[] = [];
     const { raw } = await startService({
       deps: { statusHost: 'status.svc.example' },
@@ -128,9 +128,15 @@ describe('the status host', () => {
     const get = (line: string) =>
       raw(`${line} HTTP/1.1\r\nHost: Status.svc.example\r\nConnection: close\r\n\r\n`);
     expect(await get('GET /svc.example/1')).toMatch(/^HTTP\/1\.1 200 [\s\S]*a\.b\.c$/);
-    expect(seen).toEqual([{ domain: 'svc.example', number: '1' }]);
-    expect(await get('GET /healthz')).toMatch(/^HTTP\/1\.1 404 /);
-    expect(await get('POST /verify')).toMatch(/^HTTP\/1\.1 404 /);
+    expect(await get('GET https://status.svc.example/svc.example/1')).toMatch(
+      /^HTTP\/1\.1 200 [\s\S]*a\.b\.c$/,
+    );
+    expect(seen).toEqual(Array(2).fill({ domain: 'svc.example', number: '1' }));
+    for (const origin of ['', 'http://status.svc.example']) {
+      expect(await get(`GET ${origin}/healthz`)).toMatch(/^HTTP\/1\.1 404 /);
+      expect(await get(`POST ${origin}/verify`)).toMatch(/^HTTP\/1\.1 404 /);
+      expect(await get(`GET ${origin}/svc.example/1?x=1`)).toMatch(/^HTTP\/1\.1 400 /);
+    }
   });
 
   it('serves checkpoints, their leaves, inclusion proofs and attestations where they are everywhere else, decisions not', async () => {
@@ -154,7 +160,8 @@ describe('the status host', () => {
       (await raw(`${line} HTTP/1.1\r\nHost: status.svc.example\r\nConnection: close\r\n\r\n`)).slice(9, 12);
     const decision = '/decisions/drc_01M7VZGC008Q2R7V9X1C4E6H8J';
     const proofs = [`${decision}/inclusion`, `${decision}/attestation`];
-    const served = ['/checkpoints/latest', '/checkpoints/2026-11-20', ...proofs];
+    const whole = 'https://status.svc.example/checkpoints/latest';
+    const served = ['/checkpoints/latest', whole, '/checkpoints/2026-11-20', ...proofs];
     for (const path of served) {
       expect(await statusOf(`GET ${path}`)).toBe('200');
       expect(await statusOf(`HEAD ${path}`)).toBe('200');
@@ -163,7 +170,7 @@ describe('the status host', () => {
     for (const path of [decision, `${decision}/bundle`, `${decision}/inclusion/x`, '/checkpoints'])
       expect([path, await statusOf(`GET ${path}`)]).toEqual([path, '404']);
     const twice = (name: string) => [name, name];
-    expect(asked).toEqual(['latest', 'day', 'inclusion', 'attestation'].flatMap(twice));
+    expect(asked).toEqual(['latest', 'latest', 'day', 'inclusion', 'attestation'].flatMap(twice));
   });
 });
 

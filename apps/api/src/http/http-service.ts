@@ -9,6 +9,7 @@ import type { HttpDeps } from './deps.ts';
 import { Exchange, type ExchangeSettings, NO_ROUTE } from './exchange.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { Pipeline } from './pipeline.ts';
+import { pathOf } from './router.ts';
 import { createDispatch } from './routing.ts';
 import { buildSecurityHeaders } from './security-headers.ts';
 import { withoutRedaction } from './without-redaction.ts';
@@ -125,9 +126,13 @@ const isStatusHost = (request: IncomingMessage, { statusHost }: HttpDeps): boole
   statusHost !== null && request.headers.host?.toLowerCase() === statusHost;
 
 /** The status host serves status lists at the bare path, and beside them what is transparent (interface §Public). */
-const onStatusHost = (url: string): string => (TRANSPARENCY.test(url) ? url : `/status-lists${url}`);
+const onStatusHost = (target: string): string => {
+  const path = pathOf(target);
+  const query = target.includes('?') ? target.slice(target.indexOf('?')) : '';
+  return (TRANSPARENCY.test(path) ? path : `/status-lists${path}`) + query;
+};
 
-const TRANSPARENCY = /^\/(?:checkpoints\/|decisions\/[^/?]+\/(?:inclusion|attestation)(?:$|\?))/;
+const TRANSPARENCY = /^\/(?:checkpoints\/|decisions\/[^/]+\/(?:inclusion|attestation)$)/;
 
 const finish = (exchange: Exchange, metrics: HttpMetrics, accessLog: Logger): void => {
   const { request, response, requestId, routeId: route, caller } = exchange;

@@ -62,7 +62,7 @@ const patternOf = (template: string): RegExp =>
   );
 
 /** The path of a request target, which may be a whole URL (RFC 9112 §3.2.2). */
-const pathOf = (target: string): string => {
+export const pathOf = (target: string): string => {
   const path = /^(?:https?:\/\/[^/?#]*)?([^?#]*)/i.exec(target)?.[1] ?? target;
   return path === '' ? '/' : path;
 };
