@@ -17,7 +17,7 @@ export type AuthClass = 'rp' | 'principal' | 'org' | 'org:admin' | 'observer' | 
  */
 export type LimiterBucket = 'verify' | 'authenticated' | 'self-serve' | 'public' | 'sandbox';
 
-/** What a deployment may leave out. Its routes then answer 404 whatever is sent. */
+/** What a deployment may leave out. Its routes then answer 404 to a caller that they would admit, whatever is sent. */
 export type Feature = 'sandbox' | 'self-serve' | 'webhooks' | 'ssf';
 
 export type HttpMethod = 'get' | 'post' | 'patch' | 'put' | 'delete';

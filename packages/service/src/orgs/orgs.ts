@@ -71,7 +71,7 @@ export const addMember = async (
   const meant = kind ?? (await findMeant(deps, orgId, did));
   const repository = meant === 'principal' ? deps.store.principals : deps.store.relyingParties;
   if (await repository.setOrg(did, orgId)) return meant;
-  // It was not without an org, and an org once given stays.
+  // It was absent or in an org. What a transfer has made of it since is what is answered.
   const found = await repository.find(did);
   if (found === null) throw notFound(`No ${NAMES[meant]} ${did}.`);
   if (found.orgId !== orgId) throw conflict(`${did} is in another org.`);
