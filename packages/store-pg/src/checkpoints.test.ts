@@ -2,7 +2,15 @@ import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { emptyRoot, formatHash, hashLeaf, MerkleTree, parseHash, verifyInclusion } from '@svc/merkle';
 import type { DidWeb, ReceiptId } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
-import { checkContent, closeDays, getInclusion, Holds, type ServiceDeps, StoreError } from '@svc/service';
+import {
+  checkContent,
+  closeDays,
+  getInclusion,
+  Holds,
+  listLeaves,
+  type ServiceDeps,
+  StoreError,
+} from '@svc/service';
 import { daysAgo, insertReceipts, moveFirstDay, receiptIdsOf, tamper } from '@svc/testkit';
 import { sampleOf } from '@svc/testkit/sampled';
 import { withStores } from '@svc/testkit/store/open-store';
@@ -214,5 +222,46 @@ describe('reading what is stored again', () => {
       victim,
     ]);
     expect((await check()).broken).toEqual([days[2], shortened]);
+  });
+});
+
+describe('a day that a restore put back with some of its receipts', () => {
+  const day = daysAgo(0);
+
+  it('refuses their proofs and lists their leaves to the end, and nobody is told that the database was altered', async () => {
+    const { first } = stores;
+    await insertReceipts(stores.url, receiptIdsOf(day, 2), [day]);
+    const kept = await first.checkpoints.listReceiptIds(day, null, 10);
+    const all = [...kept, ...receiptIdsOf(day, 300)].sort();
+    const latest = await first.checkpoints.findLatest();
+    if (latest === null) throw new Error('no checkpoint');
+    const ends = { firstReceiptId: all[0] ?? null, lastReceiptId: all.at(-1) ?? null };
+    const former = { ...latest, day, treeSize: all.length, root: rootOf(all) as typeof latest.root, ...ends };
+    const span = { lostFromMs: 1_000, lostUntilMs: 2_000, quarantinedUntilMs: 3_000 };
+    await first.transaction((tx) => tx.restores.reinstate({ ...former, previousRoot: latest.root }));
+    const errors: string[] = [];
+    const asked = { ...deps(), log: { ...log, error: (event: string) => errors.push(event) } };
+    // Before the restore is recorded it is a day as any other.
+    await expect(getInclusion(asked, kept[0] as ReceiptId)).rejects.toMatchObject({ code: 'INTERNAL' });
+    expect(errors).toEqual(['checkpoint.mismatch']);
+    await first.transaction((tx) =>
+      tx.restores.insert({
+        epoch: 1,
+        ...span,
+        reinstatedDays: [day],
+        leastListNumber: 1,
+        statement: 'signed',
+      }),
+    );
+    for (const receiptId of kept)
+      await expect(getInclusion(asked, receiptId)).rejects.toMatchObject({
+        code: 'NOT_FOUND',
+        message: expect.stringContaining('GET /restores'),
+      });
+    expect(errors).toEqual(['checkpoint.mismatch']);
+    const { text } = await listLeaves(asked, day);
+    let listed = '';
+    for await (const part of text) listed += part;
+    expect(listed).toBe(kept.map((id) => `${formatHash(hashLeaf(id))}\n`).join(''));
   });
 });

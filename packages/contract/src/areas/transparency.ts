@@ -51,7 +51,8 @@ export const transparencyRoutes = {
     summary: 'The leaves of a day',
     description: [
       'SHA-256(0x00 and the receipt id) of every Receipt of the day in tree order, one in hex per line. The RFC 6962 root',
-      'over them is the root of the checkpoint.',
+      'over them is the root of the checkpoint. Of a day that `GET /restores` names as reinstated, only the leaves that are',
+      'left are listed.',
     ].join('\n'),
     auth: [],
     limiter: 'public',
@@ -60,7 +61,7 @@ export const transparencyRoutes = {
       200: stream(['text/plain; charset=utf-8'], 'One leaf per line.', {
         headers: {
           ...CACHE,
-          'X-Svc-Tree-Size': 'How many leaves there are.',
+          'X-Svc-Tree-Size': 'How many leaves the checkpoint is over.',
           'X-Svc-Root': 'The root of the checkpoint.',
         },
       }),
@@ -102,7 +103,9 @@ export const transparencyRoutes = {
       200: json(inclusionProof, 'The proof.', CACHE),
       202: json(inclusionPending, 'The day is still open; ask again once it is closed.'),
     },
-    errors: { NOT_FOUND: 'No such Receipt.' },
+    errors: {
+      NOT_FOUND: 'No such Receipt, or a restore put its day back and left nothing to prove it with.',
+    },
   }),
 
   getAttestation: defineRoute({
@@ -145,7 +148,10 @@ export const transparencyRoutes = {
       200: json(bundle, 'The bundle.', { 'Content-Disposition': 'A file name.' }),
       202: json(inclusionPending, 'The day is still open; ask again once it is closed.'),
     },
-    errors: { NOT_FOUND: "Not one of this relying party's decisions." },
+    errors: {
+      NOT_FOUND:
+        "Not one of this relying party's decisions, or a restore put its day back and left no proof.",
+    },
   }),
 
   closeCheckpoints: defineRoute({

@@ -14,6 +14,7 @@ import type { ServiceDeps } from '../deps.ts';
 import { internal, notFound } from '../errors.ts';
 import type { CheckpointRecord, Day } from '../ports/checkpoints.ts';
 import { sha256Text } from './day-tree.ts';
+import { isReinstated } from './reinstated-days.ts';
 
 type Deps = Pick<ServiceDeps, 'store' | 'log'>;
 
@@ -29,7 +30,10 @@ export type InclusionAnswer =
       readonly auditPath: readonly string[];
     };
 
-/** `NOT_FOUND` for a receipt that does not exist; `INTERNAL` when what is stored does not lead to the published root. */
+/**
+ * `NOT_FOUND` for a receipt that does not exist, and where nothing is left to prove it with, since a restore put its day back;
+ * `INTERNAL` when what is stored of another day does not lead to the published root.
+ */
 export const getInclusion = async (deps: Deps, receiptId: ReceiptId): Promise<InclusionAnswer> => {
   const { store } = deps;
   const day = dayOfReceipt(receiptId);
@@ -39,6 +43,10 @@ export const getInclusion = async (deps: Deps, receiptId: ReceiptId): Promise<In
   if (checkpoint === null) return { kind: 'pending', day };
   const proof = await prove(deps, checkpoint, receiptId);
   if (proof === null || sha256Text(proof.root) !== checkpoint.root) {
+    if (await isReinstated(deps, day))
+      throw notFound(
+        `A restore put ${day} back without all of its leaves: no proof is left. See GET /restores.`,
+      );
     deps.log.error('checkpoint.mismatch', { day, receiptId });
     throw internal(`the receipts of ${day} do not lead to its published root`);
   }
