@@ -8,6 +8,7 @@ import {
   completePauses,
   completeRevocations,
   expireClaims,
+  type Forgotten,
   forgetEvents,
   forgetIdempotencyKeys,
   forgetSpentProofs,
@@ -15,6 +16,7 @@ import {
   reverifyDomains,
   rollUpUsage,
   type ServiceDeps,
+  type SweepPlace,
   tidyApprovals,
   tidyConformanceRuns,
 } from '@svc/service';
@@ -67,12 +69,12 @@ export const maintenanceJobs = (
   {
     name: 'forget-spent-proofs',
     everyMs: 5 * MINUTE,
-    run: async (stop) => ({ ...(await forgetSpentProofs(service, stop)) }),
+    run: onward((stop, place) => forgetSpentProofs(service, stop, place)),
   },
   {
     name: 'forget-idempotency-keys',
     everyMs: 5 * MINUTE,
-    run: async (stop) => ({ ...(await forgetIdempotencyKeys(service, stop)) }),
+    run: onward((stop, place) => forgetIdempotencyKeys(service, stop, place)),
   },
   {
     name: 'forget-events',
@@ -115,6 +117,12 @@ export const maintenanceJobs = (
   },
   ...(packing === null ? [] : [packDaysJob(packing)]),
 ];
+
+/** A sweep that goes on where its last round ended. */
+const onward = (sweep: (stop: AbortSignal, place: SweepPlace) => Promise<Forgotten>): Job['run'] => {
+  const place: SweepPlace = { from: 0 };
+  return async (stop) => ({ ...(await sweep(stop, place)) });
+};
 
 /** Behind the others: it takes only days that they are done with. */
 const packDaysJob = (packing: PackDaysDeps): Job => ({

@@ -1,7 +1,7 @@
 /**
  * What is kept for a time only (interface §Limits): spent Proofs and idempotency keys go, action fields of old Receipts
  * are cleared. Small steps, each committed by itself and followed by a pause as long as it took, so that decisions keep
- * half of the database at least. A round ends after a minute; what is left then, or was cut off, is found by the next.
+ * half of the database at least. A round ends after a minute; the next goes on there, and what was cut off is found by a later one.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ServiceDeps } from '../deps.ts';
@@ -17,11 +17,24 @@ export interface Forgotten {
   readonly removed: number;
 }
 
-export const forgetSpentProofs = ({ store, clock }: Deps, stop: AbortSignal): Promise<Forgotten> =>
-  sweepAll((from) => store.retention.sweepSpentProofs(from, clock.nowMs()), stop);
+/** Where the next round of a sweep begins, as `Sweep.next` says it; 0 for the start. Each round changes it. */
+export interface SweepPlace {
+  from: number;
+}
 
-export const forgetIdempotencyKeys = ({ store, clock }: Deps, stop: AbortSignal): Promise<Forgotten> =>
-  sweepAll((from) => store.retention.sweepIdempotencyKeys(from, clock.nowMs()), stop);
+export const forgetSpentProofs = (
+  { store, clock }: Deps,
+  stop: AbortSignal,
+  place: SweepPlace = { from: 0 },
+): Promise<Forgotten> =>
+  sweepOn((from) => store.retention.sweepSpentProofs(from, clock.nowMs()), stop, place);
+
+export const forgetIdempotencyKeys = (
+  { store, clock }: Deps,
+  stop: AbortSignal,
+  place: SweepPlace = { from: 0 },
+): Promise<Forgotten> =>
+  sweepOn((from) => store.retention.sweepIdempotencyKeys(from, clock.nowMs()), stop, place);
 
 export const clearOldActions = async (
   { store, clock }: Deps,
@@ -36,13 +49,21 @@ export const clearOldActions = async (
   return { cleared };
 };
 
-const sweepAll = async (sweep: (from: number) => Promise<Sweep>, stop: AbortSignal): Promise<Forgotten> => {
+/** Until the end of the table, or of the round. */
+const sweepOn = async (
+  sweep: (from: number) => Promise<Sweep>,
+  stop: AbortSignal,
+  place: SweepPlace,
+): Promise<Forgotten> => {
   let removed = 0;
-  let from = 0;
+  let { from } = place;
+  // A part that fails is tried again by the next round; where it is the first of that one too, those before it go on.
+  place.from = 0;
   await stepByStep(stop, async () => {
     const step = await sweep(from);
     removed += step.removed;
     from = step.next ?? 0;
+    place.from = from;
     return step.next !== null;
   });
   return { removed };
