@@ -26,7 +26,7 @@ import {
   withinMs,
 } from '@svc/service';
 import { readLog } from './read-log.ts';
-import { WEBHOOK_PLACES, WEBHOOK_TIMEOUT_MS } from './transport.ts';
+import { WEBHOOK_PLACES } from './transport.ts';
 
 export interface DelivererDeps extends Omit<DeliveryDeps, 'eventDeliveries' | 'clock'> {
   readonly eventLog: Pick<EventLogRepository, 'sequence'>;
@@ -41,7 +41,7 @@ export interface DelivererDeps extends Omit<DeliveryDeps, 'eventDeliveries' | 'c
 }
 
 export interface EventDeliverer {
-  /** Takes no more, and waits for what is under way: within the time that an endpoint has. */
+  /** Takes no more, and waits at most 8 s for what is under way. What is not answered by then is delivered again after its lease. */
   stop(): Promise<void>;
 }
 
@@ -60,6 +60,8 @@ const LOOKS_EVERY_MS = 1_000;
 /** After something was delivered: what stood behind it may go now. */
 const SOON_MS = 25;
 const AFTER_FAILURE_MS = 5_000;
+/** Less than an endpoint has: a worker ends within 10 s, whoever does not answer it. */
+const STOP_WITHIN_MS = 8_000;
 
 /** The deliveries that this process has under way. */
 class Sending {
@@ -190,7 +192,7 @@ export const startEventDeliverer = (deps: DelivererDeps): EventDeliverer => {
   return {
     stop: async () => {
       stopping.abort();
-      await withinMs(WEBHOOK_TIMEOUT_MS + 2_000, ended, () => {});
+      await withinMs(STOP_WITHIN_MS, ended, () => {});
     },
   };
 };
