@@ -5,7 +5,7 @@ import { Holds } from '../lib/holds.ts';
 import type { ServiceKeyRecord } from '../ports/service-keys.ts';
 import { StoreError } from '../ports/store.ts';
 import { KeyRing, type KeyRingDeps, type ServiceKeySets } from './key-ring.ts';
-import { KeySetError, parseKeySet } from './key-set.ts';
+import { KeySetError, keysOfOthers, parseKeySet } from './key-set.ts';
 
 const DID = 'did:web:svc.example';
 const FORMER = 'did:web:former.example' as DidWeb;
@@ -57,7 +57,7 @@ const jwk = (kid: string) => ({
   ...generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }),
 });
 const publicPartOf = ({ d: _, ...rest }: ReturnType<typeof jwk>) => rest;
-const [R1, R2, S1] = [jwk('receipt-1'), jwk('receipt-2'), jwk('status-1')];
+const [R1, R2, S1, S2] = [jwk('receipt-1'), jwk('receipt-2'), jwk('status-1'), jwk('status-2')];
 const setsOf = (receipt: readonly object[], status: readonly object[] = [S1]): ServiceKeySets => ({
   receiptKeys: parseKeySet({ keys: receipt }, 'receipt', DID),
   statusKeys: parseKeySet({ keys: status }, 'status', DID),
@@ -225,6 +225,19 @@ describe('the key that signs is compromised', () => {
     await refreshed;
     expect(holds.list()).toEqual([]);
     expect(logged).toContainEqual(['keys.taken', { receipt: `${DID}#receipt-2`, status: `${DID}#status-1` }]);
+  });
+
+  it('and a process that signs no Receipts says of its status key alone that it is taken', async () => {
+    const setsOfWorker = (status: readonly object[]): ServiceKeySets => ({
+      receiptKeys: keysOfOthers('receipt'),
+      statusKeys: parseKeySet({ keys: status }, 'status', DID),
+    });
+    files = setsOfWorker([S1]);
+    const keys = await start();
+    await database.end(`${DID}#status-1`, 'compromised');
+    files = setsOfWorker([S2, publicPartOf(S1)]);
+    await keys.refresh();
+    expect(logged).toContainEqual(['keys.taken', { status: `${DID}#status-2` }]);
   });
 
   it('is not forgotten while storage cannot be asked', async () => {

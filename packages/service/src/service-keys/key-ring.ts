@@ -121,11 +121,10 @@ export class KeyRing implements ServiceKeySets {
     await remember(this.deps, sets);
     this.take(sets, await this.deps.store.serviceKeys.list());
     this.filesFault = null;
-    if (this.findProblem() === null)
-      this.deps.log.info('keys.taken', {
-        receipt: this.receiptKeys.signer.kid,
-        status: this.statusKeys.signer.kid,
-      });
+    if (this.findProblem() !== null) return;
+    const [receipt, status] = [this.receiptKeys.signer.kid, this.statusKeys.signer.kid];
+    // A process that has the keys of others signs no Receipts.
+    this.deps.log.info('keys.taken', receipt === '' ? { status } : { receipt, status });
   }
 
   private take(sets: ServiceKeySets, records: readonly ServiceKeyRecord[]): void {
