@@ -44,3 +44,22 @@ describe.each([
     expect(await sweepRounds(4, [1])).toEqual([0, 1, 1, 0, 1, 1]);
   });
 });
+
+it('pauses are completed also where the revocations beside them cannot be listed, and the round fails', async () => {
+  let asked = 0;
+  const job = jobOf('complete-revocations', {
+    grants: {
+      listUnstamped: async () => {
+        throw new Error('down');
+      },
+    },
+    pauses: {
+      listUnstamped: async () => {
+        asked += 1;
+        return [];
+      },
+    },
+  });
+  await expect(job.run(new AbortController().signal)).rejects.toThrow('down');
+  expect(asked).toBe(1);
+});

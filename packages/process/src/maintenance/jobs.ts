@@ -61,10 +61,16 @@ export const maintenanceJobs = (
     name: 'complete-revocations',
     everyMs: 15 * SECOND,
     evenHeld: true,
-    run: async (stop) => ({
-      ...(await completeRevocations(service, stop)),
-      pauses: await completePauses(service, stop),
-    }),
+    run: async (stop) => {
+      // Neither waits for the other, nor for its success.
+      const [revocations, pauses] = await Promise.allSettled([
+        completeRevocations(service, stop),
+        completePauses(service, stop),
+      ]);
+      if (revocations.status === 'rejected') throw revocations.reason;
+      if (pauses.status === 'rejected') throw pauses.reason;
+      return { ...revocations.value, pauses: pauses.value };
+    },
   },
   {
     name: 'forget-spent-proofs',

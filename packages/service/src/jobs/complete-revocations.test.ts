@@ -6,19 +6,26 @@ import { completeRevocations } from './complete-revocations.ts';
 
 const never = new AbortController().signal;
 
-/** One unstamped Grant of each Principal; `fail` says what becomes of a stamp. */
+/** An unstamped Grant of each of these, the longest waiting first; `fail` says what becomes of a stamp. */
 const storeOf = (principals: readonly string[], fail: (principal: DidWeb) => Error | null) => {
+  const waiting = [...principals];
+  const grantOf = (principal: string) => ({ id: `grant of ${principal}`, principal });
   const stamped: string[] = [];
   const warned: unknown[] = [];
   const grants = {
-    listUnstamped: async () => principals.map((principal) => ({ id: `grant of ${principal}`, principal })),
+    listUnstamped: async (_: number, limit: number, except: readonly string[]) =>
+      waiting
+        .filter((principal) => !except.includes(principal))
+        .slice(0, limit)
+        .map(grantOf),
   };
   const revocation = {
     stampRevoked: async (principal: DidWeb, ids: readonly string[]) => {
       const error = fail(principal);
       if (error !== null) throw error;
       stamped.push(...ids);
-      return new Set(ids);
+      for (const _ of ids) waiting.splice(waiting.indexOf(principal), 1);
+      return new Set(ids.map((id, i) => `${id} ${i}`));
     },
   };
   const store = { grants, revocation, transaction: async () => undefined };
@@ -37,6 +44,23 @@ describe('revocations cut off between their phases', () => {
     expect(warned).toEqual([
       ['revocation.not_completed', { principal: 'held', grants: 1, error: 'the barrier is held' }],
     ]);
+  });
+
+  it('reach a Principal behind a thousand of one whose barrier is held up, in the same round', async () => {
+    const many = Array.from({ length: 1_000 }, () => 'held');
+    const { deps, stamped, warned } = storeOf([...many, 'free'], (principal) =>
+      principal === 'held' ? new StoreError('lock_timeout', 'the barrier is held') : null,
+    );
+    expect(await completeRevocations(deps, never)).toEqual({ stamped: 1 });
+    expect(stamped).toEqual(['grant of free']);
+    expect(warned).toHaveLength(1);
+  });
+
+  it('of a Principal that has thousands leave the others their turn after the first thousand', async () => {
+    const many = Array.from({ length: 2_500 }, () => 'large');
+    const { deps, stamped } = storeOf([...many, 'small'], () => null);
+    expect(await completeRevocations(deps, never)).toEqual({ stamped: 2_501 });
+    expect(stamped.indexOf('grant of small')).toBe(1_000);
   });
 
   it('are not begun any more once the round is stopped, and what is no fault of storage is no less than a failure', async () => {

@@ -12,6 +12,7 @@ import { StoreError } from '../ports/store.ts';
 /** A revoker that is still at work takes less. */
 export const ABANDONED_AFTER_SECONDS = 10;
 const BATCH = 1_000;
+const ROUND_MS = 60_000;
 
 type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'random' | 'crypto' | 'identity' | 'log'>;
 
@@ -19,19 +20,32 @@ export interface CompletedRevocations {
   readonly stamped: number;
 }
 
-/** Rejects when storage cannot list. A Principal whose barrier is not passed in time waits for the next round. */
+/**
+ * Rejects when storage cannot list. Each Principal has a turn of at most 1,000 Grants before any has a second. One whose
+ * barrier is not passed in time waits for the next round, as does what is left after a minute.
+ */
 export const completeRevocations = async (deps: Deps, stop: AbortSignal): Promise<CompletedRevocations> => {
+  const endsMs = performance.now() + ROUND_MS;
+  const goesOn = () => !stop.aborted && performance.now() < endsMs;
+  const failed = new Set<DidWeb>();
   let stamped = 0;
-  while (!stop.aborted) {
-    const found = await deps.store.grants.listUnstamped(ABANDONED_AFTER_SECONDS, BATCH);
-    let stampedNow = 0;
+  /** Answers whether more may be left. */
+  const completeBatch = async (except: ReadonlySet<DidWeb>, had: Set<DidWeb>): Promise<boolean> => {
+    const found = await deps.store.grants.listUnstamped(ABANDONED_AFTER_SECONDS, BATCH, [...except]);
     for (const [principal, grants] of byPrincipal(found)) {
-      if (stop.aborted) break;
-      stampedNow += await complete(deps, principal, grants);
+      if (!goesOn()) break;
+      const stampedNow = await complete(deps, principal, grants);
+      stamped += stampedNow;
+      had.add(principal);
+      if (stampedNow === 0) failed.add(principal);
     }
-    stamped += stampedNow;
-    if (found.length < BATCH || stampedNow === 0) break;
-  }
+    return found.length === BATCH;
+  };
+  const had = new Set<DidWeb>();
+  let isMore = false;
+  while (goesOn() && (await completeBatch(had, had))) isMore = true;
+  // Without turns: to pass over those who have many each time would cost more than to stamp them.
+  while (isMore && goesOn() && (await completeBatch(failed, had)));
   return { stamped };
 };
 

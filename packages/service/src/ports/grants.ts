@@ -80,8 +80,8 @@ export interface GrantRepository {
   listInForceNamingAgentForUpdate(principal: DidWeb, agent: DidKey): Promise<GrantRecord[]>;
   /** Sets `revokedAt` to a stamp that the barrier gave, on those that have none. */
   setRevoked(ids: readonly GrantId[], revokedAtMs: number): Promise<void>;
-  /** Grants whose revocation was recorded over `seconds` ago and never stamped, the longest waiting first. */
-  listUnstamped(seconds: number, limit: number): Promise<UnstampedGrant[]>;
+  /** Grants whose revocation was recorded over `seconds` ago and never stamped, the longest waiting first; not those of `except`. */
+  listUnstamped(seconds: number, limit: number, except: readonly DidWeb[]): Promise<UnstampedGrant[]>;
   /** Those of a Principal that name an Agent. */
   listUnstampedNamingAgent(principal: DidWeb, agent: DidKey): Promise<UnstampedGrant[]>;
 }

@@ -111,12 +111,13 @@ export function grantRepository(database: Database): GrantRepository {
         values: [ids, revokedAtMs],
       });
     },
-    listUnstamped: (seconds, limit) =>
+    listUnstamped: (seconds, limit, except) =>
       database.read<UnstampedGrant>({
         text: `select ${unstampedColumns} from grants
           where revoked_at is null and revocation_recorded_at < svc_now() - make_interval(secs => $1)
+            and principal <> all ($3::text[])
           order by revocation_recorded_at, id limit $2`,
-        values: [seconds, limit],
+        values: [seconds, limit, except],
       }),
     listUnstampedNamingAgent: (principal, agent) =>
       database.read<UnstampedGrant>({
