@@ -2,6 +2,7 @@
 /** `svc-admin`: what an operator does by hand. The exit code is 0: well, 1: something was found, 2: could not be told. */
 import { isMainThread } from 'node:worker_threads';
 import { readLine, UsageError } from '@svc/cli/command-line';
+import { exitWith } from '@svc/cli/exit-with';
 import { programVersion, runPackThread } from '@svc/process';
 import { messageOf } from '@svc/service';
 import { PROGRAM } from './program.ts';
@@ -20,16 +21,11 @@ const main = async (args: readonly string[]): Promise<number> => {
   return command.run(values, process.env, operands[0] ?? '');
 };
 
+const tell = (error: unknown): void => {
+  console.error(messageOf(error));
+  if (error instanceof UsageError && error.hint !== null) console.error(`\n${error.hint}`);
+};
+
 // The thread that packs and proves days is this program again.
-if (isMainThread)
-  main(process.argv.slice(2)).then(
-    (code) => {
-      process.exitCode = code;
-    },
-    (error: unknown) => {
-      console.error(messageOf(error));
-      if (error instanceof UsageError && error.hint !== null) console.error(`\n${error.hint}`);
-      process.exitCode = 2;
-    },
-  );
+if (isMainThread) await exitWith(() => main(process.argv.slice(2)), { isFinished: true, tell });
 else void runPackThread();

@@ -41,7 +41,8 @@ export interface ServiceHost {
 /** Throws UsageError for a DID that is of no host. */
 export const serviceHost = (did: string): ServiceHost => {
   const parsed = parseDidWeb(did);
-  if (parsed === null || parsed.path.length > 0)
+  // A DID takes labels that no address has, such as `xn--a`.
+  if (parsed === null || parsed.path.length > 0 || !URL.canParse(`http://${parsed.host}`))
     throw new UsageError(`--fetch needs the did:web DID of a service, not ${did}`);
   const { host, port } = parsed;
   const scheme = isProtected(new URL(`http://${host}`)) ? 'http' : 'https';

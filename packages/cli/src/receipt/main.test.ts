@@ -1,5 +1,6 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -80,10 +81,14 @@ describe('svc-receipt as a process', () => {
       expect(stdout).toContain(named);
   });
 
-  it('exits with 2 where a file cannot be read, and says so on standard error', () => {
-    const { exitCode, stdout, stderr } = start(['verify', 'no-such-file', '--did-document', didFile]);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    expect(stderr).toContain('no-such-file cannot be read: there is no such file');
+  it('does not exit with a verdict where nobody reads it', async () => {
+    const unread = spawn(
+      process.execPath,
+      [programFile('packages/cli', 'svc-receipt.js'), 'verify', allowFile, '--did-document', didFile],
+      { stdio: ['ignore', 'pipe', 'ignore'] },
+    );
+    unread.stdout.destroy();
+    expect(await once(unread, 'exit')).toEqual([2, null]);
   });
 
   it('audits with one JSON object as answer', () => {
@@ -94,6 +99,45 @@ describe('svc-receipt as a process', () => {
       decision: 'DENY',
       failures: [],
       differences: [],
+    });
+  });
+});
+
+describe('what decides nothing', () => {
+  it('is a file that cannot be read: exit code 2, said on standard error', async () => {
+    const { exitCode, stdout, stderr } = await run(['verify', 'no-such-file', '--did-document', didFile]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain('no-such-file cannot be read: there is no such file');
+  });
+
+  it('is a service whose DID has a host of no address: exit code 2, in JSON with --json', async () => {
+    const service = 'did:web:xn--a.example';
+    const signer = signerOf(1, `${service}#receipt-1`);
+    const unheard = write('unheard.json', await resign(allow.body, () => {}, signer));
+    for (const args of [[unheard], [allowFile, '--service-did', service]]) {
+      const { exitCode, stdout } = await run(['verify', ...args, '--fetch', '--json']);
+      expect(exitCode).toBe(2);
+      expect(JSON.parse(stdout)).toEqual({
+        verdict: 'undecided',
+        error: `--fetch needs the did:web DID of a service, not ${service}`,
+      });
+    }
+  });
+
+  it('is an end that was not foreseen: exit code 2, in JSON with --json, and where it was on standard error', async () => {
+    const broken = () => {
+      throw new TypeError('no stop\u001b');
+    };
+    const monitor = ['monitor', 'https://svc.example', '--did-document', didFile];
+    const ended = (...args: string[]) => run([...monitor, ...args], { ...silentTerminal, stop: broken });
+    const { exitCode, stdout, stderr } = await ended('--json');
+    expect(exitCode).toBe(2);
+    expect(JSON.parse(stdout)).toEqual({ verdict: 'undecided', error: 'TypeError: no stop\\u{1b}' });
+    expect(stderr).toMatch(/^TypeError: no stop\\u\{1b\}\n {4}at /);
+    expect(await ended()).toMatchObject({
+      exitCode: 2,
+      stdout: '',
+      stderr: expect.stringContaining('no stop'),
     });
   });
 });

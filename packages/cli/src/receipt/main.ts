@@ -1,13 +1,17 @@
 #!/usr/bin/env node
 /** The executable: hands the command line to `run` and its answer to the terminal. */
+import { exitWith } from '../exit-with.ts';
 import { processTerminal } from '../terminal.ts';
 import { run } from './run.ts';
 
 const given = process.argv.slice(2);
 // `svc-receipt < receipt.json`: whoever gives an input wants it looked at.
 const args = given.length === 0 && process.stdin.isTTY !== true ? ['verify', '-'] : given;
-const terminal = processTerminal();
-const { exitCode, stdout, stderr } = await run(args, terminal);
-if (stdout !== '') terminal.print(stdout);
-if (stderr !== '') terminal.error(stderr);
-process.exitCode = exitCode;
+
+await exitWith(async () => {
+  const terminal = processTerminal();
+  const { exitCode, stdout, stderr } = await run(args, terminal);
+  if (stdout !== '') terminal.print(stdout);
+  if (stderr !== '') terminal.error(stderr);
+  return exitCode;
+});

@@ -2,6 +2,7 @@
  * `svc-receipt verify|audit|monitor`. Exit codes: 0 valid or all well, 1 invalid or an alarm, 2 could not decide (bad
  * usage, an unreadable file, missing evidence, a profile of a later version, a service that does not answer).
  */
+import { inspect } from 'node:util';
 import { isJsonObject, type JsonObject, parseStrictJson } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { type Failure, type Verdict, verdictOf } from '@svc/receipts';
@@ -21,16 +22,22 @@ import { runVerify } from './run-verify.ts';
 import { summarizeAudit } from './summary.ts';
 import { answer, type Output, optionsOf } from './verdict.ts';
 
-/** Runs the command, and answers what is to be written at its end. */
+/** Runs the command, and answers what is to be written at its end. Never rejects. */
 export const run = async (args: readonly string[], terminal: Terminal = silentTerminal): Promise<Output> => {
   try {
     return await runCommand(parseCommand(args), painter(terminal.colours), terminal);
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    const problem = { verdict: 'undecided', error: printable(error.message) };
-    if (args.includes('--json')) return { exitCode: 2, stdout: printableJson(problem), stderr: '' };
-    return { exitCode: 2, stdout: '', stderr: describeRefusal(PROGRAM.name, error) };
+    return couldNotDecide(error, args.includes('--json'));
   }
+};
+
+/** What was not foreseen is no verdict either; its stack is for whoever reports it. */
+const couldNotDecide = (error: unknown, isJson: boolean): Output => {
+  const isRefusal = error instanceof UsageError;
+  const stack = isRefusal ? '' : inspect(error).split('\n').map(printable).join('\n');
+  const problem = { verdict: 'undecided', error: printable(isRefusal ? error.message : String(error)) };
+  if (isJson) return { exitCode: 2, stdout: printableJson(problem), stderr: stack };
+  return { exitCode: 2, stdout: '', stderr: isRefusal ? describeRefusal(PROGRAM.name, error) : stack };
 };
 
 const runCommand = async (command: Command, paint: Paint, terminal: Terminal): Promise<Output> => {

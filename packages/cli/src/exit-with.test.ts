@@ -1,0 +1,38 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { exitWith } from './exit-with.ts';
+
+const before = process.exitCode;
+afterEach(() => {
+  process.exitCode = before;
+});
+
+/** What a full disk or a reader that has gone does to a stream. */
+const fail = () => process.stdout.emit('error', new Error('write EPIPE'));
+
+it('what must not stay half done is done to its end, and its exit code is then no verdict', async () => {
+  const steps: string[] = [];
+  await exitWith(
+    async () => {
+      steps.push('half');
+      fail();
+      steps.push('whole');
+      return 1;
+    },
+    { isFinished: true },
+  );
+  expect([steps, process.exitCode]).toEqual([['half', 'whole'], 2]);
+});
+
+it('a write whose failure is heard of after the end makes it none either', async () => {
+  await exitWith(async () => 1, { isFinished: true });
+  expect(process.exitCode).toBe(1);
+  fail();
+  expect(process.exitCode).toBe(2);
+});
+
+it('what was not foreseen is told, and no verdict', async () => {
+  const tell = vi.fn();
+  const error = new TypeError('of ours');
+  await exitWith(() => Promise.reject(error), { isFinished: true, tell });
+  expect([tell.mock.calls, process.exitCode]).toEqual([[[error]], 2]);
+});
