@@ -22,6 +22,7 @@ export interface DecisionExports<Filter, Row = DecisionExportRow> {
   /**
    * The same as the text of one CSV file with one header line, piece by piece. It is safe to open in a spreadsheet: a `'`
    * at the beginning of a cell, or in it after `;`, `|` or tab, is not part of the value.
+   * @throws SvcError Where it breaks off. What came before may then end within a row.
    */
   exportCsv(
     filter?: Filter & { limit?: number },
@@ -46,13 +47,14 @@ export const decisionExports = <Filter extends NamedFilter>(
           yield readRow(line);
           rows += 1;
         }
-        if (rows !== rowCount) throw badExport(`${rows} rows came, ${rowCount} were announced`);
+        checkRowCount(rows, rowCount);
       }
     },
     async *exportCsv(filter, call = {}) {
       let isFirst = true;
-      for await (const { chunks } of pages(filter ?? {}, 'csv', call)) {
-        yield* isFirst ? chunks : withoutHeader(chunks);
+      for await (const { rowCount, chunks } of pages(filter ?? {}, 'csv', call)) {
+        const whole = wholeCsv(chunks, rowCount);
+        yield* isFirst ? whole : withoutHeader(whole);
         isFirst = false;
       }
     },
@@ -64,6 +66,10 @@ const MAX_LINE_CHARS = 8_388_608;
 
 const badExport = (what: string): SvcError =>
   new SvcError('bad-response', `the service's answer is not of the interface: ${what}`);
+
+const checkRowCount = (rows: number, rowCount: number): void => {
+  if (rows !== rowCount) throw badExport(`${rows} rows came, ${rowCount} were announced`);
+};
 
 const openPage = (
   transport: Transport,
@@ -106,6 +112,24 @@ function readRow(line: string): DecisionExportRow {
   const row = readDecisionExportRow(json.value, 'the row');
   if (row.receipt.receipt_id !== row.receipt_id) throw badExport('a row has the Receipt of another decision');
   return row;
+}
+
+/** Passes on the text of a header line and `rowCount` rows; throws at its end where it is not that. */
+async function* wholeCsv(
+  chunks: AsyncIterable<string>,
+  rowCount: number,
+): AsyncGenerator<string, void, undefined> {
+  let [isQuoted, isEnded, lines] = [false, false, 0];
+  for await (const chunk of chunks) {
+    // A quote within a cell is written as two, which leave it as it was.
+    for (const [character] of chunk.matchAll(/["\n]/g))
+      if (character === '"') isQuoted = !isQuoted;
+      else if (!isQuoted) lines += 1;
+    isEnded = !isQuoted && chunk.endsWith('\n');
+    yield chunk;
+  }
+  if (!isEnded) throw badExport('the last row does not end');
+  checkRowCount(lines - 1, rowCount);
 }
 
 /** Names of columns hold no line break, so the header ends with the first one. */

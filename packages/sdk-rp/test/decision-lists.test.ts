@@ -194,6 +194,20 @@ describe('the export as CSV', () => {
     expect(server.received[0]?.path).toBe('/decisions/export?format=csv');
   });
 
+  it.each([
+    ['ends within a row', '"drc_1","FR"\r\n"drc_2","DE"', 2],
+    ['ends within a cell', '"drc_1","FR"\r\n"drc_2","a ""b""\r\n', 2],
+    ['lacks a row', '"drc_1","FR"\r\n"drc_2","a\r\nb"\r\n', 3],
+    ['has one too many', '"drc_1","FR"\r\n"drc_2","DE"\r\n', 1],
+  ])('nothing is glued to a page that %s', async (_, rows, announced) => {
+    const header = '"receipt_id","country"\r\n';
+    const next = page(`${header}"drc_4","IT"\r\n`, 1);
+    await using server = await startServer([page(header + rows, announced, 'older'), next]);
+    const exported = collect(verifierOf(server.baseUrl).decisions.exportCsv());
+    await expect(exported).rejects.toMatchObject({ kind: 'bad-response' });
+    expect(server.received).toHaveLength(1);
+  });
+
   it('that breaks off is an error', async () => {
     await using server = await startServer([page('"receipt_id"\r\n', 1, '', { cut: true })]);
     const exported = collect(verifierOf(server.baseUrl).decisions.exportCsv());
