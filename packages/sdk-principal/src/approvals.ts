@@ -173,9 +173,10 @@ export function createApprovals(
     { grantId, validUntil }: IssuedGrant,
     error: unknown,
   ): Promise<AccessRequest> => {
-    const isRefused = error instanceof SvcError && error.kind === 'refused';
-    const isAborted = error instanceof SvcError && error.kind === 'aborted';
-    const found = isRefused || isAborted ? null : await get(requestId, {}).catch(() => null);
+    const { kind = null, status = null } = error instanceof SvcError ? error : {};
+    // A 503 may stand for an approval of which the service does not know whether it was stored.
+    const isRefused = kind === 'refused' && status !== null && status < 500;
+    const found = isRefused || kind === 'aborted' ? null : await get(requestId, {}).catch(() => null);
     if (found !== null && isApprovedBy(found, grantId)) return found;
     const isRevoked = await grants.revoke(grantId).then(
       () => true,

@@ -1,6 +1,6 @@
 import { capabilityForOnce, parseGrant } from '@svc/protocol';
 import { type DeniedRequest, deniedRequest, REQUEST_ID as ID } from '@svc/testkit/sdk/denied-request';
-import { type Reply, startServer } from '@svc/testkit/sdk/scripted-server';
+import { type Reply, startServer, unavailable } from '@svc/testkit/sdk/scripted-server';
 import { describe, expect, it } from 'vitest';
 import { agentFromJwk, signProof } from '../src/agent.ts';
 import { type AccessRequest, createPrincipalClient, SvcError } from '../src/index.ts';
@@ -151,13 +151,16 @@ describe('an approval', () => {
     expect([last?.path, JSON.parse(last?.body ?? '{}')]).toEqual(['/revoke', { grant_id: GRANT_ID }]);
   });
 
-  it('of which the answer is lost is looked for: approved where it was, and else no Grant is left in force', async () => {
-    for (const [state, isApproved] of [
-      [approved, true],
-      [asked(), false],
+  it('of which the answer is lost, or is a 503, is looked for: approved where it was, and else no Grant is left in force', async () => {
+    const later = unavailable('3600');
+    for (const [ending, kind, state, isApproved] of [
+      ['destroy', 'outcome-unknown', approved, true],
+      ['destroy', 'outcome-unknown', asked(), false],
+      [later, 'refused', approved, true],
+      [later, 'refused', asked(), false],
     ] as const) {
       await using server = await startServer(({ path }) => {
-        if (path.endsWith('/approve')) return 'destroy';
+        if (path.endsWith('/approve')) return ending;
         return path.endsWith(`/access-requests/${ID}`) ? { json: state } : answerOf(path);
       });
       const error = await failure(() => clientAt(server.baseUrl, 1_000).approvals.approve(asked()));
@@ -165,7 +168,7 @@ describe('an approval', () => {
       if (isApproved) expect(error).toBeNull();
       else
         expect([error?.kind, error?.message]).toEqual([
-          'outcome-unknown',
+          kind,
           expect.stringMatching(/nothing is approved.* is revoked/),
         ]);
     }
