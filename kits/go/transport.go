@@ -41,7 +41,7 @@ type ServiceError struct {
 
 // The kinds of a ServiceError.
 const (
-	// KindRefused: the service answered with an error; see Status and Code.
+	// KindRefused: the service answered with an error; see Status and Code. Only after a 503 may a call have taken effect.
 	KindRefused = "refused"
 	// KindNetwork: the service could not be reached; nothing happened.
 	KindNetwork = "network"
@@ -49,7 +49,8 @@ const (
 	KindTimeout = "timeout"
 	// KindAborted: the caller's context was cancelled; if the call had been sent, whether it took effect is unknown.
 	KindAborted = "aborted"
-	// KindOutcomeUnknown: the call was sent and its answer was lost; it may or may not have taken effect.
+	// KindOutcomeUnknown: the call was sent and its answer was lost, came from a gateway (a 5xx without a Code) or tells of a fault
+	// (INTERNAL); it may or may not have taken effect.
 	KindOutcomeUnknown = "outcome-unknown"
 	// KindBadResponse: an answer that the interface does not allow.
 	KindBadResponse = "bad-response"
@@ -97,14 +98,16 @@ const (
 
 var (
 	apiKeyForm     = regexp.MustCompile(`^[\x21-\x7e]{1,512}$`)
+	codeForm       = regexp.MustCompile(`^[A-Z]+(?:_[A-Z]+)*$`) // that of every code of the interface
 	retryAfterForm = regexp.MustCompile(`^[0-9]{1,9}$`)
 	helpForm       = regexp.MustCompile(`<([Hh][Tt][Tt][Pp][Ss]?://[\x21\x23-\x3b\x3d\x3f-\x7e]{1,512})>[ \t]*;[ \t]*(?i:rel="?help"?)(?:[;, \t]|$)`)
 	isOfAnswers    = map[int]bool{200: true, 201: true, 202: true}
 	loopbackHosts  = map[string]bool{"localhost": true, "127.0.0.1": true, "::1": true}
 )
 
-// transport makes calls. One can be sent twice without harm unless it says otherwise, so lost connections, 429, 502, 503 and 504
-// are tried again within the deadline, as Retry-After has it.
+// transport makes calls. One can be sent twice without harm unless it says otherwise, so lost connections, 429, 503 and what a
+// gateway answers in place of the service (any 5xx without a code of the interface) are tried again within the deadline, as Retry-After
+// has it.
 type transport struct {
 	baseURL, apiKey string
 	timeout         time.Duration
@@ -257,7 +260,7 @@ func finalError(err *ServiceError, isUnknown bool) error {
 	}
 	unknown := *err
 	unknown.Kind, unknown.cause, unknown.HelpURL = KindOutcomeUnknown, err, ""
-	unknown.Message = "the answer was lost, so whether the call took effect is unknown (" + err.Message + ")"
+	unknown.Message = "the answer was lost or tells of a fault, so whether the call took effect is unknown (" + err.Message + ")"
 	return &unknown
 }
 
@@ -314,16 +317,21 @@ func refusal(response *http.Response, data []byte) *failure {
 		message = http.StatusText(response.StatusCode)
 	}
 	status := response.StatusCode
-	isOfGateway := status == 502 || status == 504
+	isGateway := isOfGateway(status, code)
 	return &failure{
 		ServiceError: &ServiceError{
 			Kind: KindRefused, Message: fmt.Sprintf("%d: %s", status, bounded(message)), Status: status, Code: bounded(code),
 			RetryAfter: retryAfter(response.Header.Get("Retry-After")), RequestID: response.Header.Get("Svc-Request-Id"),
 			HelpURL: helpURL(response.Header.Values("Link")),
 		},
-		canRepeat: isOfGateway || status == 429 || status == 503,
-		isLost:    isOfGateway,
+		canRepeat: isGateway || status == 429 || status == 503,
+		isLost:    isGateway || code == "INTERNAL",
 	}
+}
+
+// isOfGateway: something in between answered, such as with 520 or 524, which may have handed the request on.
+func isOfGateway(status int, code string) bool {
+	return status == 502 || status == 504 || status >= 500 && status != 503 && !codeForm.MatchString(code)
 }
 
 func bounded(text string) string {

@@ -38,7 +38,7 @@ class Received:
 
 @contextmanager
 def scripted(*answers: Answer) -> Iterator[tuple[str, list[Received]]]:
-    """Its address, and what it was asked. What is asked beyond the answers is a 500."""
+    """Its address, and what it was asked. What is asked beyond the answers is a 410."""
     asked: list[Received] = []
     left = list(answers)
 
@@ -47,7 +47,7 @@ def scripted(*answers: Answer) -> Iterator[tuple[str, list[Received]]]:
             text = self.rfile.read(int(self.headers.get("content-length", 0)))
             headers = {name.lower(): value for name, value in self.headers.items()}
             asked.append(Received(self.command, self.path, headers, json.loads(text) if text else None))
-            answer = left.pop(0) if left else Answer(500)
+            answer = left.pop(0) if left else Answer(410)
             if answer.body is None:
                 self.close_connection = True
                 return

@@ -60,9 +60,17 @@ export function readAnswer(
   const told = message ?? `the service answered ${status}`;
   const helpUrl = readHelpUrl(response.headers.get('link'));
   const error = new SvcError('refused', told, { code, status, requestId, retryAfterSeconds, helpUrl });
-  const isGateway = status === 502 || status === 504;
-  return { error, canRetry: isGateway || status === 503 || status === 429, isLost: isGateway };
+  const isGateway = isOfGateway(status, code);
+  const canRetry = isGateway || status === 503 || status === 429;
+  return { error, canRetry, isLost: isGateway || code === 'INTERNAL' };
 }
+
+/** The form that every code of the interface has. */
+const ERROR_CODE = /^[A-Z]+(?:_[A-Z]+)*$/;
+
+/** Whether something in between answered, such as with 520 or 524, which may have handed the request on. */
+const isOfGateway = (status: number, code: string | null): boolean =>
+  status === 502 || status === 504 || (status >= 500 && status !== 503 && !ERROR_CODE.test(code ?? ''));
 
 /** The body, or null if it is not UTF-8 or longer than `maxBytes`. Rejects if it breaks off. */
 export async function readText(

@@ -22,11 +22,13 @@ export const ERROR_KINDS = [
 /**
  * - `invalid-argument`: refused here; nothing was sent.
  * - `configuration`: no key, no address, no cryptography, or a key that is not this signer's.
- * - `refused`: the service answered with an error; see `code` and `status`.
+ * - `refused`: the service answered with an error; see `code` and `status`. Only after a 503 may the call have taken
+ *   effect.
  * - `network`: the service could not be reached; nothing happened.
  * - `timeout`: no answer in time to a call that changes nothing.
  * - `aborted`: the caller's signal fired; if the call had been sent, whether it took effect is unknown.
- * - `outcome-unknown`: the call was sent and its answer was lost; it may or may not have taken effect.
+ * - `outcome-unknown`: the call was sent and its answer was lost, came from a gateway (a 5xx without a `code`) or tells of
+ *   a fault (`INTERNAL`); it may or may not have taken effect.
  * - `bad-response`: an answer that the interface does not allow.
  * - `receipt-invalid`: a Receipt came that cannot be trusted, or is about something else.
  * - `request-mismatch`: the Proof is for another HTTP request than the one received.

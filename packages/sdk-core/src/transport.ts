@@ -1,8 +1,9 @@
 /**
  * HTTP calls to the service (interface §Authentication, §Errors; protocol §13). A call made through here can be sent
  * twice without harm unless it says otherwise: reads; a reservation that is then not used; a revocation; a verify with
- * an `Idempotency-Key`. So lost connections, 429 and 503 are tried again, within one deadline and with `Retry-After`
- * honoured. Redirects are not followed: the key goes to the configured address and nowhere else.
+ * an `Idempotency-Key`. So lost connections, 429, 503 and what a gateway answers in place of the service (any 5xx
+ * without a code of the interface) are tried again, within one deadline and with `Retry-After` honoured. Redirects are
+ * not followed: the key goes to the configured address and nowhere else.
  */
 import type { JsonValue } from '@svc/codec';
 import {
@@ -236,7 +237,10 @@ const mayRepeat = ({ isOnceOnly = false }: Call, { canRetry, isLost, error }: Fa
 /** A definite refusal of one attempt does not say what became of an earlier one whose answer was lost. */
 function finalError(error: SvcError, isLost: boolean): SvcError {
   if (!isLost || error.kind === 'aborted' || error.kind === 'bad-response') return error;
-  return outcomeUnknown(error, 'the answer was lost, so whether the call took effect is unknown');
+  return outcomeUnknown(
+    error,
+    'the answer was lost or tells of a fault, so whether the call took effect is unknown',
+  );
 }
 
 /** Failures that Node reports before a byte has been written. Anything else may have reached the service. */

@@ -320,12 +320,13 @@ const revoked: Reply = {
 };
 
 describe('revoking', () => {
-  it('goes on through 503, 429 and lost connections until the service confirms', async () => {
+  it('goes on through 503, 429, what a gateway answers and lost connections until the service confirms', async () => {
     const limited = { ...(unavailable() as object), status: 429 };
     await using server = await startServer([
       unavailable(),
       'destroy',
       limited,
+      { status: 524, text: 'A timeout occurred' },
       { ...(revoked as object), cut: true },
       revoked,
     ]);
@@ -333,7 +334,7 @@ describe('revoking', () => {
       grantId: GRANT_ID,
       revokedAt: '2026-11-20T08:01:00.000Z',
     });
-    expect(server.received.map(({ body }) => body)).toEqual(Array(5).fill(`{"grant_id":"${GRANT_ID}"}`));
+    expect(server.received.map(({ body }) => body)).toEqual(Array(6).fill(`{"grant_id":"${GRANT_ID}"}`));
   });
 
   it('goes on for three times as long as other calls, and ends with what the service said', async () => {

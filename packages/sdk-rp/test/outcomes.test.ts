@@ -39,6 +39,9 @@ describe('a report', () => {
     ['its answer was lost', 'destroy', 'outcome-unknown'],
     ['no answer came in time', 'silence', 'outcome-unknown'],
     ['a gateway lost it', { status: 502, text: 'Bad Gateway' }, 'outcome-unknown'],
+    ['a gateway gave it up', { status: 524, text: 'A timeout occurred' }, 'outcome-unknown'],
+    ['a gateway in JSON', { status: 500, json: { error: 'Internal Server Error' } }, 'outcome-unknown'],
+    ['a fault came after it', { status: 500, json: { error: 'INTERNAL', message: '' } }, 'outcome-unknown'],
     ['a 503 may stand for a commit', unavailable(), 'refused'],
   ])('is never sent twice: %s', async (_, reply, kind) => {
     await using server = await startServer([reply, { status: 201, json: attestation }]);

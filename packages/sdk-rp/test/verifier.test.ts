@@ -180,6 +180,8 @@ describe('trying again', () => {
     ['the answer breaks off', [{ json: { decision: 'ALLOW' }, cut: true }]],
     ['no answer comes before the deadline', ['silence']],
     ['a gateway lost it', [{ status: 502, text: 'Bad Gateway' }]],
+    ['a gateway gave it up', [{ status: 524, text: 'A timeout occurred' }]],
+    ['a fault came after it', [{ status: 500, json: { error: 'INTERNAL', message: '' } }]],
     ['one answer is lost and the next is 503', ['destroy', unavailable()]],
     [
       'one answer is lost and the next is 401',
@@ -205,7 +207,6 @@ describe('trying again', () => {
     [403, 'FORBIDDEN'],
     [409, 'CONFLICT'],
     [413, 'PAYLOAD_TOO_LARGE'],
-    [500, 'INTERNAL'],
   ])('a refusal with %d is told once, as it came', async (status, code) => {
     const headers = { 'svc-request-id': 'req-1' };
     await using server = await startServer([{ status, headers, json: { error: code, message: 'because' } }]);

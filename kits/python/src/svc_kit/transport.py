@@ -1,7 +1,7 @@
 """Calls of the service, each within a deadline: what comes of one is a JSON object, or ``ServiceError``.
 
-A call can be sent twice without harm unless it says otherwise, so lost connections, 429, 502, 503 and 504 are tried again within the
-deadline, as ``Retry-After`` has it.
+A call can be sent twice without harm unless it says otherwise, so lost connections, 429, 503 and what a gateway answers in place of the
+service (any 5xx without a code of the interface) are tried again within the deadline, as ``Retry-After`` has it.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ _HELP = re.compile(
     r"""<(https?://[\x21\x23-\x3b\x3d\x3f-\x7e]{1,512})>[ \t]*;[ \t]*rel="?help"?(?:[;, \t]|\Z)""", re.IGNORECASE | re.ASCII
 )
 _API_KEY = re.compile(r"[\x21-\x7e]{1,512}")
+_CODE = re.compile(r"[A-Z]+(?:_[A-Z]+)*")
+"""The form that every code of the interface has."""
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -267,7 +269,7 @@ def _final(error: ServiceError, is_unknown: bool) -> ServiceError:
     if not is_unknown or error.kind == "bad-response":
         return error
     return ServiceError(
-        f"the answer was lost, so whether the call took effect is unknown ({error})",
+        f"the answer was lost or tells of a fault, so whether the call took effect is unknown ({error})",
         error.status,
         error.code,
         kind="outcome-unknown",
@@ -309,8 +311,13 @@ def _refusal(problem: urllib.error.HTTPError) -> _Failure:
         request_id=problem.headers.get("svc-request-id"),
         help_url=_help_url(problem.headers.get_all("link", [])),
     )
-    is_of_gateway = problem.code in (502, 504)
-    return _Failure(error, is_of_gateway or problem.code in (429, 503), is_of_gateway)
+    is_gateway = _is_of_gateway(problem.code, error.code)
+    return _Failure(error, is_gateway or problem.code in (429, 503), is_gateway or error.code == "INTERNAL")
+
+
+def _is_of_gateway(status: int, code: str | None) -> bool:
+    """Whether something in between answered, such as with 520 or 524, which may have handed the request on."""
+    return status in (502, 504) or (status >= 500 and status != 503 and _CODE.fullmatch(code or "") is None)
 
 
 def _help_url(links: list[str]) -> str | None:
