@@ -111,9 +111,11 @@ export const requestApproval = async (
   return deps.store.transaction(
     async (tx) => {
       await lockLiveKey(tx, caller);
+      // Before the row: whoever waits in this line would keep it shared, and what ends a key, an Agent or a Grant waits for it.
+      await tx.approvals.lock(ask);
       // Before the requests, as a transfer takes them: nobody waits for the other.
       assertHeld(receiptId, await tx.principals.lockHeldSince(ask.principal));
-      await tx.approvals.lock(ask);
+      await tx.approvals.expireDue(ask);
       const before = await tx.approvals.findOfReceipt(receiptId);
       if (before !== null) return before;
       const open = await tx.approvals.findOpen(ask);

@@ -86,6 +86,8 @@ export interface ApprovalFilter {
 export interface ApprovalRepository {
   /** Until the end of the transaction nobody else makes a request of this relying party, or to this Principal. */
   lock(ask: Pick<ApprovalAsk, 'principal' | 'relyingParty'>): Promise<void>;
+  /** Records as expired what is due of the requests of this relying party, and of those to this Principal: it does not count. */
+  expireDue(ask: Pick<ApprovalAsk, 'principal' | 'relyingParty'>): Promise<void>;
   find(requestId: string): Promise<ApprovalRecord | null>;
   /** The request that stands for this denial. */
   findOfReceipt(receiptId: ReceiptId): Promise<ApprovalRecord | null>;

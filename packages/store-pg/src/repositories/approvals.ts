@@ -76,7 +76,8 @@ export function approvalRepository(database: Database): ApprovalRepository {
   return {
     async lock({ principal, relyingParty }) {
       await database.write({ text: 'select svc_lock_approvals($1, $2)', values: [principal, relyingParty] });
-      // Expired requests do not count.
+    },
+    async expireDue({ principal, relyingParty }) {
       const which = '(principal = $1 or relying_party = $2)';
       await database.write({ text: expireSql(which), values: [principal, relyingParty] });
     },

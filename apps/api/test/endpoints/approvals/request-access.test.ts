@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { type DidWeb, encodeUlid, type ReceiptId } from '@svc/protocol';
 import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
 import { type RpCaller, requestApproval } from '@svc/service';
+import { untilWaiting, withSession } from '@svc/testkit/store/session';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   ask,
@@ -86,6 +87,31 @@ describe('202', () => {
     const { json } = await deployment.call('GET', `/audit?target=${id}`, { key: tenants.rpKey });
     expect(json.events).toMatchObject([{ action: 'approval.request', details: { receipt_id } }]);
   });
+});
+
+it('one that waits in line for others to the same Principal keeps nobody from its row: Agents are switched off meanwhile', async () => {
+  const own = await deployment.createTenants(V2);
+  const held = await issueGrant(own);
+  const { receipt_id } = await denied(DEAR, own, held);
+  const { databaseUrl } = deployment;
+  const asked = await withSession(databaseUrl, async (other) => {
+    await other.query('begin');
+    await other.query('select pg_advisory_xact_lock(13, hashtext($1))', [own.principalDid]);
+    const asking = about(receipt_id, {}, own);
+    await withSession(databaseUrl, async (session) => {
+      await untilWaiting(session);
+      // As whatever takes something away has it, and without a wait.
+      await session.query('select from principals where did = $1 for no key update nowait', [
+        own.principalDid,
+      ]);
+    });
+    const path = `/agents/${encodeURIComponent(own.agent.did)}/disable`;
+    const { status } = await deployment.call('POST', path, { key: own.principalKey });
+    expect(status).toBe(200);
+    await other.query('rollback');
+    return asking;
+  });
+  expect(statusOf(asked)).toBe('pending');
 });
 
 it('is of the Receipt and the Proof that the primary has, whatever reports are answered', async () => {
