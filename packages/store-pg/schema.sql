@@ -910,6 +910,8 @@ CREATE INDEX grants_unstamped ON public.grants USING btree (revocation_recorded_
 CREATE INDEX grants_withheld ON public.grants USING btree (id) WHERE (withheld_by IS NOT NULL);
 CREATE INDEX loose_evidence_unused ON public.loose_evidence USING btree (unused_since) WHERE (unused_since IS NOT NULL);
 CREATE INDEX merkle_tiles_by_first ON public.merkle_tiles USING btree (day, (first_receipt_ids[1])) WHERE (level = 1);
+CREATE INDEX pauses_in_force ON public.pauses USING btree (owner, scope) WHERE is_paused;
+CREATE INDEX pauses_unstamped ON public.pauses USING btree (changed_at) WHERE (visible_at IS NULL);
 CREATE INDEX principal_keys_by_principal ON public.principal_keys USING btree (principal);
 CREATE INDEX principals_by_document ON public.principals USING btree (document_hash) WHERE (document_hash IS NOT NULL);
 CREATE INDEX principals_by_org ON public.principals USING btree (org_id) WHERE (org_id IS NOT NULL);
@@ -1177,6 +1179,8 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_bind_grants(p_decisions svc_decision[], p_missed integer[], p_outcomes text[])
  RETURNS text[]
  LANGUAGE plpgsql
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
 AS $function$
 declare
   v_outcomes text[];
@@ -3098,6 +3102,20 @@ AS $function$
       )
     );
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_hold_days()
+ RETURNS void
+ LANGUAGE plpgsql
+ SET lock_timeout TO '200ms'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_today integer := svc_day_number(svc_ms(clock_timestamp()));
+begin
+  for v_day in v_today - 1..v_today + 1 loop
+    perform pg_advisory_xact_lock(2, v_day);
+  end loop;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_hold_reader(p_subscription_id text)
  RETURNS event_subscriptions
  LANGUAGE plpgsql
@@ -4434,6 +4452,8 @@ AS $function$
         set
           state = 'waiting',
           attempts = 0,
+          early_attempts = 0,
+          scheduled_at = null,
           next_attempt_at = svc_now(),
           taken_until = null,
           is_next = d.order_key is null
@@ -5060,6 +5080,8 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_release_proofs(p_decisions svc_decision[], p_before text[], p_after text[])
  RETURNS text[]
  LANGUAGE plpgsql
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
 AS $function$
 begin
   delete from spent_proofs as stored

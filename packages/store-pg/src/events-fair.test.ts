@@ -259,6 +259,50 @@ describe('what has an order keeps it', () => {
     expect([again?.position, ...told]).toEqual([from, from + 2, from + 3]);
   });
 
+  it('with a schedule of its own where one that had failed often is replayed: what fails once is tried within seconds', async () => {
+    const { subscriptionId } = await want(rp);
+    await denies(2, null);
+    await openAll();
+    const outcome = { isDelivered: false, isGone: false, status: 500, problem: null };
+    const fail = (taken: TakenDelivery | undefined, retrySeconds: number) =>
+      stores.first.eventDeliveries.noteOutcome(
+        taken as TakenDelivery,
+        { ...outcome, retrySeconds, endpointWaitSeconds: 0 },
+        5,
+      );
+    const waits = (position: number | undefined) =>
+      runSql<{ inSeconds: number; early: number }>(
+        stores.url,
+        `select extract(epoch from next_attempt_at - svc_now())::float as "inSeconds", early_attempts as early
+         from event_deliveries where subscription_id = $1 and position = $2`,
+        [subscriptionId, position],
+      );
+    const askAgain = () => runSql(stores.url, 'update event_subscriptions set not_before = svc_now()');
+    const [first, second] = await take();
+    await fail(first, 3_600);
+    // Brings the first forward; that attempt fails too and leaves its schedule, and the next succeeds.
+    await note(second);
+    for (const isDelivered of [false, true]) {
+      await runSql(
+        stores.url,
+        `update event_deliveries set next_attempt_at = svc_now() where state = 'waiting'`,
+      );
+      await askAgain();
+      const [early] = await take();
+      expect(early?.position).toBe(first?.position);
+      await (isDelivered ? note(early) : fail(early, 3_600));
+    }
+    await stores.first.eventSubscriptions.readAgain(subscriptionId, first?.position ?? 0);
+    await openAll();
+    await askAgain();
+    const again = (await take()).find(({ position }) => position === first?.position);
+    expect(again?.attempts).toBe(0);
+    await fail(again, 5);
+    const [after] = await waits(first?.position);
+    expect(after?.inSeconds).toBeLessThan(60);
+    expect(after?.early).toBe(0);
+  });
+
   it('where the first is forgotten before it was delivered', async () => {
     await want(rp);
     await denies(2);

@@ -210,3 +210,28 @@ it('pauses and ends that their caller never heard of are completed 10 s later; o
     null,
   ]);
 });
+
+it.each([
+  [
+    'pauses_unstamped',
+    `select from pauses where visible_at is null and changed_at <= svc_now() - make_interval(secs => 10) order by changed_at limit 100`,
+  ],
+  [
+    'pauses_in_force',
+    `select from pauses where owner = 'did:web:a.example' and scope in ('grant', 'agent', 'principal') and is_paused`,
+  ],
+])('what has ended is not read to find what has not (%s)', async (index, query) => {
+  const plan = await withSession(stores.url, async (session) => {
+    await session.query('begin');
+    await session.query(
+      `insert into pauses (scope, owner, subject, is_paused, actor_kind, changed_at, visible_at)
+       select 'grant', 'did:web:a.example', n::text, n % 1000 = 0, 'system', svc_now(), case when n % 1000 != 0 then svc_now() end
+       from generate_series(1, 5000) as n`,
+    );
+    await session.query('analyze pauses');
+    const { rows } = await session.query<{ 'QUERY PLAN': string }>(`explain ${query}`);
+    await session.query('rollback');
+    return rows.map((row) => row['QUERY PLAN']).join('\n');
+  });
+  expect(plan).toContain(index);
+});

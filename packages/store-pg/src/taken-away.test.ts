@@ -23,9 +23,10 @@ import { tamper } from '@svc/testkit';
 import { withStores } from '@svc/testkit/store/open-store';
 import { pauseDeps } from '@svc/testkit/store/pause-races';
 import { runSql, untilWaiting, withSession } from '@svc/testkit/store/session';
-import { createWorld, insertGrant, insertOrg, newAgent } from '@svc/testkit/store/world';
+import { allowCommit, createWorld, insertGrant, insertOrg, newAgent } from '@svc/testkit/store/world';
 import { expect, it } from 'vitest';
 import { listMigrations } from './migrations.ts';
+import { commitStatement } from './verify/commit-parameters.ts';
 
 const stores = withStores();
 const depsOf = (store: Store): ServiceDeps => ({ ...pauseDeps(store), maxLiveKeys: 20 });
@@ -204,28 +205,46 @@ it('a Principal that is released while an allocation of it waits has no key for 
   await expect(allocated).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
 });
 
-it('whether a relying party has decided is told once the checks of its org that are under way are stored', async () => {
-  const { orgId, did } = await createMember('rp');
-  await withSession(stores.url, async (commit) => {
-    await commit.query('begin');
-    await commit.query('select pg_advisory_xact_lock_shared(8, hashtext($1))', [orgId]);
-    let isTold = false;
-    const asked = stores.first
-      .transaction((tx) => tx.usage.hasDecided(did, orgId))
-      .then((hasDecided) => {
-        isTold = true;
-        return hasDecided;
-      });
-    await withSession(stores.url, (session) => untilWaiting(session));
-    expect(isTold).toBe(false);
-    await commit.query(
-      `insert into receipts (receipt_id, relying_party, decision, reason, evaluated_at, jws, content_hash)
-       values ('drc_' || substr(svc_lowest_receipt_id(now()), 5, 10) || repeat('A', 16), $1, 'DENY', 'GRANT_MALFORMED', now(), 'x', sha256('x'))`,
-      [did],
+it.each(['an org', 'no org'] as const)(
+  'a relying party in %s is not transferred while its first decision is being stored, nor once it is, whatever the decision counts for',
+  async (where) => {
+    const world = await createWorld(stores.first, where === 'an org' ? await insertOrg(stores.first) : null);
+    const { did, orgId } = world.relyingParty;
+    const caller = { class: 'admin', subject: null, keyId: null } as const;
+    const toOrgId = await insertOrg(stores.first);
+    const transfer = () =>
+      transferDid(depsOf(stores.second), { caller, did, kind: 'relying_party', toOrgId, requestId: 'r' });
+    // As of a Grant of the sandbox.
+    const decision = allowCommit(world, await insertGrant(world), { productionCheck: null });
+    await withSession(stores.url, async (commit) => {
+      await commit.query('begin');
+      const { text, values } = commitStatement([decision]);
+      expect((await commit.query(text, [...values])).rows).toEqual([{ outcomes: ['STORED'] }]);
+      await expect(transfer()).rejects.toMatchObject({ kind: 'lock_timeout' });
+      await commit.query('commit');
+    });
+    await expect(transfer()).rejects.toMatchObject({ code: 'CONFLICT' });
+    expect(await stores.first.relyingParties.find(did)).toMatchObject({ orgId });
+    expect(await liveKeys(did, 'rp')).not.toEqual([]);
+  },
+);
+
+it('no decision is stored between the look whether a relying party has decided and its transfer, though a day should end', async () => {
+  const world = await createWorld(stores.first);
+  const [today] = await runSql<{ day: number }>(
+    stores.url,
+    'select svc_day_number(svc_ms(clock_timestamp())) as day',
+  );
+  const held = await stores.first.transaction(async (tx) => {
+    await tx.usage.hasDecided(world.relyingParty.did);
+    return runSql<{ day: number }>(
+      stores.url,
+      `select objid::integer as day from pg_locks where locktype = 'advisory' and classid = 2 and mode = 'ExclusiveLock' and granted
+         and database = (select oid from pg_database where datname = current_database())`,
     );
-    await commit.query('commit');
-    expect(await asked).toBe(true);
   });
+  const days = held.map(({ day }) => day);
+  expect(days).toEqual(expect.arrayContaining([0, 1].map((after) => (today?.day ?? 0) + after)));
 });
 
 it('the migration revokes keys without an owner, and that another org has issued, and no others; the audit log says which', async () => {

@@ -62,7 +62,7 @@ export const claimRoutes = {
     errors: {
       CONFLICT: 'A managed Principal, or a relying party with decisions.',
       SERVICE_UNAVAILABLE:
-        'Nothing is transferred: a decision under way was not over within 2 s, or storage did not answer. Repeat the call.',
+        'Nothing is transferred: a decision under way was not over in time, or storage did not answer. Repeat the call.',
     },
   }),
 } as const;

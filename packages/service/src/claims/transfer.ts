@@ -26,8 +26,8 @@ export interface Transfer {
 }
 
 /**
- * `CONFLICT` for a managed Principal, and for a relying party with decisions. `SERVICE_UNAVAILABLE`:
- * a decision under way was not over within 2 s, and nothing is transferred; repeat the call.
+ * `CONFLICT` for a managed Principal, and for a relying party with decisions. `SERVICE_UNAVAILABLE`: a decision under way
+ * was not over within 2 s (for a relying party: any decision, within 0.2 s), and nothing is transferred; repeat the call.
  */
 export const transferDid = async (deps: ServiceDeps, transfer: Transfer): Promise<void> => {
   const { did, kind, toOrgId } = transfer;
@@ -86,16 +86,17 @@ const moveRelyingParty = async (deps: ServiceDeps, tx: Repositories, transfer: T
   const relyingParty = await tx.relyingParties.findForUpdate(did);
   if (relyingParty === null) throw notFound(`No ${NAMES.relying_party} ${did}.`);
   if (relyingParty.orgId === toOrgId) return;
-  if (!isRepeated(transfer) || relyingParty.orgId !== null)
-    await assertUndecided(tx, did, relyingParty.orgId);
   await tx.relyingParties.transfer(did, toOrgId);
   await endKeys(deps, tx, transfer, relyingParty.orgId);
+  // Last: what may be waited for above is not waited for while no decision of anybody is stored.
+  if (!isRepeated(transfer) || relyingParty.orgId !== null)
+    await assertUndecided(tx, did, relyingParty.orgId);
   logHandOver(deps, 'relying_party', relyingParty, toOrgId);
 };
 
 /** The holder of its keys reads its decisions and reports their outcomes, those of before too. */
 const assertUndecided = async (tx: Repositories, did: DidWeb, orgId: OrgId | null): Promise<void> => {
-  if (!(await tx.usage.hasDecided(did, orgId))) return;
+  if (!(await tx.usage.hasDecided(did))) return;
   if (orgId !== null) throw conflict(`${did} has decisions that count for its org ${orgId}: it stays there.`);
   throw conflict(
     `${did} has decisions, which another customer would read: it stays in no org. Another customer registers another DID ` +

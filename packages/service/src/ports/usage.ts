@@ -87,10 +87,10 @@ export interface UsageRepository {
   countAll(apart: ApartTenants): Promise<DayCount[]>;
   summarizeTenants(apart: ApartTenants): Promise<TenantSummary>;
   /**
-   * Whether any decision for it is stored. None is stored as a check of this org before the end of the transaction; where it is in
-   * none (null), one that is under way may be.
+   * Whether any decision for it is stored. Those that are being stored are waited for, for 0.2 s at most for each day
+   * (`lock_timeout`), and until the end of the transaction none is, for anybody: to be called last.
    */
-  hasDecided(relyingParty: DidWeb, orgId: OrgId | null): Promise<boolean>;
+  hasDecided(relyingParty: DidWeb): Promise<boolean>;
   /**
    * Moves the seal up to shortly before now by the database's clock, but no later than `nowMs`: no decision can be
    * stored below it any more, and every one that ever will be is visible. `lock_timeout` when decisions under way are

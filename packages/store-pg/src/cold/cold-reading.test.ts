@@ -713,9 +713,7 @@ describe('with cold days', () => {
         ...RPS.map((rp) => [rp, true] as const),
         [PRINCIPALS[0], false] as const,
       ])
-        expect(
-          await unknown.transaction((tx) => tx.usage.hasDecided(did as DidWeb, 'org_none' as OrgId)),
-        ).toBe(hasDecided);
+        expect(await unknown.transaction((tx) => tx.usage.hasDecided(did as DidWeb))).toBe(hasDecided);
       await tamper(stores.url, 'insert into receipts select * from kept; drop table kept');
     } finally {
       await unknown.close();

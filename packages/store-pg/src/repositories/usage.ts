@@ -17,7 +17,6 @@ import {
 import { againIfMoved, type ColdReader } from '../cold/cold-reader.ts';
 import { type CountedColumn, withColdCounts } from '../cold/count-days.ts';
 import { type Database, readValue, writeValue } from '../database.ts';
-import { afterLock } from '../locks.ts';
 import { countByDayAndKey } from './usage-by-key.ts';
 import {
   COUNTED_BY,
@@ -59,12 +58,11 @@ export function usageRepository(database: Database, cold: ColdReader): UsageRepo
       if (row === undefined) throw new StoreError('refused', 'the tenants were counted without a row');
       return row.summary;
     },
-    hasDecided(relyingParty, orgId) {
-      const look = async () => {
-        const values = [relyingParty, await findCountedBefore(database)];
-        return (await readValue<boolean>(database, hasDecidedSql, values)) ?? false;
-      };
-      return orgId === null ? look() : afterLock(database, 'entitlement', orgId, look);
+    async hasDecided(relyingParty) {
+      // A statement of its own: what is read after it has a snapshot with all that was waited for.
+      await database.write({ text: 'select svc_hold_days()', values: [] });
+      const values = [relyingParty, await findCountedBefore(database)];
+      return (await readValue<boolean>(database, hasDecidedSql, values)) ?? false;
     },
     async seal(nowMs) {
       const text = 'select svc_seal_ledger($1) as value';
