@@ -72,15 +72,27 @@ it('every arrow between packages is a dependency', () => {
   expect(wrong.map(([arrow]) => arrow)).toEqual([]);
 });
 
-it('the commit is told by the functions that it calls, in their order', () => {
-  const told = [...section('The commit, in the database').matchAll(/^\| (`svc_.*?) \|/gm)].flatMap(
-    ([, names = '']) => [...names.matchAll(/svc_\w+/g)],
-  );
+describe('the commit', () => {
   const [, body = ''] = read('packages/store-pg/schema.sql').split('FUNCTION public.svc_commit_decisions(');
-  const called = body
-    .slice(0, body.indexOf('end;\n$function$'))
-    .matchAll(/\b(svc_\w+)\(p_decisions|\b(svc_prepare_commit)\(/g);
-  expect(told.map(([name]) => name)).toEqual([...called].map(([, name, first]) => name ?? first));
+  const called = [
+    ...body
+      .slice(0, body.indexOf('end;\n$function$'))
+      .matchAll(/\b(svc_\w+)\(p_decisions|\b(svc_prepare_commit)\(/g),
+  ].map(([, name, first]) => name ?? first);
+  /** In the first cells of the rows of its tables. */
+  const namesIn = (part: string): string[] =>
+    [...part.matchAll(/^\| ([^|]*`svc_.*?) \|/gm)].flatMap(([, names = '']) => names.match(/svc_\w+/g) ?? []);
+
+  it('is told by the functions that it calls, in their order', () => {
+    expect(namesIn(section('The commit, in the database'))).toEqual(called);
+  });
+
+  it('is divided by the same functions in docs/scale.md, but the first, which reads no row', () => {
+    const [, table = ''] = read('docs/scale.md').split('## What a commit reads, locks and writes');
+    expect([...new Set(namesIn(table.split('\n## ')[0] ?? ''))].sort()).toEqual(
+      called.filter((name) => name !== 'svc_prepare_commit').sort(),
+    );
+  });
 });
 
 describe('the way of POST /verify', () => {
