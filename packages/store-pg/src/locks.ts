@@ -6,9 +6,15 @@ import type { Database } from './database.ts';
  * keeps its meaning, since nodes of two releases work side by side.
  */
 export const LOCK_SPACES = {
-  /** DID of a Principal. Shared by commits, exclusive to whoever revokes, pauses or transfers. */
+  /**
+   * DID of a Principal. Shared by commits. Exclusive to the barrier of whatever ends or pauses what it allows (a revocation, the
+   * kill switch, a compromised key, a pause, the loss of a verification), and to a transfer of the DID.
+   */
   principal: 1,
-  /** Days since 1970. Shared by commits, exclusive to whoever closes the day or seals the ledger. */
+  /**
+   * Days since 1970. Shared by commits. Exclusive to whoever closes the day, seals the ledger, opens days again that a clock
+   * ahead had closed, or transfers a relying party.
+   */
   day: 2,
   /** 0: creating partitions. */
   partitions: 3,
