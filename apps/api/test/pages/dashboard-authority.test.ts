@@ -39,9 +39,11 @@ describe.skipIf(!hasBrowser)('a Principal', () => {
     await rowOf(page, GRANTS[1] ?? '')
       .getByText('48 of 150')
       .waitFor();
-    await rowOf(page, GRANTS[2] ?? '')
-      .getByText('used up')
-      .waitFor();
+    const third = rowOf(page, GRANTS[2] ?? '');
+    await third.getByText('0 minor units of 5,000').waitFor();
+    await third.getByText('in the window from 2026-11-20 00:00:00 UTC').waitFor();
+    // Of the other budget.
+    expect(await third.getByText('used up').count()).toBe(1);
     await rowOf(page, GRANTS[3] ?? '')
       .getByText('Nothing has been drawn')
       .waitFor();

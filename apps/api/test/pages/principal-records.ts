@@ -75,7 +75,11 @@ const BALANCES = [
     balance(KEY('2'), [null, null, 150], [0, 0, 102]),
     balance(KEY('3'), [50_000, null, null], [48_200, 0, 3]),
   ],
-  [balance(KEY('4'), [91_000, null, null], [91_000, 0, 38])],
+  // No Receipt says what the second is of.
+  [
+    balance(KEY('4'), [91_000, null, null], [91_000, 0, 38]),
+    balance(KEY('5'), [null, 5_000, null], [0, 5_000, 4]),
+  ],
   [],
 ];
 const AUTHORITIES = [

@@ -1,4 +1,5 @@
 /** What is left of a budget, as people read it. */
+import type { Capability } from '@svc/protocol';
 import { expect, it } from 'vitest';
 import type { Balance } from '../../shared/wire.ts';
 import { linesOf } from './budget-lines.ts';
@@ -16,7 +17,7 @@ const AUTHORITY = {
   action: 'commerce:purchase',
   constraints: { currency: 'USD', period: 'day' },
 } as const;
-const textsOf = (start: string | null, authority: Parameters<typeof linesOf>[1] = AUTHORITY) =>
+const textsOf = (start: string | null, authority: Capability | null = AUTHORITY) =>
   linesOf(balance(start), authority, NOW).map(
     ({ text, name }) => `${text.replaceAll('\u00a0', ' ')} ${name}`,
   );
@@ -33,12 +34,22 @@ it('a window that is past has used up nothing of the one that is now', () => {
   expect(textsOf('2026-11-19T00:00:00.000Z')[1]).toBe('USD 1,000.00 of 1,000.00 today');
 });
 
-it('where no Receipt says the currency, minor units are called that, and no window is guessed', () => {
+it('where no Receipt says the currency and the period, minor units are called that, and the window is named, not guessed', () => {
   expect(textsOf('2026-11-19T00:00:00.000Z', null)).toEqual([
     '457,300 minor units of 500,000 in all',
-    '57,300 minor units of 100,000 per period',
+    '57,300 minor units of 100,000 in the window from 2026-11-19 00:00:00 UTC',
     '9 of 10 uses',
   ]);
+  expect(textsOf(null, null)[1]).toBe('57,300 minor units of 100,000 per period');
+});
+
+it('calls used up or low what is left now, and nothing of a window that may be past', () => {
+  const remaining = { total: 0, per_period: 0, uses: 2 };
+  const levelsOf = (start: string, authority: Capability | null) =>
+    linesOf({ ...balance(start), remaining }, authority, NOW).map(({ level }) => level);
+  expect(levelsOf('2026-11-20T00:00:00.000Z', AUTHORITY)).toEqual(['used up', 'used up', 'low']);
+  expect(levelsOf('2026-11-19T00:00:00.000Z', AUTHORITY)).toEqual(['used up', 'ample', 'low']);
+  expect(levelsOf('2026-11-19T00:00:00.000Z', null)).toEqual(['used up', 'unknown', 'low']);
 });
 
 it('what is not limited has no line', () => {

@@ -1,6 +1,6 @@
 /** What is left of a budget, as lines: an amount or a number of uses out of a limit. */
 import { type Capability, isPeriod, periodStartMs } from '@svc/protocol';
-import { formatAmount } from '../../shared/describe.ts';
+import { formatAmount, formatInstant } from '../../shared/describe.ts';
 import type { Balance, Consumption, Decision } from '../../shared/wire.ts';
 import type { Call } from '../session.ts';
 
@@ -9,6 +9,8 @@ export interface BudgetLine {
   readonly left: number;
   readonly limit: number;
   readonly text: string;
+  /** Unknown: it is of a window that may be past, and all of it may be left again. */
+  readonly level: 'ample' | 'low' | 'used up' | 'unknown';
 }
 
 export interface Budget {
@@ -43,6 +45,12 @@ const authorityOf = async (call: Call, did: string, receiptId: string): Promise<
   }
 };
 
+/** The share below which a budget is called low, as `budget.low` is told unless a subscription says otherwise. */
+const LOW = 0.2;
+
+const levelOf = (left: number, limit: number): BudgetLine['level'] =>
+  left === 0 ? 'used up' : left / limit <= LOW ? 'low' : 'ample';
+
 const PERIOD_NAMES = { hour: 'this hour', day: 'today', week: 'this week', month: 'this month' } as const;
 
 /** `USD 1.00 of 2.00`: the currency once. */
@@ -67,13 +75,24 @@ export const linesOf = (
     left: number | null,
     limit: number | null,
     write: (value: number) => string,
-  ): BudgetLine[] =>
-    left === null || limit === null
-      ? []
-      : [{ name, left, limit, text: `${write(left)} of ${withoutUnit(write(limit))}` }];
+  ): BudgetLine[] => {
+    if (left === null || limit === null) return [];
+    const text = `${write(left)} of ${withoutUnit(write(limit))}`;
+    return [{ name, left, limit, text, level: levelOf(left, limit) }];
+  };
+  const perPeriod = (name: string) => line(name, ofPeriod, limits.per_period, money);
+  // Without its period nobody knows whether the window is past.
+  const unknown = (from: string) =>
+    perPeriod(`in the window from ${formatInstant(from)}`).map(
+      (one): BudgetLine => ({ ...one, level: 'unknown' }),
+    );
   return [
     ...line('in all', remaining.total, limits.total, money),
-    ...line(isPeriod(period) ? PERIOD_NAMES[period] : 'per period', ofPeriod, limits.per_period, money),
+    ...(isPeriod(period)
+      ? perPeriod(PERIOD_NAMES[period])
+      : start === null
+        ? perPeriod('per period')
+        : unknown(start)),
     ...line('uses', remaining.uses, limits.uses, count),
   ];
 };

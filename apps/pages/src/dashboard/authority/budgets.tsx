@@ -46,17 +46,16 @@ const Name = ({ of: { action, constraints, resources } }: { readonly of: Capabil
   );
 };
 
-/** The share below which a budget is called low, as `budget.low` is told unless a subscription says otherwise. */
-const LOW = 0.2;
+const TONES = { ample: 'good', low: 'warn', 'used up': 'bad', unknown: 'idle' } as const;
 
-const Line = ({ line: { name, left, limit, text } }: { readonly line: BudgetLine }) => {
+const Line = ({ line: { name, left, limit, text, level } }: { readonly line: BudgetLine }) => {
   const share = limit === 0 ? 0 : left / limit;
-  const tone = left === 0 ? 'bad' : share <= LOW ? 'warn' : 'good';
+  const tone = TONES[level];
   return (
     <div>
       <p class="budget-text">
         <span>{text}</span> <span class="soft">{name}</span>
-        {tone !== 'good' && <span class={`badge badge-${tone}`}>{left === 0 ? 'used up' : 'low'}</span>}
+        {(level === 'used up' || level === 'low') && <span class={`badge badge-${tone}`}>{level}</span>}
       </p>
       <div class="bar" aria-hidden="true">
         <i class={`bar-${tone}`} style={{ width: `${100 * share}%` }} />
