@@ -130,7 +130,7 @@ export interface Changes {
 }
 
 export const principalHandlers = () => {
-  const changes: Changes = { asked: [], failWith: null };
+  const changes: Changes = { asked: [], failWith: null, heldBy: null };
   const revoked = new Map<string, string>();
   let pauses: Pause[] = [];
   const change = (what: unknown) => {
@@ -138,6 +138,8 @@ export const principalHandlers = () => {
     const { failWith } = changes;
     changes.failWith = null;
     if (failWith !== null) throw failWith;
+  /** What a revocation waits for. */
+  heldBy: Promise<void> | null;
   };
   const handlers: NonNullable<Served['handlers']> = {
     listGrants: async ({ query }) => ({
@@ -175,6 +177,7 @@ export const principalHandlers = () => {
     },
     listPauses: async () => ({ status: 200, body: { pauses, next_cursor: null } }),
     pause: async ({ body: { scope, subject, reason } }) => {
+      await changes.heldBy;
       change({ pause: scope, subject, ...(reason === undefined ? {} : { reason }) });
       const paused: Pause = {
         ...{ scope, subject, principal: null, reason: reason ?? null, paused_at: AT },

@@ -1,6 +1,7 @@
 /**
- * Asks before something is done that reaches far, or cannot be undone. Nothing is done by Escape, nor by Enter on what has the
- * focus first: that is Cancel, also where there is a field, in which Enter would submit.
+ * Asks before something is done that reaches far, or cannot be undone. Nothing is done by Escape, nor by Enter on what
+ * has the focus first: that is Cancel, also where there is a field, in which Enter would submit. While it is under way
+ * the dialog stays: what comes of it is said in it alone.
  */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -48,13 +49,27 @@ export const Confirm = ({
     dialog.current?.close();
   };
   return (
-    <dialog ref={dialog} class="confirm" onClose={onClose} aria-labelledby="confirm-title">
+    <dialog
+      ref={dialog}
+      class="confirm"
+      // In some browsers a second Escape closes what refused the first, unless it has the attribute; others lack that.
+      closedby={isBusy ? 'none' : 'closerequest'}
+      onCancel={(event) => isBusy && event.preventDefault()}
+      onClose={onClose}
+      aria-labelledby="confirm-title"
+    >
       <form class="confirm-inner" onSubmit={(event) => void submit(event)}>
         <h2 id="confirm-title">{title}</h2>
         {children}
         <Problem text={problem} />
         <div class="confirm-row">
-          <button ref={cancel} type="button" class="button" onClick={() => dialog.current?.close()}>
+          <button
+            ref={cancel}
+            type="button"
+            class="button"
+            aria-disabled={isBusy}
+            onClick={isBusy ? undefined : () => dialog.current?.close()}
+          >
             {isUncertain ? 'Close' : 'Cancel'}
           </button>
           {!isUncertain && (
