@@ -11,8 +11,9 @@ import { ApiError } from '../../src/http/api-error.ts';
 import { hasBrowser, inspect, withBrowser } from './browser.ts';
 import { ME } from './dashboard-records.ts';
 import { doesNothingByEnter, openDashboard } from './open-dashboard.ts';
-import { AGENTS, DID, GRANTS, principalHandlers, STRANGER } from './principal-records.ts';
+import { AGENTS, DID, GRANTS, grantTo, principalHandlers, QUIET, STRANGER } from './principal-records.ts';
 
+type GrantList = Body<Routes['listGrants'], 200>;
 type ApprovalList = Body<Routes['listApprovals'], 200>;
 
 const { visit } = withBrowser('the dashboard of a Principal');
@@ -88,7 +89,6 @@ describe.skipIf(!hasBrowser)('a Principal', () => {
     // What has the focus first does no harm.
     await doesNothingByEnter(page, revoke);
     expect(changes.asked).toEqual([]);
-    await revoke.click();
     expectQuiet();
     // Nor can it be closed while it is under way: what comes of it is said in it.
     let letGo = () => {};
@@ -109,6 +109,7 @@ describe.skipIf(!hasBrowser)('a Principal', () => {
     await dialog.getByRole('alert').getByText('Recorded but not yet visible').waitFor();
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'hidden' });
+    await revoke.click();
     await dialog.getByRole('button', { name: 'Revoke for good' }).click();
     await dialog.waitFor({ state: 'hidden' });
     // The list in force is asked again: it is not in it any more.
@@ -252,6 +253,98 @@ describe.skipIf(!hasBrowser)('what is not known', () => {
     await row.getByRole('button', { name: 'Pause this Grant' }).click();
     await expect.poll(() => changes.asked).toEqual([{ pause: 'grant', subject: GRANTS[0] }]);
   });
+});
+
+describe.skipIf(!hasBrowser)('the Agents of a Principal with many Grants', () => {
+  const TO_ONE = Array.from({ length: 200 }, (_, i) => grantTo(AGENTS[0], i));
+  const countText = (page: Page, did: string) =>
+    rowOf(page, did)
+      .getByText(/Grants? not /)
+      .textContent();
+  const revokeAll = (page: Page, did: string) =>
+    rowOf(page, did).getByRole('button', { name: 'Revoke all … Grants of this Agent' });
+
+  it('has each one’s Grants counted over all pages, and stops one that has only an old Grant and decided nothing', async () => {
+    const { handlers, changes } = principalHandlers();
+    const asked: unknown[] = [];
+    const listGrants: NonNullable<(typeof handlers)['listGrants']> = async ({ query }) => {
+      asked.push([query.state, query.cursor]);
+      const body: GrantList =
+        query.cursor === undefined
+          ? { grants: TO_ONE, next_cursor: 'older' }
+          : { grants: [grantTo(AGENTS[0], 200), grantTo(QUIET, 201)], next_cursor: null };
+      return { status: 200, body };
+    };
+    const { page, expectQuiet } = await openDashboard(visit, {
+      ...{ token: 'principal', me: ME.principal, view: 'agents' },
+      handlers: { ...handlers, listGrants },
+    });
+    await rowOf(page, QUIET).getByText('1 Grant not revoked').waitFor();
+    expect(asked).toEqual([
+      ['active', undefined],
+      ['active', 'older'],
+    ]);
+    expect(await countText(page, AGENTS[0])).toBe('201 Grants not revoked');
+    expect(await countText(page, AGENTS[1])).toBe('0 Grants not revoked');
+    await page.getByText('4 with a Grant that is not revoked or a decision in 30 days').waitFor();
+    expect(await rowOf(page, STRANGER).getByRole('button').count()).toBe(0);
+    await revokeAll(page, QUIET).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke all for good' }).click();
+    await expect.poll(() => changes.asked).toEqual([{ disable: QUIET }]);
+    expectQuiet();
+  });
+
+  it.runIf(isDeep)(
+    'says where not all Grants were counted, takes none for a stranger then, and offers to stop each one',
+    async () => {
+      const { handlers } = principalHandlers();
+      let isAway = true;
+      const listGrants: NonNullable<(typeof handlers)['listGrants']> = async ({
+        query: { cursor = '0' },
+      }) => {
+        if (isAway) throw new ApiError('INTERNAL', 'A fault of the service.');
+        const isLast = cursor === '11';
+        const body: GrantList = {
+          grants: isLast ? [grantTo(QUIET, 0)] : TO_ONE,
+          next_cursor: isLast ? null : (String(Number(cursor) + 1) as never),
+        };
+        return { status: 200, body };
+      };
+      const { page } = await openDashboard(visit, {
+        ...{ token: 'principal', me: ME.principal, view: 'agents' },
+        handlers: { ...handlers, listGrants },
+      });
+      const expectStoppable = async () => {
+        for (const did of [AGENTS[0], AGENTS[1], STRANGER]) {
+          await revokeAll(page, did).waitFor();
+          await rowOf(page, did).getByRole('button', { name: 'Pause this Agent' }).waitFor();
+        }
+        expect(await countText(page, AGENTS[1])).toBe('Grants not counted');
+        expect(await countText(page, STRANGER)).toBe('Grants not counted');
+      };
+      // None could be read.
+      await page.getByRole('alert').getByText('A fault of the service.').waitFor();
+      await expectStoppable();
+      expect(await countText(page, AGENTS[0])).toBe('Grants not counted');
+      isAway = false;
+      await page.getByRole('link', { name: 'Relying parties' }).click();
+      await page.getByText('3 asked in 30 days').waitFor();
+      await page.getByRole('link', { name: 'Agents' }).click();
+      // There are more than are read at once.
+      await page
+        .getByText('Counted are the newest 2,000 Grants that are not revoked; there are more.')
+        .waitFor();
+      expect(await countText(page, AGENTS[0])).toBe('2,000 or more Grants not revoked');
+      await page.getByText('3 or more with a Grant that is not revoked or a decision in 30 days').waitFor();
+      await expectStoppable();
+      await inspect(page, 'dashboard-agents-many', 'dark');
+      await page.getByRole('button', { name: 'Count older ones' }).click();
+      await rowOf(page, QUIET).getByText('1 Grant not revoked').waitFor();
+      expect(await countText(page, AGENTS[0])).toBe('2,200 Grants not revoked');
+      expect(await rowOf(page, STRANGER).getByRole('button').count()).toBe(0);
+      expect(await page.getByText('there are more').count()).toBe(0);
+    },
+  );
 });
 
 describe.skipIf(!hasBrowser)('others', () => {

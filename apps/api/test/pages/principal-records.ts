@@ -13,6 +13,8 @@ export const AGENTS = [
 ] as const;
 /** Who presents their Grants with Proofs of its own. */
 export const STRANGER = 'did:key:z6MkrJVnaZkeFzdQyMZu1cgjg7k1pZZ6pvBQ7XJPt4swbTQ2';
+/** Has a Grant in no list but one that a test gives, and decided nothing. */
+export const QUIET = 'did:key:z6MkwFXxPnLrUeRbpVNQnVXkvvYRqMFzP6hPzqGFDYQEYrMQ';
 export const GRANTS = ['6H8M', '7J9N', '8K1P', '9M2Q'].map(
   (end) => `urn:svc:grant:01KAGT3Z5M8Q2R7V9X1C4E${end}`,
 );
@@ -22,6 +24,7 @@ const KEY = (digit: string) => `sha256:${digit.repeat(64)}`;
 const AT = '2026-11-20T16:12:09.000Z';
 
 type Activity = Body<Routes['getPrincipalActivity'], 200>;
+type GrantSummary = Body<Routes['listGrants'], 200>['grants'][number];
 type Consumption = Body<Routes['getGrantConsumption'], 200>;
 type Pause = Body<Routes['listPauses'], 200>['pauses'][number];
 
@@ -107,6 +110,14 @@ const AUTHORITIES = [
   { action: 'commerce:purchase', constraints: { maxAmount: 5_000, currency: 'USD', maxTotal: 91_000 } },
 ];
 
+/** The Grant at position `i`, not revoked. */
+export const grantTo = (agent: string, i: number): GrantSummary =>
+  ({
+    ...{ id: GRANTS[i % GRANTS.length], principal: DID, agent },
+    ...{ status_list: 'https://status.svc.test/acme/1', status_list_index: i },
+    ...{ allocated_at: `2026-11-0${(i % 9) + 1}T08:00:00.000Z`, revoked_at: null, state: 'active' },
+  }) as GrantSummary;
+
 const consumptionOf = (id: string): Consumption => {
   const at = GRANTS.indexOf(id);
   const capabilities = BALANCES[at] ?? [];
@@ -127,6 +138,8 @@ export interface Changes {
   readonly asked: unknown[];
   /** What the next change is answered instead. */
   failWith: ApiError | null;
+  /** What a revocation waits for. */
+  heldBy: Promise<void> | null;
 }
 
 export const principalHandlers = () => {
@@ -138,17 +151,14 @@ export const principalHandlers = () => {
     const { failWith } = changes;
     changes.failWith = null;
     if (failWith !== null) throw failWith;
-  /** What a revocation waits for. */
-  heldBy: Promise<void> | null;
   };
   const handlers: NonNullable<Served['handlers']> = {
     listGrants: async ({ query }) => ({
       status: 200,
       body: {
         grants: GRANTS.map((id, i) => ({
-          ...{ id, principal: DID, agent: AGENTS[i === 2 ? 1 : 0] },
-          ...{ status_list: 'https://status.svc.test/acme/1', status_list_index: i },
-          ...{ allocated_at: `2026-11-0${i + 1}T08:00:00.000Z`, revoked_at: revoked.get(id) ?? null },
+          ...grantTo(AGENTS[i === 2 ? 1 : 0], i),
+          revoked_at: revoked.get(id) ?? null,
           state: revoked.has(id) ? 'revoked' : 'active',
         })).filter(({ state }) => query.state === undefined || state === query.state) as never,
         next_cursor: null,
@@ -167,6 +177,7 @@ export const principalHandlers = () => {
       return { status: 200, body: { receipt: { receipt_id: id, authority } as never, outcomes: [] } };
     },
     revokeGrant: async ({ body: { grant_id: id } }) => {
+      await changes.heldBy;
       change({ revoke: id });
       revoked.set(id, AT);
       return { status: 200, body: { grant_id: id, revoked: true, revoked_at: AT } };
@@ -177,7 +188,6 @@ export const principalHandlers = () => {
     },
     listPauses: async () => ({ status: 200, body: { pauses, next_cursor: null } }),
     pause: async ({ body: { scope, subject, reason } }) => {
-      await changes.heldBy;
       change({ pause: scope, subject, ...(reason === undefined ? {} : { reason }) });
       const paused: Pause = {
         ...{ scope, subject, principal: null, reason: reason ?? null, paused_at: AT },

@@ -15,6 +15,25 @@ export interface Paged<T> extends Omit<Loaded<Part<T>>, 'value'> {
   readonly loadMore: (() => Promise<void>) | null;
 }
 
+/** Pages that are read at once where a whole list is wanted. */
+const MAX_PAGES = 10;
+
+/** Page after page, from `cursor` on. At most 10 of them: `next` is not null where there are more. */
+export const readPages = async <T>(
+  load: (cursor: string | null) => Promise<Part<T>>,
+  cursor: string | null = null,
+): Promise<Part<T>> => {
+  const rows: T[] = [];
+  let next = cursor;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const part = await load(next);
+    rows.push(...part.rows);
+    next = part.next;
+    if (next === null) break;
+  }
+  return { rows, next };
+};
+
 export const usePaged = <T>(
   load: (cursor: string | null) => Promise<Part<T>>,
   inputs: readonly unknown[],

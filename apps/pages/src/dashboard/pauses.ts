@@ -1,5 +1,6 @@
 /** What is paused of the key's own, as the service says it (protocol §9). */
 import type { Pause, PauseList } from '../shared/wire.ts';
+import { readPages } from './paged.ts';
 import type { Call, Own } from './session.ts';
 import { type Loaded, useLoaded } from './use-loaded.ts';
 
@@ -31,9 +32,6 @@ const WITH: Readonly<Partial<Record<Pause['scope'], string>>> = {
   service: 'with the whole service',
 };
 
-/** More of its own is hardly ever paused; each page has 200. */
-const MAX_PAGES = 10;
-
 export const usePauses = (own: Own | null): Pauses => {
   const loaded = useLoaded(() => (own === null ? Promise.resolve([]) : listPauses(own.call)), [own]);
   const all = loaded.value ?? [];
@@ -53,16 +51,13 @@ export const usePauses = (own: Own | null): Pauses => {
 };
 
 const listPauses = async (call: Call): Promise<readonly Pause[]> => {
-  const all: Pause[] = [];
-  let cursor: string | null = null;
-  for (let page = 0; page < MAX_PAGES; page++) {
-    const query: Record<string, string> = { limit: '200', ...(cursor !== null && { cursor }) };
-    const found: PauseList = await call<PauseList>('pauses', { query });
-    all.push(...found.pauses);
-    cursor = found.next_cursor;
-    if (cursor === null) break;
-  }
-  return all;
+  // More of its own than these pages have is hardly ever paused.
+  const { rows } = await readPages<Pause>(async (cursor) => {
+    const query = { limit: '200', ...(cursor !== null && { cursor }) };
+    const { pauses, next_cursor: next } = await call<PauseList>('pauses', { query });
+    return { rows: pauses, next };
+  });
+  return rows;
 };
 
 export const setPaused = (

@@ -2,13 +2,13 @@
 import { useState } from 'preact/hooks';
 import { formatInstant } from '../../shared/describe.ts';
 import { Problem } from '../../shared/problem.tsx';
-import type { GrantList } from '../../shared/wire.ts';
+import type { GrantList, GrantSummary } from '../../shared/wire.ts';
 import { Confirm } from '../confirm.tsx';
+import { readPages, usePaged } from '../paged.ts';
 import { PauseSwitch } from '../pause-switch.tsx';
 import type { Own } from '../session.ts';
 import { ShortId } from '../short-id.tsx';
 import { StateBadge } from '../state-badge.tsx';
-import { useLoaded } from '../use-loaded.ts';
 import type { ViewProps } from '../view-props.ts';
 import { ActedBar, ActedFor, Incomplete } from './acted.tsx';
 import { type Acted, useActivity } from './activity.ts';
@@ -18,19 +18,28 @@ import './authority.css';
 export const Agents = (props: ViewProps) => {
   const { own, days } = props;
   const acted = useActivity(own, 'agent', days);
-  const grants = useLoaded(
-    () => own.call<GrantList>('grants', { query: { state: 'active', limit: '200' } }),
+  const grants = usePaged<GrantSummary>(
+    (from) =>
+      readPages(async (cursor) => {
+        const query = { state: 'active', limit: '200', ...(cursor !== null && { cursor }) };
+        const { grants: rows, next_cursor: next } = await own.call<GrantList>('grants', { query });
+        return { rows, next };
+      }, from),
     [own],
   );
-  const isThere = acted.value !== null && grants.value !== null;
-  const held = countByAgent(grants.value);
+  const isThere = acted.value !== null && grants.rows !== null;
+  const isAll = grants.rows !== null && grants.loadMore === null;
+  const held = countByAgent(grants.rows ?? []);
   const dids = [...new Set([...(acted.value?.groups ?? []).map(({ subject }) => subject), ...held.keys()])];
   const agents = dids.filter((did) => did !== null);
   return (
     <section class="card" aria-labelledby="agents">
       <div class="card-head">
         <h2 id="agents">Agents</h2>
-        <p>{isThere && `${agents.length} with a Grant that is not revoked or a decision in ${days} days`}</p>
+        <p>
+          {isThere &&
+            `${agents.length}${isAll ? '' : ' or more'} with a Grant that is not revoked or a decision in ${days} days`}
+        </p>
       </div>
       <Problem text={acted.problem ?? grants.problem} />
       <Incomplete activity={acted.value} />
@@ -40,6 +49,9 @@ export const Agents = (props: ViewProps) => {
           No Agent acts for you yet. <a href="docs#tag/Grants/operation/allocateGrant">Give one a Grant</a>,
           and it stands here.
         </p>
+      )}
+      {grants.rows !== null && grants.loadMore !== null && (
+        <NotAllCounted counted={grants.rows.length} loadMore={grants.loadMore} />
       )}
       {held.size > 0 && <MayHaveEnded />}
       {agents.length > 0 && (
@@ -60,6 +72,7 @@ export const Agents = (props: ViewProps) => {
                 did={did}
                 acted={acted}
                 held={held.get(did) ?? 0}
+                isAll={isAll}
                 onDisabled={grants.reload}
               />
             ))}
@@ -70,27 +83,47 @@ export const Agents = (props: ViewProps) => {
   );
 };
 
-const countByAgent = (list: GrantList | null): ReadonlyMap<string, number> => {
+const countByAgent = (grants: readonly GrantSummary[]): ReadonlyMap<string, number> => {
   const held = new Map<string, number>();
-  for (const { agent } of list?.grants ?? []) held.set(agent, (held.get(agent) ?? 0) + 1);
+  for (const { agent } of grants) held.set(agent, (held.get(agent) ?? 0) + 1);
   return held;
 };
+
+const NotAllCounted = ({
+  counted,
+  loadMore,
+}: {
+  readonly counted: number;
+  readonly loadMore: () => Promise<void>;
+}) => (
+  <>
+    <p class="note note-warn">
+      Counted are the newest {counted.toLocaleString('en')} Grants that are not revoked; there are more. An
+      Agent with none but older ones stands here only if it acted in this period.
+    </p>
+    <button type="button" class="button button-small" onClick={() => void loadMore()}>
+      Count older ones
+    </button>
+  </>
+);
 
 interface AgentRowProps extends ViewProps {
   readonly did: string;
   readonly acted: Acted;
-  /** Grants that are not revoked, of the newest 200. */
+  /** Grants that are not revoked, of those that were read. */
   readonly held: number;
+  /** Every Grant was read; otherwise it may hold more than `held`. */
+  readonly isAll: boolean;
   readonly onDisabled: () => void;
 }
 
-const AgentRow = ({ own, pauses, did, acted, held, onDisabled }: AgentRowProps) => {
+const AgentRow = ({ own, pauses, did, acted, held, isAll, onDisabled }: AgentRowProps) => {
   const target = { scope: 'agent', subject: did } as const;
   const isPaused = pauses.find(target) !== undefined;
   const group = acted.of(did);
   // A stranger that got hold of a Grant can sign a Proof for it with a key of its own, and is denied.
   const isStranger =
-    held === 0 && group !== undefined && group.verifies === group.reasons.PROOF_AGENT_MISMATCH;
+    isAll && held === 0 && group !== undefined && group.verifies === group.reasons.PROOF_AGENT_MISMATCH;
   return (
     <tr>
       <th scope="row">
@@ -99,11 +132,7 @@ const AgentRow = ({ own, pauses, did, acted, held, onDisabled }: AgentRowProps) 
         </p>
         {!isPaused && pauses.all !== null && <p class="soft">{pauses.all}</p>}
         <p class="soft">
-          {isStranger
-            ? 'No Grant of yours names it: its Proofs were denied.'
-            : held === 1
-              ? '1 Grant not revoked'
-              : `${held} Grants not revoked`}
+          {isStranger ? 'No Grant of yours names it: its Proofs were denied.' : heldText(held, isAll)}
         </p>
       </th>
       <td>
@@ -116,11 +145,17 @@ const AgentRow = ({ own, pauses, did, acted, held, onDisabled }: AgentRowProps) 
       <td>
         <div class="row-acts">
           {!isStranger && <PauseSwitch own={own} pauses={pauses} target={target} name="this Agent" />}
-          {held > 0 && <DisableButton own={own} did={did} onDisabled={onDisabled} />}
+          {(held > 0 || !isAll) && <DisableButton own={own} did={did} onDisabled={onDisabled} />}
         </div>
       </td>
     </tr>
   );
+};
+
+const heldText = (held: number, isAll: boolean): string => {
+  const count = held.toLocaleString('en');
+  if (!isAll) return held === 0 ? 'Grants not counted' : `${count} or more Grants not revoked`;
+  return held === 1 ? '1 Grant not revoked' : `${count} Grants not revoked`;
 };
 
 const DisableButton = ({
