@@ -50,6 +50,8 @@ export const project = (
       include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
       exclude: [...configDefaults.exclude, ...left, ...exclude],
       isolate: false,
+      // In one module graph: once in many runs, hooks and the renderer each had a copy of preact.
+      server: { deps: { inline: [/\/preact(-render-to-string)?@/] } },
       testTimeout: 30_000,
       // One more than the cores of a small machine: tests wait for servers a quarter of their time.
       maxWorkers: 3,
