@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { daysAgo, insertReceipts, receiptIdsOf } from '@svc/testkit';
 import { programFile } from '@svc/testkit/process/program-file';
 import { afterAll, expect, it } from 'vitest';
-import { nodeEnv } from '../world/api-node.ts';
+import { ADMIN_TOKEN, nodeEnv } from '../world/api-node.ts';
 import { startApiProcess } from '../world/api-process.ts';
 import { withProcesses } from '../world/deployment.ts';
-import { issueGrant, receiptOf, verifyBody } from '../world/tenants.ts';
+import { call, issueGrant, receiptOf, verifyBody } from '../world/tenants.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'svc-did-test-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
@@ -46,6 +46,8 @@ it('another name is said beforehand, changes what starts, and leaves what was si
   expect(receiptOf(await deployment.call('POST', '/verify', { key: tenants.rpKey, body })).decision).toBe(
     'ALLOW',
   );
+  const asAdmin = { key: ADMIN_TOKEN };
+  const { json: observer } = await deployment.call('POST', '/observer-keys', { ...asAdmin, body: {} });
   const asked = admin(['service-did', 'change', 'did:web:new.test']);
   expect([asked.status, asked.out]).toEqual([
     1,
@@ -58,6 +60,14 @@ it('another name is said beforehand, changes what starts, and leaves what was si
   );
   const renamed = { SVC_DATA_DIR: dataDir, SVC_DOMAIN: 'new.test', SVC_BASE_URL: 'http://new.test' };
   const node = await startApiProcess(deployment.databaseUrl, renamed);
+  // What was issued under the former name is still the operator's to list and to end.
+  const me = async () => (await call(node.baseUrl, 'GET', '/me', { key: String(observer.api_key) })).status;
+  expect(await me()).toBe(200);
+  const { text: listed } = await call(node.baseUrl, 'GET', '/observer-keys', asAdmin);
+  expect(JSON.parse(listed).keys).toMatchObject([{ key_id: observer.key_id, subject: 'did:web:svc.test' }]);
+  const revocation = `/observer-keys/${observer.key_id}/revoke`;
+  expect((await call(node.baseUrl, 'POST', revocation, asAdmin)).status).toBe(200);
+  expect(await me()).toBe(401);
   expect(await node.stop()).toBe(0);
   expect(admin(['fsck'])).toMatchObject({
     status: 0,

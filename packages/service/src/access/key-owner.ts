@@ -13,6 +13,8 @@ import { isOfOrg } from './reading.ts';
 
 export interface KeyOwner {
   readonly subject: DidWeb | OrgId;
+  /** Under which the owner's keys were issued before; no other owner has these roles under them. */
+  readonly formerSubjects?: readonly DidWeb[];
   readonly roles: readonly ApiKeyRole[];
 }
 
@@ -59,9 +61,10 @@ export const orgOwner = async (deps: Deps, caller: Caller, orgId: OrgId): Promis
   return { subject: orgId, roles: ['org:read', 'org:admin'] };
 };
 
-/** Observer keys belong to the service. */
+/** Observer keys belong to the service, those too that it issued under a DID that it had before. */
 export const observerOwner = ({ identity }: Pick<ServiceDeps, 'identity'>): KeyOwner => ({
   subject: identity.did,
+  formerSubjects: identity.formers.map(({ did }) => did),
   roles: ['observer'],
 });
 

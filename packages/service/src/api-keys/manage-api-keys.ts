@@ -14,9 +14,14 @@ import { type IssuedApiKey, issueApiKey } from './api-key.ts';
 /** The newest first, revoked ones included. */
 export const listOwnedKeys = async (
   { store }: Pick<ServiceDeps, 'store'>,
-  { subject, roles }: KeyOwner,
+  owner: KeyOwner,
 ): Promise<readonly ApiKeyRecord[]> =>
-  (await store.apiKeys.list(subject)).filter(({ role }) => roles.includes(role));
+  (await store.apiKeys.list(subjectsOf(owner))).filter(({ role }) => owner.roles.includes(role));
+
+const subjectsOf = ({ subject, formerSubjects = [] }: KeyOwner): readonly [string, ...string[]] => [
+  subject,
+  ...formerSubjects,
+];
 
 /** A key of the only class that the owner has. `INVALID_REQUEST` for an owner that is Principal and relying party at once. */
 export const soleRole = ({ subject, roles }: KeyOwner): ApiKeyRole => {
@@ -37,15 +42,16 @@ export const soleRole = ({ subject, roles }: KeyOwner): ApiKeyRole => {
 export const issueOwnedKey = (
   deps: ServiceDeps,
   caller: Caller,
-  { subject, roles }: KeyOwner,
+  owner: KeyOwner,
   { role, label }: { readonly role: ApiKeyRole; readonly label: string | null },
   requestId: string,
-): Promise<IssuedApiKey> =>
-  deps.store.transaction(
+): Promise<IssuedApiKey> => {
+  const { subject, roles } = owner;
+  return deps.store.transaction(
     async (tx) => {
       await lockOwner(tx, caller, subject, role);
       await lockLiveKey(tx, caller);
-      const live = await tx.apiKeys.countLiveForUpdate(subject, roles);
+      const live = await tx.apiKeys.countLiveForUpdate(subjectsOf(owner), roles);
       if (live >= deps.maxLiveKeys)
         throw invalidRequest(
           `${subject} has ${live} live keys, and ${deps.maxLiveKeys} are allowed; revoke one that is not needed.`,
@@ -57,20 +63,21 @@ export const issueOwnedKey = (
     },
     { exclusiveKey: `keys ${roles.join(' ')} ${subject}` },
   );
+};
 
 /** Idempotent: a key revoked before keeps its time, and nothing is recorded again. */
 export const revokeOwnedKey = async (
   deps: ServiceDeps,
   caller: Caller,
-  { subject, roles }: KeyOwner,
+  owner: KeyOwner,
   keyId: ApiKeyId,
   requestId: string,
 ): Promise<ApiKeyRecord> => {
   const key = await deps.store.apiKeys.findById(keyId);
-  if (key === null || key.subject !== subject || !roles.includes(key.role))
+  if (key === null || !subjectsOf(owner).includes(key.subject) || !owner.roles.includes(key.role))
     throw notFound(`No key ${keyId}.`);
   return deps.store.transaction(async (tx) => {
-    const revoked = await tx.apiKeys.revoke(subject, keyId);
+    const revoked = await tx.apiKeys.revoke(key.subject, keyId);
     if (revoked === null) return (await tx.apiKeys.findById(keyId)) ?? key;
     logRevocation(deps, { key_id: keyId });
     const event = await auditedKey(tx, 'api_key.revoke', revoked, requestId);

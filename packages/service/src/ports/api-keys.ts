@@ -28,14 +28,14 @@ export interface ApiKeyRepository {
   /** One round trip for all; answers in the same order. */
   findByHashes(keyHashes: readonly string[]): Promise<(KnownApiKey | null)[]>;
   findById(keyId: ApiKeyId): Promise<ApiKeyRecord | null>;
-  /** The live keys of a subject in these classes. Nobody else counts them before the end of the transaction. */
-  countLiveForUpdate(subject: string, roles: readonly ApiKeyRole[]): Promise<number>;
+  /** The live keys of all subjects in these classes. Nobody else counts those of the first before the end of the transaction. */
+  countLiveForUpdate(subjects: readonly [string, ...string[]], roles: readonly ApiKeyRole[]): Promise<number>;
   /** Keeps the key from being revoked until the end of the transaction. False when it has been already. */
   lockLive(keyHash: string): Promise<boolean>;
   /** Marks a live key revoked now; null when `subject` has no live key of this id. */
   revoke(subject: string, keyId: ApiKeyId): Promise<ApiKeyRecord | null>;
   /** Marks the live keys of a subject of this class revoked now. */
   revokeAll(subject: string, role: ApiKeyRole): Promise<void>;
-  /** All keys of a subject, the newest first. */
-  list(subject: string): Promise<ApiKeyRecord[]>;
+  /** All keys of these subjects, the newest first. */
+  list(subjects: readonly string[]): Promise<ApiKeyRecord[]>;
 }

@@ -51,16 +51,16 @@ export function apiKeyRepository(database: Database): ApiKeyRepository {
       });
       return rows[0] ?? null;
     },
-    list: (subject) =>
+    list: (subjects) =>
       database.read<ApiKeyRecord>({
-        text: `select ${columns} from api_keys where subject = $1 order by created_at desc, key_id`,
-        values: [subject],
+        text: `select ${columns} from api_keys where subject = any ($1::text[]) order by created_at desc, key_id`,
+        values: [subjects],
       }),
-    async countLiveForUpdate(subject, roles) {
+    async countLiveForUpdate(subjects, roles) {
       const text = `select count(*)::integer as live from api_keys
-          where subject = $1 and role = any ($2::text[]) and revoked_at is null`;
-      const [row] = await afterLock(database, 'counts', subject, () =>
-        database.write<{ live: number }>({ text, values: [subject, roles] }),
+          where subject = any ($1::text[]) and role = any ($2::text[]) and revoked_at is null`;
+      const [row] = await afterLock(database, 'counts', subjects[0], () =>
+        database.write<{ live: number }>({ text, values: [subjects, roles] }),
       );
       return row?.live ?? 0;
     },

@@ -1,5 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { ApiKeyId, DidWeb, OrgId } from '@svc/protocol';
+import {
+  Authenticator,
+  issueOwnedKey,
+  listOwnedKeys,
+  observerOwner,
+  revokeOwnedKey,
+  type ServiceDeps,
+} from '@svc/service';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql, untilWaiting, withSession } from '@svc/testkit/store/session';
 import {
@@ -189,6 +197,43 @@ describe('API keys', () => {
     expect(revoked?.revokedAtMs).toBeTypeOf('number');
     expect(others).toEqual([]);
     expect((await stores.first.verify.findRpCaller(world.keyHash))?.key).toEqual(revoked);
+  });
+
+  it('of observers outlive a change of the DID of the service: they are listed, counted and revoked under the next one', async () => {
+    const store = stores.first;
+    const clock = { nowMs: () => Date.now(), resync: () => Promise.resolve() };
+    const name = randomBytes(6).toString('hex');
+    const depsOf = (did: string, formers: readonly string[]) =>
+      ({
+        store,
+        clock,
+        random: { bytes: (length: number) => randomBytes(length) },
+        log: { info: () => {} },
+        identity: { did, formers: formers.map((former) => ({ did: former })) },
+        maxLiveKeys: 2,
+      }) as unknown as ServiceDeps;
+    const admin = { class: 'admin', subject: null, keyId: null } as const;
+    const issue = (deps: ServiceDeps) =>
+      issueOwnedKey(deps, admin, observerOwner(deps), { role: 'observer', label: null }, 'req_1');
+    const former = `did:web:${name}.example`;
+    const before = depsOf(former, []);
+    const after = depsOf(`did:web:new-${name}.example`, [former]);
+    const authenticator = new Authenticator(store, clock, { adminToken: null, provisionKeys: [] });
+    const authenticate = ({ value }: { readonly value: string }) =>
+      authenticator.authenticate(value, { mayBeRemembered: false });
+
+    const old = await issue(before);
+    const fresh = await issue(after);
+    expect(fresh.record.subject).toBe(after.identity.did);
+    const listed = await listOwnedKeys(after, observerOwner(after));
+    expect(listed.map(({ keyId }) => keyId)).toEqual([fresh.record.keyId, old.record.keyId]);
+    await expect(issue(after)).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
+
+    expect(await authenticate(old)).toMatchObject({ class: 'observer' });
+    const revoked = await revokeOwnedKey(after, admin, observerOwner(after), old.record.keyId, 'req_2');
+    expect(revoked.revokedAtMs).toBeTypeOf('number');
+    expect(await authenticate(old)).toBeNull();
+    expect((await issue(after)).record.subject).toBe(after.identity.did);
   });
 
   it('a key id is given once', async () => {
