@@ -12,7 +12,7 @@ import { issueGrant, receiptOf, type Tenants, verifyBody } from '../world/tenant
 
 const host = await startPrincipalHost();
 afterAll(() => host.close());
-const names = Array.from({ length: 24 }, () => `${randomSlug('host')}.example`);
+const names = Array.from({ length: 36 }, () => `${randomSlug('host')}.example`);
 const hosts = Object.fromEntries(names.map((name) => [name, host.url]));
 const deployment = withOwnDeployment({ SVC_OUTBOUND_MAP: JSON.stringify(hosts) }, 2);
 /** Each test has a DID of its own. */
@@ -54,6 +54,10 @@ const setExpired = async (did: string) => {
       [did],
     );
 };
+const contestersOf = async (did: string) => {
+  const sql = 'select org_id from contesting_claims where did = $1';
+  return (await deployment.sql.query(sql, [did])).rows.map(({ org_id }) => org_id);
+};
 
 describe('a relying party whose DID is claimed', () => {
   it('verifies nothing and is in no Receipt until its domain is proven, then at once on every node', async () => {
@@ -74,8 +78,11 @@ describe('a relying party whose DID is claimed', () => {
     const { rowCount } = await deployment.sql.query('select from receipts where relying_party = $1', [did]);
     expect(rowCount).toBe(0);
 
+    expect((await create('/relying-parties', owner, did)).status).toBe(409);
     publish(did, tokenIn((await deployment.call('GET', `/claims/${did}`, { key })).text));
     expect((await deployment.call('POST', `/relying-parties/${did}/verify`, { key })).status).toBe(200);
+    // Nobody has a claim to it that would count any more.
+    expect(await contestersOf(did)).toEqual([]);
     for (const process of deployment.processes)
       expect(receiptOf(await decideAs(did, key, process))).toMatchObject({
         decision: 'ALLOW',
@@ -99,14 +106,47 @@ describe.each(PATHS)('POST %s of a DID that another org has claimed', (path) => 
     const token = tokenIn(refused.text);
     expect(token).not.toBe('');
     expect(tokenIn((await create(path, owner, did)).text)).toBe(token);
+    const other = await deployment.createKey('org:admin', await deployment.createOrg());
+    expect((await create(path, other, did)).status).toBe(409);
+    expect(await contestersOf(did)).toHaveLength(2);
 
     publish(did, token);
     const taken = await create(path, owner, did);
     expect([taken.status, taken.json.did]).toEqual([201, did]);
     expect([await me(String(stolen.json.api_key)), await me(String(taken.json.api_key))]).toEqual([401, 200]);
-    // A proven one yields to nobody.
+    // Of a proven one no claim counts any more, and it yields to nobody.
+    expect(await contestersOf(did)).toEqual([]);
     expect((await create(path, thief, did)).status).toBe(409);
     expect((await create(path, ADMIN_TOKEN, did)).status).toBe(409);
+  });
+
+  it.each(['expired', 'released'])(
+    'what it tells proves the domain too once the former claim is %s',
+    async (end) => {
+      const did = newDid();
+      await create(path, thief, did);
+      publish(did, tokenIn((await create(path, owner, did)).text));
+      const release = { key: ADMIN_TOKEN, body: { kind: kindOf(path) } };
+      if (end === 'expired') await setExpired(did);
+      else expect((await deployment.call('POST', `/claims/${did}/release`, release)).status).toBe(200);
+      const { status, json } = await create(path, owner, did);
+      expect(status).toBe(201);
+      expect((await deployment.call('GET', `/claims/${did}`, { key: owner })).json.claims).toEqual([]);
+      expect(await contestersOf(did)).toEqual([]);
+      if (path === '/principals') expect(json.verification).toMatchObject({ state: 'verified' });
+      else expect(receiptOf(await decideAs(did, String(json.api_key)))).toMatchObject({ decision: 'ALLOW' });
+    },
+  );
+
+  it('what it tells stays what is to be published once the former claim has expired, and counts once', async () => {
+    const did = newDid();
+    await create(path, thief, did);
+    const token = tokenIn((await create(path, owner, did)).text);
+    await setExpired(did);
+    expect((await create(path, owner, did)).status).toBe(201);
+    const { text } = await deployment.call('GET', `/claims/${did}`, { key: owner });
+    expect(tokenIn(text)).toBe(token);
+    expect(await contestersOf(did)).toEqual([]);
   });
 
   it('a token that another org was told proves nothing for this one', async () => {
@@ -219,6 +259,19 @@ it('an org claims a hundred DIDs at a time, not more', async () => {
 });
 
 describe('the operator', () => {
+  it.each(PATHS)('ends what is contested of %s by its registration, and by a transfer', async (path) => {
+    const [taken, moved] = [newDid(), newDid()];
+    for (const did of [taken, moved]) {
+      await create(path, thief, did);
+      expect((await create(path, owner, did)).status).toBe(409);
+    }
+    expect((await create(path, ADMIN_TOKEN, taken)).status).toBe(201);
+    const body = { kind: kindOf(path), org_id: ownerOrg };
+    const { status } = await deployment.call('POST', `/claims/${moved}/transfer`, { key: ADMIN_TOKEN, body });
+    expect(status).toBe(200);
+    expect([await contestersOf(taken), await contestersOf(moved)]).toEqual([[], []]);
+  });
+
   it.each(PATHS)('releases a claim of %s: its keys are gone and the DID is free', async (path) => {
     const did = newDid();
     const { json } = await create(path, thief, did);
@@ -229,6 +282,16 @@ describe('the operator', () => {
     expect((await release()).status).toBe(404);
     expect((await create(path, owner, did)).status).toBe(201);
   });
+});
+
+it('a Principal that proves its domain is contested by nobody any more', async () => {
+  const did = newDid();
+  const { json } = await create('/principals', thief, did);
+  expect((await create('/principals', owner, did)).status).toBe(409);
+  publish(did, tokenIn((await deployment.call('GET', `/claims/${did}`, { key: thief })).text));
+  const key = String(json.api_key);
+  expect((await deployment.call('POST', `/principals/${did}/verify`, { key })).status).toBe(200);
+  expect(await contestersOf(did)).toEqual([]);
 });
 
 describe('a Principal that is verified as it is registered, since its domain is proven', () => {

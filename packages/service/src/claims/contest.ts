@@ -8,6 +8,7 @@ import { tenantOf } from '../access/tenant.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict } from '../errors.ts';
 import type { ClaimKind } from '../ports/claims.ts';
+import type { Repositories } from '../ports/store.ts';
 import { domainOf } from '../principals/domain.ts';
 import { proofPlaces } from '../principals/verification.ts';
 import { type Claimable, claimExpiryFor, MAX_OPEN_CLAIMS, noRoom, requireRoomForClaim } from './claim.ts';
@@ -39,7 +40,7 @@ export const claimDid = async (
   registering: Registering,
   registered: Claimable | null,
 ): Promise<Claim> => {
-  const { caller, did, orgId } = registering;
+  const { caller, did, kind, orgId } = registering;
   const expiresAtMs = claimExpiryFor(deps, caller);
   const token = encodeBase64url(deps.random.bytes(24));
   const fresh = { token, expiresAtMs, isProven: false, overrides: caller.class === 'admin' };
@@ -47,8 +48,19 @@ export const claimDid = async (
     if (registered.claimExpiresAtMs === null || registered.orgId === orgId) throw taken(did);
     return contest(deps, registering, fresh);
   }
-  if (expiresAtMs !== null && orgId !== null) await requireRoomForClaim(deps, orgId);
+  if (expiresAtMs === null || orgId === null) return fresh;
+  const told = await deps.store.claims.findContesting({ did, kind, orgId });
+  if (told !== null) return checked(deps, registering, { ...fresh, token: told });
+  await requireRoomForClaim(deps, orgId);
   return fresh;
+};
+
+/** The claim, proven where its domain publishes its token. */
+const checked = async (deps: Deps, { caller, did }: Registering, claim: Claim): Promise<Claim> => {
+  const asked = { did, domain: domainOf(did), token: claim.token };
+  return (await deps.domainProver.check(asked, tenantOf(caller))) === 'proven'
+    ? { ...claim, expiresAtMs: null, isProven: true, overrides: true }
+    : claim;
 };
 
 const yieldsAtOnce = (
@@ -58,25 +70,32 @@ const yieldsAtOnce = (
 ): boolean => claimExpiresAtMs !== null && (caller.class === 'admin' || claimExpiresAtMs <= clock.nowMs());
 
 /** The org is told what to publish, and has the DID once it is there. */
-const contest = async (
-  deps: Deps,
-  { caller, did, kind, orgId }: Registering,
-  { token: fresh, expiresAtMs }: Claim,
-): Promise<Claim> => {
+const contest = async (deps: Deps, registering: Registering, fresh: Claim): Promise<Claim> => {
+  const { did, kind, orgId } = registering;
+  const { expiresAtMs } = fresh;
   if (orgId === null || expiresAtMs === null) throw taken(did);
   const token = await deps.store.claims.contest(
-    { did, kind, orgId, token: fresh, expiresAtMs },
+    { did, kind, orgId, token: fresh.token, expiresAtMs },
     MAX_OPEN_CLAIMS,
   );
   if (token === null) throw noRoom();
-  const domain = domainOf(did);
-  if ((await deps.domainProver.check({ did, domain, token }, tenantOf(caller))) === 'proven')
-    return { token, expiresAtMs: null, isProven: true, overrides: true };
-  const { dns_txt: txt } = proofPlaces(deps.identity, { did, domain, token });
+  const claim = await checked(deps, registering, { ...fresh, token });
+  if (claim.isProven) return claim;
+  const { dns_txt: txt } = proofPlaces(deps.identity, { did, domain: domainOf(did), token });
   throw conflict(
     `${did} is claimed by somebody who has not proven its domain. To take it over, publish the TXT record ` +
       `${txt.name} = ${txt.value} and repeat the call.`,
   );
+};
+
+/** After the registration, in its transaction: nobody contests what is no claim, and its own org no longer does. */
+export const forgetContesting = async (
+  { claims }: Pick<Repositories, 'claims'>,
+  { did, kind, orgId }: Omit<Registering, 'caller'>,
+  { expiresAtMs }: Claim,
+): Promise<void> => {
+  if (expiresAtMs === null) await claims.forgetContesting({ did, kind });
+  else if (orgId !== null) await claims.forgetContesting({ did, kind, orgId });
 };
 
 export const taken = (did: DidWeb) => conflict(`${did} is already registered.`);

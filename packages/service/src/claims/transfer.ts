@@ -58,7 +58,7 @@ const compromiseManagedKeys = async (
 };
 
 const movePrincipal = async (deps: ServiceDeps, tx: Repositories, transfer: Transfer): Promise<void> => {
-  const { did, toOrgId } = transfer;
+  const { did, kind, toOrgId } = transfer;
   // What is decided for the former holder is stored and dated before the transfer is audited, and what is decided after it
   // has seen it: the later holder reads the one, and hears of it, and not the other.
   await tx.principals.holdDecisions(did);
@@ -67,6 +67,7 @@ const movePrincipal = async (deps: ServiceDeps, tx: Repositories, transfer: Tran
   if (principal.orgId === toOrgId) return;
   if (principal.kind === 'managed' && !isRepeated(transfer)) throw staysInItsOrg(did);
   await tx.principals.transfer(did, toOrgId, encodeBase64url(deps.random.bytes(24)));
+  await tx.claims.forgetContesting({ did, kind });
   await endKeys(deps, tx, transfer, principal.orgId);
   // After the keys, as whoever answers a request takes them: nobody waits for the other.
   await tx.approvals.expireAllTo(did);
@@ -82,11 +83,12 @@ const staysInItsOrg = (did: DidWeb) =>
 
 /** One with decisions stays: they count for the org that it was in, or are those of the customer whose it was. */
 const moveRelyingParty = async (deps: ServiceDeps, tx: Repositories, transfer: Transfer): Promise<void> => {
-  const { did, toOrgId } = transfer;
+  const { did, kind, toOrgId } = transfer;
   const relyingParty = await tx.relyingParties.findForUpdate(did);
   if (relyingParty === null) throw notFound(`No ${NAMES.relying_party} ${did}.`);
   if (relyingParty.orgId === toOrgId) return;
   await tx.relyingParties.transfer(did, toOrgId);
+  await tx.claims.forgetContesting({ did, kind });
   await endKeys(deps, tx, transfer, relyingParty.orgId);
   // Last: what may be waited for above is not waited for while no decision of anybody is stored.
   if (!isRepeated(transfer) || relyingParty.orgId !== null)

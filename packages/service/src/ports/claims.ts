@@ -17,6 +17,10 @@ export interface ClaimRepository {
    * has `maxOpen` claims open already, and this is one more.
    */
   contest(claim: ContestingClaim, maxOpen: number): Promise<string | null>;
+  /** The token that `contest` gave the org; null where it gave none, or its time is over. */
+  findContesting(claim: Pick<ContestingClaim, 'did' | 'kind' | 'orgId'>): Promise<string | null>;
+  /** Forgets what contests a DID: all of it, or that of one org. */
+  forgetContesting(claim: Pick<ContestingClaim, 'did' | 'kind'> & { readonly orgId?: OrgId }): Promise<void>;
   /** How many claims of the org are open, contesting ones included. */
   countOpen(orgId: OrgId): Promise<number>;
   /** Forgets contesting claims whose time is over; answers how many. */

@@ -16,7 +16,7 @@ import { lockLiveKey } from '../access/live-key.ts';
 import { tenantOf } from '../access/tenant.ts';
 import { issueApiKey } from '../api-keys/api-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
-import { type Claim, claimDid, type Registering, taken } from '../claims/contest.ts';
+import { type Claim, claimDid, forgetContesting, type Registering, taken } from '../claims/contest.ts';
 import { RELEASE_DEADLINE_MS, type ReleasedBy, releaseForClaim } from '../claims/release.ts';
 import { assertDated } from '../clock/assert-dated.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -65,7 +65,10 @@ export const createPrincipal = async (
         const by = { caller, requestId };
         if (draft.claim !== null) await releaseForClaim(deps, tx, 'principal', draft.did, draft.claim, by);
         await requireRoomForMember(deps, tx, orgId);
-        return insertPrincipal(deps, tx, { ...draft, orgId, mayBeNamed: false }, by);
+        const created = await insertPrincipal(deps, tx, { ...draft, orgId, mayBeNamed: false }, by);
+        if (draft.claim !== null)
+          await forgetContesting(tx, { did: draft.did, kind: 'principal', orgId }, draft.claim);
+        return created;
       },
       { deadlineMs: RELEASE_DEADLINE_MS, exclusiveKey: draft.did },
     );

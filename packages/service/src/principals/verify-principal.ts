@@ -123,6 +123,8 @@ const recordCheck = async (
   const to = stateAfterCheck(locked, outcome, deps.clock.nowMs());
   if (to !== from && (locked.lastCheckedMs ?? 0) >= askedAtMs) return null;
   await tx.principals.recordVerification(did, { state: to, proven: outcome === 'proven' });
+  if (outcome === 'proven' && locked.claimExpiresAtMs !== null)
+    await tx.claims.forgetContesting({ did, kind: 'principal' });
   const isNewDocument =
     resolution.kind === 'resolved' && locked.document?.hash !== sha256Of(deps.crypto, resolution.text);
   if (resolution.kind === 'resolved') await putResolved(deps, tx, locked, resolution, askedAtMs);

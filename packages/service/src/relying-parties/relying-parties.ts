@@ -7,7 +7,7 @@ import { mayReadRelyingParty } from '../access/reading.ts';
 import { exclusiveKeyOfRelyingParty } from '../access/tenant.ts';
 import { issueApiKey } from '../api-keys/api-key.ts';
 import { auditEvent } from '../audit/audit-event.ts';
-import { claimDid, taken } from '../claims/contest.ts';
+import { claimDid, forgetContesting, taken } from '../claims/contest.ts';
 import { RELEASE_DEADLINE_MS, releaseForClaim } from '../claims/release.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, invalidRequest, notFound } from '../errors.ts';
@@ -50,12 +50,10 @@ export const createRelyingParty = async (
         const by = { caller, requestId };
         if (claim !== null) await releaseForClaim(deps, tx, 'relying_party', did, claim, by);
         await requireRoomForMember(deps, tx, orgId);
-        return insertRelyingParty(
-          deps,
-          tx,
-          { ...draftOf(request, { did, slug, orgId }), ...claim?.columns },
-          by,
-        );
+        const draft = { ...draftOf(request, { did, slug, orgId }), ...claim?.columns };
+        const created = await insertRelyingParty(deps, tx, draft, by);
+        if (claim !== null) await forgetContesting(tx, { did, kind: 'relying_party', orgId }, claim);
+        return created;
       },
       { deadlineMs: RELEASE_DEADLINE_MS, exclusiveKey: exclusiveKeyOfRelyingParty(did) },
     );

@@ -43,6 +43,7 @@ const endClaim = (
       throw notFound(`No relying party ${did} for this key.`);
     if (locked.claimExpiresAtMs === null) return locked;
     await tx.relyingParties.endClaim(did);
+    await tx.claims.forgetContesting({ did, kind: 'relying_party' });
     const { orgId } = locked;
     const details = { claim: 'proven' };
     await tx.audit.insert(

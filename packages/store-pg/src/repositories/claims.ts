@@ -13,7 +13,7 @@ export const isOfClaimSql = (audience: string): string => `
   (exists (select from principals where did = substring(${audience} from '^principal (.+)$') and claim_expires_at is not null)
     or exists (select from relying_parties where did = substring(${audience} from '^rp (.+)$') and claim_expires_at is not null))`;
 
-// An org that asks again has published what it was told first.
+// An org that asks again has published what it was told first (findContesting, where nothing is in its way any more).
 const contestSql = `
   insert into contesting_claims as c (did, kind, org_id, token, expires_at)
   select $1, $2, $3, $4, to_timestamp($5::bigint / 1000.0)
@@ -29,6 +29,20 @@ export const claimRepository = (database: Database): ClaimRepository => ({
     });
     return row?.token ?? null;
   },
+  async findContesting({ did, kind, orgId }) {
+    const [row] = await database.read<{ token: string }>({
+      text: `select token from contesting_claims
+        where did = $1 and kind = $2 and org_id = $3 and expires_at > svc_now()`,
+      values: [did, kind, orgId],
+    });
+    return row?.token ?? null;
+  },
+  async forgetContesting({ did, kind, orgId }) {
+    await database.write({
+      text: 'delete from contesting_claims where did = $1 and kind = $2 and ($3::text is null or org_id = $3)',
+      values: [did, kind, orgId ?? null],
+    });
+  },
   async countOpen(orgId) {
     const rows = await database.read<{ count: number }>({
       text: `select ${openOf('$1')} as count`,
@@ -37,8 +51,11 @@ export const claimRepository = (database: Database): ClaimRepository => ({
     return rows[0]?.count ?? 0;
   },
   async forgetExpired() {
+    // Those that a registration is forgetting are left to it: each would wait for the other, in another order.
     const rows = await database.write({
-      text: 'delete from contesting_claims where expires_at <= svc_now() returning did',
+      text: `delete from contesting_claims where (did, kind, org_id) in (
+        select did, kind, org_id from contesting_claims where expires_at <= svc_now() for update skip locked
+      ) returning did`,
       values: [],
     });
     return rows.length;

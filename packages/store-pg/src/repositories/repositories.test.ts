@@ -14,6 +14,7 @@ import {
   createWorld,
   hashOf,
   insertGrant,
+  insertOrg,
   insertPrincipal,
   insertStatusList,
   newAgent,
@@ -245,6 +246,29 @@ describe('API keys', () => {
     } as const;
     const insert = stores.first.apiKeys.insert({ ...other, keyId: world.keyId as ApiKeyId });
     await expect(insert).rejects.toMatchObject({ kind: 'conflict' });
+  });
+});
+
+describe('contesting claims', () => {
+  it('are forgotten once expired, but for one that a transaction holds, which is not waited for', async () => {
+    const orgId = await insertOrg(stores.first);
+    const { claims } = stores.first;
+    const contest = (did: string) => {
+      const claim = { did: did as DidWeb, kind: 'principal', orgId, token: 't', expiresAtMs: 0 } as const;
+      return claims.contest(claim, 100);
+    };
+    const held = 'did:web:held.example' as DidWeb;
+    await contest(held);
+    await contest('did:web:other.example');
+    expect(await claims.findContesting({ did: held, kind: 'principal', orgId })).toBeNull();
+    await withSession(stores.url, async (session) => {
+      await session.query('begin');
+      await session.query(`select from contesting_claims where did = '${held}' for update`);
+      expect(await claims.forgetExpired()).toBe(1);
+      await session.query('commit');
+    });
+    expect(await claims.forgetExpired()).toBe(1);
+    expect(await claims.countOpen(orgId)).toBe(0);
   });
 });
 
