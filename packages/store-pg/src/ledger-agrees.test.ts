@@ -74,7 +74,7 @@ beforeAll(async () => {
     store: stores.first,
     clock,
     random: { bytes: (length: number) => randomBytes(length) },
-    identity: { domain: 'svc.test', sandboxPrincipal: 'did:web:svc.test:org:sandbox' },
+    identity: { did: 'did:web:svc.test', formers: [] },
     selfTestOrgs: [selfTest],
   } as unknown as ServiceDeps;
 });

@@ -3,14 +3,15 @@ import type { DidWeb } from '@svc/protocol';
 import type { ServiceIdentity } from '../service-keys/service-identity.ts';
 
 type Identity = Pick<ServiceIdentity, 'domain' | 'env'>;
+type Named = Pick<ServiceIdentity, 'domain'>;
 
-export const managedPrincipalDid = ({ domain }: Identity, slug: string): DidWeb =>
+export const managedPrincipalDid = ({ domain }: Named, slug: string): DidWeb =>
   `did:web:${domain}:org:${slug}` as DidWeb;
 
 /** The slug of the sandbox's Principal and relying party, which nobody can register (interface §SelfServeStarter). */
 export const SANDBOX_SLUG = 'sandbox';
 
-export const managedRelyingPartyDid = ({ domain }: Identity, slug: string): DidWeb =>
+export const managedRelyingPartyDid = ({ domain }: Named, slug: string): DidWeb =>
   `did:web:${domain}:rp:${slug}` as DidWeb;
 
 /** True for the form of a managed relying party's DID of this service, whether there is one or not. */
@@ -21,6 +22,12 @@ export const isManagedRelyingPartyDid = (identity: Identity, did: string): boole
 
 /** The domain part of a did:web DID, as it stands there. */
 export const domainOf = (did: string): string => did.split(':')[2] ?? '';
+
+/** The Principal and the relying party of the sandbox of a service that has, or had, this DID. */
+export const sandboxDids = (service: DidWeb): readonly [DidWeb, DidWeb] => {
+  const named = { domain: domainOf(service) };
+  return [managedPrincipalDid(named, SANDBOX_SLUG), managedRelyingPartyDid(named, SANDBOX_SLUG)];
+};
 
 /** True for DIDs under the service's own domain or a subdomain of it: only the service registers those. */
 export const isServiceManagedDomain = ({ domain }: Identity, did: string): boolean => {

@@ -3,6 +3,7 @@ import type { ServiceDeps } from '../deps.ts';
 import { metricsSource } from './metrics.ts';
 
 const NOW = Date.parse('2026-11-20T23:59:58Z');
+const SELF_TEST = 'org_01M7VZGC008Q2R7V9X1C4E6H8M';
 const NOBODY = {
   principals: { verified: 0, hostedVerified: 0, hostedUnverified: 0, managed: 0 },
   relyingParties: 0,
@@ -14,25 +15,30 @@ const NOBODY = {
 /** A source whose storage answers when it is told to. */
 const setUp = () => {
   let nowMs = NOW;
+  const apart: unknown[] = [];
   const waiting: { resolve(): void; reject(error: Error): void }[] = [];
-  const countAll = () =>
+  const countAll = (left: unknown) =>
     new Promise((resolve, reject) => {
+      apart.push(left);
       waiting.push({ resolve: () => resolve([{ day: '2026-11-20', reason: null, verifies: 3 }]), reject });
     });
+  const summarizeTenants = async (left: unknown) => {
+    apart.push(left);
+    return NOBODY;
+  };
   const deps = {
     clock: { nowMs: () => nowMs },
-    identity: { domain: 'svc.test', sandboxPrincipal: 'did:web:svc.test:org:sandbox' },
-    selfTestOrgs: [],
+    identity: { did: 'did:web:svc.test', formers: [{ did: 'did:web:scv.test' }] },
+    selfTestOrgs: [SELF_TEST],
     store: {
-      report: (work: (from: object) => unknown) =>
-        work({ usage: { countAll, summarizeTenants: async () => NOBODY } }),
+      report: (work: (from: object) => unknown) => work({ usage: { countAll, summarizeTenants } }),
       checkpoints: { findLatest: async () => null, count: async () => 0 },
     },
   } as unknown as ServiceDeps;
   const pass = (ms: number) => {
     nowMs += ms;
   };
-  return { metricsOf: metricsSource(deps, 5_000), waiting, pass };
+  return { metricsOf: metricsSource(deps, 5_000), waiting, pass, apart };
 };
 
 describe('the public numbers', () => {
@@ -67,6 +73,21 @@ describe('the public numbers', () => {
     const answer = metricsOf(1);
     waiting[1]?.resolve();
     expect((await answer).receiptsTotal).toBe(3);
+  });
+
+  it('leave out self-test orgs, and the sandbox under the present DID of the service and each former one', async () => {
+    const { metricsOf, waiting, apart } = setUp();
+    const answer = metricsOf(1);
+    waiting[0]?.resolve();
+    await answer;
+    const left = {
+      orgs: [SELF_TEST],
+      subjects: ['svc.test', 'scv.test'].flatMap((domain) => [
+        `did:web:${domain}:org:sandbox`,
+        `did:web:${domain}:rp:sandbox`,
+      ]),
+    };
+    expect(apart).toEqual([left, left]);
   });
 
   it('are of the day on which they were asked for, until they are asked for again', async () => {

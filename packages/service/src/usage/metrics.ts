@@ -6,7 +6,7 @@ import { DAY_MS } from '@svc/codec';
 import type { ServiceDeps } from '../deps.ts';
 import type { CheckpointRecord, Day } from '../ports/checkpoints.ts';
 import type { ApartTenants, DayCount, TenantSummary } from '../ports/usage.ts';
-import { managedRelyingPartyDid, SANDBOX_SLUG } from '../principals/domain.ts';
+import { sandboxDids } from '../principals/domain.ts';
 import { type Counts, getOrMake, Tally } from './counts.ts';
 import { daysOf, type Range, startOfDay } from './range.ts';
 
@@ -71,10 +71,10 @@ const summarize = async (deps: Deps, asOfMs: number): Promise<Summary> => {
   };
 };
 
-/** The sandbox's own parties are of no org, whether there is a sandbox now or was one. */
+/** The sandbox's own parties are of no org, whether there is a sandbox now or was one, under whichever DID of the service. */
 const apartOf = ({ identity, selfTestOrgs }: Deps): ApartTenants => ({
   orgs: selfTestOrgs,
-  subjects: [identity.sandboxPrincipal, managedRelyingPartyDid(identity, SANDBOX_SLUG)],
+  subjects: [identity, ...identity.formers].flatMap(({ did }) => sandboxDids(did)),
 });
 
 const byDay = (rows: readonly DayCount[]): Map<Day, Counts> => {
