@@ -13,7 +13,6 @@ export interface RunnerDeps extends Omit<RunDeps, 'runs'> {
   readonly onTaken: (runId: string, endpointHost: string) => void;
   readonly onRan: (ran: RanRun) => void;
   readonly onInterrupted: (runs: number) => void;
-  /** Poll interval. */
   readonly onFailure: (error: unknown) => void;
 }
 

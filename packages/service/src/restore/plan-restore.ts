@@ -7,6 +7,7 @@ import type { ServiceDeps } from '../deps.ts';
 import { HEAD_KEY, parseHead } from '../fence/head.ts';
 import { parseRecords, type RevokedRecord } from '../fence/records.ts';
 import type { FenceHead, FenceStore, NamedLoss } from '../ports/fence.ts';
+import { managedRelyingPartyDid, SANDBOX_SLUG } from '../principals/domain.ts';
 import { type FenceRecord, listFenceRecords } from './fence-records.ts';
 
 /** The longest a process can be told to decide on one head (`SVC_FENCE_MAX_AGE_MS`). */
@@ -137,7 +138,7 @@ export const listLostNames = async (
 ): Promise<readonly string[]> => {
   const held = names.filter(({ kept }) => kept.principal !== null || kept.relying_party !== null);
   // The service makes these again by itself.
-  const own = new Set([identity.sandboxPrincipal, `did:web:${identity.domain}:rp:sandbox`]);
+  const own = new Set<string>([identity.sandboxPrincipal, managedRelyingPartyDid(identity, SANDBOX_SLUG)]);
   const unknown = await store.restores.listUnknownNames(held.map(({ name }) => name));
   return unknown.filter((name) => !own.has(name));
 };

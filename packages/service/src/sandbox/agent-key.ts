@@ -10,7 +10,6 @@ export interface AgentKey {
   readonly signer: Signer;
 }
 
-/** RFC 8410 §7: what stands before the 32 bytes of a private Ed25519 key. */
 /** The Agent of a seed of 32 secret bytes. */
 export const agentFromSeed = (seed: Uint8Array): AgentKey => {
   const privateKey = privateKeyOfSeed(seed);
