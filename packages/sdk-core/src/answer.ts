@@ -47,8 +47,10 @@ export function readAnswer(
 ): Answer | Failure {
   const requestId = response.headers.get('svc-request-id');
   const { status } = response;
-  if (text === null) return badResponse('not UTF-8, or too long', status, requestId);
-  const json = hasDocuments ? parseJsonOfAnyNumbers(text, DOCUMENT_STANDS_DEEP) : parseStrictJson(text);
+  // A gateway's page may be either, and its status says enough.
+  if (text === null && status < 400) return badResponse('not UTF-8, or too long', status, requestId);
+  const body = text ?? '';
+  const json = hasDocuments ? parseJsonOfAnyNumbers(body, DOCUMENT_STANDS_DEEP) : parseStrictJson(body);
   if (status === 200 || status === 201 || (status === 202 && mayBePending)) {
     if (!json.ok) return badResponse(`not strict JSON: ${json.problem}`, status, requestId);
     const isIdempotentReplay = response.headers.get('svc-idempotent-replay') === 'true';

@@ -1,7 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { formatDidKey, parseCompactJws } from '@svc/codec';
 import { encodeUlid, parseGrant } from '@svc/protocol';
-import { type Reply, startServer, unavailable } from '@svc/testkit/sdk/scripted-server';
+import { LATIN_1, type Reply, startServer, unavailable } from '@svc/testkit/sdk/scripted-server';
 import { compactVerify, importJWK } from 'jose';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
@@ -327,6 +327,8 @@ describe('revoking', () => {
       'destroy',
       limited,
       { status: 524, text: 'A timeout occurred' },
+      { status: 502, text: LATIN_1 },
+      { status: 500, text: 'x'.repeat(1_048_577) },
       { ...(revoked as object), cut: true },
       revoked,
     ]);
@@ -334,7 +336,7 @@ describe('revoking', () => {
       grantId: GRANT_ID,
       revokedAt: '2026-11-20T08:01:00.000Z',
     });
-    expect(server.received.map(({ body }) => body)).toEqual(Array(6).fill(`{"grant_id":"${GRANT_ID}"}`));
+    expect(server.received.map(({ body }) => body)).toEqual(Array(8).fill(`{"grant_id":"${GRANT_ID}"}`));
   });
 
   it('goes on for three times as long as other calls, and ends with what the service said', async () => {

@@ -1,4 +1,4 @@
-import { type Reply, startServer, unavailable } from '@svc/testkit/sdk/scripted-server';
+import { LATIN_1, type Reply, startServer, unavailable } from '@svc/testkit/sdk/scripted-server';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { createVerifier, type OutcomeEvent } from '../src/index.ts';
 import { SERVICE, SHOP } from './world.ts';
@@ -40,6 +40,7 @@ describe('a report', () => {
     ['no answer came in time', 'silence', 'outcome-unknown'],
     ['a gateway lost it', { status: 502, text: 'Bad Gateway' }, 'outcome-unknown'],
     ['a gateway gave it up', { status: 524, text: 'A timeout occurred' }, 'outcome-unknown'],
+    ['a gateway in Latin-1', { status: 502, text: LATIN_1 }, 'outcome-unknown'],
     ['a gateway in JSON', { status: 500, json: { error: 'Internal Server Error' } }, 'outcome-unknown'],
     ['a fault came after it', { status: 500, json: { error: 'INTERNAL', message: '' } }, 'outcome-unknown'],
     ['a 503 may stand for a commit', unavailable(), 'refused'],

@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue, portableCrypto } from '@svc/codec';
 import { type ReceiptBody, requestHashOf } from '@svc/protocol';
-import { type Reply, startServer, unavailable } from '@svc/testkit/sdk/scripted-server';
+import { LATIN_1, type Reply, startServer, unavailable } from '@svc/testkit/sdk/scripted-server';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   checkReceipt,
@@ -181,6 +181,7 @@ describe('trying again', () => {
     ['no answer comes before the deadline', ['silence']],
     ['a gateway lost it', [{ status: 502, text: 'Bad Gateway' }]],
     ['a gateway gave it up', [{ status: 524, text: 'A timeout occurred' }]],
+    ['a gateway gave it up in Latin-1', [{ status: 502, text: LATIN_1 }]],
     ['a fault came after it', [{ status: 500, json: { error: 'INTERNAL', message: '' } }]],
     ['one answer is lost and the next is 503', ['destroy', unavailable()]],
     [

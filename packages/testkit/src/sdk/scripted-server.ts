@@ -62,6 +62,9 @@ export async function startServer(
   };
 }
 
+/** A page as gateways write them, which is not UTF-8. */
+export const LATIN_1 = Buffer.from('<h1>Passerelle fermée</h1>', 'latin1');
+
 export const unavailable = (retryAfter = '0'): Reply => ({
   status: 503,
   headers: { 'retry-after': retryAfter, 'svc-request-id': 'req-503' },
