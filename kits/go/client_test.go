@@ -27,9 +27,10 @@ var (
 	busy    = scriptedAnswer{status: 503, body: `{"error":"SERVICE_UNAVAILABLE","message":"later"}`}
 	tooMany = scriptedAnswer{status: 429}
 	// What Cloudflare answers where the origin took the request.
-	ofGateway = scriptedAnswer{status: 524, body: `{"error":"A timeout occurred"}`}
-	fault     = scriptedAnswer{status: 500, body: `{"error":"INTERNAL","message":"of ours"}`}
-	conflict  = scriptedAnswer{status: 409, body: `{"error":"CONFLICT","message":"no"}`, headers: map[string]string{"Svc-Request-Id": "req_1"}}
+	ofGateway         = scriptedAnswer{status: 524, body: `{"error":"A timeout occurred"}`}
+	ofGatewayWithCode = scriptedAnswer{status: 500, body: `{"error":"GATEWAY_TIMEOUT"}`}
+	fault             = scriptedAnswer{status: 500, body: `{"error":"INTERNAL","message":"of ours"}`}
+	conflict          = scriptedAnswer{status: 409, body: `{"error":"CONFLICT","message":"no"}`, headers: map[string]string{"Svc-Request-Id": "req_1"}}
 )
 
 type received struct {
@@ -80,7 +81,7 @@ func problemOf(err error) ServiceError {
 var post = call{method: http.MethodPost, path: "/x", body: map[string]any{"a": 1}, headers: map[string]string{"Idempotency-Key": "k"}}
 
 func TestWhatPassesIsTriedAgainWithTheSameHeaders(t *testing.T) {
-	for _, first := range []scriptedAnswer{busy, tooMany, {status: 502}, {status: 504}, ofGateway, lost} {
+	for _, first := range []scriptedAnswer{busy, tooMany, {status: 502}, {status: 504}, ofGateway, ofGatewayWithCode, lost} {
 		to, asked := scripted(t, first, done)
 		text, err := open(t, to).send(context.Background(), post)
 		if err != nil || text != done.body || len(*asked) != 2 || (*asked)[0] != (*asked)[1] || (*asked)[0].key != "k" {
@@ -153,7 +154,7 @@ func TestWhatWouldHappenTwiceIsTriedAgainWhereItDidNotHappenOnly(t *testing.T) {
 		first scriptedAnswer
 		kind  string
 		asked int
-	}{{busy, KindRefused, 1}, {scriptedAnswer{status: 502}, KindOutcomeUnknown, 1}, {ofGateway, KindOutcomeUnknown, 1}, {fault, KindOutcomeUnknown, 1}, {lost, KindOutcomeUnknown, 1}, {tooMany, "", 2}} {
+	}{{busy, KindRefused, 1}, {scriptedAnswer{status: 502}, KindOutcomeUnknown, 1}, {ofGateway, KindOutcomeUnknown, 1}, {ofGatewayWithCode, KindOutcomeUnknown, 1}, {fault, KindOutcomeUnknown, 1}, {lost, KindOutcomeUnknown, 1}, {tooMany, "", 2}} {
 		to, asked := scripted(t, c.first, done)
 		_, err := open(t, to).send(context.Background(), once)
 		if problemOf(err).Kind != c.kind || len(*asked) != c.asked {

@@ -49,8 +49,8 @@ const (
 	KindTimeout = "timeout"
 	// KindAborted: the caller's context was cancelled; if the call had been sent, whether it took effect is unknown.
 	KindAborted = "aborted"
-	// KindOutcomeUnknown: the call was sent and its answer was lost, came from a gateway (a 5xx without a Code) or tells of a fault
-	// (INTERNAL); it may or may not have taken effect.
+	// KindOutcomeUnknown: the call was sent and its answer was lost, came from a gateway or tells of a fault of the service
+	// (any 5xx but 503); it may or may not have taken effect.
 	KindOutcomeUnknown = "outcome-unknown"
 	// KindBadResponse: an answer that the interface does not allow.
 	KindBadResponse = "bad-response"
@@ -98,7 +98,6 @@ const (
 
 var (
 	apiKeyForm     = regexp.MustCompile(`^[\x21-\x7e]{1,512}$`)
-	codeForm       = regexp.MustCompile(`^[A-Z]+(?:_[A-Z]+)*$`) // that of every code of the interface
 	retryAfterForm = regexp.MustCompile(`^[0-9]{1,9}$`)
 	helpForm       = regexp.MustCompile(`<([Hh][Tt][Tt][Pp][Ss]?://[\x21\x23-\x3b\x3d\x3f-\x7e]{1,512})>[ \t]*;[ \t]*(?i:rel="?help"?)(?:[;, \t]|$)`)
 	isOfAnswers    = map[int]bool{200: true, 201: true, 202: true}
@@ -106,8 +105,7 @@ var (
 )
 
 // transport makes calls. One can be sent twice without harm unless it says otherwise, so lost connections, 429, 503 and what a
-// gateway answers in place of the service (any 5xx without a code of the interface) are tried again within the deadline, as Retry-After
-// has it.
+// gateway answers in place of the service (any 5xx but 503 and INTERNAL) are tried again within the deadline, as Retry-After has it.
 type transport struct {
 	baseURL, apiKey string
 	timeout         time.Duration
@@ -331,7 +329,9 @@ func refusal(response *http.Response, data []byte) *failure {
 
 // isOfGateway: something in between answered, such as with 520 or 524, which may have handed the request on.
 func isOfGateway(status int, code string) bool {
-	return status == 502 || status == 504 || status >= 500 && status != 503 && !codeForm.MatchString(code)
+	// 501 is of the service in memory (@svc/testing).
+	isOwn := status == 500 && code == "INTERNAL" || status == 501 && code == "NOT_IMPLEMENTED"
+	return status >= 500 && status != 503 && !isOwn
 }
 
 func bounded(text string) string {

@@ -15,11 +15,12 @@ from svc_kit.transport import Transport
 
 BUSY = Answer(503, {"error": "SERVICE_UNAVAILABLE", "message": "later"}, {"Svc-Request-Id": "req_1"})
 OF_GATEWAY = Answer(524, {"error": "A timeout occurred"})
+OF_GATEWAY_WITH_A_CODE = Answer(500, {"error": "GATEWAY_TIMEOUT"})
 FAULT = Answer(500, {"error": "INTERNAL", "message": "of ours"})
 DONE = Answer(200, {"done": True})
 
 
-@pytest.mark.parametrize("first", [BUSY, Answer(429), Answer(502), Answer(504), OF_GATEWAY, LOST, CUT_SHORT], ids=str)
+@pytest.mark.parametrize("first", [BUSY, Answer(429), Answer(502), Answer(504), OF_GATEWAY, OF_GATEWAY_WITH_A_CODE, LOST, CUT_SHORT], ids=str)
 def test_what_passes_is_tried_again_with_the_same_headers(first: Answer) -> None:
     with scripted(first, DONE) as (url, asked):
         assert Transport(url, "dk_secret").post("/verify", {"a": 1}, {"Idempotency-Key": "k"}) == {"done": True}
@@ -63,7 +64,7 @@ def test_a_pause_beyond_the_deadline_is_not_made() -> None:
     assert (raised.value.kind, raised.value.status, raised.value.retry_after_seconds, len(asked)) == ("refused", 429, 60, 1)
 
 
-@pytest.mark.parametrize("first", [BUSY, Answer(502), Answer(504), OF_GATEWAY, FAULT, LOST, CUT_SHORT], ids=str)
+@pytest.mark.parametrize("first", [BUSY, Answer(502), Answer(504), OF_GATEWAY, OF_GATEWAY_WITH_A_CODE, FAULT, LOST, CUT_SHORT], ids=str)
 def test_what_would_happen_twice_is_not_tried_again_where_it_may_have_happened(first: Answer) -> None:
     with scripted(first, DONE) as (url, asked):
         with pytest.raises(ServiceError) as raised:

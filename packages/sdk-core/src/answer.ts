@@ -67,12 +67,12 @@ export function readAnswer(
   return { error, canRetry, isLost: isGateway || code === 'INTERNAL' };
 }
 
-/** The form that every code of the interface has. */
-const ERROR_CODE = /^[A-Z]+(?:_[A-Z]+)*$/;
+/** What the service itself answers beside 503; 501 is of the one in memory (`@svc/testing`). */
+const CODES_OF_5XX: Readonly<Record<number, string>> = { 500: 'INTERNAL', 501: 'NOT_IMPLEMENTED' };
 
 /** Whether something in between answered, such as with 520 or 524, which may have handed the request on. */
 const isOfGateway = (status: number, code: string | null): boolean =>
-  status === 502 || status === 504 || (status >= 500 && status !== 503 && !ERROR_CODE.test(code ?? ''));
+  status >= 500 && status !== 503 && code !== CODES_OF_5XX[status];
 
 /** The body, or null if it is not UTF-8 or longer than `maxBytes`. Rejects if it breaks off. */
 export async function readText(

@@ -2,7 +2,7 @@
  * HTTP calls to the service (interface §Authentication, §Errors; protocol §13). A call made through here can be sent
  * twice without harm unless it says otherwise: reads; a reservation that is then not used; a revocation; a verify with
  * an `Idempotency-Key`. So lost connections, 429, 503 and what a gateway answers in place of the service (any 5xx
- * without a code of the interface) are tried again, within one deadline and with `Retry-After` honoured. Redirects are
+ * but 503 and `INTERNAL`) are tried again, within one deadline and with `Retry-After` honoured. Redirects are
  * not followed: the key goes to the configured address and nowhere else.
  */
 import type { JsonValue } from '@svc/codec';

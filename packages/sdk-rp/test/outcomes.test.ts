@@ -42,6 +42,11 @@ describe('a report', () => {
     ['a gateway gave it up', { status: 524, text: 'A timeout occurred' }, 'outcome-unknown'],
     ['a gateway in Latin-1', { status: 502, text: LATIN_1 }, 'outcome-unknown'],
     ['a gateway in JSON', { status: 500, json: { error: 'Internal Server Error' } }, 'outcome-unknown'],
+    [
+      'a gateway has a code of its own',
+      { status: 500, json: { error: 'GATEWAY_TIMEOUT' } },
+      'outcome-unknown',
+    ],
     ['a fault came after it', { status: 500, json: { error: 'INTERNAL', message: '' } }, 'outcome-unknown'],
     ['a 503 may stand for a commit', unavailable(), 'refused'],
   ])('is never sent twice: %s', async (_, reply, kind) => {

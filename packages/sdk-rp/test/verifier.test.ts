@@ -182,6 +182,7 @@ describe('trying again', () => {
     ['a gateway lost it', [{ status: 502, text: 'Bad Gateway' }]],
     ['a gateway gave it up', [{ status: 524, text: 'A timeout occurred' }]],
     ['a gateway gave it up in Latin-1', [{ status: 502, text: LATIN_1 }]],
+    ['a gateway has a code of its own', [{ status: 500, json: { error: 'GATEWAY_TIMEOUT' } }]],
     ['a fault came after it', [{ status: 500, json: { error: 'INTERNAL', message: '' } }]],
     ['one answer is lost and the next is 503', ['destroy', unavailable()]],
     [

@@ -1,7 +1,7 @@
 """Calls of the service, each within a deadline: what comes of one is a JSON object, or ``ServiceError``.
 
 A call can be sent twice without harm unless it says otherwise, so lost connections, 429, 503 and what a gateway answers in place of the
-service (any 5xx without a code of the interface) are tried again within the deadline, as ``Retry-After`` has it.
+service (any 5xx but 503 and ``INTERNAL``) are tried again within the deadline, as ``Retry-After`` has it.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _HELP = re.compile(
     r"""<(https?://[\x21\x23-\x3b\x3d\x3f-\x7e]{1,512})>[ \t]*;[ \t]*rel="?help"?(?:[;, \t]|\Z)""", re.IGNORECASE | re.ASCII
 )
 _API_KEY = re.compile(r"[\x21-\x7e]{1,512}")
-_CODE = re.compile(r"[A-Z]+(?:_[A-Z]+)*")
-"""The form that every code of the interface has."""
+_OWN_5XX = ((500, "INTERNAL"), (501, "NOT_IMPLEMENTED"))
+"""What the service itself answers beside 503; 501 is of the one in memory (``@svc/testing``)."""
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -317,7 +317,7 @@ def _refusal(problem: urllib.error.HTTPError) -> _Failure:
 
 def _is_of_gateway(status: int, code: str | None) -> bool:
     """Whether something in between answered, such as with 520 or 524, which may have handed the request on."""
-    return status in (502, 504) or (status >= 500 and status != 503 and _CODE.fullmatch(code or "") is None)
+    return status >= 500 and status != 503 and (status, code) not in _OWN_5XX
 
 
 def _help_url(links: list[str]) -> str | None:
