@@ -2,8 +2,12 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { exitWith } from './exit-with.ts';
 
 const before = process.exitCode;
+const hearing = process.listeners('uncaughtException');
 afterEach(() => {
   process.exitCode = before;
+  vi.restoreAllMocks();
+  process.removeAllListeners('uncaughtException');
+  for (const one of hearing) process.on('uncaughtException', one);
 });
 
 /** What a full disk or a reader that has gone does to a stream. */
@@ -35,4 +39,19 @@ it('what was not foreseen is told, and no verdict', async () => {
   const error = new TypeError('of ours');
   await exitWith(() => Promise.reject(error), { isFinished: true, tell });
   expect([tell.mock.calls, process.exitCode]).toEqual([[[error]], 2]);
+});
+
+it('what fails outside of the promise is told, and ends it at once with no verdict', async () => {
+  const [tell, exit] = [vi.fn(), vi.spyOn(process, 'exit').mockReturnValue(undefined as never)];
+  const error = new TypeError('of ours');
+  process.removeAllListeners('uncaughtException');
+  await exitWith(
+    async () => {
+      // As Node does for a timer that throws, and for a rejection that nobody handles.
+      process.emit('uncaughtException', error);
+      return 1;
+    },
+    { isFinished: true, tell },
+  );
+  expect([tell.mock.calls, exit.mock.calls]).toEqual([[[error]], [[2]]]);
 });
