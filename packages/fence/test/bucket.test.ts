@@ -44,6 +44,20 @@ it('a bucket that answers with an error, or cannot be reached, is no empty bucke
   server.behave('well');
 });
 
+it('no request has a checksum that storage other than Amazon’s may not know', async () => {
+  const fenceStore = await open();
+  const names = new Set<string>();
+  server.listen((_, headers) => {
+    for (const name of Object.keys(headers)) names.add(name);
+  });
+  await fenceStore.put('head', '1', null);
+  await fenceStore.find('head');
+  await fenceStore.list('names');
+  server.listen(() => {});
+  expect(names).toContain('if-none-match');
+  expect([...names].filter((name) => name.includes('checksum'))).toEqual([]);
+});
+
 it('a region that is set to nothing, as a compose file sets it, is not set', async () => {
   const before = process.env.AWS_REGION;
   process.env.AWS_REGION = '';

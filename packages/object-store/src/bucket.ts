@@ -38,10 +38,7 @@ export const openBucket = (
   endpoint: string | null,
 ): Driver & { close(): void } => {
   // Attempts are made, and bodies hashed, by whoever has this driver.
-  const client = openS3(endpoint, {
-    requestHandler: { connectionTimeout: CONNECT_MS },
-    ...{ requestChecksumCalculation: 'WHEN_REQUIRED', responseChecksumValidation: 'WHEN_REQUIRED' },
-  });
+  const client = openS3(endpoint, { requestHandler: { connectionTimeout: CONNECT_MS } });
   const size = async (name: string, abortSignal: AbortSignal): Promise<number | null> => {
     const head = await unless([NOT_FOUND], () =>
       client.send(new HeadObjectCommand({ Bucket, Key: prefix + name }), { abortSignal }),

@@ -14,6 +14,8 @@ export const openS3 = (endpoint: string | null, options: S3ClientConfig = {}): S
   const { AWS_REGION: region = DEFAULT_REGION } = process.env;
   return new S3Client({
     maxAttempts: 1,
+    // Storage that is not Amazon's may refuse the CRC32 that the SDK sends by itself, or answer without one.
+    ...{ requestChecksumCalculation: 'WHEN_REQUIRED', responseChecksumValidation: 'WHEN_REQUIRED' },
     ...(endpoint === null ? { region: regionFinder() } : { endpoint, region, forcePathStyle: true }),
     ...options,
   });

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer as bytesOf } from 'node:stream/consumers';
 
@@ -34,8 +34,8 @@ export interface S3Server {
   readonly objects: Map<string, Uint8Array>;
   /** What requests meet from now on: all of them, or the next `times`. */
   behave(how: Behaviour, times?: number): void;
-  /** `heard` is told of each request from now on, by its number since the start, before it is answered. */
-  listen(heard: (asked: number) => void): void;
+  /** `heard` is told of each request from now on, by its number since the start and its headers, before it is answered. */
+  listen(heard: (asked: number, headers: IncomingHttpHeaders) => void): void;
   /** Requests since the start. */
   readonly asked: number;
   stop(): Promise<void>;
@@ -47,10 +47,10 @@ export const startS3Server = async (bucket: string, pageKeys = 2): Promise<S3Ser
   let behaviour: Behaviour = 'well';
   let left = Number.POSITIVE_INFINITY;
   let asked = 0;
-  let heard = (_: number): void => {};
+  let heard: Parameters<S3Server['listen']>[0] = () => {};
   const server = createServer((request, response) => {
     asked += 1;
-    heard(asked);
+    heard(asked, request.headers);
     const how = left > 0 ? behaviour : 'well';
     left -= 1;
     if (how === 'hang') return;
