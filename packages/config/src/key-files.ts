@@ -1,5 +1,5 @@
 /** The files that hold the service's signing keys: where they are, who may read them, and how they are replaced. */
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
@@ -8,6 +8,7 @@ import {
   existsSync,
   fstatSync,
   fsyncSync,
+  linkSync,
   openSync,
   readFileSync,
   renameSync,
@@ -125,24 +126,28 @@ export const orKeySetError = <T>(source: string, what: string, work: () => T): T
 
 export const newPrivateJwk = () => generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
 
+/** A name that no other process takes, nor one that was killed has taken. */
+const draftOf = (path: string): string => `${path}.${randomBytes(6).toString('hex')}.new`;
+
 /**
  * A new file for whoever reads the set: with the set's owner and rights, where there is one. Otherwise a key that root
- * makes could not be read by the service. It is on disk when this returns, as the only copy of a private key must be
- * before the set names it. Throws what the file system throws, and nothing is left then.
+ * makes could not be read by the service. It appears whole or not at all, and is on disk when this returns, as the only copy
+ * of a private key must be before the set names it. Throws what the file system throws, and nothing is left then.
  */
 const writeBeside = (setPath: string, path: string, text: string): void => {
   const set = statSync(setPath, { throwIfNoEntry: false });
-  writeFileSync(path, text, { mode: 0o600, flag: 'wx', flush: true });
+  const draft = draftOf(path);
   try {
+    writeFileSync(draft, text, { mode: 0o600, flag: 'wx', flush: true });
     if (set !== undefined && !isWindows) {
-      chownSync(path, set.uid, set.gid);
-      chmodSync(path, set.mode & 0o770);
+      chownSync(draft, set.uid, set.gid);
+      chmodSync(draft, set.mode & 0o770);
     }
-    flushFolder(dirname(path));
-  } catch (error) {
-    rmSync(path, { force: true });
-    throw error;
+    linkSync(draft, path);
+  } finally {
+    rmSync(draft, { force: true });
   }
+  flushFolder(dirname(path));
 };
 
 /** As far as the file system does that: Windows and some network drives do not, and what was written stays written. */
@@ -163,9 +168,9 @@ export const replaceFile = (path: string, text: string): void => {
   const file = openSync(path, 'r');
   const { mode, uid, gid } = fstatSync(file);
   closeSync(file);
-  const draft = `${path}.${process.pid}.new`;
-  writeFileSync(draft, text, { mode: mode & 0o770 & ~OTHERS, flag: 'wx', flush: true });
+  const draft = draftOf(path);
   try {
+    writeFileSync(draft, text, { mode: mode & 0o770 & ~OTHERS, flag: 'wx', flush: true });
     if (!isWindows) chownSync(draft, uid, gid);
     renameSync(draft, path);
     flushFolder(dirname(path));

@@ -160,12 +160,12 @@ const makeUnlessThere = (path: string, make: () => string): void => {
   openDataDir(dirname(path));
   if (existsSync(path)) return;
   const draft = `${path}.${process.pid}.${randomBytes(6).toString('hex')}`;
-  writeFileSync(draft, make(), { mode: 0o600, flag: 'wx' });
   try {
+    writeFileSync(draft, make(), { mode: 0o600, flag: 'wx' });
     linkSync(draft, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
-    rmSync(draft);
+    rmSync(draft, { force: true });
   }
 };
