@@ -4,10 +4,10 @@ import type { Environment } from '@svc/config';
 import { type OpenedFenceStore, openFenceStore } from '@svc/fence';
 import {
   type FenceHead,
-  formatHead,
   HEAD_KEY,
   PROOF_LIFE_MS,
   parseHead,
+  resetFence,
   type ServiceDeps,
 } from '@svc/service';
 import type { Command } from './command.ts';
@@ -82,8 +82,8 @@ export const fenceResetCommand: Command = {
     },
   },
   notes: [
-    `Whoever does this vouches that the database is the latest one: nothing else can tell any more. Decisions begin when no Proof
-that could have been spent elsewhere is fresh, after some five minutes. Refused where the fence says that the database is not. On a
+    `Stop every process first: it is refused while a service is at work on the database, on whatever fence. Whoever does this vouches
+that the database is the latest one: nothing else can tell any more. Decisions begin when no Proof that could have been spent elsewhere is fresh, after some five minutes. Refused where the fence says that the database is not. On a
 database that was restored this would leave in force what was revoked since the backup: there it is svc-admin restore --lost-from.`,
   ],
   run: (values, env) => {
@@ -94,38 +94,11 @@ database that was restored this would leave in force what was revoked since the 
   },
 };
 
-const NOT_THE_LATEST =
-  'the database lacks what the fence names: it was restored or replaced, and what was revoked since would be allowed ' +
-  'again. Run svc-admin restore. Where nothing of that may count, move the fence away first, or name another place.';
-
-const reset = async (
-  { store, identity, random }: ServiceDeps,
-  fenceStore: Opened,
-  quarantineMs: number,
-): Promise<number> => {
-  const found = await fenceStore.find(HEAD_KEY);
-  const former = found === null ? null : parseHead(identity.did, found.text);
-  const formerHead = former === null || 'problem' in former ? null : former;
-  const { epoch, firstSeq, seq } = await store.restores.findLast();
-  // One that is older than all beats is a fence that was set back itself; without a beat there was none, or it was given up.
-  const isOlder = formerHead === null || firstSeq === 0 || formerHead.seq < firstSeq;
-  if (!isOlder && !(await store.restores.isKnownHead(formerHead))) throw new UsageError(NOT_THE_LATEST);
-  const formerSeq = formerHead?.seq ?? 0;
-  const nonce = Buffer.from(random.bytes(16)).toString('hex');
-  const atMs = Math.floor(await store.now());
-  const head = { epoch, seq: Math.max(seq, formerSeq) + 1, nonce, atMs };
-  const untilMs = atMs + quarantineMs;
-  await store.transaction(async ({ restores }) => {
-    if (quarantineMs > 0) {
-      await restores.sealUntil(untilMs);
-      await restores.quarantineUntil(untilMs);
-    }
-    await restores.adopt(head);
-  });
-  if (!(await fenceStore.put(HEAD_KEY, formatHead(identity.did, head), found?.tag ?? null)))
-    throw new Error('the fence moved meanwhile: a service is at work; look again');
-  console.log(describeHead(head));
-  if (quarantineMs > 0) console.log(`Decisions begin at ${new Date(untilMs).toISOString()}.`);
+const reset = async (service: ServiceDeps, fenceStore: Opened, quarantineMs: number): Promise<number> => {
+  const done = await resetFence(service, fenceStore, quarantineMs);
+  if ('problem' in done) throw new UsageError(done.problem);
+  console.log(describeHead(done.head));
+  if (quarantineMs > 0) console.log(`Decisions begin at ${new Date(done.untilMs).toISOString()}.`);
   return 0;
 };
 

@@ -43,6 +43,7 @@ export * from './events/tell-verifiers.ts';
 export * from './events/webhook-secrets.ts';
 export { Fence } from './fence/fence.ts';
 export { formatHead, HEAD_KEY, parseHead } from './fence/head.ts';
+export { type FenceReset, resetFence } from './fence/reset-fence.ts';
 export * from './grants/allocate-grant.ts';
 export * from './grants/barrier.ts';
 export * from './grants/get-consumption.ts';

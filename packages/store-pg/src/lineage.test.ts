@@ -1,4 +1,6 @@
 /** The lineage of a database against the head of its fence: what is known, what continues it, and what must not decide. */
+import type { DidWeb } from '@svc/protocol';
+import { type FenceStore, formatHead, HEAD_KEY, parseHead, resetFence, type ServiceDeps } from '@svc/service';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -76,6 +78,107 @@ describe('a lineage', () => {
       expect(both.map(({ verdict }) => verdict).sort()).toEqual(['known', 'next']);
     }
   });
+});
+
+describe('a fence that is begun anew', () => {
+  const DID = 'did:web:svc.example' as DidWeb;
+  /** `seq` of its head; null: there is none. */
+  const createFence = (head: [number, string] | null) => {
+    const textOf = ([seq, name]: [number, string]) =>
+      formatHead(DID, { epoch: 0, seq, nonce: nonce(name), atMs: 0 });
+    let tag = 0;
+    let text = head && textOf(head);
+    const fenceStore: FenceStore = {
+      find: async () => (text === null ? null : { text, tag: String(tag) }),
+      async put(_, next, former) {
+        if (former !== (text === null ? null : String(tag))) return false;
+        [text, tag] = [next, tag + 1];
+        return true;
+      },
+      list: async () => [],
+    };
+    const findHead = (): [number, string] => {
+      const found = parseHead(DID, text ?? '');
+      if ('problem' in found) throw new Error(found.problem);
+      return [found.seq, found.nonce];
+    };
+    const move = async (to: [number, string]) =>
+      fenceStore.put(HEAD_KEY, textOf(to), (await fenceStore.find(HEAD_KEY))?.tag ?? null);
+    return { fenceStore, findHead, move };
+  };
+  type Fence = ReturnType<typeof createFence>;
+  const reset = ({ fenceStore }: Fence, store = stores.first) => {
+    const random = { bytes: () => new Uint8Array(16).fill(7) };
+    return resetFence({ store, random, identity: { did: DID } } as unknown as ServiceDeps, fenceStore, 0);
+  };
+  /** Long enough for every service to have made a beat. */
+  const passLong = () => runSql(stores.url, `update fence_beats set at = at - interval '1 minute'`);
+  /** `begin` runs before the transaction of the reset. */
+  const beginBeside = (begin: () => Promise<unknown>) =>
+    Object.assign(Object.create(stores.first) as typeof stores.first, {
+      async transaction(...parameters: Parameters<typeof stores.first.transaction>) {
+        await begin();
+        return stores.first.transaction(...parameters);
+      },
+    });
+
+  it.each([
+    ['is known', [1, 'a']],
+    ['is gone', null],
+    ['is older than the lineage', [0, 'x']],
+  ] as [string, [number, string] | null][])(
+    'is a head that continues the lineage where the former one %s',
+    async (_, head) => {
+      await beat(null, 'a');
+      await passLong();
+      const fence = createFence(head);
+      expect(await reset(fence)).toMatchObject({ head: { seq: 2 } });
+      await pass();
+      expect(await beat(fence.findHead(), 'c')).toMatchObject({ verdict: 'next', seq: 3 });
+    },
+  );
+
+  it('loses no beat of a service that began to work meanwhile, and is left to it', async () => {
+    await beat(null, 'a');
+    await passLong();
+    const fence = createFence([1, 'a']);
+    const store = beginBeside(async () => {
+      expect(await beat([1, 'a'], 'b')).toMatchObject({ verdict: 'next', seq: 2 });
+      expect(await fence.move([2, 'b'])).toBe(true);
+    });
+    await expect(reset(fence, store)).rejects.toThrow('the fence moved meanwhile');
+    await pass();
+    expect(await beat(fence.findHead(), 'c')).toMatchObject({ verdict: 'next', seq: 4 });
+  });
+
+  it('in a place that the service does not use, leaves the service its own', async () => {
+    await beat(null, 'a');
+    await passLong();
+    const [own, elsewhere] = [createFence([1, 'a']), createFence(null)];
+    const store = beginBeside(async () => {
+      await beat([1, 'a'], 'b');
+      await own.move([2, 'b']);
+    });
+    expect(await reset(elsewhere, store)).toMatchObject({ head: { seq: 3 } });
+    await pass();
+    for (const fence of [own, elsewhere])
+      expect((await beat(fence.findHead(), fence === own ? 'c' : 'd')).verdict).toMatch(/^(next|known)$/);
+  });
+
+  it.each([
+    ['the fence that is named', [1, 'a']],
+    ['another', null],
+  ] as [string, [number, string] | null][])(
+    'is refused while a service is at work on %s',
+    async (_, head) => {
+      await beat(null, 'a');
+      const fence = createFence(head);
+      const before = await fence.fenceStore.find(HEAD_KEY);
+      expect(await reset(fence)).toMatchObject({ problem: expect.stringContaining('a service is at work') });
+      expect(await fence.fenceStore.find(HEAD_KEY)).toEqual(before);
+      expect((await stores.first.restores.findLast()).seq).toBe(1);
+    },
+  );
 });
 
 describe('notes', () => {

@@ -140,3 +140,42 @@ it('withholds what was released or allocated behind the last of its steps', asyn
   );
   expect(await countMarks(epoch)).toEqual({ grants: marked.grants + 1, marked: marked.grants + 1 });
 });
+
+const addBeat = (seq: number) =>
+  runSql(
+    stores.url,
+    `insert into fence_beats (seq, nonce, at) select n, md5(n::text), clock_timestamp() from cast($1 as bigint) as n`,
+    [seq],
+  );
+const listBeats = async () =>
+  (await runSql<{ seq: number }>(stores.url, 'select seq::integer from fence_beats order by 1')).map(
+    ({ seq }) => seq,
+  );
+
+it('loses no beat of a database that went another way than the fence, and goes on behind all of them', async () => {
+  const fenceStore = await loseHead();
+  const latest = (await stores.first.restores.findLast()).seq + 50;
+  await addBeat(latest);
+  const before = await listBeats();
+  await restore(fenceStore, () => {});
+  expect(await listBeats()).toEqual([...before, latest + 1]);
+  expect(await findLostSpan(deps(), fenceStore)).toBeNull();
+});
+
+it('is not settled beside a service at work on the database, and is begun anew when that has stopped', async () => {
+  const fenceStore = await loseHead();
+  const { restores } = stores.first;
+  const former = await restores.list();
+  const beside: FenceStore = {
+    ...fenceStore,
+    async put(...head) {
+      await addBeat((await restores.findLast()).seq + 50);
+      return fenceStore.put(...head);
+    },
+  };
+  await expect(restore(beside, () => {})).rejects.toThrow('a service is at work on this database');
+  expect(await restores.list()).toEqual(former);
+  await restore(fenceStore, () => {});
+  expect(await restores.list()).toHaveLength(former.length + 1);
+  expect(await findLostSpan(deps(), fenceStore)).toBeNull();
+});

@@ -174,6 +174,7 @@ it('a fence that was set back itself is moved on; one that is gone, or is of ano
   expect((await readiness(lost)).checks.fence).toContain('svc-admin fence');
   const unsure = await svcAdmin(database.url, elsewhere.env, 'fence', 'reset');
   expect(unsure).toMatchObject({ code: 2, text: expect.stringContaining('--database-is-the-latest') });
+  await passLong();
   const reset = (...more: string[]) =>
     svcAdmin(database.url, elsewhere.env, 'fence', 'reset', '--database-is-the-latest', ...more);
   expect((await reset('--without-quarantine')).code).toBe(0);
@@ -204,6 +205,7 @@ it('a fence that is begun anew forbids decisions until no Proof is fresh, and a 
   await api?.stop();
   api = null;
   const elsewhere = createFence();
+  await passLong();
   const reset = await svcAdmin(database.url, elsewhere.env, 'fence', 'reset', '--database-is-the-latest');
   expect(reset).toMatchObject({ code: 0, text: expect.stringContaining('Decisions begin at') });
   expect(await svcAdmin(database.url, {}, 'clock', 'repair')).toMatchObject({ code: 0 });
@@ -235,6 +237,9 @@ it('is not begun anew on a database that the fence knows to be behind: that is a
   expect(await headOf(fence)).toEqual(head);
   expect((await readiness(await start(1, fence.env))).checks.fence).toContain('svc-admin restore');
 }, 60_000);
+
+/** As if every process had stopped long ago. */
+const passLong = () => sql.query(`update fence_beats set at = at - interval '1 minute'`);
 
 const putAt = async ({ fenceStore }: TestFence, text: string) => {
   await fenceStore.put(HEAD_KEY, text, (await fenceStore.find(HEAD_KEY))?.tag ?? null);

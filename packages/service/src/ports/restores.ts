@@ -31,11 +31,19 @@ export interface RestoreRepository {
   knownUntilMs(): Promise<number>;
   /** Whether this head is a beat of the lineage. */
   isKnownHead(head: Pick<FenceHead, 'seq' | 'nonce'>): Promise<boolean>;
-  /** How many restores there were, and the numbers of the earliest and the latest beat; 0 for none. */
-  findLast(): Promise<{ readonly epoch: number; readonly firstSeq: number; readonly seq: number }>;
+  /** How many restores there were, the numbers of the earliest and the latest beat (0 for none), and the age of the latest (null for none). */
+  findLast(): Promise<{
+    readonly epoch: number;
+    readonly firstSeq: number;
+    readonly seq: number;
+    readonly ageMs: number | null;
+  }>;
   insert(restore: Omit<RestoreRecord, 'restoredAtMs'>): Promise<void>;
-  /** Makes the head a beat of the lineage, in the place of what the database has there and after. */
-  adopt(head: FenceHead): Promise<void>;
+  /**
+   * Makes the head the latest beat of the lineage, under its number or, where the database has that or a later one, the next that
+   * is free, and answers which. Only in a transaction: no beat is made between that and its end.
+   */
+  adopt(head: FenceHead): Promise<number>;
   /** Refuses every decision that is dated earlier, from now on. */
   sealUntil(ms: number): Promise<void>;
   /** Processes hold decisions until then. */

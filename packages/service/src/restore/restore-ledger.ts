@@ -141,15 +141,16 @@ const takeAgain = async (
 
 /**
  * Claims the fence with a head of the same instant as the one it replaces, so that the lost span stays the same for a
- * restore that is begun anew.
+ * restore that is begun anew. Its number is behind all beats of the database, which may have gone another way than the fence.
  */
 const claim = async (
-  { identity, random }: ServiceDeps,
+  { store, identity, random }: ServiceDeps,
   fenceStore: FenceStore,
   { head, tag }: LostSpan,
 ): Promise<FenceHead> => {
   const nonce = Buffer.from(random.bytes(16)).toString('hex');
-  const claimed = { ...head, seq: head.seq + 1, nonce };
+  const { seq } = await store.restores.findLast();
+  const claimed = { ...head, seq: Math.max(seq, head.seq) + 1, nonce };
   if (await fenceStore.put(HEAD_KEY, formatHead(identity.did, claimed), tag)) return claimed;
   throw new Error('the fence moved: a service still works on the former database; stop it, then begin again');
 };
@@ -179,7 +180,9 @@ const settle = ({ store }: ServiceDeps, { claimed, restore, lost, lostNames }: S
       await restores.forgetDomains();
       await restores.extendClaims(restore.quarantinedUntilMs + CLAIM_MS);
       await withheldGrants.withholdRest(restore.epoch);
-      if (claimed !== null) await restores.adopt(claimed);
+      // The fence names the claimed number already.
+      if (claimed !== null && (await restores.adopt(claimed)) !== claimed.seq)
+        throw new Error('a service is at work on this database; stop it, then begin again');
     },
     { deadlineMs: SETTLE_DEADLINE_MS },
   );

@@ -15,6 +15,12 @@ const insertSql = `
 const knownUntilSql = `
   select svc_ms(coalesce((select at from fence_beats order by seq desc limit 1), (select sealed_until from ledger_seal))) as value`;
 
+// A beat that is there may be the one that the fence names by then.
+const adoptSql = `
+  insert into fence_beats (seq, nonce, at)
+  select greatest($1, coalesce(max(seq), 0) + 1), $2, to_timestamp($3 / 1000.0) from fence_beats
+  returning seq`;
+
 const reinstateSql = `
   with closed as (
     insert into closed_days (day) values ($1::date) on conflict do nothing
@@ -40,12 +46,13 @@ export function restoreRepository(database: Database): RestoreRepository {
     async findLast() {
       const text = `select coalesce((select max(epoch) from restores), 0) as epoch,
         coalesce((select min(seq) from fence_beats), 0) as "firstSeq",
-        coalesce((select max(seq) from fence_beats), 0) as seq`;
-      const [row] = await database.read<{ epoch: number; firstSeq: number; seq: number }>({
+        coalesce((select max(seq) from fence_beats), 0) as seq,
+        (select extract(epoch from clock_timestamp() - at)::float8 * 1000 from fence_beats order by seq desc limit 1) as "ageMs"`;
+      const [row] = await database.read<Awaited<ReturnType<RestoreRepository['findLast']>>>({
         text,
         values: [],
       });
-      return row ?? { epoch: 0, firstSeq: 0, seq: 0 };
+      return row ?? { epoch: 0, firstSeq: 0, seq: 0, ageMs: null };
     },
     insert: (restore) =>
       write(insertSql, [
@@ -58,12 +65,11 @@ export function restoreRepository(database: Database): RestoreRepository {
         restore.statement,
       ]),
     async adopt({ seq, nonce, atMs }: FenceHead) {
-      await write('delete from fence_beats where seq >= $1', [seq]);
-      await write('insert into fence_beats (seq, nonce, at) values ($1, $2, to_timestamp($3 / 1000.0))', [
-        seq,
-        nonce,
-        atMs,
-      ]);
+      // As svc_beat does. What comes after sees every beat that was made under it.
+      await write('select pg_advisory_xact_lock(10, 0)', []);
+      const [row] = await database.write<{ seq: number }>({ text: adoptSql, values: [seq, nonce, atMs] });
+      if (row === undefined) throw new Error('a beat was adopted without an answer');
+      return row.seq;
     },
     quarantineUntil: (ms) =>
       write(

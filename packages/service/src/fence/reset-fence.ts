@@ -1,0 +1,55 @@
+/** Begins the fence anew at what the database has. */
+import type { ServiceDeps } from '../deps.ts';
+import type { FenceHead, FenceStore } from '../ports/fence.ts';
+import { formatHead, HEAD_KEY, parseHead } from './head.ts';
+
+type Deps = Pick<ServiceDeps, 'store' | 'identity' | 'random'>;
+
+export type FenceReset =
+  | { readonly head: FenceHead /** Decisions begin then. */; readonly untilMs: number }
+  | { readonly problem: string };
+
+const NOT_THE_LATEST =
+  'the database lacks what the fence names: it was restored or replaced, and what was revoked since would be allowed ' +
+  'again. Run svc-admin restore. Where nothing of that may count, move the fence away first, or name another place.';
+
+/** A service at work makes some four beats a second. */
+const AT_WORK_MS = 5_000;
+const AT_WORK =
+  `the database had a beat within the last ${AT_WORK_MS / 1_000} s: a service is at work, here or on another fence, and there is nothing to begin anew. ` +
+  'See that SVC_FENCE names the place that the service has; to begin anew all the same, stop every process first';
+
+/**
+ * For a database on which nothing is at work. `problem`: why it is refused; nothing has changed then. Rejects where the fence moved
+ * meanwhile: whoever works on it goes on, and decides when the quarantine is over.
+ */
+export const resetFence = async (
+  { store, identity, random }: Deps,
+  fenceStore: FenceStore,
+  quarantineMs: number,
+): Promise<FenceReset> => {
+  const found = await fenceStore.find(HEAD_KEY);
+  const former = found === null ? null : parseHead(identity.did, found.text);
+  const formerHead = former === null || 'problem' in former ? null : former;
+  const { epoch, firstSeq, seq, ageMs } = await store.restores.findLast();
+  // One that is older than all beats is a fence that was set back itself; without a beat there was none, or it was given up.
+  const isOlder = formerHead === null || firstSeq === 0 || formerHead.seq < firstSeq;
+  if (!isOlder && !(await store.restores.isKnownHead(formerHead))) return { problem: NOT_THE_LATEST };
+  // One that is dated ahead was made before the clock was set back.
+  if (ageMs !== null && ageMs >= 0 && ageMs < AT_WORK_MS) return { problem: AT_WORK };
+  const formerSeq = formerHead?.seq ?? 0;
+  const nonce = Buffer.from(random.bytes(16)).toString('hex');
+  const atMs = Math.floor(await store.now());
+  const wanted = { epoch, seq: Math.max(seq, formerSeq) + 1, nonce, atMs };
+  const untilMs = atMs + quarantineMs;
+  const head = await store.transaction(async ({ restores }) => {
+    if (quarantineMs > 0) {
+      await restores.sealUntil(untilMs);
+      await restores.quarantineUntil(untilMs);
+    }
+    return { ...wanted, seq: await restores.adopt(wanted) };
+  });
+  if (!(await fenceStore.put(HEAD_KEY, formatHead(identity.did, head), found?.tag ?? null)))
+    throw new Error('the fence moved meanwhile: a service is at work; look again');
+  return { head, untilMs };
+};
