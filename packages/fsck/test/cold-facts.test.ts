@@ -18,6 +18,7 @@ import { runSql, withSession } from '@svc/testkit/store/session';
 import { beforeAll, expect, it } from 'vitest';
 import type { CheckContext } from '../src/check.ts';
 import { ColdFacts } from '../src/checks/cold-facts.ts';
+import { ColdKept } from '../src/checks/cold-kept.ts';
 import { queryOn } from '../src/query.ts';
 import { findFaults } from './find-faults.ts';
 
@@ -209,6 +210,18 @@ const consumeAt = (places: readonly (readonly [idAt: string, at: string])[]) =>
   ].join(';');
 const both = (at: string) => [at, at] as const;
 
+/** As kept of Grants by Receipts that are not there: on a day without any, of another Principal, by another relying party. */
+const keepMore = `
+  insert into usage_by_grant (grant_id, principal, days)
+  select '${FORGED_GRANT}', principal, datemultirange(daterange('${day}', '${empty}', '[]'))
+  from unnest(array[null, '${PRINCIPALS[0]}']) as principal;
+  insert into cold_verifications (grant_id, principal, relying_party, latest_receipt_id)
+  select '${FORGED_GRANT}', '${PRINCIPALS[0]}', rp, id from (values
+    ('${RPS[0]}', (select max(receipt_id) from ${LEDGER})), ('${RPS[1]}', ${lowestId(`${empty}T12:00:00Z`)}),
+    ('${RPS[2]}', (select max(receipt_id) from receipts))) as forged (rp, id)`;
+const NAMED = `the Grant ${FORGED_GRANT} is kept as named by its decisions`;
+const VERIFIED = `the Grant ${FORGED_GRANT} is kept as verified by`;
+
 const noReceipt = (check: string, where: string) =>
   expect.stringMatching(`^${check}: ${where}.*: there is no Receipt drc_`);
 const forged: [what: string, change: string, found: unknown[]][] = [
@@ -242,21 +255,33 @@ const forged: [what: string, change: string, found: unknown[]][] = [
     consumeAt([[`${hotDay}T12:00:00Z`, `${day}T12:00:00Z`]]),
     [noReceipt('consumption', `${FORGED_GRANT}: version 1`)],
   ],
+  [
+    'days of a Grant, and who verified it, that no Receipt supports',
+    keepMore,
+    [
+      ...[day, day].map((at) => expect.stringContaining(`cold-days: ${at}: ${NAMED}`)),
+      expect.stringContaining(`cold-days: ${day}: ${VERIFIED} ${RPS[0]} `),
+      ...[empty, empty].map((at) => expect.stringContaining(`cold-days: ${at}: ${NAMED}`)),
+      expect.stringContaining(`cold-days: ${empty}: ${VERIFIED} ${RPS[1]} `),
+      expect.stringContaining(`cold-days: ${FORGED_GRANT}: is kept as verified by ${RPS[2]} `),
+    ],
+  ],
 ];
+const FORGET = `
+  delete from attestations where attestation_id like 'oat_forged%';
+  ${['consumption_events', 'consumption_balances', 'usage_by_grant', 'cold_verifications']
+    .map((table) => `delete from ${table} where grant_id = '${FORGED_GRANT}'`)
+    .join(';')}`;
 
 it.each(sampleOf(forged, 2))('finds %s', async (_, change, found) => {
   await tamper(stores.url, change);
   const faults = await findNew();
-  await tamper(
-    stores.url,
-    `delete from attestations where attestation_id like 'oat_forged%';
-     delete from consumption_events where grant_id = '${FORGED_GRANT}'; delete from consumption_balances where grant_id = '${FORGED_GRANT}'`,
-  );
+  await tamper(stores.url, FORGET);
   expect(faults).toEqual(found);
 });
 
 it('finds them in batches of any size, each once', async () => {
-  await tamper(stores.url, lossesAt(PLACES.map(both)));
+  await tamper(stores.url, `${lossesAt(PLACES.map(both))}; ${keepMore}`);
   const [row] = await runSql<{ manifest: string }>(
     stores.url,
     'select manifest from cold_days where day = $1',
@@ -267,17 +292,28 @@ it('finds them in batches of any size, each once', async () => {
   const foundBy = (size: number) =>
     withSession(stores.url, async (session) => {
       const found: string[] = [];
-      const facts = new ColdFacts(
-        { query: queryOn(session), report: (where: string) => found.push(where) } as unknown as CheckContext,
-        ...([day, size] as const),
-      );
-      for await (const rows of new ColdDayReader(objects, manifest).receipts()) await facts.add(rows);
+      const context = {
+        query: queryOn(session),
+        report: (where: string, problem: string) =>
+          found.push(problem.includes(' is kept as ') ? problem : where),
+      } as unknown as CheckContext;
+      const reader = new ColdDayReader(objects, manifest);
+      const facts = new ColdFacts(context, day, size);
+      const kept = await ColdKept.of(context, day, size);
+      for await (const rows of reader.receipts()) {
+        await facts.add(rows);
+        kept.add(rows);
+      }
       await facts.end();
+      await kept.end(reader);
       return found.sort();
     });
   const sizes = [1, 7, 10, 30, 100];
   const found = await Promise.all(sizes.map(foundBy));
-  await tamper(stores.url, `delete from attestations where attestation_id like 'oat_forged%'`);
+  await tamper(stores.url, FORGET);
+  expect(found[0]?.filter((one) => one.includes(' is kept as '))).toEqual(
+    [NAMED, NAMED, VERIFIED].map((problem) => expect.stringContaining(problem)),
+  );
   expect(found[0]?.filter((where) => where.startsWith('oat_'))).toEqual(
     PLACES.slice(0, 3).map((_, i) => `oat_forged${i + 1}`),
   );

@@ -18,6 +18,7 @@ import { messageOf, type ObjectStore } from '@svc/service';
 import type { Check, CheckContext } from '../check.ts';
 import { BegunCaps } from './caps.ts';
 import { ColdFacts, comparePacked } from './cold-facts.ts';
+import { ColdKept, checkVerificationsOfHotDays } from './cold-kept.ts';
 import { checkManifests, type RecordedDay } from './cold-manifests.ts';
 import { namePins } from './cold-pins.ts';
 import type { PinSums } from './pin-sums.ts';
@@ -51,6 +52,7 @@ export const coldDayCheck = (objects: ObjectStore, pins: PinSums): Check => ({
       if (row !== undefined && manifest !== null) await checkDay(context, objects, pins, row, manifest);
       context.advance(1);
     }
+    await checkVerificationsOfHotDays(context);
   },
 });
 
@@ -89,7 +91,7 @@ const checkDay = async (
     );
 };
 
-/** Reads them once, and again where what they pin differs. */
+/** Reads them once, and again where what they pin differs or more is kept of their Grants than is held in memory. */
 const checkColdReceipts = async (
   context: CheckContext,
   reader: ColdDayReader,
@@ -97,9 +99,11 @@ const checkColdReceipts = async (
   day: string,
 ): Promise<void> => {
   const facts = new ColdFacts(context, day);
+  const kept = await ColdKept.of(context, day);
   const caps = await BegunCaps.of(context, day);
   for await (const receipts of reader.receipts()) {
     await facts.add(receipts);
+    kept.add(receipts);
     caps.add(receipts);
     await checkReceipts(context, await withFacts(context, receipts.map(ofObject)), (receipt) => {
       const pin = pinOfReceipt(receipt);
@@ -107,6 +111,7 @@ const checkColdReceipts = async (
     });
   }
   await facts.end();
+  await kept.end(reader);
   await caps.end();
   await namePins(context, reader, pins, day);
 };
