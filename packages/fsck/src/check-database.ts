@@ -141,6 +141,7 @@ const NO_KEYS: ServiceKeys = {
   serviceDid: null,
   dids: new Set(),
   documentOf: () => null,
+  documents: [],
   byKid: new Map(),
 };
 

@@ -3,7 +3,7 @@ import { decodeMultikey, didOfKid, kidOfJws } from '@svc/protocol';
 import { readServiceKeys } from '@svc/transparency';
 import type { Query } from './query.ts';
 
-/** More than any JWS in the database has. */
+/** More than a Receipt, a checkpoint or the statement of a restore has. */
 const MAX_JWS_CHARS = 4_194_304;
 
 export interface ServiceKeys {
@@ -13,6 +13,8 @@ export interface ServiceKeys {
   readonly dids: ReadonlySet<string>;
   /** The DID document to verify a JWS of the service with, parsed once: that of the DID it names, if the service had that. */
   documentOf(jws: string): unknown;
+  /** The DID documents of all that it had. */
+  readonly documents: readonly unknown[];
   /** Raw public keys by kid. */
   readonly byKid: ReadonlyMap<string, Uint8Array>;
 }
@@ -40,7 +42,7 @@ export const loadServiceKeys = async (query: Query): Promise<ServiceKeys> => {
   const present = documents.get(serviceDid ?? '') ?? documentWith('', []);
   const documentOf = (jws: string) =>
     documents.size < 2 ? present : (documents.get(didOfKid(kidOfJws(jws, MAX_JWS_CHARS) ?? '')) ?? present);
-  return { serviceDid, dids: new Set(found), documentOf, byKid };
+  return { serviceDid, dids: new Set(found), documentOf, documents: [...documents.values()], byKid };
 };
 
 const documentWith = (did: string, rows: readonly Row[]): unknown => {

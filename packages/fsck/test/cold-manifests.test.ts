@@ -31,6 +31,9 @@ import { withObjectFolders } from '@svc/testkit/store/object-folders';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { manifestReaderOf } from '../src/checks/read-manifest.ts';
+import type { Query } from '../src/query.ts';
+import { loadServiceKeys } from '../src/service-keys.ts';
 import { findFaults } from './find-faults.ts';
 import {
   changeBatches,
@@ -228,6 +231,21 @@ describe('although the service has signed it', () => {
   it.each(sampleOf(instead, 2))('finds in the folder of a day %s', async (_, leave, problem) => {
     await leave();
     expect(await check()).toEqual({ faults: [expect.stringContaining(problem)], notes: [] });
+  });
+
+  it('reads a manifest of any length with the keys of the DID that signed it, whichever the service has taken since', async () => {
+    const keysOf = ({ published }: typeof identity.statusKeys) =>
+      published.map(({ kid, publicKeyMultibase: publicKey }) => ({ kid, publicKey }));
+    const dids = [{ did: identity.did }, { did: 'did:web:later.example' }];
+    const query = async (text: string) =>
+      text.includes('service_dids') ? dids : keysOf(identity.statusKeys);
+    const keys = await loadServiceKeys(query as Query);
+    const manifest = parseColdDay((await recordedOf()).manifest);
+    const [first, ...others] = manifest.tables.receipts;
+    if (first === undefined) throw new Error('the day has Receipts');
+    const receipts = [{ ...first, name: first.name.padStart(4_000_000, 'x') }, ...others];
+    const long = { ...manifest, tables: { ...manifest.tables, receipts } };
+    expect(manifestReaderOf({ keys })(await signColdDay(long, identity.statusKeys.signer)).day).toBe(day);
   });
 });
 

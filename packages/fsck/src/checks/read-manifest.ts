@@ -10,10 +10,11 @@ export type ReadManifest = (text: string) => ColdDay;
 export const manifestReaderOf =
   ({ keys }: Pick<CheckContext, 'keys'>): ReadManifest =>
   (text) => {
-    const read = readServiceKeys(keys.documentOf(text));
-    const verified = read.ok
-      ? verifyColdDay(text, [read.keys], nativeCrypto)
-      : { ok: false as const, problem: 'no key of the service is known' };
+    const known = keys.documents
+      .map((document) => readServiceKeys(document))
+      .flatMap((read) => (read.ok ? [read.keys] : []));
+    if (known.length === 0) throw new Error('no key of the service is known');
+    const verified = verifyColdDay(text, known, nativeCrypto);
     if (!verified.ok) throw new Error(verified.problem);
     return verified.day;
   };
