@@ -138,7 +138,8 @@ describe('a transfer of the DID while it is being asked', () => {
   it('that comes later waits until it is recorded, and it expires', async () => {
     const { tenants, asking, transfer, listed } = await scene();
     await deployment.sql.query('begin');
-    await deployment.sql.query('select svc_lock_approvals($1, $2)', [tenants.principalDid, tenants.rpDid]);
+    // Asking waits here once it has the Principal's row; a transfer waits for that.
+    await deployment.sql.query('lock table approval_receipts in share mode');
     const asked = asking();
     await deployment.untilWaiting(1);
     const transferred = transfer();

@@ -110,9 +110,9 @@ export const requestApproval = async (
   assertPlayed(ask, playedBy);
   return deps.store.transaction(
     async (tx) => {
-      await lockLiveKey(tx, caller);
-      // Before the row: whoever waits in this line would keep it shared, and what ends a key, an Agent or a Grant waits for it.
+      // Before the rows: whoever waits in this line would keep them shared, and what ends a key, an Agent or a Grant waits for them.
       await tx.approvals.lock(ask);
+      await lockLiveKey(tx, caller);
       // Before the requests, as a transfer takes them: nobody waits for the other.
       assertHeld(receiptId, await tx.principals.lockHeldSince(ask.principal));
       await tx.approvals.expireDue(ask);

@@ -89,7 +89,7 @@ describe('202', () => {
   });
 });
 
-it('one that waits in line for others to the same Principal keeps nobody from its row: Agents are switched off meanwhile', async () => {
+it('one that waits in line for others to the same Principal keeps nobody from its row or from that of its key: either ends meanwhile', async () => {
   const own = await deployment.createTenants(V2);
   const held = await issueGrant(own);
   const { receipt_id } = await denied(DEAR, own, held);
@@ -104,6 +104,7 @@ it('one that waits in line for others to the same Principal keeps nobody from it
       await session.query('select from principals where did = $1 for no key update nowait', [
         own.principalDid,
       ]);
+      await session.query('select from api_keys where subject = $1 for no key update nowait', [own.rpDid]);
     });
     const path = `/agents/${encodeURIComponent(own.agent.did)}/disable`;
     const { status } = await deployment.call('POST', path, { key: own.principalKey });
