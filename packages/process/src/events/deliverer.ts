@@ -197,18 +197,25 @@ export const startEventDeliverer = (deps: DelivererDeps): EventDeliverer => {
   };
 };
 
-/** Delivers what is due until nothing is, or `stop`. Rejects with `StoreError`. */
+/**
+ * Delivers what is due until nothing is, or `stop`; waits at most 8 s for what is under way then, as `EventDeliverer.stop`. Rejects
+ * with `StoreError`.
+ */
 export const deliverDue = async (deps: DelivererDeps, stop: AbortSignal): Promise<void> => {
   const sending = new Sending(deps);
+  const stopped = new Promise<void>((resolve) => {
+    stop.addEventListener('abort', () => resolve(), { once: true });
+  });
   const turns = new VerifierTurns(deps.revocationNotices);
   while (!stop.aborted && (await maySend(deps))) {
     const read = await readLog(deps, stop);
     const told = await tellVerifiers(deps, turns, stop);
     await disable(deps, sending);
     const begun = await sendDue(deps, sending);
-    await sending.all();
-    if (read.isDone && read.sequenced + read.opened + told + begun === 0) return;
+    await Promise.race([sending.all(), stopped]);
+    if (read.isDone && read.sequenced + read.opened + told + begun === 0) break;
   }
+  await withinMs(STOP_WITHIN_MS, sending.all(), () => {});
 };
 
 /** While something holds decisions nothing is told: the database may not be the one. */
