@@ -7,8 +7,12 @@ import { withStores } from '@svc/testkit/store/open-store';
 import { changePause, pauseDeps } from '@svc/testkit/store/pause-races';
 import { runSql, untilWaiting, withSession } from '@svc/testkit/store/session';
 import { createWorld, insertGrant, insertOrg, type World } from '@svc/testkit/store/world';
+import type { Client } from 'pg';
 import { expect, it } from 'vitest';
+import type { Database } from './database.ts';
 import { listMigrations } from './migrations.ts';
+import { pauseRepository } from './repositories/pauses.ts';
+import type { Statement } from './statement.ts';
 
 const stores = withStores();
 
@@ -211,17 +215,30 @@ it('pauses and ends that their caller never heard of are completed 10 s later; o
   ]);
 });
 
-it.each([
-  [
-    'pauses_unstamped',
-    `select from pauses where visible_at is null and changed_at <= svc_now() - make_interval(secs => 10) order by changed_at limit 100`,
-  ],
-  [
-    'pauses_in_force',
-    `select from pauses where owner = 'did:web:a.example' and scope in ('grant', 'agent', 'principal') and is_paused`,
-  ],
-])('what has ended is not read to find what has not (%s)', async (index, query) => {
+/** The text of a query where it is asked, and what it is asked with. */
+const asked = {
+  pauses_unstamped: async () => {
+    let statement: Statement | undefined;
+    const read: Database['read'] = async (one) => {
+      statement = one;
+      return [];
+    };
+    await pauseRepository({ read, write: read }).listUnstamped(10, 100);
+    return { text: statement?.text ?? '', values: [...(statement?.values ?? [])] };
+  },
+  pauses_in_force: async (session: Client) => {
+    const { rows } = await session.query<{ source: string }>(
+      `select prosrc as source from pg_proc where proname = 'svc_principal_has_pauses'`,
+    );
+    const source = rows[0]?.source ?? '';
+    const text = source.replaceAll('p_principal', '$1::text').replaceAll('p_org_id', '$2::text');
+    return { text, values: ['did:web:a.example', 'org_a'] };
+  },
+} as const;
+
+it.each(Object.entries(asked))('what has ended is not read to find what has not (%s)', async (index, ask) => {
   const plan = await withSession(stores.url, async (session) => {
+    const { text, values } = await ask(session);
     await session.query('begin');
     await session.query(
       `insert into pauses (scope, owner, subject, is_paused, actor_kind, changed_at, visible_at)
@@ -229,9 +246,10 @@ it.each([
        from generate_series(1, 5000) as n`,
     );
     await session.query('analyze pauses');
-    const { rows } = await session.query<{ 'QUERY PLAN': string }>(`explain ${query}`);
+    const { rows } = await session.query<{ 'QUERY PLAN': string }>(`explain ${text}`, values);
     await session.query('rollback');
     return rows.map((row) => row['QUERY PLAN']).join('\n');
   });
   expect(plan).toContain(index);
+  expect(plan).not.toContain('Seq Scan on pauses');
 });
