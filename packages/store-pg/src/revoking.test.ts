@@ -4,6 +4,7 @@ import type { DidWeb } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import {
   type GrantRecord,
+  type GrantRepository,
   parseKeySet,
   type Repositories,
   Revoker,
@@ -15,9 +16,12 @@ import {
 import { getBit } from '@svc/status-list';
 import { sampled } from '@svc/testkit/sampled';
 import { withStores } from '@svc/testkit/store/open-store';
-import { runSql } from '@svc/testkit/store/session';
+import { runSql, withSession } from '@svc/testkit/store/session';
 import { createWorld, insertGrant, type World } from '@svc/testkit/store/world';
 import { beforeAll, expect, it } from 'vitest';
+import type { Database } from './database.ts';
+import { grantRepository } from './repositories/grants.ts';
+import type { Statement } from './statement.ts';
 
 const stores = withStores();
 const DID = 'did:web:svc.example' as DidWeb;
@@ -108,3 +112,58 @@ it('no transaction is open while a list is signed, and one that another node has
   expect([open, signatures]).toEqual([[], 2]);
   expect(await Promise.all([grant, other].map((one) => isSet(stores.first, one)))).toEqual([true, true]);
 });
+
+it('to find the next Principal whose revocations are to be completed no more than one Grant of each is read', async () => {
+  const MANY = 5_000;
+  const PRINCIPALS = 3;
+  /** The statement that `ask` sends. */
+  const sent = async (ask: (grants: GrantRepository) => Promise<unknown>) => {
+    let statement: Statement = { text: '', values: [] };
+    const read: Database['read'] = async (one) => {
+      statement = one;
+      return [];
+    };
+    await ask(grantRepository({ read, write: read }));
+    return statement;
+  };
+  const principals = await sent((grants) => grants.listUnstampedPrincipals(10, null));
+  const some = await sent((grants) => grants.listUnstamped('did:web:p1.example' as DidWeb, 10, 100));
+  const read = await withSession(stores.url, async (session) => {
+    await session.query(`set session_replication_role = 'replica'`);
+    await session.query('begin');
+    await session.query(
+      `insert into grants (id, principal, agent, status_list_url, status_index, revocation_recorded_at)
+       select 'grant_' || n, format('did:web:p%s.example', case when n <= $2 then n else 1 end), 'did:key:a', 'list ' || n, 1,
+         svc_now() - interval '1 hour' + n * interval '1 ms'
+       from generate_series(1, $1::integer) as n`,
+      [MANY, PRINCIPALS],
+    );
+    await session.query('analyze grants');
+    const rowsOf = async ({ text, values }: Statement) => {
+      const explained = await session.query(`explain (analyze, format json) ${text}`, [...values]);
+      return grantsRead(explained.rows[0]['QUERY PLAN'][0].Plan);
+    };
+    const counts = [await rowsOf(principals), await rowsOf(some)];
+    await session.query('rollback');
+    return counts;
+  });
+  expect(read[0]).toBeGreaterThanOrEqual(PRINCIPALS);
+  // Other tests leave theirs.
+  expect(read[0]).toBeLessThan(MANY / 10);
+  expect(read[1]).toBe(100);
+});
+
+interface Plan {
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly Plans?: readonly Plan[];
+}
+
+/** Rows that a plan reads of the table, those that it drops too. */
+const grantsRead = (plan: Plan): number => {
+  const each = plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0);
+  const own = plan['Relation Name'] === 'grants' ? Math.round(each * plan['Actual Loops']) : 0;
+  return (plan.Plans ?? []).reduce((sum, part) => sum + grantsRead(part), own);
+};

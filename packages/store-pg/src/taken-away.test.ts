@@ -23,7 +23,14 @@ import { tamper } from '@svc/testkit';
 import { withStores } from '@svc/testkit/store/open-store';
 import { pauseDeps } from '@svc/testkit/store/pause-races';
 import { runSql, untilWaiting, withSession } from '@svc/testkit/store/session';
-import { allowCommit, createWorld, insertGrant, insertOrg, newAgent } from '@svc/testkit/store/world';
+import {
+  allowCommit,
+  createWorld,
+  denyCommit,
+  insertGrant,
+  insertOrg,
+  newAgent,
+} from '@svc/testkit/store/world';
 import { expect, it } from 'vitest';
 import { listMigrations } from './migrations.ts';
 import { commitStatement } from './verify/commit-parameters.ts';
@@ -235,16 +242,30 @@ it('no decision is stored between the look whether a relying party has decided a
     stores.url,
     'select svc_day_number(svc_ms(clock_timestamp())) as day',
   );
-  const held = await stores.first.transaction(async (tx) => {
-    await tx.usage.hasDecided(world.relyingParty.did);
-    return runSql<{ day: number }>(
-      stores.url,
-      `select objid::integer as day from pg_locks where locktype = 'advisory' and classid = 2 and mode = 'ExclusiveLock' and granted
-         and database = (select oid from pg_database where datname = current_database())`,
-    );
-  });
+  const held = await withSession(stores.url, (session) =>
+    stores.first.transaction(async (tx) => {
+      await tx.usage.hasDecided(world.relyingParty.did);
+      const { rows } = await session.query<{ day: number }>(
+        `select objid::integer as day from pg_locks where locktype = 'advisory' and classid = 2 and mode = 'ExclusiveLock' and granted
+           and database = (select oid from pg_database where datname = current_database())`,
+      );
+      return rows;
+    }),
+  );
   const days = held.map(({ day }) => day);
   expect(days).toEqual(expect.arrayContaining([0, 1].map((after) => (today?.day ?? 0) + after)));
+});
+
+it('a node that stops while it holds all days keeps no decision from being stored: its transaction ends, and the next one works', async () => {
+  const world = await createWorld(stores.first);
+  const { did } = world.relyingParty;
+  const stopped = stores.first.transaction(async (tx) => {
+    await tx.usage.hasDecided(did);
+    await expect.poll(() => stores.second.verify.commitDecisions([denyCommit(world)])).toEqual(['STORED']);
+    return tx.usage.hasDecided(did);
+  });
+  await expect(stopped).rejects.toMatchObject({ name: 'StoreError', kind: 'unavailable' });
+  expect(await stores.first.transaction((tx) => tx.usage.hasDecided(did))).toBe(true);
 });
 
 it('the migration revokes keys without an owner, and that another org has issued, and no others; the audit log says which', async () => {

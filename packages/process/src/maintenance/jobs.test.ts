@@ -49,7 +49,7 @@ it('pauses are completed also where the revocations beside them cannot be listed
   let asked = 0;
   const job = jobOf('complete-revocations', {
     grants: {
-      listUnstamped: async () => {
+      listUnstampedPrincipals: async () => {
         throw new Error('down');
       },
     },

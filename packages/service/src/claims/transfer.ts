@@ -27,7 +27,8 @@ export interface Transfer {
 
 /**
  * `CONFLICT` for a managed Principal, and for a relying party with decisions. `SERVICE_UNAVAILABLE`: a decision under way
- * was not over within 2 s (for a relying party: any decision, within 0.2 s), and nothing is transferred; repeat the call.
+ * was not over within 2 s (for a relying party: any decision, within 0.2 s for each of three days), and nothing is
+ * transferred; repeat the call.
  */
 export const transferDid = async (deps: ServiceDeps, transfer: Transfer): Promise<void> => {
   const { did, kind, toOrgId } = transfer;

@@ -6,18 +6,34 @@ import { completeRevocations } from './complete-revocations.ts';
 
 const never = new AbortController().signal;
 
-/** An unstamped Grant of each of these, the longest waiting first; `fail` says what becomes of a stamp. */
-const storeOf = (principals: readonly string[], fail: (principal: DidWeb) => Error | null) => {
+/**
+ * An unstamped Grant of each of these, the longest waiting first, and pages of two Principals. `fail` says what becomes of a stamp,
+ * `failListing` of a page or of the Grants of a Principal.
+ */
+const storeOf = (
+  principals: readonly string[],
+  fail: (principal: DidWeb) => Error | null,
+  failListing: (of: string) => Error | null = () => null,
+) => {
   const waiting = [...principals];
-  const grantOf = (principal: string) => ({ id: `grant of ${principal}`, principal });
   const stamped: string[] = [];
   const warned: unknown[] = [];
+  const list = (of: string) => {
+    const error = failListing(of);
+    if (error !== null) throw error;
+  };
   const grants = {
-    listUnstamped: async (_: number, limit: number, except: readonly string[]) =>
-      waiting
-        .filter((principal) => !except.includes(principal))
-        .slice(0, limit)
-        .map(grantOf),
+    listUnstamped: async (principal: string, _: number, limit: number) => {
+      list(principal);
+      const own = waiting.filter((one) => one === principal).slice(0, limit);
+      return own.map(() => ({ id: `grant of ${principal}`, principal }));
+    },
+    listUnstampedPrincipals: async (_: number, after: string | null) => {
+      list(`page after ${after}`);
+      const later = [...new Set(waiting)].sort().filter((principal) => principal > (after ?? ''));
+      const page = later.slice(0, 2);
+      return { principals: page, next: later.length > 2 ? page.at(-1) : null };
+    },
   };
   const revocation = {
     stampRevoked: async (principal: DidWeb, ids: readonly string[]) => {
@@ -61,6 +77,28 @@ describe('revocations cut off between their phases', () => {
     const { deps, stamped } = storeOf([...many, 'small'], () => null);
     expect(await completeRevocations(deps, never)).toEqual({ stamped: 2_501 });
     expect(stamped.indexOf('grant of small')).toBe(1_000);
+  });
+
+  it('of Principals that were listed are all stamped where later ones cannot be listed, and the round fails', async () => {
+    const large = Array.from({ length: 2_500 }, () => 'a');
+    const { deps, stamped } = storeOf(
+      [...large, 'b', 'c'],
+      () => null,
+      (of) => (of === 'page after b' ? new StoreError('unavailable', 'too slow') : null),
+    );
+    await expect(completeRevocations(deps, never)).rejects.toThrow('too slow');
+    expect(stamped).toHaveLength(2_501);
+  });
+
+  it('of one Principal that cannot be listed keep no other from being stamped', async () => {
+    const { deps, stamped, warned } = storeOf(
+      ['a', 'b', 'c'],
+      () => null,
+      (of) => (of === 'b' ? new StoreError('unavailable', 'too slow') : null),
+    );
+    expect(await completeRevocations(deps, never)).toEqual({ stamped: 2 });
+    expect(stamped).toEqual(['grant of a', 'grant of c']);
+    expect(warned).toEqual([['revocation.not_completed', { principal: 'b', grants: 0, error: 'too slow' }]]);
   });
 
   it('are not begun any more once the round is stopped, and what is no fault of storage is no less than a failure', async () => {

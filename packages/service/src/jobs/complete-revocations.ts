@@ -3,10 +3,9 @@
  * §9). They deny already; what is missing is the list, the barrier and the time, which only somebody's repeated call would
  * bring otherwise.
  */
-import type { DidWeb } from '@svc/protocol';
+import type { DidWeb, GrantId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import { publishRevoked } from '../grants/publish-revoked.ts';
-import type { UnstampedGrant } from '../ports/grants.ts';
 import { StoreError } from '../ports/store.ts';
 
 /** A revoker that is still at work takes less. */
@@ -21,60 +20,66 @@ export interface CompletedRevocations {
 }
 
 /**
- * Rejects when storage cannot list. Each Principal has a turn of at most 1,000 Grants before any has a second. One whose
- * barrier is not passed in time waits for the next round, as does what is left after a minute.
+ * Rejects when storage cannot list Principals, with what it could list done. Each Principal has a turn of at most 1,000 Grants
+ * before any has a second. One whose barrier is not passed in time waits for the next round, as does what is left after a minute.
  */
 export const completeRevocations = async (deps: Deps, stop: AbortSignal): Promise<CompletedRevocations> => {
   const endsMs = performance.now() + ROUND_MS;
   const goesOn = () => !stop.aborted && performance.now() < endsMs;
-  const failed = new Set<DidWeb>();
   let stamped = 0;
-  /** Answers whether more may be left. */
-  const completeBatch = async (except: ReadonlySet<DidWeb>, had: Set<DidWeb>): Promise<boolean> => {
-    const found = await deps.store.grants.listUnstamped(ABANDONED_AFTER_SECONDS, BATCH, [...except]);
-    for (const [principal, grants] of byPrincipal(found)) {
+  /** Answers those of whom more may be left. */
+  const takeTurns = async (principals: readonly DidWeb[]): Promise<DidWeb[]> => {
+    const more: DidWeb[] = [];
+    for (const principal of principals) {
       if (!goesOn()) break;
-      const stampedNow = await complete(deps, principal, grants);
-      stamped += stampedNow;
-      had.add(principal);
-      if (stampedNow === 0) failed.add(principal);
+      const turn = await completeSome(deps, principal);
+      stamped += turn.stamped;
+      if (turn.isMore) more.push(principal);
     }
-    return found.length === BATCH;
+    return more;
   };
-  const had = new Set<DidWeb>();
-  let isMore = false;
-  while (goesOn() && (await completeBatch(had, had))) isMore = true;
-  // Without turns: to pass over those who have many each time would cost more than to stamp them.
-  while (isMore && goesOn() && (await completeBatch(failed, had)));
+  let waiting: DidWeb[] = [];
+  let failure: unknown = null;
+  try {
+    let after: DidWeb | null = null;
+    do {
+      const page = await deps.store.grants.listUnstampedPrincipals(ABANDONED_AFTER_SECONDS, after);
+      waiting.push(...(await takeTurns(page.principals)));
+      after = page.next;
+    } while (after !== null && goesOn());
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    failure = error;
+  }
+  while (waiting.length > 0 && goesOn()) waiting = await takeTurns(waiting);
+  if (failure !== null) throw failure;
   return { stamped };
 };
 
-const byPrincipal = (found: readonly UnstampedGrant[]): Map<DidWeb, UnstampedGrant[]> => {
-  const groups = new Map<DidWeb, UnstampedGrant[]>();
-  for (const grant of found) {
-    const grants = groups.get(grant.principal);
-    if (grants === undefined) groups.set(grant.principal, [grant]);
-    else grants.push(grant);
-  }
-  return groups;
-};
+interface Turn {
+  readonly stamped: number;
+  readonly isMore: boolean;
+}
 
-/** Answers how many are stamped now. */
-const complete = async (
-  deps: Deps,
-  principal: DidWeb,
-  grants: readonly UnstampedGrant[],
-): Promise<number> => {
+/** One turn. Where it fails no more is said to be left: the others go on. */
+const completeSome = async (deps: Deps, principal: DidWeb): Promise<Turn> => {
   const { store, clock, log } = deps;
-  const ids = grants.map(({ id }) => id);
-  try {
-    const problem = await publishRevoked(deps, principal, grants);
-    if (problem === null) return (await store.revocation.stampRevoked(principal, ids, clock.nowMs())).size;
-    const error = problem instanceof StoreError ? problem.message : (problem.detail ?? problem.message);
+  let ids: GrantId[] = [];
+  const leave = (error: string): Turn => {
     log.warn('revocation.not_completed', { principal, grants: ids.length, error });
+    return { stamped: 0, isMore: false };
+  };
+  try {
+    const grants = await store.grants.listUnstamped(principal, ABANDONED_AFTER_SECONDS, BATCH);
+    if (grants.length === 0) return { stamped: 0, isMore: false };
+    ids = grants.map(({ id }) => id);
+    const problem = await publishRevoked(deps, principal, grants);
+    if (problem !== null)
+      return leave(problem instanceof StoreError ? problem.message : (problem.detail ?? problem.message));
+    const { size: stamped } = await store.revocation.stampRevoked(principal, ids, clock.nowMs());
+    return { stamped, isMore: stamped > 0 && grants.length === BATCH };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    log.warn('revocation.not_completed', { principal, grants: ids.length, error: error.message });
+    return leave(error.message);
   }
-  return 0;
 };

@@ -50,6 +50,13 @@ export interface GrantFilter {
   readonly limit: number;
 }
 
+/** `next`: null at the end. A page may be empty, and another follow it. */
+export interface UnstampedPrincipals {
+  /** The longest waiting of the page first. */
+  readonly principals: readonly DidWeb[];
+  readonly next: DidWeb | null;
+}
+
 export interface GrantRepository {
   insert(
     grant: Pick<GrantRecord, 'id' | 'principal' | 'agent' | 'statusListUrl' | 'statusIndex'>,
@@ -80,8 +87,10 @@ export interface GrantRepository {
   listInForceNamingAgentForUpdate(principal: DidWeb, agent: DidKey): Promise<GrantRecord[]>;
   /** Sets `revokedAt` to a stamp that the barrier gave, on those that have none. */
   setRevoked(ids: readonly GrantId[], revokedAtMs: number): Promise<void>;
-  /** Grants whose revocation was recorded over `seconds` ago and never stamped, the longest waiting first; not those of `except`. */
-  listUnstamped(seconds: number, limit: number, except: readonly DidWeb[]): Promise<UnstampedGrant[]>;
+  /** Grants of a Principal whose revocation was recorded over `seconds` ago and never stamped, the longest waiting first. */
+  listUnstamped(principal: DidWeb, seconds: number, limit: number): Promise<UnstampedGrant[]>;
+  /** The Principals that have such Grants, in pages; `after` is null for the first, and the `next` of the page before. */
+  listUnstampedPrincipals(seconds: number, after: DidWeb | null): Promise<UnstampedPrincipals>;
   /** Those of a Principal that name an Agent. */
   listUnstampedNamingAgent(principal: DidWeb, agent: DidKey): Promise<UnstampedGrant[]>;
 }

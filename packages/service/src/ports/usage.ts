@@ -88,7 +88,8 @@ export interface UsageRepository {
   summarizeTenants(apart: ApartTenants): Promise<TenantSummary>;
   /**
    * Whether any decision for it is stored. Those that are being stored are waited for, for 0.2 s at most for each day
-   * (`lock_timeout`), and until the end of the transaction none is, for anybody: to be called last.
+   * (`lock_timeout`), and until the end of the transaction none is, for anybody: to be called last. The transaction is rolled
+   * back where nothing is asked in it for 0.3 s (`unavailable`).
    */
   hasDecided(relyingParty: DidWeb): Promise<boolean>;
   /**

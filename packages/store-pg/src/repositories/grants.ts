@@ -1,4 +1,5 @@
 /** Grants as allocated: who may use which status entry, and whether it is revoked (protocol §9). */
+import type { DidWeb } from '@svc/protocol';
 import type {
   GrantFilter,
   GrantRecord,
@@ -15,6 +16,36 @@ const columns = `id, principal, agent, status_list_url as "statusListUrl", statu
   allocated_at as "allocatedAtMs", revocation_recorded_at as "revocationRecordedAtMs", revoked_at as "revokedAtMs"`;
 
 const unstampedColumns = `id, principal, status_list_url as "statusListUrl", status_index as "statusIndex"`;
+
+const PRINCIPALS_PER_PAGE = 1_000;
+
+interface UnstampedOwner {
+  readonly principal: DidWeb;
+  readonly oldestMs: number;
+  readonly isDue: boolean;
+}
+
+// It reads one entry of the index of each Principal, however many that has.
+const unstampedPrincipalsSql = `
+  with recursive owner (principal, oldest) as (
+    (
+      select principal, revocation_recorded_at from grants
+      where principal > $3 and revocation_recorded_at is not null and revoked_at is null
+      order by principal, revocation_recorded_at limit 1
+    )
+    union all
+    select later.principal, later.revocation_recorded_at
+    from owner cross join lateral (
+      select g.principal, g.revocation_recorded_at from grants as g
+      where g.principal > owner.principal and g.revocation_recorded_at is not null and g.revoked_at is null
+      order by g.principal, g.revocation_recorded_at limit 1
+    ) as later
+  ), page as (
+    select principal, oldest from owner limit $2
+  )
+  select principal, oldest as "oldestMs",
+    oldest < (select svc_now() - make_interval(secs => $1)) as "isDue"
+  from page order by principal`;
 
 type RevocableRow = RevocableGrant & {
   readonly [Member in keyof ListToRevokeIn]: ListToRevokeIn[Member] | null;
@@ -111,14 +142,23 @@ export function grantRepository(database: Database): GrantRepository {
         values: [ids, revokedAtMs],
       });
     },
-    listUnstamped: (seconds, limit, except) =>
+    listUnstamped: (principal, seconds, limit) =>
       database.read<UnstampedGrant>({
         text: `select ${unstampedColumns} from grants
-          where revoked_at is null and revocation_recorded_at < svc_now() - make_interval(secs => $1)
-            and principal <> all ($3::text[])
-          order by revocation_recorded_at, id limit $2`,
-        values: [seconds, limit, except],
+          where principal = $1 and revoked_at is null
+            and revocation_recorded_at < (select svc_now() - make_interval(secs => $2))
+          order by revocation_recorded_at limit $3`,
+        values: [principal, seconds, limit],
       }),
+    async listUnstampedPrincipals(seconds, after) {
+      const rows = await database.read<UnstampedOwner>({
+        text: unstampedPrincipalsSql,
+        values: [seconds, PRINCIPALS_PER_PAGE, after ?? ''],
+      });
+      const last = rows.length < PRINCIPALS_PER_PAGE ? undefined : rows.at(-1);
+      const due = rows.filter(({ isDue }) => isDue).sort((a, b) => a.oldestMs - b.oldestMs);
+      return { principals: due.map(({ principal }) => principal), next: last?.principal ?? null };
+    },
     listUnstampedNamingAgent: (principal, agent) =>
       database.read<UnstampedGrant>({
         text: `select ${unstampedColumns} from grants

@@ -1,5 +1,6 @@
 -- Until the end of the transaction no decision is stored: neither one that is under way, which is waited for, nor one that begins meanwhile, though a day
--- should end. All commits wait behind this, so it comes last in its transaction, and gives up sooner than they do.
+-- should end. All commits wait behind this, so it comes last in its transaction, waits for each day for less than they do, and ends with its session where
+-- the node that holds it says nothing more for 0.3 s.
 create function svc_hold_days()
 returns void
 language plpgsql
@@ -13,5 +14,6 @@ begin
   for v_day in v_today - 1..v_today + 1 loop
     perform pg_advisory_xact_lock(2, v_day);
   end loop;
+  perform set_config('idle_in_transaction_session_timeout', '300', true);
 end;
 $$;
