@@ -50,6 +50,11 @@ export function retentionStore(database: Database): RetentionStore {
     return row;
   };
   return {
+    async endOf(table) {
+      const text = 'select pg_relation_size($1::regclass) as bytes';
+      const { bytes } = await only<{ bytes: number }>({ text, values: [table] });
+      return Math.ceil(bytes / PAGE_BYTES);
+    },
     sweepSpentProofs: (from, nowMs) => sweep(spentProofsSql, from, nowMs),
     sweepIdempotencyKeys: (from, nowMs) => sweep(idempotencyKeysSql, from, nowMs),
     clearOldActions: (limit, nowMs) =>

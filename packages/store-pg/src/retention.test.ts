@@ -46,6 +46,7 @@ const endingAfterOneStep = () => {
     };
   const { sweepSpentProofs, sweepIdempotencyKeys, clearOldActions } = stores.first.retention;
   const retention: RetentionStore = {
+    ...stores.first.retention,
     sweepSpentProofs: once(sweepSpentProofs),
     sweepIdempotencyKeys: once(sweepIdempotencyKeys),
     clearOldActions: once(clearOldActions),
@@ -88,6 +89,23 @@ describe('spent Proofs', () => {
     expect(await forgetSpentProofs({ store: stores.first, clock: machineClock }, unstopped())).toEqual({
       removed: 0,
     });
+  });
+
+  it('are in a table whose last part is the one before the end that is told', async () => {
+    const { retention } = stores.first;
+    expect(await retention.endOf('spent_proofs')).toBe(0);
+    await insertSpent(15_000, `now() + interval '1 hour'`);
+    const end = await retention.endOf('spent_proofs');
+    let last = 0;
+    for (
+      let next: number | null = 0;
+      next !== null;
+      { next } = await retention.sweepSpentProofs(last, Date.now())
+    )
+      last = next;
+    expect(last).toBeGreaterThan(0);
+    expect(last).toBeLessThan(end);
+    expect((await retention.sweepSpentProofs(end, Date.now())).next).toBeNull();
   });
 
   it('that a step could not get at in time are found by the next round', async () => {

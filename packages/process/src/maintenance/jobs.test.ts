@@ -2,8 +2,11 @@ import type { ServiceDeps } from '@svc/service';
 import { describe, expect, it } from 'vitest';
 import { maintenanceJobs } from './jobs.ts';
 
-const jobOf = (name: string, store: object) => {
-  const service = { store, clock: { nowMs: () => 0 }, log: { warn: () => {} } } as unknown as ServiceDeps;
+const jobOf = (name: string, store: object, drawn: readonly number[] = [0, 0, 0, 0]) => {
+  const service = {
+    ...{ store, clock: { nowMs: () => 0 }, log: { warn: () => {} } },
+    random: { bytes: () => Uint8Array.from(drawn) },
+  } as unknown as ServiceDeps;
   const job = maintenanceJobs(service).find((one) => one.name === name);
   if (job === undefined) throw new Error(`no job ${name}`);
   return job;
@@ -16,32 +19,50 @@ describe.each([
   const PARTS = 10;
   const STEPS = 3;
 
-  /** Rounds of three steps each. `fails`: parts that cannot be swept. */
-  const sweepRounds = async (rounds: number, fails: readonly number[] = []) => {
+  const endOf = async () => PARTS;
+
+  interface Rounds {
+    /** Parts that cannot be swept. */
+    readonly fails?: readonly number[];
+    /** Each round is of a process of its own, which draws these bytes; null: all are of one, which draws zeros. */
+    readonly drawn?: readonly (readonly number[])[] | null;
+    /** Of each round. */
+    readonly most?: number;
+  }
+
+  const sweepRounds = async (rounds: number, { fails = [], drawn = null, most = STEPS }: Rounds = {}) => {
     const asked: number[] = [];
     let round = new AbortController();
     let steps = 0;
     const sweep = async (from: number) => {
       asked.push(from);
       steps += 1;
-      if (steps === STEPS) round.abort();
+      if (steps === most) round.abort();
       if (fails.includes(from)) throw new Error('no such page');
       return { removed: 1, next: from + 1 < PARTS ? from + 1 : null };
     };
-    const job = jobOf(name, { retention: { [method]: sweep } });
+    let job = jobOf(name, { retention: { endOf, [method]: sweep } });
     for (let i = 0; i < rounds; i += 1) {
       [round, steps] = [new AbortController(), 0];
+      if (drawn !== null) job = jobOf(name, { retention: { endOf, [method]: sweep } }, drawn[i]);
       await job.run(round.signal).catch(() => {});
     }
     return asked;
   };
 
   it('goes on where its last round ended, and begins again once it has been through', async () => {
-    expect(await sweepRounds(5)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2]);
+    expect(await sweepRounds(5)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4]);
   });
 
   it('sweeps what is before a part that fails again', async () => {
-    expect(await sweepRounds(4, [1])).toEqual([0, 1, 1, 0, 1, 1]);
+    expect(await sweepRounds(4, { fails: [1] })).toEqual([0, 1, 1, 0, 1, 1]);
+  });
+
+  it('begins anywhere in a process that has done no round, and goes on before that after the end', async () => {
+    const drawn = [0, 64, 128, 255].map((high) => [0, 0, 0, high]);
+    expect(await sweepRounds(4, { drawn })).toEqual([0, 1, 2, 2, 3, 4, 5, 6, 7, 9, 0, 1]);
+    const all = await sweepRounds(1, { drawn: [[0, 0, 0, 128]], most: 100 });
+    expect(all).toEqual([5, 6, 7, 8, 9, 0, 1, 2, 3, 4]);
   });
 });
 

@@ -7,6 +7,7 @@ import {
   collectEvidence,
   completePauses,
   completeRevocations,
+  drawSweepPlace,
   expireClaims,
   type Forgotten,
   forgetEvents,
@@ -17,6 +18,7 @@ import {
   rollUpUsage,
   type ServiceDeps,
   type SweepPlace,
+  type Swept,
   tidyApprovals,
   tidyConformanceRuns,
 } from '@svc/service';
@@ -75,12 +77,12 @@ export const maintenanceJobs = (
   {
     name: 'forget-spent-proofs',
     everyMs: 5 * MINUTE,
-    run: onward((stop, place) => forgetSpentProofs(service, stop, place)),
+    run: onward(service, 'spent_proofs', (stop, place) => forgetSpentProofs(service, stop, place)),
   },
   {
     name: 'forget-idempotency-keys',
     everyMs: 5 * MINUTE,
-    run: onward((stop, place) => forgetIdempotencyKeys(service, stop, place)),
+    run: onward(service, 'idempotency_keys', (stop, place) => forgetIdempotencyKeys(service, stop, place)),
   },
   {
     name: 'forget-events',
@@ -124,10 +126,17 @@ export const maintenanceJobs = (
   ...(packing === null ? [] : [packDaysJob(packing)]),
 ];
 
-/** A sweep that goes on where its last round ended. */
-const onward = (sweep: (stop: AbortSignal, place: SweepPlace) => Promise<Forgotten>): Job['run'] => {
-  const place: SweepPlace = { from: 0 };
-  return async (stop) => ({ ...(await sweep(stop, place)) });
+/** A sweep that begins anywhere, and goes on where its last round ended. */
+const onward = (
+  service: ServiceDeps,
+  table: Swept,
+  sweep: (stop: AbortSignal, place: SweepPlace) => Promise<Forgotten>,
+): Job['run'] => {
+  let place: SweepPlace | null = null;
+  return async (stop) => {
+    place ??= await drawSweepPlace(service, table);
+    return { ...(await sweep(stop, place)) };
+  };
 };
 
 /** Behind the others: it takes only days that they are done with. */

@@ -16,3 +16,16 @@ it('a round ends after a minute, however much is left', async () => {
   const deps = { store: { retention }, clock: { nowMs: () => 0 } } as unknown as ServiceDeps;
   expect(await forgetSpentProofs(deps, new AbortController().signal)).toEqual({ removed: 2 });
 });
+
+it('a round that begins behind what is left of a table goes through it once', async () => {
+  const asked: number[] = [];
+  const retention = {
+    async sweepSpentProofs(from: number) {
+      asked.push(from);
+      return { removed: 1, next: null };
+    },
+  };
+  const deps = { store: { retention }, clock: { nowMs: () => 0 } } as unknown as ServiceDeps;
+  await forgetSpentProofs(deps, new AbortController().signal, { from: 40 });
+  expect(asked).toEqual([40, 0]);
+});

@@ -5,7 +5,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ServiceDeps } from '../deps.ts';
-import type { Sweep } from '../ports/retention.ts';
+import type { Sweep, Swept } from '../ports/retention.ts';
 
 const ROUND_MS = 60_000;
 const MAX_PAUSE_MS = 500;
@@ -21,6 +21,16 @@ export interface Forgotten {
 export interface SweepPlace {
   from: number;
 }
+
+/** Anywhere in a table: where a process begins that has no place, and may do one round only. */
+export const drawSweepPlace = async (
+  { store, random }: Pick<ServiceDeps, 'store' | 'random'>,
+  table: Swept,
+): Promise<SweepPlace> => {
+  const end = await store.retention.endOf(table);
+  const [drawn = 0] = new Uint32Array(Uint8Array.from(random.bytes(4)).buffer);
+  return { from: Math.floor((drawn / 2 ** 32) * end) };
+};
 
 export const forgetSpentProofs = (
   { store, clock }: Deps,
@@ -49,22 +59,26 @@ export const clearOldActions = async (
   return { cleared };
 };
 
-/** Until the end of the table, or of the round. */
+/** Once around the table, or until the end of the round. */
 const sweepOn = async (
   sweep: (from: number) => Promise<Sweep>,
   stop: AbortSignal,
   place: SweepPlace,
 ): Promise<Forgotten> => {
   let removed = 0;
-  let { from } = place;
+  const { from: began } = place;
+  let from = began;
+  let ends = 0;
   // A part that fails is tried again by the next round; where it is the first of that one too, those before it go on.
   place.from = 0;
   await stepByStep(stop, async () => {
     const step = await sweep(from);
     removed += step.removed;
+    if (step.next === null) ends += 1;
     from = step.next ?? 0;
     place.from = from;
-    return step.next !== null;
+    // A second end: the table ends before the place where the round began.
+    return ends === 0 || (ends === 1 && from < began);
   });
   return { removed };
 };

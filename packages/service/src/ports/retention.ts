@@ -9,7 +9,12 @@ export interface Sweep {
   readonly next: number | null;
 }
 
+/** Tables that are walked through. */
+export type Swept = 'spent_proofs' | 'idempotency_keys';
+
 export interface RetentionStore {
+  /** The end of a table, as `Sweep.next` counts. */
+  endOf(table: Swept): Promise<number>;
   /** Forgets spent Proofs that expired over an hour ago, in the part of the table that begins at `from`, at first 0. */
   sweepSpentProofs(from: number, nowMs: number): Promise<Sweep>;
   /**
