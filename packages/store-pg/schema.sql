@@ -906,7 +906,8 @@ CREATE INDEX event_wants_by_subscription ON public.event_wants USING btree (subs
 CREATE UNIQUE INDEX fence_notes_by_turn ON public.fence_notes USING btree (((kind <> 'revoked'::text)), seq);
 CREATE INDEX grants_by_agent ON public.grants USING btree (agent, id DESC);
 CREATE INDEX grants_by_principal ON public.grants USING btree (principal, id DESC);
-CREATE INDEX grants_unstamped ON public.grants USING btree (principal, revocation_recorded_at) WHERE ((revocation_recorded_at IS NOT NULL) AND (revoked_at IS NULL));
+CREATE INDEX grants_unstamped ON public.grants USING btree (revocation_recorded_at) WHERE ((revocation_recorded_at IS NOT NULL) AND (revoked_at IS NULL));
+CREATE INDEX grants_unstamped_by_principal ON public.grants USING btree (principal, revocation_recorded_at) WHERE ((revocation_recorded_at IS NOT NULL) AND (revoked_at IS NULL));
 CREATE INDEX grants_withheld ON public.grants USING btree (id) WHERE (withheld_by IS NOT NULL);
 CREATE INDEX loose_evidence_unused ON public.loose_evidence USING btree (unused_since) WHERE (unused_since IS NOT NULL);
 CREATE INDEX merkle_tiles_by_first ON public.merkle_tiles USING btree (day, (first_receipt_ids[1])) WHERE (level = 1);

@@ -94,8 +94,7 @@ const runOnce = async (
     hasFailed ||= round.outcome === 'failed' || round.outcome === 'held';
   }
   if (deliverer !== null) {
-    const enough = AbortSignal.any([stop, AbortSignal.timeout(DELIVERS_FOR_MS)]);
-    await deliverDue(deliverer, enough).catch((error: unknown) => {
+    await deliverDue(deliverer, stop, AbortSignal.timeout(DELIVERS_FOR_MS)).catch((error: unknown) => {
       deliverer.onFailure(error);
       hasFailed = true;
     });

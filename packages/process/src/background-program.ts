@@ -41,4 +41,6 @@ const start = async <Opened>(program: BackgroundProgram<Opened>): Promise<void> 
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());
   process.exitCode = await program.runOnce(opened, logger, stopping.signal);
+  // What was given up would keep the process for as long as its answer takes.
+  if (stopping.signal.aborted) process.exit();
 };

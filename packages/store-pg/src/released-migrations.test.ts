@@ -53,7 +53,7 @@ const LANDED: readonly (readonly [name: string, sha256: string])[] = [
   ['0051-runs-in-turn', 'c77963c241a1238aeba58b5c8a0dd75c75e42ad2a85fc383b42ba15af8cd264d'],
   ['0052-ahead-and-stopped', '8623ad495d69fdacecad463b33d1baf0f0c9c976f471d0385cc4fdb67d320506'],
   ['0053-one-event-that-fails', 'e0cd513e6864d79e703057263874f8b61558ce87d6772c10220cad87234ac75b'],
-  ['0054-look-ups-and-replays', 'aac349869a1b8f00ad7e32519033611fe929b03e2d87b6d99add89bc0e966854'],
+  ['0054-look-ups-and-replays', 'a8b2427d75d0af104c6b5fa9984c4c8cc33b529ff03697da4387e176893632f3'],
 ];
 
 /** Of the names and texts of its files, in the order in which they run. */

@@ -148,9 +148,9 @@ it('to find the next Principal whose revocations are to be completed no more tha
     return counts;
   });
   expect(read[0]).toBeGreaterThanOrEqual(PRINCIPALS);
+  expect(read[1]).toBeGreaterThanOrEqual(100);
   // Other tests leave theirs.
-  expect(read[0]).toBeLessThan(MANY / 10);
-  expect(read[1]).toBe(100);
+  for (const rows of read) expect(rows).toBeLessThan(MANY / 10);
 });
 
 interface Plan {

@@ -16,6 +16,54 @@ const once: Start = (deps) => {
   };
 };
 
+/** One delivery, to a receiver that holds its answer until `answer`. */
+const holding = () => {
+  const noted: unknown[] = [];
+  const event = { eventId: 'evt_1', type: 'decision.denied', occurredAtMs: 0, data: '{}' };
+  const delivery = { subscriptionId: 'wh_1', ...event, push: null, secrets: ['s'], isNewcomer: false };
+  let isTaken = false;
+  let post = () => {};
+  let answer = () => {};
+  const posted = new Promise<void>((resolve) => {
+    post = resolve;
+  });
+  const deps = {
+    eventLog: { sequence: async () => 0 },
+    eventDeliveries: {
+      takeBehind: async () => [],
+      disableFailing: async () => [],
+      take: async () => {
+        if (isTaken) return [];
+        isTaken = true;
+        return [delivery];
+      },
+      noteOutcome: async (...outcome: unknown[]) => noted.push(outcome),
+    },
+    revocationNotices: { nextToTell: async () => null },
+    webhooks: {
+      post: () => {
+        post();
+        return new Promise((resolve) => {
+          answer = () => resolve({ status: 200, retryAfterMs: null });
+        });
+      },
+    },
+    secrets: { derive: () => Buffer.alloc(32) },
+    rootMissing: new Set(),
+    identity: {
+      statusKeys: { signer: { kid: 'did:web:svc.example#status-1', sign: async () => Buffer.alloc(64) } },
+    },
+    clock: { nowMs: () => 0, resync: async () => {} },
+    holds: { list: () => [] },
+    log: { info: () => {}, warn: () => {}, error: () => {} },
+    pushes: false,
+    onFailure: (error: unknown) => {
+      throw error;
+    },
+  } as unknown as DelivererDeps;
+  return { deps, posted, noted, answer: () => answer() };
+};
+
 it.each([
   ['a process that runs', running],
   ['one round', once],
@@ -23,46 +71,7 @@ it.each([
   'a stop of %s ends before the time of a receiver that holds its answer is over, and counts no attempt',
   async (_, start) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const noted: unknown[] = [];
-    const event = { eventId: 'evt_1', type: 'decision.denied', occurredAtMs: 0, data: '{}' };
-    const delivery = { subscriptionId: 'wh_1', ...event, push: null, secrets: ['s'], isNewcomer: false };
-    let isTaken = false;
-    let post = () => {};
-    const posted = new Promise<void>((resolve) => {
-      post = resolve;
-    });
-    const deps = {
-      eventLog: { sequence: async () => 0 },
-      eventDeliveries: {
-        takeBehind: async () => [],
-        disableFailing: async () => [],
-        take: async () => {
-          if (isTaken) return [];
-          isTaken = true;
-          return [delivery];
-        },
-        noteOutcome: async (...outcome: unknown[]) => noted.push(outcome),
-      },
-      revocationNotices: { nextToTell: async () => null },
-      webhooks: {
-        post: () => {
-          post();
-          return new Promise(() => {});
-        },
-      },
-      secrets: { derive: () => Buffer.alloc(32) },
-      rootMissing: new Set(),
-      identity: {
-        statusKeys: { signer: { kid: 'did:web:svc.example#status-1', sign: async () => Buffer.alloc(64) } },
-      },
-      clock: { nowMs: () => 0, resync: async () => {} },
-      holds: { list: () => [] },
-      log: { info: () => {}, warn: () => {}, error: () => {} },
-      pushes: false,
-      onFailure: (error: unknown) => {
-        throw error;
-      },
-    } as unknown as DelivererDeps;
+    const { deps, posted, noted } = holding();
     const stop = start(deps);
     await posted;
     let hasEnded = false;
@@ -75,3 +84,28 @@ it.each([
     expect(noted).toEqual([]);
   },
 );
+
+it('one round whose time is over waits for what is under way, and notes what came of it', async () => {
+  const { deps, posted, noted, answer } = holding();
+  const enough = new AbortController();
+  const delivered = deliverDue(deps, new AbortController().signal, enough.signal);
+  await posted;
+  enough.abort();
+  answer();
+  await delivered;
+  expect(noted).toHaveLength(1);
+});
+
+it('one round that is stopped while it reads begins no delivery', async () => {
+  const { deps, noted } = holding();
+  const stopping = new AbortController();
+  const eventLog = {
+    sequence: async () => {
+      stopping.abort();
+      return 0;
+    },
+  };
+  const take = vi.spyOn(deps.eventDeliveries, 'take');
+  await deliverDue({ ...deps, eventLog } as unknown as DelivererDeps, stopping.signal);
+  expect([take.mock.calls, noted]).toEqual([[], []]);
+});

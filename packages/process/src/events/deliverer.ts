@@ -198,24 +198,33 @@ export const startEventDeliverer = (deps: DelivererDeps): EventDeliverer => {
 };
 
 /**
- * Delivers what is due until nothing is, or `stop`; waits at most 8 s for what is under way then, as `EventDeliverer.stop`. Rejects
- * with `StoreError`.
+ * Delivers what is due until nothing is, or `enough`, and waits for what is under way then. After `stop` nothing is begun either,
+ * and what is under way is waited for at most 8 s, as by `EventDeliverer.stop`. Rejects with `StoreError`.
  */
-export const deliverDue = async (deps: DelivererDeps, stop: AbortSignal): Promise<void> => {
+export const deliverDue = async (
+  deps: DelivererDeps,
+  stop: AbortSignal,
+  enough: AbortSignal = stop,
+): Promise<void> => {
   const sending = new Sending(deps);
+  const over = AbortSignal.any([stop, enough]);
   const stopped = new Promise<void>((resolve) => {
     stop.addEventListener('abort', () => resolve(), { once: true });
   });
+  const givenUp = new Promise<void>((resolve) => {
+    stop.addEventListener('abort', () => void setTimeout(resolve, STOP_WITHIN_MS).unref(), { once: true });
+  });
   const turns = new VerifierTurns(deps.revocationNotices);
-  while (!stop.aborted && (await maySend(deps))) {
-    const read = await readLog(deps, stop);
-    const told = await tellVerifiers(deps, turns, stop);
+  while (!over.aborted && (await maySend(deps))) {
+    const read = await readLog(deps, over);
+    const told = await tellVerifiers(deps, turns, over);
+    if (over.aborted) break;
     await disable(deps, sending);
     const begun = await sendDue(deps, sending);
     await Promise.race([sending.all(), stopped]);
     if (read.isDone && read.sequenced + read.opened + told + begun === 0) break;
   }
-  await withinMs(STOP_WITHIN_MS, sending.all(), () => {});
+  await Promise.race([sending.all(), givenUp]);
 };
 
 /** While something holds decisions nothing is told: the database may not be the one. */

@@ -1,6 +1,7 @@
 /** Restores of this database to an earlier state (protocol §10). */
 import type { FenceHead, RestoreRecord, RestoreRepository, UnrevokedGrant } from '@svc/service';
 import { type Database, readValue } from '../database.ts';
+import { LOCK_SPACES } from '../locks.ts';
 import { checkpointValues } from './checkpoints.ts';
 
 const columns = `epoch, lost_from as "lostFromMs", lost_until as "lostUntilMs",
@@ -66,7 +67,7 @@ export function restoreRepository(database: Database): RestoreRepository {
       ]),
     async adopt({ seq, nonce, atMs }: FenceHead) {
       // As svc_beat does. What comes after sees every beat that was made under it.
-      await write('select pg_advisory_xact_lock(10, 0)', []);
+      await write('select pg_advisory_xact_lock($1, 0)', [LOCK_SPACES.counts]);
       const [row] = await database.write<{ seq: number }>({ text: adoptSql, values: [seq, nonce, atMs] });
       if (row === undefined) throw new Error('a beat was adopted without an answer');
       return row.seq;
