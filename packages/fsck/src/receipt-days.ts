@@ -12,8 +12,8 @@ export const listReceiptDays = async ({ query }: { readonly query: Query }): Pro
   return rows.map(({ day }) => day);
 };
 
-/** A condition on a column of receipt ids with constants, so that the planner prunes all other partitions. */
-export const isOfDay = (day: string, column = 'receipt_id'): string =>
-  `${column} >= ${lowestReceiptId(day)} and ${column} < ${lowestReceiptId(dayAfter(day))}`;
+/** A condition on receipt ids with constants, so that the planner prunes all other partitions. */
+export const isOfDay = (day: string): string =>
+  `receipt_id >= ${lowestReceiptId(day)} and receipt_id < ${lowestReceiptId(dayAfter(day))}`;
 
 const lowestReceiptId = (day: string): string => `svc_lowest_receipt_id('${day}T00:00:00Z')`;

@@ -17,9 +17,12 @@ import { withStores } from '@svc/testkit/store/open-store';
 import { runSql, withSession } from '@svc/testkit/store/session';
 import { beforeAll, expect, it } from 'vitest';
 import type { CheckContext } from '../src/check.ts';
+import { coldDayCheck } from '../src/checks/cold-days.ts';
 import { ColdFacts } from '../src/checks/cold-facts.ts';
-import { ColdKept } from '../src/checks/cold-kept.ts';
+import { ColdKeptDays } from '../src/checks/cold-kept.ts';
+import { PinSums } from '../src/checks/pin-sums.ts';
 import { queryOn } from '../src/query.ts';
+import { loadServiceKeys } from '../src/service-keys.ts';
 import { findFaults } from './find-faults.ts';
 
 const stores = withStores();
@@ -282,42 +285,69 @@ it.each(sampleOf(forged, 2))('finds %s', async (_, change, found) => {
 
 it('finds them in batches of any size, each once', async () => {
   await tamper(stores.url, `${lossesAt(PLACES.map(both))}; ${keepMore}`);
-  const [row] = await runSql<{ manifest: string }>(
-    stores.url,
-    'select manifest from cold_days where day = $1',
-    [day],
-  );
-  const manifest = parseColdDay(row?.manifest ?? '');
-  expect(manifest.tree_size).toBe(30);
+  const manifests = (
+    await runSql<{ manifest: string }>(
+      stores.url,
+      'select manifest from cold_days where day = any ($1) order by day',
+      [DUE],
+    )
+  ).map(({ manifest }) => parseColdDay(manifest));
+  expect(manifests.map((manifest) => manifest.tree_size)).toEqual([30, 0, 41]);
   const foundBy = (size: number) =>
     withSession(stores.url, async (session) => {
       const found: string[] = [];
       const context = {
         query: queryOn(session),
         report: (where: string, problem: string) =>
-          found.push(problem.includes(' is kept as ') ? problem : where),
+          found.push(problem.includes(' is kept as ') ? `${where}: ${problem}` : where),
       } as unknown as CheckContext;
-      const reader = new ColdDayReader(objects, manifest);
-      const facts = new ColdFacts(context, day, size);
-      const kept = await ColdKept.of(context, day, size);
-      for await (const rows of reader.receipts()) {
-        await facts.add(rows);
-        kept.add(rows);
+      const keptDays = new ColdKeptDays(context, DUE, size);
+      for (const manifest of manifests) {
+        const reader = new ColdDayReader(objects, manifest);
+        const facts = new ColdFacts(context, manifest.day, size);
+        const kept = await keptDays.of(manifest.day);
+        for await (const rows of reader.receipts()) {
+          await facts.add(rows);
+          kept.add(rows);
+        }
+        await facts.end();
+        await kept.end(reader);
       }
-      await facts.end();
-      await kept.end(reader);
       return found.sort();
     });
-  const sizes = [1, 7, 10, 30, 100];
+  const sizes = [1, 7, 10, 30, 1_000];
   const found = await Promise.all(sizes.map(foundBy));
   await tamper(stores.url, FORGET);
   expect(found[0]?.filter((one) => one.includes(' is kept as '))).toEqual(
-    [NAMED, NAMED, VERIFIED].map((problem) => expect.stringContaining(problem)),
+    [day, empty].flatMap((at) =>
+      [NAMED, NAMED, VERIFIED].map((problem) => expect.stringContaining(`${at}: ${problem}`)),
+    ),
   );
   expect(found[0]?.filter((where) => where.startsWith('oat_'))).toEqual(
-    PLACES.slice(0, 3).map((_, i) => `oat_forged${i + 1}`),
+    PLACES.map((_, i) => `oat_forged${i + 1}`),
   );
   for (const others of found) expect(others).toEqual(found[0]);
+});
+
+it('asks once for what is kept of the Grants of several cold days', async () => {
+  const asked = await withSession(stores.url, async (session) => {
+    const query = queryOn(session);
+    const texts: string[] = [];
+    const context: CheckContext = {
+      query: (text, values) => {
+        texts.push(text);
+        return query(text, values);
+      },
+      keys: await loadServiceKeys(query),
+      hasObjects: true,
+      advance: () => {},
+      report: () => {},
+      note: () => {},
+    };
+    await coldDayCheck(objects, new PinSums()).run(context);
+    return texts.filter((text) => /^\s*from usage_by_grant\b/m.test(text));
+  });
+  expect(asked).toHaveLength(1);
 });
 
 it('an attestation that was reported after its day had left is no fault', async () => {

@@ -18,7 +18,7 @@ import { messageOf, type ObjectStore } from '@svc/service';
 import type { Check, CheckContext } from '../check.ts';
 import { BegunCaps } from './caps.ts';
 import { ColdFacts, comparePacked } from './cold-facts.ts';
-import { ColdKept, checkVerificationsOfHotDays } from './cold-kept.ts';
+import { type ColdKept, ColdKeptDays, checkVerificationsOfHotDays } from './cold-kept.ts';
 import { checkManifests, type RecordedDay } from './cold-manifests.ts';
 import { namePins } from './cold-pins.ts';
 import type { PinSums } from './pin-sums.ts';
@@ -33,7 +33,8 @@ interface Row extends RecordedDay {
 }
 
 /** One after another: a manifest has some hundred thousand characters. */
-const PACKED = 'select day::text as day from cold_days where manifest is not null order by cold_days.day';
+const PACKED = `
+  select day::text as day, state = 'cold' as "isCold" from cold_days where manifest is not null order by cold_days.day`;
 const ROW = `
   select d.day::text as day, d.state = 'cold' as "isCold", d.cleared_at is not null as "isCleared", d.manifest, d.manifest_hash as "manifestHash", p.hash, p.root,
     p.content_root as "contentRoot", (d.day + 1)::timestamp at time zone 'UTC' <= svc_actions_kept_since() as "isOld"
@@ -46,10 +47,16 @@ export const coldDayCheck = (objects: ObjectStore, pins: PinSums): Check => ({
     'every packed day is in the store under a manifest signed by the service, which no other one would be taken for, leads to what was published, its Receipts are signed, unaltered and listed as what they say and pin what the logs of their budgets come to, and what the database holds of it agrees',
   countSql: 'select count(*) from cold_days where manifest is not null',
   async run(context) {
-    for (const { day } of await context.query<{ day: string }>(PACKED)) {
+    const packed = await context.query<Pick<Row, 'day' | 'isCold'>>(PACKED);
+    const keptDays = new ColdKeptDays(
+      context,
+      packed.filter(({ isCold }) => isCold).map(({ day }) => day),
+    );
+    for (const { day } of packed) {
       const [row] = await context.query<Row>(ROW, [day]);
       const manifest = row === undefined ? null : readManifest(context, row);
-      if (row !== undefined && manifest !== null) await checkDay(context, objects, pins, row, manifest);
+      if (row !== undefined && manifest !== null)
+        await checkDay(context, objects, pins, keptDays, row, manifest);
       context.advance(1);
     }
     await checkVerificationsOfHotDays(context);
@@ -71,6 +78,7 @@ const checkDay = async (
   context: CheckContext,
   objects: ObjectStore,
   pins: PinSums,
+  keptDays: ColdKeptDays,
   row: Row,
   manifest: ColdDay,
 ): Promise<void> => {
@@ -83,7 +91,10 @@ const checkDay = async (
   if (row.isCleared && withAction !== null)
     context.report(row.day, `its action fields were cleared, and ${withAction} has some`);
   await comparePacked(context, objects, manifest);
-  if (row.isCold) await checkColdReceipts(context, new ColdDayReader(objects, manifest), pins, row.day);
+  if (row.isCold) {
+    const reader = new ColdDayReader(objects, manifest);
+    await checkColdReceipts(context, reader, pins, await keptDays.of(row.day));
+  }
   const unnamed = await countUnnamed(objects, manifest);
   if (unnamed > 0)
     context.note(
@@ -96,10 +107,10 @@ const checkColdReceipts = async (
   context: CheckContext,
   reader: ColdDayReader,
   pins: PinSums,
-  day: string,
+  kept: ColdKept,
 ): Promise<void> => {
+  const { day } = kept;
   const facts = new ColdFacts(context, day);
-  const kept = await ColdKept.of(context, day);
   const caps = await BegunCaps.of(context, day);
   for await (const receipts of reader.receipts()) {
     await facts.add(receipts);
