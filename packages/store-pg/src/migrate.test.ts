@@ -24,6 +24,25 @@ describe('migrate', () => {
     expect(rows).toEqual(listMigrations().map(({ name }) => ({ name })));
   });
 
+  it('0054 builds its index of Grants while decisions read them, and leaves the one that the former version reads by', async () => {
+    await migrate(emptyUrl());
+    const migration = listMigrations().find(({ name }) => name.startsWith('0054-'));
+    const building = /create index if not exists grants_unstamped_by_principal[^;]*;/.exec(
+      migration?.sql ?? '',
+    );
+    await withSession(emptyUrl(), async (session) => {
+      await session.query('drop index grants_unstamped_by_principal');
+      await session.query('begin');
+      await session.query(building?.[0] ?? '');
+      const { rows } = await session.query(
+        `select mode from pg_locks where pid = pg_backend_pid() and relation = 'grants'::regclass order by mode`,
+      );
+      expect(rows).toEqual([{ mode: 'ShareLock' }]);
+      await session.query('commit');
+      expect(migration?.sql).not.toMatch(/drop index/i);
+    });
+  });
+
   it('refuses a database whose migrations had other texts, or none on record', async () => {
     await migrate(emptyUrl());
     const [first] = listMigrations();
