@@ -5,8 +5,9 @@ import { formatHead, HEAD_KEY, parseHead } from './head.ts';
 
 type Deps = Pick<ServiceDeps, 'store' | 'identity' | 'random'>;
 
+/** `untilMs`: decisions begin then. `problem`: why nothing was done. */
 export type FenceReset =
-  | { readonly head: FenceHead /** Decisions begin then. */; readonly untilMs: number }
+  | { readonly head: FenceHead; readonly untilMs: number }
   | { readonly problem: string };
 
 const NOT_THE_LATEST =
@@ -20,8 +21,8 @@ const AT_WORK =
   'See that SVC_FENCE names the place that the service has; to begin anew all the same, stop every process first';
 
 /**
- * For a database on which nothing is at work. `problem`: why it is refused; nothing has changed then. Rejects where the fence moved
- * meanwhile: whoever works on it goes on, and decides when the quarantine is over.
+ * For a database on which nothing is at work. Rejects where the fence moved meanwhile: whoever works on it goes on, and decides
+ * when the quarantine is over.
  */
 export const resetFence = async (
   { store, identity, random }: Deps,
