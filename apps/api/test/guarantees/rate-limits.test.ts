@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 const orgAdminKey = async () => deployment.createKey('org:admin', await deployment.createOrg());
 
-/** Runs a burst inside one window of the clock; one that met the turn of the minute is run again, on fresh counts. */
+/** Runs a burst inside one window of the clock; one that met the turn of the minute is run again, so it makes its keys itself. */
 const inOneWindow = async (burst: () => Promise<ContractAnswer[]>): Promise<ContractAnswer[]> => {
   for (;;) {
     const window = Math.floor(Date.now() / WINDOW_MS);
@@ -92,18 +92,17 @@ describe('429 on the call after the last one allowed', () => {
 describe('counts are kept apart', () => {
   it('by whose they are: a relying party that somebody else registers under a Principal’s DID keeps it from no revocation', async () => {
     const [owner, other] = [await orgAdminKey(), await orgAdminKey()];
-    const hosted = { kind: 'hosted', did: `did:web:${randomSlug('p')}.example` } as const;
-    const principal = await deployment.register('/principals', hosted, owner);
-    const claimed = await deployment.register('/relying-parties', hosted, other);
     const agent = tenants.agent.did;
-    const allocated = await deployment.call('POST', '/grants', { key: principal.key, body: { agent } });
-    const body = { grant_id: allocated.json.id };
-    const keys = [claimed.key];
-    for (let i = 0; i < 5; i++) keys.push(await deployment.createKey('rp', hosted.did));
     let revoked: ContractAnswer | undefined;
     const answers = await inOneWindow(async () => {
+      const hosted = { kind: 'hosted', did: `did:web:${randomSlug('p')}.example` } as const;
+      const principal = await deployment.register('/principals', hosted, owner);
+      const allocated = await deployment.call('POST', '/grants', { key: principal.key, body: { agent } });
+      const keys = [(await deployment.register('/relying-parties', hosted, other)).key];
+      for (let i = 0; i < 5; i++) keys.push(await deployment.createKey('rp', hosted.did));
       const all = [];
       for (const key of keys) all.push(...(await times(101, () => deployment.call('GET', '/me', { key }))));
+      const body = { grant_id: allocated.json.id };
       revoked = await deployment.call('POST', '/revoke', { key: principal.key, body });
       return all;
     });
