@@ -60,7 +60,8 @@ describe('a changed rate limit', () => {
       while (onOther !== limit && performance.now() - answeredAt < 2_000) [, onOther] = await limitOn(1, key);
       expect(onOther).toBe(limit);
     }
-    expect(await limitOn(0, key)).toEqual([429, '1']);
+    // Two calls, because the minute may turn before the first.
+    expect([await limitOn(0, key), await limitOn(0, key)]).toContainEqual([429, '1']);
   });
 
   it('lets a relying party that had used it up go on within 2 s, on a node that was not asked', async () => {
