@@ -61,7 +61,8 @@ create table attestations (
   loss_amount bigint,
   currency text collate "C",
   consumption_cause text,
-  consumption_version bigint
+  consumption_version bigint,
+  issuer_unverified boolean not null default false
 );
 create table audit_events (
   event_id text collate "C" not null,

@@ -5,6 +5,7 @@ import { runSql, withSession } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from './migrate.ts';
 import { listMigrations, migrationOf } from './migrations.ts';
+import { lowestReceiptId } from './receipt-ids.ts';
 
 const database = withDatabase();
 const emptyName = `empty_${process.pid}`;
@@ -41,6 +42,33 @@ describe('migrate', () => {
       await session.query('commit');
       expect(migration?.sql).not.toMatch(/drop index/i);
     });
+  });
+
+  it('0055 takes what was reported of denials for ISSUER_UNVERIFIED out of the statistics of the Principal that they name', async () => {
+    await runSql(database.url, `drop database ${emptyName} with (force)`);
+    await runSql(database.url, `create database ${emptyName} template template0`);
+    await migrate(emptyUrl(), { migrations: listMigrations().filter(({ name }) => name < '0055') });
+    const atMs = Date.parse('2025-12-01T00:00:00Z');
+    const rows = ['ISSUER_UNVERIFIED', 'GRANT_EXPIRED', 'AMOUNT_EXCEEDED'].map((reason, i) => ({
+      ...{ receipt_id: lowestReceiptId(atMs + i), attestation_id: `oat_${i}`, reason, ordinal: 1 },
+      ...{ relying_party: 'rp', principal: 'p', decision: 'DENY', evaluated_at: new Date(atMs + i) },
+      ...{ jws: 'x', content_hash: `\\x${'00'.repeat(32)}`, production_check: false },
+      ...{ type: 'cancelled', occurred_at: '', recorded_at: '2025-12-02T00:00:00Z' },
+    }));
+    await withSession(emptyUrl(), async (session) => {
+      await session.query(`select svc_ensure_receipt_partitions('2025-11-30', '2025-12-02')`);
+      await session.query(`set session_replication_role = replica`);
+      for (const table of ['receipts', 'attestations'])
+        await session.query(
+          `insert into ${table} select * from json_populate_recordset(null::${table}, $1)`,
+          [JSON.stringify(rows)],
+        );
+    });
+    expect(await migrate(emptyUrl())).toContain('0055-outcomes-of-unverified');
+    expect(
+      await runSql(emptyUrl(), 'select issuer_unverified as found from attestations order by attestation_id'),
+    ).toEqual([{ found: true }, { found: false }, { found: false }]);
+    await expect(runSql(emptyUrl(), `update attestations set note = 'x'`)).rejects.toThrow();
   });
 
   it('refuses a database whose migrations had other texts, or none on record', async () => {

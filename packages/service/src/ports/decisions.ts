@@ -100,6 +100,8 @@ export interface ReportedReceipt {
   readonly relyingParty: DidWeb;
   readonly principal: DidWeb | null;
   readonly decision: 'ALLOW' | 'DENY';
+  /** Null for ALLOW. */
+  readonly reason: string | null;
   readonly grantId: GrantId | null;
   /** Microseconds since 1970. */
   readonly evaluatedAt: string;

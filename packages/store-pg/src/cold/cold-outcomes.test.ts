@@ -44,23 +44,28 @@ const open = (place: ObjectStore): Store =>
     deadlines: { connectMs: 20_000, waitMs: 20_000, readMs: 20_000, ledgerReadMs: 20_000 },
   });
 
-const receiptOf = (day = DUE[0] ?? ''): Receipt => {
-  const startMs = Date.parse(day);
+/** An ALLOW, or a denial for `wanted`. */
+const receiptOf = (wanted: string | null = null): Receipt => {
+  const startMs = Date.parse(DUE[0] ?? '');
   const found = world.find(
-    ({ at, reason, principal }) => at >= startMs && reason === null && principal !== null,
+    ({ at, reason, principal }) =>
+      at >= startMs && reason === wanted && (reason !== null || principal !== null),
   );
-  if (found === undefined) throw new Error('no ALLOW');
+  if (found === undefined) throw new Error(`no ${wanted ?? 'ALLOW'}`);
   return found;
 };
 
 const rowOf = async (attestationId: string) =>
   runSql(
     stores.url,
-    `select relying_party as rp, principal, decision, svc_ms(evaluated_at)::float8 as at
+    `select relying_party as rp, principal, decision, svc_ms(evaluated_at)::float8 as at, issuer_unverified as "isUnverified"
      from attestations where attestation_id = $1`,
     [attestationId],
   );
-const asOf = ({ rp, principal, at }: Receipt) => [{ rp, principal, decision: 'ALLOW', at }];
+const asOf = ({ rp, principal, reason, at }: Receipt) => {
+  const isUnverified = reason === 'ISSUER_UNVERIFIED';
+  return [{ rp, principal, decision: reason === null ? 'ALLOW' : 'DENY', at, isUnverified }];
+};
 
 it('a report reads no object while its transaction is open', async () => {
   let isOpen = false;
@@ -109,10 +114,11 @@ it('a day that leaves or comes back between the look-up and the transaction make
     attestationId: `oat_${encodeUlid(Date.now(), randomBytes(10))}`,
   });
   try {
-    const receipt = receiptOf();
-    for (const [ordinal, [before, after]] of [
-      [bringBack, makeCold] as const,
-      [makeCold, bringBack] as const,
+    for (const [ordinal, [receipt, before, after]] of [
+      [receiptOf(), bringBack, makeCold] as const,
+      [receiptOf(), makeCold, bringBack] as const,
+      [receiptOf('ISSUER_UNVERIFIED'), bringBack, makeCold] as const,
+      [receiptOf('ISSUER_UNVERIFIED'), makeCold, bringBack] as const,
     ].entries()) {
       await before(stores.url);
       const found = await store.receipts.findReported(receipt.id);

@@ -15,14 +15,14 @@ const columns = `attestation_id as "attestationId", receipt_id as "receiptId", o
 const insertSql = `
   insert into attestations (attestation_id, receipt_id, ordinal, relying_party, principal, evaluated_at, decision,
     type, occurred_at, evidence_ref, note, correction_of, reporter_signature, resolution, loss_amount, currency,
-    consumption_cause, consumption_version)
+    consumption_cause, consumption_version, issuer_unverified)
   select $1, $2, $3, r.relying_party, r.principal, r.evaluated_at, r.decision,
-    $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14
+    $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, coalesce(r.reason = 'ISSUER_UNVERIFIED', false)
   from (
-    select relying_party, principal, evaluated_at, decision, null as told from receipts where receipt_id = $2
+    select relying_party, principal, evaluated_at, decision, reason, null as told from receipts where receipt_id = $2
     union all
-    select $16, $17, to_timestamp(0) + $18::bigint * interval '1 microsecond', $19,
-      set_config('svc.grant_of_cold_receipt', coalesce($20, ''), true)
+    select $16, $17, to_timestamp(0) + $18::bigint * interval '1 microsecond', $19, $20,
+      set_config('svc.grant_of_cold_receipt', coalesce($21, ''), true)
     from cold_days where day = $15 and state = 'cold' and $16::text is not null
   ) as r
   returning ${columns}`;
@@ -67,5 +67,6 @@ const coldValuesOf = ({ receiptId }: NewOutcome, receipt: ReportedReceipt | null
   receipt?.principal ?? null,
   receipt?.evaluatedAt ?? null,
   receipt?.decision ?? null,
+  receipt?.reason ?? null,
   receipt?.grantId ?? null,
 ];

@@ -12,11 +12,11 @@ const findSql = `
   union all
   select null, null, null, manifest_hash from cold_days where day = $2 and state = 'cold'`;
 const findReportedSql = `
-  select relying_party as "relyingParty", principal, decision, grant_id as "grantId",
+  select relying_party as "relyingParty", principal, decision, reason, grant_id as "grantId",
     (extract(epoch from evaluated_at) * 1000000)::bigint::text as "evaluatedAt", null as hash
   from receipts where receipt_id = $1
   union all
-  select null, null, null, null, null, manifest_hash from cold_days where day = $2 and state = 'cold'`;
+  select null, null, null, null, null, null, manifest_hash from cold_days where day = $2 and state = 'cold'`;
 
 type ReceiptOrManifest = ReceiptRecord | { readonly receiptId: null; readonly hash: Sha256 };
 type ReportedOrManifest = (ReportedReceipt & { readonly hash: null }) | { readonly hash: Sha256 };
@@ -53,6 +53,7 @@ export function receiptRepository(database: Database, cold: ColdReader): Receipt
         relyingParty: row.relying_party as DidWeb,
         principal: row.principal as DidWeb | null,
         decision: row.decision as ReportedReceipt['decision'],
+        reason: row.reason,
         grantId: row.grant_id as GrantId | null,
         evaluatedAt: String(row.evaluated_at),
       }

@@ -70,14 +70,15 @@ export function figuresStatement(
   ].join(' and ');
   const text = `
     with outcome as (
-      select principal, type, currency, count(*) filter (where corrected is null) as in_force,
+      select ${withUnverified ? 'principal' : 'case when not issuer_unverified then principal end'} as principal, type, currency,
+        count(*) filter (where corrected is null) as in_force,
         sum(loss_amount) filter (where corrected is null and type = 'loss_reported') as loss,
         count(*) filter (where ordinal = 1 and decision = 'ALLOW') as allows
       from attestations left join (
         select correction_of as corrected from attestations where correction_of is not null and ${reported}
       ) as correction on corrected = attestation_id
-      where ${reported}
-      group by principal, type, currency
+      where ${reported}${isNarrowed ? ' and not issuer_unverified' : ''}
+      group by 1, type, currency
     )
     select ${withUnverified ? 'principal' : STATED_PRINCIPAL} as principal, 'verifies' as figure, reason as name, sum(verifies)::bigint as amount
     from (${counts}) as part

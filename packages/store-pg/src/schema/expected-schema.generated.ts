@@ -42,6 +42,7 @@ export const expectedSchema: Readonly<Record<string, string>> = {
   'column attestations.decision': '10900deec3c16c95',
   'column attestations.evaluated_at': 'fc8baddb2954376a',
   'column attestations.evidence_ref': '982d9e3eb996f559',
+  'column attestations.issuer_unverified': '61ca8c2f27e4c398',
   'column attestations.loss_amount': '75d012fe28656e0a',
   'column attestations.note': '982d9e3eb996f559',
   'column attestations.occurred_at': '10900deec3c16c95',

@@ -50,6 +50,14 @@ beforeAll(async () => {
     type: 'cancelled',
   });
   await decide(shop.did, { daysAgo: 1, principal: null, reason: 'GRANT_MALFORMED' });
+  // Whoever made this Grant was not shown to be acme.
+  await report(
+    shop.key,
+    await decide(shop.did, { daysAgo: 1, principal: acme, reason: 'ISSUER_UNVERIFIED' }),
+    {
+      ...{ type: 'loss_reported', loss_amount: 5_000, currency: 'GBP' },
+    },
+  );
   await report(shop.key, await decide(shop.did, { daysAgo: 35, principal: acme }), { type: 'fulfilled' });
   await report(branch.key, await decide(branch.did, { daysAgo: 1, principal: bolt }), { type: 'fulfilled' });
 });
@@ -90,7 +98,6 @@ const stats = async (key: string, query: Readonly<Record<string, string>> = {}) 
 };
 
 const range = { since: iso(today - 29 * DAY_MS), until: iso(today + DAY_MS) };
-const nothing = { outcomes: {}, losses: {}, allow_with_outcome: 0 };
 const ofAcme = {
   principal: acme,
   ...{ verifies: 4, allow: 3, deny: 1 },
@@ -101,9 +108,9 @@ const ofAcme = {
 };
 const ofNobody = {
   principal: null,
-  ...{ verifies: 1, allow: 0, deny: 1 },
-  reasons: { GRANT_MALFORMED: 1 },
-  ...nothing,
+  ...{ verifies: 2, allow: 0, deny: 2 },
+  reasons: { GRANT_MALFORMED: 1, ISSUER_UNVERIFIED: 1 },
+  ...{ outcomes: { loss_reported: 1 }, losses: { GBP: 5_000 }, allow_with_outcome: 0 },
 };
 const ofBolt = {
   principal: bolt,
@@ -114,12 +121,12 @@ const ofBolt = {
 const ofShop = () => ({
   ...range,
   rps: [shop.did],
-  totals: { verifies: 5, allow: 3, deny: 2, allow_with_outcome: 2 },
+  totals: { verifies: 6, allow: 3, deny: 3, allow_with_outcome: 2 },
   principals: [ofAcme, ofNobody],
 });
 const ofAll = {
   ...range,
-  totals: { verifies: 6, allow: 4, deny: 2, allow_with_outcome: 3 },
+  totals: { verifies: 7, allow: 4, deny: 3, allow_with_outcome: 3 },
   principals: [ofAcme, ofBolt, ofNobody],
 };
 
