@@ -1,6 +1,6 @@
 /**
  * The columns of a cold day, version 1 (docs/ledger-format.md). They are those of PostgreSQL, but for what a Receipt's JWS is
- * stored as (`receipt-jws.ts`) and its content hash, which the JWS gives.
+ * stored as (`receipt-jws.ts`), its content hash, which the JWS gives, and what an attestation repeats of its Receipt's reason.
  */
 export const SCHEMA_VERSION = 1;
 

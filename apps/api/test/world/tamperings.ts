@@ -207,6 +207,10 @@ export const tamperings: readonly Tampering[] = [
     'outcomes',
     () => 'oat_',
   ]),
+  row('attestations', 'a Receipt that it takes out of statistics', 'issuer_unverified = true', [
+    'outcomes',
+    () => 'oat_',
+  ]),
   row('consumption_balances', 'a use forgotten', 'uses_spent = uses_spent + 1', ofBudget),
   row('consumption_balances', 'another time', `updated_at = updated_at - interval '1 second'`, ofBudget),
   row('consumption_events', 'other amounts', `delta_uses = 2 where cause = 'consume'`, ofBudget),

@@ -43,14 +43,17 @@ export const callerFaults = (asked: string): string => `
   where p.did is null or (r.key_id is not null and (k.key_id is null or k.subject <> r.relying_party or k.role <> 'rp'))
   group by r.relying_party, p.did`;
 
-/** Attestations of a table that are of none of the Receipts of another one, or say otherwise. */
-export const attestationFaults = (attestations: string, receipts: string): string => `
+/**
+ * Attestations of a table that are of none of the Receipts of another one, or say otherwise. `orElse`: a condition on
+ * columns that not all such tables of Receipts have.
+ */
+export const attestationFaults = (attestations: string, receipts: string, orElse = 'false'): string => `
   select a.attestation_id as "where",
     case when r.receipt_id is null then 'there is no Receipt ' || a.receipt_id else 'it is not what its Receipt says' end
       as problem
   from ${attestations} as a left join ${receipts} as r on r.receipt_id = a.receipt_id
   where (r.receipt_id is null or a.relying_party <> r.relying_party or a.principal is distinct from r.principal
-    or a.evaluated_at <> r.evaluated_at or a.decision <> r.decision)`;
+    or a.evaluated_at <> r.evaluated_at or a.decision <> r.decision or ${orElse})`;
 
 const RULES: readonly Rule[] = [
   {
@@ -204,6 +207,7 @@ const RULES: readonly Rule[] = [
         `(select a.*, cold.day is not null as is_cold from attestations a left join cold
           on cold.day = (a.evaluated_at at time zone 'UTC')::date and a.receipt_id >= cold.first and a.receipt_id < cold.behind)`,
         'receipts',
+        `a.issuer_unverified and r.reason is distinct from 'ISSUER_UNVERIFIED'`,
       )}
         and not (r.receipt_id is null and a.is_cold)
       union all
