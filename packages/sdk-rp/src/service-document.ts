@@ -11,8 +11,8 @@ import { SvcError } from '@svc/sdk-core';
 export interface ServiceDocument {
   /** What it says, read once. */
   get(): Promise<ServiceKeys>;
-  /** That of a newer document for a Receipt whose key this one lacks, or null if it is too soon to ask. */
-  renew(): Promise<ServiceKeys | null>;
+  /** That of a newer document for a Receipt whose key `had`, an answer of `get`, lacks; or null if it is too soon to ask. */
+  renew(had: ServiceKeys): Promise<ServiceKeys | null>;
 }
 
 /** As long as the service lets caches keep it. From then on it is fetched again beside the calls. */
@@ -60,8 +60,12 @@ export function fetchedDocument(
   /** In either direction: a clock that was set back says nothing about ages. */
   const ageMs = (atMs: number): number => Math.abs(now() - atMs);
 
+  const underWay = (): Fetch | null =>
+    fetching !== null && ageMs(fetching.beganAtMs) < timeoutMs ? fetching : null;
+
   function fetchAndKeep(): Promise<ServiceKeys> {
-    if (fetching !== null && ageMs(fetching.beganAtMs) < timeoutMs) return fetching.keys;
+    const shared = underWay();
+    if (shared !== null) return shared.keys;
     const beganAtMs = now();
     askedAtMs = beganAtMs;
     const begun: Fetch = { keys: fetchKeys(transport, serviceDid), beganAtMs };
@@ -87,7 +91,12 @@ export function fetchedDocument(
         fetchAndKeep().catch(() => undefined);
       return Promise.resolve(kept.keys);
     },
-    renew: () => (ageMs(askedAtMs) < MIN_REFETCH_MS ? Promise.resolve(null) : fetchAndKeep()),
+    renew: (had) => {
+      // What was begun beside the call, or by another one, may have it: the pause is for asking once more.
+      if (kept !== null && kept.keys !== had) return Promise.resolve(kept.keys);
+      const isTooSoon = underWay() === null && ageMs(askedAtMs) < MIN_REFETCH_MS;
+      return isTooSoon ? Promise.resolve(null) : fetchAndKeep();
+    },
   };
 }
 

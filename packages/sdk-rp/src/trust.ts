@@ -30,7 +30,7 @@ export async function checkWithRenewal<
 >({ whole, trust, keys }: CheckedCall, check: (keys: ServiceKeys) => Check): Promise<Check> {
   const first = check(keys);
   if (first.ok || !first.failures.some(({ code }) => code === 'unknown-key')) return first;
-  const newer = await whole.wait(() => trust.documents.renew());
+  const newer = await whole.wait(() => trust.documents.renew(keys));
   return newer === null ? first : check(newer);
 }
 

@@ -668,6 +668,33 @@ describe("the service's DID document", () => {
     });
   });
 
+  it.each(['before', 'after'])(
+    'comes beside a call, %s its answer: a Receipt whose key it has counts, and nothing is lost to a rotation',
+    async (when) => {
+      let nowMs = NOW_MS;
+      let isRotated = false;
+      let release = () => {};
+      const first = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      const script = serviceScript(() => ({ atMs: nowMs, key: isRotated ? 'receipt-2' : 'receipt-1' }));
+      await using server = await startServer(async (received) => {
+        const isVerify = received.path === '/verify';
+        if (isRotated && isVerify === (when === 'before')) await first;
+        else if (isRotated) setImmediate(release);
+        return isVerify ? script(received) : { json: isRotated ? serviceDocument : olderDocument };
+      });
+      const verifier = unpinned(server.baseUrl, () => nowMs);
+      const verify = async () =>
+        verifier.verify({ ...(await input()), proof: await newProof({ now: () => nowMs }) });
+      expect((await verify()).allowed).toBe(true);
+      nowMs += 60_000;
+      isRotated = true;
+      expect((await verify()).allowed).toBe(true);
+      expect(documentsIn(server.received)).toBe(2);
+    },
+  );
+
   it('pinned, must be one', () => {
     const broken = { ...serviceDocument, id: 'svc.example' };
     expect(() => verifierOf('https://svc.example', { didDocument: broken })).toThrow(
