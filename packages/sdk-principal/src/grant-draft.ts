@@ -178,6 +178,12 @@ function plainJson(capability: Capability): JsonObject {
   // As JSON it would be absent, and absent allows every resource.
   if ('resources' in capability && !Object.hasOwn(copy, 'resources'))
     throw invalid('the resources of a Capability are given but undefined; leave them out to allow any');
+  // Likewise an absent budget sets no limit.
+  for (const name in capability.constraints)
+    if (!Object.hasOwn(Object(copy.constraints), name))
+      throw invalid(
+        `the constraint ${name} of a Capability is given but undefined; leave it out to set no such limit`,
+      );
   return copy;
 }
 

@@ -141,9 +141,9 @@ describe('issuing a Grant', () => {
   });
 
   const many = (length: number) => Array.from({ length }, (_, n) => n);
-  const buys = (maxAmount: number, currency: string) => ({
+  const buys = (maxAmount: number, currency: string, budgets: object = {}) => ({
     action: 'commerce:purchase',
-    constraints: { maxAmount, currency },
+    constraints: { maxAmount, currency, ...budgets },
   });
   const calls = (methods: string[]) => ({ action: 'api:call', constraints: { methods } });
   it.each<[string, object, RegExp]>([
@@ -212,6 +212,25 @@ describe('issuing a Grant', () => {
       'resources that are undefined',
       { capabilities: [{ ...capabilities[0], resources: undefined }] },
       /resources/,
+    ],
+    ...[['maxTotal'], ['maxUses'], ['maxPerPeriod'], ['maxPerPeriod', 'period']].map(
+      (names): [string, object, RegExp] => [
+        `an undefined ${names.join(' and ')}, which no budget would stand for`,
+        {
+          capabilities: [buys(1, 'USD', { ...Object.fromEntries(names.map((name) => [name, undefined])) })],
+        },
+        new RegExp(`${names[0]}.* given but undefined`),
+      ],
+    ),
+    [
+      'a budget that is no JSON',
+      { capabilities: [buys(1, 'USD', { maxUses: () => 3 })] },
+      /maxUses.* given but undefined/,
+    ],
+    [
+      'constraints that are undefined',
+      { capabilities: [{ ...capabilities[0], constraints: undefined }] },
+      /constraints/,
     ],
     ['resources as text', { capabilities: [{ ...capabilities[0], resources: 'order/*' }] }, /resources/],
     ['resources under another name', { capabilities: [{ ...calls(['GET']), resource: ['x'] }] }, /resource/],
