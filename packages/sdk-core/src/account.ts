@@ -54,10 +54,17 @@ export interface AuditLog {
 
 const aKeyId = rule('the key_id of an API key, 12 hexadecimal characters, not the key itself', isApiKeyId);
 
-export async function getMe(transport: Transport, call: CallOptions): Promise<Me> {
+export const getMe = async (transport: Transport, call: CallOptions): Promise<Me> =>
+  (await getMeWithDate(transport, call)).me;
+
+/** With the `Date` of the answer, see `Answer`. */
+export async function getMeWithDate(
+  transport: Transport,
+  call: CallOptions,
+): Promise<{ readonly me: Me; readonly dateMs: number | null }> {
   const sent = { method: 'GET', path: '/me', hasEffect: false, hasDocuments: true } as const;
-  const { body } = await transport.send({ ...sent, ...call });
-  return readMe(body, 'the identity');
+  const { body, dateMs } = await transport.send({ ...sent, ...call });
+  return { me: readMe(body, 'the identity'), dateMs };
 }
 
 export function createApiKeys(transport: Transport): ApiKeys {

@@ -17,6 +17,8 @@ export interface Answer {
   requestId: string | null;
   /** `Svc-Idempotent-Replay`: the service says that it repeats an earlier answer. Nobody has signed that. */
   isIdempotentReplay: boolean;
+  /** Its `Date`, which has whole seconds, in milliseconds since the epoch. Null without one that can be read. */
+  dateMs: number | null;
   body: JsonValue;
 }
 
@@ -54,7 +56,8 @@ export function readAnswer(
   if (status === 200 || status === 201 || (status === 202 && mayBePending)) {
     if (!json.ok) return badResponse(`not strict JSON: ${json.problem}`, status, requestId);
     const isIdempotentReplay = response.headers.get('svc-idempotent-replay') === 'true';
-    return { status, requestId, isIdempotentReplay, body: json.value };
+    const dateMs = readDate(response.headers.get('date'));
+    return { status, requestId, isIdempotentReplay, dateMs, body: json.value };
   }
   if (status < 400) return badResponse(`an unexpected status ${status}`, status, requestId);
   const { code, message } = readErrorBody(json.ok ? json.value : null);
@@ -65,6 +68,11 @@ export function readAnswer(
   const isGateway = isOfGateway(status, code);
   const canRetry = isGateway || status === 503 || status === 429;
   return { error, canRetry, isLost: isGateway || code === 'INTERNAL' };
+}
+
+function readDate(date: string | null): number | null {
+  const atMs = date === null ? Number.NaN : Date.parse(date);
+  return Number.isNaN(atMs) ? null : atMs;
 }
 
 /** What the service itself answers beside 503; 501 is of the one in memory (`@svc/testing`). */

@@ -30,7 +30,7 @@ export const ERROR_KINDS = [
  * - `outcome-unknown`: the call was sent and its answer was lost, came from a gateway or tells of a fault of the
  *   service (any 5xx but 503); it may or may not have taken effect.
  * - `bad-response`: an answer that the interface does not allow.
- * - `receipt-invalid`: a Receipt came that cannot be trusted, or is about something else.
+ * - `receipt-invalid`: a Receipt came that cannot be trusted, or is about something else; a decision may have been made.
  * - `request-mismatch`: the Proof is for another HTTP request than the one received.
  * - `webhook-invalid`: a webhook that is not to be believed, or not fresh: answer it 400.
  * - `redirect-refused`: following would have carried a Grant and a Proof to another address.

@@ -112,7 +112,7 @@ export const KIND_TEXTS: Readonly<Record<SvcErrorKind, HelpText>> = {
     meaning:
       'A Receipt came that cannot be trusted or is about something else: of another service or key, for another relying party or Proof, too old, or changed. It allows nothing.',
     remedy:
-      'The message names each of the [failures](../failures). `old-answer` and `clock-behind`: synchronise the clock. `unknown-key`: is `serviceDid`, or the pinned document, that of the service at `baseUrl`, and is a pinned one as new as its keys? `relying-party`: the API key is of another. Anything else: take it for an attack until it is explained.',
+      'The message names each of the [failures](../failures). `old-answer` and `clock-behind`: synchronise the clock. `unknown-key`: is `serviceDid`, or the pinned document, that of the service at `baseUrl`, and is a pinned one as new as its keys? `relying-party`: the API key is of another. Anything else: take it for an attack until it is explained. After `verify` the Proof may be spent, so let the Agent sign a new one, and the budget drawn: look up the decision by the error’s `receiptId`, and report `cancelled` about an ALLOW that you did nothing for.',
   },
   'request-mismatch': {
     meaning:

@@ -7,6 +7,7 @@ export {
   createApiKeys,
   createAuditLog,
   getMe,
+  getMeWithDate,
   instant,
 } from './account.ts';
 export * from './arguments.ts';

@@ -56,12 +56,23 @@ export const REQUEST_HASH_FAILURE = 'request-hash';
  * if (!checked.ok) console.error(checked.failures);
  */
 export function checkReceipt(receipt: unknown, expected: ReceiptExpectation): ReceiptCheck {
+  const checked = checkAnswer(receipt, expected);
+  return checked.ok ? checked : { ok: false, failures: checked.failures };
+}
+
+/** The same; what does not count is told apart by whether its signature is right. */
+export type AnswerCheck =
+  | Extract<ReceiptCheck, { ok: true }>
+  | { ok: false; failures: ReceiptFailure[]; genuine: Receipt | null };
+
+/** As `checkReceipt`. */
+export function checkAnswer(receipt: unknown, expected: ReceiptExpectation): AnswerCheck {
   const crypto = expected.crypto ?? portableCrypto;
   const service = expected.serviceDid === undefined ? {} : { serviceDid: expected.serviceDid };
   const verified = verifyReceipt(receipt, expected.didDocument, { crypto, ...service });
-  if (!verified.ok) return { ok: false, failures: [...verified.failures] };
+  if (!verified.ok) return { ok: false, failures: [...verified.failures], genuine: null };
   const failures = bindingFailures(verified.receipt, expected, crypto);
-  if (failures.length > 0) return { ok: false, failures };
+  if (failures.length > 0) return { ok: false, failures, genuine: verified.receipt };
   return { ok: true, receipt: verified.receipt, decision: verified.receipt.decision };
 }
 

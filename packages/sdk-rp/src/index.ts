@@ -67,6 +67,7 @@ export type { DecisionExportRow, DecisionFilter, DecisionLists } from './decisio
 
 export type { Outcomes, OutcomeType } from './outcomes.ts';
 export type { OwnSettings } from './own-settings.ts';
+export { ReceiptError } from './receipt-error.ts';
 export type { ReceiptFailure } from './receipt-failure.ts';
 export { RequestMismatchError } from './request-mismatch.ts';
 export type { StatsFilter } from './statistics.ts';

@@ -1,5 +1,9 @@
 /** Whether this verifier could verify: its key, its DIDs and the service, asked before the first request needs them. */
-import { type CallOptions, getMe, type Me, SvcError, type Transport } from '@svc/sdk-core';
+import { isJsonObject, type JsonValue } from '@svc/codec';
+import type { ServiceKeys } from '@svc/receipts';
+import { type CallOptions, getMeWithDate, isText, type Me, SvcError, type Transport } from '@svc/sdk-core';
+import { type CallTimes, type ClockDifference, windowOf } from './answer-window.ts';
+import { fetchDocument } from './service-document.ts';
 import type { Trust } from './trust.ts';
 
 /** @throws SvcError, whose message says what to do; `configuration` where only another setting helps */
@@ -10,14 +14,24 @@ export async function checkReady(
   call: CallOptions,
 ): Promise<void> {
   return transport.whole(call, async (whole) => {
-    const me = await getMe(transport, whole.rest()).catch((error: unknown) => {
+    const { nowMs, difference } = trust.clock;
+    const beganMs = nowMs();
+    const { me, dateMs } = await getMeWithDate(transport, whole.rest()).catch((error: unknown) => {
       throw explain(error, baseUrl);
     });
-    const problem = problemOfKey(me, trust) ?? problemOfDid('serviceDid', trust.serviceDid, me);
+    const times = { beganMs, answeredMs: nowMs(), mayRepeat: false };
+    const problem =
+      problemOfKey(me, trust) ??
+      problemOfDid('serviceDid', trust.serviceDid, me) ??
+      problemOfClock(dateMs, times, difference);
     if (problem !== null) throw new SvcError('configuration', problem);
-    const { did } = await whole.wait(() => trust.documents.get());
-    const other = problemOfDid('didDocument', did, me);
+    const keys = await whole.wait(() => trust.documents.get());
+    const other = problemOfDid('didDocument', keys.did, me);
     if (other !== null) throw new SvcError('configuration', other);
+    if (!trust.documents.isPinned) return;
+    const served = await fetchDocument(transport, whole.rest()).catch(nothingKnown);
+    const older = problemOfPin(keys, served);
+    if (older !== null) throw new SvcError('configuration', older);
   });
 }
 
@@ -32,6 +46,48 @@ const problemOfDid = (option: string, did: string | undefined, { service_did }: 
   did === undefined || did === service_did
     ? null
     : `the service at baseUrl is ${service_did}, and ${option} is of ${did}: pass the address and the DID of the same one`;
+
+/** By the `Date` of an answer, which is up to a second older than it. Null without one. */
+function problemOfClock(dateMs: number | null, times: CallTimes, difference: ClockDifference): string | null {
+  if (dateMs === null) return null;
+  const { notBeforeMs, notAfterMs } = windowOf(times, difference);
+  const latestMs = dateMs + 999;
+  const isBehind = dateMs > notAfterMs;
+  if (!isBehind && latestMs >= notBeforeMs) return null;
+  const offMs = isBehind ? dateMs - times.answeredMs : times.beganMs - latestMs;
+  const [how, option, allowedMs] = isBehind
+    ? (['behind', 'serviceClockAheadMs', difference.aheadMs] as const)
+    : (['ahead of', 'serviceClockBehindMs', difference.behindMs] as const);
+  return `the clock here is at least ${Math.floor(offMs) / 1000} s ${how} the service's, more than the ${allowedMs} ms of ${option}: every answer of verify would be refused, its Proof spent; synchronise the clock`;
+}
+
+/** A service behind a gateway that does not hand its document out is not refused for that. */
+function nothingKnown(error: unknown): null {
+  if (error instanceof SvcError && (error.kind === 'refused' || error.kind === 'bad-response')) return null;
+  throw error;
+}
+
+function problemOfPin(pinned: ServiceKeys, served: JsonValue): string | null {
+  const signing = signingKeyOf(served, pinned.did);
+  if (signing === null) return null;
+  const { kid, multikey } = signing;
+  return pinned.list().some((key) => key.kid === kid && key.multikey === multikey)
+    ? null
+    : `the pinned didDocument does not have the key ${kid} under which the service signs Receipts now: every answer of verify would be refused, its Proof spent; obtain the document again over a channel that you trust`;
+}
+
+/** The first of the receipt keys that have not ended (protocol §8); null where there is none. */
+function signingKeyOf(document: JsonValue, did: string): { kid: string; multikey: string } | null {
+  const methods = isJsonObject(document) ? document.verificationMethod : null;
+  for (const method of Array.isArray(methods) ? methods : []) {
+    if (!isJsonObject(method)) continue;
+    const { id: kid, publicKeyMultibase: multikey, revoked, 'svc:validUntil': validUntil } = method;
+    const isInForce = revoked === undefined && validUntil === undefined;
+    if (isInForce && isText(kid) && kid.startsWith(`${did}#receipt-`) && isText(multikey))
+      return { kid, multikey };
+  }
+  return null;
+}
 
 /** A sentence that says what to do, for what this call can end with. */
 function explain(error: unknown, baseUrl: string): unknown {

@@ -4,11 +4,14 @@
  * Receipt under a key that the kept document does not have yet, as after a key rotation, lets it be fetched again, but seldom:
  * Receipts cannot make a client hammer the service.
  */
+import type { JsonValue } from '@svc/codec';
 import { readServiceKeys, type ServiceKeys } from '@svc/receipts';
-import type { Transport } from '@svc/sdk-core';
+import type { CallOptions, Transport } from '@svc/sdk-core';
 import { SvcError } from '@svc/sdk-core';
 
 export interface ServiceDocument {
+  /** It is the caller's to replace. */
+  readonly isPinned: boolean;
   /** What it says, read once. */
   get(): Promise<ServiceKeys>;
   /** That of a newer document for a Receipt whose key `had`, an answer of `get`, lacks; or null if it is too soon to ask. */
@@ -28,7 +31,7 @@ export function pinnedDocument(document: unknown): ServiceDocument {
     const why = read.failures.map(({ message }) => message).join('; ');
     throw new SvcError('configuration', `didDocument: ${why}`);
   }
-  return { get: () => Promise.resolve(read.keys), renew: () => Promise.resolve(null) };
+  return { isPinned: true, get: () => Promise.resolve(read.keys), renew: () => Promise.resolve(null) };
 }
 
 interface CachedKeys {
@@ -85,6 +88,7 @@ export function fetchedDocument(
   }
 
   return {
+    isPinned: false,
     get: () => {
       if (kept === null || ageMs(kept.fetchedAtMs) >= USED_FOR_MS) return fetchAndKeep();
       if (ageMs(kept.fetchedAtMs) >= FRESH_FOR_MS && ageMs(askedAtMs) >= MIN_REFETCH_MS)
@@ -100,9 +104,15 @@ export function fetchedDocument(
   };
 }
 
-async function fetchKeys(transport: Transport, serviceDid: string): Promise<ServiceKeys> {
+/** Not checked yet. */
+export async function fetchDocument(transport: Transport, call: CallOptions = {}): Promise<JsonValue> {
   const path = '/.well-known/did.json';
-  const { body } = await transport.send({ method: 'GET', path, isPublic: true, hasEffect: false });
+  const { body } = await transport.send({ method: 'GET', path, isPublic: true, hasEffect: false, ...call });
+  return body;
+}
+
+async function fetchKeys(transport: Transport, serviceDid: string): Promise<ServiceKeys> {
+  const body = await fetchDocument(transport);
   const read = readServiceKeys(body);
   if (!read.ok || read.keys.did !== serviceDid) {
     throw new SvcError('bad-response', `the DID document at the service's address is not of ${serviceDid}`);

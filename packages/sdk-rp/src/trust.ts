@@ -2,8 +2,9 @@
 import { type CryptoPort, type JsonValue, portableCrypto } from '@svc/codec';
 import { type Receipt, type ServiceKeys, type VerifiedReceipt, verifyReceipt } from '@svc/receipts';
 import { type IncludedReceipt, verifyIncludedReceipt } from '@svc/receipts/inclusion';
-import { SvcError, type WholeCall } from '@svc/sdk-core';
+import type { WholeCall } from '@svc/sdk-core';
 import type { ClockDifference } from './answer-window.ts';
+import { receiptInvalid } from './receipt-error.ts';
 import type { ReceiptFailure } from './receipt-failure.ts';
 import type { ServiceDocument } from './service-document.ts';
 
@@ -34,11 +35,6 @@ export async function checkWithRenewal<
   return newer === null ? first : check(newer);
 }
 
-export function receiptError(failures: readonly ReceiptFailure[]): SvcError {
-  const what = failures.map(({ code, message }) => `${message} (${code})`).join('; ');
-  return new SvcError('receipt-invalid', `the Receipt cannot be trusted: ${what}`, { cause: failures });
-}
-
 /** What vouches for a Receipt whose key is not in force any more: answers of the service, not checked yet. */
 export interface Voucher {
   readonly inclusion: JsonValue;
@@ -66,10 +62,11 @@ export async function checkStoredReceipt(
     checked = await checkWithRenewal<IncludedReceipt>(call, (serviceDidDocument) =>
       verifyIncludedReceipt({ receipt, ...voucher, serviceDidDocument, ...options }),
     );
-  if (!checked.ok) throw receiptError(checked.failures);
+  if (!checked.ok) throw receiptInvalid(receipt, null, checked.failures);
   const isOurs = relyingParty === undefined || checked.receipt.relying_party === relyingParty;
   if (checked.receipt.receipt_id !== receiptId || !isOurs) {
-    throw receiptError([{ code: 'receipt-id', message: 'the Receipt is of another decision' }]);
+    const failure = { code: 'receipt-id', message: 'the Receipt is of another decision' };
+    throw receiptInvalid(receipt, checked.receipt, [failure]);
   }
   return checked.receipt;
 }

@@ -48,8 +48,8 @@ export interface Verifier extends Approvals {
    * @example
    * const verdict = await verifier.verify({ grant, proof, action, request: { method: 'POST', url } });
    * if (!verdict.allowed) refuse(verdict.reason);
-   * @throws SvcError; see its `kind`. After `outcome-unknown`, and after `refused` with `status` 503, the Proof may be spent: have the Agent
-   * sign another.
+   * @throws SvcError; see its `kind`. After `outcome-unknown`, `receipt-invalid`, and `refused` with `status` 503, the Proof may be spent:
+   * have the Agent sign another. `receipt-invalid` is a `ReceiptError`, which names the Receipt.
    */
   verify(input: VerifyInput, options?: VerifyOptions): Promise<Verdict>;
   /**
@@ -64,8 +64,10 @@ export interface Verifier extends Approvals {
   dryRun(input: DryRunInput, options?: CallOptions): Promise<DryRun>;
   /**
    * Resolves if this verifier could verify now: the service answers, knows the key, and is the one whose Receipts are believed;
-   * the key is that of `relyingParty`. To be awaited at start, and free of effects.
-   * @throws SvcError whose message says what to do: `configuration` (no key, or of another; a wrong DID), `network` or `timeout`
+   * the key is that of `relyingParty`; the clock here differs from the service's `Date` by no more than `verify` takes; a pinned
+   * document has the key that signs Receipts now. To be awaited at start, and free of effects.
+   * @throws SvcError whose message says what to do: `configuration` (no key, or of another; a wrong DID; a clock that is wrong; a
+   * document that is too old), `network` or `timeout`
    */
   ready(options?: CallOptions): Promise<void>;
   readonly decisions: DecisionLists & {

@@ -16,9 +16,10 @@ import {
   type Transport,
 } from '@svc/sdk-core';
 import { type CallTimes, isOfEarlierCall, windowOf } from './answer-window.ts';
-import { checkReceipt, REQUEST_HASH_FAILURE, type ReceiptCheck } from './check-receipt.ts';
+import { type AnswerCheck, checkAnswer, REQUEST_HASH_FAILURE } from './check-receipt.ts';
+import { receiptInvalid } from './receipt-error.ts';
 import { mismatchBeforeVerify, requestMismatch } from './request-mismatch.ts';
-import { checkWithRenewal, receiptError, type Trust } from './trust.ts';
+import { checkWithRenewal, type Trust } from './trust.ts';
 import { type CheckedInput, readVerifyInput, type VerifyInput } from './verify-input.ts';
 
 interface Verified {
@@ -109,8 +110,8 @@ export async function verify(
     const times: CallTimes = { beganMs, answeredMs: nowMs(), mayRepeat: idempotencyKey !== undefined };
     const evaluated = windowOf(times, difference);
     const { serviceDid, relyingParty, crypto } = trust;
-    const check = (didDocument: ServiceKeys): ReceiptCheck =>
-      checkReceipt(body, { ...checked, didDocument, serviceDid, relyingParty, evaluated, crypto });
+    const check = (didDocument: ServiceKeys): AnswerCheck =>
+      checkAnswer(body, { ...checked, didDocument, serviceDid, relyingParty, evaluated, crypto });
     const receipt = await checkWithRenewal({ whole, trust, keys }, check).catch(notChecked);
     return readVerdict(receipt, body, { ...checked, publicUrl: trust.publicUrl }, (genuine) => ({
       receipt: genuine,
@@ -129,16 +130,16 @@ function notChecked(error: unknown): never {
 }
 
 function readVerdict(
-  check: ReceiptCheck,
+  check: AnswerCheck,
   body: JsonValue,
   { proof, request, publicUrl }: CheckedInput & { readonly publicUrl: string | null },
   describe: (receipt: Receipt) => Verified,
 ): Verdict {
   if (!check.ok) {
-    const { failures } = check;
+    const { failures, genuine } = check;
     if (failures.every(({ code }) => code === REQUEST_HASH_FAILURE))
       throw requestMismatch(body, proof, request);
-    throw receiptError(failures);
+    throw receiptInvalid(body, genuine, failures);
   }
   const { receipt } = check;
   const verified = describe(receipt);
@@ -157,7 +158,8 @@ function readVerdict(
     const helpUrl = publicUrl === null ? null : helpUrlOf(publicUrl, 'reasons', reason);
     return { allowed: false, decision: 'DENY', authority: null, reason, helpUrl, ...verified };
   }
-  throw receiptError([{ code: 'decision', message: 'the decision contradicts itself' }]);
+  const failure = { code: 'decision', message: 'the decision contradicts itself' };
+  throw receiptInvalid(body, receipt, [failure]);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { startServer } from '@svc/testkit/sdk/scripted-server';
 import { describe, expect, it } from 'vitest';
-import { checkReceipt, createVerifier, SvcError, type VerifierOptions } from '../src/index.ts';
+import { checkReceipt, createVerifier, ReceiptError, SvcError, type VerifierOptions } from '../src/index.ts';
 import { decide, grant, NOW_MS, newProof, order, request, SERVICE, SHOP, serviceDocument } from './world.ts';
 
 const YEAR_MS = 365 * 86_400_000;
@@ -27,7 +27,7 @@ const askedAt = async (
   });
   const named = idempotencyKey === undefined ? {} : { idempotencyKey };
   const verdict = await verifier.verify(one, named).catch((error: unknown) => error);
-  return { verdict, received: server.received };
+  return { verdict, receipt: allow, received: server.received };
 };
 interface Asked {
   tookMs: number;
@@ -101,6 +101,20 @@ describe('an answer counts', () => {
     });
   });
 });
+
+it.each([-6_000, 31_000])(
+  'a genuine answer that is refused for a clock off by %d ms is named, so that its budget can be given back',
+  async (offMs) => {
+    const { verdict, receipt } = await askedAt(NOW_MS + offMs);
+    expect(verdict).toBeInstanceOf(ReceiptError);
+    expect(verdict).toMatchObject({
+      kind: 'receipt-invalid',
+      receipt,
+      receiptId: receipt.receipt_id,
+      message: expect.stringContaining(`the Receipt ${receipt.receipt_id} cannot be trusted`),
+    });
+  },
+);
 
 describe('an idempotent repeat', () => {
   const idempotencyKey = 'order-7';

@@ -1,7 +1,7 @@
 import { type Reply, startServer } from '@svc/testkit/sdk/scripted-server';
 import { expect, it, vi } from 'vitest';
 import { createVerifier, type VerifierOptions } from '../src/index.ts';
-import { SERVICE, SHOP, serviceDocument } from './world.ts';
+import { NOW_MS, olderDocument, SERVICE, SHOP, serviceDocument } from './world.ts';
 
 const ME = {
   subject: SHOP,
@@ -69,6 +69,86 @@ it.each<[string, object, Partial<VerifierOptions>, RegExp]>([
     message: expect.stringMatching(message),
   });
 });
+
+/** Answers at `NOW_MS`, which is 0.75 s after the second that its `Date` names. */
+const datedService = () =>
+  startServer(({ path }): Reply => {
+    const headers = { date: new Date(NOW_MS).toUTCString() };
+    return { headers, json: path === '/me' ? ME : serviceDocument };
+  });
+
+it.each<[string, number, Partial<VerifierOptions>, RegExp]>([
+  ['6 s behind', -6_000, {}, /^the clock here is at least 5.25 s behind .* 5000 ms of serviceClockAheadMs/],
+  ['a year behind', -31_536_000_000, {}, /^the clock here is at least 31535999.25 s behind/],
+  [
+    '31.25 s ahead',
+    31_250,
+    {},
+    /^the clock here is at least 31.001 s ahead .* 30000 ms of serviceClockBehindMs/,
+  ],
+  ['behind by more than is agreed', -2_000, { serviceClockAheadMs: 1_000 }, /behind .* 1000 ms/],
+  ['ahead by more than is agreed', 3_000, { serviceClockBehindMs: 1_000 }, /ahead .* 1000 ms/],
+])(
+  'a clock that is %s is told at start, before a Proof is spent for nothing',
+  async (_, offMs, options, message) => {
+    await using server = await datedService();
+    const ready = verifierOf(server.baseUrl, { now: () => NOW_MS + offMs, ...options }).ready();
+    await expect(ready).rejects.toMatchObject({
+      kind: 'configuration',
+      message: expect.stringMatching(message),
+    });
+  },
+);
+
+it.each([-5_000, -1, 0, 30_000])(
+  'a clock that is off by %d ms, which verify takes, is none to refuse',
+  async (offMs) => {
+    await using server = await datedService();
+    const ready = verifierOf(server.baseUrl, { now: () => NOW_MS + offMs }).ready();
+    await expect(ready).resolves.toBeUndefined();
+  },
+);
+
+it.each<[string, object]>([
+  ['no Date', {}],
+  ['one that is none', { date: 'soon' }],
+])('nothing is concluded about the clock from an answer with %s', async (_, headers) => {
+  const fetch = async (url: unknown) =>
+    Response.json(String(url).endsWith('/me') ? ME : serviceDocument, { headers: { ...headers } });
+  const verifier = verifierOf('https://svc.example', { now: () => NOW_MS - 3_600_000, fetch });
+  await expect(verifier.ready()).resolves.toBeUndefined();
+});
+
+const [first, second] = serviceDocument.verificationMethod;
+const served = (...methods: (object | undefined)[]) => ({ ...serviceDocument, verificationMethod: methods });
+
+it.each<[string, Reply, boolean]>([
+  ['signs by a key that it lacks', { json: served(second, first) }, false],
+  [
+    'signs by a key that it lacks, the former one ended',
+    { json: served({ ...first, 'svc:validUntil': '2026-11-20T07:00:00Z' }, second) },
+    false,
+  ],
+  [
+    'signs by another key under the same name',
+    { json: served({ ...first, publicKeyMultibase: second?.publicKeyMultibase }) },
+    false,
+  ],
+  ['has published a key that does not sign yet', { json: serviceDocument }, true],
+  ['hands no document out here', { status: 404, json: {} }, true],
+  ['hands out what is none', { json: { verificationMethod: [null, 7, {}] } }, true],
+])(
+  'a pinned document whose service %s: it is told at start only where verify would refuse',
+  async (_, reply, isReady) => {
+    await using server = await startServer(({ path }) => (path === '/me' ? { json: ME } : reply));
+    const ready = verifierOf(server.baseUrl, { didDocument: olderDocument }).ready();
+    const refused = {
+      kind: 'configuration',
+      message: expect.stringMatching(/^the pinned didDocument does not have the key .*receipt-[12] under/),
+    };
+    await (isReady ? expect(ready).resolves.toBeUndefined() : expect(ready).rejects.toMatchObject(refused));
+  },
+);
 
 it('no key at all, and one that the service does not know, are told at start', async () => {
   vi.stubEnv('SVC_RP_KEY', '');

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   checkReceipt,
   createVerifier,
+  ReceiptError,
   RequestMismatchError,
   SvcError,
   type VerifierOptions,
@@ -708,7 +709,11 @@ describe("the service's DID document", () => {
   it('pinned, is never fetched', async () => {
     await using server = await startServer(serviceScript(() => ({ key: 'receipt-2' })));
     const verifier = verifierOf(server.baseUrl, { didDocument: olderDocument });
-    expect((await failure(verifier.verify(await input()))).kind).toBe('receipt-invalid');
+    const error = await failure(verifier.verify(await input()));
+    // Nobody has verified it, and the id is all there is to look it up by.
+    const [receiptId] = /drc_\w{26}/.exec(error.message) ?? [];
+    expect(error).toBeInstanceOf(ReceiptError);
+    expect(error).toMatchObject({ kind: 'receipt-invalid', receipt: null, receiptId });
     expect(pathsOf(server.received)).toEqual(['/verify']);
   });
 
