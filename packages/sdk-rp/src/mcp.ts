@@ -19,6 +19,7 @@ import {
 import { anOriginOfTools, META, type ToolRequest, toolRequest } from '@svc/sdk-core/tool-call';
 import type { AskedVerifier, SvcAuthority } from './authorize.ts';
 import { type CallChecks, createCallChecks, hasNoSession, hasProtoMember, NO_SESSION } from './mcp-input.ts';
+import { ReceiptError } from './receipt-error.ts';
 import { mismatchBeforeVerify, mismatchOf } from './request-mismatch.ts';
 import type { Verdict } from './verify.ts';
 
@@ -48,7 +49,11 @@ export interface GuardOptions {
   origin: string;
   /** By the tool's name. What is not named is guarded. */
   tools?: Readonly<Record<string, ToolRule>>;
-  /** Told why a call could not be decided, which the answer does not say. One line with `console.error` unless given. */
+  /**
+   * Told why a call could not be decided, which the answer does not say. And told of a call that was cancelled while it was
+   * decided, and allowed: a `ReceiptError` of kind `aborted`, by whose `receiptId` the outcome `cancelled` is reported, and
+   * the budget given back. One line with `console.error` unless given.
+   */
   onError?: (error: unknown, tool: string) => void;
 }
 
@@ -246,9 +251,9 @@ async function decide(
     return refuse('INVALID_REQUEST', 'The call could not be described.', CALL_AS_DESCRIBED);
   }
   if (isCancelled(extra)) return cancelled(null);
+  let outcome: Outcome;
   try {
-    const outcome = outcomeOf(await options.verifier.verify({ grant, proof, action, request: called }));
-    return 'allowed' in outcome && isCancelled(extra) ? cancelled(outcome.allowed.receipt) : outcome;
+    outcome = outcomeOf(await options.verifier.verify({ grant, proof, action, request: called }));
   } catch (error) {
     const mismatch = mismatchOf(error);
     if (mismatch !== null) return forAnotherCall(mismatch.receipt);
@@ -256,6 +261,12 @@ async function decide(
     const remedy = 'Try again later, with a new Proof.';
     return refuse('SERVICE_UNAVAILABLE', 'Authority could not be verified.', remedy);
   }
+  if (!('allowed' in outcome) || !isCancelled(extra)) return outcome;
+  const { receipt, receiptId } = outcome.allowed;
+  const what = `allowed by ${receiptId}, and cancelled before the tool ran; report "cancelled" about it to give its budget back`;
+  // No answer tells of the Receipt: the SDK sends none for a call that was cancelled.
+  tellError(options, new ReceiptError('aborted', what, { receipt, receiptId }), name);
+  return cancelled(receipt);
 }
 
 /** By its caller, or since the connection is gone: nobody would hear what the tool has done. */
@@ -340,7 +351,5 @@ function tellError({ onError }: GuardOptions, error: unknown, tool: string): voi
 
 function logError(error: unknown, tool: string): void {
   const told = error instanceof SvcError ? `${error.kind}: ${error.message}` : String(Object(error).name);
-  console.error(
-    `[svc] a call of ${JSON.stringify(tool)} was not decided: ${told.replace(/[\s\p{Cc}]+/gu, ' ')}`,
-  );
+  console.error(`[svc] a call of ${JSON.stringify(tool)} did not run: ${told.replace(/[\s\p{Cc}]+/gu, ' ')}`);
 }

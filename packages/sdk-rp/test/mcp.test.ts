@@ -13,6 +13,7 @@ import { toolRequest } from '@svc/sdk-core/tool-call';
 import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { type GuardOptions, getToolAuthority, guardTools } from '../src/mcp.ts';
+import { ReceiptError } from '../src/receipt-error.ts';
 import { RequestMismatchError } from '../src/request-mismatch.ts';
 import { newProof } from './world.ts';
 
@@ -389,11 +390,12 @@ it.each(['ftp://shop.example', 'ws://shop.example'])(
 );
 
 it.each(['cancelled', 'cut off'])(
-  'a call that is %s while the service is asked runs nothing',
+  'a call that is %s while the service is asked runs nothing, and the shop is told what was drawn for it',
   async (how) => {
     verify.mockClear();
+    const onError = vi.fn();
     const server = new McpServer(INFO);
-    guardTools(server, options);
+    guardTools(server, { ...options, onError });
     const tool = vi.fn(ran);
     server.registerTool('guarded', {}, tool);
     const [ofClient, ofServer] = InMemoryTransport.createLinkedPair();
@@ -419,6 +421,12 @@ it.each(['cancelled', 'cut off'])(
     allow();
     await new Promise((resolve) => setImmediate(resolve));
     expect(tool).not.toHaveBeenCalled();
+    expect(onError).toHaveBeenCalledOnce();
+    const [error, name] = onError.mock.lastCall ?? [];
+    expect(error).toBeInstanceOf(ReceiptError);
+    expect(error).toMatchObject({ kind: 'aborted', receipt, receiptId: 'drc_2' });
+    expect(error.message).toContain('allowed by drc_2');
+    expect(name).toBe('guarded');
   },
 );
 
