@@ -55,8 +55,9 @@ type VerifyRequest struct {
 }
 
 // Verify asks for a decision. A DENY is a value; an error is a *ServiceError, where no decision was made or none is known (the Proof
-// may be spent), or a *Refused, where the answer is no Receipt of the service about this request, or nothing was asked, since the Proof
-// names another one (request-mismatch). Never act on an error.
+// may be spent), or a *Refused, where the answer is no Receipt of the service about this request (the Proof may be spent, and ReceiptID
+// says about which decision to report "cancelled", if it was an ALLOW), or nothing was asked, since the Proof names another one
+// (request-mismatch). Never act on an error.
 func (r *RelyingParty) Verify(ctx context.Context, asked VerifyRequest) (*Decision, error) {
 	if r == nil {
 		return nil, errNotMade
@@ -88,18 +89,31 @@ func (r *RelyingParty) Verify(ctx context.Context, asked VerifyRequest) (*Decisi
 	}
 	verified, err := VerifyReceipt(text, r.keys)
 	if err != nil {
-		return nil, err
+		return nil, naming(err, text, nil)
 	}
 	if err := r.checkBinding(verified, asked, wanted); err != nil {
-		return nil, err
+		return nil, naming(err, text, verified.Receipt)
 	}
 	at, _ := parseTime(verified.Receipt["evaluated_at"])
 	evaluated := time.UnixMilli(at)
 	if evaluated.Before(began.Add(-clockBehind)) || evaluated.After(time.Now().Add(clockAhead)) {
-		return nil, refuse("old-answer", "the Receipt was not evaluated during this call, by the clock here")
+		err := refuse("old-answer", "the Receipt was not evaluated during this call, by the clock here")
+		return nil, naming(err, text, verified.Receipt)
 	}
 	reason, _ := verified.Receipt["reason"].(string)
 	return &Decision{verified.Decision == "ALLOW", reason, verified.Receipt}, nil
+}
+
+// naming returns err with the Receipt that it is about; genuine is nil where its signature has not been verified.
+func naming(err error, text string, genuine map[string]any) error {
+	var refused *Refused
+	if errors.As(err, &refused) {
+		if id, _ := objectOf(text)["receipt_id"].(string); receiptIDForm.MatchString(id) {
+			refused.ReceiptID = id
+		}
+		refused.Receipt = genuine
+	}
+	return err
 }
 
 // refuseOtherRequest reads what a Proof says of itself, before it is spent. Nothing is trusted for it: what passes is verified and

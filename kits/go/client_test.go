@@ -282,9 +282,24 @@ func TestVerifyBelievesNoReceiptButOneAboutTheRequestInHand(t *testing.T) {
 			t.Fatal(err)
 		}
 		// Of several faults the first of a fixed order is told.
-		if _, err := shop.Verify(context.Background(), asked); CodeOf(err) != "grant-hash" {
+		_, err = shop.Verify(context.Background(), asked)
+		var refused *Refused
+		if !errors.As(err, &refused) || refused.Code != "grant-hash" {
 			t.Fatal(err)
 		}
+		// And the Receipt, so that its budget can be given back.
+		if refused.ReceiptID == "" || refused.Receipt["receipt_id"] != refused.ReceiptID {
+			t.Fatal("not named:", refused.ReceiptID, refused.Receipt)
+		}
+	}
+	ofOthers, _ := loadKeys(t)
+	to, _ = scripted(t, scriptedAnswer{status: 200, body: string(genuine)})
+	if shop, err = NewRelyingParty(to, ofOthers, "did:web:shop.example"); err != nil {
+		t.Fatal(err)
+	}
+	var refused *Refused
+	if _, err := shop.Verify(context.Background(), asked); !errors.As(err, &refused) || refused.ReceiptID == "" || refused.Receipt != nil {
+		t.Error("nobody has verified it, and the id is all there is to look it up by:", err)
 	}
 	asked.Action = Action{"type": "commerce:purchase"}
 	if decision, err := shop.Verify(context.Background(), asked); decision != nil || err == nil {

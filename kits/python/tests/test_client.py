@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from scripted import Answer, scripted
 from test_arguments import ACTION, AGENT, ALLOCATION, CAPABILITIES, GRANT, GRANT_ID, PROOF, SIGNER, URL
+from test_vectors import load
 from test_webhook import SERVICE
 
 from svc_kit import InvalidArgument, Principal, Refused, RelyingParty, ServiceError, parse_grant, purchase, sign_grant
@@ -42,12 +43,35 @@ def test_a_proof_for_another_request_is_not_asked_about_so_that_it_is_not_spent(
         assert len(asked) == 1
 
 
+ALLOW = load("evaluate/allow-purchase.json")
+EVALUATED_AT = 1_795_168_800
+DOCUMENT: dict[str, Any] = load("keys.json")["service_did_document"]
+OLDER: dict[str, Any] = {**DOCUMENT, "verificationMethod": []}
+
+
+@pytest.mark.parametrize(
+    ("document", "off", "code", "is_genuine"),
+    [(DOCUMENT, -6, "old-answer", True), (DOCUMENT, 31, "old-answer", True), (OLDER, 0, "unknown-key", False)],
+)
+def test_a_receipt_that_is_refused_is_named_so_that_its_budget_can_be_given_back(
+    document: dict[str, Any], off: int, code: str, is_genuine: bool
+) -> None:
+    given, receipt = ALLOW["input"], {**ALLOW["expected"]["body"], "receipt": ALLOW["expected"]["receipt"]}
+    with scripted(Answer(200, receipt)) as (url, _):
+        shop = RelyingParty(url, "dk_secret", document, "did:web:shop.example")
+        with pytest.raises(Refused) as refused:
+            shop.verify(given["grant"], given["proof"], given["action"], method="POST", url=URL, now=lambda: EVALUATED_AT + off)
+    assert refused.value.code == code
+    assert refused.value.receipt_id == receipt["receipt_id"]
+    assert refused.value.receipt == (receipt if is_genuine else None)
+
+
 @pytest.mark.parametrize("more", [{}, {"decision": "ALLOW"}, {"receipt": "a.b.c", "decision": "ALLOW"}], ids=str)
 def test_the_answer_of_a_dry_run_is_no_decision(more: dict[str, Any]) -> None:
     with scripted(Answer(200, {"dry_run": "nothing was decided", "would": "allow", "checks": {}, **more})) as (url, asked):
-        with pytest.raises(Refused):
+        with pytest.raises(Refused) as refused:
             RelyingParty(url, "dk_secret", SERVICE, "did:web:shop.example").verify(GRANT, PROOF, ACTION, method="POST", url=URL)
-    assert len(asked) == 1
+    assert (len(asked), refused.value.receipt_id, refused.value.receipt) == (1, None, None)
 
 
 @pytest.mark.parametrize("body", [{}, {"agent": AGENT.did}, {"id": GRANT_ID, "issuer": "did:web:a.example", "agent": AGENT.did, "credentialStatus": None}])

@@ -11,7 +11,7 @@ from typing import Any
 from .arguments import LEFT_OUT, LeftOut, checked, checked_but, read_clock
 from .errors import InvalidArgument, Refused, ServiceError
 from .htu import normalize_htu
-from .identifiers import is_did_web, is_grant_id, is_method, is_sha256, parse_instant, parse_time
+from .identifiers import is_did_web, is_grant_id, is_method, is_receipt_id, is_sha256, parse_instant, parse_time
 from .jws import Signer, sha256
 from .receipt import Document, VerifiedReceipt, open_keys, verify_signed
 from .service_keys import ServiceKeys
@@ -77,8 +77,9 @@ class RelyingParty:
 
         Raises:
             ServiceError: No decision was made, or none is known. The Proof may be spent.
-            Refused: The answer is no Receipt of the service about this request; never act on it. Or nothing was asked: the Action is none,
-                or the Proof names another HTTP request (``request-mismatch``), for which it would be spent.
+            Refused: The answer is no Receipt of the service about this request; never act on it. The Proof may be spent, and ``receipt_id`` says
+                about which decision to report ``cancelled``, if it was an ALLOW. Or nothing was asked: the Action is none, or the Proof names
+                another HTTP request (``request-mismatch``), for which it would be spent.
             InvalidArgument: Nothing was asked, and no Proof is spent.
         """
         asked = check_action(dict(action))
@@ -91,14 +92,21 @@ class RelyingParty:
         began_ms = read_clock(now) * 1000
         body = {"grant": grant, "proof": proof, "action": asked}
         answer = self._transport.post("/verify", body, {"Idempotency-Key": secrets.token_urlsafe(24)})
-        signed = verify_signed(answer, self._keys)
-        if signed.untimely is not None:
-            raise Refused("key-not-in-force", signed.untimely)
-        self._check_binding(signed.verified, hashes, request_hash(asked, method, url))
-        at = parse_instant(signed.verified.receipt["evaluated_at"]) or 0
-        if not began_ms - _CLOCK_BEHIND_MS <= at <= read_clock(now) * 1000 + _CLOCK_AHEAD_MS:
-            raise Refused("old-answer", "the Receipt was not evaluated during this call, by the clock here")
-        return Decision(signed.verified.decision == "ALLOW", signed.verified.receipt["reason"], signed.verified.receipt)
+        genuine: dict[str, Any] | None = None
+        try:
+            signed = verify_signed(answer, self._keys)
+            if signed.untimely is not None:
+                raise Refused("key-not-in-force", signed.untimely)
+            genuine = signed.verified.receipt
+            self._check_binding(signed.verified, hashes, request_hash(asked, method, url))
+            at = parse_instant(genuine["evaluated_at"]) or 0
+            if not began_ms - _CLOCK_BEHIND_MS <= at <= read_clock(now) * 1000 + _CLOCK_AHEAD_MS:
+                raise Refused("old-answer", "the Receipt was not evaluated during this call, by the clock here")
+        except Refused as refused:
+            receipt_id = answer.get("receipt_id")
+            refused.receipt_id, refused.receipt = receipt_id if is_receipt_id(receipt_id) else None, genuine
+            raise
+        return Decision(signed.verified.decision == "ALLOW", genuine["reason"], genuine)
 
     def _check_binding(self, verified: VerifiedReceipt, hashes: dict[str, str], asked: str | None) -> None:
         receipt = verified.receipt

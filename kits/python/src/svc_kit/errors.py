@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 Kind = Literal["refused", "network", "timeout", "outcome-unknown", "bad-response"]
 
@@ -25,6 +25,10 @@ class Refused(SvcError, ValueError):
     def __init__(self, code: str, message: str) -> None:
         super().__init__(f"{code}: {message}")
         self.code = code
+        self.receipt_id: str | None = None
+        """Of an answer to ``RelyingParty.verify``: the id in it, which nobody has verified where ``receipt`` is None. None where it has none."""
+        self.receipt: dict[str, Any] | None = None
+        """The Receipt that came with that answer, where its signature has been verified."""
 
 
 class ServiceError(SvcError):
