@@ -1,7 +1,7 @@
 /** Two copies of the package in one program: one imported and one required, or one inside of `@svc/testing`. */
 import { expect, it, vi } from 'vitest';
 import { createAuthorizer } from '../src/fetch.ts';
-import { createVerifier, RequestMismatchError, SvcError } from '../src/index.ts';
+import { createVerifier, ReceiptError, RequestMismatchError, SvcError } from '../src/index.ts';
 import { grant, newProof, ORIGIN, order, request, SERVICE, serviceDocument } from './world.ts';
 
 vi.resetModules();
@@ -48,4 +48,18 @@ it('one that another copy threw is a RequestMismatchError; what extends it is as
   expect(new Narrower(null, { method, url }, null)).toBeInstanceOf(RequestMismatchError);
   for (const value of [new SvcError('request-mismatch', ''), new Error(''), null, {}, 'x'])
     expect(value instanceof RequestMismatchError).toBe(false);
+});
+
+it('so is a ReceiptError, and neither is the other', () => {
+  class Narrower extends ReceiptError {}
+  const about = { receipt: null, receiptId: null };
+  const thrown = new other.ReceiptError('receipt-invalid', '', about);
+  expect(other.ReceiptError).not.toBe(ReceiptError);
+  expect(thrown).toBeInstanceOf(ReceiptError);
+  expect(thrown).toBeInstanceOf(SvcError);
+  expect(thrown).not.toBeInstanceOf(Narrower);
+  expect(thrown).not.toBeInstanceOf(RequestMismatchError);
+  expect(new Narrower('aborted', '', about)).toBeInstanceOf(ReceiptError);
+  for (const value of [new SvcError('receipt-invalid', ''), new Error(''), null, {}, 'x'])
+    expect(value instanceof ReceiptError).toBe(false);
 });
