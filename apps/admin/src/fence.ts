@@ -83,8 +83,8 @@ export const fenceResetCommand: Command = {
   },
   notes: [
     `Stop every process first: it is refused while a service is at work on the database, on whatever fence. Whoever does this vouches
-that the database is the latest one: nothing else can tell any more. Decisions begin when no Proof that could have been spent elsewhere is fresh, after some five minutes. Refused where the fence says that the database is not. On a
-database that was restored this would leave in force what was revoked since the backup: there it is svc-admin restore --lost-from.`,
+that the database is the latest one: nothing else can tell any more. Decisions begin when no Proof that could have been spent elsewhere is fresh, after some five minutes. Refused where the fence is that of another
+deployment, or says that the database is not. On a database that was restored this would leave in force what was revoked since the backup: there it is svc-admin restore --lost-from.`,
   ],
   run: (values, env) => {
     if (values['database-is-the-latest'] !== true)

@@ -82,10 +82,10 @@ describe('a lineage', () => {
 
 describe('a fence that is begun anew', () => {
   const DID = 'did:web:svc.example' as DidWeb;
-  /** `seq` of its head; null: there is none. */
-  const createFence = (head: [number, string] | null) => {
+  /** `seq` of its head; null: there is none. `of`: whose it is. */
+  const createFence = (head: [number, string] | null, of = DID) => {
     const textOf = ([seq, name]: [number, string]) =>
-      formatHead(DID, { epoch: 0, seq, nonce: nonce(name), atMs: 0 });
+      formatHead(of, { epoch: 0, seq, nonce: nonce(name), atMs: 0 });
     let tag = 0;
     let text = head && textOf(head);
     const fenceStore: FenceStore = {
@@ -107,9 +107,10 @@ describe('a fence that is begun anew', () => {
     return { fenceStore, findHead, move };
   };
   type Fence = ReturnType<typeof createFence>;
-  const reset = ({ fenceStore }: Fence, store = stores.first) => {
+  const reset = ({ fenceStore }: Fence, store = stores.first, formers: readonly DidWeb[] = []) => {
     const random = { bytes: () => new Uint8Array(16).fill(7) };
-    return resetFence({ store, random, identity: { did: DID } } as unknown as ServiceDeps, fenceStore, 0);
+    const identity = { did: DID, formers: formers.map((did) => ({ did })) };
+    return resetFence({ store, random, identity } as unknown as ServiceDeps, fenceStore, 0);
   };
   /** Long enough for every service to have made a beat. */
   const passLong = () => runSql(stores.url, `update fence_beats set at = at - interval '1 minute'`);
@@ -163,6 +164,37 @@ describe('a fence that is begun anew', () => {
     await pass();
     for (const fence of [own, elsewhere])
       expect((await beat(fence.findHead(), fence === own ? 'c' : 'd')).verdict).toMatch(/^(next|known)$/);
+  });
+
+  it('takes the place of one of a former DID, and never of another deployment’s', async () => {
+    const other = 'did:web:other.example' as DidWeb;
+    await beat(null, 'a');
+    await passLong();
+    const fence = createFence([1, 'a'], other);
+    const before = await fence.fenceStore.find(HEAD_KEY);
+    expect(await reset(fence)).toEqual({ problem: expect.stringContaining(`the fence is that of ${other}`) });
+    expect(await fence.fenceStore.find(HEAD_KEY)).toEqual(before);
+    expect(await reset(fence, stores.first, [other])).toMatchObject({ head: { seq: 2 } });
+    expect(fence.findHead()[0]).toBe(2);
+  });
+
+  it('is refused by a copy of the database under another DID, which lacks what the fence names', async () => {
+    const other = 'did:web:other.example' as DidWeb;
+    await beat(null, 'a');
+    await passLong();
+    const fence = createFence([7, 'x'], other);
+    const before = await fence.fenceStore.find(HEAD_KEY);
+    expect(await reset(fence, stores.first, [other])).toEqual({ problem: expect.stringContaining('lacks') });
+    expect(await fence.fenceStore.find(HEAD_KEY)).toEqual(before);
+  });
+
+  it('takes the place of what is no head', async () => {
+    await beat(null, 'a');
+    await passLong();
+    const fence = createFence(null);
+    await fence.fenceStore.put(HEAD_KEY, '{', null);
+    expect(await reset(fence)).toMatchObject({ head: { seq: 2 } });
+    expect(fence.findHead()[0]).toBe(2);
   });
 
   it.each([

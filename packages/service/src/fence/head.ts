@@ -10,6 +10,13 @@ export const formatHead = (service: string, { epoch, seq, nonce, atMs, named }: 
     ...(named && { named: { lost_from_ms: named.lostFromMs, follows_names: named.followsNames } }),
   });
 
+/** The DID of the service that the text names; null: it names none. */
+export const serviceOfHead = (text: string): string | null => {
+  const json = parseStrictJson(text);
+  const of = json.ok && isJsonObject(json.value) ? json.value.service : undefined;
+  return typeof of === 'string' ? of : null;
+};
+
 /** The head, or what is wrong with it. */
 export const parseHead = (service: string, text: string): FenceHead | { readonly problem: string } => {
   const json = parseStrictJson(text);

@@ -1,7 +1,7 @@
 /** Begins the fence anew at what the database has. */
 import type { ServiceDeps } from '../deps.ts';
 import type { FenceHead, FenceStore } from '../ports/fence.ts';
-import { formatHead, HEAD_KEY, parseHead } from './head.ts';
+import { formatHead, HEAD_KEY, parseHead, serviceOfHead } from './head.ts';
 
 type Deps = Pick<ServiceDeps, 'store' | 'identity' | 'random'>;
 
@@ -14,6 +14,9 @@ const NOT_THE_LATEST =
   'the database lacks what the fence names: it was restored or replaced, and what was revoked since would be allowed ' +
   'again. Run svc-admin restore. Where nothing of that may count, move the fence away first, or name another place.';
 
+const describeStranger = (of: string): string =>
+  `the fence is that of ${of}, which is another deployment: to begin it anew would stop that one. Name another place in SVC_FENCE`;
+
 /** A service at work makes some four beats a second. */
 const AT_WORK_MS = 5_000;
 const AT_WORK =
@@ -21,8 +24,8 @@ const AT_WORK =
   'See that SVC_FENCE names the place that the service has; to begin anew all the same, stop every process first';
 
 /**
- * For a database on which nothing is at work. Rejects where the fence moved meanwhile: whoever works on it goes on, and decides
- * when the quarantine is over.
+ * For a database on which nothing is at work. The fence of a DID that this service never had is left as it is. Rejects where the
+ * fence moved meanwhile: whoever works on it goes on, and decides when the quarantine is over.
  */
 export const resetFence = async (
   { store, identity, random }: Deps,
@@ -30,7 +33,10 @@ export const resetFence = async (
   quarantineMs: number,
 ): Promise<FenceReset> => {
   const found = await fenceStore.find(HEAD_KEY);
-  const former = found === null ? null : parseHead(identity.did, found.text);
+  const of = (found && serviceOfHead(found.text)) ?? identity.did;
+  if (![identity, ...identity.formers].some(({ did }) => did === of))
+    return { problem: describeStranger(of) };
+  const former = found === null ? null : parseHead(of, found.text);
   const formerHead = former === null || 'problem' in former ? null : former;
   const { epoch, firstSeq, seq, ageMs } = await store.restores.findLast();
   // One that is older than all beats is a fence that was set back itself; without a beat there was none, or it was given up.
