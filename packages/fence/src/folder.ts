@@ -5,19 +5,83 @@
  * flushed, and linked under its number, which succeeds once: that is the comparison and the setting in one. The latest
  * states stay, so that their numbers stay taken. A writer that was delayed for so long that its number has become free again
  * finds more than `OVERTAKEN_BY` newer states, and fails.
+ *
+ * A call into a mount that does not answer cannot be ended, and keeps one of the process's few threads for files and names of
+ * hosts. So one call is made at a time for the head, and one for all other keys.
  */
 import { randomBytes } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { link, readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { flushFolder, makeFolders, orNull, unlessThere, writeFlushed } from '@svc/object-store/durable-files';
-import type { FenceObject, FenceStore } from '@svc/service';
+import { type FenceObject, type FenceStore, HEAD_KEY, Semaphore, withinMs } from '@svc/service';
 
 /** Number of states of an object that stay. */
 const KEPT_STATES = 20;
 /** A successful write finds at most this many newer states when it looks; with more it has used a number that was free again. */
 const OVERTAKEN_BY = 10;
 
-export const openFolder = (root: string): FenceStore => {
+/** Longer than anybody waits for an answer. */
+const CALL_DEADLINE_MS = 10_000;
+/** More than are asked at once; who gave up waits on. */
+const MAX_WAITING = 20;
+
+export interface FolderOptions {
+  /** Milliseconds that a call may take from its turn on. */
+  readonly deadlineMs?: number;
+}
+
+/**
+ * Calls reject where they are not ended by their deadline. Until such a call does end, further ones that would wait for it
+ * are refused at once.
+ */
+export const openFolder = (root: string, options: FolderOptions = {}): FenceStore => {
+  const { deadlineMs = CALL_DEADLINE_MS } = options;
+  const calls = callsBelow(root);
+  const [ofHead, ofOthers] = [createTurns(deadlineMs), createTurns(deadlineMs)];
+  const turnsOf = (key: string) => (key === HEAD_KEY ? ofHead : ofOthers);
+  return {
+    find: (key) => turnsOf(key)(() => calls.find(key)),
+    put: (key, text, tag) => turnsOf(key)(() => calls.put(key, text, tag)),
+    list: (folder) => ofOthers(() => calls.list(folder)),
+  };
+};
+
+type InTurn = <T>(call: () => Promise<T>) => Promise<T>;
+
+/** One call after another. One that is late keeps its turn until it ends. */
+const createTurns = (deadlineMs: number): InTurn => {
+  const gate = new Semaphore({
+    ...{ atOnce: 1, maxWaiting: MAX_WAITING },
+    full: () => new Error(`${MAX_WAITING} calls wait for the folder already`),
+  });
+  let late = createLate();
+  return (call) => {
+    const { signal } = late;
+    return new Promise((resolve, reject) => {
+      const inTurn = async () => {
+        const calling = call();
+        await withinMs(deadlineMs, calling, () => {
+          late.abort(new Error('the last call has not ended'));
+          throw new Error(`no answer within ${deadlineMs} ms`);
+        }).then(resolve, reject);
+        await calling.catch(() => {});
+        if (late.signal.aborted) late = createLate();
+      };
+      gate.run(inTurn, signal).catch(reject);
+    });
+  };
+};
+
+/** All that wait listen to it. */
+const createLate = (): AbortController => {
+  const late = new AbortController();
+  setMaxListeners(MAX_WAITING, late.signal);
+  return late;
+};
+
+/** Each takes one thread at a time. */
+const callsBelow = (root: string): FenceStore => {
   const find = async (key: string): Promise<FenceObject | null> => {
     const folder = join(root, key);
     for (;;) {
@@ -39,9 +103,7 @@ export const openFolder = (root: string): FenceStore => {
       if (!(await place(folder, next, text))) return false;
       const now = await statesOf(folder);
       if ((now.at(-1) ?? next) > next + OVERTAKEN_BY) return false;
-      await Promise.all(
-        now.slice(0, -KEPT_STATES).map((state) => rm(join(folder, String(state)), { force: true })),
-      );
+      for (const state of now.slice(0, -KEPT_STATES)) await rm(join(folder, String(state)), { force: true });
       return true;
     },
     async list(folder) {

@@ -1,7 +1,20 @@
-import { chownSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { lookup } from 'node:dns/promises';
+import {
+  chownSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { Fence, withinMs } from '@svc/service';
+import { afterAll, expect, it, vi } from 'vitest';
 import { openFolder } from '../src/index.ts';
 import { describeFenceStore } from './contract.ts';
 
@@ -9,6 +22,41 @@ const root = mkdtempSync(join(tmpdir(), 'svc-fence-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 describeFenceStore('a folder', () => openFolder(mkdtempSync(join(root, 'one-'))));
+
+it('a mount that hangs keeps a thread for the head and one for the copies, however many rounds are given up: names of hosts are looked up', async () => {
+  const hanging = mkdtempSync(join(root, 'hanging-'));
+  // Nobody writes into a pipe: whoever opens it to read waits for ever, and nothing ends that.
+  const keys = ['head', ...['a', 'b', 'c', 'd', 'e'].map((name) => `names/${name}`)];
+  const pipes = keys.map((key) => join(hanging, key, '1'));
+  for (const key of keys) mkdirSync(join(hanging, key), { recursive: true });
+  expect(spawnSync('mkfifo', pipes).status).toBe(0);
+  const fenceStore = openFolder(hanging, { deadlineMs: 100 });
+  const log = { warn: () => {}, error: () => {} };
+  const deps = { store: { lineage: { onUnknown: () => {} } }, log };
+  const fence = new Fence(deps as never, { fenceStore, maxAgeMs: 50 });
+  const late = (what: string) => () => Promise.reject(new Error(`${what}: no answer`));
+  try {
+    const copies = Promise.allSettled(
+      keys.slice(1).map((key) => withinMs(5_000, fenceStore.find(key), late(key))),
+    );
+    for (let round = 0; round < 5; round++) await fence.round();
+    expect(await withinMs(5_000, lookup('localhost'), late('localhost'))).toHaveProperty('address');
+    const reasons = (await copies).map((one) =>
+      one.status === 'rejected' ? one.reason.message : one.status,
+    );
+    const refused = 'the last call has not ended';
+    expect(reasons).toEqual(['no answer within 100 ms', refused, refused, refused, refused]);
+    await expect(fenceStore.put('head', 'text', null)).rejects.toThrow(refused);
+    await expect(fenceStore.list('names')).rejects.toThrow(refused);
+    await fence.round();
+    expect(fence.problem()).toMatchObject({ kind: 'stale', reason: expect.stringContaining(refused) });
+  } finally {
+    for (const pipe of pipes) closeSync(openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK));
+  }
+  for (const pipe of pipes) rmSync(pipe);
+  await vi.waitFor(async () => expect(await fenceStore.put('head', 'text', null)).toBe(true));
+  await vi.waitFor(async () => expect(await fenceStore.find('names/a')).toBeNull());
+});
 
 it.skipIf(process.getuid?.() !== 0)(
   'what root writes belongs to the owner of the folder, so that the service goes on reading it',

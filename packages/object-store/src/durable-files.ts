@@ -38,7 +38,9 @@ export const flushFolder = async (folder: string): Promise<void> => {
 /** By what is open, and never by a name: the owner of the folder may put a link in its place meanwhile. */
 const giveToOwnerOf = async (folder: string, made: FileHandle): Promise<void> => {
   if (!isRoot()) return;
-  const [{ uid, gid }, own] = await Promise.all([stat(folder), made.stat()]);
+  // One after the other: a call into a mount that hangs keeps one thread.
+  const { uid, gid } = await stat(folder);
+  const own = await made.stat();
   if (own.uid !== uid || own.gid !== gid) await made.chown(uid, gid);
 };
 
