@@ -15,6 +15,7 @@ import {
   SANDBOX_SLUG,
   type ServiceDeps,
   type ServiceIdentity,
+  type ServiceSigner,
   type Store,
   WebhookSecrets,
 } from '@svc/service';
@@ -146,7 +147,11 @@ const openClockAndKeys = async (
 ) => {
   const holds = new Holds(log);
   const did = `did:web:${config.domain}`;
-  const keysFrom = { store, holds, log, did, formerDids, load: () => secrets.loadAgain() };
+  const keysFrom = {
+    ...{ store, holds, log, did, formerDids },
+    load: () => secrets.loadAgain(),
+    closeAllBut: (used: readonly ServiceSigner[]) => void secrets.signers.closeAllBut(used),
+  };
   // Keys that are new are dated by the time.
   const clock = await patiently(() => DatabaseClock.start({ store, holds, log }));
   const keys = await patiently(() => KeyRing.start(keysFrom, secrets));

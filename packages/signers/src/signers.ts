@@ -58,10 +58,17 @@ export class Signers {
     throw new KeySetError('a new key is made in file:, pkcs11: or aws-kms:');
   }
 
+  /** One that stays open goes on asking its key for a signature now and then, although nobody signs with it. */
+  async closeAllBut(used: readonly ServiceSigner[]): Promise<void> {
+    for (const [name, opening] of [...this.opened]) {
+      const signer = await opening.catch(() => null);
+      if (signer === null || used.includes(signer) || !this.opened.delete(name)) continue;
+      await signer.close().catch(() => {});
+    }
+  }
+
   async close(): Promise<void> {
-    const opened = [...this.opened.values()];
-    this.opened.clear();
-    for (const opening of opened) await opening.then((signer) => signer.close()).catch(() => {});
+    await this.closeAllBut([]);
     this.ed25519.close();
   }
 

@@ -120,6 +120,17 @@ it('a message that is too long is refused without asking', async () => {
   await signer.close();
 });
 
+it('one that is closed is asked no more, also where it failed', async () => {
+  const driver = driverOf();
+  const signer = await watchSigner(driver, key);
+  driver.sign.mockImplementation(fails);
+  await codeOf(signer);
+  await signer.close();
+  driver.sign.mockClear();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(driver.sign).not.toHaveBeenCalled();
+});
+
 it('one that does not sign at the start is closed, and the start refused', async () => {
   const driver = driverOf();
   driver.sign.mockImplementation(fails);

@@ -65,6 +65,15 @@ it('a new key is made in the region that is named, or where the former one is', 
   expect(nativeCrypto.verify(next.publicKey, MESSAGE, await signer.sign(MESSAGE))).toBe(true);
 });
 
+it('a signer that is used no more is closed, and one that is used stays open', async () => {
+  const [former, present] = [await open(), await open()];
+  await signers.closeAllBut([present.signer]);
+  const again = ({ uri, publicKey }: typeof former) => signers.open(uri, publishedOf(publicKey), sources);
+  expect(await again(present)).toBe(present.signer);
+  expect(await present.signs(MESSAGE)).toBe(true);
+  expect(await again(former)).not.toBe(former.signer);
+});
+
 describe('refuses the start', () => {
   it('for status keys, whose lists grow longer than can be signed, and for the sandbox', async () => {
     const { uri, publicKey } = await open();

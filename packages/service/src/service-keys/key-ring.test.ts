@@ -68,10 +68,13 @@ let files: ServiceKeySets;
 let holds: Holds;
 let ring: KeyRing | undefined;
 let logged: unknown[];
+/** What was left open each time that others were closed. */
+let used: unknown[];
 const log = (...line: unknown[]) => void logged.push(line);
 beforeEach(() => {
   database = memory();
   logged = [];
+  used = [];
   files = setsOf([R1]);
   holds = new Holds({ info: () => {}, warn: () => {}, error: () => {} });
 });
@@ -83,6 +86,7 @@ const depsOf = () => ({
   log: { info: log, warn: log, error: log },
   did: DID,
   formerDids: [FORMER],
+  closeAllBut: (signers: unknown) => void used.push(signers),
 });
 const start = async (sets = files): Promise<KeyRing> => {
   ring = await KeyRing.start({ ...depsOf(), load: async () => files }, sets);
@@ -152,7 +156,7 @@ describe('a key', () => {
 });
 
 describe('the key that signs is compromised', () => {
-  it('and signs nothing more: the service holds until its file begins with a key in force', async () => {
+  it('and signs nothing more: the service holds until its file begins with a key in force, and closes the former one then', async () => {
     const keys = await start();
     expect(await signs(keys)).toBe(`${DID}#receipt-1`);
     await database.end(`${DID}#receipt-1`, 'compromised');
@@ -161,9 +165,11 @@ describe('the key that signs is compromised', () => {
     expect(holds.list()).toEqual([
       { name: 'keys', reason: expect.stringMatching(/receipt-1 is compromised since/) },
     ]);
+    expect(used).toEqual([[files.receiptKeys.signer, files.statusKeys.signer]]);
     files = setsOf([R2, publicPartOf(R1)]);
     await keys.refresh();
     expect(await signs(keys)).toBe(`${DID}#receipt-2`);
+    expect(used.slice(1)).toEqual([[files.receiptKeys.signer, files.statusKeys.signer]]);
     expect(holds.list()).toEqual([]);
     expect(timesOf(keys)['receipt-1']).toMatchObject({ isCompromised: true });
   });

@@ -36,6 +36,8 @@ export interface KeyRingDeps {
   readonly formerDids: readonly DidWeb[];
   /** Reads the key files again. Rejects with `KeySetError`. */
   readonly load: () => Promise<ServiceKeySets>;
+  /** Closes what `load` has opened, except these: nothing is signed with it any more. */
+  readonly closeAllBut: (used: readonly ServiceSigner[]) => void;
 }
 
 export class KeyRing implements ServiceKeySets {
@@ -121,6 +123,7 @@ export class KeyRing implements ServiceKeySets {
     await remember(this.deps, sets);
     this.take(sets, await this.deps.store.serviceKeys.list());
     this.filesFault = null;
+    this.deps.closeAllBut([sets.receiptKeys.signer, sets.statusKeys.signer]);
     if (this.findProblem() !== null) return;
     const [receipt, status] = [this.receiptKeys.signer.kid, this.statusKeys.signer.kid];
     // A process that has the keys of others signs no Receipts.
