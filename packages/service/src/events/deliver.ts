@@ -46,7 +46,10 @@ const AFTER_NO_SIGNATURE_SECONDS = 30;
 /** `rejected`: answered with another status than success. `unanswered`: not connected to, or no answer in time. */
 export type AttemptOutcome = 'delivered' | 'rejected' | 'unanswered' | 'not_signed';
 
-/** Rejects with `StoreError` alone: the delivery is taken again once its lease is over. */
+/**
+ * Rejects with `StoreError`, and with what kept `webhooks` from asking at all, such as a system call that was refused. That says
+ * nothing of the endpoint, so it counts as no attempt: the delivery is taken again once its lease is over.
+ */
 export const deliver = async (deps: DeliveryDeps, delivery: TakenDelivery): Promise<AttemptOutcome> => {
   const { eventDeliveries, webhooks, log } = deps;
   const { push } = delivery;
