@@ -11,7 +11,7 @@ import {
   type ServiceDeps,
 } from '@svc/service';
 import type { Command } from './command.ts';
-import { withService } from './open.ts';
+import { withService, withServiceThatSignsNothing } from './open.ts';
 
 type Opened = OpenedFenceStore['fenceStore'];
 
@@ -20,17 +20,22 @@ const withFence = <T>(
   env: Environment,
   work: (service: ServiceDeps, fenceStore: Opened) => Promise<T>,
 ): Promise<T> =>
-  withFenceIfAny(env, (service, fenceStore) => {
-    if (fenceStore === null) throw new UsageError('SVC_FENCE names no fence');
-    return work(service, fenceStore);
-  });
+  withFenceIfAny(
+    env,
+    (service, fenceStore) => {
+      if (fenceStore === null) throw new UsageError('SVC_FENCE names no fence');
+      return work(service, fenceStore);
+    },
+    withServiceThatSignsNothing,
+  );
 
 /** `fenceStore`: null where SVC_FENCE is none. */
 export const withFenceIfAny = <T>(
   env: Environment,
   work: (service: ServiceDeps, fenceStore: Opened | null) => Promise<T>,
+  open = withService,
 ): Promise<T> =>
-  withService(env, async (service, configured) => {
+  open(env, async (service, configured) => {
     if (configured === null) return work(service, null);
     const { fenceStore, close } = await openFenceStore(configured.place, configured.endpoint);
     try {
@@ -113,7 +118,7 @@ with fence reset.`,
   run: (values, env) => {
     if (values['database-is-the-latest'] !== true)
       throw new UsageError(`fence give-up needs ${VOUCHED}, said by somebody who knows`);
-    return withService(env, async ({ store }) => {
+    return withServiceThatSignsNothing(env, async ({ store }) => {
       const beats = await store.restores.forgetLineage();
       console.log(beats === 0 ? 'The database has no fence.' : 'The database has no fence any more.');
       return 0;

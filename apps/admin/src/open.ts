@@ -1,6 +1,13 @@
 /** The service as `svc-admin` works on it: with the environment of the API, and without deciding anything. */
 import { pathToFileURL } from 'node:url';
-import { type Environment, type FenceConfig, loadSecrets } from '@svc/config';
+import {
+  type Config,
+  type Environment,
+  type FenceConfig,
+  loadSecrets,
+  type SigningSecrets,
+  secretsOfOthers,
+} from '@svc/config';
 import { createLogger, type OpenedService, openService, readConfig } from '@svc/process';
 import type { ServiceDeps } from '@svc/service';
 import { databaseUrlFrom } from './command.ts';
@@ -14,16 +21,21 @@ export const withService = <T>(
   work: (service: ServiceDeps, fence: FenceConfig | null) => Promise<T>,
 ): Promise<T> => withOpened(env, ({ service }, fence) => work(service, fence));
 
-/** The same, with what else is open. */
+/** The same for what signs nothing: it goes on while a private key is away, and where the first of a set has ended. */
+export const withServiceThatSignsNothing: typeof withService = (env, work) =>
+  withOpened(env, ({ service }, fence) => work(service, fence), secretsOfOthers);
+
+/** The same as `withService`, with what else is open. */
 export const withOpened = async <T>(
   env: Environment,
   work: (opened: OpenedService, fence: FenceConfig | null) => Promise<T>,
+  load: (config: Config) => Promise<SigningSecrets> = loadSecrets,
 ): Promise<T> => {
   const databaseUrl = databaseUrlFrom(env);
   const config = readConfig(env);
   const opened = await openService({
     config,
-    secrets: await loadSecrets(config),
+    secrets: await load(config),
     databaseUrl,
     logger: createLogger('error'),
     packThread: pathToFileURL(PROGRAM_FILE),

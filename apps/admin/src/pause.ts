@@ -5,7 +5,7 @@ import { createLogger } from '@svc/process';
 import { formatTimestamp } from '@svc/protocol';
 import { SERVICE_TARGET, type ServiceDeps, setPause } from '@svc/service';
 import type { Command } from './command.ts';
-import { withService } from './open.ts';
+import { withServiceThatSignsNothing } from './open.ts';
 
 const OPERATOR = { class: 'admin', subject: null, keyId: null } as const;
 const MAX_REASON = 500;
@@ -25,7 +25,7 @@ Exit code 2: recorded perhaps; repeat it.`,
     const why = typeof reason === 'string' ? reason : null;
     if (why !== null && why.length > MAX_REASON)
       throw new UsageError(`--reason has ${why.length} characters, and ${MAX_REASON} are allowed`);
-    return withService(env, async (service) => {
+    return withServiceThatSignsNothing(env, async (service) => {
       const { record, atMs } = await setService(service, true, why);
       console.log(`Paused since ${formatTimestamp(atMs)}: no ALLOW is dated later.`);
       if (record !== null && why !== null && record.reason !== why)
@@ -43,7 +43,7 @@ export const resumeCommand: Command = {
     'What Principals, relying parties and orgs have paused stays paused. Keep the line on standard error with the logs, as that of svc-admin pause.',
   ],
   run: (_, env) =>
-    withService(env, async (service) => {
+    withServiceThatSignsNothing(env, async (service) => {
       const { record, atMs } = await setService(service, false, null);
       console.log(record === null ? 'It was never paused.' : `Resumed at ${formatTimestamp(atMs)}.`);
       return 0;
@@ -55,7 +55,7 @@ export const pauseShowCommand: Command = {
   gist: 'Says whether the whole service is paused, since when and why; the exit code is 1 if it is',
   options: {},
   run: (_, env) =>
-    withService(env, async ({ store }) => {
+    withServiceThatSignsNothing(env, async ({ store }) => {
       const found = await store.pauses.find(SERVICE_TARGET);
       if (found?.isPaused !== true) {
         console.log('The service is not paused.');

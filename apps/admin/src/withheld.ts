@@ -8,7 +8,7 @@ import {
   type WithheldGrant,
 } from '@svc/service';
 import type { Command } from './command.ts';
-import { withService } from './open.ts';
+import { withServiceThatSignsNothing } from './open.ts';
 import { createProgress } from './progress.ts';
 
 const PAGE = 1_000;
@@ -21,7 +21,7 @@ export const withheldCommand: Command = {
     `What was allowed by them in the lost span is not known: they are those that were never allowed here, those that drew on budgets, and
 those that were allowed here without one, which are refused only where they come to draw on a budget for the first time.`,
   ],
-  run: (_, env) => withService(env, list),
+  run: (_, env) => withServiceThatSignsNothing(env, list),
 };
 
 const list = async ({ store }: ServiceDeps): Promise<number> => {
@@ -58,7 +58,7 @@ command releases the rest.`,
     const [which, ...more] = releasedBy(values);
     if (which === undefined || more.length > 0)
       throw new UsageError('restore release needs one of --grant, --principal and --all');
-    return withService(env, async (service) => {
+    return withServiceThatSignsNothing(env, async (service) => {
       const progress = createProgress();
       const onProgress = (count: number) => progress.show(`Grants released: ${count}`);
       const release = await releaseGrants(service, which, { onProgress }).finally(progress.clear);

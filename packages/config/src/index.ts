@@ -38,4 +38,10 @@ export {
   WORKER_VARIABLES,
 } from './parse-config.ts';
 export { readSecretFiles } from './secret-files.ts';
-export { loadSecrets, loadWorkerSecrets, type Secrets, type SigningSecrets } from './secrets.ts';
+export {
+  loadSecrets,
+  loadWorkerSecrets,
+  type Secrets,
+  type SigningSecrets,
+  secretsOfOthers,
+} from './secrets.ts';

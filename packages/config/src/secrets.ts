@@ -76,6 +76,13 @@ export const loadWorkerSecrets = async (config: WorkerConfig, open?: Signers): P
   return { receiptKeys: keysOfOthers('receipt'), statusKeys, webhookKeys, notes, signers, loadAgain };
 };
 
+/** Those of a command that signs nothing: no key file is read, and no private key is opened. */
+export const secretsOfOthers = async ({ ed25519 }: Pick<Config, 'ed25519'>): Promise<SigningSecrets> => {
+  const sets = { receiptKeys: keysOfOthers('receipt'), statusKeys: keysOfOthers('status') };
+  const signers = new Signers(await openEd25519(ed25519));
+  return { ...sets, webhookKeys: [], notes: [], signers, loadAgain: async () => sets };
+};
+
 /** Self-serve issues Grants of the sandbox Principal. */
 const hasSandbox = ({ demo, selfServe }: Config): boolean => demo || selfServe !== null;
 

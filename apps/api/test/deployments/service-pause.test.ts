@@ -1,7 +1,11 @@
 /** `svc-admin pause`, `pause show` and `resume` (protocol §9): the operator's switch, on the database alone. */
+import { generateKeyPairSync } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { encodeMultikey } from '@svc/protocol';
 import { isDeep } from '@svc/testkit/sampled';
 import { expect, it } from 'vitest';
-import { ADMIN_TOKEN, nodeEnv } from '../world/api-node.ts';
+import { ADMIN_TOKEN, DOMAIN, type InnerNode, nodeEnv } from '../world/api-node.ts';
 import { dataFolder } from '../world/data-folder.ts';
 import { withOwnDeployment } from '../world/deployment.ts';
 import { runProgram } from '../world/run-program.ts';
@@ -10,8 +14,29 @@ import { callUntilSettled, issueGrant, receiptOf, type Tenants, verifyBody } fro
 const dataDir = dataFolder();
 const deployment = withOwnDeployment({ SVC_DATA_DIR: dataDir }, 2);
 
+/** Of a machine whose Receipt key is a compromised one, and whose status key is in a token that is away. */
+const STALE = {
+  SVC_DATA_DIR: dataDir,
+  SVC_RECEIPT_KEYS: join(dataDir, 'stale-receipt-keys.json'),
+  SVC_STATUS_KEYS: join(dataDir, 'away-status-keys.json'),
+};
+
+const makeStale = async () => {
+  const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
+  const write = (path: string, key: object) =>
+    writeFileSync(path, JSON.stringify({ keys: [key] }), { mode: 0o600 });
+  write(STALE.SVC_RECEIPT_KEYS, { kid: 'receipt-99', ...jwk });
+  const { d: _, ...published } = jwk;
+  const private_key = 'pkcs11:token=svc;object=status-99?module-path=/nowhere/module.so';
+  write(STALE.SVC_STATUS_KEYS, { kid: 'status-99', ...published, private_key });
+  const { serviceKeys } = (deployment.processes[0] as InnerNode).service.store;
+  const kid = `did:web:${DOMAIN}#receipt-99`;
+  await serviceKeys.remember(kid, encodeMultikey(Buffer.from(published.x ?? '', 'base64url')));
+  await serviceKeys.end(kid, 'compromised');
+};
+
 const admin = (...parameters: string[]) =>
-  runProgram('apps/admin', parameters, nodeEnv(deployment.databaseUrl, { SVC_DATA_DIR: dataDir }));
+  runProgram('apps/admin', parameters, nodeEnv(deployment.databaseUrl, STALE));
 
 const OF_LOG = {
   msg: 'revocation',
@@ -29,7 +54,8 @@ const reasonsOf = async (tenants: Tenants) => {
   );
 };
 
-it('from what svc-admin pause prints until svc-admin resume nothing is allowed, on no node, of whoever is registered when', async () => {
+it('from what svc-admin pause prints until svc-admin resume nothing is allowed, on no node, of whoever is registered when, whatever has become of the key files', async () => {
+  await makeStale();
   const before = await deployment.createTenants();
   expect(await reasonsOf(before)).toEqual([null, null]);
   if (isDeep) {
