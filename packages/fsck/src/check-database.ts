@@ -3,7 +3,7 @@
  * recorded in the database.
  */
 import type { ObjectStore } from '@svc/service';
-import { CATALOG_SEARCH_PATH, compareSchema, type SchemaComparison } from '@svc/store-pg';
+import { CATALOG_SEARCH_PATH, compareSchema, openClient, type SchemaComparison } from '@svc/store-pg';
 import pg from 'pg';
 import type { Check, Fault } from './check.ts';
 import { coldDayCheck } from './checks/cold-days.ts';
@@ -73,13 +73,11 @@ const MAX_OF_LOCK_TABLE = 0.75;
 
 /** Rejects when the database, or the store of packed days, cannot be read completely: no result is valid then. */
 export const checkDatabase = async (options: CheckDatabaseOptions): Promise<CheckSummary> => {
-  const client = new pg.Client({
-    connectionString: options.databaseUrl,
+  const client = await openClient({
+    databaseUrl: options.databaseUrl,
     connectionTimeoutMillis: CONNECT_MS,
     application_name: 'svc-admin fsck',
   });
-  client.on('error', () => {});
-  await client.connect();
   try {
     const { rows } = await client.query(`select to_regclass('public.receipts') is not null as exists`);
     await client.query('begin isolation level repeatable read read only');

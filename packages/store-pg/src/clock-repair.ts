@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { encodeUlid } from '@svc/protocol';
 import { StoreError } from '@svc/service';
-import { clientConfig, StoreClient } from './client.ts';
+import { clientConfig, openClient } from './client.ts';
 import { toUnavailable } from './errors.ts';
 
 export interface ClockState {
@@ -80,24 +80,26 @@ export const repairClock = async (databaseUrl: string, nowMs: number): Promise<C
 
 /** Adding up a month again deletes its sums, which may be many, and a day that comes back into the ledger is read once. */
 const DEADLINE_MS = 600_000;
+const CONNECT_MS = 5_000;
 
 const askOne = async <Row extends object>(
   databaseUrl: string,
   text: string,
   values: readonly unknown[] = [],
 ): Promise<Row> => {
-  const client = new StoreClient({ ...clientConfig(databaseUrl, DEADLINE_MS), query_timeout: DEADLINE_MS });
-  try {
-    await client.connect();
-  } catch (error) {
+  const client = await openClient({
+    ...clientConfig(databaseUrl, DEADLINE_MS),
+    connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: DEADLINE_MS,
+  }).catch((error: unknown) => {
     throw toUnavailable(error);
-  }
+  });
   try {
     const { rows } = await client.query<Row>(text, [...values]);
     const [row] = rows;
     if (row === undefined) throw new Error('the clock was looked at without a row');
     return row;
   } finally {
-    await client.end();
+    client.destroy();
   }
 };

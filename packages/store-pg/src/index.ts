@@ -1,5 +1,6 @@
 /** PostgreSQL storage (15 or later): schema, repositories, the commit of decisions, the revocation barrier. */
 export { checkConnections, checkReplica, checkServer, type Fleet } from './check-server.ts';
+export { openClient } from './client.ts';
 export { type ClockState, readClockState, repairClock } from './clock-repair.ts';
 export type { ColdPlace } from './cold/cold-reader.ts';
 export { readDayRows } from './cold/day-rows.ts';

@@ -1,7 +1,12 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import type { Day } from '@svc/service';
 import { type OwnCluster, startOwnCluster, withDatabase } from '@svc/testkit';
 import { runSql } from '@svc/testkit/store/session';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { clientConfig, StoreClient } from './client.ts';
+import { readClockState, repairClock } from './clock-repair.ts';
+import { unpackDay } from './cold/unpack-day.ts';
 import { createStore } from './create-store.ts';
 import { Servers, serversOf } from './servers.ts';
 
@@ -13,6 +18,7 @@ beforeAll(async () => {
   await runSql(readOnly.adminUrl, `alter database svc set default_transaction_read_only = on`);
 }, 60_000);
 afterAll(() => readOnly.stop());
+afterEach(() => vi.useRealTimers());
 
 const hostOf = (url: string) => new URL(url).host;
 /** The database of these tests behind servers that do not answer, or take no writes. */
@@ -31,6 +37,44 @@ it('several servers: connections go to the one that answers, whichever place it 
     await store.close();
   }
 });
+
+it.each([
+  ['clock', '127.0.0.1:1', readClockState],
+  ['clock repair', '127.0.0.1:2', (url: string) => repairClock(url, Date.now())],
+])('svc-admin %s asks the server that answers, behind one that does not', async (_, nobody, ask) => {
+  expect(await ask(behind(nobody))).toMatchObject(
+    ask === readClockState ? { closedEarly: [] } : { reopenedDays: 0 },
+  );
+});
+
+it.each([
+  ['clock', readClockState],
+  ['clock repair', (url: string) => repairClock(url, Date.now())],
+  [
+    'ledger unpack',
+    (databaseUrl: string) =>
+      unpackDay({ databaseUrl, day: '2026-01-01' as Day, open: () => ({ receipts: async function* () {} }) }),
+  ],
+])(
+  'svc-admin %s waits 5 s, and no longer, for a server that takes the connection and says nothing',
+  async (_, ask) => {
+    let connected = () => {};
+    const isConnected = new Promise<void>((resolve) => {
+      connected = resolve;
+    });
+    const silent = createServer(() => connected()).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    onTestFinished(() => void silent.close());
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { port } = silent.address() as AddressInfo;
+    const asked = expect(ask(`postgres://svc@127.0.0.1:${port}/svc`)).rejects.toMatchObject({
+      kind: 'unavailable',
+    });
+    await isConnected;
+    await vi.advanceTimersByTimeAsync(5_000);
+    await asked;
+  },
+);
 
 it.each([
   ['', true],

@@ -18,6 +18,7 @@ import { holdersSql } from '../repositories/cold-days.ts';
  * take its time.
  */
 const STATEMENT_MS = 600_000;
+const CONNECT_MS = 5_000;
 const ROWS = 2_048;
 
 export interface UnpackDay {
@@ -47,11 +48,12 @@ export const unpackDay = async ({
   pause = realPause,
 }: UnpackDay): Promise<'ledger' | 'kept' | 'objects'> => {
   const settings = { idle_in_transaction_session_timeout: `${STATEMENT_MS}`, lock_timeout: '10s' };
-  const session = await openClient(clientConfig(databaseUrl, STATEMENT_MS, settings)).catch(
-    (error: unknown) => {
-      throw toStoreError(error, 'nothing');
-    },
-  );
+  const session = await openClient({
+    ...clientConfig(databaseUrl, STATEMENT_MS, settings),
+    connectionTimeoutMillis: CONNECT_MS,
+  }).catch((error: unknown) => {
+    throw toStoreError(error, 'nothing');
+  });
   const ask: Ask = async (text, values = []) => {
     try {
       return (await session.query(text, [...values])).rows;
