@@ -31,9 +31,12 @@ import {
   type World,
 } from '@svc/testkit/store/world';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { clientConfig, StoreClient } from './client.ts';
 import { createStore } from './create-store.ts';
+
+/** However late a connection opens: what is asked of it then has its usual time. */
+const OPENED = { connectMs: 20_000, patientConnectMs: 20_000, waitMs: 20_000, transactionWaitMs: 20_000 };
 
 let cluster: OwnCluster;
 let store: Store;
@@ -43,7 +46,7 @@ beforeAll(async () => {
   cluster = await startOwnCluster({ durable: false });
   // As an operator may have configured them, to win some time.
   await setSystem('synchronous_commit', 'off');
-  store = createStore({ databaseUrl: cluster.url });
+  store = createStore({ databaseUrl: cluster.url, deadlines: OPENED });
   world = await createWorld(store);
 }, 60_000);
 afterAll(async () => {
@@ -116,7 +119,7 @@ describe('while the standby does not answer', () => {
       onTestFinished(() =>
         runSql(cluster.adminUrl, `alter role ${role?.name} reset client_min_messages`).then(() => {}),
       );
-      const store = createStore({ databaseUrl: cluster.url });
+      const store = createStore({ databaseUrl: cluster.url, deadlines: OPENED });
       onTestFinished(() => store.close());
       const decision = allowCommit(world, await insertGrant(world));
       await setStandby('nobody');
@@ -138,12 +141,17 @@ describe('while the standby does not answer', () => {
     const grants: GrantRecord[] = [];
     while (grants.length <= GIVEN_UP) grants.push(await insertGrant(world));
     const [last, ...givenUp] = grants as [GrantRecord, ...GrantRecord[]];
+    // A place is waited for no longer than usual, and all are open before.
+    const own = createStore({ databaseUrl: cluster.url, opensAhead: true });
+    onTestFinished(() => own.close());
+    const places = () => own.describePools().find(({ pool }) => pool === 'commits');
+    await expect.poll(places).toMatchObject({ busy: 0, idle: COMMITS });
     await setStandby('nobody');
     const atOnce = sampled({ quick: COMMITS, deep: 1 });
     for (let from = 0; from < givenUp.length; from += atOnce)
       await Promise.all(
         givenUp.slice(from, from + atOnce).map((grant) =>
-          expect(store.verify.commitDecisions([allowCommit(world, grant)])).rejects.toMatchObject({
+          expect(own.verify.commitDecisions([allowCommit(world, grant)])).rejects.toMatchObject({
             kind: expect.stringMatching('ambiguous|unavailable'),
           }),
         ),
@@ -158,7 +166,7 @@ describe('while the standby does not answer', () => {
     );
     // Their places are given back soon.
     const isStored = () =>
-      store.verify.commitDecisions([allowCommit(world, last)]).then(
+      own.verify.commitDecisions([allowCommit(world, last)]).then(
         ([outcome]) => outcome === 'STORED',
         () => false,
       );
@@ -237,7 +245,7 @@ describe('while the standby does not answer', () => {
   const answers = new Map<string, { readonly meanwhile: object | undefined; readonly once: unknown }>();
   // All at once, each at a node of its own: each takes its whole deadline.
   beforeAll(async () => {
-    const nodes = asked.map(() => createStore({ databaseUrl: cluster.url }));
+    const nodes = asked.map(() => createStore({ databaseUrl: cluster.url, deadlines: OPENED }));
     const asking: (readonly [string, () => Promise<unknown>])[] = [];
     for (const [i, [what, prepare]] of asked.entries()) asking.push([what, await prepare(nodes[i] as Store)]);
     await setStandby('nobody');
@@ -311,9 +319,9 @@ it('whether a standby has what is answered is told, as far as the role may see i
     expect(await told()).toEqual([said(/no standby is connected/), said(/no standby is connected/)]);
     // One that commits do not wait for; whoever may not see that takes it for one.
     detaching.push(await attachStandby('other'));
-    await vi.waitFor(async () => expect(await told()).toEqual([said(/none .* is synchronous/), 'ok']));
+    await expect.poll(told).toEqual([said(/none .* is synchronous/), 'ok']);
     detaching.push(await attachStandby('one'));
-    await vi.waitFor(async () => expect(await told()).toEqual(['ok', 'ok']));
+    await expect.poll(told).toEqual(['ok', 'ok']);
   } finally {
     for (const detach of detaching) detach();
     await setStandby('');

@@ -1,6 +1,7 @@
 import { type Store, StoreError } from '@svc/service';
 import { type OwnCluster, startOwnCluster } from '@svc/testkit';
 import { createWorld, denyCommit, hashOf, type World } from '@svc/testkit/store/world';
+import { until } from '@svc/testkit/until';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createStore } from './create-store.ts';
 
@@ -30,25 +31,20 @@ async function inTime<T>(work: Promise<T>, limitMs = ANSWER_MS): Promise<T> {
   return Promise.race([work, tooLate]).finally(() => clearTimeout(timer));
 }
 
-async function untilStored(limitMs = ANSWER_MS): Promise<void> {
-  const attempt = async (): Promise<void> => {
-    const outcomes = await store.verify.commitDecisions([denyCommit(world)]).catch(() => []);
-    if (outcomes[0] !== 'STORED') return attempt();
-  };
-  await inTime(attempt(), limitMs);
-}
-
-/** As soon as connections are open: a busy machine may take longer for one than a call waits. */
-async function untilAnswered(call: () => Promise<unknown>): Promise<void> {
-  const attempt = async (): Promise<void> => {
-    const isAnswered = await call().then(
+/** As soon as connections are open: a busy machine may take longer for one than a call waits. Each call is answered in time. */
+const untilAnswered = (call: () => Promise<unknown>): Promise<void> =>
+  until(async () => {
+    const isAnswered = call().then(
       () => true,
       () => false,
     );
-    if (!isAnswered) return attempt();
-  };
-  await inTime(attempt());
-}
+    return inTime(isAnswered);
+  });
+
+const untilStored = (): Promise<void> =>
+  untilAnswered(async () =>
+    expect(await store.verify.commitDecisions([denyCommit(world)])).toEqual(['STORED']),
+  );
 
 /** A connection that was idle is found reset when it is used; what was asked of it then may be stored, for all that is known. */
 async function untilUnavailable(): Promise<void> {
