@@ -53,6 +53,8 @@ export const project = (
       // In one module graph: once in many runs, hooks and the renderer each had a copy of preact.
       server: { deps: { inline: [/\/preact(-render-to-string)?@/] } },
       testTimeout: 30_000,
+      // What is polled for has as long as a test, nearly: a loaded machine is slow, not wrong.
+      expect: { poll: { timeout: 20_000 } },
       // One more than the cores of a small machine: tests wait for servers a quarter of their time.
       maxWorkers: 3,
       globalSetup: [

@@ -1,12 +1,10 @@
 import { project } from '../../vitest.shared.ts';
 
 // Test files share a worker and its modules: loading the API anew for each of them would cost more than their tests.
-// What is polled for has as long as any test: a loaded machine is slow, not wrong.
 export const shared = {
   setupFiles: ['test/world/setup.ts'],
   testTimeout: 60_000,
   hookTimeout: 60_000,
-  expect: { poll: { timeout: 20_000 } },
 };
 
 /**

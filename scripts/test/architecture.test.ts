@@ -72,6 +72,40 @@ it('every arrow between packages is a dependency', () => {
   expect(wrong.map(([arrow]) => arrow)).toEqual([]);
 });
 
+it('no test waits by `vi.waitFor` for as long as vitest waits unless told, a second: a loaded machine takes longer', () => {
+  const roots = ['packages', 'apps'].flatMap((group) =>
+    readdirSync(new URL(`${group}/`, root)).flatMap((name) => [
+      `${group}/${name}/src/`,
+      `${group}/${name}/test/`,
+    ]),
+  );
+  const tests = [...roots, 'scripts/', 'vectors/src/']
+    .filter((folder) => existsSync(new URL(folder, root)))
+    .flatMap((folder) =>
+      readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' }).map((name) => folder + name),
+    )
+    .filter((path) => path.endsWith('.test.ts'));
+  const calls = tests.flatMap((path) => {
+    const [, ...found] = read(path)
+      .replace(/'[^'\n]*'/g, "''")
+      .split(/\bvi\.wait(?:For|Until)\(/);
+    return found.map((text) => ({ path, call: argumentsOf(text) }));
+  });
+  expect(calls.length).toBeGreaterThan(10);
+  const hasLimit = /\{\s*timeout: |,\s*[\d_]+,?\s*$/;
+  expect(calls.filter(({ call }) => !hasLimit.test(call))).toEqual([]);
+});
+
+/** The text up to the bracket that closes what was opened before it. */
+const argumentsOf = (text: string): string => {
+  let depth = 1;
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === '(') depth += 1;
+    if (text[at] === ')' && --depth === 0) return text.slice(0, at);
+  }
+  return text;
+};
+
 describe('the commit', () => {
   const [, body = ''] = read('packages/store-pg/schema.sql').split('FUNCTION public.svc_commit_decisions(');
   const called = [

@@ -21,7 +21,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { threadId } from 'node:worker_threads';
 import { withinMs } from '@svc/service';
-import { afterAll, expect, it, vi } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { openObjects, placeMaker } from '../src/index.ts';
 import { Places } from '../src/places.ts';
 import { bytesOf, describeObjects, named } from './contract.ts';
@@ -141,9 +141,9 @@ it('what a process that died left half written is no object, and is cleared away
 it('a call that hangs in the file system is given up in time, keeps its place until it ends, and while no place is left calls are refused at once', async () => {
   const hanging = join(folder, 'hanging');
   const patience = { attemptMs: 1_000, pauseMs: 1 };
-  const { objects: mounted } = await openObjects(pathToFileURL(hanging).href, null, { patience });
   const [whole, bytes] = named('mount', 'whole');
-  await mounted.put(whole, bytes);
+  await (await open(hanging)).put(whole, bytes);
+  const { objects: mounted } = await openObjects(pathToFileURL(hanging).href, null, { patience });
   // Nobody writes into a pipe: whoever opens it to read waits for ever, and nothing ends that.
   const pipes = ['one', 'two'].map((text) => named('mount', text)[0]);
   for (const pipe of pipes) expect(spawnSync('mkfifo', [join(hanging, pipe)]).status).toBe(0);
@@ -161,7 +161,7 @@ it('a call that hangs in the file system is given up in time, keeps its place un
     for (const pipe of pipes)
       closeSync(openSync(join(hanging, pipe), constants.O_RDWR | constants.O_NONBLOCK));
   }
-  await vi.waitFor(async () => expect(Buffer.from(await mounted.get(whole)).toString()).toBe('whole'));
+  await expect.poll(async () => Buffer.from(await mounted.get(whole)).toString()).toBe('whole');
 });
 
 it('while a mount hangs for every store of a process two of its four threads stay free: names of hosts are looked up', async () => {
@@ -182,7 +182,7 @@ it('while a mount hangs for every store of a process two of its four threads sta
   } finally {
     closeSync(openSync(join(hanging, pipe), constants.O_RDWR | constants.O_NONBLOCK));
   }
-  await vi.waitFor(async () => expect(await objects.list('mount', null, 1)).toBeDefined());
+  await expect.poll(() => objects.list('mount', null, 1)).toBeDefined();
 });
 
 it('a thread that ended in the middle of its calls gives back its places, and no other does', () => {

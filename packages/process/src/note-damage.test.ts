@@ -1,5 +1,5 @@
 import type { Sha256 } from '@svc/protocol';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { damageNoter } from './note-damage.ts';
 
 const hash = `sha256:${'0'.repeat(64)}` as Sha256;
@@ -27,16 +27,16 @@ it('damage of a day is noted once in ten minutes, however many readers find it, 
   const { note, noted, pass } = world();
   for (let i = 0; i < 5; i++) note('2026-01-01', hash, 'nothing is stored under x');
   note('2026-01-02', hash, 'other bytes');
-  await vi.waitFor(() => expect(noted).toHaveLength(2));
+  await expect.poll(() => noted).toHaveLength(2);
   expect(noted[0]).toEqual(['2026-01-01', hash, 'a reader found: nothing is stored under x']);
   pass(600_000);
   note('2026-01-01', hash, 'still');
-  await vi.waitFor(() => expect(noted).toHaveLength(3));
+  await expect.poll(() => noted).toHaveLength(3);
 });
 
 it('a process that has another store says nothing of the day, and names its store', async () => {
   const { note, noted, lines } = world(null);
   note('2026-01-01', hash, 'nothing is stored under x');
-  await vi.waitFor(() => expect(lines).toEqual(['cold.not_noted']));
+  await expect.poll(() => lines).toEqual(['cold.not_noted']);
   expect(noted).toEqual([]);
 });

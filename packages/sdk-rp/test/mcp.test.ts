@@ -411,7 +411,7 @@ it.each(['cancelled', 'cut off'])(
       ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
       params: { name: 'guarded', _meta: presented },
     });
-    await vi.waitFor(() => expect(verify).toHaveBeenCalledOnce());
+    await expect.poll(() => verify).toHaveBeenCalledOnce();
     if (how === 'cut off') await server.close();
     else
       await ofClient.send({

@@ -651,7 +651,7 @@ describe("the service's DID document", () => {
     reply = unavailable();
     nowMs += 1;
     expect((await verify()).allowed).toBe(true);
-    await vi.waitFor(() => expect(documentsIn(server.received)).toBeGreaterThan(1));
+    await expect.poll(() => documentsIn(server.received)).toBeGreaterThan(1);
     nowMs = NOW_MS + 599_999;
     expect((await verify()).allowed).toBe(true);
     nowMs += 1;

@@ -1,6 +1,10 @@
 /** What becomes of reads whose thread fails: they are told to try again, and the next one is read. */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import type { FetchedGroup, Wanted } from '@svc/cold-ledger';
-import { afterEach, expect, it } from 'vitest';
+import { until } from '@svc/testkit/until';
+import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { type ReadingOptions, type ReadingThread, readOnThread } from './read-on-thread.ts';
 
 const open: ReadingThread[] = [];
@@ -12,6 +16,7 @@ afterEach(async () => {
 const threadOf = (onTask: string, options: ReadingOptions = {}): ReadingThread => {
   const program = `import { parentPort } from 'node:worker_threads';
     import { serialize } from 'node:v8';
+    import { writeFileSync } from 'node:fs';
     const found = (id, value) =>
       parentPort.postMessage({ id, found: serialize({ count: 0, columns: { value: [value] }, last: null }) });
     parentPort.on('message', ({ id, group, wanted }) => { ${onTask} });`;
@@ -84,12 +89,18 @@ it('a thread that cannot be started is unavailable, is heard of once, and is not
 });
 
 it('a process that was stopped for longer than a read may take finds the answer that is there', async () => {
-  const { read } = threadOf('found(id, group.name);', { answerMs: 1_000 });
-  expect(await told(read(groupOf('first'), ALL))).toBe('first');
+  const sent = join(mkdtempSync(join(tmpdir(), 'svc-read-')), 'sent');
+  onTestFinished(() => rmSync(dirname(sent), { recursive: true }));
+  const { read } = threadOf(
+    `found(id, group.name); if (group.name === 'late') writeFileSync(${JSON.stringify(sent)}, '');`,
+    { answerMs: 1_000 },
+  );
+  // A thread may take longer to start than it has for an answer.
+  await until(async () => (await told(read(groupOf('first'), ALL)).catch(() => null)) === 'first');
   const reading = read(groupOf('late'), ALL);
   const untilMs = performance.now() + 1_200;
   // As a stopped process: nothing of it runs, its timers are due, and the answer has come.
-  while (performance.now() < untilMs);
+  while (performance.now() < untilMs || !existsSync(sent));
   expect(await told(reading)).toBe('late');
 });
 
