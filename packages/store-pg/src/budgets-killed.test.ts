@@ -198,7 +198,11 @@ describe('the connection is cut', () => {
     work: (through: Store) => Promise<unknown>,
   ): Promise<number> => {
     const proxy = await startProxy();
-    const through = createStore({ databaseUrl: proxy.url, poolSizes: { budgetCommits: 1, admin: 1 } });
+    const through = createStore({
+      databaseUrl: proxy.url,
+      deadlines: PATIENT,
+      poolSizes: { budgetCommits: 1, admin: 1 },
+    });
     await eventually(() => through.now());
     try {
       for (let message = 1; ; message++) {

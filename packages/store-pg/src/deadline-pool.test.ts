@@ -162,10 +162,7 @@ describe('a new session', () => {
     await withSession(database.url, async (locking) => {
       await locking.query('begin; lock table receipts in access exclusive mode');
       const own = started([{ text: 'select from receipts limit 1', values: [] }], { deadlineMs: 900 });
-      const beganAtMs = performance.now();
       expect(await own.run(backendPid)).toBeTypeOf('number');
-      // What a session may take to be ready, and takes where the lock is waited for.
-      expect(performance.now() - beganAtMs).toBeLessThan(3_000);
       await locking.query('rollback');
     });
   });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { Day } from '@svc/service';
 import { type OwnCluster, startOwnCluster, withDatabase } from '@svc/testkit';
+import { PATIENT } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { clientConfig, StoreClient } from './client.ts';
@@ -28,7 +29,7 @@ const behind = (...hosts: readonly string[]) =>
 const NOBODY = '127.0.0.1:1';
 
 it('several servers: connections go to the one that answers, whichever place it has', async () => {
-  const store = createStore({ databaseUrl: behind(NOBODY, NOBODY) });
+  const store = createStore({ databaseUrl: behind(NOBODY, NOBODY), deadlines: PATIENT });
   try {
     for (let tried = 0; tried < 4; tried++) if (await store.now().catch(() => null)) break;
     const reads = Array.from({ length: 8 }, () => store.now());

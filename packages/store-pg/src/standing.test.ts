@@ -1,6 +1,7 @@
 /** Two servers, of which one was replaced and goes on answering: its open sessions count no more, whatever they answer. */
 import type { ReceiptId } from '@svc/protocol';
 import { type OwnCluster, startOwnCluster } from '@svc/testkit';
+import { PATIENT } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openClient } from './client.ts';
@@ -86,7 +87,7 @@ it.each([
   ['is the one that is used once that server is trusted', null],
   ['is closed when another one is trusted', 'another one'],
 ])('a session with a server that nobody knows asks for a look, and %s', async (_, trusted) => {
-  const store = createStore({ databaseUrl: urls.promoted });
+  const store = createStore({ databaseUrl: urls.promoted, deadlines: PATIENT });
   try {
     store.lineage.trust('the one before');
     const { server } = await store.lineage.beat(null, 'd'.repeat(32));

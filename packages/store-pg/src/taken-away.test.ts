@@ -123,7 +123,8 @@ it.each(cases)(
 const locksOf = async (table: string) => {
   const [row] = await runSql<{ count: number }>(
     stores.url,
-    `select count(*)::integer as count from pg_locks where relation = '${table}'::regclass and mode = 'RowExclusiveLock'`,
+    `select count(*)::integer as count from pg_locks where relation = '${table}'::regclass and mode = 'RowExclusiveLock'
+       and database = (select oid from pg_database where datname = current_database())`,
   );
   return row?.count ?? 0;
 };

@@ -1,5 +1,5 @@
 import { StoreError, type TransactionOptions } from '@svc/service';
-import { withStores } from '@svc/testkit/store/open-store';
+import { PATIENT, withStores } from '@svc/testkit/store/open-store';
 import { endSessions, untilRow, untilWaiting, withSession } from '@svc/testkit/store/session';
 import { hashOf, insertPrincipal, newAuditId } from '@svc/testkit/store/world';
 import { expect, it, onTestFinished } from 'vitest';
@@ -88,7 +88,7 @@ it('its repositories are of no use once it is over', async () => {
 
 it('a limit given for one transaction outlasts the usual one, on both sides', async () => {
   const { did } = await insertPrincipal(stores.first);
-  const impatient = createStore({ databaseUrl: stores.url, deadlines: { transactionMs: 100 } });
+  const impatient = createStore({ databaseUrl: stores.url, deadlines: { ...PATIENT, transactionMs: 100 } });
   const lock = (deadlineMs?: number) =>
     impatient.transaction(
       (tx) => tx.principals.findForUpdate(did),
@@ -132,20 +132,20 @@ it('what anybody may call in any number is not in the way of what takes authorit
 });
 
 it('is unavailable, and stores nothing ever, when its work is not done by its deadline', async () => {
-  const store = createStore({
-    databaseUrl: stores.url,
-    deadlines: { connectMs: 20_000, transactionMs: 200 },
-  });
-  onTestFinished(() => store.close());
-  let isOver = false;
   let written = 0;
-  // The server would end a session that waits inside of its transaction.
-  const transaction = store.transaction(async (tx) => {
-    for (; !isOver; written++) await tx.evidence.insert(artifact(`late ${written}`));
-  });
-  await expect(transaction).rejects.toMatchObject({ kind: 'unavailable' });
-  // At once: its connection is still open.
-  isOver = true;
+  // A slow machine may not come to write in the first.
+  for (let transactionMs = 200; written === 0; transactionMs *= 2) {
+    const store = createStore({ databaseUrl: stores.url, deadlines: { ...PATIENT, transactionMs } });
+    onTestFinished(() => store.close());
+    let isOver = false;
+    // The server would end a session that waits inside of its transaction.
+    const transaction = store.transaction(async (tx) => {
+      for (; !isOver; written++) await tx.evidence.insert(artifact(`late ${written}`));
+    });
+    await expect(transaction).rejects.toMatchObject({ kind: 'unavailable' });
+    // At once: its connection is still open.
+    isOver = true;
+  }
   await withSession(stores.url, (session) =>
     untilRow(
       session,
@@ -154,6 +154,5 @@ it('is unavailable, and stores nothing ever, when its work is not done by its de
          where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle')`,
     ),
   );
-  expect(written).toBeGreaterThan(0);
   expect(await isStored('late 0')).toBe(false);
 });

@@ -164,7 +164,8 @@ const whileHeld = (table: string, row: string, during: (release: () => Promise<u
 const untilWaiting = (space: number) =>
   until(async () => {
     const { rows } = await deployment.sql.query(
-      `select from pg_locks where locktype = 'advisory' and classid = $1 and not granted`,
+      `select from pg_locks where locktype = 'advisory' and classid = $1 and not granted
+         and database = (select oid from pg_database where datname = current_database())`,
       [space],
     );
     return rows.length > 0;

@@ -35,7 +35,7 @@ import {
   serviceOf,
 } from '@svc/testkit/store/cold-world';
 import { withObjectFolders } from '@svc/testkit/store/object-folders';
-import { withStores } from '@svc/testkit/store/open-store';
+import { PATIENT, withStores } from '@svc/testkit/store/open-store';
 import { runSql, withSession } from '@svc/testkit/store/session';
 import fc from 'fast-check';
 import pg from 'pg';
@@ -62,8 +62,7 @@ let world: readonly Receipt[];
 beforeAll(async () => {
   world = await createColdWorld(stores.url, stores.first);
   objects = await openFolder();
-  const patient = { connectMs: 20_000, waitMs: 20_000, readMs: 20_000, ledgerReadMs: 20_000 };
-  reading = createStore({ databaseUrl: stores.url, cold: coldPlaceOf(objects), deadlines: patient });
+  reading = createStore({ databaseUrl: stores.url, cold: coldPlaceOf(objects), deadlines: PATIENT });
 });
 afterAll(async () => {
   await reading?.close();
@@ -495,7 +494,7 @@ it('a page whose time is over at once ends where it is: the pages together are t
   const hurried = createStore({
     databaseUrl: stores.url,
     cold: coldPlaceOf(objects, 0),
-    deadlines: { connectMs: 20_000, waitMs: 20_000, readMs: 20_000, ledgerReadMs: 20_000 },
+    deadlines: PATIENT,
   });
   try {
     const filters = fc.sample(listFilter, { numRuns: sampled({ quick: 1, deep: 200 }), seed: 6 });
@@ -647,7 +646,7 @@ describe('with cold days', () => {
   });
 
   it('a push that begins no cap, or of an org that has no production check in that day, asks no object', async () => {
-    const away = createStore({ databaseUrl: stores.url, cold: coldPlaceOf(unreachable) });
+    const away = createStore({ databaseUrl: stores.url, cold: coldPlaceOf(unreachable), deadlines: PATIENT });
     const cap = { productionUntilMs: null, checkCap: 1_000, reason: 'paid' as const };
     const capSinceMs = START_MS + DAY_MS / 2 + 2;
     const push = (change: Partial<EntitlementPush>): EntitlementPush => ({
@@ -705,7 +704,7 @@ describe('with cold days', () => {
   });
 
   it('whether a relying party has decided is known without its objects, in the transaction that hands it over', async () => {
-    const unknown = createStore({ databaseUrl: stores.url });
+    const unknown = createStore({ databaseUrl: stores.url, deadlines: PATIENT });
     try {
       // Of hot days nothing is left that could tell.
       await tamper(stores.url, 'create table kept as select * from receipts; delete from receipts');
@@ -774,7 +773,7 @@ describe('with cold days', () => {
         return objects.getRange(name, range, signal);
       },
     };
-    const store = createStore({ databaseUrl: stores.url, cold: coldPlaceOf(listening) });
+    const store = createStore({ databaseUrl: stores.url, cold: coldPlaceOf(listening), deadlines: PATIENT });
     try {
       for (const questions of [1, 2]) {
         const { items: found } = await store.decisions.list({ relyingParties: null }, 500);
@@ -807,6 +806,7 @@ describe('with cold days', () => {
       const store = createStore({
         databaseUrl: stores.url,
         cold: { ...place, onDamaged: (...damage) => told.push(damage) },
+        deadlines: PATIENT,
       });
       try {
         await expect(store.receipts.find(cold.id)).rejects.toMatchObject({ kind: 'unavailable' });
@@ -824,8 +824,9 @@ describe('with cold days', () => {
     const failing = createStore({
       databaseUrl: stores.url,
       cold: coldPlaceOf({ ...objects, get: gone, getRange: gone }),
+      deadlines: PATIENT,
     });
-    const unknown = createStore({ databaseUrl: stores.url });
+    const unknown = createStore({ databaseUrl: stores.url, deadlines: PATIENT });
     try {
       const hot = world.at(-1);
       const cold = allowed();
@@ -854,7 +855,7 @@ describe('with every day cold', () => {
         return objects.getRange(...args);
       },
     };
-    const store = createStore({ databaseUrl: stores.url, cold: coldPlaceOf(counted) });
+    const store = createStore({ databaseUrl: stores.url, cold: coldPlaceOf(counted), deadlines: PATIENT });
     try {
       await work(store);
       return reads;

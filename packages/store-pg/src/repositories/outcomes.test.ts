@@ -124,7 +124,11 @@ it('a reporter waits for the one before it, and then sees what that one wrote', 
         await later.outcomes.insert(second, null);
         return ledger.length;
       });
-      await untilRow(session, `select from pg_locks where locktype = 'advisory' and not granted`);
+      await untilRow(
+        session,
+        `select from pg_locks where locktype = 'advisory' and not granted
+           and database = (select oid from pg_database where datname = current_database())`,
+      );
       await tx.outcomes.insert(first, null);
     });
     expect(await waiting).toBe(1);
