@@ -91,9 +91,14 @@ it('a streamed root takes no memory for leaves that have passed by', () => {
     }
   };
   pushLeaves(10_000);
-  const before = usedAfterCollection();
-  pushLeaves(200_000);
+  const taken: number[] = [];
+  // Of what else the process does some may fall into one round, or two.
+  while (taken.length < 3 && taken.every((bytes) => bytes >= 3_000_000)) {
+    const before = usedAfterCollection();
+    pushLeaves(200_000);
+    taken.push(usedAfterCollection() - before);
+  }
   // Kept, the leaves alone would be 6.4 MB twice.
-  expect(usedAfterCollection() - before).toBeLessThan(3_000_000);
-  expect(builder.finish()).toEqual({ size: 210_000, root: range.root() });
+  expect(Math.min(...taken)).toBeLessThan(3_000_000);
+  expect(builder.finish()).toEqual({ size: 10_000 + 200_000 * taken.length, root: range.root() });
 });

@@ -1,6 +1,8 @@
 /** What signs slowly, as a token behind PKCS#11 does: two at once, and whoever has no signature within 500 ms, waiting included, is refused. */
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Signer } from '@svc/protocol';
+
+/** By the timers that tests replace. */
+const delay = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms));
 
 const SESSIONS = 2;
 const WITHIN_MS = 500;

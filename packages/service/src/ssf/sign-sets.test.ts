@@ -1,6 +1,6 @@
 /** A slow signer, such as a token behind PKCS#11: what a poll is given of a long backlog, and what that leaves to others. */
 import { slowSigner } from '@svc/testkit/slow-signer';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { StreamRecord, WaitingEvent } from '../ports/streams.ts';
 import type { Tenant } from '../ports/tenant.ts';
 import { createSigningTurns } from '../service-keys/status-signatures.ts';
@@ -37,6 +37,13 @@ const drain = async (
   return polls;
 };
 
+beforeEach(() => {
+  vi.useFakeTimers().setTimerTickMode('nextTimerAsync');
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
 describe('what a poll is given', () => {
   it('of 100 that a slow token signs is as many as were signed in time: the backlog drains, and status lists are signed meanwhile', async () => {
     const token = slowToken(25);
@@ -66,8 +73,7 @@ describe('what a poll is given', () => {
   });
 
   it('is signed again soon after what signs was silent once: nothing waits for that for ever', async () => {
-    vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
+    vi.setTimerTickMode('manual');
     const silent = () => new Promise<never>(() => {});
     const sign = vi.fn(async () => new Uint8Array(64)).mockImplementationOnce(silent);
     const signer = { kid: 'did:web:svc.example#status-1', sign };

@@ -3,7 +3,7 @@ import { decodeBase64urlText } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { receiptIdsOf } from '@svc/testkit';
 import { slowSigner } from '@svc/testkit/slow-signer';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { tenantAt } from '../access/tenant.ts';
 import type { CheckpointRecord } from '../ports/checkpoints.ts';
 import { createSigningTurns } from '../service-keys/status-signatures.ts';
@@ -28,6 +28,13 @@ const create = (ms: number, fail?: () => boolean) => {
   return { ...token, turns, attest };
 };
 const iatOf = (jws: string): number => JSON.parse(decodeBase64urlText(jws.split('.')[1] ?? '') ?? '').iat;
+
+beforeEach(() => {
+  vi.useFakeTimers().setTimerTickMode('nextTimerAsync');
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 describe('attestations that anybody asks for', () => {
   it('are signed one at a time, from however many addresses they are asked for: status lists are signed meanwhile', async () => {
@@ -91,8 +98,7 @@ describe('an attestation', () => {
   });
 
   it('is signed anew after an hour, dated when it was signed', async () => {
-    vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
+    vi.setTimerTickMode('manual');
     const token = create(0);
     const sign = vi.fn(async () => new Uint8Array(64));
     Object.assign(token.identity.statusKeys.signer, { sign });
@@ -121,8 +127,7 @@ describe('an attestation', () => {
   });
 
   it('that what signs has not made in time is refused, and given to who asks again', async () => {
-    vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
+    vi.setTimerTickMode('manual');
     const token = create(0);
     const late = new Promise<Uint8Array>((resolve) => setTimeout(() => resolve(new Uint8Array(64)), 1_500));
     const sign = vi.fn(() => late);

@@ -1,6 +1,6 @@
 /** A verification is answered when it is due, however little time was left when it began. */
 import { nativeCrypto } from '@svc/protocol/native';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import type { RpCaller } from '../access/caller.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { VERIFY_DEADLINE_MS } from './evaluate.ts';
@@ -23,6 +23,8 @@ const caller = {
 const action = { type: 'purchase.create', resource: 'r' };
 
 const timeToRefusal = async (leftMs: number): Promise<number> => {
+  vi.useFakeTimers().setTimerTickMode('nextTimerAsync');
+  onTestFinished(() => void vi.useRealTimers());
   const beganMs = performance.now();
   const verifying = new Verifier(deps, { readAgain: never }).verify(
     caller,

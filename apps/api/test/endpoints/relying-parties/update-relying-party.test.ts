@@ -44,6 +44,16 @@ describe('a changed rate limit', () => {
     return [status, headers['ratelimit-limit']];
   };
 
+  /** What the last of its calls to the other node was told: the first that began 2 s after the change, or one told this before. */
+  const onOtherWithin2Seconds = async (key: string, isTold: (told: unknown[]) => boolean) => {
+    const answeredAt = performance.now();
+    for (;;) {
+      const isLast = performance.now() - answeredAt >= 2_000;
+      const told = await limitOn(1, key);
+      if (isLast || isTold(told)) return told;
+    }
+  };
+
   it('counts from the 200 on, on that node at once and on others within 2 s', async () => {
     const { did, key } = await deployment.register(
       '/relying-parties',
@@ -54,11 +64,11 @@ describe('a changed rate limit', () => {
       for (const node of [0, 1]) await limitOn(node, key);
       const change = { verify_rate_limit_per_minute: Number(limit) };
       expect((await patch(did, change)).status).toBe(200);
-      const answeredAt = performance.now();
-      expect((await limitOn(0, key))[1]).toBe(limit);
-      let onOther: unknown = null;
-      while (onOther !== limit && performance.now() - answeredAt < 2_000) [, onOther] = await limitOn(1, key);
-      expect(onOther).toBe(limit);
+      const [onOther, onOwn] = await Promise.all([
+        onOtherWithin2Seconds(key, ([, told]) => told === limit),
+        limitOn(0, key),
+      ]);
+      expect([onOwn[1], onOther[1]]).toEqual([limit, limit]);
     }
     // Two calls, because the minute may turn before the first.
     expect([await limitOn(0, key), await limitOn(0, key)]).toContainEqual([429, '1']);
@@ -73,10 +83,7 @@ describe('a changed rate limit', () => {
     let refused: unknown[] = [];
     while (refused[0] !== 429) refused = await limitOn(1, key);
     expect((await patch(did, { verify_rate_limit_per_minute: 300 })).status).toBe(200);
-    const answeredAt = performance.now();
-    let status: unknown = 429;
-    while (status !== 200 && performance.now() - answeredAt < 2_000) [status] = await limitOn(1, key);
-    expect(status).toBe(200);
+    expect((await onOtherWithin2Seconds(key, ([status]) => status === 200))[0]).toBe(200);
   });
 });
 
