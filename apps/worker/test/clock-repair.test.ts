@@ -4,13 +4,14 @@ import { checkDatabase } from '@svc/fsck';
 import { nativeCrypto } from '@svc/protocol/native';
 import { closeDays, DatabaseClock, Holds, rollUpUsage, type ServiceDeps } from '@svc/service';
 import { readClockState, repairClock } from '@svc/store-pg';
-import { daysAgo, moveFirstDay } from '@svc/testkit';
+import { awayFromMidnight, daysAgo, moveFirstDay } from '@svc/testkit';
 import { type MovableClock, moveClockOf } from '@svc/testkit/store/movable-clock';
 import { openStore, withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { allowCommit, createWorld, denyCommit, insertGrant, type World } from '@svc/testkit/store/world';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 
+await awayFromMidnight();
 /** To noon of tomorrow: whatever the time is now, today is over then and tomorrow is not. */
 const AHEAD_MS = Date.parse(`${daysAgo(-1)}T12:00:00Z`) - Date.now();
 const stores = withStores();

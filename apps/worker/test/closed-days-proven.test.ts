@@ -3,12 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkDatabase } from '@svc/fsck';
-import { daysAgo, tamper, withDatabase } from '@svc/testkit';
+import { awayFromMidnight, daysAgo, tamper, withDatabase } from '@svc/testkit';
 import { sampleOf } from '@svc/testkit/sampled';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorker } from './harness.ts';
 import { makeWorkForEveryJob } from './kill/work-for-every-job.ts';
 
+await awayFromMidnight();
 const database = withDatabase();
 const keysDir = mkdtempSync(join(tmpdir(), 'svc-worker-days-'));
 /** Of 4, 0 and 300 receipts: the last has tiles. */

@@ -26,7 +26,7 @@ import { openObjects } from '@svc/object-store';
 import { workOnThread } from '@svc/process';
 import { encodeBase64urlText, encodeUlid } from '@svc/protocol';
 import { withinMs } from '@svc/service';
-import { daysAgo, tamper, withDatabase } from '@svc/testkit';
+import { awayFromMidnight, daysAgo, tamper, withDatabase } from '@svc/testkit';
 import { makeMemoryFolder } from '@svc/testkit/cluster-folder';
 import { findFreePorts } from '@svc/testkit/process/free-ports';
 import { programFile } from '@svc/testkit/process/program-file';
@@ -37,6 +37,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startWorker } from './harness.ts';
 import { makeWorkForEveryJob } from './kill/work-for-every-job.ts';
 
+await awayFromMidnight();
 const database = withDatabase();
 const keysDir = mkdtempSync(join(tmpdir(), 'svc-worker-cold-'));
 const coldDir = makeMemoryFolder();

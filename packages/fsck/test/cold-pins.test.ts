@@ -2,7 +2,7 @@
 import { ColdDayReader, packDays, parseColdDay } from '@svc/cold-ledger';
 import type { GrantId, Sha256 } from '@svc/protocol';
 import type { ObjectStore } from '@svc/service';
-import { daysAgo, tamper } from '@svc/testkit';
+import { awayFromMidnight, daysAgo, tamper } from '@svc/testkit';
 import { HOT_DAYS, packingOf, recordKeys } from '@svc/testkit/store/cold-world';
 import { withObjectFolders } from '@svc/testkit/store/object-folders';
 import { withStores } from '@svc/testkit/store/open-store';
@@ -20,6 +20,7 @@ import { createConsumingWorld, GRANTS, USES } from './consuming-world.ts';
 import { findFaults } from './find-faults.ts';
 import { OTHER_HASH } from './forged-days.ts';
 
+await awayFromMidnight();
 const stores = withStores();
 const openFolder = withObjectFolders();
 const day = daysAgo(HOT_DAYS + 1);

@@ -10,7 +10,7 @@ import {
 } from '@svc/cold-ledger';
 import { type ObjectStore, ObjectStoreError } from '@svc/service';
 import { unpackDay } from '@svc/store-pg';
-import { daysAgo, tamper } from '@svc/testkit';
+import { awayFromMidnight, daysAgo, tamper } from '@svc/testkit';
 import { isDeep, sampleOf } from '@svc/testkit/sampled';
 import {
   bringBack,
@@ -26,6 +26,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findFaults } from './find-faults.ts';
 import { listManifests, OTHER_HASH, packReceipts, putManifest } from './forged-days.ts';
 
+await awayFromMidnight();
 const stores = withStores();
 const openStore = withObjectFolders();
 const [day = '', , other = ''] = DUE;

@@ -11,13 +11,14 @@ import {
   type ServiceDeps,
   StoreError,
 } from '@svc/service';
-import { daysAgo, insertReceipts, moveFirstDay, receiptIdsOf, tamper } from '@svc/testkit';
+import { awayFromMidnight, daysAgo, insertReceipts, moveFirstDay, receiptIdsOf, tamper } from '@svc/testkit';
 import { sampleOf } from '@svc/testkit/sampled';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { dayAfter } from '@svc/transparency';
 import { beforeAll, describe, expect, it } from 'vitest';
 
+await awayFromMidnight();
 const stores = withStores();
 const { privateKey } = generateKeyPairSync('ed25519');
 const sizes = [0, 1, 300, 256, 257, 0];

@@ -10,7 +10,7 @@ import {
   Holds,
   type ServiceDeps,
 } from '@svc/service';
-import { daysAgo, moveFirstDay } from '@svc/testkit';
+import { awayFromMidnight, daysAgo, moveFirstDay } from '@svc/testkit';
 import { push } from '@svc/testkit/store/entitlements';
 import { insertSubscription } from '@svc/testkit/store/events';
 import { type MovableClock, machineClock, moveClockOf } from '@svc/testkit/store/movable-clock';
@@ -34,6 +34,7 @@ import { repairClock } from './clock-repair.ts';
 const DAY_AND_MORE_MS = 26 * 3_600_000;
 const BACK_MS = [-30_000, -300_000];
 
+await awayFromMidnight();
 const stores = withStores();
 const log = { info: () => {}, warn: () => {}, error: () => {} };
 let clock: MovableClock;

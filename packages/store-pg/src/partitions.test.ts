@@ -1,4 +1,5 @@
 import { dayOf, encodeUlid } from '@svc/protocol';
+import { awayFromMidnight } from '@svc/testkit';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { createWorld, denyCommit } from '@svc/testkit/store/world';
@@ -34,6 +35,7 @@ describe('receipt partitions', () => {
   beforeAll(untilStoresAreOpen);
 
   it('cover yesterday to a week from now, and creating them again changes nothing', async () => {
+    await awayFromMidnight(10_000);
     const today = Date.now();
     expect(await partitionNames()).toEqual(
       expect.arrayContaining(Array.from({ length: 9 }, (_, day) => nameOf(today + (day - 1) * 86_400_000))),

@@ -1,9 +1,10 @@
 /** A database belongs to one service: which one is written once, found from what it signed, and changed by an operator alone. */
-import { daysAgo, insertReceipts, receiptIdsOf, tamper, withDatabase } from '@svc/testkit';
+import { awayFromMidnight, daysAgo, insertReceipts, receiptIdsOf, tamper, withDatabase } from '@svc/testkit';
 import { runSql } from '@svc/testkit/store/session';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { changeServiceDid, claimDatabase, listServiceDids } from './service-did.ts';
 
+await awayFromMidnight();
 const database = withDatabase();
 const OURS = 'did:web:svc.example';
 const TYPO = 'did:web:svc.exmaple';

@@ -1,10 +1,17 @@
 /** Receipts of days gone by, which no commit could store now, and the deployment's first day moved back to them. */
 import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { DAY_MS, dayOf, dayStartMs, encodeUlid, type ReceiptId, ulidOf, ulidTimeMs } from '@svc/protocol';
 import { withSession } from './store/session.ts';
 
 /** `YYYY-MM-DD`, so many days before today. */
 export const daysAgo = (days: number): string => dayOf(Date.now() - days * DAY_MS);
+
+/** Waits until this UTC day has so much left that a test file does not see it end. Awaited before anything is dated. */
+export async function awayFromMidnight(leftMs = 120_000): Promise<void> {
+  const waitMs = dayStartMs(dayOf(Date.now() + leftMs)) - Date.now();
+  if (waitMs > 0) await pause(waitMs);
+}
 
 /** Ids of `count` receipts spread over a day, ascending. */
 export const receiptIdsOf = (day: string, count: number): ReceiptId[] =>

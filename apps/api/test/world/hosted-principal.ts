@@ -152,7 +152,7 @@ export const withHostedPrincipal = () => {
   };
   const audited = async () => {
     const { rows } = await sql.query(
-      `select actor_kind, details from audit_events where action = 'principal.verify' and target = $1 order by event_id`,
+      `select actor_kind, details from audit_events where action = 'principal.verify' and target = $1 order by occurred_at, ctid`,
       [did],
     );
     return rows as { actor_kind: string; details: Record<string, unknown> }[];

@@ -1,6 +1,6 @@
 /** Three days of the past in a deployment's ledger: a small one, an empty one and a large one. No day is closed yet. */
 import { parseHash } from '@svc/merkle';
-import { daysAgo, insertReceipts, moveFirstDay, receiptIdsOf } from '@svc/testkit';
+import { awayFromMidnight, daysAgo, insertReceipts, moveFirstDay, receiptIdsOf } from '@svc/testkit';
 import { beforeAll } from 'vitest';
 import { ADMIN_TOKEN } from './api-node.ts';
 import type { Deployment } from './deployment.ts';
@@ -11,7 +11,8 @@ export const AN_HOUR = 'public, max-age=3600';
 const dayAt = (i: number): string => daysAgo(SIZES.length - i);
 
 /** Declares them for a test file. `ids` are of the Receipts of each day, in the order of its leaves. */
-export const withThreeDays = (deployment: Deployment) => {
+export const withThreeDays = async (deployment: Deployment) => {
+  await awayFromMidnight();
   const [small, empty, large] = [dayAt(0), dayAt(1), dayAt(2)];
   const days = [small, empty, large];
   const ids = days.map((day, i) => receiptIdsOf(day, SIZES[i] ?? 0));

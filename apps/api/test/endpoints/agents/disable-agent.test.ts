@@ -34,7 +34,7 @@ const reasonOf = async (tenants: Tenants, body: unknown): Promise<string> => {
 const auditOf = async (target: string) =>
   (
     await deployment.sql.query(
-      'select action, actor_kind, actor_did, details from audit_events where target = $1 order by event_id',
+      'select action, actor_kind, actor_did, details from audit_events where target = $1 order by occurred_at, ctid',
       [target],
     )
   ).rows;

@@ -22,7 +22,7 @@ const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z
 const auditOf = async (target: string) =>
   (
     await deployment.sql.query(
-      'select action, actor_kind, actor_did, details from audit_events where target = $1 order by event_id',
+      'select action, actor_kind, actor_did, details from audit_events where target = $1 order by occurred_at, ctid',
       [target],
     )
   ).rows;

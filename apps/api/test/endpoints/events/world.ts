@@ -62,7 +62,7 @@ export const withReceiver = async () => {
       (await deployment.call('POST', '/verify', { key, body: { grant: '', proof: '', action: {} } })).json,
     /** What the audit log has of a subscription, the oldest first. */
     auditedOf: async (id: unknown): Promise<string[]> => {
-      const text = 'select action from audit_events where target = $1 order by event_id';
+      const text = 'select action from audit_events where target = $1 order by occurred_at, ctid';
       return (await deployment.sql.query(text, [id])).rows.map(({ action }) => String(action));
     },
     /** Until all has been told. */

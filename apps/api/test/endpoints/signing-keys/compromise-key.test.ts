@@ -48,7 +48,7 @@ const publishedKids = async ({ slug }: KeyedPrincipal): Promise<string[]> => {
 const auditOf = async (kid: string) =>
   (
     await deployment.sql.query(
-      'select action, actor_kind, actor_did, details from audit_events where target = $1 order by event_id',
+      'select action, actor_kind, actor_did, details from audit_events where target = $1 order by occurred_at, ctid',
       [kid],
     )
   ).rows;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { withOwnDeployment } from '../../world/deployment.ts';
 import { withThreeDays } from '../../world/three-days.ts';
 
-const { close, days, large } = withThreeDays(withOwnDeployment());
+const { close, days, large } = await withThreeDays(withOwnDeployment());
 
 describe('closed days', () => {
   it('are closed by the operator, once', async () => {

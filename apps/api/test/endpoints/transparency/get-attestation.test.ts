@@ -9,7 +9,7 @@ import { withOwnDeployment } from '../../world/deployment.ts';
 import { withThreeDays } from '../../world/three-days.ts';
 
 const deployment = withOwnDeployment();
-const { get, close, ids, small, empty } = withThreeDays(deployment);
+const { get, close, ids, small, empty } = await withThreeDays(deployment);
 const [receiptId = ''] = ids[0] ?? [];
 
 const payloadOf = (jws: unknown) => JSON.parse(decodeBase64urlText(String(jws).split('.')[1] ?? '') ?? '');

@@ -5,7 +5,7 @@ import { withOwnDeployment } from '../../world/deployment.ts';
 import { AN_HOUR, hashOf, SIZES, withThreeDays } from '../../world/three-days.ts';
 
 const deployment = withOwnDeployment();
-const { get, close, days, ids, large } = withThreeDays(deployment);
+const { get, close, days, ids, large } = await withThreeDays(deployment);
 beforeAll(close);
 
 it('are as many as the tree has, make its root, and stand where inclusion proofs say', async () => {

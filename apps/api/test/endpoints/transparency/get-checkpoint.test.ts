@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { withOwnDeployment } from '../../world/deployment.ts';
 import { AN_HOUR, hashOf, SIZES, withThreeDays } from '../../world/three-days.ts';
 
-const { get, close, days, large } = withThreeDays(withOwnDeployment());
+const { get, close, days, large } = await withThreeDays(withOwnDeployment());
 beforeAll(close);
 
 describe('closed days', () => {

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { withOwnDeployment } from '../../world/deployment.ts';
 import { hashOf, withThreeDays } from '../../world/three-days.ts';
 
-const { get, close, ids, small, empty, large } = withThreeDays(withOwnDeployment());
+const { get, close, ids, small, empty, large } = await withThreeDays(withOwnDeployment());
 
 describe('before any day is closed', () => {
   it('there is no checkpoint, and a receipt waits for its day', async () => {

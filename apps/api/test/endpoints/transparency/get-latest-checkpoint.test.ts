@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { withOwnDeployment } from '../../world/deployment.ts';
 import { withThreeDays } from '../../world/three-days.ts';
 
-const { get, close, large } = withThreeDays(withOwnDeployment());
+const { get, close, large } = await withThreeDays(withOwnDeployment());
 
 it('is 404 until a day is closed, then the checkpoint of the last one, byte for byte', async () => {
   expect((await get('/checkpoints/latest')).json.error).toBe('NOT_FOUND');

@@ -1,11 +1,13 @@
 /** `GET /decisions/stats` (interface §DecisionStats): decisions by Principal, and what was reported about them. */
 import { randomBytes } from 'node:crypto';
 import { DAY_MS, encodeUlid } from '@svc/protocol';
+import { awayFromMidnight } from '@svc/testkit';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../../world/api-node.ts';
 import { randomSlug, withOwnDeployment } from '../../world/deployment.ts';
 
 const deployment = withOwnDeployment();
+await awayFromMidnight();
 const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
 const iso = (ms: number) => new Date(ms).toISOString();
 

@@ -1,11 +1,13 @@
 /** `GET /metrics` (interface §Metrics): public, aggregate, self-test tenants apart, named by consent alone. */
 import { randomBytes } from 'node:crypto';
 import { DAY_MS, dayOf, encodeUlid } from '@svc/protocol';
+import { awayFromMidnight } from '@svc/testkit';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { newOrgId, randomSlug, withOwnDeployment } from '../../world/deployment.ts';
 
 const selfTest = newOrgId();
 const deployment = withOwnDeployment({ SVC_SELF_TEST_ORGS: selfTest });
+await awayFromMidnight();
 const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
 
 const subjects: string[] = [];
