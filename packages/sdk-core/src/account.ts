@@ -55,16 +55,16 @@ export interface AuditLog {
 const aKeyId = rule('the key_id of an API key, 12 hexadecimal characters, not the key itself', isApiKeyId);
 
 export const getMe = async (transport: Transport, call: CallOptions): Promise<Me> =>
-  (await getMeWithDate(transport, call)).me;
+  (await getMeWithTime(transport, call)).me;
 
-/** With the `Date` of the answer, see `Answer`. */
-export async function getMeWithDate(
+/** With the time by the service's clock, see `Answer`. */
+export async function getMeWithTime(
   transport: Transport,
   call: CallOptions,
-): Promise<{ readonly me: Me; readonly dateMs: number | null }> {
+): Promise<{ readonly me: Me; readonly serviceTimeMs: number | null }> {
   const sent = { method: 'GET', path: '/me', hasEffect: false, hasDocuments: true } as const;
-  const { body, dateMs } = await transport.send({ ...sent, ...call });
-  return { me: readMe(body, 'the identity'), dateMs };
+  const { body, serviceTimeMs } = await transport.send({ ...sent, ...call });
+  return { me: readMe(body, 'the identity'), serviceTimeMs };
 }
 
 export function createApiKeys(transport: Transport): ApiKeys {

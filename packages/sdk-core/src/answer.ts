@@ -4,6 +4,7 @@ import {
   decodeUtf8,
   isJsonObject,
   type JsonValue,
+  parseInstant,
   parseJsonOfAnyNumbers,
   parseRetryAfter,
   parseStrictJson,
@@ -17,8 +18,8 @@ export interface Answer {
   requestId: string | null;
   /** `Svc-Idempotent-Replay`: the service says that it repeats an earlier answer. Nobody has signed that. */
   isIdempotentReplay: boolean;
-  /** Its `Date`, which has whole seconds, in milliseconds since the epoch. Null without one that can be read. */
-  dateMs: number | null;
+  /** `Svc-Time`, the time by the service's clock, in milliseconds since the epoch. Null without one that can be read. */
+  serviceTimeMs: number | null;
   body: JsonValue;
 }
 
@@ -56,8 +57,8 @@ export function readAnswer(
   if (status === 200 || status === 201 || (status === 202 && mayBePending)) {
     if (!json.ok) return badResponse(`not strict JSON: ${json.problem}`, status, requestId);
     const isIdempotentReplay = response.headers.get('svc-idempotent-replay') === 'true';
-    const dateMs = readDate(response.headers.get('date'));
-    return { status, requestId, isIdempotentReplay, dateMs, body: json.value };
+    const serviceTimeMs = parseInstant(response.headers.get('svc-time') ?? '');
+    return { status, requestId, isIdempotentReplay, serviceTimeMs, body: json.value };
   }
   if (status < 400) return badResponse(`an unexpected status ${status}`, status, requestId);
   const { code, message } = readErrorBody(json.ok ? json.value : null);
@@ -68,11 +69,6 @@ export function readAnswer(
   const isGateway = isOfGateway(status, code);
   const canRetry = isGateway || status === 503 || status === 429;
   return { error, canRetry, isLost: isGateway || code === 'INTERNAL' };
-}
-
-function readDate(date: string | null): number | null {
-  const atMs = date === null ? Number.NaN : Date.parse(date);
-  return Number.isNaN(atMs) ? null : atMs;
 }
 
 /** What the service itself answers beside 503; 501 is of the one in memory (`@svc/testing`). */

@@ -7,7 +7,7 @@ export {
   createApiKeys,
   createAuditLog,
   getMe,
-  getMeWithDate,
+  getMeWithTime,
   instant,
 } from './account.ts';
 export * from './arguments.ts';

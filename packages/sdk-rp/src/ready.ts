@@ -1,7 +1,7 @@
 /** Whether this verifier could verify: its key, its DIDs and the service, asked before the first request needs them. */
 import { isJsonObject, type JsonValue } from '@svc/codec';
 import type { ServiceKeys } from '@svc/receipts';
-import { type CallOptions, getMeWithDate, isText, type Me, SvcError, type Transport } from '@svc/sdk-core';
+import { type CallOptions, getMeWithTime, isText, type Me, SvcError, type Transport } from '@svc/sdk-core';
 import { type CallTimes, type ClockDifference, windowOf } from './answer-window.ts';
 import { fetchDocument } from './service-document.ts';
 import type { Trust } from './trust.ts';
@@ -16,14 +16,14 @@ export async function checkReady(
   return transport.whole(call, async (whole) => {
     const { nowMs, difference } = trust.clock;
     const beganMs = nowMs();
-    const { me, dateMs } = await getMeWithDate(transport, whole.rest()).catch((error: unknown) => {
+    const { me, serviceTimeMs } = await getMeWithTime(transport, whole.rest()).catch((error: unknown) => {
       throw explain(error, baseUrl);
     });
     const times = { beganMs, answeredMs: nowMs(), mayRepeat: false };
     const problem =
       problemOfKey(me, trust) ??
       problemOfDid('serviceDid', trust.serviceDid, me) ??
-      problemOfClock(dateMs, times, difference);
+      problemOfClock(serviceTimeMs, times, difference);
     if (problem !== null) throw new SvcError('configuration', problem);
     const keys = await whole.wait(() => trust.documents.get());
     const other = problemOfDid('didDocument', keys.did, me);
@@ -47,14 +47,17 @@ const problemOfDid = (option: string, did: string | undefined, { service_did }: 
     ? null
     : `the service at baseUrl is ${service_did}, and ${option} is of ${did}: pass the address and the DID of the same one`;
 
-/** By the `Date` of an answer, which is up to a second older than it. Null without one. */
-function problemOfClock(dateMs: number | null, times: CallTimes, difference: ClockDifference): string | null {
-  if (dateMs === null) return null;
+/** By the clock that dates Receipts. `Date` is of another: that of the node's machine, or of a gateway before it. */
+function problemOfClock(
+  serviceTimeMs: number | null,
+  times: CallTimes,
+  difference: ClockDifference,
+): string | null {
+  if (serviceTimeMs === null) return null;
   const { notBeforeMs, notAfterMs } = windowOf(times, difference);
-  const latestMs = dateMs + 999;
-  const isBehind = dateMs > notAfterMs;
-  if (!isBehind && latestMs >= notBeforeMs) return null;
-  const offMs = isBehind ? dateMs - times.answeredMs : times.beganMs - latestMs;
+  const isBehind = serviceTimeMs > notAfterMs;
+  if (!isBehind && serviceTimeMs >= notBeforeMs) return null;
+  const offMs = isBehind ? serviceTimeMs - times.answeredMs : times.beganMs - serviceTimeMs;
   const [how, option, allowedMs] = isBehind
     ? (['behind', 'serviceClockAheadMs', difference.aheadMs] as const)
     : (['ahead of', 'serviceClockBehindMs', difference.behindMs] as const);

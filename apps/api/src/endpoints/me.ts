@@ -26,9 +26,13 @@ const OBSERVER_SCOPE = ['GET /decisions/stats', 'GET /usage'];
 export const meEndpoints = (deps: ServiceDeps, endedKeys: EndedKeys): HandlersOf<'me'> => ({
   getMe: async ({ caller }) => {
     const body = { ...presentKeyOf(deps, caller.key), ...(await presentSubject(deps, endedKeys, caller)) };
-    return { status: 200, body };
+    return { status: 200, body, headers: timeOf(deps) };
   },
 });
+
+/** The clock that dates Receipts, as long as it is not in doubt. */
+const timeOf = ({ clock, holds }: ServiceDeps): Readonly<Record<string, string>> =>
+  holds.list().some(({ name }) => name === 'clock') ? {} : { 'Svc-Time': formatTimestamp(clock.nowMs()) };
 
 type MeCaller = RpCaller | PrincipalCaller | OrgCaller | ObserverCaller;
 

@@ -12,7 +12,12 @@ export const meRoutes = {
       'Whom the key belongs to, which deployment this is, and the DID whose keys sign its Receipts.',
     auth: ['principal', 'rp', 'org', 'observer'],
     limiter: 'authenticated',
-    responses: { 200: json(me, 'The subject of the key.') },
+    responses: {
+      200: json(me, 'The subject of the key.', {
+        'Svc-Time':
+          'The time by the clock that dates Receipts, RFC 3339 with milliseconds. Absent while that clock is in doubt.',
+      }),
+    },
     errors: {},
   }),
 } as const;

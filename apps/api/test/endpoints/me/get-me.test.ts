@@ -1,6 +1,8 @@
 /** `GET /me` for each class of key (interface §API keys and caller identity). */
-import { beforeAll, expect, it } from 'vitest';
+import { createVerifier } from '@svc/sdk-rp';
+import { afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { ADMIN_TOKEN, DOMAIN } from '../../world/api-node.ts';
+import { contractFetch } from '../../world/contract-call.ts';
 import { withDeployment } from '../../world/deployment.ts';
 import type { Tenants } from '../../world/tenants.ts';
 
@@ -12,6 +14,8 @@ beforeAll(async () => {
   orgId = await deployment.createOrg();
   tenants = await deployment.createTenants({ orgId, rp: { name: 'Shop', proof_window_seconds: 90 } });
 });
+
+afterEach(() => vi.restoreAllMocks());
 
 const me = async (key: string) => (await deployment.call('GET', '/me', { key })).json;
 const common = {
@@ -83,4 +87,44 @@ it('a label given to a key is shown', async () => {
     body: { label: 'till 7' },
   });
   expect(await me(String(json.api_key))).toMatchObject({ subject: tenants.rpDid, key_label: 'till 7' });
+});
+
+/** What a gateway does whose own clock is a minute ahead. */
+const throughGateway: typeof fetch = async (input, init) => {
+  const { body, status, headers } = await contractFetch(input, init);
+  const answer = new Response(body, { status, headers });
+  answer.headers.set('date', new Date(Date.now() + 60_000).toUTCString());
+  return answer;
+};
+
+it.each([
+  [0, true],
+  [-60_000, false],
+  [60_000, false],
+])(
+  'a verifier whose clock is %d ms from the one that dates Receipts is ready: %j, though the clocks of node and gateway are off',
+  async (offMs, isReady) => {
+    const { clock } = deployment.process.service;
+    vi.spyOn(Date, 'now').mockReturnValue(clock.nowMs() + 120_000);
+    const verifier = createVerifier({
+      ...{ baseUrl: deployment.process.baseUrl, apiKey: tenants.rpKey, serviceDid: `did:web:${DOMAIN}` },
+      ...{ fetch: throughGateway, now: () => clock.nowMs() + offMs },
+    });
+    const ready = verifier.ready();
+    await (isReady
+      ? expect(ready).resolves.toBeUndefined()
+      : expect(ready).rejects.toMatchObject({
+          kind: 'configuration',
+          message: expect.stringMatching(/^the clock here is/),
+        }));
+  },
+);
+
+it('while the clock that dates Receipts is in doubt, no time is told by it', async () => {
+  const { holds } = deployment.process.service;
+  const told = async () =>
+    (await deployment.call('GET', '/me', { key: tenants.rpKey })).headers['svc-time'] !== undefined;
+  expect(await told()).toBe(true);
+  vi.spyOn(holds, 'list').mockReturnValue([{ name: 'clock', reason: 'a step' }]);
+  expect(await told()).toBe(false);
 });
