@@ -1,8 +1,8 @@
 /**
- * One run over a service's checkpoints (protocol §12). Each signed checkpoint is persisted before the next request, and
- * must be served unchanged for ever. New days must continue the chain, and their leaves must have their roots. A day's
- * root does not depend on earlier days, so the chain alone does not reveal a rewritten older day: known days are fetched
- * again.
+ * One run over a service's checkpoints (protocol §12). Each signed checkpoint is persisted before its leaves are asked
+ * for, and must be served unchanged for ever. New days must continue the chain, and their leaves must have their roots. A
+ * day's root does not depend on earlier days, so the chain alone does not reveal a rewritten older day: known days are
+ * fetched again.
  *
  * A checkpoint takes effect at its `iat`. One dated in the future was signed by a clock that ran ahead: it is not persisted,
  * and the service may retract it until then.

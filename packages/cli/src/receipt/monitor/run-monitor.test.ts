@@ -129,6 +129,18 @@ describe('svc-receipt monitor', () => {
     expect([exitCode, stdout.includes('more than 65536 bytes')]).toEqual([2, true]);
   });
 
+  it('has every checkpoint in its state before it asks for the leaves of a day', async () => {
+    const written: number[] = [];
+    async function* body() {
+      written.push(JSON.parse(readFileSync(state, 'utf8')).days.length);
+      yield Buffer.from('a'.repeat(64));
+    }
+    for (const { checkpoint } of service.days)
+      service.answer(`/checkpoints/${checkpoint.day}/leaves`, { status: 200, body });
+    await monitor();
+    expect(written).toEqual([3, 3, 3]);
+  });
+
   it('waits for a rate limit once', async () => {
     before.push({ status: 429, headers: { 'retry-after': '0' } });
     expect((await monitor()).exitCode).toBe(0);

@@ -60,11 +60,18 @@ const lookOnce = async (
   { origin, recheck, since }: MonitorCommand,
   { pin, seen, state, stop, terminal }: LookContext,
 ): Promise<Look> => {
-  const writer = new StateWriter(state);
+  const writer = new StateWriter(state, seen);
+  const source = createHttpSource(origin, stop);
   try {
     const look = await lookAtCheckpoints({
       ...{ origin, pin, seen, since, stop },
-      source: createHttpSource(origin, stop),
+      source: {
+        ...source,
+        fetchStream: (path, expectedBytes) => {
+          writer.flushDays();
+          return source.fetchStream(path, expectedBytes);
+        },
+      },
       crypto: nativeCrypto,
       sha256: nativeSha256,
       nowMs: Date.now(),
@@ -79,14 +86,19 @@ const lookOnce = async (
   }
 };
 
-/** Writes at once after a while without, and otherwise at the end: a first look can see thousands of days. */
+/**
+ * Writes at once after a while without, and otherwise at the end: a first look can see thousands of days. New days are
+ * written before leaves are read too, which may take hours; that leaves have been read may be lost, and is then done again.
+ */
 class StateWriter {
   readonly #path: string;
   #pending: Seen | null = null;
+  #writtenDays: number;
   #writtenMs = Number.NEGATIVE_INFINITY;
 
-  constructor(path: string) {
+  constructor(path: string, written: Seen) {
     this.#path = path;
+    this.#writtenDays = written.length;
   }
 
   keep(seen: Seen): void {
@@ -94,9 +106,15 @@ class StateWriter {
     if (performance.now() - this.#writtenMs > GATHER_MS) this.flush();
   }
 
+  /** Writes only where a day is not written yet. */
+  flushDays(): void {
+    if (this.#pending !== null && this.#pending.length > this.#writtenDays) this.flush();
+  }
+
   flush(): void {
     if (this.#pending === null) return;
     writeState(this.#path, this.#pending);
+    this.#writtenDays = this.#pending.length;
     this.#pending = null;
     this.#writtenMs = performance.now();
   }
