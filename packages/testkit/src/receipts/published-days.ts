@@ -39,10 +39,13 @@ export interface DayDraft {
   readonly seed?: number;
   readonly signer?: Signer;
   readonly serviceDid?: string;
+  /** A second after its end unless given. */
+  readonly closedAtSeconds?: number;
 }
 
 export const closeDay = async (draft: DayDraft): Promise<PublishedDay> => {
   const { day, size, previousRoot, seed, signer = statusSigner, serviceDid = SERVICE } = draft;
+  const { closedAtSeconds = dayStartMs(dayAfter(day)) / 1000 + 1 } = draft;
   const ids = idsOf(day, size, seed);
   const hashes = ids.map((id) => leafOfReceipt(id));
   const checkpoint = buildCheckpoint({
@@ -51,7 +54,7 @@ export const closeDay = async (draft: DayDraft): Promise<PublishedDay> => {
     previousRoot: previousRoot === null ? null : Buffer.from(previousRoot.slice(7), 'hex'),
     firstReceiptId: ids[0] ?? null,
     lastReceiptId: ids.at(-1) ?? null,
-    closedAtSeconds: dayStartMs(dayAfter(day)) / 1000 + 1,
+    closedAtSeconds,
   });
   return { checkpoint, jws: await signCheckpoint(checkpoint, signer), leaves: hashes.map(formatHash) };
 };

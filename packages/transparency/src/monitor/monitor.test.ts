@@ -100,6 +100,34 @@ describe('an honest service', () => {
     expect(await look()).toMatchObject({ ...WELL, newDays: 4 });
   });
 
+  it('may retract a checkpoint until its time, of clocks that differ little as well: it is taken at the next look', async () => {
+    const iat = service.days[3]?.checkpoint.iat ?? 0;
+    expect(await look({ nowMs: iat * 1000 - 120_000 })).toMatchObject({ ...WELL, newDays: 3 });
+    const again = new PublishedDays();
+    for (const size of [3, 0, 1, 301]) await again.close(size);
+    service = again;
+    expect(await look({ nowMs: iat * 1000 })).toMatchObject({ ...WELL, newDays: 1, fetchedAgain: 3 });
+  });
+
+  it('that retracts one while it is looked at raises no alarm', async () => {
+    const iat = service.days[3]?.checkpoint.iat ?? 0;
+    const latest = recordOf(service.days[3]?.jws ?? '');
+    await look({ nowMs: iat * 1000 - 120_000 });
+    service.days.pop();
+    service.answer('/checkpoints/latest', { status: 200, body: latest });
+    expect(await look({ nowMs: iat * 1000 - 120_000 })).toMatchObject({ ...WELL, newDays: 0 });
+  });
+
+  it('whose earlier day is dated ahead, however little, leaves that in doubt', async () => {
+    const endMs = Date.parse('2026-11-16T00:00:00Z');
+    await service.close(1, { closedAtSeconds: endMs / 1000 + 2 });
+    await service.close(1);
+    expect(await look({ since: '2026-11-13', nowMs: endMs + 1_000 })).toMatchObject({
+      ...{ alarms: [], newDays: 0 },
+      doubts: [{ path: '/checkpoints/2026-11-14', message: expect.stringContaining('dated in the future') }],
+    });
+  });
+
   it('that has closed no day yet is well', async () => {
     service = new PublishedDays();
     expect(await look()).toMatchObject({ ...WELL, newDays: 0 });

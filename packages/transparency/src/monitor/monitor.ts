@@ -4,8 +4,8 @@
  * day's root does not depend on earlier days, so the chain alone does not reveal a rewritten older day: known days are
  * fetched again.
  *
- * A checkpoint takes effect at its `iat`. One dated in the future was signed by a clock that ran ahead: it is not persisted,
- * and the service may retract it until then.
+ * A checkpoint takes effect at its `iat`. One dated in the future was signed by a clock that ran ahead: it is not
+ * persisted, and the service may retract it until then. The latest of a clock that is little ahead is taken by a later run.
  */
 
 import type { CryptoPort } from '@svc/codec';
@@ -74,7 +74,7 @@ const NOT_HELD: Doubt = {
 };
 /** 100 years. */
 const MAX_DAYS = 36_525;
-/** Tolerated clock skew between the service and this machine. */
+/** Clock skew between the service and this machine of which nothing is said. */
 const MAX_AHEAD_MS = 300_000;
 
 class Monitor {
@@ -151,11 +151,8 @@ class Monitor {
     this.options.onProgress(`checkpoint of ${day}`);
     const found = await fetchCheckpoint(this.options, day);
     if (found.kind === 'unknown') return this.#unknown(day, found.message);
-    if (found.kind === 'found' && found.checkpoint.iat * 1000 > this.options.nowMs + MAX_AHEAD_MS)
-      return this.#unknown(
-        day,
-        `the checkpoint of ${found.checkpoint.day} is dated in the future and not in effect yet`,
-      );
+    if (found.kind === 'found' && this.#isAhead(found, MAX_AHEAD_MS))
+      return this.#unknown(day, futureOf(found));
     if (found.kind === 'wrong')
       this.#found.wrongCheckpoint(
         day,
@@ -184,9 +181,10 @@ class Monitor {
     const last = this.#seen.at(-1);
     if (last !== undefined && latest.checkpoint.day <= last.checkpoint.day) return;
     for (const next of last === undefined ? await this.#walkBack(latest) : this.#daysUntil(latest, last)) {
+      const isLatest = (typeof next === 'string' ? next : next.checkpoint.day) === latest.checkpoint.day;
+      if (isLatest && this.#isAhead(latest)) return;
       const published = typeof next === 'string' ? await this.#fetchNew(next) : next;
       if (published === null) return;
-      const isLatest = published.checkpoint.day === latest.checkpoint.day;
       if (isLatest && this.#found.differences(latest, published)) return;
       if (!this.#isNext(published)) return;
       this.#seen.push({ ...published, isWhole: false });
@@ -205,9 +203,16 @@ class Monitor {
 
   async #fetchNew(day: string): Promise<Published | null> {
     const found = await this.#fetch(day);
-    if (found.kind === 'found') return found;
     if (found.kind === 'absent') this.#found.missing(day);
+    if (found.kind !== 'found') return null;
+    if (!this.#isAhead(found)) return found;
+    this.#unknown(day, futureOf(found));
     return null;
+  }
+
+  /** It may be retracted still. */
+  #isAhead({ checkpoint }: Published, byMs = 0): boolean {
+    return checkpoint.iat * 1000 > this.options.nowMs + byMs;
   }
 
   /** All days from the service's first one, or `since`, to the latest; ascending. Empty unless all were fetched. */
@@ -252,5 +257,8 @@ class Monitor {
     }
   }
 }
+
+const futureOf = ({ checkpoint }: Published): string =>
+  `the checkpoint of ${checkpoint.day} is dated in the future and not in effect yet`;
 
 const dayBefore = (day: string): string => dayOf(dayStartMs(day) - DAY_MS);
