@@ -195,7 +195,7 @@ describe('svc-receipt <anything>', () => {
       },
       ...{ relying_party: receipt.relying_party, principal: receipt.principal, agent: receipt.agent },
       ...{ grant_id: receipt.grant_id, expires_at: receipt.expires_at, authority: receipt.authority },
-      ...{ kid: `${SERVICE}#receipt-2`, checkpoint: day.checkpoint },
+      ...{ kid: `${SERVICE}#receipt-2`, attestation: null, checkpoint: day.checkpoint },
       checks: { failed: [], skipped: expect.any(Array), passed: expect.arrayContaining(['P1', 'T1']) },
       summary: expect.stringContaining('It is genuine'),
     });
@@ -231,6 +231,7 @@ describe('svc-receipt audit --bundle', () => {
       run(['audit', '--bundle', write(name, content), ...words]);
     const { exitCode, stdout } = await audited('attested.json', { ...bundle, attestation });
     expect([exitCode, last(stdout)]).toEqual([0, expect.stringContaining('the engine decides the same')]);
+    expect(stdout).toContain(`attested by    ${SERVICE}#status-1 at 2026-12-01T00:00:01Z\n`);
     expect((await audited('unattested.json', bundle)).exitCode).toBe(2);
   });
 

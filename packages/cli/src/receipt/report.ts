@@ -1,8 +1,8 @@
 /** What `svc-receipt verify` and `audit` print. */
-import { type Failure, show } from '@svc/codec';
+import { type Failure, formatSeconds, show } from '@svc/codec';
 import type { Receipt, Verdict } from '@svc/receipts';
 import type { Assumption, AuditResult } from '@svc/receipts/audit';
-import type { Checkpoint } from '@svc/transparency';
+import type { Checkpoint, VerifiedAttestation } from '@svc/transparency';
 
 import { line, type Paint, printable } from '../report.ts';
 
@@ -21,8 +21,10 @@ const describeFailure = ({ code, message }: Failure<string>): string => `  - ${c
 
 export interface Found {
   readonly receipt: Receipt | null;
-  /** The id of the key that signed the Receipt. */
+  /** The id of the key that the Receipt names. */
   readonly kid: string | null;
+  /** The service's word for the Receipt, which decides in place of that key; null without. */
+  readonly attestation: VerifiedAttestation | null;
   readonly checkpoint: Checkpoint | null;
   /** What rests on the word of the bundle alone. */
   readonly assumed: readonly Assumption[];
@@ -40,7 +42,7 @@ const ON_OWN_WORD: Readonly<Record<Verdict, string>> = {
 /** The answer to `verify`. */
 export const describeVerified = (
   verdict: Verdict,
-  { receipt, kid, checkpoint, assumed, open = 'ITS KEYS ARE' }: Found,
+  { receipt, kid, attestation, checkpoint, assumed, open = 'ITS KEYS ARE' }: Found,
   failures: readonly Failure<string>[],
   summary: string,
   paint: Paint,
@@ -49,7 +51,7 @@ export const describeVerified = (
     assumed.length === 0
       ? heading(verdict, paint)
       : paint(`${ON_OWN_WORD[verdict]} ${open} NOT AUTHENTICATED`, 'yellow'),
-    ...(receipt ? describeReceipt(receipt, kid) : []),
+    ...(receipt ? describeReceipt(receipt, kid, attestation) : []),
     ...(checkpoint ? [line('included in', describeCheckpoint(checkpoint))] : []),
     ...failures.map(describeFailure),
     ...describeAssumed("  On the bundle's own word, which proves nothing:", assumed, paint),
@@ -68,7 +70,11 @@ const describeAssumed = (title: string, assumed: readonly Assumption[], paint: P
         ...assumed.map(({ path, statement }) => `  * ${printable(statement)} (${path})`),
       ];
 
-const describeReceipt = (receipt: Receipt, kid: string | null): string[] => {
+const describeReceipt = (
+  receipt: Receipt,
+  kid: string | null,
+  attestation: VerifiedAttestation | null,
+): string[] => {
   const { decision, reason, principal, agent, authority, grant_id: grantId, expires_at: expiresAt } = receipt;
   return [
     line('decision', reason === null ? decision : `${decision} ${reason}`),
@@ -83,9 +89,20 @@ const describeReceipt = (receipt: Receipt, kid: string | null): string[] => {
     ...(grantId === undefined ? [] : [line('grant', `${grantId}, until ${expiresAt}`)]),
     ...(authority ? [line('authority', describeAuthority(authority))] : []),
     line('checks', describeChecks(receipt)),
-    line('signed by', kid ?? ''),
+    ...(attestation === null
+      ? [line('signed by', kid ?? '')]
+      : [
+          line('names as key', kid ?? ''),
+          line('attested by', `${attestation.kid} at ${showTime(attestation.iat)}`),
+        ]),
   ];
 };
+
+const END_OF_9999_SECONDS = 253_402_300_800;
+
+/** Seconds since the epoch, which a signer may set as it likes: nothing throws over it. */
+const showTime = (seconds: number): string =>
+  seconds >= 0 && seconds < END_OF_9999_SECONDS ? formatSeconds(seconds * 1000) : String(seconds);
 
 const describeAuthority = ({ action, constraints, resources }: NonNullable<Receipt['authority']>): string =>
   `${action} ${JSON.stringify(constraints)} on ${resources === undefined ? 'every resource' : resources.join(', ')}`;
@@ -108,7 +125,11 @@ const checksOf = ({ protocol, trust }: Receipt) => {
 };
 
 /** All that the text says of a Receipt, for `--json`. */
-export const factsOf = (receipt: Receipt | null, kid: string | null) => ({
+export const factsOf = (
+  receipt: Receipt | null,
+  kid: string | null,
+  attestation: VerifiedAttestation | null,
+) => ({
   decision: receipt?.decision ?? null,
   reason: receipt?.reason ?? null,
   receipt_id: receipt?.receipt_id ?? null,
@@ -121,12 +142,13 @@ export const factsOf = (receipt: Receipt | null, kid: string | null) => ({
   authority: receipt?.authority ?? null,
   checks: receipt === null ? null : checksOf(receipt),
   kid,
+  attestation: attestation && { kid: attestation.kid, iat: attestation.iat },
 });
 
 /** The answer to `audit`. */
 export const describeAudit = (
   verdict: Verdict,
-  result: Pick<AuditResult, 'receipt' | 'kid' | 'differences' | 'assumed'> & {
+  result: Pick<AuditResult, 'receipt' | 'kid' | 'attestation' | 'differences' | 'assumed'> & {
     readonly failures: readonly Failure<string>[];
   },
   summary: string,
@@ -135,7 +157,7 @@ export const describeAudit = (
   [
     heading(verdict, paint),
     ...result.failures.map(describeFailure),
-    ...(result.receipt ? describeReceipt(result.receipt, result.kid) : []),
+    ...(result.receipt ? describeReceipt(result.receipt, result.kid, result.attestation) : []),
     ...result.differences.map(
       ({ path, expected, got }) =>
         `  - ${printable(path)} must be ${printable(showOr(expected))} by the engine, not ${printable(showOr(got))}`,

@@ -30,7 +30,10 @@ interface Verified extends Found {
   readonly failures: readonly Failure<string>[];
 }
 
-const NOTHING_FOUND = { receipt: null, kid: null, checkpoint: null, assumed: [] } as const;
+const NOTHING_FOUND = { receipt: null, kid: null, attestation: null, checkpoint: null, assumed: [] } as const;
+
+/** Without its inclusion. */
+const ALONE = { checkpoint: null, attestation: null } as const;
 
 const answerVerified = (
   command: VerifyCommand,
@@ -38,7 +41,7 @@ const answerVerified = (
   verified: Verified,
   paint: Paint,
 ): Output => {
-  const { receipt, kid, checkpoint, assumed, failures } = verified;
+  const { receipt, kid, attestation, checkpoint, assumed, failures } = verified;
   const ok = failures.length === 0;
   const authenticated = ok && assumed.length === 0;
   const isOnOwnWord = ok && !authenticated;
@@ -46,7 +49,7 @@ const answerVerified = (
   const day = checkpoint?.day ?? null;
   const summary = summarize(verdict, { receipt, kid, failures, isOnOwnWord, day });
   if (!command.json) return answer(verdict, describeVerified(verdict, verified, failures, summary, paint));
-  const facts = { ...factsOf(receipt, kid), checkpoint, assumed, failures };
+  const facts = { ...factsOf(receipt, kid, attestation), checkpoint, assumed, failures };
   return answer(verdict, printableJson({ verdict, summary, kind, authenticated, ...facts }));
 };
 
@@ -66,7 +69,7 @@ const verifyGivenReceipt = async (command: VerifyCommand, receipt: unknown): Pro
     const { failures } = verified;
     return { ...NOTHING_FOUND, failures: command.didDocument === undefined ? ofFetched(failures) : failures };
   }
-  const checkpoint = 'included' in verified ? verified.included.checkpoint : null;
+  const { checkpoint, attestation } = 'included' in verified ? verified.included : ALONE;
   const isOwnWord = command.didDocument === undefined && command.serviceDid === undefined;
   const assumed: readonly Assumption[] = isOwnWord
     ? [{ path: '/receipt', statement: `the service whose Receipt this is, is ${service}` }]
@@ -74,6 +77,7 @@ const verifyGivenReceipt = async (command: VerifyCommand, receipt: unknown): Pro
   return {
     receipt: verified.receipt,
     kid: verified.kid,
+    attestation,
     checkpoint,
     assumed,
     open: 'ITS SERVICE IS',

@@ -81,6 +81,7 @@ const NOT_AUDITED = {
   undecided: false,
   receipt: null,
   kid: null,
+  attestation: null,
   differences: [],
   assumed: [],
 } as const;
@@ -105,7 +106,10 @@ const readAudited = async (command: AuditCommand, serviceDidDocument: string): P
   return { verifiable: { receipt, inclusion, checkpoint, attestation }, evidence: verified.evidence };
 };
 
-type AuditReport = Pick<AuditResult, 'ok' | 'undecided' | 'receipt' | 'kid' | 'differences' | 'assumed'> & {
+type AuditReport = Pick<
+  AuditResult,
+  'ok' | 'undecided' | 'receipt' | 'kid' | 'attestation' | 'differences' | 'assumed'
+> & {
   readonly failures: readonly Failure<string>[];
 };
 
@@ -113,10 +117,17 @@ const answerAudit = (command: AuditCommand, result: AuditReport, paint: Paint): 
   const verdict = auditVerdictOf(result);
   const summary = summarizeAudit(verdict, result);
   if (!command.json) return answer(verdict, describeAudit(verdict, result, summary, paint));
-  const { receipt, kid, failures, differences, assumed } = result;
+  const { receipt, kid, attestation, failures, differences, assumed } = result;
   return answer(
     verdict,
-    printableJson({ verdict, summary, ...factsOf(receipt, kid), failures, differences, assumed }),
+    printableJson({
+      verdict,
+      summary,
+      ...factsOf(receipt, kid, attestation),
+      failures,
+      differences,
+      assumed,
+    }),
   );
 };
 

@@ -46,6 +46,8 @@ const forgeBundle = async (receiptSeed = 8, statusSeed = 9) => {
   return { ...bundleOf(world, closed), receipt: JSON.parse(receipt), did_document: own };
 };
 const verify = (...args: string[]) => run(['verify', ...args]);
+/** How the text begins to say so of what `attestTo` makes. */
+const ATTESTED = `attested by    ${SERVICE}#status-1 at 2026-12-01T00:00:01Z\n`;
 
 describe('svc-receipt verify --inclusion', () => {
   const base = [files.receipt, '--did-document', files.did, '--inclusion', files.inclusion];
@@ -89,8 +91,10 @@ describe('svc-receipt verify --inclusion', () => {
     const leaked = [...base, '--did-document', write('leaked-did.json', document)];
     expect((await verify(...leaked)).exitCode).toBe(2);
     const attestation = await attestTo({ id: world.body.receipt_id, jws: world.signed.jws }, day);
-    for (const content of [attestation, { receipt_id: world.body.receipt_id, attestation }])
-      expect((await verify(...leaked, '--attestation', write('attestation', content))).exitCode).toBe(0);
+    for (const content of [attestation, { receipt_id: world.body.receipt_id, attestation }]) {
+      const { exitCode, stdout } = await verify(...leaked, '--attestation', write('attestation', content));
+      expect([exitCode, stdout]).toEqual([0, expect.stringContaining(ATTESTED)]);
+    }
     expect((await verify(...leaked, '--attestation', files.jws)).exitCode).toBe(1);
   });
 
@@ -110,6 +114,21 @@ describe('svc-receipt verify --inclusion', () => {
 });
 
 describe('svc-receipt verify --bundle', () => {
+  it('of a Receipt that is attested to names the key of the attestation, and calls no other the one that signed', async () => {
+    const kid = `${SERVICE}#receipt-7`;
+    const receipt = JSON.parse(await resign(world.body, () => {}, signerOf(8, kid)));
+    const attestation = await attestTo({ id: world.body.receipt_id, jws: receipt.receipt }, day);
+    const own = documentOf(SERVICE, { 'receipt-7': 8, 'status-1': 2 });
+    const attested = write('attested.json', { ...bundle, receipt, attestation, did_document: own });
+    const pinned = [attested, '--key', `status=${encodeMultikey(publicKeyOf(2))}@2026-01-01T00:00:00Z/`];
+    const { exitCode, stdout } = await verify(...pinned);
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining(`names as key   ${kid}\n  ${ATTESTED}`)]);
+    expect(stdout).not.toContain('signed by');
+    const told = JSON.parse((await verify(...pinned, '--json')).stdout);
+    const iat = Date.parse('2026-12-01T00:00:01Z') / 1000;
+    expect(told).toMatchObject({ kid, attestation: { kid: `${SERVICE}#status-1`, iat } });
+  });
+
   const [receiptKey, statusKey] = [encodeMultikey(publicKeyOf(1)), encodeMultikey(publicKeyOf(2))];
   const keys = ['--key', `receipt=${receiptKey}`, '--key', `status=${statusKey}`];
   const timedKeys = (time: string) => keys.map((word) => (word === '--key' ? word : `${word}@${time}`));

@@ -9,7 +9,7 @@ import { CHECKS, REASON_TEXTS } from '@svc/protocol';
 import { demandOf, REMEDIES } from '@svc/protocol/explain';
 import { nativeCrypto } from '@svc/protocol/native';
 import { type Failure, type Receipt, type Verdict, verdictOf, verifyReceipt } from '@svc/receipts';
-import { verifyBundle } from '@svc/receipts/bundle';
+import { type VerifiedBundle, verifyBundle } from '@svc/receipts/bundle';
 import { SvcError } from '@svc/sdk-principal';
 import type { Trust } from '../settings.ts';
 import type { Teller, ToolResult } from '../tool-result.ts';
@@ -21,6 +21,7 @@ export const MAX_GIVEN_CHARS = 4_194_304;
 interface Verified {
   readonly receipt: Receipt | null;
   readonly kid: string | null;
+  readonly attestation: Extract<VerifiedBundle, { readonly ok: true }>['attestation'];
   readonly day: string | null;
   readonly failures: readonly Failure<string>[];
 }
@@ -50,17 +51,20 @@ const verify = async (text: string, trust: Trust, document: () => Promise<string
   if (given.kind === 'bundle') {
     const pin = serviceDid === undefined ? { serviceDidDocument } : { serviceDidDocument, serviceDid };
     const verified = verifyBundle(given.text, pin, nativeCrypto);
-    if (!verified.ok) return { receipt: null, kid: null, day: null, failures: verified.failures };
-    const { receipt, kid, checkpoint } = verified;
-    return { receipt, kid, day: checkpoint.day, failures: [] };
+    if (!verified.ok) return { ...NOTHING_BESIDE, receipt: null, kid: null, failures: verified.failures };
+    const { receipt, kid, attestation, checkpoint } = verified;
+    return { receipt, kid, attestation, day: checkpoint.day, failures: [] };
   }
   const verified = verifyReceipt(given.receipt, serviceDidDocument, optionsOf({ serviceDid }));
   if (!verified.ok) {
     const kid = serviceOf(given.receipt);
-    return { receipt: null, kid, day: null, failures: verified.failures };
+    return { ...NOTHING_BESIDE, receipt: null, kid, failures: verified.failures };
   }
-  return { receipt: verified.receipt, kid: verified.kid, day: null, failures: [] };
+  return { ...NOTHING_BESIDE, receipt: verified.receipt, kid: verified.kid, failures: [] };
 };
+
+/** What a Receipt alone has not. */
+const NOTHING_BESIDE = { attestation: null, day: null } as const;
 
 const SAYS: Readonly<Record<Verdict, string>> = {
   valid: 'VALID: the service that is trusted here signed exactly this.',
@@ -74,7 +78,7 @@ const SAYS: Readonly<Record<Verdict, string>> = {
  */
 const look = async ({ text, receiptId }: VerifiableText, trust: Trust, document: () => Promise<string>) => {
   const verified = await verify(text, trust, document);
-  const { receipt, kid, failures, day } = verified;
+  const { receipt, kid, attestation, failures, day } = verified;
   if (receiptId !== null && receipt !== null && receipt.receipt_id !== receiptId)
     throw new SvcError(
       'bad-response',
@@ -82,7 +86,7 @@ const look = async ({ text, receiptId }: VerifiableText, trust: Trust, document:
     );
   const verdict = verdictOf(failures);
   const summary = summarize(verdict, { receipt, kid, failures, isOnOwnWord: false, day });
-  const data = { verdict, summary, in_checkpoint_of: day, ...factsOf(receipt, kid), failures };
+  const data = { verdict, summary, in_checkpoint_of: day, ...factsOf(receipt, kid, attestation), failures };
   return { verdict, receipt, data };
 };
 

@@ -19,7 +19,7 @@ import {
   portableCrypto,
   type ReceiptBody,
 } from '@svc/protocol';
-import type { InclusionFailureCode } from '@svc/transparency';
+import type { InclusionFailureCode, VerifiedAttestation } from '@svc/transparency';
 import { readServiceKeys } from '@svc/transparency/service-keys';
 import { type Difference, listDifferences } from '../difference.ts';
 import type { Failure, FailureCode } from '../failure.ts';
@@ -85,6 +85,8 @@ export interface AuditResult {
   readonly receipt: Receipt | null;
   /** The id of the service's key that signed the Receipt; null where it does not verify. */
   readonly kid: string | null;
+  /** The service's word for this Receipt, verified; null where none was given, or the Receipt does not verify. */
+  readonly attestation: VerifiedAttestation | null;
   readonly failures: readonly Failure<AuditFailureCode>[];
   /** Empty if Grant, Proof or Action is not the Receipt's. `expected` is the engine's value, `got` the Receipt's. */
   readonly differences: readonly Difference[];
@@ -138,6 +140,7 @@ const auditRead = (input: ReturnType<typeof readInput>): AuditResult => {
     undecided: false,
     receipt: { ...body, receipt: jws },
     kid: verified.kid,
+    attestation: attestationOf(verified),
     failures: [],
     differences,
     assumed,
@@ -164,13 +167,19 @@ const verify = (
     : verifyIncludedReceipt({ receipt, inclusion, checkpoint, attestation, serviceDidDocument, ...options });
 
 const refuse = (
-  verified: Pick<AuditResult, 'receipt' | 'kid'> | null,
+  verified: Verified | null,
   failures: readonly Failure<AuditFailureCode>[],
   undecided = false,
 ): AuditResult => ({
   ...{ ok: false, undecided, failures, differences: [], assumed: [] },
   ...{ receipt: verified?.receipt ?? null, kid: verified?.kid ?? null },
+  attestation: verified === null ? null : attestationOf(verified),
 });
+
+type Verified = Extract<VerifiedReceipt | IncludedReceipt, { readonly ok: true }>;
+
+const attestationOf = (verified: Verified): VerifiedAttestation | null =>
+  'included' in verified ? verified.included.attestation : null;
 
 const asJson = (body: ReceiptBody): JsonObject => body as unknown as JsonObject;
 

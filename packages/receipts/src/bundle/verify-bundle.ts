@@ -37,8 +37,13 @@ export type VerifiedBundle =
       readonly ok: true;
       /** Read from the signed bytes, as is the checkpoint. */
       readonly receipt: Receipt;
-      /** The id of the service's key that signed the Receipt. */
+      /**
+       * The id of the key that the Receipt names. With an `attestation` that key is authenticated by a pinned DID document alone:
+       * under other pins it may be one that the service never had.
+       */
       readonly kid: string;
+      /** The service's word for this Receipt, by a key that is pinned or else assumed; null where the bundle has none. */
+      readonly attestation: VerifiedAttestation | null;
       readonly checkpoint: Checkpoint;
       /** The artifacts by hash, those that are text: the `evidence` that `audit` asks for. */
       readonly evidence: ReadonlyMap<string, string>;
@@ -116,7 +121,8 @@ export const verifyBundle = (
   const used = usedKeys(kid, included, isAttested(included.attestation, verified, crypto));
   const assumed = checkPinned(pin, read.keys, used, failures);
   if (failures.length > 0) return { ok: false, failures };
-  return { ok: true, receipt, kid, checkpoint: included.checkpoint, evidence, assumed };
+  const { checkpoint, attestation } = included;
+  return { ok: true, receipt, kid, attestation, checkpoint, evidence, assumed };
 };
 
 const LACKS_KEY = failure(
