@@ -17,6 +17,7 @@ export interface Bucket extends FenceStore {
   close(): void;
 }
 
+const AT_ONCE = 10;
 /** Longer than anybody waits for an answer. A request that hangs is given up, so that it keeps no connection. */
 const REQUEST_DEADLINE_MS = 10_000;
 
@@ -28,6 +29,7 @@ export const openBucket = ({ bucket: Bucket, prefix }: BucketPlace, endpoint: st
   const client = openS3(endpoint);
   const deadline = () => ({ abortSignal: AbortSignal.timeout(REQUEST_DEADLINE_MS) });
   return {
+    atOnce: AT_ONCE,
     async find(key) {
       try {
         const { Body, ETag } = await client.send(

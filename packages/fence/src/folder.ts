@@ -16,6 +16,8 @@ import { dirname, join } from 'node:path';
 import { flushFolder, makeFolders, orNull, unlessThere, writeFlushed } from '@svc/object-store/durable-files';
 import { type FenceObject, type FenceStore, HEAD_KEY, Semaphore, withinMs } from '@svc/service';
 
+/** For the head, and for all other keys. */
+const AT_ONCE = 1;
 /** Number of states of an object that stay. */
 const KEPT_STATES = 20;
 /** A successful write finds at most this many newer states when it looks; with more it has used a number that was free again. */
@@ -23,7 +25,7 @@ const OVERTAKEN_BY = 10;
 
 /** Longer than anybody waits for an answer. */
 const CALL_DEADLINE_MS = 10_000;
-/** More than are asked at once; who gave up waits on. */
+/** More than `AT_ONCE`: what its caller gave up waits on. */
 const MAX_WAITING = 20;
 
 export interface FolderOptions {
@@ -41,6 +43,7 @@ export const openFolder = (root: string, options: FolderOptions = {}): FenceStor
   const [ofHead, ofOthers] = [createTurns(deadlineMs), createTurns(deadlineMs)];
   const turnsOf = (key: string) => (key === HEAD_KEY ? ofHead : ofOthers);
   return {
+    atOnce: AT_ONCE,
     find: (key) => turnsOf(key)(() => calls.find(key)),
     put: (key, text, tag) => turnsOf(key)(() => calls.put(key, text, tag)),
     list: (folder) => ofOthers(() => calls.list(folder)),
@@ -52,7 +55,7 @@ type InTurn = <T>(call: () => Promise<T>) => Promise<T>;
 /** One call after another. One that is late keeps its turn until it ends. */
 const createTurns = (deadlineMs: number): InTurn => {
   const gate = new Semaphore({
-    ...{ atOnce: 1, maxWaiting: MAX_WAITING },
+    ...{ atOnce: AT_ONCE, maxWaiting: MAX_WAITING },
     full: () => new Error(`${MAX_WAITING} calls wait for the folder already`),
   });
   let late = createLate();
@@ -81,7 +84,7 @@ const createLate = (): AbortController => {
 };
 
 /** Each takes one thread at a time. */
-const callsBelow = (root: string): FenceStore => {
+const callsBelow = (root: string): Omit<FenceStore, 'atOnce'> => {
   const find = async (key: string): Promise<FenceObject | null> => {
     const folder = join(root, key);
     for (;;) {

@@ -89,6 +89,7 @@ describe('a fence that is begun anew', () => {
     let tag = 0;
     let text = head && textOf(head);
     const fenceStore: FenceStore = {
+      atOnce: 1,
       find: async () => (text === null ? null : { text, tag: String(tag) }),
       async put(_, next, former) {
         if (former !== (text === null ? null : String(tag))) return false;

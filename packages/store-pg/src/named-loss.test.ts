@@ -58,6 +58,7 @@ const depsOf = (store = stores.first) =>
 const openEmpty = () => {
   const objects = new Map<string, string>();
   const fenceStore: FenceStore = {
+    atOnce: 1,
     async find(key) {
       const text = objects.get(key);
       return text === undefined ? null : { text, tag: text };

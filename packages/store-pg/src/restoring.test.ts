@@ -39,6 +39,7 @@ const loseHead = async (): Promise<FenceStore> => {
   const head = { epoch, seq: seq + 5, nonce: 'f'.repeat(32), atMs: Math.floor(await stores.first.now()) };
   let object = { text: formatHead(DID, head), tag: '0' };
   return {
+    atOnce: 1,
     find: async () => object,
     put: async (_, text) => {
       object = { text, tag: String(Number(object.tag) + 1) };

@@ -105,6 +105,7 @@ const loseHead = async (
   const names = [...objects.keys()];
   let [headText, tag] = [formatHead(did, head), 0];
   return {
+    atOnce: 1,
     find: async (key) => ({ text: objects.get(key) ?? headText, tag: String(tag) }),
     put: async (_, text) => {
       [headText, tag] = [text, tag + 1];

@@ -22,6 +22,7 @@ const createFence = () => {
   let held: Promise<void> = Promise.resolve();
   let copies = 0;
   const fenceStore: FenceStore = {
+    atOnce: 1,
     find: async () => head,
     put: async (_, text) => {
       puts += 1;

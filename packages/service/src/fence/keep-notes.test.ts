@@ -1,6 +1,7 @@
 /** Copies beside the fence: one that cannot be made, or that changes all the time, keeps no other waiting. */
 import { nativeCrypto } from '@svc/protocol/native';
 import { describe, expect, it, vi } from 'vitest';
+import { Semaphore } from '../lib/semaphore.ts';
 import type { FenceNote, FenceRecordKind, FenceStore, LineageStore } from '../ports/fence.ts';
 import { NoteKeeper, RECORD_FOLDERS } from './keep-notes.ts';
 
@@ -57,6 +58,7 @@ const createFenceStore = () => {
   const broken = new Map<string, () => Promise<never>>();
   const order: string[] = [];
   const fenceStore: FenceStore = {
+    atOnce: 10,
     async find(key) {
       await broken.get(key)?.();
       const text = objects.get(key);
@@ -73,12 +75,12 @@ const createFenceStore = () => {
   return { objects, broken, order, fenceStore };
 };
 
-const create = () => {
+const create = (open = (fenceStore: FenceStore) => fenceStore) => {
   const notes = createNotes();
   const away = createFenceStore();
   const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
   const store = { lineage: notes.lineage } as never;
-  const keeper = new NoteKeeper({ store, crypto: nativeCrypto, log }, away.fenceStore);
+  const keeper = new NoteKeeper({ store, crypto: nativeCrypto, log }, open(away.fenceStore));
   return { ...notes, ...away, keeper, log, pass: () => keeper.pass(new AbortController().signal) };
 };
 
@@ -112,6 +114,29 @@ describe('a pass', () => {
     await passed;
     vi.useRealTimers();
     expect([objects.size, keeper.failure()?.error]).toEqual([2, 'no answer within 5000 ms']);
+  });
+
+  it('gives each of 30 objects its 5 s where the store takes one call after another, of a second each', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const turns = new Semaphore({ atOnce: 1, maxWaiting: 20, full: () => new Error('too many wait') });
+    const inTurn = <T>(call: () => Promise<T>): Promise<T> =>
+      turns.run(async () => {
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+        return call();
+      });
+    const { add, objects, keeper, log, pass } = create((fenceStore) => ({
+      atOnce: 1,
+      find: (key) => inTurn(() => fenceStore.find(key)),
+      put: (...object) => inTurn(() => fenceStore.put(...object)),
+      list: (folder) => inTurn(() => fenceStore.list(folder)),
+    }));
+    for (let i = 0; i < 30; i++) add('name', `did:web:${i}.example`);
+    const passed = pass();
+    await vi.runAllTimersAsync();
+    await passed;
+    vi.useRealTimers();
+    expect([objects.size, keeper.failure()]).toEqual([30, null]);
+    expect(log.error).not.toHaveBeenCalled();
   });
 
   it('replaces an object that is damaged, and none that is later', async () => {

@@ -15,7 +15,6 @@ import type { FenceNote, FenceRecordKind, FenceStore } from '../ports/fence.ts';
 type Deps = Pick<ServiceDeps, 'store' | 'crypto' | 'log'>;
 
 const BATCH = 100;
-const AT_ONCE = 10;
 /** Longer than the look-up and the write of one object take. */
 const NOTE_DEADLINE_MS = 5_000;
 
@@ -55,6 +54,7 @@ export class NoteKeeper {
   /** Rejects when storage cannot be asked; what was copied until then stays. */
   async pass(stop: AbortSignal): Promise<void> {
     const { lineage } = this.deps.store;
+    const { atOnce } = this.fenceStore;
     const upTo = await this.#look();
     const passed = { revoked: 0, others: 0 };
     const failures: Failure[] = [];
@@ -70,9 +70,10 @@ export class NoteKeeper {
         batch = Math.ceil(batch / 4);
         continue;
       }
-      for (let from = 0; from < notes.length; from += AT_ONCE) {
+      // No more than the store takes at once: what waits in it uses up its deadline.
+      for (let from = 0; from < notes.length; from += atOnce) {
         if (stop.aborted) return;
-        failures.push(...(await this.#copy(notes.slice(from, from + AT_ONCE))));
+        failures.push(...(await this.#copy(notes.slice(from, from + atOnce))));
       }
       for (const { kind, seq } of notes) passed[kind === 'revoked' ? 'revoked' : 'others'] = seq;
       isMore = notes.length === batch;

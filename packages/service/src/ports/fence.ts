@@ -33,6 +33,8 @@ export interface FenceObject {
  * seen by every later `find`. Methods reject when that cannot be told; a `put` that rejects may have taken place.
  */
 export interface FenceStore {
+  /** Number of calls that it takes at once; further ones wait for these. */
+  readonly atOnce: number;
   find(key: string): Promise<FenceObject | null>;
   /** Compare and set. `tag` null: there must be none yet. False: there is another state, and nothing has changed. */
   put(key: string, text: string, tag: string | null): Promise<boolean>;

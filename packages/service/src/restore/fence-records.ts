@@ -9,8 +9,6 @@ export interface FenceRecord {
   readonly kept: JsonObject;
 }
 
-const AT_ONCE = 16;
-
 /** Everything of a kind. Rejects when the outside cannot be asked, or holds what was not written there by the service. */
 export const listFenceRecords = async (
   fenceStore: FenceStore,
@@ -18,9 +16,10 @@ export const listFenceRecords = async (
 ): Promise<readonly FenceRecord[]> => {
   const keys = [...(await fenceStore.list(RECORD_FOLDERS[kind]))].sort();
   const all: FenceRecord[] = [];
-  for (let from = 0; from < keys.length; from += AT_ONCE)
+  const { atOnce } = fenceStore;
+  for (let from = 0; from < keys.length; from += atOnce)
     all.push(
-      ...(await Promise.all(keys.slice(from, from + AT_ONCE).map((key) => readFenceRecord(fenceStore, key)))),
+      ...(await Promise.all(keys.slice(from, from + atOnce).map((key) => readFenceRecord(fenceStore, key)))),
     );
   return all;
 };
