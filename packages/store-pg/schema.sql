@@ -950,6 +950,7 @@ CREATE TRIGGER emit_event AFTER UPDATE OF state ON public.approval_requests FOR 
 CREATE TRIGGER emit_first_event AFTER INSERT ON public.approval_requests FOR EACH ROW WHEN ((new.state = 'pending'::text)) EXECUTE FUNCTION svc_emit_approval();
 CREATE TRIGGER refuse_second_decision BEFORE UPDATE ON public.approval_requests FOR EACH ROW EXECUTE FUNCTION svc_refuse_second_decision();
 CREATE TRIGGER emit_event AFTER INSERT ON public.attestations FOR EACH ROW EXECUTE FUNCTION svc_emit_outcome();
+CREATE TRIGGER mark_unverified BEFORE INSERT ON public.attestations FOR EACH ROW EXECUTE FUNCTION svc_mark_unverified();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.attestations FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.attestations FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER emit_event AFTER INSERT ON public.audit_events FOR EACH ROW WHEN ((new.action = 'agent.disable'::text)) EXECUTE FUNCTION svc_emit_agent_disabled();
@@ -3864,6 +3865,18 @@ AS $function$
       order by i desc
     ) || repeat('0', 16)
   from generate_series(0, 9) as i;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_mark_unverified()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  new.issuer_unverified := new.issuer_unverified or exists (
+    select from receipts where receipt_id = new.receipt_id and reason = 'ISSUER_UNVERIFIED'
+  );
+  return new;
+end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_may_hear_decisions(p_principal principals)
  RETURNS boolean

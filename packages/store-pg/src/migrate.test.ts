@@ -44,7 +44,7 @@ describe('migrate', () => {
     });
   });
 
-  it('0055 takes what was reported of denials for ISSUER_UNVERIFIED out of the statistics of the Principal that they name', async () => {
+  it('0055 takes what was or is reported of denials for ISSUER_UNVERIFIED, also by the version before it, out of the statistics of the Principal that they name', async () => {
     await runSql(database.url, `drop database ${emptyName} with (force)`);
     await runSql(database.url, `create database ${emptyName} template template0`);
     await migrate(emptyUrl(), { migrations: listMigrations().filter(({ name }) => name < '0055') });
@@ -68,6 +68,15 @@ describe('migrate', () => {
     expect(
       await runSql(emptyUrl(), 'select issuer_unverified as found from attestations order by attestation_id'),
     ).toEqual([{ found: true }, { found: false }, { found: false }]);
+    // As the version before it reports, which does not know the column.
+    const { rows: reported } = await withSession(emptyUrl(), (session) =>
+      session.query(
+        `insert into attestations (attestation_id, receipt_id, ordinal, relying_party, principal, evaluated_at, decision, type, occurred_at)
+         select 'later_' || attestation_id, receipt_id, 2, relying_party, principal, evaluated_at, decision, type, occurred_at
+         from attestations order by attestation_id returning issuer_unverified as found`,
+      ),
+    );
+    expect(reported).toEqual([{ found: true }, { found: false }, { found: false }]);
     await expect(runSql(emptyUrl(), `update attestations set note = 'x'`)).rejects.toThrow();
   });
 

@@ -211,6 +211,16 @@ export const tamperings: readonly Tampering[] = [
     'outcomes',
     () => 'oat_',
   ]),
+  {
+    what: 'attestations with one of an ISSUER_UNVERIFIED that statistics show',
+    found: ['outcomes', () => 'oat_shown'],
+    change: `update receipts set reason = 'ISSUER_UNVERIFIED' where reason = 'PROOF_REPLAYED';
+      insert into attestations (attestation_id, receipt_id, ordinal, relying_party, principal, evaluated_at, decision, type, occurred_at)
+      select 'oat_shown', receipt_id, 1, relying_party, principal, evaluated_at, decision, 'cancelled', ''
+      from receipts where reason = 'ISSUER_UNVERIFIED'`,
+    undo: `delete from attestations where attestation_id = 'oat_shown';
+      update receipts set reason = 'PROOF_REPLAYED' where reason = 'ISSUER_UNVERIFIED'`,
+  },
   row('consumption_balances', 'a use forgotten', 'uses_spent = uses_spent + 1', ofBudget),
   row('consumption_balances', 'another time', `updated_at = updated_at - interval '1 second'`, ofBudget),
   row('consumption_events', 'other amounts', `delta_uses = 2 where cause = 'consume'`, ofBudget),

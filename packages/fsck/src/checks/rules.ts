@@ -207,7 +207,9 @@ const RULES: readonly Rule[] = [
         `(select a.*, cold.day is not null as is_cold from attestations a left join cold
           on cold.day = (a.evaluated_at at time zone 'UTC')::date and a.receipt_id >= cold.first and a.receipt_id < cold.behind)`,
         'receipts',
-        `a.issuer_unverified and r.reason is distinct from 'ISSUER_UNVERIFIED'`,
+        // It may be false of a day that was cold then (0055-outcomes-of-unverified), and that has come back since.
+        `a.issuer_unverified <> (r.reason is not distinct from 'ISSUER_UNVERIFIED') and (a.issuer_unverified
+          or not exists (select from cold_days as c where c.day = (a.evaluated_at at time zone 'UTC')::date))`,
       )}
         and not (r.receipt_id is null and a.is_cold)
       union all
