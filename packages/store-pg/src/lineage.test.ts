@@ -185,7 +185,9 @@ describe('a fence that is begun anew', () => {
     await passLong();
     const fence = createFence([7, 'x'], other);
     const before = await fence.fenceStore.find(HEAD_KEY);
-    expect(await reset(fence, stores.first, [other])).toEqual({ problem: expect.stringContaining('lacks') });
+    const answer = await reset(fence, stores.first, [other]);
+    expect(answer).toEqual({ problem: expect.stringMatching(`${other}.*lacks.*name another place`) });
+    expect(answer).not.toHaveProperty('problem', expect.stringContaining('move the fence away'));
     expect(await fence.fenceStore.find(HEAD_KEY)).toEqual(before);
   });
 

@@ -19,6 +19,7 @@ import { beforeAll, beforeEach, expect, it } from 'vitest';
 
 const stores = withStores();
 const DID = 'did:web:svc.example' as DidWeb;
+const FORMER = 'did:web:former.example' as DidWeb;
 const STEP = 3;
 const NEW_GRANTS = 7;
 
@@ -30,14 +31,14 @@ const deps = () =>
     clock: { nowMs: () => Date.now() },
     crypto: nativeCrypto,
     random: { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) },
-    identity: { did: DID, domain: 'svc.example', statusKeys },
+    identity: { did: DID, domain: 'svc.example', statusKeys, formers: [{ did: FORMER }] },
   }) as unknown as ServiceDeps;
 
 /** Beside the database only the head of the fence, which the database lacks. */
-const loseHead = async (): Promise<FenceStore> => {
+const loseHead = async (of = DID): Promise<FenceStore> => {
   const { seq, epoch } = await stores.first.restores.findLast();
   const head = { epoch, seq: seq + 5, nonce: 'f'.repeat(32), atMs: Math.floor(await stores.first.now()) };
-  let object = { text: formatHead(DID, head), tag: '0' };
+  let object = { text: formatHead(of, head), tag: '0' };
   return {
     atOnce: 1,
     find: async () => object,
@@ -48,6 +49,14 @@ const loseHead = async (): Promise<FenceStore> => {
     list: async () => [],
   };
 };
+
+it('what is lost is told by a head of a former DID as by one of the present, and by none of another deployment', async () => {
+  const ofPresent = await findLostSpan(deps(), await loseHead());
+  const ofFormer = await findLostSpan(deps(), await loseHead(FORMER));
+  expect(ofFormer).toMatchObject({ head: { seq: ofPresent?.head.seq }, lostFromMs: ofPresent?.lostFromMs });
+  const other = 'did:web:other.example' as DidWeb;
+  await expect(findLostSpan(deps(), await loseHead(other))).rejects.toThrow(`the fence is that of ${other}`);
+});
 
 type OnProgress = (what: 'withheld' | 'counted', looked: number) => void;
 

@@ -1,6 +1,7 @@
 /** The text of the fence's head: a JSON object that names its service, so that two deployments never take one for theirs. */
 import { isJsonObject, type JsonObject, parseStrictJson } from '@svc/protocol';
 import type { FenceHead, NamedLoss } from '../ports/fence.ts';
+import type { ServiceIdentity } from '../service-keys/service-identity.ts';
 
 export const HEAD_KEY = 'head';
 
@@ -29,6 +30,15 @@ export const parseHead = (service: string, text: string): FenceHead | { readonly
   const named = parseNamed(json.value.named);
   if (named === null) return { problem: 'the head of the fence is malformed' };
   return { epoch, seq, nonce, atMs, ...named };
+};
+
+/** The same, of a head under the DID that the service has or any that it had. */
+export const parseOwnHead = (
+  { did, formers }: Pick<ServiceIdentity, 'did' | 'formers'>,
+  text: string,
+): ReturnType<typeof parseHead> => {
+  const of = serviceOfHead(text);
+  return parseHead(formers.find((former) => former.did === of)?.did ?? did, text);
 };
 
 /** Null: malformed. */

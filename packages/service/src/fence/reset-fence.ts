@@ -1,7 +1,7 @@
 /** Begins the fence anew at what the database has. */
 import type { ServiceDeps } from '../deps.ts';
 import type { FenceHead, FenceStore } from '../ports/fence.ts';
-import { formatHead, HEAD_KEY, parseHead, serviceOfHead } from './head.ts';
+import { formatHead, HEAD_KEY, parseOwnHead, serviceOfHead } from './head.ts';
 
 type Deps = Pick<ServiceDeps, 'store' | 'identity' | 'random'>;
 
@@ -16,6 +16,11 @@ const NOT_THE_LATEST =
 
 const describeStranger = (of: string): string =>
   `the fence is that of ${of}, which is another deployment: to begin it anew would stop that one. Name another place in SVC_FENCE`;
+
+/** A copy of that service's database under a DID of its own, or a restored one. */
+const describeFormer = (of: string): string =>
+  `the fence is that of ${of}, a former DID of this service, and names what this database lacks. Where a service still works as ${of}, ` +
+  'it is that one’s: name another place in SVC_FENCE. Where this database was restored: run svc-admin restore';
 
 /** A service at work makes some four beats a second. */
 const AT_WORK_MS = 5_000;
@@ -36,12 +41,13 @@ export const resetFence = async (
   const of = (found && serviceOfHead(found.text)) ?? identity.did;
   if (![identity, ...identity.formers].some(({ did }) => did === of))
     return { problem: describeStranger(of) };
-  const former = found === null ? null : parseHead(of, found.text);
+  const former = found === null ? null : parseOwnHead(identity, found.text);
   const formerHead = former === null || 'problem' in former ? null : former;
   const { epoch, firstSeq, seq, ageMs } = await store.restores.findLast();
   // One that is older than all beats is a fence that was set back itself; without a beat there was none, or it was given up.
   const isOlder = formerHead === null || firstSeq === 0 || formerHead.seq < firstSeq;
-  if (!isOlder && !(await store.restores.isKnownHead(formerHead))) return { problem: NOT_THE_LATEST };
+  if (!isOlder && !(await store.restores.isKnownHead(formerHead)))
+    return { problem: of === identity.did ? NOT_THE_LATEST : describeFormer(of) };
   // One that is dated ahead was made before the clock was set back.
   if (ageMs !== null && ageMs >= 0 && ageMs < AT_WORK_MS) return { problem: AT_WORK };
   const formerSeq = formerHead?.seq ?? 0;

@@ -4,7 +4,7 @@
  */
 import { formatTimestamp, PROOF_WINDOW_MAX_SECONDS, TRUST_CONFIG } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
-import { HEAD_KEY, parseHead } from '../fence/head.ts';
+import { HEAD_KEY, parseOwnHead } from '../fence/head.ts';
 import { parseRecords, type RevokedRecord } from '../fence/records.ts';
 import type { FenceHead, FenceStore, NamedLoss } from '../ports/fence.ts';
 import { managedRelyingPartyDid, SANDBOX_SLUG } from '../principals/domain.ts';
@@ -85,7 +85,7 @@ export const nameLostSpan = async (
 const findHead = async ({ identity }: Deps, fenceStore: FenceStore): Promise<FoundHead | null> => {
   const found = await fenceStore.find(HEAD_KEY);
   if (found === null) return null;
-  const head = parseHead(identity.did, found.text);
+  const head = parseOwnHead(identity, found.text);
   if ('problem' in head) throw new Error(head.problem);
   return { head, tag: found.tag };
 };
