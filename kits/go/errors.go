@@ -13,7 +13,7 @@ type Refused struct {
 	Code    string
 	Message string
 	// ReceiptID is of an answer to RelyingParty.Verify: the id in it, which nobody has verified where Receipt is nil; "" where it has
-	// none. Receipt is what came with that answer, where its signature has been verified.
+	// none. Receipt is what came with that answer, where its signature has been verified, by a key in force; else nil.
 	ReceiptID string
 	Receipt   map[string]any
 }

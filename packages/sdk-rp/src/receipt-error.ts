@@ -12,7 +12,7 @@ const MARK = Symbol.for('@svc/ReceiptError');
  * a tool was cancelled once it was allowed. The service may have spent the Proof and drawn the budget for it.
  */
 export class ReceiptError extends SvcError {
-  /** The Receipt that came, where its signature has been verified; else null. */
+  /** The Receipt that came, where its signature has been verified, by a key in force; else null. */
   readonly receipt: Receipt | null;
   /** The id in what came, `drc_…`, which nobody has verified where `receipt` is null. Null where it has none. */
   readonly receiptId: string | null;

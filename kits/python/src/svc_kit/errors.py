@@ -28,7 +28,7 @@ class Refused(SvcError, ValueError):
         self.receipt_id: str | None = None
         """Of an answer to ``RelyingParty.verify``: the id in it, which nobody has verified where ``receipt`` is None. None where it has none."""
         self.receipt: dict[str, Any] | None = None
-        """The Receipt that came with that answer, where its signature has been verified."""
+        """The Receipt that came with that answer, where its signature has been verified, by a key in force; else None."""
 
 
 class ServiceError(SvcError):
