@@ -10,6 +10,7 @@ import {
   serviceDocument,
   statusSigner,
 } from '@svc/testkit/receipts/world';
+import { ATTESTATION_TYP } from '@svc/transparency';
 import {
   mutateBytes,
   mutateCharacters,
@@ -37,7 +38,8 @@ const days = await Promise.all(
   worlds.map(async (world) => {
     const day = await closeDayOf(world);
     const attestation = await attestTo({ id: world.body.receipt_id, jws: world.signed.jws }, day);
-    return { world, bundle: bundleOf(world, day) as unknown as JsonObject, attestation };
+    const bundle = bundleOf(world, day) as unknown as JsonObject;
+    return { world, bundle, attestation, closedAt: day.checkpoint.iat };
   }),
 );
 const DOCUMENT = JSON.stringify(serviceDocument);
@@ -159,16 +161,20 @@ const documentText = (random: Random): string => {
 };
 
 const partsOfADay = (random: Random): { readonly bundle: JsonObject; readonly attestation: string } => {
-  const { bundle, attestation } = random.pick(days);
+  const day = random.pick(days);
+  const { bundle } = day;
   return {
     bundle: random.below(3) === 0 ? bundle : (change(bundle, random) as JsonObject),
-    attestation: attestationText(attestation, random),
+    attestation: attestationText(day, random),
   };
 };
 
 /** '' is none, which is enough while the keys are in force. */
-const attestationText = (honest: string, random: Random): string => {
-  switch (random.below(8)) {
+const attestationText = (
+  { attestation: honest, closedAt }: (typeof days)[number],
+  random: Random,
+): string => {
+  switch (random.below(9)) {
     case 0:
       return random.pick(days).attestation;
     case 1:
@@ -178,6 +184,12 @@ const attestationText = (honest: string, random: Random): string => {
     case 3:
     case 4:
       return honest;
+    case 5: {
+      // Nobody had the checkpoint before it was made, but by a clock that was late.
+      const iat = closedAt + random.pick([-86_400, -301, -300, -299, 0]);
+      const said = JSON.parse(partsOf(honest)[1]) as JsonObject;
+      return signed(statusSigner, ATTESTATION_TYP, jcs({ ...said, iat }));
+    }
     default:
       return '';
   }

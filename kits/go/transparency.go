@@ -10,6 +10,9 @@ import (
 
 var hexForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
+// The clocks that dated a checkpoint and its attestation differ by no more, in seconds.
+const mostApartSeconds = 300
+
 // Checkpoint is what the service signed about a day (protocol §12).
 type Checkpoint struct {
 	Issuer         string  `json:"iss"`
@@ -163,15 +166,19 @@ func verifyReceiptInclusion(receiptID string, given Inclusion, keys *ServiceKeys
 			return nil, "", refuse("other-checkpoint", "the checkpoint given is not the one in the proof")
 		}
 	}
-	attested := ""
+	attested, attestedAt := "", int64(0)
 	if given.Attestation != "" {
-		if attested, err = verifyAttestation(given.Attestation, receiptID, jws, keys); err != nil {
+		if attested, attestedAt, err = verifyAttestation(given.Attestation, receiptID, jws, keys); err != nil {
 			return nil, "", err
 		}
 	}
 	checkpoint, err := verifyCheckpoint(jws, keys, attested != "")
 	if err != nil {
 		return nil, "", err
+	}
+	// A thief of a key that has ended dates an attestation before its end. Nobody can have stored a later checkpoint then.
+	if attested != "" && attestedAt+mostApartSeconds < checkpoint.IAT {
+		return nil, "", refuse("wrong-attestation", "the attestation is dated before the checkpoint that it is of, %s", checkpoint.Day)
 	}
 	if err := checkpoint.checkShown(shown, jws); err != nil {
 		return nil, "", err
@@ -258,36 +265,36 @@ func findJWS(text, name, code string) (string, map[string]any, error) {
 	return jws, record, nil
 }
 
-// verifyAttestation returns the hash of the Receipt that is attested to.
-func verifyAttestation(given, receiptID, checkpoint string, keys *ServiceKeys) (string, error) {
+// verifyAttestation returns the hash of the Receipt that is attested to, and the second at which it is.
+func verifyAttestation(given, receiptID, checkpoint string, keys *ServiceKeys) (string, int64, error) {
 	wrong := func(problem string) error { return refuse("wrong-attestation", "the attestation: %s", problem) }
 	text, _, err := findJWS(given, "attestation", "wrong-attestation")
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	jws, err := parseJWS(text, 4096)
 	if err != nil {
-		return "", wrong(err.Error())
+		return "", 0, wrong(err.Error())
 	}
 	kid, err := exactKID(jws.headerText, "svc-attestation+jwt")
 	if err != nil {
-		return "", wrong(err.Error())
+		return "", 0, wrong(err.Error())
 	}
 	if err := attestationShape(jws.payload, ""); err != nil {
-		return "", wrong(err.Error())
+		return "", 0, wrong(err.Error())
 	}
-	at := jws.payload["iat"].(int64) * 1000
-	untimely, err := keys.check("status", kid, jws, &at)
+	iat := jws.payload["iat"].(int64)
+	untimely, err := keys.check("status", kid, jws, &[]int64{iat * 1000}[0])
 	if err == nil && untimely != "" {
 		err = refuse("key-not-in-force", "the attestation: %s", untimely)
 	}
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	if jws.payload["iss"] != keys.DID || jws.payload["receipt_id"] != receiptID || jws.payload["checkpoint_hash"] != SHA256(checkpoint) {
-		return "", wrong("it is of another service, Receipt or checkpoint")
+		return "", 0, wrong("it is of another service, Receipt or checkpoint")
 	}
-	return jws.payload["receipt_hash"].(string), nil
+	return jws.payload["receipt_hash"].(string), iat, nil
 }
 
 // VerifyIncludedReceipt verifies a Receipt and its inclusion. With an attestation it also verifies a Receipt whose key was

@@ -221,7 +221,8 @@ export const FAILURE_TEXTS: Readonly<Record<Code, HelpText>> = {
     remedy: 'Ask for the proof again. If it stays, the Receipt is not in the log of its day: keep both.',
   },
   'wrong-attestation': {
-    meaning: 'The attestation is none, or is not about this Receipt and this checkpoint.',
+    meaning:
+      'The attestation is none, is not about this Receipt and this checkpoint, or is dated before that.',
     remedy: 'Give the answer of `GET /decisions/{receipt_id}/attestation` for this Receipt.',
   },
   'wrong-statement': {

@@ -11,9 +11,12 @@ import {
   type JsonObject,
   member,
   type Signer,
+  sha256Of,
   show,
   signCompactJws,
 } from '@svc/codec';
+import { parseSignedCheckpoint } from './checkpoint/jws.ts';
+import { MAX_AHEAD_MS } from './key-time.ts';
 import { readServiceJws } from './service-jws.ts';
 import type { ServiceKeyFailureCode, ServiceKeys } from './service-keys.ts';
 
@@ -63,6 +66,19 @@ export const verifyAttestation = (
   if (wrong !== null) return fail({ ...wrong, message: `the attestation: ${wrong.message}` });
   if (jws.payload.iss !== keys.did) return refuse(`must be of ${keys.did}`);
   return { ok: true, attestation: { ...jws.payload, kid } };
+};
+
+/** Why it does not vouch for this checkpoint, a compact JWS, as the end of a sentence; null where it does. */
+export const findOtherCheckpoint = (
+  { checkpoint_hash: hash, iat }: Attestation,
+  checkpoint: string,
+  crypto: CryptoPort,
+): string | null => {
+  if (hash !== sha256Of(crypto, checkpoint)) return `is of the checkpoint ${hash}, not of this one`;
+  const signed = parseSignedCheckpoint(checkpoint);
+  // A thief of a key that has ended dates an attestation before its end. Nobody can have stored a later checkpoint then.
+  const isBefore = signed.ok && iat * 1000 + MAX_AHEAD_MS < signed.signedAtMs;
+  return isBefore ? `is dated before the checkpoint that it is of, ${signed.checkpoint.day}` : null;
 };
 
 const isAttestation = (payload: JsonObject): payload is JsonObject & Attestation =>

@@ -3,6 +3,7 @@ export {
   ATTESTATION_TYP,
   type Attestation,
   type AttestationFailure,
+  findOtherCheckpoint,
   signAttestation,
   type VerifiedAttestation,
   verifyAttestation,
@@ -27,7 +28,7 @@ export {
   type VerifiedInclusion,
   verifyReceiptInclusion,
 } from './inclusion/verify-inclusion.ts';
-export { findUntimely, type KeyTime, REVOKED, VALID_FROM, VALID_UNTIL } from './key-time.ts';
+export { findUntimely, type KeyTime, MAX_AHEAD_MS, REVOKED, VALID_FROM, VALID_UNTIL } from './key-time.ts';
 export {
   type PinnedKey,
   readPinnedKeys,

@@ -5,6 +5,9 @@
  */
 import { formatTimestamp, type JsonObject, type JsonValue, member, parseUtcTime } from '@svc/codec';
 
+/** Tolerated difference between two clocks whose dates are compared, in milliseconds. */
+export const MAX_AHEAD_MS = 300_000;
+
 /** When a key was in force: from `fromMs` on, until before `untilMs`. */
 export interface KeyTime {
   /** Milliseconds since the epoch; null where the document sets no bound. */

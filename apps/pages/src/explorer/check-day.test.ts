@@ -49,11 +49,11 @@ describe('a day whose key has leaked since', () => {
       assertionMethod: [...serviceDocument.assertionMethod, next.id],
     }),
   );
-  const attest = (checkpoint: string, seed = 7) =>
+  const attest = (checkpoint: string, seed = 7, iat = Date.UTC(2026, 11, 2) / 1000) =>
     signAttestation(
       {
         ...{ iss: SERVICE, receipt_id: day.receiptIds[0] ?? '', receipt_hash: hashOf('any') },
-        ...{ checkpoint_hash: hashOf(checkpoint), iat: Date.UTC(2026, 11, 2) / 1000 },
+        ...{ checkpoint_hash: hashOf(checkpoint), iat },
       },
       signerOf(seed, next.id),
     );
@@ -75,10 +75,11 @@ describe('a day whose key has leaked since', () => {
     expect(wrong(checkDay(changed, dayBefore.record, leaked, attestation))).toEqual(['content']);
   });
 
-  it('is wrong where the attestation is of another checkpoint or forged, or its signature is', async () => {
+  it('is wrong where the attestation is of another checkpoint, dated before its own, or forged, or its signature is', async () => {
     const other = await attest(otherDay.record.checkpoint);
     const forged = await attest(day.record.checkpoint, 8);
-    for (const attestation of [other, forged])
+    const early = await attest(day.record.checkpoint, 7, Date.parse(`${day.record.day}T23:54:59Z`) / 1000);
+    for (const attestation of [other, early, forged])
       expect(wrong(checkDay(day.record, null, leaked, attestation))).toEqual(['signature']);
     const broken = { ...day.record, checkpoint: `${day.record.checkpoint.slice(0, -4)}AAAA` };
     const own = await attest(broken.checkpoint);

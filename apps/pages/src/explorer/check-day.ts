@@ -1,7 +1,8 @@
 /** The checkpoint of a day, part by part: who signed it, whether it is shown as signed, and whether it is in the chain. */
 
-import { portableCrypto, sha256Of } from '@svc/protocol';
+import { portableCrypto } from '@svc/protocol';
 import {
+  findOtherCheckpoint,
   parseSignedCheckpoint,
   readServiceKeys,
   type ServiceKeys,
@@ -72,9 +73,9 @@ const verifyShown = (text: string, keys: ServiceKeys, attestation: string | unde
   if (verified.ok || attestation === undefined || !isUntimely(verified.failures)) return verified;
   const attested = verifyAttestation(attestation, keys, portableCrypto);
   if (!attested.ok) return attested;
-  const { checkpoint_hash: hash } = attested.attestation;
-  if (hash === sha256Of(portableCrypto, text)) return parseSignedCheckpoint(text);
-  const message = `The attestation is of the checkpoint ${hash}, not of this one.`;
+  const other = findOtherCheckpoint(attested.attestation, text, portableCrypto);
+  if (other === null) return parseSignedCheckpoint(text);
+  const message = `The attestation ${other}.`;
   return { ok: false as const, failures: [{ code: 'wrong-attestation', message }] };
 };
 

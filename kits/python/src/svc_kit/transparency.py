@@ -20,6 +20,8 @@ from .strict_json import parse_json
 
 _HEX = re.compile(r"[0-9a-f]{64}")
 _KEY_NUMBER = re.compile(r"[1-9][0-9]*")
+_MOST_APART_SECONDS = 300
+"""The clocks that dated a checkpoint and its attestation differ by no more."""
 
 
 @dataclass(frozen=True)
@@ -178,6 +180,9 @@ def verify_receipt_inclusion(
             raise Refused("other-checkpoint", "the checkpoint given is not the one in the proof")
     attested = None if attestation is None else _verify_attestation(attestation, receipt_id, jws, keys)
     signed, kid = _verify_checkpoint(jws, keys, is_attested=attested is not None)
+    # A thief of a key that has ended dates an attestation before its end. Nobody can have stored a later checkpoint then.
+    if attested is not None and attested.iat + _MOST_APART_SECONDS < signed.iat:
+        raise Refused("wrong-attestation", f"the attestation is dated before the checkpoint that it is of, {signed.day}")
     if shown is not None:
         right = {**vars(signed), "kid": kid, "checkpoint_hash": sha256(jws)}
         if any(name in shown and shown[name] != value for name, value in right.items()):

@@ -81,6 +81,8 @@ describe('a Receipt under a key that has leaked', () => {
 
   it('verifies with its inclusion and the attestation of a key in force', async () => {
     expect(verify(genuine, await attest(), times)).toBe('ALLOW');
+    // The clocks of two nodes may differ by so much.
+    expect(verify(genuine, await attest({ iat: day.checkpoint.iat - 300 }), times)).toBe('ALLOW');
   });
 
   it('does not with inclusion alone, which covers ids and no content', () => {
@@ -99,6 +101,11 @@ describe('a Receipt under a key that has leaked', () => {
       'wrong-attestation',
     ],
     ['of another checkpoint', () => attest({ checkpoint_hash: hashOf('x') }), 'wrong-attestation'],
+    [
+      'that is dated more than five minutes before the checkpoint, which nobody had then',
+      () => attest({ iat: day.checkpoint.iat - 301 }),
+      'wrong-attestation',
+    ],
     ['by the leaked key', () => attest({}, signerOf(1, `${SERVICE}#receipt-2`)), 'wrong-key'],
     [
       'by a key that is none of the service',
@@ -126,6 +133,15 @@ describe('a Receipt dated outside the time of its key', () => {
       'ALLOW',
     );
     expect(receiptSigner.kid).toBe(`${SERVICE}#receipt-2`);
+  });
+});
+
+describe('a key that has ended, by whoever comes by it later', () => {
+  it('vouches for nothing of a later day, whatever date it gives its attestation', async () => {
+    const attestation = await attest({ iat: Date.parse('2026-11-19T23:59:59Z') / 1000 }, statusSigner);
+    const ended = { 'receipt-2': ENDED, 'status-1': ENDED };
+    for (const receipt of [genuine, forgery])
+      expect(verify(receipt, attestation, ended)).toContain('wrong-attestation');
   });
 });
 
@@ -195,8 +211,25 @@ describe('a bundle under pinned keys', () => {
     const did_document = documentWith({});
     const own = { ...honest, did_document, attestation: await attest({}, statusSigner) };
     expect(check(own, endedStatus)).toContain('key-not-in-force /attestation');
+    const early = await attest({ iat: Date.parse('2026-11-19T23:59:59Z') / 1000 }, statusSigner);
+    expect(check({ ...own, attestation: early }, endedStatus)).toContain('wrong-attestation /attestation');
     const other = { ...honest, did_document, attestation: await attest() };
     expect(check(other, ended)).toEqual(['unpinned-key /did_document']);
+  });
+
+  it('does not believe a Receipt of any key by an attestation of a key that has ended, whatever date that has', async () => {
+    const receipt = await resign(world.body, () => {}, signerOf(9, `${SERVICE}#receipt-7`));
+    const attestation = await attest(
+      { receipt_hash: hashOf(JSON.parse(receipt).receipt), iat: Date.parse('2026-11-19T23:59:59Z') / 1000 },
+      statusSigner,
+    );
+    const forged = {
+      ...{ ...honest, receipt: JSON.parse(receipt), attestation },
+      did_document: documentOf(SERVICE, { 'receipt-7': 9, 'status-1': 2 }),
+    };
+    expect(check(forged, [timed(statusKey, '2026-11-20T00:00:00Z'), timed(newStatusKey)])).toContain(
+      'wrong-attestation /attestation',
+    );
   });
 
   it('lets the document in the bundle narrow a time, never widen it', () => {

@@ -24,5 +24,5 @@ export type InclusionFailureCode =
   | 'wrong-leaf'
   /** The path does not lead from the Receipt to the root of the checkpoint. */
   | 'not-included'
-  /** The attestation is not about this Receipt and this checkpoint, or is none. */
+  /** The attestation is not about this Receipt and this checkpoint, is dated before that, or is none. */
   | 'wrong-attestation';

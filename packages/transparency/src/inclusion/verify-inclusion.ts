@@ -12,11 +12,10 @@ import {
   parseStrictJson,
   plainObject,
   portableCrypto,
-  sha256Of,
   show,
 } from '@svc/codec';
 import { formatHash, parseHash, verifyInclusion } from '@svc/merkle';
-import { type VerifiedAttestation, verifyAttestation } from '../attestation.ts';
+import { findOtherCheckpoint, type VerifiedAttestation, verifyAttestation } from '../attestation.ts';
 import { findCheckpointDifference } from '../checkpoint/chain.ts';
 import { dayOfReceipt, leafOfReceipt } from '../checkpoint/day.ts';
 import { parseSignedCheckpoint } from '../checkpoint/jws.ts';
@@ -122,11 +121,10 @@ const readAttestation = (
     failures.push(...attested.failures.map(({ code, message }) => failure(code, message, '/attestation')));
     return null;
   }
-  const { receipt_id: attestedId, checkpoint_hash: hash } = attested.attestation;
+  const { receipt_id: attestedId } = attested.attestation;
   if (attestedId !== receiptId) return refuse(`the attestation is of ${attestedId}, not of ${receiptId}`);
-  if (hash !== sha256Of(crypto, source.jws))
-    return refuse(`the attestation is of the checkpoint ${hash}, not of this one`);
-  return attested.attestation;
+  const other = findOtherCheckpoint(attested.attestation, source.jws, crypto);
+  return other === null ? attested.attestation : refuse(`the attestation ${other}`);
 };
 
 /** In an object, its text, or the bare JWS; null if there is none. */

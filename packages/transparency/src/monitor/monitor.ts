@@ -14,6 +14,7 @@ import type { Sha256 } from '@svc/merkle';
 import { findChainBreak } from '../checkpoint/chain.ts';
 import { dayAfter } from '../checkpoint/day.ts';
 import type { Checkpoint } from '../checkpoint/payload.ts';
+import { MAX_AHEAD_MS } from '../key-time.ts';
 import type { Alarm, Doubt } from './finding.ts';
 import { distinct, Findings } from './findings.ts';
 import { checkLeaves, leavesPath } from './leaves.ts';
@@ -74,8 +75,6 @@ const NOT_HELD: Doubt = {
 };
 /** 100 years. */
 const MAX_DAYS = 36_525;
-/** Clock skew between the service and this machine of which nothing is said. */
-const MAX_AHEAD_MS = 300_000;
 
 class Monitor {
   readonly #found = new Findings();
