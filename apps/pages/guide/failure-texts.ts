@@ -226,7 +226,7 @@ export const FAILURE_TEXTS: Readonly<Record<Code, HelpText>> = {
     remedy: 'Give the answer of `GET /decisions/{receipt_id}/attestation` for this Receipt.',
   },
   'wrong-statement': {
-    meaning: 'The restore statement is none, or of another service.',
+    meaning: 'The restore statement is none, of another service, or dated before the end of what it states.',
     remedy: 'Ask for it again (`GET /restores`).',
   },
   // Bundles.

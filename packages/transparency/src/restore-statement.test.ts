@@ -28,7 +28,7 @@ const payload = {
   reinstated_days: ['2026-11-19'],
   revoked_again: 3,
   previous: null,
-  iat: 1_795_168_800,
+  iat: Date.parse('2026-11-20T10:20:12Z') / 1_000,
 };
 
 const signed = (
@@ -42,12 +42,27 @@ describe('a statement about a restore', () => {
     expect(verified).toEqual({ ok: true, statement: payload, kid: KID });
   });
 
+  it('may be dated by a clock that is five minutes late', async () => {
+    const ahead = await signed({ ...payload, lost_until: '2026-11-20T10:25:12.000Z' });
+    expect(verifyRestoreStatement({ statement: ahead, serviceDidDocument }).ok).toBe(true);
+  });
+
   it.each<[string, () => Promise<string>]>([
     ['is signed by another key', () => signed(payload, { key: generateKeyPairSync('ed25519').privateKey })],
     ['is signed under a receipt key', () => signed(payload, { kid: `${DID}#receipt-1` })],
     ['is a token of another kind', () => signed(payload, { typ: 'svc-checkpoint+jwt' })],
     ['is of another service', () => signed({ ...payload, iss: 'did:web:evil.example' })],
     ['has a member more', () => signed({ ...payload, note: 'x' })],
+    [
+      'ends more than five minutes after its date',
+      () => signed({ ...payload, lost_until: '2026-11-20T10:25:12.001Z' }),
+    ],
+    [
+      'reinstates a day that was not over at its date',
+      () => signed({ ...payload, reinstated_days: ['2026-11-20'] }),
+    ],
+    ['says until when by what is no time', () => signed({ ...payload, lost_until: 'soon' })],
+    ['reinstates what is no day', () => signed({ ...payload, reinstated_days: ['2026-11-31'] })],
     ['has a day that is no text', () => signed({ ...payload, reinstated_days: [1] })],
     ['is no token', async () => 'x'],
   ])('that %s does not', async (_, make) => {

@@ -2,7 +2,16 @@
  * What a service states when its database had to be set back to a backup (protocol §12): a compact JWS by a status key with
  * exactly the header `{"alg":"EdDSA","kid":"<iss>#status-<n>","typ":"svc-restore+jwt"}`, over the RFC 8785 form of its payload.
  */
-import { type CryptoPort, type Failure, failure, type JsonObject, portableCrypto } from '@svc/codec';
+import {
+  type CryptoPort,
+  type Failure,
+  failure,
+  type JsonObject,
+  parseUtcTime,
+  portableCrypto,
+} from '@svc/codec';
+import { dayEndMs, isDay } from './checkpoint/day.ts';
+import { MAX_AHEAD_MS } from './key-time.ts';
 import { readServiceJws } from './service-jws.ts';
 import { openServiceKeys, type ServiceKeyFailureCode } from './service-keys.ts';
 
@@ -43,7 +52,7 @@ export interface RestoreStatementToVerify {
   readonly crypto?: CryptoPort;
 }
 
-/** `wrong-statement`: it is not in the form of one, or not of its signer. */
+/** `wrong-statement`: it is not in the form of one, not of its signer, or dated before the end of what it states. */
 export type RestoreStatementFailure = Failure<ServiceKeyFailureCode | 'wrong-statement'>;
 
 /** Verifies that the service signed this statement. Never throws: what is wrong is in `failures`. */
@@ -65,6 +74,9 @@ export const verifyRestoreStatement = ({
     return refuse('header or payload are not as a statement has them');
   if (!isStatement(payload) || !kid.startsWith(`${payload.iss}#status-`))
     return refuse('the payload is no statement of its signer');
+  // A thief of a key that has ended would excuse what was lost later, by a date before its end.
+  if (findEndMs(payload) > payload.iat * 1_000 + MAX_AHEAD_MS)
+    return refuse('the statement is dated before the end of what it states');
   const failures: RestoreStatementFailure[] = [];
   const keys = openServiceKeys(serviceDidDocument, failures);
   const wrong = keys?.check('status', { ...jws, kid, signedAtMs: payload.iat * 1_000 }, crypto);
@@ -72,6 +84,13 @@ export const verifyRestoreStatement = ({
   if (failures.length > 0) return { ok: false, failures };
   return { ok: true, statement: payload, kid };
 };
+
+/** End of the span and of the days that it states, in milliseconds since the epoch; infinite where one of them is none. */
+const findEndMs = ({ lost_until: until, reinstated_days: days }: RestoreStatement): number =>
+  days.reduce(
+    (endMs, day) => Math.max(endMs, isDay(day) ? dayEndMs(day) : Number.POSITIVE_INFINITY),
+    parseUtcTime(until) ?? Number.POSITIVE_INFINITY,
+  );
 
 const TEXTS = ['iss', 'lost_from', 'lost_until', 'quarantined_until'] as const;
 const COUNTS = ['epoch', 'revoked_again', 'iat'] as const;

@@ -28,7 +28,8 @@ export const signRestoreStatement = (
     reinstated_days: [...restored.reinstatedDays],
     revoked_again: restored.revokedAgain,
     previous: restored.previous === null ? null : `sha256:${crypto.sha256Hex(restored.previous)}`,
-    iat: Math.floor(clock.nowMs() / 1000),
+    // Not before the end of the span, which may be of a clock that ran ahead: readers refuse that.
+    iat: Math.floor(Math.max(clock.nowMs(), restored.lostUntilMs) / 1000),
   };
   return signCompactJws(identity.statusKeys.signer, { typ: RESTORE_TYP }, jcs({ ...statement }));
 };
