@@ -11,7 +11,7 @@ import {
   type OrgMembers,
   type OrgRecord,
   orgOwner,
-  type PrincipalRecord,
+  type PrincipalMemberRecord,
   type RelyingPartyRecord,
   revokeOwnedKey,
   type ServiceDeps,
@@ -75,7 +75,7 @@ export const presentMembers = (
   ...relyingParties.map(presentRelyingPartyMember),
 ];
 
-const presentPrincipalMember = (identity: ServiceIdentity, principal: PrincipalRecord): OrgMember => ({
+const presentPrincipalMember = (identity: ServiceIdentity, principal: PrincipalMemberRecord): OrgMember => ({
   did: principal.did,
   kind: 'principal',
   created_at: formatTimestamp(principal.createdAtMs),

@@ -6,13 +6,12 @@ import { NAMES } from '../claims/release.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { conflict, notFound } from '../errors.ts';
 import type { OrgRecord } from '../ports/orgs.ts';
-import type { PrincipalRecord } from '../ports/principals.ts';
+import type { PrincipalMemberRecord } from '../ports/principals.ts';
 import type { RelyingPartyRecord } from '../ports/relying-parties.ts';
 import { StoreError } from '../ports/store.ts';
-import { listOrgPrincipals } from './org-principals.ts';
 
 export interface OrgMembers {
-  readonly principals: readonly PrincipalRecord[];
+  readonly principals: readonly PrincipalMemberRecord[];
   readonly relyingParties: readonly RelyingPartyRecord[];
 }
 
@@ -47,7 +46,7 @@ export const listMembers = async (
   { store }: Pick<ServiceDeps, 'store'>,
   orgId: OrgId,
 ): Promise<OrgMembers> => ({
-  principals: await listOrgPrincipals(store, orgId),
+  principals: await store.principals.listOfOrg(orgId),
   relyingParties: await store.relyingParties.listOfOrg(orgId),
 });
 

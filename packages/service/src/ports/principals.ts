@@ -46,6 +46,9 @@ export interface PrincipalRecord {
   readonly keys: readonly PrincipalKeyRecord[];
 }
 
+/** A Principal as a member of its org is shown: without the document and the keys, which can be large. */
+export type PrincipalMemberRecord = Omit<PrincipalRecord, 'document' | 'keys'>;
+
 export type NewPrincipal = Omit<
   PrincipalRecord,
   | 'createdAtMs'
@@ -82,6 +85,8 @@ export interface PrincipalRepository {
   holdDecisions(did: DidWeb): Promise<void>;
   /** The DIDs of an org's member Principals, ascending. */
   listDidsOfOrg(orgId: OrgId): Promise<DidWeb[]>;
+  /** Ascending DIDs. */
+  listOfOrg(orgId: OrgId): Promise<PrincipalMemberRecord[]>;
   /**
    * Moves a key on and bumps the Principal's version. States only go forward: active, retired, compromised. False, and
    * nothing changed, when there is no such key or it is there already, or further.
@@ -152,6 +157,6 @@ export interface PrincipalFilter {
   /** DIDs above this one (exclusive). */
   readonly afterDid?: string | undefined;
   readonly limit: number;
-  /** The list ends one Principal after those whose documents together have so many bytes. Unless given: no bound. */
-  readonly maxDocumentBytes?: number | undefined;
+  /** The list ends one Principal after those whose documents and keys together have so many bytes. Unless given: no bound. */
+  readonly maxBytes?: number | undefined;
 }

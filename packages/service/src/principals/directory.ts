@@ -62,7 +62,7 @@ export const listPrincipals = async (
   { kind, state, org_id: orgId, limit, cursor: afterDid }: PrincipalListQuery,
 ): Promise<Page<PrincipalRecord>> => {
   if (orgId !== undefined) requireMembersReadable(caller, orgId);
-  const filter = { kind, state, orgId, afterDid, maxDocumentBytes: PAGE_BYTES };
+  const filter = { kind, state, orgId, afterDid, maxBytes: PAGE_BYTES };
   const list = (rows: number) => store.principals.list({ ...filter, limit: rows });
   return readPage(limit, list, ({ did }) => did, countOfPage);
 };

@@ -1,7 +1,7 @@
 /** How a Principal proves control of its domain (interface §Verification, protocol §13). */
 import { didWebDocumentUrl, parseDidWeb } from '@svc/protocol';
 import type { DomainClaim } from '../ports/hosted-principals.ts';
-import type { PrincipalRecord } from '../ports/principals.ts';
+import type { PrincipalMemberRecord } from '../ports/principals.ts';
 import type { ServiceIdentity } from '../service-keys/service-identity.ts';
 import { authorityOf, hostOf } from './domain.ts';
 
@@ -24,7 +24,7 @@ export const proofPlaces = (identity: Environment, { did, domain, token }: Domai
 
 export const verificationOf = (
   identity: Environment,
-  { did, domain, verificationState, verificationToken }: PrincipalRecord,
+  { did, domain, verificationState, verificationToken }: PrincipalMemberRecord,
 ) => {
   const parsed = parseDidWeb(did);
   return {

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { OrgId } from '@svc/protocol';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { beforeAll, expect, it } from 'vitest';
@@ -6,6 +7,11 @@ import { beforeAll, expect, it } from 'vitest';
 const stores = withStores();
 const DOCUMENT_BYTES = 1_000;
 const dids = Array.from({ length: 6 }, (_, i) => `did:web:${i}.example`);
+
+const ORG = 'org_01ARZ3NDEKTSV4RRFFQ69G5FAV' as OrgId;
+const keyed = Array.from({ length: 5 }, (_, i) => `did:web:keyed-${i}.example`);
+const KEYS = 256;
+const KID_BYTES = 760;
 
 /** The last but one has no document. */
 beforeAll(async () => {
@@ -27,8 +33,27 @@ beforeAll(async () => {
   }
 });
 
-const listed = async (maxDocumentBytes: number | undefined, limit = 200) =>
-  (await stores.first.principals.list({ limit, maxDocumentBytes })).map(({ did }) => did);
+/** Members of an org, verified, with long kids. The last has a document. */
+beforeAll(async () => {
+  await stores.first.orgs.insert({ orgId: ORG, slug: 'keyed', name: 'Keyed' });
+  for (const did of keyed)
+    await runSql(
+      stores.url,
+      `with inserted as (
+         insert into principals (did, kind, domain, verification_state, verified_since, verification_token, org_id, may_be_named,
+           document_hash, document_resolved_at)
+         select $1, 'hosted', $1, 'verified', svc_now(), $1, $2, false, hash, case when hash is not null then svc_now() end
+         from (select (select min(hash) from evidence where $1 = $5) as hash) as document
+         returning did
+       )
+       insert into principal_keys (kid, principal, public_key_multibase)
+       select rpad(did || '#' || n || '-', $3::integer, 'k'), did, 'z' from inserted, generate_series(1, $4::integer) as n`,
+      [did, ORG, KID_BYTES, KEYS, keyed.at(-1)],
+    );
+});
+
+const listed = async (maxBytes: number | undefined, limit = 200) =>
+  (await stores.first.principals.list({ limit, maxBytes, state: 'unverified' })).map(({ did }) => did);
 
 it('a list without a bound of its documents, or with one that they do not reach, is whole', async () => {
   for (const bytes of [undefined, 5 * DOCUMENT_BYTES + 1]) expect(await listed(bytes)).toEqual(dids);
@@ -42,4 +67,21 @@ it('a list ends one Principal after its documents have reached their bound', asy
   expect(await listed(3 * DOCUMENT_BYTES)).toEqual(dids.slice(0, 4));
   expect(await listed(4 * DOCUMENT_BYTES)).toEqual(dids.slice(0, 5));
   expect(await listed(3 * DOCUMENT_BYTES, 2)).toEqual(dids.slice(0, 2));
+});
+
+it('a list ends one Principal after its keys have reached the bound', async () => {
+  const listedKeyed = async (maxBytes: number) =>
+    (await stores.first.principals.list({ limit: 200, maxBytes, orgId: ORG })).map(({ did }) => did);
+  expect(await listedKeyed(1)).toEqual(keyed.slice(0, 2));
+  expect(await listedKeyed(KEYS * KID_BYTES)).toEqual(keyed.slice(0, 2));
+  expect(await listedKeyed(3 * KEYS * KID_BYTES)).toEqual(keyed.slice(0, 4));
+  expect(await listedKeyed(10 * KEYS * KID_BYTES)).toEqual(keyed);
+});
+
+it('members of an org are listed without their documents and keys', async () => {
+  const { document, keys, ...member } = (await stores.first.principals.find(keyed.at(-1) as string)) ?? {};
+  expect([document?.body.length, keys?.length]).toEqual([DOCUMENT_BYTES, KEYS]);
+  const members = await stores.first.principals.listOfOrg(ORG);
+  expect(members.map(({ did }) => did)).toEqual(keyed);
+  expect(members.at(-1)).toStrictEqual(member);
 });

@@ -1,16 +1,25 @@
 /** Principals with their keys and the DID document in force (interface §Principal). */
 import type { DidWeb } from '@svc/protocol';
-import type { NewPrincipal, PrincipalFilter, PrincipalRecord, PrincipalRepository } from '@svc/service';
+import type {
+  NewPrincipal,
+  PrincipalFilter,
+  PrincipalMemberRecord,
+  PrincipalRecord,
+  PrincipalRepository,
+} from '@svc/service';
 import { Conditions } from '../conditions.ts';
 import type { Database } from '../database.ts';
 import { isNewcomerSql } from './newcomers.ts';
 
-/** Columns of a `PrincipalRecord` from `principals p left join evidence e on e.hash = p.document_hash`. */
-export const principalColumns = `
+/** Columns of a `PrincipalMemberRecord` from `principals p`. */
+const memberColumns = `
   p.did, p.kind, p.domain, p.slug, p.verification_state as "verificationState",
   p.verified_since as "verifiedSinceMs", p.last_checked_at as "lastCheckedMs", p.last_proven_at as "lastProvenMs",
   p.verification_token as "verificationToken", p.org_id as "orgId", p.claim_expires_at as "claimExpiresAtMs", p.may_be_named as "mayBeNamed",
-  p.created_at as "createdAtMs", p.version,
+  p.created_at as "createdAtMs", p.version`;
+
+/** Columns of a `PrincipalRecord` from `principals p left join evidence e on e.hash = p.document_hash`. */
+export const principalColumns = `${memberColumns},
   case when e.hash is not null then json_build_object(
     'hash', e.hash, 'body', convert_from(e.body, 'UTF8'), 'resolvedAtMs', svc_ms(p.document_resolved_at)
   ) end as document,
@@ -102,6 +111,11 @@ export function principalRepository(database: Database): PrincipalRepository {
       });
       return rows.map(({ did }) => did);
     },
+    listOfOrg: (orgId) =>
+      database.read<PrincipalMemberRecord>({
+        text: `select ${memberColumns} from principals p where p.org_id = $1 order by p.did`,
+        values: [orgId],
+      }),
     async setKeyState(principal, kid, state) {
       const rows = await database.write({ text: setKeyStateSql, values: [principal, kid, state] });
       return rows.length > 0;
@@ -178,13 +192,18 @@ function listStatement(filter: PrincipalFilter) {
     .add('p.org_id = ?', filter.orgId)
     .add('p.did > ?', filter.afterDid);
   const limit = where.parameter(filter.limit);
-  const most = where.parameter(filter.maxDocumentBytes ?? null);
+  const most = where.parameter(filter.maxBytes ?? null);
   return { text: listSql(where.text, limit, most), values: where.values };
 }
 
-/** `bytes`: of the documents before the one above it. What is beyond the bound is not read. */
+/**
+ * `bytes`: of the documents and keys before the one above it, each key as its kid and 80 bytes. What is beyond the bound is
+ * counted and not read.
+ */
 const listSql = (where: string, limit: string, most: string): string => `${select} join (
-    select p.did, sum(octet_length(e.body)) over (order by p.did rows between unbounded preceding and 2 preceding) as bytes
+    select p.did, sum(coalesce(octet_length(e.body), 0) + (
+        select coalesce(sum(octet_length(k.kid) + 80), 0) from principal_keys k where k.principal = p.did
+      )) over (order by p.did rows between unbounded preceding and 2 preceding) as bytes
     from principals p left join evidence e on e.hash = p.document_hash
     where ${where} order by p.did limit ${limit}
   ) as listed on listed.did = p.did
