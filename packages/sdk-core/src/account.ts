@@ -19,7 +19,7 @@ import type { ApiKeyIssued, ApiKeyList, AuditEvent, AuditList, Me } from './wire
 
 /** The API keys of the caller's own subject. */
 export interface ApiKeys {
-  /** Ids and labels, newest first, revoked ones included; never a value. */
+  /** Ids and labels, newest first: every live one, and the 900 that were revoked last; never a value. */
   list(options?: CallOptions): Promise<ApiKeyList>;
   /**
    * A further key; the old ones stay. To rotate: issue, change over, revoke. `api_key` is shown only here.

@@ -124,7 +124,7 @@ export interface ApiKeyIssued {
   api_key: string;
 }
 
-/** Every API key of one Principal or relying party, newest first, revoked ones included. */
+/** API keys of one Principal or relying party, newest first: every live one, and the 900 that were revoked last. */
 export interface ApiKeyList {
   subject: DidWeb;
   keys: ApiKey[];

@@ -26,7 +26,7 @@ export const apiKeyRoutes = {
     tag: 'API keys',
     summary: 'List API keys',
     description:
-      "Ids and labels of the subject's keys, the newest first, revoked ones included; never a key's value.",
+      "Ids and labels of the subject's keys, the newest first: every live one, and the 900 that were revoked last; never a key's value.",
     auth: ['rp', 'principal', 'org', 'admin'],
     limiter: 'authenticated',
     query: subject,
@@ -83,10 +83,10 @@ export const apiKeyRoutes = {
     path: '/observer-keys',
     tag: 'API keys',
     summary: 'List observer keys',
-    description: 'The newest first, revoked ones included.',
+    description: 'The newest first: every live one, and the 900 that were revoked last.',
     auth: ['admin'],
     limiter: 'authenticated',
-    responses: { 200: json(observerKeyList, 'All observer keys.') },
+    responses: { 200: json(observerKeyList, 'The observer keys.') },
     errors: {},
   }),
 

@@ -62,7 +62,8 @@ export const orgRoutes = {
     path: '/orgs/{org_id}/api-keys',
     tag: 'Orgs',
     summary: 'List the keys of an org',
-    description: "Ids and labels, the newest first, revoked ones included; never a key's value.",
+    description:
+      "Ids and labels, the newest first: every live one, and the 900 that were revoked last; never a key's value.",
     auth: ['org', 'admin'],
     limiter: 'authenticated',
     params,

@@ -44,7 +44,8 @@ export const apiKeyIssued = z.strictObject({ ...fields, api_key: apiKeyValue }).
 
 export const apiKeyList = z.strictObject({ subject: didWeb, keys: z.array(apiKey) }).meta({
   id: 'ApiKeyList',
-  description: 'Every API key of one Principal or relying party, newest first, revoked ones included.',
+  description:
+    'API keys of one Principal or relying party, newest first: every live one, and the 900 that were revoked last.',
   example: { subject: EXAMPLE.relyingParty, keys: [rpKey] },
 });
 

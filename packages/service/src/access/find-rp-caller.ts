@@ -10,7 +10,6 @@ export const findRpCaller = async (
   authenticator: Pick<Authenticator, 'readAgain'>,
   did: DidWeb,
 ): Promise<RpCaller | null> => {
-  const keys = await store.apiKeys.list([did]);
-  const live = keys.find(({ role, revokedAtMs }) => role === 'rp' && revokedAtMs === null);
-  return live === undefined ? null : authenticator.readAgain(live.keyHash);
+  const live = await store.apiKeys.findNewestLive(did, 'rp');
+  return live === null ? null : authenticator.readAgain(live.keyHash);
 };

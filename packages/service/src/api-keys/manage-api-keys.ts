@@ -11,12 +11,17 @@ import type { ApiKeyRecord, ApiKeyRole } from '../ports/api-keys.ts';
 import type { Repositories } from '../ports/store.ts';
 import { type IssuedApiKey, issueApiKey } from './api-key.ts';
 
-/** The newest first, revoked ones included. */
-export const listOwnedKeys = async (
+/**
+ * With the longest labels and DIDs they and the live keys, as many as there may be unless that is set otherwise, have less
+ * than the 2^20 bytes that our client libraries read.
+ */
+const MAX_REVOKED_LISTED = 900;
+
+/** The newest first: every live key, and the 900 that were revoked last. */
+export const listOwnedKeys = (
   { store }: Pick<ServiceDeps, 'store'>,
   owner: KeyOwner,
-): Promise<readonly ApiKeyRecord[]> =>
-  (await store.apiKeys.list(subjectsOf(owner))).filter(({ role }) => owner.roles.includes(role));
+): Promise<readonly ApiKeyRecord[]> => store.apiKeys.list(subjectsOf(owner), owner.roles, MAX_REVOKED_LISTED);
 
 const subjectsOf = ({ subject, formerSubjects = [] }: KeyOwner): readonly [string, ...string[]] => [
   subject,

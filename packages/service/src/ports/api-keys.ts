@@ -36,6 +36,14 @@ export interface ApiKeyRepository {
   revoke(subject: string, keyId: ApiKeyId): Promise<ApiKeyRecord | null>;
   /** Marks the live keys of a subject of this class revoked now. */
   revokeAll(subject: string, role: ApiKeyRole): Promise<void>;
-  /** All keys of these subjects, the newest first. */
-  list(subjects: readonly string[]): Promise<ApiKeyRecord[]>;
+  /**
+   * Every live key of these subjects in these classes, and so many of the revoked ones at most, those revoked last. The newest
+   * first.
+   */
+  list(
+    subjects: readonly string[],
+    roles: readonly ApiKeyRole[],
+    maxRevoked: number,
+  ): Promise<ApiKeyRecord[]>;
+  findNewestLive(subject: string, role: ApiKeyRole): Promise<ApiKeyRecord | null>;
 }

@@ -143,7 +143,6 @@ const ensureRelyingParty = async (deps: ServiceDeps, tx: Repositories): Promise<
       profile: SANDBOX_PROFILE,
       orgId: null,
     });
-  const keys = await tx.apiKeys.list([did]);
-  if (keys.every(({ revokedAtMs }) => revokedAtMs !== null))
+  if ((await tx.apiKeys.findNewestLive(did, 'rp')) === null)
     await issueApiKey(tx, deps.random, { role: 'rp', subject: did, label: 'sandbox' });
 };

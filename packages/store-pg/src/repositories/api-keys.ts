@@ -23,6 +23,16 @@ const findByHashesStatement = (hashes: readonly Buffer[]): Statement =>
     ? { name: 'find_api_key', text: `${knownKeySql} $1`, values: hashes }
     : { name: 'find_api_keys', text: `${knownKeySql} any ($1::bytea[])`, values: [hashes] };
 
+const listSql = `
+  select ${columns} from api_keys
+  where subject = any ($1::text[]) and role = any ($2::text[]) and revoked_at is null
+  union all (
+    select ${columns} from api_keys
+    where subject = any ($1::text[]) and role = any ($2::text[]) and revoked_at is not null
+    order by revoked_at desc, key_id limit $3
+  )
+  order by "createdAtMs" desc, "keyId"`;
+
 const revokeSql = `
   update api_keys set revoked_at = svc_now()
   where subject = $1 and key_id = $2 and revoked_at is null returning ${columns}`;
@@ -51,11 +61,16 @@ export function apiKeyRepository(database: Database): ApiKeyRepository {
       });
       return rows[0] ?? null;
     },
-    list: (subjects) =>
-      database.read<ApiKeyRecord>({
-        text: `select ${columns} from api_keys where subject = any ($1::text[]) order by created_at desc, key_id`,
-        values: [subjects],
-      }),
+    list: (subjects, roles, maxRevoked) =>
+      database.read<ApiKeyRecord>({ text: listSql, values: [subjects, roles, maxRevoked] }),
+    async findNewestLive(subject, role) {
+      const rows = await database.read<ApiKeyRecord>({
+        text: `select ${columns} from api_keys
+          where subject = $1 and role = $2 and revoked_at is null order by created_at desc, key_id limit 1`,
+        values: [subject, role],
+      });
+      return rows[0] ?? null;
+    },
     async countLiveForUpdate(subjects, roles) {
       const text = `select count(*)::integer as live from api_keys
           where subject = any ($1::text[]) and role = any ($2::text[]) and revoked_at is null`;

@@ -23,6 +23,30 @@ const revoke = (key: string, keyId: string, subject?: string) =>
   post(`/api-keys/${keyId}/revoke${subject === undefined ? '' : `?subject=${subject}`}`, key);
 const isLive = async (key: string) => (await deployment.call('GET', '/me', { key })).status === 200;
 
+it('lists every live key, the 900 that were revoked last, and no more than client libraries read', async () => {
+  const did = `did:web:${randomSlug('many')}.example:`.padEnd(508, 'x');
+  const rp = await deployment.register('/relying-parties', { kind: 'hosted', did });
+  await deployment.sql.query(
+    `insert into api_keys (key_hash, key_id, role, subject, label, created_at, revoked_at)
+     select hash, left(encode(hash, 'hex'), 12), 'rp', $1, $2,
+       svc_now() - interval '1 day' + n * interval '1 s', case when n > 19 then svc_now() + n * interval '1 ms' end
+     from generate_series(1, 920) as n, sha256(convert_to($1 || n, 'UTF8')) as hash`,
+    [did, '\u{1f511}'.repeat(100)],
+  );
+  const { rows } = await deployment.sql.query<{ key_id: string }>(
+    `select key_id from api_keys where subject = $1
+     and revoked_at is distinct from (select min(revoked_at) from api_keys where subject = $1) order by created_at desc`,
+    [did],
+  );
+  const { status, json } = await list(rp.key);
+  expect(status).toBe(200);
+  expect((json.keys as Key[]).map(({ key_id: keyId }) => keyId)).toEqual(
+    rows.map(({ key_id: keyId }) => keyId),
+  );
+  expect(rows).toHaveLength(20 + 900);
+  expect(Buffer.byteLength(JSON.stringify(json))).toBeLessThan(2 ** 20);
+});
+
 describe('a DID that is a Principal of one customer and a relying party of another', () => {
   let principal: Registered;
   let rp: Registered;

@@ -130,7 +130,7 @@ it('is of the Receipt and the Proof that the primary has, whatever reports are a
   };
   const report = (work: (from: object) => unknown) => work({ ...store, decisions });
   const relyingParty = await store.relyingParties.find(own.rpDid as DidWeb);
-  const [key] = await store.apiKeys.list([own.rpDid]);
+  const key = await store.apiKeys.findNewestLive(own.rpDid, 'rp');
   const caller = {
     ...{ class: 'rp', subject: own.rpDid, keyId: key?.keyId, key, relyingParty },
     ...{ entitlement: null, isPaused: false, isNewcomer: false },
