@@ -32,11 +32,15 @@ const createTenants = async (orgKey: string) => {
   return createHostedTenants(deployment, domain, orgKey, shop);
 };
 
-it('what waits when a DID is transferred expires, and neither its new holder nor its org reads, answers or is asked it', async () => {
+it('what waits when a DID is transferred expires, and neither its new holder nor its org reads, answers or is asked it; the former org still sees what was answered', async () => {
   const [former, next] = [await newOrg(), await newOrg()];
   const tenants = await createTenants(former.key);
   const { principalDid: did } = tenants;
   const held = await issueGrant(tenants);
+  const { id: answered } = await ask(deployment, tenants, held, {
+    ...{ type: 'commerce:purchase', resource: 'order/9', amount: 90_000, currency: 'USD' },
+  });
+  await reject(deployment, tenants, answered);
   const { id } = await ask(deployment, tenants, held);
   const due = await insertDue(deployment, id);
   const unasked = await verifyAction(deployment, tenants, held, {
@@ -47,11 +51,16 @@ it('what waits when a DID is transferred expires, and neither its new holder nor
     const listed = answer.json.requests as { task: { id: string } }[];
     return listed.map(({ task }) => task.id);
   };
-  expect((await list(former.key)).sort()).toEqual([id, due].sort());
+  expect((await list(former.key)).sort()).toEqual([answered, id, due].sort());
 
   const body = { kind: 'principal', org_id: next.orgId };
   const path = `/claims/${encodeURIComponent(did)}/transfer`;
   expect((await deployment.call('POST', path, { key: ADMIN_TOKEN, body })).status).toBe(200);
+
+  const audit = await deployment.call('GET', `/audit?target=${answered}`, { key: former.key });
+  expect((audit.json.events as { action: string }[]).map(({ action }) => action)).toEqual([
+    'approval.reject',
+  ]);
 
   const issued = await deployment.call('POST', `/api-keys?subject=${did}`, { key: next.key, body: {} });
   const principalKey = String(issued.json.api_key);

@@ -26,9 +26,10 @@ export const registerAgent = async (
         await lockLiveKey(tx, caller);
         await requireRoom(tx, principal, locked);
         const agent = await tx.agents.insert(principal, did);
+        const orgId = locked?.orgId ?? null;
         const details = { principal };
         await tx.audit.insert(
-          auditEvent(deps, caller, { action: 'agent.register', target: did, requestId, details }),
+          auditEvent(deps, caller, { action: 'agent.register', target: did, requestId, orgId, details }),
         );
         return agent;
       },

@@ -1,6 +1,6 @@
 /** Ends a request. The first caller decides how; every later one gets the stored result. */
 import type { DidWeb } from '@svc/protocol';
-import type { Caller, RpCaller } from '../access/caller.ts';
+import { type Caller, orgOfCaller, type RpCaller } from '../access/caller.ts';
 import { lockLiveKey } from '../access/live-key.ts';
 import { type AuditAction, auditEvent, type SystemActor } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -66,8 +66,9 @@ export const settle = async (
       const decided = await tx.approvals.decide(id, decision);
       if (decided === null) return tx.approvals.find(id);
       const action = ACTIONS[decision.state];
+      const orgId = caller.class === 'system' ? null : orgOfCaller(caller);
       await tx.audit.insert(
-        auditEvent(deps, caller, { action, target: id, requestId, details: { principal } }),
+        auditEvent(deps, caller, { action, target: id, requestId, orgId, details: { principal } }),
       );
       return decided;
     },

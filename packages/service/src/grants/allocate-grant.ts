@@ -63,8 +63,9 @@ export const allocateGrantIn = async (
   });
   // A key that was retired later passes for it.
   assertDated(deps, grant.allocatedAtMs);
+  const { orgId } = principal;
   await tx.audit.insert(
-    auditEvent(deps, actor, { action: 'grant.allocate', target: id, requestId, details: { agent } }),
+    auditEvent(deps, actor, { action: 'grant.allocate', target: id, requestId, orgId, details: { agent } }),
   );
   return { grant, credentialStatus: buildStatusEntry({ credentialUrl: url, index }) };
 };

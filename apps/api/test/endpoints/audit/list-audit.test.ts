@@ -1,4 +1,5 @@
 /** `GET /audit` (interface §AuditEvent, §GET /audit). */
+import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../../world/api-node.ts';
 import type { ContractCallOptions } from '../../world/contract-call.ts';
@@ -91,7 +92,7 @@ describe('what a caller sees, newest first', () => {
   });
 
   it.each(['principal', 'relying_party'] as const)(
-    'who is given a DID, a %s: what was done with it since, and nothing of who had it before; its org neither',
+    'who is given a DID, a %s: what was done with it since, and nothing of who had it before; its org neither, and the org before what was done in its time',
     async (kind) => {
       const [former, next] = [await deployment.createOrg(), await deployment.createOrg()];
       const [formerKey, nextKey] = [
@@ -102,11 +103,19 @@ describe('what a caller sees, newest first', () => {
       const path = kind === 'principal' ? '/principals' : '/relying-parties';
       const { key } = await deployment.register(path, { kind: 'hosted', did, org_id: former });
       await post('/api-keys', key, { body: { label: 'of before' } });
-      expect(await actions(formerKey)).toContain('api_key.create');
+      if (kind === 'principal') {
+        const agent = agentFromJwk((await generateAgentKey()).privateJwk);
+        expect((await post('/agents', key, { body: { did: agent.did } })).status).toBe(201);
+        expect((await post('/grants', key, { body: { agent: agent.did } })).status).toBe(201);
+      }
+      const done = await actions(formerKey);
+      expect(done).toContain('api_key.create');
       const moved = await post(`/claims/${did}/transfer`, ADMIN_TOKEN, { body: { kind, org_id: next } });
       expect(moved.status).toBe(200);
 
       const claim = kind === 'principal' ? 'principal.verify' : 'relying_party.update';
+      // Its own acts as a member are still there for the org that it has left.
+      expect(await actions(formerKey)).toEqual([claim, ...done]);
       expect(await actions(nextKey)).toEqual([claim]);
       const { json } = await post(`/api-keys?subject=${did}`, nextKey, { body: {} });
       const own = String(json.api_key);
