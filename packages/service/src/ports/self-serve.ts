@@ -20,6 +20,6 @@ export interface SelfServeRepository {
   takeSandboxCall(perDay: number): Promise<boolean>;
   /** Counts one change of an org that self-serve made. False, and not counted, when there were `atMost` already. */
   takeChange(orgId: OrgId, atMost: number): Promise<boolean>;
-  /** Null unless self-serve made it. */
+  /** Null unless self-serve made it and it is still in the org that it was made for. */
   findRelyingParty(did: string): Promise<RelyingPartyRecord | null>;
 }

@@ -36,7 +36,8 @@ export function selfServeRepository(database: Database): SelfServeRepository {
     },
     async findRelyingParty(did): Promise<RelyingPartyRecord | null> {
       const rows = await database.read({
-        text: 'select from self_serve_tenants where relying_party = $1',
+        text: `select from self_serve_tenants t join relying_parties rp on rp.did = t.relying_party and rp.org_id = t.org_id
+          where t.relying_party = $1`,
         values: [did],
       });
       return rows.length === 0 ? null : relyingPartyRepository(database).find(did);

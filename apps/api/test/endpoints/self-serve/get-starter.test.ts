@@ -1,6 +1,7 @@
 /** `POST /orgs/self-serve/starter` (interface §Self-serve and sandbox records). Who may call: access matrix. */
 import { parseProof } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
+import { ADMIN_TOKEN } from '../../world/api-node.ts';
 import { type Starter, withSelfServe } from '../../world/self-serve.ts';
 
 const { deployment, send, signUp, verify } = withSelfServe();
@@ -31,5 +32,14 @@ describe('POST /orgs/self-serve/starter', () => {
     expect(Date.parse(String(starter.expires_at))).toBe(
       ((proof.ok ? proof.value.iatSeconds : 0) + 10) * 1000,
     );
+  });
+
+  it('404 for a relying party that has been transferred from the org that signed up, as at /first-receipt', async () => {
+    const { did } = (await signUp()).relying_party;
+    const body = { kind: 'relying_party', org_id: await deployment.createOrg() };
+    const moved = await deployment.call('POST', `/claims/${did}/transfer`, { key: ADMIN_TOKEN, body });
+    expect(moved.status).toBe(200);
+    for (const path of ['/starter', '/first-receipt'] as const)
+      expect((await send(path, { rp_did: did })).status).toBe(404);
   });
 });
