@@ -84,10 +84,18 @@ describe('DNS against a real server', () => {
     });
   });
 
-  it.each(['four', 'half', 'truncated', 'cname'])('finds the address of %s.example', async (label) => {
+  it.each(['four', 'truncated', 'cname'])('finds the address of %s.example', async (label) => {
     expect(await dns.addresses(`${label}.example`, never)).toEqual({
       kind: 'addresses',
       addresses: [PUBLIC],
+    });
+  });
+
+  it('tells the addresses of one family with the failure of the other', async () => {
+    expect(await dns.addresses('half.example', never)).toEqual({
+      kind: 'addresses',
+      addresses: [PUBLIC],
+      failed: { kind: 'unreachable', fault: 'dns', why: 'DNS: ESERVFAIL' },
     });
   });
 

@@ -6,8 +6,8 @@ import { Resolver } from 'node:dns/promises';
 import { codeOf, type TxtAnswer, type Unreachable, unreachable } from './answers.ts';
 
 export type AddressAnswer =
-  /** Every A and AAAA record, unchecked. */
-  | { readonly kind: 'addresses'; readonly addresses: readonly string[] }
+  /** Every A and AAAA record, unchecked; or those of one family, and how the question for the other failed. */
+  | { readonly kind: 'addresses'; readonly addresses: readonly string[]; readonly failed?: Unreachable }
   | Exclude<DnsTxtAnswer, { kind: 'records' }>;
 
 export type DnsTxtAnswer = Exclude<TxtAnswer, { kind: 'refused' }>;
@@ -57,9 +57,10 @@ export const nodeDns = ({ servers, timeoutMs = 800 }: NodeDnsOptions = {}): DnsP
         ask(signal, (resolver) => resolver.resolve6(name)),
       ]);
       const addresses = families.flatMap((family) => ('kind' in family ? [] : family));
+      const failed = families.find((family) => 'kind' in family);
       // One family is enough to connect; with neither, a failure in one leaves the name's absence unproven.
-      if (addresses.length > 0) return { kind: 'addresses', addresses };
-      return families.find((family) => 'kind' in family) ?? { kind: 'absent' };
+      if (addresses.length > 0) return { kind: 'addresses', addresses, ...(failed && { failed }) };
+      return failed ?? { kind: 'absent' };
     },
     txt: async (name, signal) => {
       const records = await ask(signal, (resolver) => resolver.resolveTxt(name));

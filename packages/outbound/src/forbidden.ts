@@ -40,6 +40,8 @@ const addressesOf = async (host: string, dns: DnsPort, signal: AbortSignal): Pro
   const answer = await dns.addresses(host, signal);
   if (answer.kind === 'absent') return [];
   if (answer.kind === 'unreachable') throw new OutboundFault(unknown(answer));
+  // Addresses of the family that was not answered would pass.
+  if (answer.failed !== undefined) throw new OutboundFault(unknown(answer.failed));
   return answer.addresses;
 };
 

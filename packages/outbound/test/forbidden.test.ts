@@ -13,7 +13,8 @@ let authority: TestAuthority;
 let host: TestHost;
 let dnsServer: DnsServer;
 let spy: ConnectSpy;
-let isServiceDnsDown = false;
+/** Types of the questions about the service that fail. */
+let failing: readonly string[] = [];
 
 beforeAll(async () => {
   authority = await createAuthority();
@@ -23,7 +24,7 @@ beforeAll(async () => {
   dnsServer = await startDnsServer((question) => {
     const { name, nth } = question;
     if (name === 'svc.example')
-      return isServiceDnsDown
+      return failing.includes(question.type)
         ? { rcode: RCODE.SERVFAIL }
         : addressesReply(question, [OTHER_ADDRESS, SERVICE_V6]);
     if (name === 'alias.example') return addressesReply(question, [HOST_ADDRESS, OTHER_ADDRESS]);
@@ -41,7 +42,7 @@ afterAll(async () => {
   await Promise.all([host.close(), dnsServer.close()]);
 });
 beforeEach(() => {
-  isServiceDnsDown = false;
+  failing = [];
   spy.clear();
 });
 
@@ -86,8 +87,11 @@ it('a name that moves to an address of theirs between two requests', async () =>
   expect(spy.connects).toEqual([`127.0.0.1:${host.endpoint.port}`]);
 });
 
-it('nothing is asked while their own addresses cannot be looked up', async () => {
-  isServiceDnsDown = true;
-  expect(await world().get('https://other.example/')).toMatchObject({ kind: 'unreachable', fault: 'dns' });
-  expect(spy.connects).toEqual([]);
-});
+it.each([{ types: ['A', 'AAAA'] }, { types: ['A'] }, { types: ['AAAA'] }])(
+  'nothing is asked while their own addresses cannot be looked up: $types',
+  async ({ types }) => {
+    failing = types;
+    expect(await world().get('https://other.example/')).toMatchObject({ kind: 'unreachable', fault: 'dns' });
+    expect(spy.connects).toEqual([]);
+  },
+);
