@@ -54,7 +54,9 @@ it('a mount that hangs keeps a thread for the head and one for the copies, howev
     for (const pipe of pipes) closeSync(openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK));
   }
   for (const pipe of pipes) rmSync(pipe);
-  await vi.waitFor(async () => expect(await fenceStore.put('head', 'text', null)).toBe(true), { timeout: 20_000 });
+  await vi.waitFor(async () => expect(await fenceStore.put('head', 'text', null)).toBe(true), {
+    timeout: 20_000,
+  });
   await vi.waitFor(async () => expect(await fenceStore.find('names/a')).toBeNull(), { timeout: 20_000 });
 });
 
