@@ -133,8 +133,19 @@ const describePause = async ({ store }: ServiceDeps): Promise<string> =>
 
 const at = (ms: number): string => new Date(ms).toISOString();
 
-const describeSpan = ({ head, lostFromMs, lostUntilMs, quarantinedUntilMs }: LostSpan): string =>
+const ofFormer = (did: string): string =>
+  `The fence is that of ${did}, a former DID of this service. If a service still works as that one, and this is a copy of its
+database, --apply stops it: name another place in SVC_FENCE.`;
+
+export const describeSpan = ({
+  head,
+  formerDid,
+  lostFromMs,
+  lostUntilMs,
+  quarantinedUntilMs,
+}: LostSpan): string =>
   [
+    ...(formerDid === null ? [] : [ofFormer(formerDid)]),
     ...(head.named === undefined
       ? [describeHead(head), 'The database lacks it.']
       : ['What was promised since the moment of the backup counts as lost, as --lost-from says.']),

@@ -53,7 +53,9 @@ const loseHead = async (of = DID): Promise<FenceStore> => {
 it('what is lost is told by a head of a former DID as by one of the present, and by none of another deployment', async () => {
   const ofPresent = await findLostSpan(deps(), await loseHead());
   const ofFormer = await findLostSpan(deps(), await loseHead(FORMER));
-  expect(ofFormer).toMatchObject({ head: { seq: ofPresent?.head.seq }, lostFromMs: ofPresent?.lostFromMs });
+  expect(ofPresent?.formerDid).toBeNull();
+  const { lostFromMs } = ofPresent ?? {};
+  expect(ofFormer).toMatchObject({ head: { seq: ofPresent?.head.seq }, lostFromMs, formerDid: FORMER });
   const other = 'did:web:other.example' as DidWeb;
   await expect(findLostSpan(deps(), await loseHead(other))).rejects.toThrow(`the fence is that of ${other}`);
 });

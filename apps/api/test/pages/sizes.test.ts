@@ -9,7 +9,7 @@ const BUDGETS_KB = {
   index: 6,
   docs: 10,
   playground: 51,
-  'verify-receipt': 59,
+  'verify-receipt': 60,
   transparency: 29,
   dashboard: 16,
   approve: 64,

@@ -4,7 +4,7 @@
  */
 import { formatTimestamp, PROOF_WINDOW_MAX_SECONDS, TRUST_CONFIG } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
-import { HEAD_KEY, parseOwnHead } from '../fence/head.ts';
+import { HEAD_KEY, parseOwnHead, serviceOfHead } from '../fence/head.ts';
 import { parseRecords, type RevokedRecord } from '../fence/records.ts';
 import type { FenceHead, FenceStore, NamedLoss } from '../ports/fence.ts';
 import { managedRelyingPartyDid, SANDBOX_SLUG } from '../principals/domain.ts';
@@ -21,6 +21,8 @@ export interface LostSpan {
   readonly head: FenceHead;
   /** Tag of the head as it was read, for compare-and-set; null: there is none. */
   readonly tag: string | null;
+  /** Whose head it is where it is that of a DID that the service had before; else null. */
+  readonly formerDid: string | null;
   readonly lostFromMs: number;
   readonly lostUntilMs: number;
   /** No Proof that was spent in the lost span is fresh from then on. */
@@ -31,8 +33,7 @@ export interface LostSpan {
 
 type Deps = Pick<ServiceDeps, 'store' | 'identity'>;
 
-interface FoundHead {
-  readonly head: FenceHead;
+interface FoundHead extends Pick<LostSpan, 'head' | 'formerDid'> {
   readonly tag: string;
 }
 
@@ -49,8 +50,8 @@ export const findLostSpan = async (deps: Deps, fenceStore: FenceStore): Promise<
   const age = await ageOf(deps, found.head);
   if (age === 'known') return null;
   if (age === 'older') throw new Error(OLD_HEAD);
-  const { head, tag } = found;
-  return spanOf(head, tag, {
+  const { head } = found;
+  return spanOf(found, {
     lostFromMs: await earliestLoss(deps, head),
     followsNames: head.named?.followsNames ?? true,
   });
@@ -79,7 +80,7 @@ export const nameLostSpan = async (
     ...{ epoch: Math.max(epoch, found?.head.epoch ?? 0), seq: Math.max(seq, found?.head.seq ?? 0) },
     ...{ nonce: '', atMs: nowMs, named },
   };
-  return spanOf(head, found?.tag ?? null, named);
+  return spanOf({ head, tag: found?.tag ?? null, formerDid: found?.formerDid ?? null }, named);
 };
 
 const findHead = async ({ identity }: Deps, fenceStore: FenceStore): Promise<FoundHead | null> => {
@@ -87,7 +88,8 @@ const findHead = async ({ identity }: Deps, fenceStore: FenceStore): Promise<Fou
   if (found === null) return null;
   const head = parseOwnHead(identity, found.text);
   if ('problem' in head) throw new Error(head.problem);
-  return { head, tag: found.tag };
+  const of = serviceOfHead(found.text);
+  return { head, tag: found.tag, formerDid: of === identity.did ? null : of };
 };
 
 /** `older`: than all beats that the database remembers. */
@@ -100,10 +102,13 @@ const ageOf = async ({ store }: Deps, head: FenceHead): Promise<'known' | 'later
 const earliestLoss = async ({ store }: Deps, { atMs, named }: FenceHead): Promise<number> =>
   Math.min(await store.restores.knownUntilMs(), atMs, named?.lostFromMs ?? atMs);
 
-const spanOf = (head: FenceHead, tag: string | null, { lostFromMs, followsNames }: NamedLoss): LostSpan => {
-  const lostUntilMs = head.atMs + LONGEST_ON_ONE_HEAD_MS;
+const spanOf = (
+  found: Pick<LostSpan, 'head' | 'tag' | 'formerDid'>,
+  { lostFromMs, followsNames }: NamedLoss,
+): LostSpan => {
+  const lostUntilMs = found.head.atMs + LONGEST_ON_ONE_HEAD_MS;
   const quarantinedUntilMs = lostUntilMs + PROOF_LIFE_MS;
-  return { head, tag, lostFromMs, lostUntilMs, quarantinedUntilMs, followsNames };
+  return { ...found, lostFromMs, lostUntilMs, quarantinedUntilMs, followsNames };
 };
 
 /** All objects beside the fence, by kind. */

@@ -1,6 +1,6 @@
 /** What the service says of a restore, signed as checkpoints are (protocol §12): which span may lack what was promised in it. */
 import { formatTimestamp, jcs, signCompactJws } from '@svc/protocol';
-import { RESTORE_TYP, type RestoreStatement } from '@svc/transparency';
+import { MAX_AHEAD_MS, RESTORE_TYP, type RestoreStatement } from '@svc/transparency';
 import type { ServiceDeps } from '../deps.ts';
 import type { Day } from '../ports/checkpoints.ts';
 
@@ -28,8 +28,8 @@ export const signRestoreStatement = (
     reinstated_days: [...restored.reinstatedDays],
     revoked_again: restored.revokedAgain,
     previous: restored.previous === null ? null : `sha256:${crypto.sha256Hex(restored.previous)}`,
-    // Not before the end of the span, which may be of a clock that ran ahead: readers refuse that.
-    iat: Math.floor(Math.max(clock.nowMs(), restored.lostUntilMs) / 1000),
+    // No more before the end of the span, which may be of a clock that ran ahead, than readers take.
+    iat: Math.max(Math.floor(clock.nowMs() / 1000), Math.ceil((restored.lostUntilMs - MAX_AHEAD_MS) / 1000)),
   };
   return signCompactJws(identity.statusKeys.signer, { typ: RESTORE_TYP }, jcs({ ...statement }));
 };

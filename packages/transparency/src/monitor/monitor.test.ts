@@ -109,6 +109,15 @@ describe('an honest service', () => {
     expect(await look({ nowMs: iat * 1000 })).toMatchObject({ ...WELL, newDays: 1, fetchedAgain: 3 });
   });
 
+  it('whose latest day is dated ahead at each look is in doubt once the day after it is over', async () => {
+    const endMs = Date.parse('2026-11-16T00:00:00Z');
+    await service.close(1, { closedAtSeconds: endMs / 1000 + 120 });
+    expect(await look({ nowMs: endMs - 1 })).toMatchObject({ ...WELL, newDays: 4 });
+    expect(await look({ nowMs: endMs })).toMatchObject({
+      doubts: [{ path: '/checkpoints/2026-11-14', message: expect.stringContaining('dated in the future') }],
+    });
+  });
+
   it('that retracts one while it is looked at raises no alarm', async () => {
     const iat = service.days[3]?.checkpoint.iat ?? 0;
     const latest = recordOf(service.days[3]?.jws ?? '');

@@ -181,7 +181,12 @@ class Monitor {
     if (last !== undefined && latest.checkpoint.day <= last.checkpoint.day) return;
     for (const next of last === undefined ? await this.#walkBack(latest) : this.#daysUntil(latest, last)) {
       const isLatest = (typeof next === 'string' ? next : next.checkpoint.day) === latest.checkpoint.day;
-      if (isLatest && this.#isAhead(latest)) return;
+      if (isLatest && this.#isAhead(latest)) {
+        // The day after it is over: one that is signed anew at each look would never be remembered.
+        if (dayStartMs(dayAfter(dayAfter(latest.checkpoint.day))) <= this.options.nowMs)
+          this.#unknown(latest.checkpoint.day, futureOf(latest));
+        return;
+      }
       const published = typeof next === 'string' ? await this.#fetchNew(next) : next;
       if (published === null) return;
       if (isLatest && this.#found.differences(latest, published)) return;

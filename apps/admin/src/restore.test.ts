@@ -1,0 +1,14 @@
+import { expect, it } from 'vitest';
+import { describeSpan } from './restore.ts';
+
+const SPAN = {
+  head: { epoch: 1, seq: 7, nonce: 'n', atMs: Date.parse('2026-11-29T08:00:00Z') },
+  ...{ tag: '7', lostFromMs: 0, lostUntilMs: 1_000, quarantinedUntilMs: 2_000, followsNames: true },
+};
+
+it('whoever restores by the fence of a former DID is told whom that may stop, and nobody else', () => {
+  expect(describeSpan({ ...SPAN, formerDid: 'did:web:former.example' })).toMatch(
+    /^The fence is that of did:web:former\.example, a former DID .* --apply stops it: name another place in SVC_FENCE\.\n/s,
+  );
+  expect(describeSpan({ ...SPAN, formerDid: null })).not.toContain('former');
+});
