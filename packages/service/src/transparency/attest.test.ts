@@ -15,7 +15,7 @@ const receipts = receiptIdsOf('2026-11-20', 200).map((receiptId) => ({
   receiptId,
   jws: `eyJ.${receiptId}.sig`,
 }));
-const checkpoint = { hash: 'sha256:one' } as unknown as CheckpointRecord;
+const checkpoint = { hash: 'sha256:one', jws: '' } as unknown as CheckpointRecord;
 const unavailable = { code: 'SERVICE_UNAVAILABLE' };
 
 const create = (ms: number, fail?: () => boolean) => {

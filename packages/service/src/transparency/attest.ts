@@ -4,7 +4,7 @@
  */
 import { kidOfJws, type ReceiptId, sha256Of } from '@svc/protocol';
 import { RECEIPT_JWS_MAX_CHARS } from '@svc/receipts';
-import { dayOfReceipt, parseSignedCheckpoint, signAttestation } from '@svc/transparency';
+import { dayOfReceipt, MAX_AHEAD_MS, parseSignedCheckpoint, signAttestation } from '@svc/transparency';
 import { evaluatedAtMsOf } from '../decisions/evaluated-at.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { notFound } from '../errors.ts';
@@ -56,7 +56,10 @@ export class Attestor {
       tenant,
       performance.now() + SIGNING_MS,
       (signer) =>
-        signAttestation({ iss: identity.did, ...about, iat: Math.floor(clock.nowMs() / 1000) }, signer),
+        signAttestation(
+          { iss: identity.did, ...about, iat: Math.floor(dateOf(checkpoint, clock.nowMs()) / 1000) },
+          signer,
+        ),
     );
   }
 
@@ -92,6 +95,10 @@ export const getAttestation = async (
   if (checkpoint === null) return { kind: 'pending', day };
   return { kind: 'attested', day, attestation: await attestor.attest(receipt, checkpoint, tenant) };
 };
+
+/** A day that was closed by a clock ahead is vouched for as well: readers refuse what is dated long before its checkpoint. */
+const dateOf = (checkpoint: CheckpointRecord, nowMs: number): number =>
+  Math.max(nowMs, closedAt(checkpoint) - MAX_AHEAD_MS || 0);
 
 const closedAt = ({ jws }: CheckpointRecord): number => {
   const signed = parseSignedCheckpoint(jws);
