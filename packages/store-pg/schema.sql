@@ -3872,9 +3872,8 @@ CREATE OR REPLACE FUNCTION public.svc_mark_unverified()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
-  new.issuer_unverified := new.issuer_unverified or exists (
-    select from receipts where receipt_id = new.receipt_id and reason = 'ISSUER_UNVERIFIED'
-  );
+  new.issuer_unverified := new.issuer_unverified
+  or exists (select from receipts where receipt_id = new.receipt_id and reason = 'ISSUER_UNVERIFIED');
   return new;
 end;
 $function$;

@@ -54,7 +54,7 @@ const LANDED: readonly (readonly [name: string, sha256: string])[] = [
   ['0052-ahead-and-stopped', '8623ad495d69fdacecad463b33d1baf0f0c9c976f471d0385cc4fdb67d320506'],
   ['0053-one-event-that-fails', 'e0cd513e6864d79e703057263874f8b61558ce87d6772c10220cad87234ac75b'],
   ['0054-look-ups-and-replays', 'a8b2427d75d0af104c6b5fa9984c4c8cc33b529ff03697da4387e176893632f3'],
-  ['0055-outcomes-of-unverified', '82375dafa168ba9105900d2a18b21ffeb13019c5a49145547d19dd8af81512f0'],
+  ['0055-outcomes-of-unverified', '8803beb9e34ce5068de836cd19515148f82d0ea772dbcfb4925be58c7b091d92'],
 ];
 
 /** Of the names and texts of its files, in the order in which they run. */

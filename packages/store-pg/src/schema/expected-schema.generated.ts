@@ -766,7 +766,7 @@ export const expectedSchema: Readonly<Record<string, string>> = {
   'function svc_log_consumption(p_decisions svc_decision[], p_outcomes text': 'dcb54d40799e5565',
   'function svc_log_events(p_limit integer)': 'cec074b19b6285ba',
   'function svc_lowest_receipt_id(instant timestamp with time zone)': '5ff9817f3bcd8632',
-  'function svc_mark_unverified()': '8416b14d0ebb2103',
+  'function svc_mark_unverified()': '399f714764a63b0e',
   'function svc_may_hear_decisions(p_principal principals)': '1958f9d1e603475b',
   'function svc_move_events(p_limit integer)': '57e7fc347905424a',
   'function svc_ms(instant timestamp with time zone)': '5b35dc21b18f30fd',

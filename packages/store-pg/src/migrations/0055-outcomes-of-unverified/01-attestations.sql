@@ -12,9 +12,8 @@ language plpgsql
 set search_path = public, pg_temp
 as $$
 begin
-  new.issuer_unverified := new.issuer_unverified or exists (
-    select from receipts where receipt_id = new.receipt_id and reason = 'ISSUER_UNVERIFIED'
-  );
+  new.issuer_unverified := new.issuer_unverified
+  or exists (select from receipts where receipt_id = new.receipt_id and reason = 'ISSUER_UNVERIFIED');
   return new;
 end;
 $$;
