@@ -83,7 +83,7 @@ export interface AuditResult {
   readonly undecided: boolean;
   /** Null where the Receipt does not verify. */
   readonly receipt: Receipt | null;
-  /** The id of the service's key that signed the Receipt; null where it does not verify. */
+  /** The id of the key that the Receipt names, as `VerifiedBundle.kid`; null where it does not verify. */
   readonly kid: string | null;
   /** The service's word for this Receipt, verified; null where none was given, or the Receipt does not verify. */
   readonly attestation: VerifiedAttestation | null;
