@@ -5,6 +5,8 @@
  */
 import {
   type CryptoPort,
+  DAY_MS,
+  dayStartMs,
   isSha256,
   type JsonObject,
   parseCompactJws,
@@ -12,7 +14,7 @@ import {
   type Signer,
   signCompactJws,
 } from '@svc/protocol';
-import { dayOfReceipt, isDay, readServiceJws, type ServiceKeys } from '@svc/transparency';
+import { dayOfReceipt, isDay, MAX_AHEAD_MS, readServiceJws, type ServiceKeys } from '@svc/transparency';
 import { SCHEMA_VERSION, TABLE_NAMES, type TableName } from './schema.ts';
 
 const MANIFEST_TYP = 'svc-cold-day+jwt';
@@ -92,10 +94,17 @@ export const verifyColdDay = (
   const own = keys.find(({ did }) => did === day.iss);
   if (own === undefined)
     return refuse(`it is of ${day.iss}, not of ${keys.map(({ did }) => did).join(' or ')}`);
-  const signedAtMs = believesDate ? null : day.iat * 1000;
+  const signedAtMs = believesDate ? null : notBeforeItsEnd(day);
   const wrong = own.check('status', { ...jws, kid, signedAtMs }, crypto);
   return wrong === null ? { ok: true, day } : refuse(wrong.message);
 };
+
+/**
+ * The date of a manifest, in milliseconds since the epoch. A thief of a key that has ended dates a later day into its time, and
+ * nobody can have packed that day then: the key must have been in force at its end too.
+ */
+const notBeforeItsEnd = ({ day, iat }: ColdDay): number =>
+  Math.max(iat * 1000, dayStartMs(day) + DAY_MS - MAX_AHEAD_MS);
 
 /** What a manifest says, whoever signed it. Throws where it is none. */
 export const parseColdDay = (text: string): ColdDay => {

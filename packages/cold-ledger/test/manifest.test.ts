@@ -76,6 +76,28 @@ it('is believed under each DID that the service has or had, by the keys of that 
   });
 });
 
+it('of a key that ended before the day did is refused, whatever its date: a thief of that key chooses it', async () => {
+  const endMs = Date.parse(DAY) + 86_400_000;
+  const endingAt = (untilMs: number) => {
+    const verificationMethod = serviceDocument.verificationMethod.map((method) => ({
+      ...method,
+      'svc:validUntil': new Date(untilMs).toISOString(),
+    }));
+    const ending = readServiceKeys({ ...serviceDocument, verificationMethod });
+    if (!ending.ok) throw new Error('no keys');
+    return ending.keys;
+  };
+  const early = await signColdDay({ ...day, iat: Date.parse(DAY) / 1000 - 1 }, signer);
+  // The clocks of two nodes may differ by five minutes.
+  const [ended, inForce] = [endingAt(endMs - 300_000), endingAt(endMs - 299_000)];
+  expect(verifyColdDay(early, [inForce], nativeCrypto).ok).toBe(true);
+  expect(verifyColdDay(early, [ended], nativeCrypto)).toMatchObject({
+    ok: false,
+    problem: expect.stringContaining('was in force until'),
+  });
+  expect(verifyColdDay(early, [ended], nativeCrypto, { believesDate: true }).ok).toBe(true);
+});
+
 /** With the first object of a table changed. */
 const withObject = (change: (object: ObjectEntry) => object, table: keyof ColdDay['tables'] = 'receipts') => {
   const [first, ...others] = day.tables[table];
