@@ -866,7 +866,8 @@ alter table usage_monthly_by_principal add constraint usage_monthly_by_principal
 alter table usage_monthly_by_principal add constraint usage_monthly_by_principal_verifies_check CHECK ((verifies > 0));
 alter table verifier_searches add constraint verifier_searches_pkey PRIMARY KEY (principal);
 
-CREATE INDEX api_keys_by_subject ON public.api_keys USING btree (subject);
+CREATE INDEX api_keys_live ON public.api_keys USING btree (subject, created_at DESC) WHERE (revoked_at IS NULL);
+CREATE INDEX api_keys_revoked ON public.api_keys USING btree (subject, revoked_at DESC) WHERE (revoked_at IS NOT NULL);
 CREATE INDEX approval_receipts_of_request ON public.approval_receipts USING btree (request_id);
 CREATE INDEX approval_requests_due ON public.approval_requests USING btree (expires_at) WHERE (state = 'pending'::text);
 CREATE INDEX approval_requests_lately ON public.approval_requests USING btree (principal, requested_at);
@@ -3880,10 +3881,9 @@ $function$;
 CREATE OR REPLACE FUNCTION public.svc_may_hear_decisions(p_principal principals)
  RETURNS boolean
  LANGUAGE sql
- IMMUTABLE
  SET search_path TO 'public', 'pg_temp'
 AS $function$
-  select p_principal.kind != 'hosted' or p_principal.verification_state = 'verified';
+  select p_principal.kind != 'hosted' or svc_verification_state(p_principal) = 'verified';
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_move_events(p_limit integer)
  RETURNS integer
@@ -6283,6 +6283,19 @@ begin
   update ledger_count set counted_before = svc_lowest_receipt_id(v_from::timestamp at time zone 'UTC');
   return true;
 end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_verification_state(p_principal principals)
+ RETURNS text
+ LANGUAGE sql
+AS $function$
+  select
+    case
+      when p_principal.kind = 'hosted'
+      and coalesce(p_principal.last_proven_at, '-infinity') < clock_timestamp(
+
+      ) - interval '72 hours' then 'unverified'
+      else p_principal.verification_state
+    end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_want_events(p_subscription_id text)
  RETURNS void

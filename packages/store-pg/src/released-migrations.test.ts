@@ -55,6 +55,8 @@ const LANDED: readonly (readonly [name: string, sha256: string])[] = [
   ['0053-one-event-that-fails', 'e0cd513e6864d79e703057263874f8b61558ce87d6772c10220cad87234ac75b'],
   ['0054-look-ups-and-replays', 'a8b2427d75d0af104c6b5fa9984c4c8cc33b529ff03697da4387e176893632f3'],
   ['0055-outcomes-of-unverified', '8803beb9e34ce5068de836cd19515148f82d0ea772dbcfb4925be58c7b091d92'],
+  ['0056-lapsed-verifications', 'b1fd21a20b00a9332eec5f5ec3dea47048d533167a60840c53bf94ae8cb7f2ba'],
+  ['0057-live-keys', '19f6de9ce5c6719ba38aa364824eeb7fc09db80a382ea9a672acb25f9837019d'],
 ];
 
 /** Of the names and texts of its files, in the order in which they run. */

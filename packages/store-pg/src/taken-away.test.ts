@@ -72,10 +72,13 @@ const createMember = async (role: 'principal' | 'rp') => {
   const { principal, relyingParty } = await createWorld(stores.first, orgId);
   const table = role === 'principal' ? 'principals' : 'relying_parties';
   const did = role === 'principal' ? principal.did : relyingParty.did;
-  const token = role === 'principal' ? '' : `, verification_token = 'token'`;
+  const unproven =
+    role === 'principal'
+      ? `verification_state = 'unverified', verified_since = null, last_proven_at = null`
+      : `verification_token = 'token'`;
   await tamper(
     stores.url,
-    `update ${table} set org_id = $1, claim_expires_at = now()${token} where did = $2`,
+    `update ${table} set org_id = $1, claim_expires_at = now(), ${unproven} where did = $2`,
     [orgId, did],
   );
   return { orgId, did, key: await keyOf(role, did), admin: await adminOf(orgId) };

@@ -111,6 +111,15 @@ describe('a key stands for itself, whatever the document calls it', () => {
 describe('proof of the domain', () => {
   withNodes(2);
 
+  /** Its state in the directory and to itself, and the status of its decisions. */
+  const shown = async ({ principalKey: key }: Hosted) => {
+    const ask = (path: string) => contractCall(baseUrl(), 'GET', path, { key });
+    const [entry, me] = [await ask(`/principals/${world.did}`), await ask('/me')];
+    const { status } = await ask(`/principals/${world.did}/decisions`);
+    const states = [entry, me].map(({ json }) => (json.verification as { state: string }).state);
+    return [...states, status];
+  };
+
   it('by a well-known document: ISSUER_UNVERIFIED until it is verified, then ALLOW on every node', async () => {
     const hosted = await register();
     const grant = await issueGrant(hosted);
@@ -145,7 +154,7 @@ describe('proof of the domain', () => {
     }
   });
 
-  it('a domain that cannot be asked keeps its state for 72 h since the last proof, and decisions count them too', async () => {
+  it('a domain that cannot be asked keeps its state for 72 h since the last proof, and decisions and all reads count them too', async () => {
     const hosted = await register();
     publishProof(hosted);
     await verifyDomain(ADMIN_TOKEN);
@@ -154,8 +163,10 @@ describe('proof of the domain', () => {
     await age('last_proven_at', '71 hours 59 minutes');
     expect(await stateAfterVerify(ADMIN_TOKEN)).toBe('verified');
     expect(await verdict(hosted, grant)).toBe('ALLOW');
+    expect(await shown(hosted)).toEqual(['verified', 'verified', 200]);
     await age('last_proven_at', '72 hours 1 minute');
     expect(await verdict(hosted, grant)).toBe('ISSUER_UNVERIFIED');
+    expect(await shown(hosted)).toEqual(['unverified', 'unverified', 403]);
     expect(await stateAfterVerify(ADMIN_TOKEN)).toBe('unverified');
     expect((await audited()).at(-1)?.details).toMatchObject({
       from: 'verified',

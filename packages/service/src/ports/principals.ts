@@ -30,7 +30,11 @@ export interface PrincipalRecord {
   /** As it stands in the DID: `example.com`, or `localhost%3A8080` in development. */
   readonly domain: string;
   readonly slug: string | null;
+  /** In force when it was read: the recorded one, which lapses 72 h after the last proof (protocol §13). */
   readonly verificationState: VerificationState;
+  /** As the last check left it. */
+  readonly recordedState: VerificationState;
+  /** Null while it is not verified. */
   readonly verifiedSinceMs: number | null;
   readonly lastCheckedMs: number | null;
   /** When the domain's proof was last found. */
@@ -55,6 +59,7 @@ export type NewPrincipal = Omit<
   | 'version'
   | 'document'
   | 'keys'
+  | 'recordedState'
   | 'verifiedSinceMs'
   | 'lastCheckedMs'
   | 'lastProvenMs'

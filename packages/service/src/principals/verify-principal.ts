@@ -119,7 +119,7 @@ const recordCheck = async (
   { outcome, resolution, askedAtMs }: Answers,
   { actor, requestId, auditAlways }: Checking,
 ): Promise<Checked | null> => {
-  const { did, verificationState: from } = locked;
+  const { did, recordedState: from } = locked;
   const to = stateAfterCheck(locked, outcome, deps.clock.nowMs());
   if (to !== from && (locked.lastCheckedMs ?? 0) >= askedAtMs) return null;
   await tx.principals.recordVerification(did, { state: to, proven: outcome === 'proven' });

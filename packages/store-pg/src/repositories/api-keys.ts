@@ -27,9 +27,12 @@ const listSql = `
   select ${columns} from api_keys
   where subject = any ($1::text[]) and role = any ($2::text[]) and revoked_at is null
   union all (
-    select ${columns} from api_keys
-    where subject = any ($1::text[]) and role = any ($2::text[]) and revoked_at is not null
-    order by revoked_at desc, key_id limit $3
+    select revoked.* from unnest($1::text[]) as of(subject), lateral (
+      select ${columns} from api_keys
+      where api_keys.subject = of.subject and role = any ($2::text[]) and revoked_at is not null
+      order by revoked_at desc, key_id limit $3
+    ) as revoked
+    order by "revokedAtMs" desc, "keyId" limit $3
   )
   order by "createdAtMs" desc, "keyId"`;
 

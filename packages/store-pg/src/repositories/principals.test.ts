@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { OrgId } from '@svc/protocol';
+import type { DidWeb, OrgId } from '@svc/protocol';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
 import { beforeAll, expect, it } from 'vitest';
@@ -40,9 +40,9 @@ beforeAll(async () => {
     await runSql(
       stores.url,
       `with inserted as (
-         insert into principals (did, kind, domain, verification_state, verified_since, verification_token, org_id, may_be_named,
+         insert into principals (did, kind, domain, verification_state, verified_since, last_proven_at, verification_token, org_id, may_be_named,
            document_hash, document_resolved_at)
-         select $1, 'hosted', $1, 'verified', svc_now(), $1, $2, false, hash, case when hash is not null then svc_now() end
+         select $1, 'hosted', $1, 'verified', svc_now(), svc_now(), $1, $2, false, hash, case when hash is not null then svc_now() end
          from (select (select min(hash) from evidence where $1 = $5) as hash) as document
          returning did
        )
@@ -76,6 +76,47 @@ it('a list ends one Principal after its keys have reached the bound', async () =
   expect(await listedKeyed(KEYS * KID_BYTES)).toEqual(keyed.slice(0, 2));
   expect(await listedKeyed(3 * KEYS * KID_BYTES)).toEqual(keyed.slice(0, 4));
   expect(await listedKeyed(10 * KEYS * KID_BYTES)).toEqual(keyed);
+});
+
+it('a verification lapses 72 h after the last proof wherever it is read, and a proof after that is a new one', async () => {
+  const did = keyed[0] as DidWeb;
+  const { principals } = stores.first;
+  const seen = async () => {
+    const found = await principals.find(did);
+    const among = async (state: 'verified' | 'unverified') =>
+      (await principals.list({ limit: 200, orgId: ORG, state })).some((listed) => listed.did === did);
+    const member = (await principals.listOfOrg(ORG)).find((listed) => listed.did === did);
+    const inForce = [found?.verificationState, member?.verificationState];
+    const since = [found, member].map((record) => record?.verifiedSinceMs != null);
+    return {
+      inForce,
+      since,
+      listed: [await among('verified'), await among('unverified')],
+      version: found?.version,
+    };
+  };
+  const proven = (age: string) =>
+    runSql(
+      stores.url,
+      `update principals set last_proven_at = svc_now() - $2::interval, verified_since = svc_now() - interval '9 days' where did = $1`,
+      [did, age],
+    );
+  await proven('71 hours 59 minutes');
+  const verified = { inForce: ['verified', 'verified'], since: [true, true], listed: [true, false] };
+  const { version = 0 } = await seen();
+  expect(await seen()).toMatchObject(verified);
+  await proven('72 hours 1 second');
+  const unverified = { inForce: ['unverified', 'unverified'], since: [false, false], listed: [false, true] };
+  expect(await seen()).toMatchObject({ ...unverified, version });
+  expect(await principals.find(did)).toMatchObject({ recordedState: 'verified' });
+
+  await principals.recordVerification(did, { state: 'verified', proven: true });
+  expect(await seen()).toMatchObject({ ...verified, version: version + 1 });
+  const { verifiedSinceMs, lastProvenMs } = (await principals.find(did)) ?? {};
+  expect(verifiedSinceMs).toBe(lastProvenMs);
+  await proven('73 hours');
+  await principals.recordVerification(did, { state: 'unverified', proven: false });
+  expect(await seen()).toMatchObject({ ...unverified, version: version + 2 });
 });
 
 it('members of an org are listed without their documents and keys', async () => {

@@ -13,8 +13,9 @@ import { isNewcomerSql } from './newcomers.ts';
 
 /** Columns of a `PrincipalMemberRecord` from `principals p`. */
 const memberColumns = `
-  p.did, p.kind, p.domain, p.slug, p.verification_state as "verificationState",
-  p.verified_since as "verifiedSinceMs", p.last_checked_at as "lastCheckedMs", p.last_proven_at as "lastProvenMs",
+  p.did, p.kind, p.domain, p.slug, svc_verification_state(p) as "verificationState", p.verification_state as "recordedState",
+  case when svc_verification_state(p) = 'verified' then p.verified_since end as "verifiedSinceMs",
+  p.last_checked_at as "lastCheckedMs", p.last_proven_at as "lastProvenMs",
   p.verification_token as "verificationToken", p.org_id as "orgId", p.claim_expires_at as "claimExpiresAtMs", p.may_be_named as "mayBeNamed",
   p.created_at as "createdAtMs", p.version`;
 
@@ -188,7 +189,7 @@ export function principalRepository(database: Database): PrincipalRepository {
 function listStatement(filter: PrincipalFilter) {
   const where = new Conditions()
     .add('p.kind = ?', filter.kind)
-    .add('p.verification_state = ?', filter.state)
+    .add('svc_verification_state(p) = ?', filter.state)
     .add('p.org_id = ?', filter.orgId)
     .add('p.did > ?', filter.afterDid);
   const limit = where.parameter(filter.limit);
@@ -210,15 +211,16 @@ const listSql = (where: string, limit: string, most: string): string => `${selec
   where ${most}::bigint is null or listed.bytes is null or listed.bytes < ${most}
   order by p.did`;
 
+// One that has lapsed and is proven again is verified anew: whoever remembers it must look again.
 const recordVerificationSql = `
-  update principals set
+  update principals p set
     verification_state = $2,
-    verified_since = case when $2 <> 'verified' then null when verification_state = 'verified' then verified_since
+    verified_since = case when $2 <> 'verified' then null when svc_verification_state(p) = 'verified' then verified_since
       else svc_now() end,
     last_checked_at = svc_now(),
     last_proven_at = case when $3 then svc_now() else last_proven_at end,
     claim_expires_at = case when not $3 then claim_expires_at end,
-    version = version + case when verification_state = $2 then 0 else 1 end
+    version = version + case when verification_state = $2 and svc_verification_state(p) = $2 then 0 else 1 end
   where did = $1`;
 
 const takeDocumentChangeSql = `

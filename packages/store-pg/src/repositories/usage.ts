@@ -89,9 +89,9 @@ const hasDecidedSql = `
 
 const tenantsSql = `
   with principal as (
-    select did, domain, kind, verification_state = 'verified' as is_verified, may_be_named,
+    select did, domain, kind, svc_verification_state(p) = 'verified' as is_verified, may_be_named,
       coalesce(org_id = any ($1::text[]), false) or did = any ($2::text[]) as is_apart
-    from principals
+    from principals p
   ), relying_party as (
     select coalesce(org_id = any ($1::text[]), false) or did = any ($2::text[]) as is_apart
     from relying_parties

@@ -75,18 +75,22 @@ export async function insertPrincipal(store: Store): Promise<PrincipalRecord> {
     contentType: 'application/json',
     body: Buffer.from(body),
   });
-  return store.principals.insert({
+  await store.principals.insert({
     did,
     kind: 'hosted',
     domain,
     slug: null,
-    verificationState: 'verified',
+    verificationState: 'unverified',
     verificationToken: name(),
     orgId: null,
     mayBeNamed: false,
     keys: [{ kid: `${did}#key-1`, publicKeyMultibase: 'z6MkKey1' }],
     documentHash: hashOf(body),
   });
+  await store.principals.recordVerification(did, { state: 'verified', proven: true });
+  const principal = await store.principals.find(did);
+  if (principal === null) throw new Error(`${did} was inserted and is not found`);
+  return principal;
 }
 
 export async function insertStatusList(

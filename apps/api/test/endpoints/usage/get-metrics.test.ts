@@ -40,7 +40,10 @@ beforeAll(async () => {
   const hidden = `did:web:${randomSlug('hidden')}.example`;
   for (const did of [named, hidden]) await deployment.register('/principals', { kind: 'hosted', did });
   await deployment.sql.query('update principals set may_be_named = true where did <> $1', [hidden]);
-  await deployment.sql.query(`update principals set verification_state = 'verified' where did = $1`, [named]);
+  await deployment.sql.query(
+    `update principals set verification_state = 'verified', last_proven_at = now() where did = $1`,
+    [named],
+  );
 });
 
 const decide = async (rp: string, daysAgo: number, reason: string | null) => {
