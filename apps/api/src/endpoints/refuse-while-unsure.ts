@@ -15,6 +15,7 @@ const ANSWERED: ReadonlySet<RouteId> = new Set([
   'getEvidence',
   'getAuthZenConfiguration',
   'getSsfConfiguration',
+  'getSsfJwks',
 ]);
 
 export const refuseWhileUnsure = (handlers: Handlers, holds: Pick<Holds, 'assertSure'>): Handlers =>

@@ -2,6 +2,7 @@
 import { type Body, POLL_METHOD, PUSH_METHOD, type Routes, routes } from '@svc/contract';
 import {
   audienceClaimOf,
+  buildEventJwks,
   changeStream,
   createStream,
   deleteStream,
@@ -22,6 +23,8 @@ import {
 import type { HandlersOf } from '../http/index.ts';
 
 const CACHE_AN_HOUR = { 'Cache-Control': 'public, max-age=3600' };
+/** Short: a key that has ended leaves the set at once. */
+const CACHE_A_MINUTE = { 'Cache-Control': 'public, max-age=60' };
 
 /** `polling`: kept between calls. */
 export const ssfEndpoints = (deps: ServiceDeps, polling: Polling): HandlersOf<'ssf'> => {
@@ -34,7 +37,7 @@ export const ssfEndpoints = (deps: ServiceDeps, polling: Polling): HandlersOf<'s
       body: {
         spec_version: '1_0',
         issuer: baseUrl,
-        jwks_uri: baseUrl + routes.getServiceJwks.path,
+        jwks_uri: baseUrl + routes.getSsfJwks.path,
         delivery_methods_supported: [PUSH_METHOD, POLL_METHOD],
         configuration_endpoint: baseUrl + routes.createStream.path,
         status_endpoint: baseUrl + routes.getStreamStatus.path,
@@ -42,6 +45,13 @@ export const ssfEndpoints = (deps: ServiceDeps, polling: Polling): HandlersOf<'s
         authorization_schemes: [{ spec_urn: 'urn:ietf:rfc:6750' }],
         default_subjects: 'ALL',
       },
+    }),
+
+    getSsfJwks: async () => ({
+      status: 200,
+      rawBody: buildEventJwks(deps.identity),
+      contentType: 'application/jwk-set+json',
+      headers: CACHE_A_MINUTE,
     }),
 
     createStream: async ({ caller, body, requestId }) => ({

@@ -74,7 +74,7 @@ describe('metadata [MetadataTest]', () => {
   });
 
   it('SSF §7.1 jwks_uri has public keys with kid, and no private member', async () => {
-    const { json } = await world.deployment.call('GET', '/.well-known/jwks.json');
+    const { json } = await world.deployment.call('GET', '/ssf/jwks.json');
     const { keys } = json as { keys: Record<string, unknown>[] };
     expect(keys.length).toBeGreaterThan(0);
     for (const key of keys) expect([typeof key.kid, 'd' in key]).toEqual(['string', false]);

@@ -1,6 +1,7 @@
 /** The events of §15 as a Shared Signals transmitter (OpenID SSF 1.0, protocol §17). */
 import { z } from 'zod';
 import { streamId } from '../formats.ts';
+import { jwks } from '../resources/public.ts';
 import {
   pollAnswer,
   pollRequest,
@@ -12,7 +13,7 @@ import {
   streamStatus,
   streamVerification,
 } from '../resources/ssf.ts';
-import { defineRoute, empty, json } from '../route.ts';
+import { defineRoute, empty, json, raw } from '../route.ts';
 
 const ABSENT = 'No such stream of this key’s subject.';
 const NOT_PROVEN = 'An org:read key, or the DID is claimed and its domain not proven.';
@@ -33,6 +34,25 @@ export const ssfRoutes = {
     feature: 'ssf',
     responses: {
       200: json(ssfConfiguration, 'The metadata.', { 'Cache-Control': 'How long it may be kept.' }),
+    },
+    errors: {},
+  }),
+
+  getSsfJwks: defineRoute({
+    method: 'get',
+    path: '/ssf/jwks.json',
+    tag: 'Shared Signals',
+    summary: 'Keys of SETs as a JWK Set',
+    description:
+      'The `jwks_uri` of the transmitter: the status keys that have not ended, and no other key of the service.',
+    auth: [],
+    limiter: 'public',
+    feature: 'ssf',
+    responses: {
+      200: raw(['application/jwk-set+json', 'application/json'], 'The JWK Set.', {
+        schema: jwks,
+        headers: { 'Cache-Control': 'How long it may be kept.' },
+      }),
     },
     errors: {},
   }),

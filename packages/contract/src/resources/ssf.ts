@@ -172,7 +172,7 @@ export const ssfConfiguration = z
     example: {
       spec_version: '1_0',
       issuer: ISSUER,
-      jwks_uri: `${ISSUER}/.well-known/jwks.json`,
+      jwks_uri: `${ISSUER}/ssf/jwks.json`,
       delivery_methods_supported: [PUSH_METHOD, POLL_METHOD],
       configuration_endpoint: `${ISSUER}/ssf/streams`,
       status_endpoint: `${ISSUER}/ssf/status`,

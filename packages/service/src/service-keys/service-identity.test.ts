@@ -5,7 +5,7 @@ import didContext from 'did-context';
 import jsonld from 'jsonld';
 import { describe, expect, it } from 'vitest';
 import { ALWAYS, type KeySet, type PublishedKey } from './key-set.ts';
-import { buildServiceDidDocument, buildServiceJwks } from './service-identity.ts';
+import { buildEventJwks, buildServiceDidDocument, buildServiceJwks } from './service-identity.ts';
 
 const DID = 'did:web:svc.example' as DidWeb;
 const MULTIBASE = 'z6MksfbemfxmHksEVufvPpiYfCnHH5VxpcPA9na36GXu3mwS';
@@ -102,5 +102,15 @@ describe('the JWK Set of the service', () => {
         { ...base, kid: `${DID}#receipt-3`, nbf: february },
       ],
     });
+  });
+
+  it('for events holds status keys that have not ended alone: whoever follows it takes any', () => {
+    const { receiptKeys } = sets;
+    const status = {
+      published: receiptKeys.published.map((key) => ({ ...key, kid: key.kid.replace('receipt', 'status') })),
+    };
+    const kids = (json: string) =>
+      (JSON.parse(json) as { keys: { kid: string }[] }).keys.map(({ kid }) => kid);
+    expect(kids(buildEventJwks({ statusKeys: status }))).toEqual([`${DID}#status-3`]);
   });
 });

@@ -58,15 +58,18 @@ const presentTime = ({ fromMs, untilMs, isCompromised }: KeyTime): JsonObject =>
  * under it. So it lacks compromised keys; retired ones stay, with their time as `nbf` and `exp`, which no library looks
  * at. RFC 8785 text.
  */
-export const buildServiceJwks = ({ receiptKeys, statusKeys }: Omit<PublishedIdentity, 'did'>): string => {
-  const keys = [...receiptKeys.published, ...statusKeys.published];
-  return jcs({
-    keys: keys
-      .filter(({ time }) => !time.isCompromised)
-      .map(({ kid, publicKey, time: { fromMs, untilMs } }) => ({
-        ...{ kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid, x: encodeBase64url(publicKey) },
-        ...(fromMs !== null && { nbf: Math.floor(fromMs / 1000) }),
-        ...(untilMs !== null && { exp: Math.floor(untilMs / 1000) }),
-      })),
+export const buildServiceJwks = ({ receiptKeys, statusKeys }: Omit<PublishedIdentity, 'did'>): string =>
+  jwkSetOf([...receiptKeys.published, ...statusKeys.published].filter(({ time }) => !time.isCompromised));
+
+/** The keys that sign events: status keys that have not ended. A receiver of events takes any key of its set (protocol §17). */
+export const buildEventJwks = ({ statusKeys }: Pick<PublishedIdentity, 'statusKeys'>): string =>
+  jwkSetOf(statusKeys.published.filter(({ time }) => time.untilMs === null));
+
+const jwkSetOf = (keys: KeySet['published']): string =>
+  jcs({
+    keys: keys.map(({ kid, publicKey, time: { fromMs, untilMs } }) => ({
+      ...{ kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid, x: encodeBase64url(publicKey) },
+      ...(fromMs !== null && { nbf: Math.floor(fromMs / 1000) }),
+      ...(untilMs !== null && { exp: Math.floor(untilMs / 1000) }),
+    })),
   } satisfies JsonObject);
-};

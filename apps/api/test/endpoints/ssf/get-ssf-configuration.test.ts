@@ -16,7 +16,7 @@ it('says what the transmitter is, as SSF 1.0 has it, to anybody', async () => {
   expect(json).toEqual({
     spec_version: '1_0',
     issuer: baseUrl,
-    jwks_uri: `${baseUrl}/.well-known/jwks.json`,
+    jwks_uri: `${baseUrl}/ssf/jwks.json`,
     delivery_methods_supported: ['urn:ietf:rfc:8935', 'urn:ietf:rfc:8936'],
     configuration_endpoint: `${baseUrl}/ssf/streams`,
     status_endpoint: `${baseUrl}/ssf/status`,

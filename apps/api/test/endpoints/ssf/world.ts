@@ -76,7 +76,7 @@ export const withStreams = (map = '{}') => {
   };
   /** The claims, checked as a receiver does: by the published keys, issuer, audience and type. */
   const verified = async (set: string, { iss, aud }: Pick<Stream, 'iss' | 'aud'>): Promise<JWTPayload> => {
-    const { json } = await deployment.call('GET', '/.well-known/jwks.json');
+    const { json } = await deployment.call('GET', '/ssf/jwks.json');
     const { payload } = await jwtVerify(set, createLocalJWKSet(json as unknown as JSONWebKeySet), {
       ...{ issuer: iss, audience: aud, typ: 'secevent+jwt', algorithms: ['EdDSA'] },
     });

@@ -827,6 +827,9 @@ export const TABLE: Readonly<Record<RouteId, readonly Case[]>> = {
       call: () => ({ path: '/.well-known/ssf-configuration' }),
     },
   ],
+  getSsfJwks: [
+    { what: 'names nobody', outcomes: { anybody: 200 }, call: () => ({ path: '/ssf/jwks.json' }) },
+  ],
   createStream: [
     {
       what: 'names an endpoint',

@@ -1,0 +1,20 @@
+/** `GET /ssf/jwks.json`: any library that follows `jwks_uri` takes what events are signed with, and nothing else. */
+import { expect, it } from 'vitest';
+import { DOMAIN } from '../../world/api-node.ts';
+import { publicJwkOf } from '../../world/published-keys.ts';
+import { withStreams } from './world.ts';
+
+const world = withStreams();
+
+it('has status keys alone, under the names that SETs have: a Receipt’s key signs no events', async () => {
+  const { status, json, headers } = await world.deployment.call('GET', '/ssf/jwks.json');
+  expect(status).toBe(200);
+  expect(headers).toMatchObject({
+    ...{ 'content-type': 'application/jwk-set+json', 'cache-control': 'public, max-age=60' },
+  });
+  const { json: document } = await world.deployment.call('GET', '/.well-known/did.json');
+  const kid = `did:web:${DOMAIN}#status-1`;
+  expect(json).toEqual({
+    keys: [expect.objectContaining({ ...publicJwkOf(document, kid), kid, alg: 'EdDSA' })],
+  });
+});
