@@ -40,6 +40,7 @@ export interface AllocationFact {
   readonly agent: DidKey;
   /** Empty while the Grant is paused (protocol §9): P6 is false, and no list is consulted. */
   readonly statusListCredential: string;
+  /** Empty while the Grant is paused, or revoked before its list says so (protocol §9). */
   readonly statusListIndex: string;
   readonly allocatedAtMs: number;
   /** SHA-256 of the Grant that the first ALLOW under this id was given to; null before that. */

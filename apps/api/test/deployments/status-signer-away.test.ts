@@ -30,18 +30,17 @@ const takeSignersAway = (): (() => void) => {
   return bringBack;
 };
 
-const decideOn = async (url: string, grant: HeldGrant): Promise<string> => {
-  const { rpKey: key } = tenants;
-  const receipt = receiptOf(
-    await call(url, 'POST', '/verify', { key, body: await verifyBody(tenants, grant) }),
+const receiptsOfEach = (grant: HeldGrant, of = tenants) =>
+  Promise.all(
+    deployment.processes.map(async ({ baseUrl }) =>
+      receiptOf(await call(baseUrl, 'POST', '/verify', { key: of.rpKey, body: await verifyBody(of, grant) })),
+    ),
   );
-  return receipt.reason ?? receipt.decision;
-};
-const decideOnEach = (grant: HeldGrant) =>
-  Promise.all(deployment.processes.map(({ baseUrl }) => decideOn(baseUrl, grant)));
-const revoke = (grant: HeldGrant, at = 0) =>
+const decideOnEach = async (grant: HeldGrant, of = tenants) =>
+  (await receiptsOfEach(grant, of)).map(({ decision, reason }) => reason ?? decision);
+const revoke = (grant: HeldGrant, at = 0, { principalKey: key } = tenants) =>
   call(deployment.processes[at]?.baseUrl ?? '', 'POST', '/revoke', {
-    key: tenants.principalKey,
+    key,
     body: { grant_id: grant.grantId },
   });
 const recordOf = async ({ grantId }: HeldGrant) => {
@@ -105,6 +104,31 @@ it('a revocation denies on every node from then on, is answered 503, and the wor
   expect((await revoke(grant)).status).toBe(200);
   expect(await auditedAs('grant.revoke', grant.grantId)).toBe(1);
   expect(await faultsOf()).toEqual([]);
+});
+
+it('a Grant whose key was retired since is denied as revoked too, and its Principal sees the denials', async () => {
+  const own = await deployment.createTenants();
+  const { principalDid, principalKey: key, rpKey } = own;
+  const grant = await issueGrant(own);
+  const kid = encodeURIComponent(`${principalDid}#key-1`);
+  expect((await deployment.call('POST', `/keys/${kid}/retire`, { key })).status).toBe(200);
+  expect(await decideOnEach(grant, own)).toEqual(['ALLOW', 'ALLOW']);
+  takeSignersAway();
+  expect(await revoke(grant, 0, own)).toMatchObject(NOT_YET);
+  const receipts = await receiptsOfEach(grant, own);
+  for (const receipt of receipts) {
+    expect(receipt).toMatchObject({ reason: 'AUTHORITY_REVOKED', grant_id: grant.grantId });
+    expect(receipt.protocol.checks).toMatchObject({ P2: true, P3: true, P6: false });
+  }
+  const asked = { key: rpKey, body: await verifyBody(own, grant) };
+  const dryRun = await deployment.call('POST', '/verify/dry-run', asked);
+  expect(dryRun.json.failed).toMatchObject([
+    { check: 'P6', compared: [{ what: 'state of the Grant', found: 'revoked', expected: 'active' }] },
+  ]);
+  const ofPrincipal = `/principals/${encodeURIComponent(principalDid)}/decisions`;
+  const { json: seen } = await deployment.call('GET', ofPrincipal, { key });
+  const denials = receipts.map(({ receipt_id }) => expect.objectContaining({ receipt_id }));
+  expect(seen.decisions).toEqual(expect.arrayContaining(denials));
 });
 
 it('its owner who repeats it then hears 200, and not before the list says it', async () => {

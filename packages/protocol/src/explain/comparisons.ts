@@ -106,6 +106,8 @@ const allocationComparisons = (grant: Grant, { facts, crypto }: CheckContext): C
   // A Grant of another Principal is compared no further: neither what is equal nor whether it is paused is shown.
   if (issuer !== grant.issuer) return one('issuer', grant.issuer, 'as the service allocated it');
   if (isPaused(grant, facts)) return one('state of the Grant', 'paused', 'active');
+  // Revoked before its list says so: no Grant that could be signed has `''` either.
+  if (statusListIndex === '') return one('state of the Grant', 'revoked', 'active');
   const pairs = [
     ['credentialSubject.id', grant.agent, agent],
     ['credentialStatus.statusListCredential', grant.status.statusListCredential, statusListCredential],

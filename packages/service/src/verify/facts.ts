@@ -95,7 +95,7 @@ export class FactLoader {
             ? absent
             : found(principalFact(principal.record, grant.value.kid, this.deps.clock.nowMs())),
         document: principal === null ? absent : documentFact(principal),
-        allocation: allocation === null || status === null ? absent : found(allocationFact(allocation)),
+        allocation: allocation === null ? absent : found(allocationFact(allocation, status === null)),
         status: status ?? absent,
         spent: found(proofSpent),
       },
@@ -143,8 +143,8 @@ export class FactLoader {
   }
 
   /**
-   * Null: the Grant is revoked, and its list does not say so yet, since what signs lists is away (protocol §9). It counts as
-   * not allocated then: no evidence shows what is only in storage.
+   * Null: the Grant is revoked, and its list does not say so yet, since what signs lists is away (protocol §9). That list
+   * is no evidence then.
    */
   private async findStatus(allocation: AllocatedGrant): Promise<Answer<StatusFact> | null> {
     const { statusListUrl: url, statusIndex, revocationRecordedAtMs } = allocation;
@@ -226,12 +226,15 @@ const documentFact = ({ record, document, loadedAtMs }: LoadedPrincipal): Answer
   return found({ document, hash: record.document.hash, resolvedAtMs });
 };
 
-/** One that is paused has no place in a list for now: P6 is false, no list is consulted, and P2 knows when it was allocated. */
-const allocationFact = (grant: AllocatedGrant): AllocationFact => ({
+/**
+ * One that is paused has no place in a list for now, and one that its list does not say yet is revoked has no index:
+ * P6 is false, no list is consulted, and P2 knows when it was allocated.
+ */
+const allocationFact = (grant: AllocatedGrant, isUnlisted: boolean): AllocationFact => ({
   issuer: grant.principal,
   agent: grant.agent,
   statusListCredential: grant.isPaused ? '' : grant.statusListUrl,
-  statusListIndex: grant.isPaused ? '' : String(grant.statusIndex),
+  statusListIndex: grant.isPaused || isUnlisted ? '' : String(grant.statusIndex),
   allocatedAtMs: grant.allocatedAtMs,
   grantHash: grant.grantHash,
 });
