@@ -9,6 +9,7 @@ import { budgeted, capabilityOf, logOf, pageOf } from '@svc/testkit/receipts/bud
 import {
   buildWorld,
   documentOf,
+  PURCHASE,
   resign,
   SERVICE,
   serviceDocument,
@@ -317,6 +318,36 @@ describe('svc-receipt audit', () => {
       /^ {2}- other-proof: the Proof given is not the one of this Receipt/,
     );
     expect(stdout).not.toContain('by the engine');
+  });
+});
+
+describe('svc-receipt audit reads the Action as the service did', async () => {
+  const refused = await buildWorld({ action: {}, proof: { action: { ...PURCHASE } } });
+  const free = { type: 'commerce:purchase', resource: 'order/8841', amount: 0, currency: 'USD' };
+  const forNothing = await buildWorld({ action: free });
+  const auditOf = (name: string, { signed, grant, proof, evidence }: typeof allow, action: string) =>
+    run([
+      ...['audit', write(`${name}.json`, signed.text), '--did-document', didFile, '--proof-window', '60'],
+      ...['--grant', write(`${name}-grant`, grant), '--proof', write(`${name}-proof`, proof)],
+      ...['--action', write(`${name}-action`, action)],
+      ...[...evidence.values()].flatMap((text, i) => ['--evidence', write(`${name}-${i}`, text)]),
+    ]);
+
+  it.each([
+    ['a fraction', '{"type":"commerce:purchase","resource":"order/8841","amount":42700.0,"currency":"USD"}'],
+    [
+      'a member that stands twice',
+      '{"type":"commerce:purchase","resource":"order/8841","amount":1,"amount":42700,"currency":"USD"}',
+    ],
+  ])('%s makes it no Action: the DENY ACTION_MALFORMED is valid', async (_, action) => {
+    expect(refused.body.reason).toBe('ACTION_MALFORMED');
+    expect(await auditOf('refused', refused, action)).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+
+  it('-0 is 0: the ALLOW is valid', async () => {
+    expect(forNothing.body.decision).toBe('ALLOW');
+    const action = JSON.stringify(free).replace('"amount":0', '"amount":-0');
+    expect(await auditOf('for-nothing', forNothing, action)).toMatchObject({ exitCode: 0, stderr: '' });
   });
 });
 

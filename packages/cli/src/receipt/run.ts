@@ -161,11 +161,13 @@ const readConsumption = async (paths: readonly string[]): Promise<readonly JsonO
   return pages;
 };
 
-/** Ordinary JSON: an Action that is wrong in form is the engine's to judge. */
+/** Read as the service reads it (protocol §5): what is JSON and not strict JSON is no Action, and the engine is given `{}`. */
 const parseAction = (text: string): unknown => {
   try {
-    return JSON.parse(text);
+    JSON.parse(text);
   } catch {
     throw new UsageError('the Action must be JSON');
   }
+  const strict = parseStrictJson(text);
+  return strict.ok ? strict.value : {};
 };

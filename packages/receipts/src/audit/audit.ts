@@ -58,7 +58,10 @@ export interface AuditInput
   readonly grant: string;
   /** As presented, character for character. */
   readonly proof: string;
-  /** The Action that the relying party sent. */
+  /**
+   * The Action that the relying party sent. A text that is not strict JSON, such as one with a fraction, is to be given as
+   * `{}`, and `-0` as `0`: so the service reads them (protocol §5).
+   */
   readonly action: unknown;
   /** The relying party's setting at the time. */
   readonly relyingParty: { readonly proofWindowSeconds: number };
