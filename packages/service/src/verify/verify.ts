@@ -196,7 +196,11 @@ export class Verifier {
           break;
         case 'IDEMPOTENCY_TAKEN': {
           const prior = await this.findPriorAnswer(entitled.caller, call);
-          if (prior !== null) return prior;
+          if (prior !== null) {
+            // Beside the other request of a chain of budgets this one was not sent to the commit, which reads its key.
+            await this.readAgain(entitled.caller);
+            return prior;
+          }
           // The request that held the key has let go of it: its Proof was spent. Now it is free.
           break;
         }
