@@ -63,7 +63,7 @@ export const dryRunOn = async (
   if (decided.kind === 'undecided') throw unanswered(decided);
   const { reason, outcomes, evidence } = decided;
   const facts = { ...loaded.facts, ...known };
-  // The Grant lets this relying party ask, and a Proof for it (P12) is under this Grant (P10), by the Agent that it names (P11).
+  // The Grant lets this relying party ask, and a Proof for it (P12) is by the Agent of this Grant (P10), under it (P11).
   const isItsBusiness = ITS_BUSINESS.every((check) => outcomes[check] === true);
   const explained =
     isItsBusiness && isOfIssuer(loaded.facts, evidence.P3?.grant)
