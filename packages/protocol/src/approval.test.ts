@@ -75,6 +75,11 @@ describe('a text that a person is shown', () => {
     ['private use', 'order/\ue000'],
     ['nothing that is assigned', 'order/\u0378'],
     ['a stroke through it', 'order/7\u0336'],
+    ['a Braille pattern without a dot', 'order/7\u2800of two'],
+    ['a note head without a glyph', 'order/\u{1d159}7'],
+    ['a full blank of hieroglyphs', 'order/\u{13441}7'],
+    ['a half blank of hieroglyphs', 'order/\u{13442}7'],
+    ['a filler of Khitan', 'order/\u{16fe4}7'],
     ['a circle around it', 'order/7\u20dd'],
     ['marks heaped on a letter', `order/a${'\u0301'.repeat(4)}`],
   ])('is not one that has %s', (_what, text) => expect(isReadable(text)).toBe(false));

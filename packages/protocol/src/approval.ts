@@ -39,19 +39,21 @@ export const capabilityForOnce = (action: Action): Capability | null => {
   return { action: action.type, constraints, resources: [name] };
 };
 
+/** A character that is not seen: control and format characters, spaces other than U+0020, what has no glyph. */
+export const UNSEEN =
+  /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}\u{13441}\u{13442}\u{16fe4}]|(?! )\p{Zs}/u;
+
 /**
- * Not seen, or changes how its neighbours are read: control and format characters, other spaces, what has no glyph;
- * spaces at an end; marks that strike through or enclose what is before them, and so many on one letter that they cover
- * what is around it.
+ * Changes how its neighbours are read: spaces beside each other and at an end; marks that strike through or enclose what is
+ * before them, and so many on one letter that they cover what is around it.
  */
-const UNREADABLE =
-  /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Me}]|[\u0334-\u0338]|(?! )\p{Zs}| {2}|^ | $|\p{M}{4}/u;
+const MISLEADING = /\p{Me}|[\u0334-\u0338]| {2}|^ | $|\p{M}{4}/u;
 
 /**
  * Whether a person sees all of this text where it is shown from left to right (`<bdo dir="ltr">`: letters of some
  * scripts turn the order of digits and slashes beside them). Says nothing about letters that look alike.
  */
-export const isReadable = (text: string): boolean => !UNREADABLE.test(text);
+export const isReadable = (text: string): boolean => !UNSEEN.test(text) && !MISLEADING.test(text);
 
 /** Why the Grant is not exactly what was asked for; null: it is. Says nothing about its signature. */
 export const findApprovalFault = (grant: Grant, asked: ApprovalAsked): string | null => {

@@ -42,6 +42,12 @@ it('of a purchase it says that it is for this and nothing else', () => {
   expect(withoutTags(html)).not.toMatch(/query|body/i);
 });
 
+it('it names the characters that are not of the Latin keyboard with their numbers, each once', () => {
+  const html = htmlOf({ ...PURCHASE, resource: 'оrder/é/é' });
+  expect(html).toContain('may look like others: <code>о U+043E, é U+00E9</code>');
+  expect(withoutTags(htmlOf(PURCHASE))).not.toContain('Latin keyboard');
+});
+
 describe('a relying party that has a name behind its own domain', () => {
   const foreign = 'did:web:pay-secure.example:amazon.com';
   const withoutCode = (html: string): string => html.replace(/<code>.*?<\/code>/gs, '');

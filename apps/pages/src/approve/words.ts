@@ -29,8 +29,11 @@ export const describeWish = (action: Action): string =>
     ? `send one ${action.method} request`
     : `spend up to ${formatAmount(action.amount, action.currency)}`;
 
-/** Letters of other scripts can look like these; null: there are none. */
+/** Letters of other scripts can look like these, and a font may have no glyph for one: `é U+00E9`. Null: there are none. */
 export const findForeign = (text: string): string | null => {
-  const found = [...new Set(text.match(/[^\x20-\x7e]/gu) ?? [])];
-  return found.length === 0 ? null : found.slice(0, 20).join(' ');
+  const found = [...new Set(text.match(/[^\x20-\x7e]/gu) ?? [])].slice(0, 20);
+  return found.length === 0 ? null : found.map((one) => `${one} ${codePointOf(one)}`).join(', ');
 };
+
+const codePointOf = (character: string): string =>
+  `U+${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`;

@@ -1,14 +1,15 @@
 /** A text that a stranger chose, set apart from ours: in its own box, from left to right, with nothing in it that is not seen. */
+import { UNSEEN } from '@svc/protocol';
 
-/** Control and format characters, spaces that do not look like one, what has no glyph; spaces at an end, and beside each other. */
-const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}|^ | (?= )| $/gu;
-/** The same in a text that is laid out: its line breaks and the spaces of its indentation are seen. */
-const UNSEEN_IN_LINES = /(?!\n)[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/gu;
+/** What is not seen in one line: spaces at an end, and beside each other, too. */
+const UNSEEN_IN_LINE = new RegExp(`${UNSEEN.source}|^ | (?= )| $`, 'gu');
+/** What is not seen in a text that is laid out: its line breaks and the spaces of its indentation are. */
+const UNSEEN_IN_LINES = new RegExp(`(?!\\n)(?:${UNSEEN.source})`, 'gu');
 
 const byNumber = (character: string): string => `\\u{${character.codePointAt(0)?.toString(16)}}`;
 
 /** What is not seen, by its number: `\u{202e}`. */
-export const visible = (text: string): string => text.replace(UNSEEN, byNumber);
+export const visible = (text: string): string => text.replace(UNSEEN_IN_LINE, byNumber);
 
 export const visibleLines = (text: string): string => text.replace(UNSEEN_IN_LINES, byNumber);
 
