@@ -68,6 +68,33 @@ describe('a problem in words', () => {
     expect(inBody(body, {})).toMatch(/^body\.production is missing: .*; and 1 more$/);
   });
 
+  it('puts no more faults into words than it tells, however many a body has', () => {
+    const many = Object.fromEntries(Array.from({ length: 600 }, (_, i) => [`n${i}`, 0]));
+    for (const schema of [z.record(z.string(), z.object({})), z.strictObject({})]) {
+      let named = 0;
+      const field = (path: string) => {
+        named += 1;
+        return PLACES.body.field(path);
+      };
+      expect(describeProblems(schema, many, { ...PLACES.body, field })).toMatch(
+        /^body\.n0 .*; body\.n4 .*; and 595 more$/,
+      );
+      expect(named).toBe(5);
+    }
+    expect(inBody(routes.pollStream.body, { setErrs: many })).toBe(
+      'body.setErrs must name at most 500 SETs; got an object',
+    );
+  });
+
+  it('tells once what two checks of a member say alike', () => {
+    const error = 'must be 3 letters or more';
+    const name = z
+      .string()
+      .min(3, { error })
+      .regex(/^[a-z]+$/, { error });
+    expect(inBody(z.strictObject({ name }), { name: 'A' })).toBe(`body.name ${error}; got "A"`);
+  });
+
   it('names an item of an array that is the whole body', () => {
     expect(inBody(z.array(z.string()), [1])).toBe('body[0] must be a string; got 1');
   });

@@ -30,22 +30,45 @@ export const PLACES = {
 export const describeProblems = (schema: z.ZodType, input: unknown, place: Place): string => {
   // With what was sent, for the message.
   const { error } = schema.safeParse(input, { reportInput: true });
-  const problems = (error?.issues ?? []).flatMap((issue) => describeIssue(issue, schema, input, place));
-  const all = [...new Set(problems)];
-  const more = all.length > MAX_ISSUES ? [`and ${all.length - MAX_ISSUES} more`] : [];
-  return [...all.slice(0, MAX_ISSUES), ...more].join('; ');
+  const issues = error?.issues ?? [];
+  // By what they say: two checks of a member may say the same.
+  const problems = new Map<string, Problem>();
+  for (const problem of issues.flatMap(problemsOf))
+    problems.set(`${pathText(problem.path)} ${problem.must}`, problem);
+  // A body can have thousands: only those that are told are put into words.
+  const told = [...problems.values()].slice(0, MAX_ISSUES);
+  const texts = told.map((problem) => describeProblem(problem, schema, input, place));
+  const left = problems.size - told.length + issues.reduce((sum, issue) => sum + moreKeys(issue), 0);
+  return [...texts, ...(left > 0 ? [`and ${left} more`] : [])].join('; ');
 };
 
-const describeIssue = (issue: Issue, schema: z.ZodType, input: unknown, place: Place): readonly string[] => {
-  const name = issue.path.length === 0 ? place.whole : place.field(pathText(issue.path));
-  if (issue.code === 'unrecognized_keys') {
-    const prefix = issue.path.length === 0 ? '' : `${pathText(issue.path)}.`;
-    const known = knownText(listNames(schema, input, issue.path));
-    return issue.keys.map((key) => `${place.field(prefix + brief(key))} is not known here (${known})`);
-  }
-  const must = `${mustText(issue)}${issue.code !== 'custom' && mayBeNull(schema, issue.path) ? ' or null' : ''}`;
+interface Problem {
+  readonly issue: Issue;
+  readonly path: readonly PropertyKey[];
+  /** Null: the member at the path is not known. */
+  readonly must: string | null;
+}
+
+const problemsOf = (issue: Issue): readonly Problem[] =>
+  issue.code === 'unrecognized_keys'
+    ? issue.keys.slice(0, MAX_ISSUES).map((key) => ({ issue, path: [...issue.path, key], must: null }))
+    : [{ issue, path: issue.path, must: mustText(issue) }];
+
+/** Number of unknown members of one object that are counted alone. */
+const moreKeys = (issue: Issue): number =>
+  issue.code === 'unrecognized_keys' ? Math.max(0, issue.keys.length - MAX_ISSUES) : 0;
+
+const describeProblem = (
+  { issue, path, must }: Problem,
+  schema: z.ZodType,
+  input: unknown,
+  place: Place,
+): string => {
+  const name = path.length === 0 ? place.whole : place.field(pathText(path));
+  if (must === null) return `${name} is not known here (${knownText(listNames(schema, input, issue.path))})`;
+  const orNull = issue.code !== 'custom' && mayBeNull(schema, path) ? ' or null' : '';
   const sent = sentText(issue, input);
-  return [sent === null ? `${name} is missing: it ${must}` : `${name} ${must}; got ${sent}`];
+  return sent === null ? `${name} is missing: it ${must}${orNull}` : `${name} ${must}${orNull}; got ${sent}`;
 };
 
 const knownText = (names: readonly string[]): string => {

@@ -116,6 +116,13 @@ const jti = oneLine(1, 128, 'must be the jti of a SET');
 /** As many as are ever waiting at a time, within a body of the common size. */
 const MAX_JTIS = 500;
 
+/** Counted before any of them is looked at: a body has room for thousands. */
+const refuseMany = (sets: unknown, check: z.RefinementCtx): unknown => {
+  if (typeof sets === 'object' && sets !== null && Object.keys(sets).length > MAX_JTIS)
+    check.addIssue(`must name at most ${MAX_JTIS} SETs`);
+  return sets;
+};
+
 export const pollRequest = z
   .strictObject({
     maxEvents: integer(0, 1_000_000_000)
@@ -131,16 +138,16 @@ export const pollRequest = z
       .default([])
       .meta({ description: 'SETs that are taken.' }),
     setErrs: z
-      .record(
-        jti,
-        z.object({
-          err: oneLine(0, 128, 'must be at most 128 characters'),
-          description: prose(1024).optional(),
-        }),
+      .preprocess(
+        refuseMany,
+        z.record(
+          jti,
+          z.object({
+            err: oneLine(0, 128, 'must be at most 128 characters'),
+            description: prose(1024).optional(),
+          }),
+        ),
       )
-      .refine((errors) => Object.keys(errors).length <= MAX_JTIS, {
-        error: `must name at most ${MAX_JTIS} SETs`,
-      })
       .default({})
       .meta({ description: 'SETs that are refused, and are not given again.' }),
   })
