@@ -20,10 +20,11 @@ export const verifyEndpoints = (
     };
     return { status: 200, rawBody: answer.text, headers: told };
   },
-  dryRunVerify: async ({ caller, body, answerByMs, noteRemoteWait }) => ({
-    status: 200,
-    body: presentDryRun(await dryRun(caller, body, { answerByMs, noteRemoteWait })),
-  }),
+  dryRunVerify: async ({ caller, body, answerByMs, noteRemoteWait, noteDecision }) => {
+    const run = await dryRun(caller, body, { answerByMs, noteRemoteWait });
+    noteDecision(null);
+    return { status: 200, body: presentDryRun(run) };
+  },
 });
 
 const presentDryRun = ({ closest, evaluatedAtMs, ...run }: DryRun) => ({

@@ -18,8 +18,9 @@
  * - Start. A service that was idle, or has just started, has no open connections and no compiled code, so its capacity
  *   is unknown. Once many requests are under way, those of the first one and a half seconds are not evidence.
  * - Fairness of the evidence. Time that a caller controls is not learned from, or any caller could lower the limit for
- *   all: slow bodies, batches (many answers one after another) and waits for hosts of others. The quickest answer is
- *   learned from stored decisions only.
+ *   all: slow bodies, batches (many answers one after another) and waits for hosts of others. What is refused without a
+ *   decision is quick and counts for nothing, or any caller could raise the limit. The quickest answer is learned from
+ *   stored decisions only.
  */
 import type { Tenant } from '@svc/service';
 import { ApiError } from './api-error.ts';
@@ -80,7 +81,7 @@ const MAX_RETRY_AFTER_SECONDS = 8;
 
 /** What there is to learn from a request that is over. */
 export interface Leaving {
-  /** Number of decisions that were made for it; 0 where the service failed. */
+  /** Number of decisions that were made for it: 0 where the service failed, or refused it. */
   readonly decisions: number;
   /** How long it took says something about this service. */
   readonly isSample: boolean;

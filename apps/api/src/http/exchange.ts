@@ -63,7 +63,9 @@ export class Exchange {
   receivedAtMs = this.startedAtMs;
   /** Calls that it counts as; a batch of verifications is many. */
   calls = 1;
-  /** What it was answered, where that is a decision. */
+  /** Number of decisions that were made for it, each dry run as one. */
+  decisions = 0;
+  /** What it was answered, where that is one decision. */
   decided: LoggedDecision | null = null;
   /** Its work waited for a host of somebody else. */
   hasWaitedOnRemote = false;

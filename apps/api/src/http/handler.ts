@@ -20,8 +20,8 @@ export interface HandlerContext<R extends Route> extends Input<R> {
   readonly noteRemoteWait: () => void;
   /** Aborted once the connection of the client is closed: nobody waits for the answer. */
   readonly clientGone: () => AbortSignal;
-  /** Tells the log what was decided. */
-  readonly noteDecision: (decided: LoggedDecision) => void;
+  /** Tells of a decision that was made; the log has that of a request for one. Null: a dry run, of which it has none. */
+  readonly noteDecision: (decided: LoggedDecision | null) => void;
   /** Enforces one more limit on the call. Throws 429. */
   readonly enforceLimit: (allowance: Allowance) => void;
 }

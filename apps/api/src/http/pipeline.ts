@@ -84,8 +84,9 @@ export class Pipeline {
       const noteRemoteWait = () => {
         exchange.hasWaitedOnRemote = true;
       };
-      const noteDecision = (decided: LoggedDecision) => {
-        exchange.decided = decided;
+      const noteDecision = (decided: LoggedDecision | null) => {
+        exchange.decisions += 1;
+        if (exchange.calls === 1) exchange.decided = decided;
       };
       const clientGone = () => exchange.clientGone();
       const limits = {

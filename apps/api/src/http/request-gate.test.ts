@@ -115,8 +115,12 @@ describe('a relying party under the DID of another customer’s Principal', () =
 describe('the limit of verifications under way', () => {
   afterEach(() => vi.restoreAllMocks());
 
-  /** How many are let in at once after many answers that `attack` has come to, a second late. */
-  const letInAfter = async (attack: (gate: RequestGate, exchange: Exchange) => void): Promise<number> => {
+  type Attack = (gate: RequestGate, exchange: Exchange) => void;
+  /**
+   * How many are let in at once after many answers that `attack` has come to, a second late, and after 2 s in which
+   * `quickly` has come to 500 a second, answered at once.
+   */
+  const letInAfter = async (attack: Attack, quickly: Attack | null = null): Promise<number> => {
     let nowMs = 0;
     vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
     const rp = {
@@ -131,6 +135,7 @@ describe('the limit of verifications under way', () => {
       } as unknown as IncomingMessage;
       const exchange = new Exchange(request, {} as ServerResponse, settings);
       await gate.admit(routes.verify, exchange);
+      exchange.decisions = 1;
       exchange.decided = { receiptId: 'drc_1', decision: 'ALLOW', reason: null, isRepeat: false };
       return exchange;
     };
@@ -150,6 +155,12 @@ describe('the limit of verifications under way', () => {
     nowMs += 1_000;
     for (const exchange of late) attack(gate, exchange);
     for (const exchange of late) exchange.leave();
+    for (let i = 0; quickly !== null && i < 1_000; i++) {
+      const exchange = await enter();
+      nowMs += 2;
+      quickly(gate, exchange);
+      exchange.leave();
+    }
     let letIn = 0;
     while (letIn < 200 && (await enter().catch(() => null)) !== null) letIn += 1;
     return letIn;
@@ -162,5 +173,24 @@ describe('the limit of verifications under way', () => {
       exchange.hasWaitedOnRemote = true;
     };
     expect(await letInAfter(waited)).toBe(200);
+  });
+
+  it('does not rise by what was refused or decided nothing, as it does by decisions', async () => {
+    const undecided = (exchange: Exchange, statusCode: number) => {
+      Object.assign(exchange, { decisions: 0, decided: null });
+      exchange.response.statusCode = statusCode;
+    };
+    const failedItems = (calls: number) => (gate: RequestGate, exchange: Exchange) => {
+      undecided(exchange, 200);
+      gate.countMore(routes.evaluateAccesses, exchange, calls - 1);
+    };
+    const late = () => {};
+    expect(await letInAfter(late, () => {})).toBeGreaterThan(100);
+    for (const quickly of [
+      (_: RequestGate, exchange: Exchange) => undecided(exchange, 400),
+      failedItems(1),
+      failedItems(5),
+    ])
+      expect(await letInAfter(late, quickly)).toBeLessThan(50);
   });
 });

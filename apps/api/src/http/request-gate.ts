@@ -78,10 +78,12 @@ export class RequestGate {
     if (route.limiter !== 'verify') return this.#inFlight.enter(tenant);
     const leave = this.#admission.enter(tenant, performance.now());
     return () => {
-      const { calls, decided, hasWaitedOnRemote, receivedAtMs, response } = exchange;
+      const { calls, decisions, decided, hasWaitedOnRemote, receivedAtMs, response } = exchange;
+      // What is refused, or given up by its sender, is quick whatever the service can do.
+      const saysHowQuick = decisions > 0 || response.statusCode >= 500;
       leave(performance.now(), {
-        decisions: response.statusCode >= 500 ? 0 : calls,
-        isSample: calls === 1 && !hasWaitedOnRemote,
+        decisions,
+        isSample: calls === 1 && saysHowQuick && !hasWaitedOnRemote,
         hasStored: decided?.isRepeat === false,
         receivedAtMs,
       });

@@ -15,6 +15,21 @@ const ITEM = {
   resource: { type: 'order', id: 'order/1' },
 };
 
+it('tells of the items that were decided, and not of those that failed', async () => {
+  const told: unknown[] = [];
+  const evaluate: EvaluateOne = async (_caller, _asked, _idempotency, options) => {
+    options?.noteDecision?.({ receiptId: 'drc_1', decision: 'DENY', reason: null, isRepeat: false });
+    return { decision: false, context: {} } as Awaited<ReturnType<EvaluateOne>>;
+  };
+  await evaluateAccesses(evaluate, { warn() {}, error() {} } as never)({
+    body: { evaluations: [ITEM, 0, ITEM, {}] },
+    countMore: () => {},
+    noteDecision: (decided: unknown) => told.push(decided),
+    clientGone: () => new AbortController().signal,
+  } as unknown as Context);
+  expect(told).toHaveLength(2);
+});
+
 it.each([
   ['deny_on_first_deny', true],
   ['permit_on_first_permit', false],

@@ -26,8 +26,7 @@ export const evaluateAccesses =
         body: await evaluate(caller, parseSingle(body), null, { answerByMs, noteRemoteWait, noteDecision }),
       };
     countMore(evaluations.length - 1);
-    // The log has one decision for each request.
-    const options = evaluations.length === 1 ? { noteRemoteWait, noteDecision } : { noteRemoteWait };
+    const options = { noteRemoteWait, noteDecision };
     const one = evaluateItem({ evaluate, caller, batch: body, options, log });
     return { status: 200, body: { evaluations: await runAll(evaluations, one, body, clientGone()) } };
   };
