@@ -10,5 +10,5 @@ export { createHttpService } from './http-service.ts';
 export { createHttpMetrics } from './metrics.ts';
 export { loadPages } from './pages.ts';
 export { type Allowance, RateLimiter } from './rate-limiter.ts';
-export { reasonLink } from './respond.ts';
+export { publicMessage, reasonLink } from './respond.ts';
 export { wrapHandlers } from './wrap-handlers.ts';

@@ -23,11 +23,14 @@ export const answer = (exchange: Exchange, reply: Reply): Promise<void> | null =
 };
 
 export const errorText = (error: ErrorCode, message: string): string =>
-  JSON.stringify({ error, message: withoutKeys(asSentence(message)) } satisfies ErrorBody);
+  JSON.stringify({ error, message: publicMessage(message) } satisfies ErrorBody);
 
-/** Messages quote what was sent. A key in the wrong place, or part of one, is not sent back. */
-const withoutKeys = (message: string): string =>
-  message.replaceAll(/\b(dk_(?:[a-z]+_)+)[0-9A-Za-z]{6,}/g, '$1…');
+/**
+ * The message of an error as callers read it: a sentence. Messages quote what was sent; a key in the wrong place, or part
+ * of one, is not sent back.
+ */
+export const publicMessage = (text: string): string =>
+  asSentence(text).replaceAll(/\b(dk_(?:[a-z]+_)+)[0-9A-Za-z]{6,}/g, '$1…');
 
 export const answerOfError = (error: ApiError, publicBaseUrl: string): Answer => ({
   status: error.status,
@@ -39,10 +42,7 @@ export const answerOfError = (error: ApiError, publicBaseUrl: string): Answer =>
 /** The same for a browser, where it looks for a page of the guide. */
 const pageOfError = (error: ApiError, publicBaseUrl: string): Answer => {
   const json = answerOfError(error, publicBaseUrl);
-  const message = withoutKeys(asSentence(error.message)).replaceAll(
-    /[&<>"]/g,
-    (mark) => `&#${mark.charCodeAt(0)};`,
-  );
+  const message = publicMessage(error.message).replaceAll(/[&<>"]/g, (mark) => `&#${mark.charCodeAt(0)};`);
   return {
     ...json,
     contentType: 'text/html; charset=utf-8',

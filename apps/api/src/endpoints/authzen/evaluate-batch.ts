@@ -5,7 +5,7 @@
 import { type Body, describeProblems, ERROR_STATUS, PLACES, type Routes, routes } from '@svc/contract';
 import { isJsonObject } from '@svc/protocol';
 import { type Log, type RpCaller, ServiceError } from '@svc/service';
-import { ApiError, ClientGone, type Handler } from '../../http/index.ts';
+import { ApiError, ClientGone, type Handler, publicMessage } from '../../http/index.ts';
 import type { EvaluateOne, EvaluateOptions } from './evaluate.ts';
 import type { AuthZenRequest } from './mapping.ts';
 
@@ -104,7 +104,7 @@ const failure = (error: unknown, index: number, log: Log): Answered => {
     const status = ERROR_STATUS[error.code];
     if (status >= 500)
       log.warn('authzen.not_evaluated', { index, code: error.code, detail: error.detail, err: error.cause });
-    return { decision: false, context: { error: { status, message: error.message } } };
+    return { decision: false, context: { error: { status, message: publicMessage(error.message) } } };
   }
   log.error('authzen.failed', { index, err: error });
   const error500 = { status: ERROR_STATUS.INTERNAL, message: 'The service failed.' };

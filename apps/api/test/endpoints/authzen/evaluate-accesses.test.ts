@@ -129,11 +129,15 @@ describe('a batch', () => {
 
   it('a malformed item is denied with an error in its place, and does not touch the others', async () => {
     const asked = await permitted();
-    const evaluations = [{}, asked, 'item', without(asked, 'resource'), await denied(), null];
+    const misplaced = { type: tenants.rpKey, id: tenants.rpKey };
+    const evaluations = [
+      ...[{}, asked, 'item', without(asked, 'resource'), await denied(), null],
+      { ...asked, subject: misplaced },
+    ];
     const answer = await post(MANY, { evaluations });
     expect(answer.status).toBe(200);
-    expect(decisionsOf(answer)).toEqual([false, true, false, false, false, false]);
-    const errors = (answer.json.evaluations as { context: { error?: object } }[]).map(
+    expect(decisionsOf(answer)).toEqual([false, true, false, false, false, false, false]);
+    const errors = (answer.json.evaluations as { context: { error?: { message: string } } }[]).map(
       ({ context }) => context.error ?? null,
     );
     const error = (text: string) => ({ status: 400, message: expect.stringContaining(text) });
@@ -144,7 +148,11 @@ describe('a batch', () => {
       error('body.evaluations[3].resource is missing'),
       null,
       error('body.evaluations[5] must be'),
+      error('body.evaluations[6].subject.type must be'),
     ]);
+    for (const told of errors) if (told !== null) expect(told.message).toMatch(/\.$/);
+    // Messages quote what was sent, but never a key.
+    expect(JSON.stringify(answer.json)).not.toContain(tenants.rpKey.slice(0, 20));
   });
 
   it('allows one Proof once, however often it stands there', async () => {
