@@ -33,6 +33,10 @@ describe('what is not a proper request', () => {
     ['headers without end', `GET /healthz HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`],
     ['no Host', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n'],
     ['two Hosts', 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\nhost: y\r\n\r\n'],
+    [
+      'two Hosts far apart',
+      `GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${'a:\r\n'.repeat(2_000)}Host: y\r\n\r\n`,
+    ],
     ['two equal Hosts', 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\nHost: x\r\n\r\n'],
     [
       'another expectation',

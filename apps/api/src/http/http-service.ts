@@ -55,6 +55,8 @@ export const createHttpService = (deps: HttpDeps): HttpService => {
     requireHostHeader: false,
     insecureHTTPParser: false,
   });
+  // Node drops what is beyond it, a second Host among them; the size of the head bounds them.
+  server.maxHeadersCount = 0;
   server.maxConnections = limits.maxConnections;
   // Behind proxies all connections are theirs.
   const perAddress = deps.trustProxyHops === 0 ? limits.connectionsPerAddress : null;

@@ -144,6 +144,17 @@ describe('client addresses', () => {
       await from('2001:db8:0:0:ffff::3'),
     ]).toEqual([200, 200, 429]);
   });
+
+  it('what a proxy writes behind 2,000 headers of the client counts too', async () => {
+    const { raw } = await startService({ deps: { trustProxyHops: 1 }, limits: { publicPerMinute: 1 } });
+    const from = (forwarded: string) =>
+      raw(
+        `GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${'a:\r\n'.repeat(2_000)}X-Forwarded-For: ${forwarded}\r\n\r\n`,
+      );
+    for (const forwarded of ['198.51.100.7', '198.51.100.8'])
+      expect(await from(forwarded)).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await from('198.51.100.7')).toMatch(/^HTTP\/1\.1 429 /);
+  });
 });
 
 describe('limits', () => {
