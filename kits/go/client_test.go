@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -163,10 +164,42 @@ func TestWhatWouldHappenTwiceIsTriedAgainWhereItDidNotHappenOnly(t *testing.T) {
 	}
 }
 
-func TestARefusalAfterALostAnswerDoesNotSayThatNothingHappened(t *testing.T) {
-	to, _ := scripted(t, lost, conflict)
-	_, err := open(t, to).send(context.Background(), post)
-	if is := problemOf(err); is.Kind != KindOutcomeUnknown || is.Status != 409 || is.Code != "CONFLICT" || is.RequestID != "req_1" {
+func TestARefusalAfterALostAnswerOrA503DoesNotSayThatNothingHappened(t *testing.T) {
+	for _, first := range []scriptedAnswer{lost, busy} {
+		to, _ := scripted(t, first, conflict)
+		_, err := open(t, to).send(context.Background(), post)
+		if is := problemOf(err); is.Kind != KindOutcomeUnknown || is.Status != 409 || is.Code != "CONFLICT" || is.RequestID != "req_1" {
+			t.Errorf("after %d: %v", first.status, err)
+		}
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (r roundTrip) RoundTrip(request *http.Request) (*http.Response, error) { return r(request) }
+
+func TestNorDoesAServiceThatIsGoneAfterA503(t *testing.T) {
+	to, asked := scripted(t, busy)
+	to.Timeout = 300 * time.Millisecond
+	to.HTTPClient = &http.Client{Transport: roundTrip(func(request *http.Request) (*http.Response, error) {
+		if len(*asked) == 0 {
+			return http.DefaultTransport.RoundTrip(request)
+		}
+		return nil, syscall.ECONNREFUSED
+	})}
+	if _, err := open(t, to).send(context.Background(), post); problemOf(err).Kind != KindOutcomeUnknown || problemOf(err).Status != 0 {
+		t.Error(err)
+	}
+}
+
+func TestAReadAfterA503EndsAsWhatCameLastAndA503AsOne(t *testing.T) {
+	to, _ := scripted(t, busy, conflict)
+	_, err := open(t, to).send(context.Background(), call{method: http.MethodGet, path: "/x"})
+	if is := problemOf(err); is.Kind != KindRefused || is.Status != 409 {
+		t.Error(err)
+	}
+	to, _ = scripted(t, busy, scriptedAnswer{status: 503, headers: map[string]string{"Retry-After": "60"}})
+	if _, err = open(t, to).send(context.Background(), post); problemOf(err).Kind != KindRefused || problemOf(err).Status != 503 {
 		t.Error(err)
 	}
 }

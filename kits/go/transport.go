@@ -50,7 +50,7 @@ const (
 	// KindAborted: the caller's context was cancelled; if the call had been sent, whether it took effect is unknown.
 	KindAborted = "aborted"
 	// KindOutcomeUnknown: the call was sent and its answer was lost, came from a gateway or tells of a fault of the service
-	// (any 5xx but 503); it may or may not have taken effect.
+	// (any 5xx but 503), or was a 503 and a later attempt ended otherwise; it may or may not have taken effect.
 	KindOutcomeUnknown = "outcome-unknown"
 	// KindBadResponse: an answer that the interface does not allow.
 	KindBadResponse = "bad-response"
@@ -225,13 +225,14 @@ func (t *transport) send(parent context.Context, of call) (string, error) {
 		body = encoded
 	}
 	t.repeats.countCall()
-	isLost := false
+	isLost, was503 := false, false
 	for attempt := 1; ; attempt++ {
 		text, failed := t.attempt(ctx, of, body)
 		if failed == nil {
 			return text, nil
 		}
-		isLost = isLost || failed.isLost
+		is503 := failed.Status == 503
+		isLost, was503 = isLost || failed.isLost, was503 || is503
 		if parent.Err() != nil {
 			return "", &ServiceError{Kind: KindAborted, Message: "given up by the caller", cause: parent.Err()}
 		}
@@ -239,10 +240,10 @@ func (t *transport) send(parent context.Context, of call) (string, error) {
 		delay := failed.RetryAfter + spread
 		deadline, _ := ctx.Deadline()
 		// A 503 may stand for a commit whose end the service itself does not know.
-		mayRepeat := failed.canRepeat && !(of.isOnceOnly && (failed.isLost || failed.Status == 503))
-		isLoad := failed.Status == 429 || failed.Status == 503
+		mayRepeat := failed.canRepeat && !(of.isOnceOnly && (failed.isLost || is503))
+		isLoad := failed.Status == 429 || is503
 		if !mayRepeat || delay >= time.Until(deadline) || isLoad && !t.repeats.take() {
-			return "", finalError(failed.ServiceError, isLost && of.method != http.MethodGet)
+			return "", finalError(failed.ServiceError, of.method != http.MethodGet && (isLost || was503 && !is503))
 		}
 		select {
 		case <-time.After(delay):
@@ -251,7 +252,7 @@ func (t *transport) send(parent context.Context, of call) (string, error) {
 	}
 }
 
-// finalError: a definite refusal of one attempt does not say what became of an earlier one whose answer was lost.
+// finalError: a definite refusal of one attempt does not say what became of an earlier one whose answer was lost or a 503.
 func finalError(err *ServiceError, isUnknown bool) error {
 	if !isUnknown || err.Kind == KindBadResponse {
 		return err

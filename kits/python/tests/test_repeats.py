@@ -11,7 +11,7 @@ import pytest
 from scripted import CUT_SHORT, LOST, Answer, scripted
 
 from svc_kit import ServiceError
-from svc_kit.transport import Transport
+from svc_kit.transport import Transport, _Failure
 
 BUSY = Answer(503, {"error": "SERVICE_UNAVAILABLE", "message": "later"}, {"Svc-Request-Id": "req_1"})
 OF_GATEWAY = Answer(524, {"error": "A timeout occurred"})
@@ -78,10 +78,34 @@ def test_what_would_happen_twice_is_tried_again_where_it_did_not_happen() -> Non
         assert Transport(url, "dk_secret").post("/event-subscriptions", {}, is_once_only=True) == {"done": True}
 
 
-def test_a_refusal_after_a_lost_answer_does_not_say_that_nothing_happened() -> None:
-    with scripted(LOST, Answer(409, {"error": "CONFLICT"})) as (url, _), pytest.raises(ServiceError) as raised:
+@pytest.mark.parametrize("first", [LOST, BUSY], ids=str)
+def test_a_refusal_after_a_lost_answer_or_a_503_does_not_say_that_nothing_happened(first: Answer) -> None:
+    with scripted(first, Answer(409, {"error": "CONFLICT"})) as (url, _), pytest.raises(ServiceError) as raised:
         Transport(url, "dk_secret").post("/revoke", {})
     assert (raised.value.kind, raised.value.status, raised.value.code) == ("outcome-unknown", 409, "CONFLICT")
+
+
+def test_nor_does_a_service_that_is_gone_after_a_503() -> None:
+    gone = _Failure(ServiceError("refused", kind="network"), can_repeat=False, is_lost=False)
+
+    class OnceBusy(Transport):
+        answers = [_Failure(ServiceError("503", 503, kind="refused"), can_repeat=True, is_lost=False), gone]
+
+        def _attempt(self, *_: Any) -> Any:
+            return self.answers.pop(0)
+
+    with pytest.raises(ServiceError) as raised:
+        OnceBusy("https://svc.example", "dk_secret").post("/verify", {})
+    assert (raised.value.kind, raised.value.status) == ("outcome-unknown", None)
+
+
+def test_a_read_after_a_503_ends_as_what_came_last_and_a_503_as_one() -> None:
+    with scripted(BUSY, Answer(409, {"error": "CONFLICT"})) as (url, _), pytest.raises(ServiceError) as raised:
+        Transport(url, "dk_secret").get("/grants")
+    assert (raised.value.kind, raised.value.status) == ("refused", 409)
+    with scripted(BUSY, Answer(503, {}, {"Retry-After": "60"})) as (url, _), pytest.raises(ServiceError) as raised:
+        Transport(url, "dk_secret").post("/verify", {})
+    assert (raised.value.kind, raised.value.status) == ("refused", 503)
 
 
 def test_what_the_service_refuses_is_told_once_with_its_words() -> None:

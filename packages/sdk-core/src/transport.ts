@@ -116,16 +116,19 @@ export function createTransport(options: TransportOptions): Transport {
     const deadline = startDeadline(call.timeoutMs ?? options.timeoutMs, call.signal);
     const { maxAttempts = Number.POSITIVE_INFINITY } = options;
     let isLost = false;
+    let was503 = false;
     countCall();
     try {
       for (let attempt = 1; ; attempt++) {
         const result = await tryOne(request, deadline, isLost);
         if (!('error' in result)) return result;
+        const is503 = result.error.status === 503;
         isLost ||= result.isLost;
+        was503 ||= is503;
         const delayMs = backoffMs(result.error, attempt, random());
         const canRetry = mayRepeat(call, result) && attempt < maxAttempts;
         if (!canRetry || delayMs >= deadline.remainingMs() || !mayLoad(result))
-          throw finalError(result.error, isLost && call.hasEffect);
+          throw finalError(result.error, call.hasEffect && (isLost || (was503 && !is503)));
         // Ends early with the deadline; the next attempt then reports which way it ended.
         await deadline.within(sleep(delayMs)).catch(() => undefined);
       }
@@ -234,7 +237,7 @@ const ended = (why: 'timeout' | 'aborted', isLost: boolean, cause?: unknown): Fa
 const mayRepeat = ({ isOnceOnly = false }: Call, { canRetry, isLost, error }: Failure): boolean =>
   canRetry && !(isOnceOnly && (isLost || error.status === 503));
 
-/** A definite refusal of one attempt does not say what became of an earlier one whose answer was lost. */
+/** A definite refusal of one attempt does not say what became of an earlier one whose answer was lost or a 503. */
 function finalError(error: SvcError, isLost: boolean): SvcError {
   if (!isLost || error.kind === 'aborted' || error.kind === 'bad-response') return error;
   return outcomeUnknown(

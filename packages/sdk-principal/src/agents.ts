@@ -26,7 +26,7 @@ export interface Agents {
   /**
    * Notes an Agent in the inventory. Grants may name Agents that are not in it.
    * @throws SvcError `refused` with status 409 if it is there already; `outcome-unknown` with code `CONFLICT` if it
-   * is there now, and an answer was lost that may have told that this call put it there
+   * is there now, and an answer was lost, or a 503, that may have told that this call put it there
    */
   register(did: string, options?: CallOptions): Promise<Agent>;
   /**

@@ -151,16 +151,23 @@ describe('an approval', () => {
     expect([last?.path, JSON.parse(last?.body ?? '{}')]).toEqual(['/revoke', { grant_id: GRANT_ID }]);
   });
 
-  it('of which the answer is lost, or is a 503, is looked for: approved where it was, and else no Grant is left in force', async () => {
+  it('of which the answer is lost, or is or was a 503, is looked for: approved where it was, and else no Grant is left in force', async () => {
     const later = unavailable('3600');
+    const tooMany = { ...(later as object), status: 429 };
     for (const [ending, kind, state, isApproved] of [
       ['destroy', 'outcome-unknown', approved, true],
       ['destroy', 'outcome-unknown', asked(), false],
       [later, 'refused', approved, true],
       [later, 'refused', asked(), false],
+      [tooMany, 'outcome-unknown', approved, true],
+      [tooMany, 'outcome-unknown', asked(), false],
     ] as const) {
+      let approvals = 0;
       await using server = await startServer(({ path }) => {
-        if (path.endsWith('/approve')) return ending;
+        if (path.endsWith('/approve')) {
+          approvals += 1;
+          return ending === tooMany && approvals === 1 ? unavailable() : ending;
+        }
         return path.endsWith(`/access-requests/${ID}`) ? { json: state } : answerOf(path);
       });
       const error = await failure(() => clientAt(server.baseUrl, 1_000).approvals.approve(asked()));

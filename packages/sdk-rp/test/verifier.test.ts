@@ -190,6 +190,14 @@ describe('trying again', () => {
       'one answer is lost and the next is 401',
       ['destroy', { status: 401, json: { error: 'UNAUTHORIZED', message: '' } }],
     ],
+    [
+      'one answer is 503 and the next is 401',
+      [unavailable(), { status: 401, json: { error: 'UNAUTHORIZED', message: '' } }],
+    ],
+    [
+      'one answer is 503 and the next asks for a pause beyond the deadline',
+      [unavailable(), { ...(unavailable('3600') as object), status: 429 }],
+    ],
   ])('says that the outcome is unknown when %s', async (_, replies) => {
     await using server = await startServer(replies);
     const error = await failure(verifierOf(server.baseUrl, { timeoutMs: 250 }).verify(await input()));
@@ -201,6 +209,21 @@ describe('trying again', () => {
     await gone[Symbol.asyncDispose]();
     const verifier = verifierOf(gone.baseUrl, { maxAttempts: 3 });
     expect((await failure(verifier.verify(await input()))).kind).toBe('network');
+  });
+
+  it('but not after a 503: what was asked then may be stored', async () => {
+    await using server = await startServer([unavailable()]);
+    let sent = 0;
+    const work = verifierOf(server.baseUrl, {
+      maxAttempts: 2,
+      fetch: async (input, init) => {
+        sent += 1;
+        if (sent === 1) return fetch(input, init);
+        throw Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNREFUSED' } });
+      },
+    }).verify(await input());
+    expect(await failure(work)).toMatchObject({ kind: 'outcome-unknown', status: null });
+    expect(sent).toBe(2);
   });
 
   it.each([

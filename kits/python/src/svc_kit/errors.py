@@ -38,7 +38,7 @@ class ServiceError(SvcError):
     - ``network``: it could not be reached; nothing happened.
     - ``timeout``: no answer in time to a call that changes nothing.
     - ``outcome-unknown``: the call was sent and its answer was lost, came from a gateway or tells of a fault of the
-      service (any 5xx but 503); it may or may not have taken effect.
+      service (any 5xx but 503), or was a 503 and a later attempt ended otherwise; it may or may not have taken effect.
     - ``bad-response``: an answer that the interface does not allow.
     """
 

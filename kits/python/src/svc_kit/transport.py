@@ -196,7 +196,7 @@ class Transport:
         type_of_body = {} if data is None else {"Content-Type": "application/json"}
         sent = {"Accept": "application/json", "Authorization": f"Bearer {self.api_key}", **type_of_body, **headers}
         ends = time.monotonic() + timeout_seconds
-        is_lost, attempt = False, 0
+        is_lost, was_503, attempt = False, False, 0
         self._repeats.count_call()
         while True:
             attempt += 1
@@ -204,15 +204,16 @@ class Transport:
             outcome = self._attempt(request, ends - time.monotonic(), timeout_seconds)
             if not isinstance(outcome, _Failure):
                 return outcome
-            is_lost = is_lost or outcome.is_lost
             error = outcome.error
+            is_503 = error.status == 503
+            is_lost, was_503 = is_lost or outcome.is_lost, was_503 or is_503
             spread = random.random() * min(_MAX_BACKOFF_SECONDS, 0.1 * 2.0 ** (attempt - 1))
             delay = (error.retry_after_seconds or 0.0) + spread
             # A 503 may stand for a commit whose end the service itself does not know.
-            may_repeat = outcome.can_repeat and not (is_once_only and (outcome.is_lost or error.status == 503))
+            may_repeat = outcome.can_repeat and not (is_once_only and (outcome.is_lost or is_503))
             is_in_time = delay < ends - time.monotonic()
             if not may_repeat or not is_in_time or (error.status in (429, 503) and not self._repeats.take()):
-                raise _final(error, is_lost and method != "GET")
+                raise _final(error, method != "GET" and (is_lost or (was_503 and not is_503)))
             time.sleep(delay)
 
     def _attempt(self, request: _Request, seconds: float, of_call: float) -> dict[str, Any] | _Failure:
@@ -265,7 +266,7 @@ def check_timeout(seconds: float) -> None:
 
 
 def _final(error: ServiceError, is_unknown: bool) -> ServiceError:
-    """A definite refusal of one attempt does not say what became of an earlier one whose answer was lost."""
+    """A definite refusal of one attempt does not say what became of an earlier one whose answer was lost or a 503."""
     if not is_unknown or error.kind == "bad-response":
         return error
     return ServiceError(
