@@ -1,6 +1,14 @@
 /** Random questions near the edge between right and wrong: honest material with a few changes, signed anew or not. */
-import { createHmac, sign } from 'node:crypto';
-import { encodeBase64url, encodeUtf8, formatDidKey, type JsonObject, type JsonValue, jcs } from '@svc/codec';
+import { createHash, createHmac, sign } from 'node:crypto';
+import {
+  encodeBase64url,
+  encodeUtf8,
+  formatDidKey,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  jcs,
+} from '@svc/codec';
 import { createBitstring, encodeBitstring, setBit } from '@svc/status-list';
 import { attestTo, bundleOf, closeDayOf } from '@svc/testkit/receipts/closed-day';
 import {
@@ -34,9 +42,13 @@ const randomBytes = (random: Random, length: number): Uint8Array =>
 const worlds = await Promise.all(
   [{}, { revoked: true }, { profile: 'svc-base-v2' as const }].map((one) => buildWorld(one)),
 );
+/** One of the days has one Receipt alone: its size is what `true` is taken for in some languages. */
 const days = await Promise.all(
-  worlds.map(async (world) => {
-    const day = await closeDayOf(world);
+  [
+    ...worlds.map((world) => ({ world })),
+    ...worlds.slice(0, 1).map((world) => ({ world, before: 0, after: 0 })),
+  ].map(async ({ world, ...others }) => {
+    const day = await closeDayOf(world, others);
     const attestation = await attestTo({ id: world.body.receipt_id, jws: world.signed.jws }, day);
     const bundle = bundleOf(world, day) as unknown as JsonObject;
     return { world, bundle, attestation, closedAt: day.checkpoint.iat };
@@ -195,9 +207,59 @@ const attestationText = (
   }
 };
 
+const SHA256_OF_NOTHING = `sha256:${createHash('sha256').digest('hex')}`;
+
+/** Evidence in base64url, in its one spelling or nearly; or some of no bytes. */
+const withRespelledEvidence = (bundle: JsonObject, random: Random): JsonObject => {
+  const evidence = (bundle.evidence as unknown as readonly { readonly body: string }[]).map((item) => {
+    const spelled = encodeBase64url(encodeUtf8(item.body));
+    const added = random.pick(['', '', '\n', '\r\n', '=', ' ', '!', 'A', '.A']);
+    return random.below(2) === 0 ? item : { ...item, body: spelled + added };
+  });
+  const body = random.pick(['', '!', '=', '\n', 'A', 'AA']);
+  const none = { hash: SHA256_OF_NOTHING, content_type: '', body };
+  return {
+    ...bundle,
+    evidence: (random.below(3) === 0 ? [...evidence, none] : evidence) as unknown as JsonValue,
+  };
+};
+
 const bundleText = (random: Random): string => {
   const { bundle, attestation } = partsOfADay(random);
-  return textOf(attestation === '' ? bundle : { ...bundle, attestation });
+  const shown = random.below(4) === 0 ? withRespelledEvidence(random.pick(days).bundle, random) : bundle;
+  return textOf(attestation === '' ? shown : { ...shown, attestation });
+};
+
+/** What languages take for white space, or not. */
+const SPACES = [
+  '',
+  ' ',
+  '\t',
+  '\r\n',
+  '\ufeff',
+  '\u0085',
+  '\u00a0',
+  '\u000b',
+  '\u000c',
+  '\u001c',
+  '\u001f',
+  '\u2028',
+];
+
+/** A checkpoint from elsewhere: the record as it is or with another member, or its JWS; '' is none. */
+const checkpointText = (record: JsonValue | undefined, random: Random): string => {
+  if (random.below(2) === 0) return '';
+  if (!isJsonObject(record ?? null)) return record === undefined ? 'null' : textOf(record);
+  const { checkpoint } = record as JsonObject;
+  switch (random.below(4)) {
+    case 0:
+      return textOf(exchange(record as JsonObject, random));
+    case 1:
+      if (typeof checkpoint !== 'string' || checkpoint === '') return textOf(record as JsonObject);
+      return `${random.pick(SPACES)}${checkpoint}${random.pick(SPACES)}`;
+    default:
+      return textOf(record as JsonObject);
+  }
 };
 
 /** Keys that have ended or leaked since, so that an attestation decides. */
@@ -583,8 +645,8 @@ const KINDS: readonly (readonly [weight: number, make: (random: Random) => Quest
         op: 'included',
         receipt: part(receipt),
         inclusion: part(inclusion),
-        checkpoint: random.below(2) === 0 ? '' : part(checkpoint),
-        attestation,
+        checkpoint: checkpointText(checkpoint, random),
+        attestation: attestation === '' ? '' : `${random.pick(SPACES)}${attestation}`,
         document: laterDocumentText(random),
       };
     },

@@ -18,11 +18,14 @@ func SHA256(data string) string {
 
 func encodeBase64url(data []byte) string { return base64.RawURLEncoding.EncodeToString(data) }
 
-// decodeBase64url reads the one spelling: no padding, no stray bits, no white space.
+// decodeBase64url reads the one spelling: no padding, no stray bits, no white space. Nil and false otherwise.
 func decodeBase64url(text string) ([]byte, bool) {
 	data, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	// Go passes over line breaks.
-	return data, err == nil && !strings.ContainsAny(text, "\r\n")
+	// Go passes over line breaks, and returns what stands before a fault.
+	if err != nil || strings.ContainsAny(text, "\r\n") {
+		return nil, false
+	}
+	return data, true
 }
 
 func decodeBase64urlText(text string) (string, bool) {

@@ -253,7 +253,8 @@ func readInclusion(text string) (map[string]any, error) {
 
 // findJWS in an object's text, or the bare JWS; and the object.
 func findJWS(text, name, code string) (string, map[string]any, error) {
-	text = strings.TrimSpace(text)
+	// What TrimSpace takes differs between languages.
+	text = strings.Trim(text, " \t\r\n")
 	if !strings.HasPrefix(text, "{") {
 		return text, nil, nil
 	}
@@ -422,8 +423,8 @@ func checkEvidence(value any, named map[string]any) (map[string]string, error) {
 		}
 		if SHA256(body) != hash {
 			// Bytes that are no text are in base64url: the hash says which.
-			data, _ := decodeBase64url(body)
-			if body = string(data); SHA256(body) != hash {
+			data, ok := decodeBase64url(body)
+			if body = string(data); !ok || SHA256(body) != hash {
 				return nil, refuse("wrong-evidence", "/evidence/%d has not the hash %s", i, hash)
 			}
 		}

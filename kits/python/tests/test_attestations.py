@@ -1,8 +1,10 @@
-"""An attestation vouches for a checkpoint that there was by its date."""
+"""An attestation vouches for a checkpoint that there was by its date; and what may stand around both."""
 
 from __future__ import annotations
 
 import copy
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -39,10 +41,10 @@ INCLUSION = {
 }
 
 
-def include(attested_at: int | None) -> VerifiedInclusion:
+def include(attested_at: int | None, around: str = "", checkpoint: Any = None) -> VerifiedInclusion:
     claims = {"iss": DID, "receipt_id": RECEIPT_ID, "receipt_hash": sha256("x"), "checkpoint_hash": sha256(CHECKPOINT), "iat": attested_at}
-    attestation = None if attested_at is None else sign_jws(SIGNER, "svc-attestation+jwt", claims)
-    return verify_receipt_inclusion(RECEIPT_ID, INCLUSION, DOCUMENT, attestation=attestation)
+    attestation = None if attested_at is None else f"{around}{sign_jws(SIGNER, 'svc-attestation+jwt', claims)}{around}"
+    return verify_receipt_inclusion(RECEIPT_ID, INCLUSION, DOCUMENT, checkpoint=checkpoint, attestation=attestation)
 
 
 def test_a_key_that_has_ended_vouches_for_no_later_checkpoint_whatever_date_it_gives_its_attestation() -> None:
@@ -52,3 +54,33 @@ def test_a_key_that_has_ended_vouches_for_no_later_checkpoint_whatever_date_it_g
         with pytest.raises(Refused) as refused:
             include(attested_at)
         assert refused.value.code == code, attested_at
+
+
+@pytest.mark.parametrize("shown", [True, 2, "1", None])
+def test_what_stands_beside_the_jws_of_a_checkpoint_is_what_was_signed_in_type_too(shown: Any) -> None:
+    record = {**DAY, "checkpoint": CHECKPOINT}
+    assert include(CLOSED_AT - 300, checkpoint=record).checkpoint.tree_size == 1
+    with pytest.raises(Refused) as refused:
+        include(CLOSED_AT - 300, checkpoint={**record, "tree_size": shown})
+    assert refused.value.code == "payload-mismatch"
+
+
+# Every library takes the same around them.
+SHARED = json.loads((Path(__file__).parents[2] / "white-space.json").read_text())
+
+
+@pytest.mark.parametrize("around", SHARED["taken"], ids=ascii)
+def test_white_space_of_json_may_stand_around_a_jws(around: str) -> None:
+    assert include(CLOSED_AT - 300, around, f"{around}{CHECKPOINT}{around}").kid == SIGNER.kid
+
+
+@pytest.mark.parametrize("around", SHARED["refused"], ids=ascii)
+def test_and_nothing_else_may(around: str) -> None:
+    for of_attestation, checkpoint, code in (
+        (around, None, "wrong-attestation"),
+        ("", f"{around}{CHECKPOINT}", "other-checkpoint"),
+        ("", f"{CHECKPOINT}{around}", "other-checkpoint"),
+    ):
+        with pytest.raises(Refused) as refused:
+            include(CLOSED_AT - 300, of_attestation, checkpoint)
+        assert refused.value.code == code

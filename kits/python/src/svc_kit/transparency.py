@@ -20,6 +20,8 @@ from .strict_json import parse_json
 
 _HEX = re.compile(r"[0-9a-f]{64}")
 _KEY_NUMBER = re.compile(r"[1-9][0-9]*")
+_JSON_SPACE = " \t\r\n"
+"""Alone may stand around a JWS. What ``strip`` takes without it differs between languages."""
 _MOST_APART_SECONDS = 300
 """The clocks that dated a checkpoint and its attestation differ by no more."""
 
@@ -185,7 +187,8 @@ def verify_receipt_inclusion(
         raise Refused("wrong-attestation", f"the attestation is dated before the checkpoint that it is of, {signed.day}")
     if shown is not None:
         right = {**vars(signed), "kid": kid, "checkpoint_hash": sha256(jws)}
-        if any(name in shown and shown[name] != value for name, value in right.items()):
+        # True equals 1, and nothing that was signed is true or false.
+        if any(name in shown and (isinstance(shown[name], bool) or shown[name] != value) for name, value in right.items()):
             raise Refused("payload-mismatch", "the members beside the checkpoint's JWS are not those that were signed")
     leaf = hash_leaf(receipt_id.encode("utf-8", "surrogatepass"))
     if record["receipt_id"] != receipt_id:
@@ -250,7 +253,7 @@ def _find_jws(given: Document, name: str, code: str) -> tuple[str, dict[str, Any
     if isinstance(given, bytes):
         given = given.decode("utf-8", "replace")
     if isinstance(given, str):
-        given = given.strip()
+        given = given.strip(_JSON_SPACE)
         if not given.startswith("{"):
             return given, None
     record = _read_object(given, 65_536)
@@ -366,9 +369,10 @@ def _check_evidence(evidence: Any, receipt: Mapping[str, Any]) -> dict[str, str]
         data = body.encode("utf-8", "surrogatepass")
         if sha256(data) != digest:
             # Bytes that are no text are in base64url: the hash says which.
-            data = base64url.decode(body) or b""
-            if sha256(data) != digest:
+            decoded = base64url.decode(body)
+            if decoded is None or sha256(decoded) != digest:
                 raise Refused("wrong-evidence", f"/evidence/{i} has not the hash {digest}")
+            data = decoded
         hashes.add(digest)
         try:
             texts[digest] = data.decode("utf-8")

@@ -19,6 +19,7 @@ import { parseSignedCheckpoint, type SignedCheckpoint } from '../checkpoint/jws.
 import type { Checkpoint } from '../checkpoint/payload.ts';
 import type { ServiceKeys } from '../service-keys.ts';
 import type { InclusionFailureCode } from './failure.ts';
+import { readGivenText } from './given-text.ts';
 
 export type CheckpointFailures = Failure<InclusionFailureCode>[];
 
@@ -30,7 +31,7 @@ export interface CheckpointSource {
 
 /** Finds the JWS in an object, its text or the bare JWS; null with a failure if there is none. */
 export const readCheckpoint = (given: unknown, failures: CheckpointFailures): CheckpointSource | null => {
-  const text = typeof given === 'string' ? given.trim() : null;
+  const text = readGivenText(given);
   if (text !== null && !text.startsWith('{')) return { jws: text, record: null };
   const parsed = text === null ? null : parseStrictJson(text);
   const json = parsed === null ? plainObject(given) : parsed.ok ? parsed.value : undefined;

@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { nativeCrypto } from '@svc/protocol/native';
-import { closeDayOf } from '@svc/testkit/receipts/closed-day';
+import { attestTo, closeDayOf } from '@svc/testkit/receipts/closed-day';
 import { buildWorld, documentOf, SERVICE, serviceDocument, signerOf } from '@svc/testkit/receipts/world';
 import { describe, expect, it } from 'vitest';
 import { type InclusionToVerify, verifyReceiptInclusion } from './verify-inclusion.ts';
@@ -8,6 +9,11 @@ const world = await buildWorld();
 const receiptId = world.body.receipt_id;
 const closed = await closeDayOf(world);
 const { inclusion, record, jws } = closed;
+
+/** Every library takes the same around them. */
+const SHARED: Readonly<Record<'taken' | 'refused', readonly string[]>> = JSON.parse(
+  readFileSync(new URL('../../../../kits/white-space.json', import.meta.url), 'utf8'),
+);
 
 const verify = (changes: Partial<InclusionToVerify> = {}) =>
   verifyReceiptInclusion({
@@ -49,6 +55,21 @@ describe('a Receipt', () => {
       verifyReceiptInclusion({ receiptId, inclusion, serviceDidDocument: JSON.stringify(serviceDocument) })
         .ok,
     ).toBe(true);
+  });
+
+  it('has nothing but the white space of JSON around the JWS of its checkpoint and its attestation', async () => {
+    const attestation = await attestTo({ id: receiptId, jws: world.signed.jws }, closed);
+    for (const around of SHARED.taken) {
+      const [checkpoint, attested] = [jws, attestation].map((one) => around + one + around);
+      expect(codesOf(verify({ checkpoint, attestation: attested }))).toEqual([]);
+    }
+    for (const around of SHARED.refused) {
+      for (const checkpoint of [around + jws, jws + around])
+        expect(codesOf(verify({ checkpoint }))).toContain('other-checkpoint /checkpoint');
+      expect(codesOf(verify({ attestation: around + attestation + around }))).toEqual([
+        expect.stringMatching(/^wrong-attestation/),
+      ]);
+    }
   });
 
   it('is not in it by the proof of another one', async () => {

@@ -23,6 +23,7 @@ import type { Checkpoint } from '../checkpoint/payload.ts';
 import { openServiceKeys, type ServiceKeys } from '../service-keys.ts';
 import { type CheckpointSource, readCheckpoint, verifyCheckpointSource } from './checkpoint-record.ts';
 import type { InclusionFailureCode } from './failure.ts';
+import { readGivenText } from './given-text.ts';
 import { type InclusionRecord, parseInclusion } from './inclusion-record.ts';
 
 type Failures = Failure<InclusionFailureCode>[];
@@ -129,7 +130,7 @@ const readAttestation = (
 
 /** In an object, its text, or the bare JWS; null if there is none. */
 const findAttestation = (given: unknown): string | null => {
-  const text = typeof given === 'string' ? given.trim() : null;
+  const text = readGivenText(given);
   if (text !== null && !text.startsWith('{')) return text;
   const json = readJson(text ?? given);
   const jws = isJsonObject(json) ? member(json, 'attestation') : undefined;
