@@ -1,8 +1,10 @@
 /** `npm start`: the shop, against the service of `.env`. */
 import { createVerifier } from '@svc/sdk-rp';
+import { keepEnvPrivate } from './env.ts';
 import { createShop } from './shop.ts';
 
 const { SVC_URL = '', SVC_DID = '', SHOP_DID = '', SHOP_ORIGIN = '', PORT = '4000' } = process.env;
+keepEnvPrivate();
 // The API key comes from SVC_RP_KEY.
 const verifier = createVerifier({ baseUrl: SVC_URL, serviceDid: SVC_DID, relyingParty: SHOP_DID });
 await verifier.ready().catch((error: Error) => {

@@ -29,6 +29,7 @@ const run = async (name: keyof typeof programs, ...parameters: string[]) => {
   const { ended, log } = start(name, ...parameters);
   return { code: await ended, text: log.join('\n') };
 };
+const othersMayInEnv = (): number => statSync(join(folder, '.env')).mode & 0o077;
 const readEnv = (): string => readFileSync(join(folder, '.env'), 'utf8');
 /** By hand, as somebody who is told what to put there. */
 const fillIn = (values: Readonly<Record<string, string>>): void => {
@@ -40,7 +41,8 @@ const fillIn = (values: Readonly<Record<string, string>>): void => {
 
 let shop: Program;
 beforeAll(async () => {
-  writeFileSync(join(folder, '.env'), readFileSync(join(TEMPLATE, 'env.example')));
+  // As `cp` leaves it.
+  writeFileSync(join(folder, '.env'), readFileSync(join(TEMPLATE, 'env.example')), { mode: 0o644 });
   const { baseUrl } = deployment.process;
   const { id } = (await (await fetch(`${baseUrl}/.well-known/did.json`)).json()) as { id: string };
   const { did, key } = await deployment.register('/relying-parties', {
@@ -56,6 +58,10 @@ beforeAll(async () => {
   await shop.line('the shop is at');
 });
 afterAll(() => shop.stop());
+
+it('the shop, which is started first, leaves its keys to nobody else', () => {
+  expect(othersMayInEnv()).toBe(0);
+});
 
 it('one command makes a Grant that the Agent buys under; the first time it makes the keys and says how the Principal is registered', async () => {
   expect(await run('buy')).toEqual({ code: 1, text: expect.stringContaining('npm run grant') });
@@ -73,7 +79,7 @@ it('one command makes a Grant that the Agent buys under; the first time it makes
 
   expect(await run('grant', '50000')).toEqual({ code: 0, text: expect.stringContaining('500.00 USD') });
   expect(readEnv().match(keys)).toEqual(made);
-  expect(statSync(join(folder, '.env')).mode & 0o077).toBe(0);
+  expect(othersMayInEnv()).toBe(0);
   expect((await run('buy', 'lamp', '50000')).text).toMatch(/^201 \{/);
 
   // A new Grant takes the place of the one before.
