@@ -4,7 +4,12 @@ import { keepEnvPrivate } from './env.ts';
 import { createShop } from './shop.ts';
 
 const { SVC_URL = '', SVC_DID = '', SHOP_DID = '', SHOP_ORIGIN = '', PORT = '4000' } = process.env;
-keepEnvPrivate();
+try {
+  keepEnvPrivate();
+} catch (error) {
+  // Of a mounted secret, say, the mode is the deployment's.
+  console.error(`others may read .env: ${(error as Error).message}`);
+}
 // The API key comes from SVC_RP_KEY.
 const verifier = createVerifier({ baseUrl: SVC_URL, serviceDid: SVC_DID, relyingParty: SHOP_DID });
 await verifier.ready().catch((error: Error) => {
