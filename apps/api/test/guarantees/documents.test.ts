@@ -13,6 +13,7 @@ import {
   TRUST_CONFIG,
   trustConfigDocument,
 } from '@svc/protocol';
+import { fencedBlocks } from '@svc/testkit/sdk/readme-block';
 import { expect, it } from 'vitest';
 
 const ROOT = new URL('../../../../', import.meta.url);
@@ -90,16 +91,26 @@ it('the worked example is the vector’s Grant, Proof and Receipt', () => {
   expect(shown).toEqual([...parts(input.grant), ...parts(input.proof), expected.body]);
 });
 
+const inFolder = (folder: string) =>
+  readdirSync(fileURLToPath(new URL(folder, ROOT)))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `${folder}${name}`);
+const documents = [...inFolder('./'), ...inFolder('docs/'), ...inFolder('docs/decisions/')];
+
 it('every relative link of the documents leads somewhere', () => {
-  const inFolder = (folder: string) =>
-    readdirSync(fileURLToPath(new URL(folder, ROOT)))
-      .filter((name) => name.endsWith('.md'))
-      .map((name) => `${folder}${name}`);
-  const broken = [...inFolder('./'), ...inFolder('docs/'), ...inFolder('docs/decisions/')].flatMap((file) =>
+  const broken = documents.flatMap((file) =>
     [...readText(file).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
       .map(([, target = '']) => target)
       .filter((target) => !existsSync(new URL(target, new URL(file, ROOT))))
       .map((target) => `${file} → ${target}`),
   );
   expect(broken).toEqual([]);
+});
+
+it('no command of the documents writes the banner of npm into a file or a pipe', () => {
+  const lines = documents.flatMap((file) =>
+    fencedBlocks(readText(file)).flatMap(({ code }) => code.split('\n')),
+  );
+  expect(lines.filter((line) => / [>|] /.test(line)).length).toBeGreaterThan(50);
+  expect(lines.filter((line) => /npm run (?!--silent ).* [>|] /.test(line))).toEqual([]);
 });
