@@ -19,6 +19,7 @@ export const ALARMING_EVENTS = [
   'did_document.not_refreshed',
   'fence.refuses',
   'fence.went_back',
+  'revocation.not_completed',
   'status_list.unusable',
   'storage',
   'verify.clock',
