@@ -1,11 +1,13 @@
 /** Work for one node at a time, and how a node learns that it no longer is the one. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { StoreError } from '@svc/service';
+import { startHoldingProxy } from '@svc/testkit/store/holding-proxy';
 import { withStores } from '@svc/testkit/store/open-store';
 import { endSessions, runSql } from '@svc/testkit/store/session';
 import { startTcpProxy } from '@svc/testkit/store/tcp-proxy';
 import { expect, it } from 'vitest';
 import { createStore } from './create-store.ts';
+import { runExclusive } from './exclusive.ts';
 
 const stores = withStores();
 
@@ -36,6 +38,19 @@ it('says so when the connection that holds the lock breaks', async () => {
     expect(lost.aborted).toBe(false);
     const aborted = new Promise((resolve) => lost.addEventListener('abort', resolve));
     expect(await endSessions(stores.url, lockHolders)).toBe(1);
+    await aborted;
+    return stores.second.exclusive('a', async () => 'taken over');
+  });
+  expect(outcome).toEqual({ held: true, value: { held: true, value: 'taken over' } });
+});
+
+it('a node that stands still, while its kernel keeps the connection, loses the lock to the next one', async () => {
+  const proxy = await startHoldingProxy(stores.url);
+  proxy.admit();
+  const limits = { connectMs: 20_000, readMs: 20_000, idleMs: 500 };
+  const outcome = await runExclusive(proxy.url, limits, 'a', async (lost) => {
+    const aborted = new Promise((resolve) => lost.addEventListener('abort', resolve));
+    proxy.lose();
     await aborted;
     return stores.second.exclusive('a', async () => 'taken over');
   });

@@ -1,7 +1,8 @@
 /**
  * Work for one node at a time: a session advisory lock (its space, the hash of the name) on a connection of its own, which is
- * asked for a sign of life now and then, since a stopped server or a cut cable closes no socket. The lock is no fence:
- * whoever lost it may still be at work when the next one begins.
+ * asked for a sign of life now and then, since a stopped server or a cut cable closes no socket. The server ends the session when
+ * none comes: the kernel of a process that stands still answers keep-alives for it. The lock is no fence: whoever lost it may
+ * still be at work when the next one begins.
  */
 import { type Exclusive, StoreError } from '@svc/service';
 import { clientConfig, StoreClient } from './client.ts';
@@ -11,19 +12,22 @@ import { LOCK_SPACES } from './locks.ts';
 interface Limits {
   readonly connectMs: number;
   readonly readMs: number;
+  /** After so long without a sign of life the session, and the lock, end. */
+  readonly idleMs?: number;
 }
 
-const SIGN_OF_LIFE_MS = 2_000;
+const IDLE_MS = 20_000;
+const SIGNS_OF_LIFE = 10;
 
 /** See `Store.exclusive`. */
 export async function runExclusive<T>(
   databaseUrl: string,
-  { connectMs, readMs }: Limits,
+  { connectMs, readMs, idleMs = IDLE_MS }: Limits,
   name: string,
   work: (lost: AbortSignal) => Promise<T>,
 ): Promise<Exclusive<T>> {
   const client = new StoreClient({
-    ...clientConfig(databaseUrl, readMs),
+    ...clientConfig(databaseUrl, readMs, { idle_session_timeout: `${idleMs}` }),
     connectionTimeoutMillis: connectMs,
     query_timeout: readMs,
   });
@@ -34,7 +38,7 @@ export async function runExclusive<T>(
   let pulse: NodeJS.Timeout | undefined;
   try {
     if (!(await tryLock(client, name))) return { held: false };
-    pulse = setInterval(() => void client.query('select 1').catch(lose), SIGN_OF_LIFE_MS);
+    pulse = setInterval(() => void client.query('select 1').catch(lose), idleMs / SIGNS_OF_LIFE);
     return { held: true, value: await work(lost.signal) };
   } finally {
     clearInterval(pulse);

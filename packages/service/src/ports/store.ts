@@ -99,7 +99,7 @@ export interface Store extends Repositories {
   readonly lineage: LineageStore;
   /**
    * Runs `work` if nobody else runs work of this name, on any node. The lock lives on a connection of its own; `lost`
-   * is aborted when that breaks, and somebody else may run the work then. So a lock keeps work from being done twice,
+   * is aborted when that breaks, or nothing was heard on it for 20 s, and somebody else may run the work then. So a lock keeps work from being done twice,
    * and does not make it safe: the work must be idempotent. Rejects as `work` does, or with `StoreError` before it.
    */
   exclusive<T>(name: string, work: (lost: AbortSignal) => Promise<T>): Promise<Exclusive<T>>;
