@@ -55,6 +55,18 @@ const audited = async (did: DidWeb) =>
     ({ actor, details }) => [actor.kind, details.from, details.to, details.outcome],
   );
 
+/** What rounds of re-verification counted, of all workers of a log. */
+const countsOf = (log: readonly string[]): Record<string, number> => {
+  const sums: Record<string, number> = {};
+  const rounds = log
+    .filter((line) => line.includes('"job.done"') && line.includes('"reverify-domains"'))
+    .map((line) => JSON.parse(line) as Record<string, number>);
+  for (const round of rounds)
+    for (const item of ['proven', 'absent', 'unknown', 'lost'])
+      sums[item] = (sums[item] ?? 0) + (round[item] ?? Number.NaN);
+  return sums;
+};
+
 describe('a round, and the next one', () => {
   /** Three whose host answers, three whose host does not. */
   let answering: [Hosted, Hosted, Hosted];
@@ -72,7 +84,7 @@ describe('a round, and the next one', () => {
   const checksOf = (principals: readonly Hosted[]) =>
     Promise.all(principals.map(async ({ did }) => (await store.principals.find(did))?.lastCheckedMs ?? 0));
   const statesOf = (principals: readonly Hosted[]) => Promise.all(principals.map(({ did }) => stateOf(did)));
-  const ofFirst = { stamps: [] as unknown[], checks: [] as number[] };
+  const ofFirst = { stamps: [] as unknown[], checks: [] as number[], counted: {} as Record<string, number> };
 
   beforeAll(async () => {
     await sql.query(`update principals set last_checked_at = now(), last_proven_at = now()`);
@@ -110,7 +122,7 @@ describe('a round, and the next one', () => {
           ...away.map(({ name }) => [name, 'http://127.0.0.1:1']),
         ]),
       };
-      await runOnce(options);
+      ofFirst.counted = countsOf(await runOnce(options));
       ofFirst.stamps = await stampsOf();
       ofFirst.checks = await checksOf([...answering, ...away]);
       await sql.query(`update grants set revocation_recorded_at = now() where id = $1`, [grants[1]]);
@@ -134,6 +146,10 @@ describe('a round, and the next one', () => {
     const isRecent = (ms: number) => Date.now() - ms < 10 * 60_000;
     expect(ofFirst.checks.slice(3).map(isRecent)).toEqual([true, false, true]);
     expect(await statesOf(away)).toEqual(['verified', 'verified', 'unverified']);
+  });
+
+  it('counts what was found, what could not be asked apart from it', () => {
+    expect(ofFirst.counted).toEqual({ proven: 1, absent: 1, unknown: 2, lost: 2 });
   });
 
   it('stamps revocations that were cut off between their phases once nobody can be at them any more; others are left alone', async () => {

@@ -169,12 +169,19 @@ it('every metric of ours is on the dashboard and in the table of docs/operations
   expect(ours.filter((name) => !documented.includes(`\`${name}`))).toEqual([]);
 });
 
-it('routes, holds, jobs and events that alerts ask for exist, and such events count from 0 on', () => {
+it('routes, holds, jobs, their items and events that alerts ask for exist, and such items and events count from 0 on', () => {
   const asked = alerts.flatMap(({ expr }) => selectorsIn(expr));
   const valuesOf = (label: string) => asked.flatMap(({ labels }) => labels[label]?.split('|') ?? []);
   expect(Object.keys(routes)).toEqual(expect.arrayContaining(valuesOf('route')));
-  const jobs = maintenanceJobs(deployment.process.service).map(({ name }) => name);
-  expect(jobs).toEqual(expect.arrayContaining(valuesOf('job_name')));
+  const jobs = maintenanceJobs(deployment.process.service);
+  expect(jobs.map(({ name }) => name)).toEqual(expect.arrayContaining(valuesOf('job_name')));
+  const items = asked.flatMap(
+    ({ labels: { job_name: job, item } }) => item?.split('|').map((one) => `${job} ${one}`) ?? [],
+  );
+  const alarming = jobs.flatMap(({ name, alarmingItems = [] }) =>
+    alarmingItems.map((one) => `${name} ${one}`),
+  );
+  expect(alarming.toSorted()).toEqual([...new Set(items)].toSorted());
   expect(ALARMING_EVENTS).toEqual(expect.arrayContaining(valuesOf('event')));
   const logged = new Set(listLoggedEvents().map(({ event }) => event));
   expect([...ALARMING_EVENTS].filter((event) => !logged.has(event))).toEqual([]);

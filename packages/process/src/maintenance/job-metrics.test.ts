@@ -3,7 +3,12 @@ import { expect, it } from 'vitest';
 import { createJobMetrics } from './job-metrics.ts';
 import type { Job } from './loop.ts';
 
-const JOBS: readonly Job[] = ['a', 'b'].map((name) => ({ name, everyMs: 1, run: async () => ({}) }));
+const JOBS: readonly Job[] = ['a', 'b'].map((name) => ({
+  name,
+  everyMs: 1,
+  alarmingItems: ['lost'],
+  run: async () => ({}),
+}));
 
 const metricsOf = () => {
   const registry = new Registry();
@@ -14,11 +19,12 @@ const metricsOf = () => {
   return { ...metrics, value };
 };
 
-it('every job is there before its first round', async () => {
+it('every job is there before its first round, with what alerts are on', async () => {
   const { value, failing } = metricsOf();
   for (const job of ['a', 'b']) {
     for (const outcome of ['done', 'failed', 'elsewhere', 'held'])
       expect(await value('svc_job_rounds_total', { job_name: job, outcome })).toBe(0);
+    expect(await value('svc_job_items_total', { job_name: job, item: 'lost' })).toBe(0);
     expect(await value('svc_job_last_success_timestamp_seconds', { job_name: job })).toBe(0);
   }
   expect(failing()).toEqual([]);

@@ -40,9 +40,11 @@ export const createJobMetrics = (registry: Registry, jobs: readonly Job[]): JobM
     labelNames: ['job_name'],
     registers: [registry],
   });
-  for (const { name: job } of jobs) {
+  for (const { name: job, alarmingItems = [] } of jobs) {
     for (const outcome of ['done', 'failed', 'elsewhere', 'held'])
       rounds.labels({ job_name: job, outcome }).inc(0);
+    // A series that begins with 5 has not increased, as Prometheus reckons.
+    for (const item of alarmingItems) items.labels({ job_name: job, item }).inc(0);
     succeededAt.labels({ job_name: job }).set(0);
   }
   const failing = new Set<string>();

@@ -22,54 +22,65 @@ const DUE: VerificationDueRule = {
 const BATCH = 100;
 const AT_ONCE = 8;
 
+/** Numbers of checks. */
 export interface Reverified {
+  /** Recorded: what they found, which is one of the next three, and the states that changed, the verified ones that were lost among them. */
   readonly checked: number;
+  readonly proven: number;
+  readonly unknown: number;
+  readonly absent: number;
   readonly changed: number;
+  readonly lost: number;
+  /** Not recorded, or not known to be visible. */
   readonly failed: number;
 }
+
+type Counts = { -readonly [item in keyof Reverified]: number };
 
 /** Checks every domain that is due. Begins no further check once `stop` is aborted; rejects when storage cannot list. */
 export const reverifyDomains = async (deps: ServiceDeps, stop: AbortSignal): Promise<Reverified> => {
   const tried = new Set<string>();
-  let [checked, changed, failed] = [0, 0, 0];
+  const counts: Counts = { checked: 0, proven: 0, unknown: 0, absent: 0, changed: 0, lost: 0, failed: 0 };
   for (;;) {
     const listed = await deps.store.principals.listDueForVerification(DUE, BATCH + tried.size);
     // One whose check could not be recorded stays due: it waits for the next round.
     const due = listed.filter(({ did }) => !tried.has(did)).slice(0, BATCH);
-    if (due.length === 0 || stop.aborted) return { checked, changed, failed };
+    if (due.length === 0 || stop.aborted) return counts;
     await forEachOf(due, AT_ONCE, stop, async (principal) => {
-      const outcome = await reverify(deps, principal);
-      if (outcome === 'failed') {
-        failed += 1;
-        tried.add(principal.did);
-      } else if (outcome !== 'elsewhere') checked += 1;
-      if (outcome === 'changed') changed += 1;
+      if (!(await reverify(deps, principal, counts))) tried.add(principal.did);
     });
-    if (stop.aborted) return { checked, changed, failed };
+    if (stop.aborted) return counts;
   }
 };
 
-type Outcome = 'kept' | 'changed' | 'elsewhere' | 'failed';
-
-const reverify = async (deps: ServiceDeps, listed: PrincipalRecord): Promise<Outcome> => {
+/** False: it may still be due. */
+const reverify = async (deps: ServiceDeps, listed: PrincipalRecord, counts: Counts): Promise<boolean> => {
   const { did } = listed;
   try {
     const principal = await deps.store.principals.find(did);
-    if (principal === null || principal.lastCheckedMs !== listed.lastCheckedMs) return 'elsewhere';
+    // Checked elsewhere meanwhile.
+    if (principal === null || principal.lastCheckedMs !== listed.lastCheckedMs) return true;
     const checked = await checkDomain(deps, principal, {
       actor: SYSTEM,
       requestId: null,
       auditAlways: false,
     });
-    if (checked === null) return 'elsewhere';
+    if (checked === null) return true;
     const { from, outcome } = checked;
     const to = checked.principal.verificationState;
-    if (to !== from) deps.log.warn('domain.changed', { did, from, to, outcome });
+    counts.checked += 1;
+    counts[outcome] += 1;
+    if (to !== from) {
+      counts.changed += 1;
+      if (to === 'unverified') counts.lost += 1;
+      deps.log.warn('domain.changed', { did, from, to, outcome });
+    }
     if (checked.needsBarrier) await passBarrier(deps, did);
-    return to === from ? 'kept' : 'changed';
+    return true;
   } catch (error) {
     if (!(error instanceof StoreError || error instanceof ServiceError)) throw error;
+    counts.failed += 1;
     deps.log.warn('domain.not_checked', { did, error: error.message });
-    return 'failed';
+    return false;
   }
 };
