@@ -227,7 +227,10 @@ const checkFence = async (
   try {
     const found = await fenceStore.find(HEAD_KEY);
     const head = found === null ? null : parseHead(did, found.text);
-    if (head !== null && 'problem' in head) throw new Error(head.problem);
+    if (head !== null && 'problem' in head)
+      throw new Error(
+        `${head.problem}; where the service has changed its DID, stop every process and run svc-admin fence reset`,
+      );
     if (databaseUrl !== null) await holdAgainstFence(databaseUrl, head, place);
   } finally {
     close();

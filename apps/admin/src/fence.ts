@@ -6,9 +6,10 @@ import {
   type FenceHead,
   HEAD_KEY,
   PROOF_LIFE_MS,
-  parseHead,
+  parseOwnHead,
   resetFence,
   type ServiceDeps,
+  serviceOfHead,
 } from '@svc/service';
 import type { Command } from './command.ts';
 import { withService, withServiceThatSignsNothing } from './open.ts';
@@ -63,14 +64,25 @@ const show = async ({ store, identity }: ServiceDeps, fenceStore: Opened): Promi
     );
     return 1;
   }
-  const head = parseHead(identity.did, found.text);
+  const head = parseOwnHead(identity, found.text);
   if ('problem' in head) throw new Error(head.problem);
   const isKnown = await store.restores.isKnownHead(head);
-  console.log(
-    `${describeHead(head)}\n${isKnown ? 'The database has it.' : 'The database lacks it: run svc-admin restore.'}`,
-  );
-  return isKnown ? 0 : 1;
+  const of = serviceOfHead(found.text) ?? '';
+  console.log(describeFence(head, isKnown, of, identity.did));
+  return isKnown && of === identity.did ? 0 : 1;
 };
+
+/** `of`: the DID that the fence names, which may be a former one of the service. */
+export const describeFence = (head: FenceHead, isKnown: boolean, of: string, did: string): string =>
+  [
+    describeHead(head),
+    isKnown ? 'The database has it.' : 'The database lacks it: run svc-admin restore.',
+    ...(of === did || !isKnown
+      ? []
+      : [
+          `It is that of ${of}, a former DID of this service. Stop every process, and svc-admin fence reset begins it anew under ${did}; decisions begin after that.`,
+        ]),
+  ].join('\n');
 
 export const describeHead = ({ epoch, seq, atMs }: FenceHead): string =>
   `The fence names beat ${seq} of ${new Date(atMs).toISOString()}, epoch ${epoch}.`;

@@ -42,7 +42,7 @@ export * from './events/subscriptions.ts';
 export * from './events/tell-verifiers.ts';
 export * from './events/webhook-secrets.ts';
 export { Fence } from './fence/fence.ts';
-export { formatHead, HEAD_KEY, parseHead } from './fence/head.ts';
+export { formatHead, HEAD_KEY, parseHead, parseOwnHead, serviceOfHead } from './fence/head.ts';
 export { type FenceReset, resetFence } from './fence/reset-fence.ts';
 export * from './grants/allocate-grant.ts';
 export * from './grants/barrier.ts';
