@@ -894,6 +894,7 @@ CREATE INDEX conformance_runs_waiting ON public.conformance_runs USING btree (cr
 CREATE INDEX contesting_claims_by_expiry ON public.contesting_claims USING btree (expires_at);
 CREATE INDEX contesting_claims_by_org ON public.contesting_claims USING btree (org_id);
 CREATE INDEX event_behind_in_turn ON public.event_behind USING btree (line, turn);
+CREATE INDEX event_deliveries_by_position ON public.event_deliveries USING btree ("position");
 CREATE INDEX event_deliveries_in_order ON public.event_deliveries USING btree (subscription_id, order_key, "position") WHERE ((state = 'waiting'::text) AND (order_key IS NOT NULL));
 CREATE INDEX event_deliveries_next ON public.event_deliveries USING btree (subscription_id, next_attempt_at, "position") WHERE ((state = 'waiting'::text) AND is_next);
 CREATE INDEX event_deliveries_under_way ON public.event_deliveries USING btree (taken_until) WHERE ((state = 'waiting'::text) AND (taken_until IS NOT NULL));
@@ -903,6 +904,7 @@ CREATE UNIQUE INDEX event_log_by_event ON public.event_log USING btree (event_id
 CREATE INDEX event_log_by_time ON public.event_log USING btree (logged_at, "position");
 CREATE INDEX event_outbox_in_order ON public.event_outbox USING btree (xid, seq);
 CREATE INDEX event_subscriptions_by_audience ON public.event_subscriptions USING btree (audience);
+CREATE INDEX event_subscriptions_disabled ON public.event_subscriptions USING btree (disabled_at) WHERE (disabled_at IS NOT NULL);
 CREATE INDEX event_subscriptions_failing ON public.event_subscriptions USING btree (failing_since) WHERE ((failing_since IS NOT NULL) AND (disabled_at IS NULL));
 CREATE INDEX event_wants_by_subscription ON public.event_wants USING btree (subscription_id);
 CREATE UNIQUE INDEX fence_notes_by_turn ON public.fence_notes USING btree (((kind <> 'revoked'::text)), seq);
@@ -2673,8 +2675,8 @@ begin
     set position = greatest(f.position, excluded.position);
 end;
 $function$;
-CREATE OR REPLACE FUNCTION public.svc_forget_deliveries(p_up_to bigint)
- RETURNS void
+CREATE OR REPLACE FUNCTION public.svc_forget_deliveries(p_positions bigint[], p_limit integer)
+ RETURNS integer
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_hashjoin TO 'off'
@@ -2682,48 +2684,59 @@ CREATE OR REPLACE FUNCTION public.svc_forget_deliveries(p_up_to bigint)
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
-  v_subscriptions text[];
+  v_ids text[];
+  v_positions bigint[];
+  v_removed integer := 0;
   v_left record;
 begin
-  v_subscriptions := array(
-    select s.subscription_id
-    from event_subscriptions as s
-    where
-      exists (
-        select
+  select array_agg(g.subscription_id), array_agg(g.position)
+  into v_ids, v_positions
+  from
+    (
+      (
+        select e.subscription_id, e.position
         from event_deliveries as e
-        where e.subscription_id = s.subscription_id and e.position <= p_up_to
+        where e.position < coalesce((select min(position) from event_log), 9223372036854775807)
+        order by e.position
+        limit p_limit
       )
-    order by s.subscription_id
-    for no key update of s
-  );
+      union all
+      select d.subscription_id, d.position
+      from
+        unnest(p_positions) as p (position)
+        cross join lateral (
+          select e.subscription_id, e.position
+          from event_deliveries as e
+          where e.position = p.position
+          limit p_limit
+        ) as d
+      limit p_limit
+    ) as g;
+  -- What is next in order is found with the rows of the subscriptions.
+  perform
+  from event_subscriptions
+  where subscription_id = any (v_ids)
+  order by subscription_id
+  for no key update;
   for v_left in with
     removed as (
       delete from event_deliveries as d
-      where
-        ctid = any (
-          array(
-            select gone.ctid
-            from
-              unnest(v_subscriptions) as s (subscription_id)
-              -- Within the subscription: nothing else of the table is looked at.
-              cross join lateral (
-                select e.ctid, e.position
-                from event_deliveries as e
-                where e.subscription_id = s.subscription_id and e.position <= p_up_to
-                offset 0
-              ) as gone
-            where not exists (select from event_log as l where l.position = gone.position)
-          )
-        )
+      using unnest(v_ids, v_positions) as g (subscription_id, position)
+      where d.subscription_id = g.subscription_id and d.position = g.position
       returning d.subscription_id, d.order_key, d.state
     )
-  select subscription_id, array_agg(distinct order_key) as order_keys
+  select
+    subscription_id,
+    count(*)::integer as count,
+    array_agg(distinct order_key) filter (where state = 'waiting' and order_key is not null) as order_keys
   from removed
-  where state = 'waiting' and order_key is not null
   group by subscription_id loop
-    perform svc_find_next(v_left.subscription_id, v_left.order_keys);
+    v_removed := v_removed + v_left.count;
+    if v_left.order_keys is not null then
+      perform svc_find_next(v_left.subscription_id, v_left.order_keys);
+    end if;
   end loop;
+  return v_removed;
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_forget_domains()
@@ -2784,31 +2797,30 @@ CREATE OR REPLACE FUNCTION public.svc_forget_events(p_limit integer, p_kept inte
 AS $function$
 declare
   v_before timestamptz := least(svc_now(), svc_instant(p_node_ms)) - p_kept;
-  v_up_to bigint;
-  v_old integer;
+  v_old bigint[];
+  v_deliveries integer;
+  v_events integer;
 begin
   delete from event_wants
   where
     subscription_id in (
-      select subscription_id
-      from event_subscriptions
-      where disabled_at < v_before
+      select s.subscription_id
+      from event_subscriptions as s
+      where
+        s.disabled_at < v_before and exists (select from event_wants as w where w.subscription_id = s.subscription_id)
+      limit p_limit
       for no key update skip locked
     );
-  with
-    removed as (
-      delete from event_log
-      where
-        position in (
-          select position from event_log where logged_at < v_before order by logged_at limit p_limit
-        )
-      returning position
-    )
-  select max(position), count(*)
-  into v_up_to, v_old
-  from removed;
-  perform svc_forget_deliveries(v_up_to);
-  return greatest(v_old, svc_forget_floors(p_limit), svc_forget_ended(p_limit));
+  v_old := array(
+    select position from event_log where logged_at < v_before order by logged_at limit p_limit
+  );
+  v_deliveries := svc_forget_deliveries(v_old, p_limit);
+  -- One that is opened at this moment is deleted as one without its event.
+  delete from event_log as l
+  where
+    l.position = any (v_old) and not exists (select from event_deliveries as d where d.position = l.position);
+  get diagnostics v_events = row_count;
+  return greatest(v_deliveries, v_events, svc_forget_floors(p_limit), svc_forget_ended(p_limit));
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_forget_floors(p_limit integer)

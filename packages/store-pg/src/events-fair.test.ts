@@ -668,6 +668,56 @@ describe('what is done within a call does not grow with what there is', () => {
     ).toEqual([]);
   });
 
+  it('what everyone was told is forgotten in steps of so many deliveries, with the rows of as many subscriptions', async () => {
+    const SUBSCRIBERS = 2_000;
+    const STEP = 100;
+    await runSql(
+      stores.url,
+      `with told as (
+         insert into event_log (event_id, audience, type, occurred_at, logged_at, data)
+         values ('evt_all', 'everyone', 'checkpoint.published', svc_now(), svc_now() - interval '31 days', '{}')
+         returning position
+       ), subscribed as (
+         insert into event_subscriptions (subscription_id, audience, url, types, budget_low_percent, read_to)
+         select 'whs_all' || i, 'rp did:web:all-' || i || '.example', 'https://hooks.example/svc', '{checkpoint.published}', 20, position
+         from told, generate_series(1, $1) as i
+         returning subscription_id
+       ), idle as (
+         insert into event_subscriptions (subscription_id, audience, url, types, budget_low_percent, read_to)
+         select 'whs_idle' || i, 'rp did:web:idle-' || i || '.example', 'https://hooks.example/svc', '{decision.deny}', 20, position
+         from told, generate_series(1, $1) as i
+       )
+       insert into event_deliveries (subscription_id, position, event_id, type)
+       select subscription_id, position, 'evt_all', 'checkpoint.published' from subscribed, told`,
+      [SUBSCRIBERS],
+    );
+    await runSql(stores.url, 'analyze event_deliveries, event_log, event_subscriptions');
+    const tables = ['event_deliveries', 'event_log', 'event_subscriptions'];
+    const step = await workOf(tables, `select svc_forget_events($1, interval '30 days', $2)`, [
+      STEP,
+      Date.now(),
+    ]);
+    expect(step.deleted).toBe(STEP);
+    expect(step.read).toBeLessThan(STEP * 6);
+    const steps: number[] = [];
+    do steps.push(await stores.first.eventLog.forget(STEP, 30, Date.now()));
+    while ((steps.at(-1) ?? 0) > 0);
+    expect(steps).toEqual([...Array(SUBSCRIBERS / STEP).fill(STEP), 0]);
+    expect(await runSql(stores.url, 'select from event_deliveries')).toEqual([]);
+    expect(await runSql(stores.url, 'select from event_log')).toEqual([]);
+  });
+
+  it('a delivery that was opened while its event was forgotten goes with the next step', async () => {
+    await want(rp);
+    await denies(1);
+    await openAll();
+    await denies(1);
+    await openAll();
+    await runSql(stores.url, 'delete from event_log where position = (select min(position) from event_log)');
+    expect(await stores.first.eventLog.forget(100, 30, Date.now())).toBe(1);
+    expect(await runSql(stores.url, 'select from event_deliveries')).toHaveLength(1);
+  });
+
   it('what is old is forgotten without a look at the deliveries of what is not', async () => {
     await Promise.all(Array.from({ length: 5 }, () => want(rp)));
     await denies(300, null);
@@ -678,7 +728,7 @@ describe('what is done within a call does not grow with what there is', () => {
        where position <= (select min(position) + 3 from event_log)`,
     );
     await runSql(stores.url, 'analyze event_deliveries, event_log, event_subscriptions');
-    const forget = `select svc_forget_events(2, interval '30 days', $1)`;
+    const forget = `select svc_forget_events(10, interval '30 days', $1)`;
     // A plan for any value comes after five of its own.
     await withSession(stores.url, async (session) => {
       await session.query('begin');

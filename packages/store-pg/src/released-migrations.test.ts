@@ -57,6 +57,7 @@ const LANDED: readonly (readonly [name: string, sha256: string])[] = [
   ['0055-outcomes-of-unverified', '8803beb9e34ce5068de836cd19515148f82d0ea772dbcfb4925be58c7b091d92'],
   ['0056-lapsed-verifications', 'b1fd21a20b00a9332eec5f5ec3dea47048d533167a60840c53bf94ae8cb7f2ba'],
   ['0057-live-keys', '19f6de9ce5c6719ba38aa364824eeb7fc09db80a382ea9a672acb25f9837019d'],
+  ['0058-forgotten-in-steps', '4319ee8b5bf1c50197a0f5e62aeb36f7c5ea4f9fe52102212fb6bcda630fd148'],
 ];
 
 /** Of the names and texts of its files, in the order in which they run. */

@@ -14,8 +14,8 @@ export interface EventLogRepository {
    */
   sequence(limit: number): Promise<number>;
   /**
-   * Forgets at most `limit` events of the log that are older than `keptDays`, with their deliveries, and at most as
-   * many rows of each other kind that was deleted. Answers the largest of these numbers.
+   * Forgets at most `limit` events of the log that are older than `keptDays`, at most as many of their deliveries, and as
+   * many rows of each other kind that was deleted. An event goes once it has no delivery. Answers the largest of these numbers.
    */
   forget(limit: number, keptDays: number, nowMs: number): Promise<number>;
 }
