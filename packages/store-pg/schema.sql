@@ -1978,6 +1978,38 @@ begin
   return true;
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_due_since(p_methods text[])
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select min(f.due_at)
+  from
+    (select svc_now() as at offset 0) as now
+    cross join lateral svc_subscriptions_due(now.at) as due (subscription_id)
+    join event_subscriptions as s on s.subscription_id = due.subscription_id
+    cross join lateral (
+      select d.next_attempt_at as due_at
+      from event_deliveries as d
+      where
+        d.subscription_id = s.subscription_id
+        and d.state = 'waiting'
+        and d.is_next
+        and d.next_attempt_at <= now.at
+        and d.taken_until is null
+      order by d.next_attempt_at
+      limit 1
+    ) as f
+  where
+    s.disabled_at is null
+    and s.failing_since is null
+    and s.method = any (p_methods)
+    and (s.asked_until is null or s.asked_until <= now.at);
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_emit_agent_disabled()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2374,6 +2406,8 @@ CREATE OR REPLACE FUNCTION public.svc_endpoints_at_work(p_methods text[], p_at_o
  STABLE
  SET plan_cache_mode TO 'force_custom_plan'
  SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 #variable_conflict use_column
@@ -2388,7 +2422,8 @@ begin
     firsts as materialized (
       select s.subscription_id, case when s.failing_since is null then p_at_once else 1 end as most, f.*
       from
-        event_subscriptions as s
+        svc_subscriptions_due(p_now) as due (subscription_id)
+        join event_subscriptions as s on s.subscription_id = due.subscription_id
         cross join lateral (
           select d.next_attempt_at as due_at, d.position
           from event_deliveries as d
@@ -5826,6 +5861,39 @@ AS $function$
       order by n.turn
     ),
     l.line;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_subscriptions_due(p_now timestamp with time zone)
+ RETURNS SETOF text
+ LANGUAGE sql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_sort TO 'off'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  with recursive
+    firsts as (
+      (
+        select subscription_id, next_attempt_at
+        from event_deliveries
+        where state = 'waiting' and is_next
+        order by subscription_id, next_attempt_at, position
+        limit 1
+      )
+      union all
+      select n.subscription_id, n.next_attempt_at
+      from
+        firsts as f
+        cross join lateral (
+          select d.subscription_id, d.next_attempt_at
+          from event_deliveries as d
+          where d.state = 'waiting' and d.is_next and d.subscription_id > f.subscription_id
+          order by d.subscription_id, d.next_attempt_at, d.position
+          limit 1
+        ) as n
+    )
+  select subscription_id
+  from firsts
+  where next_attempt_at <= p_now;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_sum_consumption(p_decisions svc_decision[], p_outcomes text[])
  RETURNS SETOF consumption_balances

@@ -12,9 +12,9 @@ it('count attempts from 0 on, and show what waits by one look at storage', async
   const describeQueue = async () => {
     looks += 1;
     const dueSinceMs = Date.now() - 90_000;
-    return { outboxSinceMs: null, dueSinceMs, waiting: 7, active: 3, failing: 2, disabled: 1 };
+    return { dueSinceMs, waiting: 7, active: 3, failing: 2, disabled: 1 };
   };
-  const record = createDeliveryMetrics(registry, { describeQueue }, false);
+  const record = createDeliveryMetrics(registry, { describeQueue, findOutboxSince: async () => null }, false);
   record('delivered');
   record('rejected');
   record('delivered');
@@ -34,9 +34,17 @@ it('count attempts from 0 on, and show what waits by one look at storage', async
   expect(looks).toBe(1);
 });
 
-it('say -1 while storage does not answer', async () => {
+const gone = () => Promise.reject(new Error('gone'));
+const valuesWhere = async (findOutboxSince: () => Promise<number | null>) => {
   const registry = new Registry();
-  createDeliveryMetrics(registry, { describeQueue: () => Promise.reject(new Error('gone')) }, false);
-  const values = (await linesOf(registry)).slice(4).map((line) => line.split(' ')[1]);
-  expect(values).toEqual(Array(6).fill('-1'));
+  createDeliveryMetrics(registry, { describeQueue: gone, findOutboxSince }, false);
+  return (await linesOf(registry)).slice(4).map((line) => line.split(' ')[1]);
+};
+
+it('say -1 while storage does not answer', async () => {
+  expect(await valuesWhere(gone)).toEqual(Array(6).fill('-1'));
+});
+
+it('say how old the outbox is where the queue cannot be described in time', async () => {
+  expect(await valuesWhere(async () => null)).toEqual(['0', ...Array(5).fill('-1')]);
 });

@@ -1,5 +1,5 @@
 /** Prometheus metrics of deliveries: what became of attempts on this node, and what waits in storage, whichever node sends it. */
-import { type AttemptOutcome, type EventDeliveryRepository, type EventQueue, withinMs } from '@svc/service';
+import { type AttemptOutcome, type EventDeliveryRepository, withinMs } from '@svc/service';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { HEALTH_ANSWER_MS } from '../admin-service.ts';
 import { gauge } from '../gauge.ts';
@@ -11,7 +11,7 @@ const FRESH_MS = 1_000;
 /** Answers what records an attempt. */
 export const createDeliveryMetrics = (
   registry: Registry,
-  deliveries: Pick<EventDeliveryRepository, 'describeQueue'>,
+  deliveries: Pick<EventDeliveryRepository, 'describeQueue' | 'findOutboxSince'>,
   pushes: boolean,
 ): ((outcome: AttemptOutcome) => void) => {
   const attempts = new Counter({
@@ -22,9 +22,11 @@ export const createDeliveryMetrics = (
   });
   for (const outcome of OUTCOMES) attempts.labels({ outcome }).inc(0);
   const look = lookAt(() => deliveries.describeQueue(pushes));
+  // By itself: it is known also where the queue is too long to be described in time.
+  const lookAtOutbox = lookAt(async () => ({ sinceMs: await deliveries.findOutboxSince() }));
   gauge(registry, 'svc_webhook_outbox_seconds', {
     help: 'Age of the oldest event that is not in the log yet; 0: there is none; -1: storage does not answer.',
-    read: async () => ageSeconds((await look())?.outboxSinceMs),
+    read: async () => ageSeconds((await lookAtOutbox())?.sinceMs),
   });
   gauge(registry, 'svc_webhook_late_seconds', {
     help: 'For how long the delivery has been due that has been so the longest, of endpoints that do not fail; 0: none is; -1: storage does not answer.',
@@ -48,8 +50,8 @@ export const createDeliveryMetrics = (
   return (outcome) => attempts.labels({ outcome }).inc();
 };
 
-const lookAt = (describe: () => Promise<EventQueue>): (() => Promise<EventQueue | null>) => {
-  let latest: Promise<EventQueue | null> | null = null;
+const lookAt = <T>(describe: () => Promise<T>): (() => Promise<T | null>) => {
+  let latest: Promise<T | null> | null = null;
   let lookedMs = 0;
   return () => {
     if (latest === null || performance.now() - lookedMs > FRESH_MS) {

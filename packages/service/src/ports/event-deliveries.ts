@@ -64,10 +64,8 @@ export interface DeliveryOutcome {
   readonly endpointWaitSeconds: number;
 }
 
-/** What waits to be told, of everybody. */
+/** What waits to be sent, to everybody. */
 export interface EventQueue {
-  /** When the oldest event happened that is not in the log; null: all are. */
-  readonly outboxSinceMs: number | null;
   /**
    * When the delivery became due that has been due the longest, among endpoints that do not fail; null: none is due.
    */
@@ -129,4 +127,6 @@ export interface EventDeliveryRepository {
   ): Promise<readonly FailedEndpoint[]>;
   /** `pushes`: with streams that are pushed. */
   describeQueue(pushes: boolean): Promise<EventQueue>;
+  /** When the oldest event happened that is not in the log; null: all are. */
+  findOutboxSince(): Promise<number | null>;
 }

@@ -1,4 +1,4 @@
-/** Deliveries of events (0010-events, 0023-pushed-streams, 0034-fair-shares, 0036-disabled-in-steps, 0050-who-is-behind, 0053-one-event-that-fails). */
+/** Deliveries of events (0010-events, 0023-pushed-streams, 0034-fair-shares, 0036-disabled-in-steps, 0050-who-is-behind, 0053-one-event-that-fails, 0059-due-endpoints). */
 import type {
   DisabledBecause,
   EventDeliveryRecord,
@@ -50,21 +50,15 @@ const releaseSql = `
   where subscription_id = $1 and not_before <= svc_now()
   returning 1`;
 
-/** For each endpoint, the delivery that has been due the longest: a probe each. */
 const queueSql = `
-  select (select svc_ms(occurred_at) from event_outbox order by seq limit 1) as "outboxSinceMs",
-    (select svc_ms(min(f.due_at)) from event_subscriptions s, lateral (
-        select d.next_attempt_at as due_at from event_deliveries d
-        where d.subscription_id = s.subscription_id and d.state = 'waiting' and d.is_next
-          and d.next_attempt_at <= svc_now() and d.taken_until is null
-        order by d.next_attempt_at limit 1) f
-      where s.disabled_at is null and s.failing_since is null and s.method = any ($1)
-        and (s.asked_until is null or s.asked_until <= svc_now())) as "dueSinceMs",
+  select svc_ms(svc_due_since($1)) as "dueSinceMs",
     (select count(*)::integer from (select from event_deliveries where state = 'waiting' limit 100000) w) as waiting,
     count(*) filter (where disabled_at is null and failing_since is null)::integer as active,
     count(*) filter (where disabled_at is null and failing_since is not null)::integer as failing,
     count(*) filter (where disabled_at is not null and audience != 'rp deleted')::integer as disabled
   from event_subscriptions where method = any ($1)`;
+
+const outboxSql = `select (select svc_ms(occurred_at) from event_outbox order by seq limit 1) as "sinceMs"`;
 
 export function eventDeliveryRepository(database: Database): EventDeliveryRepository {
   return {
@@ -122,6 +116,10 @@ export function eventDeliveryRepository(database: Database): EventDeliveryReposi
       const [queue] = await database.read<EventQueue>({ text: queueSql, values: [methodsOf(pushes)] });
       if (queue === undefined) throw new Error('nothing is known of the queue');
       return queue;
+    },
+    async findOutboxSince() {
+      const [outbox] = await database.read<{ sinceMs: number | null }>({ text: outboxSql, values: [] });
+      return outbox?.sinceMs ?? null;
     },
   };
 }
