@@ -920,8 +920,9 @@ CREATE INDEX pauses_unstamped ON public.pauses USING btree (changed_at) WHERE (v
 CREATE INDEX principal_keys_by_principal ON public.principal_keys USING btree (principal);
 CREATE INDEX principals_by_document ON public.principals USING btree (document_hash) WHERE (document_hash IS NOT NULL);
 CREATE INDEX principals_by_org ON public.principals USING btree (org_id) WHERE (org_id IS NOT NULL);
+CREATE INDEX principals_check_due ON public.principals USING btree (svc_check_due(verification_state, last_checked_at, last_proven_at), did) WHERE (kind = 'hosted'::text);
+CREATE INDEX principals_check_due_in_turn ON public.principals USING btree (hashtext(COALESCE(org_id, did)), svc_check_due(verification_state, last_checked_at, last_proven_at), did) WHERE (kind = 'hosted'::text);
 CREATE INDEX principals_claimed ON public.principals USING btree (claim_expires_at) WHERE (claim_expires_at IS NOT NULL);
-CREATE INDEX principals_due ON public.principals USING btree (last_checked_at NULLS FIRST) WHERE (kind = 'hosted'::text);
 CREATE INDEX receipts_by_principal ON ONLY public.receipts USING btree (hashtext(principal), hashtext(relying_party), hashtext(grant_id));
 CREATE INDEX receipts_by_reason ON ONLY public.receipts USING btree (reason, relying_party) WHERE (reason IS NOT NULL);
 CREATE INDEX receipts_by_relying_party ON ONLY public.receipts USING btree (relying_party, receipt_id DESC, hashtext(key_id)) INCLUDE (production_check);
@@ -1219,6 +1220,24 @@ begin
   v_outcomes := svc_release_proofs(p_decisions, p_outcomes, v_outcomes);
   return svc_settle_budgets(p_decisions, p_missed, v_outcomes);
 end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_check_due(p_state text, p_checked_at timestamp with time zone, p_proven_at timestamp with time zone)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select
+    case
+      when p_checked_at is null then '-infinity'::timestamptz
+      when p_state != 'verified' then p_checked_at + interval '24 hours'
+      when p_proven_at is null then '-infinity'::timestamptz
+      when p_proven_at < p_checked_at then least(
+        p_checked_at + interval '1 hour',
+        p_proven_at + interval '72 hours'
+      )
+      else least(p_checked_at + interval '24 hours', p_proven_at + interval '72 hours')
+    end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_claim_keys(p_decisions svc_decision[], p_outcomes text[])
  RETURNS text[]
@@ -2678,6 +2697,45 @@ AS $function$
       end || 'receipts_' || to_char(p_day, 'YYYYMMDD')
     );
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_first_hosts_due(p_from integer, p_limit integer, p_now timestamp with time zone)
+ RETURNS SETOF text
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_sort TO 'off'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  v_after bigint := p_from::bigint - 1;
+  v_is_around boolean := false;
+  v_host record;
+begin
+  for i in 1..p_limit loop
+    select
+      did,
+      hashtext(coalesce(org_id, did)) as hash,
+      svc_check_due(verification_state, last_checked_at, last_proven_at) as due_at
+    into v_host
+    from principals
+    where kind = 'hosted' and hashtext(coalesce(org_id, did)) > v_after
+    order by
+      hashtext(coalesce(org_id, did)),
+      svc_check_due(verification_state, last_checked_at, last_proven_at),
+      did
+    limit 1;
+    if not found and not v_is_around then
+      v_is_around := true;
+      v_after := -2147483649;
+      continue;
+    end if;
+    exit when v_host is null or v_is_around and v_host.hash >= p_from;
+    if v_host.due_at < p_now then
+      return next v_host.did;
+    end if;
+    v_after := v_host.hash;
+  end loop;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_forget_approvals()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3192,6 +3250,43 @@ begin
       or not exists (select from event_subscriptions as s where s.subscription_id = b.subscription_id)
     );
   return null;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_hosts_due(p_limit integer, p_from integer)
+ RETURNS TABLE(did text, org_id text, due_at timestamp with time zone)
+ LANGUAGE plpgsql
+ STABLE
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+#variable_conflict use_column
+declare
+  v_now timestamptz := svc_now();
+begin
+  return query
+    with
+      longest as materialized (
+        select p.did
+        from principals as p
+        where
+          p.kind = 'hosted' and svc_check_due(p.verification_state, p.last_checked_at, p.last_proven_at) < v_now
+        order by svc_check_due(p.verification_state, p.last_checked_at, p.last_proven_at), p.did
+        limit p_limit
+      ),
+      due as (
+        select l.did from longest as l
+        union
+        select f.did
+        from
+          (select count(*) as count from longest) as l
+          cross join lateral svc_first_hosts_due(p_from, p_limit, v_now) as f (did)
+        where l.count = p_limit
+      )
+    select d.did, p.org_id, svc_check_due(p.verification_state, p.last_checked_at, p.last_proven_at)
+    from due as d join principals as p on p.did = d.did;
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_instant(p_ms bigint)

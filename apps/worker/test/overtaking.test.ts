@@ -148,6 +148,29 @@ describe('checks of a domain', () => {
     expect((await principalOf(broken)).lastCheckedMs).toBeNull();
     expect((await principalOf(sound)).lastCheckedMs).not.toBeNull();
   });
+
+  it('a round ends where storage has recorded none of a thousand', async () => {
+    const { did } = await insertHosted(store);
+    const host = await principalOf(did);
+    const limits: number[] = [];
+    const deps = node({ prove: async () => 'absent' });
+    const failing = {
+      ...deps,
+      store: {
+        ...store,
+        principals: {
+          ...store.principals,
+          find: () => Promise.reject(new StoreError('refused', 'no')),
+          listDueForVerification: async (limit: number) => {
+            limits.push(limit);
+            return Array.from({ length: limit }, (_, i) => ({ ...host, did: `${did}:${i}` as DidWeb }));
+          },
+        },
+      },
+    };
+    expect(await reverifyDomains(failing, new AbortController().signal)).toMatchObject({ failed: 1_000 });
+    expect(Math.max(...limits)).toBe(1_100);
+  });
 });
 
 describe('fetches of a DID document', () => {

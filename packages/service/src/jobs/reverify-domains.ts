@@ -7,19 +7,14 @@ import { SYSTEM } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { ServiceError } from '../errors.ts';
 import { passBarrier } from '../grants/barrier.ts';
-import type { PrincipalRecord, VerificationDueRule } from '../ports/principals.ts';
+import type { PrincipalRecord } from '../ports/principals.ts';
 import { StoreError } from '../ports/store.ts';
-import { REVERIFIED_EVERY_HOURS } from '../principals/verification.ts';
-import { UNKNOWN_FOR_HOURS } from '../principals/verification-state.ts';
 import { checkDomain } from '../principals/verify-principal.ts';
 import { forEachOf } from './for-each-of.ts';
 
-const DUE: VerificationDueRule = {
-  everyHours: REVERIFIED_EVERY_HOURS,
-  retryHours: 1,
-  unknownForHours: UNKNOWN_FOR_HOURS,
-};
 const BATCH = 100;
+/** They are listed again with each page: a round ends where storage records nothing. */
+const MOST_FAILED = 1_000;
 const AT_ONCE = 8;
 
 /** Numbers of checks. */
@@ -42,10 +37,10 @@ export const reverifyDomains = async (deps: ServiceDeps, stop: AbortSignal): Pro
   const tried = new Set<string>();
   const counts: Counts = { checked: 0, proven: 0, unknown: 0, absent: 0, changed: 0, lost: 0, failed: 0 };
   for (;;) {
-    const listed = await deps.store.principals.listDueForVerification(DUE, BATCH + tried.size);
+    const listed = await deps.store.principals.listDueForVerification(BATCH + tried.size);
     // One whose check could not be recorded stays due: it waits for the next round.
     const due = listed.filter(({ did }) => !tried.has(did)).slice(0, BATCH);
-    if (due.length === 0 || stop.aborted) return counts;
+    if (due.length === 0 || stop.aborted || tried.size >= MOST_FAILED) return counts;
     await forEachOf(due, AT_ONCE, stop, async (principal) => {
       if (!(await reverify(deps, principal, counts))) tried.add(principal.did);
     });

@@ -142,17 +142,12 @@ export interface PrincipalRepository {
    * left. The row is locked.
    */
   takeDocumentChange(did: DidWeb, perHour: number): Promise<boolean>;
-  /** Hosted Principals to be checked now: orgs in turn, and of each the longest unchecked first. */
-  listDueForVerification(rule: VerificationDueRule, limit: number): Promise<PrincipalRecord[]>;
-}
-
-/** When the domain of a hosted Principal is checked again; it is due at the first of these. Never checked is due. */
-export interface VerificationDueRule {
-  readonly everyHours: number;
-  /** For a verified one whose last check could not be made. */
-  readonly retryHours: number;
-  /** For a verified one, since its proof was last found: then the state must not be kept without one. */
-  readonly unknownForHours: number;
+  /**
+   * Hosted Principals to be checked now: orgs in turn, and of each the longest due first. Due is one that was never checked, or
+   * 24 hours ago; a verified one also an hour after a check that could not be made, and 72 hours after its proof was last found.
+   * Where very many are due, turns are among the longest due and some of the other orgs, each time others.
+   */
+  listDueForVerification(limit: number): Promise<PrincipalRecord[]>;
 }
 
 export interface PrincipalFilter {

@@ -2,8 +2,8 @@
 import type { DomainProof } from '../ports/hosted-principals.ts';
 import type { PrincipalRecord, VerificationState } from '../ports/principals.ts';
 
-/** How long a verification outlives a domain that cannot be asked, or that nobody asks. */
-export const UNKNOWN_FOR_HOURS = 72;
+/** How long a verification outlives a domain that cannot be asked, or that nobody asks. As `svc_check_due` in storage. */
+const UNKNOWN_FOR_HOURS = 72;
 
 type Verified = Pick<PrincipalRecord, 'kind' | 'verificationState' | 'lastProvenMs'>;
 

@@ -5,7 +5,8 @@ import type { PrincipalMemberRecord } from '../ports/principals.ts';
 import type { ServiceIdentity } from '../service-keys/service-identity.ts';
 import { authorityOf, hostOf } from './domain.ts';
 
-export const REVERIFIED_EVERY_HOURS = 24;
+/** As `svc_check_due` in storage. */
+const REVERIFIED_EVERY_HOURS = 24;
 
 type Environment = Pick<ServiceIdentity, 'env'>;
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { ApiKeyId, OrgId } from '@svc/protocol';
 import { type EntitlementPush, findTenantFor, tenantOf } from '@svc/service';
 import { withStores } from '@svc/testkit/store/open-store';
-import { runSql } from '@svc/testkit/store/session';
+import { runSql, withSession } from '@svc/testkit/store/session';
 import { createWorld, type World } from '@svc/testkit/store/world';
 import { beforeEach, expect, it } from 'vitest';
 
@@ -104,11 +104,34 @@ it('the hosts of newcomers are re-checked in one turn, however many orgs they ar
     const tenant = { orgId: own as OrgId, relyingParty: relyingParty.did, adminEmail: 'a@b.example' };
     if (i < 2) await stores.first.selfServe.insert(tenant);
   }
-  const due = await stores.first.principals.listDueForVerification(
-    { everyHours: 24, retryHours: 1, unknownForHours: 72 },
-    1_000,
-  );
+  const due = await stores.first.principals.listDueForVerification(1_000);
   const order = due.map(({ did }) => dids.indexOf(did)).filter((at) => at >= 0);
   // The second newcomer has waited longer than the one who is paid for, and comes after it.
   expect(order).toEqual([0, 2, 1]);
+
+  // Also where the newcomers have more that have waited longer than one look may read.
+  const [first, , paid] = hosts;
+  await runSql(
+    stores.url,
+    `insert into principals (did, kind, domain, verification_state, verification_token, org_id, may_be_named)
+     select 'did:web:host-' || i || '.example', 'hosted', 'host-' || i || '.example', 'unverified', 'token', org_id, true
+     from principals, generate_series(1, 10000) as i where did = $1`,
+    [first?.principal.did],
+  );
+  await runSql(stores.url, 'analyze principals');
+  const page = await stores.first.principals.listDueForVerification(100);
+  expect(page).toHaveLength(100);
+  expect(page.slice(0, 20).map(({ did }) => did)).toContain(paid?.principal.did);
+  const read = await withSession(stores.url, async (session) => {
+    await session.query('begin');
+    await session.query('select from svc_hosts_due(1100, 0)');
+    const { rows } = await session.query<{ read: number }>(
+      `select (coalesce(idx_tup_fetch, 0) + seq_tup_read)::integer as read
+       from pg_stat_xact_user_tables where relname = 'principals'`,
+    );
+    await session.query('rollback');
+    return rows[0]?.read ?? 0;
+  });
+  expect(read).toBeGreaterThan(1_100);
+  expect(read).toBeLessThan(3_000);
 });

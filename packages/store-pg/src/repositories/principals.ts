@@ -1,4 +1,5 @@
 /** Principals with their keys and the DID document in force (interface §Principal). */
+import { randomInt } from 'node:crypto';
 import type { DidWeb } from '@svc/protocol';
 import type {
   NewPrincipal,
@@ -178,11 +179,8 @@ export function principalRepository(database: Database): PrincipalRepository {
       });
       return rows.map(({ did }) => did);
     },
-    listDueForVerification: ({ everyHours, retryHours, unknownForHours }, limit) =>
-      database.read<PrincipalRecord>({
-        text: dueSql,
-        values: [everyHours, unknownForHours, retryHours, limit],
-      }),
+    listDueForVerification: (limit) =>
+      database.read<PrincipalRecord>({ text: dueSql, values: [limit, randomInt(-(2 ** 31), 2 ** 31)] }),
   };
 }
 
@@ -243,24 +241,19 @@ const transferSql = `
     verification_token = case kind when 'hosted' then $3 else verification_token end
   where did = $1`;
 
-const lastProven = `coalesce(p.last_proven_at, '-infinity')`;
+/** How many more are looked at than are listed, among which orgs take turns. */
+const LOOKED_AT = 1_000;
 
 // Orgs take turns, and newcomers share one: whoever has registered any number of hosts that never answer waits for them alone.
 const dueSql = `${select} join (
-    select p.did, row_number() over (
-        partition by case when ${isNewcomerSql('p.org_id')} then 'newcomers' else coalesce(p.org_id, p.did) end
-        order by p.last_checked_at nulls first, p.did
+    select d.did, d.due_at, row_number() over (
+        partition by case when ${isNewcomerSql('d.org_id')} then 'newcomers' else coalesce(d.org_id, d.did) end
+        order by d.due_at, d.did
       ) as place
-    from principals p
-    where p.kind = 'hosted' and (
-      p.last_checked_at is null
-      or p.last_checked_at < svc_now() - make_interval(hours => $1)
-      or p.verification_state = 'verified' and (
-        ${lastProven} < svc_now() - make_interval(hours => $2)
-        or ${lastProven} < p.last_checked_at and p.last_checked_at < svc_now() - make_interval(hours => $3)))
-    order by place, p.last_checked_at nulls first, p.did limit $4
+    from svc_hosts_due($1 + ${LOOKED_AT}, $2) d
+    order by place, d.due_at, d.did limit $1
   ) as due on due.did = p.did
-  order by due.place, p.last_checked_at nulls first, p.did`;
+  order by due.place, due.due_at, p.did`;
 
 const putDocumentSql = `
   with seen as (

@@ -135,10 +135,28 @@ describe('principals', () => {
     const many: DidWeb[] = [];
     for (const age of [53, 52, 51]) many.push(await insertHosted(orgId, age));
     const alone = await insertHosted(null, 50);
-    const rule = { everyHours: 24, retryHours: 1, unknownForHours: 72 };
-    const due = await stores.first.principals.listDueForVerification(rule, 100);
+    const due = await stores.first.principals.listDueForVerification(100);
     const own = due.map(({ did }) => did).filter((did) => did === alone || many.includes(did));
     expect(own).toEqual([many[0], alone, many[1], many[2]]);
+
+    const isDue = async (state: string, checkedHoursAgo: number | null, provenHoursAgo: number | null) => {
+      await runSql(
+        stores.url,
+        `update principals set verification_state = $2, last_checked_at = svc_now() - make_interval(hours => $3),
+           last_proven_at = svc_now() - make_interval(hours => $4) where did = $1`,
+        [alone, state, checkedHoursAgo, provenHoursAgo],
+      );
+      const dids = (await stores.first.principals.listDueForVerification(100)).map(({ did }) => did);
+      return dids.includes(alone);
+    };
+    expect([await isDue('unverified', null, null), await isDue('unverified', 23, null)]).toEqual([
+      true,
+      false,
+    ]);
+    expect([await isDue('verified', 23, 23), await isDue('verified', 25, 25)]).toEqual([false, true]);
+    expect([await isDue('verified', 0, 71), await isDue('verified', 2, 71)]).toEqual([false, true]);
+    expect([await isDue('verified', 0, 73), await isDue('unverified', 2, 73)]).toEqual([true, false]);
+    expect(await isDue('verified', 0, null)).toBe(true);
     await runSql(stores.url, `update principals set kind = 'managed' where kind = 'hosted'`);
   });
 
