@@ -167,6 +167,18 @@ describe('svc-receipt monitor', () => {
     expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
 
+  it('begins its state before it looks, so that one that cannot be written is told before there is any day', async () => {
+    service = new PublishedDays();
+    const look = await monitor();
+    expect(look.stdout).toContain(`state          ${state}\n`);
+    expect(JSON.parse(readFileSync(state, 'utf8'))).toMatchObject({ days: [] });
+    expect((await monitor()).stdout).toBe(look.stdout);
+    state = join(folder, 'no-such-folder', 'state.json');
+    expect(await monitor()).toMatchObject({
+      ...{ exitCode: 2, stdout: '', stderr: expect.stringContaining('cannot be written') },
+    });
+  });
+
   it('escapes what a service could write into the terminal', async () => {
     const body = recordOf(service.days[0]?.jws ?? '').replace('"day":"2026', '"day":"\\u001b[2J2026');
     service.answer('/checkpoints/latest', { status: 200, body });

@@ -18,7 +18,7 @@ import type { Command } from '../options.ts';
 import type { Output } from '../verdict.ts';
 import { createHttpSource } from './http-source.ts';
 import { describeLook, lookAsJson, verdictOfLook } from './report.ts';
-import { defaultStateFile, readState, writeState } from './state-file.ts';
+import { defaultStateFile, openState, writeState } from './state-file.ts';
 
 type MonitorCommand = Extract<Command, { name: 'monitor' }>;
 
@@ -34,7 +34,7 @@ export const runMonitor = async (
   const state = command.state ?? defaultStateFile(origin);
   const pin = await readPin(command);
   const stop = terminal.stop();
-  let seen = await readState(state, pin);
+  let seen = await openState(state, pin);
   for (;;) {
     const look = await lookOnce(command, { pin, seen, state, stop, terminal });
     seen = look.seen;

@@ -12,10 +12,16 @@ const MAX_BYTES = 67_108_864;
 export const defaultStateFile = (origin: string): string =>
   `svc-receipt-monitor.${new URL(origin).host.replaceAll(':', '_')}.json`;
 
-/** Empty where there is no file yet. Rejects with UsageError: a damaged file is evidence, and is never begun anew. */
-export const readState = async (path: string, pin: MonitorPin): Promise<Seen> => {
+/**
+ * Begins an empty one where there is no file yet. Rejects with UsageError where it cannot be written or read: a damaged
+ * file is evidence, and is never begun anew.
+ */
+export const openState = async (path: string, pin: MonitorPin): Promise<Seen> => {
   const text = await readIfThere(path);
-  if (text === null) return [];
+  if (text === null) {
+    writeState(path, []);
+    return [];
+  }
   const parsed = parseSeen(text, pin);
   if (parsed.ok) return parsed.seen;
   throw new UsageError(
