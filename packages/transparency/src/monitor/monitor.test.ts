@@ -475,12 +475,27 @@ describe('what cannot be told is no alarm, and nothing is forgotten for it:', ()
   });
 });
 
-it('where nothing was there to be held against the pin, the monitor cannot tell', async () => {
+it('where nothing was there to be held against the pin, the monitor cannot tell, and names both services', async () => {
   service = new PublishedDays();
-  const other = { origin: 'https://another.example' };
+  const other = { origin: 'https://another.example:8443' };
+  const held = 'nothing was held against the pin: it';
+  const names = `${held} is of ${SERVICE}, and another.example:8443 is did:web:another.example%3A8443`;
   expect(await look(other)).toMatchObject({
-    doubts: [{ message: expect.stringContaining('nothing was held') }],
+    ...{ latest: 'absent', doubts: [{ message: `no day is closed, and ${names}` }] },
   });
+  expect(await look({ origin: 'http://[::1]:80' })).toMatchObject({
+    doubts: [
+      { message: expect.stringContaining(`${held} is of ${SERVICE}, and no did:web DID is of [::1]`) },
+    ],
+  });
+  const keys = pinned(pinKeys([statusKey(2)], undefined, nativeCrypto));
+  expect(await look({ pin: keys })).toMatchObject({
+    doubts: [{ message: expect.stringContaining(`${held} names no service`) }],
+  });
+  service.answer('/checkpoints/latest', { status: 503, body: '' });
+  const { latest, doubts } = await look(other);
+  expect([latest, doubts.map(({ message }) => message)]).toEqual(['unknown', ['it answered 503', names]]);
+  service.answer('/checkpoints/latest', null);
   await service.close(1);
   expect((await look(other)).doubts).toEqual([]);
 });

@@ -9,7 +9,7 @@
  */
 
 import type { CryptoPort } from '@svc/codec';
-import { DAY_MS, dayOf, dayStartMs } from '@svc/codec';
+import { DAY_MS, dayOf, dayStartMs, parseDidWeb } from '@svc/codec';
 import type { Sha256 } from '@svc/merkle';
 import { findChainBreak } from '../checkpoint/chain.ts';
 import { dayAfter } from '../checkpoint/day.ts';
@@ -59,6 +59,8 @@ export interface Look {
   /** Information without an alarm. */
   readonly notes: readonly string[];
   readonly seen: Seen;
+  /** Whether the service has a latest checkpoint; `unknown` without a valid answer. */
+  readonly latest: 'found' | 'absent' | 'unknown';
   readonly newDays: number;
   readonly fetchedAgain: number;
 }
@@ -67,18 +69,13 @@ export interface Look {
 export const lookAtCheckpoints = (options: MonitorOptions): Promise<Look> => new Monitor(options).look();
 
 const STOPPED: Doubt = { path: '/checkpoints', message: 'the monitor was stopped before the end' };
-/** The pin was held against nothing. That the service is another one will be found once a day is closed. */
-const NOT_HELD: Doubt = {
-  path: '/checkpoints/latest',
-  message:
-    'no day is closed, and no DID document is at the address of the service that is pinned: nothing was held against the pin',
-};
 /** 100 years. */
 const MAX_DAYS = 36_525;
 
 class Monitor {
   readonly #found = new Findings();
   readonly #seen: SeenDay[];
+  #latest: Look['latest'] = 'unknown';
   #newDays = 0;
   #fetchedAgain = 0;
 
@@ -105,14 +102,26 @@ class Monitor {
         ...this.#found.doubts,
         ...keys.doubts,
         ...listPinDoubts(this.options.pin),
-        ...(this.#seen.length > 0 || keys.wasAsked ? [] : [NOT_HELD]),
+        ...(this.#seen.length > 0 || keys.wasAsked || this.options.stop.aborted ? [] : [this.#notHeld()]),
         ...stopped,
       ],
       notes: [...keys.notes, ...this.#describeDelay()],
       seen: this.#seen,
+      latest: this.#latest,
       newDays: this.#newDays,
       fetchedAgain: this.#fetchedAgain,
     };
+  }
+
+  /** The pin was held against nothing. That the service is another one will be found once a day is closed. */
+  #notHeld(): Doubt {
+    const { pin, origin } = this.options;
+    const noDay = this.#latest === 'absent' ? 'no day is closed, and ' : '';
+    const why =
+      pin.serviceDid === null
+        ? 'it names no service, whose DID document could be compared with it'
+        : `it is of ${pin.serviceDid}, and ${describeHost(new URL(origin).host)}`;
+    return { path: '/checkpoints/latest', message: `${noDay}nothing was held against the pin: ${why}` };
   }
 
   /** A service that stopped closing days raises no alarm, but publishes nothing that could be checked either. */
@@ -127,6 +136,7 @@ class Monitor {
   async #findLatest(known: Seen): Promise<Published | null> {
     const found = await this.#fetch('latest');
     const last = known.at(-1);
+    if (found.kind === 'found' || found.kind === 'absent') this.#latest = found.kind;
     if (found.kind === 'absent' && last !== undefined) await this.#findRollback(last, null);
     if (found.kind !== 'found') return null;
     const { day } = found.checkpoint;
@@ -261,6 +271,11 @@ class Monitor {
     }
   }
 }
+
+const describeHost = (host: string): string => {
+  const did = `did:web:${host.replace(/:(?=[0-9]+$)/, '%3A')}`;
+  return parseDidWeb(did) === null ? `no did:web DID is of ${host}` : `${host} is ${did}`;
+};
 
 const futureOf = ({ checkpoint }: Published): string =>
   `the checkpoint of ${checkpoint.day} is dated in the future and not in effect yet`;

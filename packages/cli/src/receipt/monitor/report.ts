@@ -29,11 +29,15 @@ export const describeLook = (look: Look, state: string, paint: Paint): string =>
   ].join('\n');
 };
 
-const daysOf = ({ seen, newDays }: Look): string => {
+const NONE_SEEN = {
+  found: 'none is remembered yet',
+  absent: 'none is closed yet',
+  unknown: 'unknown',
+} as const;
+
+const daysOf = ({ seen, latest, newDays }: Look): string => {
   const { first, last } = edgesOf(seen);
-  return first === null
-    ? 'none is closed yet'
-    : `${first} to ${last}: ${seen.length}, ${newDays} of them new`;
+  return first === null ? NONE_SEEN[latest] : `${first} to ${last}: ${seen.length}, ${newDays} of them new`;
 };
 
 const edgesOf = (seen: Seen) => ({

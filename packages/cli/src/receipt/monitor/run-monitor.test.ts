@@ -119,6 +119,8 @@ describe('svc-receipt monitor', () => {
   it('cannot tell from a connection that is refused or lost, nor from an answer without end', async () => {
     const refused = await run(['monitor', 'http://127.0.0.1:1', '--did-document', didFile, '--state', state]);
     expect(refused).toMatchObject({ exitCode: 2, stdout: expect.stringContaining('it did not answer') });
+    expect(refused.stdout).toMatch(/^COULD NOT TELL\n {2}days {11}unknown\n/);
+    expect(refused.stdout).not.toContain('no day is closed');
     async function* cut() {
       yield Buffer.from('a'.repeat(64));
     }
@@ -170,6 +172,7 @@ describe('svc-receipt monitor', () => {
   it('begins its state before it looks, so that one that cannot be written is told before there is any day', async () => {
     service = new PublishedDays();
     const look = await monitor();
+    expect(look.stdout).toMatch(/\n {2}days {11}none is closed yet\n/);
     expect(look.stdout).toContain(`state          ${state}\n`);
     expect(JSON.parse(readFileSync(state, 'utf8'))).toMatchObject({ days: [] });
     expect((await monitor()).stdout).toBe(look.stdout);
