@@ -11,7 +11,7 @@ it('shows any value as a text of at most 80 characters and an ellipsis', () => {
   cycle.self = cycle;
   expect([show({ a: [1, null] }), show(undefined), show(1n), show(cycle)]).toEqual([
     '{"a":[1,null]}',
-    'a value that is not JSON (undefined)',
+    'missing',
     'a value that is not JSON (bigint)',
     'a value that is not JSON (object)',
   ]);

@@ -27,8 +27,9 @@ export const addFailures = <Code extends string>(
 
 const MAX_SHOWN_CHARS = 80;
 
-/** A value as a short JSON text, for messages. */
+/** A value as a short JSON text, for messages; `missing` for undefined. */
 export const show = (value: unknown): string => {
+  if (value === undefined) return 'missing';
   let text: string | undefined;
   try {
     text = JSON.stringify(value);

@@ -64,8 +64,11 @@ export const readServiceKeys = (
   });
   const json = readJson(document);
   if (typeof json === 'string') return refuse(`the DID document must be a JSON object: ${json}`);
-  if (member(json, 'receipt_id') !== undefined)
-    return refuse('this is a Receipt; the DID document is what the service serves at /.well-known/did.json');
+  const other = ['did_document', 'receipt_id'].find((name) => member(json, name) !== undefined);
+  if (other !== undefined)
+    return refuse(
+      `this is a ${other === 'receipt_id' ? 'Receipt' : 'bundle'}; the DID document is what the service serves at /.well-known/did.json`,
+    );
   const did = member(json, 'id');
   if (typeof did !== 'string' || parseDidWeb(did) === null)
     return refuse(`the id of the DID document must be a did:web DID, not ${show(did)}`);

@@ -121,8 +121,9 @@ def _read_document(document: str | bytes | Mapping[str, Any]) -> Mapping[str, An
             raise Refused("malformed-did-document", str(problem)) from None
     if not isinstance(value, Mapping):
         raise Refused("malformed-did-document", "the DID document must be a JSON object")
-    if "receipt_id" in value:
-        raise Refused("malformed-did-document", "this is a Receipt; the document is served at /.well-known/did.json")
+    for name, what in (("did_document", "bundle"), ("receipt_id", "Receipt")):
+        if name in value:
+            raise Refused("malformed-did-document", f"this is a {what}; the document is served at /.well-known/did.json")
     return value
 
 

@@ -107,6 +107,23 @@ describe('svc-receipt <anything>', () => {
     },
   );
 
+  it('a bundle in place of the DID document is named', async () => {
+    for (const file of [files.receipt, files.bundle]) {
+      const { exitCode, stdout } = await run([file, '--did-document', files.bundle]);
+      expect([exitCode, stdout]).toEqual([
+        2,
+        expect.stringContaining('this is a bundle; the DID document is'),
+      ]);
+    }
+    const { exitCode, stderr } = await run([
+      'monitor',
+      'https://svc.example',
+      '--did-document',
+      files.bundle,
+    ]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('this is a bundle; the DID document is')]);
+  });
+
   it.each<readonly [what: string, text: string]>([
     ['a member that stands twice', world.signed.text.replace('{', '{"receipt":"x",')],
     ['a number that is none of ours', world.signed.text.replace('50000', '5.0')],
