@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { createShop } from './create.ts';
+import { describeShop, HELP } from './texts.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'svc-create-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
@@ -36,4 +37,16 @@ it('refuses what is there, and packages that are not, before it writes anything'
   const folder = join(scratch, 'other');
   expect(() => createShop(folder, scratch)).toThrow('npm run pack');
   expect(readdirSync(scratch)).not.toContain('other');
+});
+
+it('says that our packages are on no registry yet, where the project was made without --packages', () => {
+  expect(HELP).toMatch(/^ {2}--packages FOLDER .*npm run pack/m);
+  expect(describeShop('my-shop', false)).toMatch(/npm install does not find them.*--packages FOLDER/);
+  expect(describeShop('my-shop', true)).not.toContain('registry');
+});
+
+it('the command that it says to paste leads into the folder, whatever its name', () => {
+  const cdOf = (folder: string) => /^ {2}cd (.*)$/m.exec(describeShop(folder, true))?.[1];
+  expect(cdOf('shops/my-shop')).toBe('shops/my-shop');
+  expect(cdOf("Bad Name! it's")).toBe("'Bad Name! it'\\''s'");
 });

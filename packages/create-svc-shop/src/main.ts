@@ -2,8 +2,7 @@
 /** `create-svc-shop FOLDER [--packages FOLDER]`. Exit code 1: refused; 2: not how it is called. */
 import { parseArgs } from 'node:util';
 import { createShop } from './create.ts';
-
-const USAGE = 'Usage: npm create svc-shop FOLDER [-- --packages FOLDER]';
+import { describeShop, HELP, USAGE } from './texts.ts';
 
 function readArguments() {
   try {
@@ -19,20 +18,14 @@ function readArguments() {
 const given = readArguments();
 const [folder = '', ...others] = given?.folders ?? [];
 if (given?.help === true) {
-  console.log(USAGE);
+  console.log(HELP);
 } else if (given === null || folder === '' || others.length > 0) {
   console.error(USAGE);
   process.exitCode = 2;
 } else {
   try {
     createShop(folder, given.packages ?? null);
-    console.log(`${folder} has a shop (shop.ts), an Agent (agent.ts) and a test of both (shop.test.ts).
-
-  cd ${folder}
-  npm install
-  npm test          # without a network: the service is in memory
-
-README.md says how to run it against a service.`);
+    console.log(describeShop(folder, given.packages !== undefined));
   } catch (error) {
     console.error((error as Error).message);
     process.exitCode = 1;
