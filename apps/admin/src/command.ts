@@ -1,6 +1,8 @@
 /** A command of `svc-admin`: one file each, listed in main.ts. */
 import { type CommandText, UsageError } from '@svc/cli/command-line';
 import { databaseTlsFault, type Environment, readSecretFiles } from '@svc/config';
+import { describeUnreached } from '@svc/process';
+import { messageOf, StoreError } from '@svc/service';
 
 export interface Command extends CommandText {
   /** Answers the exit code: 0 well, 1 something was found, 2 it could not be told. Rejects with what a person should read. */
@@ -29,4 +31,17 @@ export const databaseUrlFrom = (given: Environment): string => {
   if (url === null)
     throw new UsageError('neither DATABASE_URL nor DATABASE_URL_FILE is set: one of them names the database');
   return url;
+};
+
+/** What a person reads of an error that ended a command. A database that was not reached is named, without the password. */
+export const describeError = (error: unknown, given: Environment): string => {
+  const message = messageOf(error);
+  // Its subclasses are about cold days, and without a cause it is no matter of a connection.
+  const isUnreached =
+    error instanceof StoreError &&
+    error.constructor === StoreError &&
+    error.kind === 'unavailable' &&
+    error.cause !== undefined;
+  const { DATABASE_URL: url } = isUnreached ? readSecretFiles(given, ['DATABASE_URL']).env : {};
+  return url ? describeUnreached(url, message) : message;
 };

@@ -4,7 +4,7 @@ import { isMainThread } from 'node:worker_threads';
 import { readLine, UsageError } from '@svc/cli/command-line';
 import { exitWith } from '@svc/cli/exit-with';
 import { programVersion, runPackThread } from '@svc/process';
-import { messageOf } from '@svc/service';
+import { describeError } from './command.ts';
 import { PROGRAM } from './program.ts';
 
 const main = async (args: readonly string[]): Promise<number> => {
@@ -22,7 +22,7 @@ const main = async (args: readonly string[]): Promise<number> => {
 };
 
 const tell = (error: unknown): void => {
-  console.error(messageOf(error));
+  console.error(describeError(error, process.env));
   if (error instanceof UsageError && error.hint !== null) console.error(`\n${error.hint}`);
 };
 

@@ -43,6 +43,11 @@ it('of a wrong command it says which there are, of a group what is in it', () =>
     'there is no command keys new receipt',
     expect.stringMatching(/^(?: {2}svc-admin keys.*\n)+\nsvc-admin COMMAND/),
   ]);
+  for (const words of [['principal'], ['principal', 'crate']])
+    expect(hint(...words)).toEqual([
+      `there is no command ${words.join(' ')}`,
+      expect.stringMatching(/^(?: {2}svc-admin principal .*\n)+\nsvc-admin COMMAND/),
+    ]);
   expect(readLine(PROGRAM, ['keys', '--help'])).toMatchObject({
     text: expect.stringContaining('svc-admin keys rotate KID'),
   });

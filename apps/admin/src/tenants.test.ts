@@ -73,6 +73,33 @@ describe('what is registered over the API', () => {
   it('is not sent where the token could be read on the way', () =>
     expect(run(TOKEN, ...create, '--api', 'http://svc.example')).rejects.toThrow('must be https'));
 
+  it.each(['localhost:8080', 'svc.example', 'https://'])('is not sent to %s, which is no address', (api) =>
+    expect(run(TOKEN, ...create, '--api', api)).rejects.toThrow(
+      /is no address: begin with https:\/\/, or http:\/\/ for this machine/,
+    ),
+  );
+
+  it.each([
+    [
+      401,
+      '{"error":{"code":"UNAUTHORIZED","message":"The key is unknown or revoked"}}',
+      "SVC_ADMIN_TOKEN is not this service's admin token",
+    ],
+    [
+      400,
+      '{"error":{"code":"INVALID_REQUEST","message":"body.keys[0].publicKeyMultibase must be z6Mk"}}',
+      '--key must be z6Mk',
+    ],
+    [400, '{"error":{"message":"keys[0].publicKeyMultibase: must be z6Mk"}}', '--key must be z6Mk'],
+    [409, '{"error":{"message":"slug is taken"}}', 'slug is taken'],
+    [502, '<html>', '<html>'],
+  ])('says in a sentence why it was refused: %d %s', async (status, text, told) => {
+    vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response(text, { status }));
+    const said = vi.spyOn(console, 'error').mockReturnValue();
+    expect(await run(TOKEN, ...create, '--api', 'https://svc.example')).toBe(1);
+    expect(said.mock.calls).toEqual([[`https://svc.example/orgs answered ${status}: ${told}`]]);
+  });
+
   it('says whom it could not reach', () =>
     expect(run(TOKEN, ...create, '--api', 'http://127.0.0.1:1')).rejects.toThrow(
       'http://127.0.0.1:1 did not answer',

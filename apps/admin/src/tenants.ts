@@ -30,7 +30,9 @@ const post = async (
   if (faults.length > 0) throw new UsageError(faults.join('\n'));
   if (token === '') throw new UsageError('neither SVC_ADMIN_TOKEN nor SVC_ADMIN_TOKEN_FILE is set');
   const baseUrl = typeof values.api === 'string' ? values.api.replace(/\/+$/, '') : readConfig(env).baseUrl;
-  if (!URL.canParse(baseUrl) || !isProtected(new URL(baseUrl)))
+  if (!/^https?:\/\//i.test(baseUrl) || !URL.canParse(baseUrl))
+    throw new UsageError(`${baseUrl} is no address: begin with https://, or http:// for this machine`);
+  if (!isProtected(new URL(baseUrl)))
     throw new UsageError(`${baseUrl} must be https: the admin token would be read by whoever is in between`);
   const response = await fetch(`${baseUrl}${path}`, {
     method: 'POST',
@@ -48,8 +50,27 @@ const post = async (
     console.log(show(readJson(text, `${baseUrl}${path}`), values.env === true ? names : undefined));
     return 0;
   }
-  console.error(`${baseUrl}${path} answered ${response.status}: ${text}`);
+  console.error(`${baseUrl}${path} answered ${response.status}: ${describeRefusal(response.status, text)}`);
   return 1;
+};
+
+/** The message of an error of the API, by what the command line calls things; another answer as it is. */
+const describeRefusal = (status: number, text: string): string => {
+  const message = messageIn(text);
+  if (message === null) return text;
+  if (status === 401) return "SVC_ADMIN_TOKEN is not this service's admin token";
+  return message
+    .replace(/\bbody\.keys\[[0-9]+\](?:\.\w+)?/g, '--key')
+    .replace(/\bkeys\[[0-9]+\]\.\w+:/g, '--key');
+};
+
+const messageIn = (text: string): string | null => {
+  try {
+    const { message } = Object(Object(JSON.parse(text)).error);
+    return typeof message === 'string' ? message : null;
+  } catch {
+    return null;
+  }
 };
 
 const show = (answer: unknown, names: Names | undefined): string => {

@@ -52,7 +52,10 @@ export const readLine = <Command extends CommandText>(
   if (values.help) return { kind: 'help', text: helpOn(program, positionals, command) };
   if (values.version) return { kind: 'version' };
   const meant = command ?? (args.length > 0 && positionals.length <= 1 ? standard : undefined);
-  if (meant === undefined) throw new UsageError(unknown(positionals), summaryOf(name, commands));
+  if (meant === undefined) {
+    const begun = commands.filter((one) => one.name.startsWith(`${positionals[0]} `));
+    throw new UsageError(unknown(positionals), summaryOf(name, begun.length > 0 ? begun : commands));
+  }
   const operands = command === undefined ? positionals : positionals.slice(wordsOf(command).length);
   const group = commands.filter((one) => one.name.startsWith(`${meant.name} `));
   if (operands.length > 0 && meant.operand === undefined && group.length > 0)

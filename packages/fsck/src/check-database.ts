@@ -2,7 +2,7 @@
  * Runs every check over one snapshot of the database. Read only and offline: signatures are verified with the keys
  * recorded in the database.
  */
-import type { ObjectStore } from '@svc/service';
+import { messageOf, type ObjectStore, StoreError } from '@svc/service';
 import { CATALOG_SEARCH_PATH, compareSchema, openClient, type SchemaComparison } from '@svc/store-pg';
 import pg from 'pg';
 import type { Check, Fault } from './check.ts';
@@ -71,12 +71,17 @@ export interface CheckSummary {
 const CONNECT_MS = 5_000;
 const MAX_OF_LOCK_TABLE = 0.75;
 
-/** Rejects when the database, or the store of packed days, cannot be read completely: no result is valid then. */
+/**
+ * Rejects when the database, or the store of packed days, cannot be read completely: no result is valid then. With
+ * `StoreError` `unavailable` where the database was not reached.
+ */
 export const checkDatabase = async (options: CheckDatabaseOptions): Promise<CheckSummary> => {
   const client = await openClient({
     databaseUrl: options.databaseUrl,
     connectionTimeoutMillis: CONNECT_MS,
     application_name: 'svc-admin fsck',
+  }).catch((error: unknown) => {
+    throw new StoreError('unavailable', messageOf(error), { cause: error });
   });
   try {
     const { rows } = await client.query(`select to_regclass('public.receipts') is not null as exists`);

@@ -45,6 +45,7 @@ export {
   startMaintenance,
 } from './maintenance/loop.ts';
 export { reportRound } from './maintenance/report-round.ts';
+export { describeUnreached } from './open-database.ts';
 export { OPERATOR_DEADLINES, type OpenedService, openService, type ServiceSources } from './open-service.ts';
 export { openTracing } from './open-tracing.ts';
 export { workOnThread } from './packing/on-thread.ts';

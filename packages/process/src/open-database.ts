@@ -35,11 +35,16 @@ export const openDatabase = async (
     return await claimDatabase(databaseUrl, { did: `did:web:${domain}`, mayPin });
   } catch (error) {
     if (!(error instanceof StoreError) || !isExternal) throw error;
-    const place = databaseUrl.replace(/^[^:]+:\/\/([^@/?]*@)?/, '').replace(/\?.*/s, '');
     if (error.kind === 'unavailable')
-      throw new ConfigurationError([`DATABASE_URL: ${place} cannot be reached: ${error.message}`]);
+      throw new ConfigurationError([describeUnreached(databaseUrl, error.message)]);
     throw error;
   }
+};
+
+/** That the database of `DATABASE_URL` was not reached, and why; without the password. */
+export const describeUnreached = (databaseUrl: string, why: string): string => {
+  const place = databaseUrl.replace(/^[^:]+:\/\/([^@/?]*@)?/, '').replace(/\?.*/s, '');
+  return `DATABASE_URL: ${place} cannot be reached: ${why}`;
 };
 
 /** Without a replica reports are read on the primary, so one that is away keeps no process from starting; one of no use does. */

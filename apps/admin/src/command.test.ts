@@ -1,0 +1,40 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readLine } from '@svc/cli/command-line';
+import { StoreError } from '@svc/service';
+import { afterAll, expect, it } from 'vitest';
+import { describeError } from './command.ts';
+import { PROGRAM } from './program.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-admin-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const env = { DATABASE_URL: 'postgres://svc:secret@127.0.0.1:1/svc', SVC_DATA_DIR: folder };
+
+/** What `main.ts` writes of the error that ends a command. */
+const failureOf = async (...words: string[]): Promise<string> => {
+  const line = readLine(PROGRAM, words);
+  if (line.kind !== 'command') throw new Error('no command');
+  const run = async () => line.command.run(line.values, env, line.operands[0] ?? '');
+  return run().then(String, (error: unknown) => describeError(error, env).trim());
+};
+
+it.each(['fsck', 'migrate', 'keys', 'clock', 'clock repair', 'service-did', 'restore withheld'])(
+  'a database that does not answer is named, without its password: %s',
+  async (name) => {
+    expect(await failureOf(...name.split(' '))).toMatch(
+      /^DATABASE_URL: 127\.0\.0\.1:1\/svc cannot be reached: .*ECONNREFUSED/,
+    );
+  },
+);
+
+it('what else a store says is told as it is', () => {
+  class ColdReadError extends StoreError {}
+  const cause = new Error('the bucket is away');
+  for (const error of [
+    new StoreError('refused', 'no right', { cause }),
+    new StoreError('unavailable', 'its lock is lost'),
+    new ColdReadError('unavailable', 'the day cannot be read', { cause }),
+  ])
+    expect(describeError(error, env)).toBe(error.message);
+});
