@@ -903,6 +903,7 @@ CREATE INDEX event_log_by_audience ON public.event_log USING btree (audience, "p
 CREATE UNIQUE INDEX event_log_by_event ON public.event_log USING btree (event_id, audience);
 CREATE INDEX event_log_by_time ON public.event_log USING btree (logged_at, "position");
 CREATE INDEX event_outbox_in_order ON public.event_outbox USING btree (xid, seq);
+CREATE INDEX event_subscriptions_active ON public.event_subscriptions USING btree (subscription_id) WHERE (disabled_at IS NULL);
 CREATE INDEX event_subscriptions_by_audience ON public.event_subscriptions USING btree (audience);
 CREATE INDEX event_subscriptions_disabled ON public.event_subscriptions USING btree (disabled_at) WHERE (disabled_at IS NOT NULL);
 CREATE INDEX event_subscriptions_failing ON public.event_subscriptions USING btree (failing_since) WHERE ((failing_since IS NOT NULL) AND (disabled_at IS NULL));
@@ -5979,16 +5980,23 @@ AS $function$
       from
         firsts as f
         cross join lateral (
+          select subscription_id
+          from event_subscriptions
+          where disabled_at is null and subscription_id > f.subscription_id
+          order by subscription_id
+          limit 1
+        ) as s
+        cross join lateral (
           select d.subscription_id, d.next_attempt_at
           from event_deliveries as d
-          where d.state = 'waiting' and d.is_next and d.subscription_id > f.subscription_id
+          where d.state = 'waiting' and d.is_next and d.subscription_id >= s.subscription_id
           order by d.subscription_id, d.next_attempt_at, d.position
           limit 1
         ) as n
     )
-  select subscription_id
-  from firsts
-  where next_attempt_at <= p_now;
+  select f.subscription_id
+  from firsts as f
+  where f.next_attempt_at <= p_now;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_sum_consumption(p_decisions svc_decision[], p_outcomes text[])
  RETURNS SETOF consumption_balances

@@ -80,8 +80,8 @@ describe('a look at what is due', () => {
     expect(second.read).toBeLessThan(ENDPOINTS * 8);
   });
 
-  it('reads nothing of subscriptions for which nothing waits, nor does whoever asks since when something is due', async () => {
-    const IDLE = 20_000;
+  it('reads nothing of subscriptions for which nothing waits or that are disabled, nor does whoever asks since when something is due', async () => {
+    const [IDLE, DISABLED] = [20_000, 5_000];
     await want(rp);
     await denies(3, null);
     await openAll();
@@ -92,6 +92,19 @@ describe('a look at what is due', () => {
          (select max(position) from event_log)
        from generate_series(1, $1) as i`,
       [IDLE],
+    );
+    await runSql(
+      stores.url,
+      `with disabled as (
+         insert into event_subscriptions (subscription_id, audience, url, types, budget_low_percent, read_to, disabled_at, disabled_because)
+         select 'whs_disabled' || i, 'rp did:web:disabled-' || i || '.example', 'https://hooks.example/svc', '{decision.deny}', 20,
+           position, svc_now(), 'owner'
+         from generate_series(1, $1) as i, (select max(position) as position from event_log) as l
+         returning subscription_id, read_to
+       )
+       insert into event_deliveries (subscription_id, position, event_id, type)
+       select d.subscription_id, l.position, l.event_id, l.type from disabled d join event_log l on l.position = d.read_to`,
+      [DISABLED],
     );
     await runSql(stores.url, 'analyze event_deliveries, event_subscriptions');
     const scansAndRows = (text: string) =>

@@ -58,7 +58,7 @@ const LANDED: readonly (readonly [name: string, sha256: string])[] = [
   ['0056-lapsed-verifications', 'b1fd21a20b00a9332eec5f5ec3dea47048d533167a60840c53bf94ae8cb7f2ba'],
   ['0057-live-keys', '19f6de9ce5c6719ba38aa364824eeb7fc09db80a382ea9a672acb25f9837019d'],
   ['0058-forgotten-in-steps', '4319ee8b5bf1c50197a0f5e62aeb36f7c5ea4f9fe52102212fb6bcda630fd148'],
-  ['0059-due-endpoints', '0c4264073651e1fbe60a12f4bd6192e91cc7c0b274a53f1374df03f67bfb1d68'],
+  ['0059-due-endpoints', '4931df1a96d92817f904772ce75486975a12c517d15d72ae82ed0711ba75ba25'],
   ['0060-hosts-in-turn', '63d05904cb98af596bb338460ab603a3e50f3f30e47b742e10fd294e4def0cd6'],
 ];
 

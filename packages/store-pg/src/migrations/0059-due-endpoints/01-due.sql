@@ -2,7 +2,10 @@
 -- A look at what is due, and the description of the queue, probed the deliveries of each active subscription. With 180,000 of them the queue was not
 -- described any more, and with some more nothing was sent to anybody. What has no delivery waiting is now not looked at.
 
--- Subscriptions with a delivery that is due, also where they are disabled or it is under way. From one to the next by the index.
+create index event_subscriptions_active on event_subscriptions (subscription_id) where disabled_at is null;
+
+-- Active subscriptions with a delivery that is due, also where it is under way; a disabled one may be among them. From an active one to the next that has
+-- something waiting, and so on: as many steps as there are of whichever there are fewer of.
 create function svc_subscriptions_due(p_now timestamptz)
 returns setof text
 language sql
@@ -25,16 +28,23 @@ as $$
       from
         firsts as f
         cross join lateral (
+          select subscription_id
+          from event_subscriptions
+          where disabled_at is null and subscription_id > f.subscription_id
+          order by subscription_id
+          limit 1
+        ) as s
+        cross join lateral (
           select d.subscription_id, d.next_attempt_at
           from event_deliveries as d
-          where d.state = 'waiting' and d.is_next and d.subscription_id > f.subscription_id
+          where d.state = 'waiting' and d.is_next and d.subscription_id >= s.subscription_id
           order by d.subscription_id, d.next_attempt_at, d.position
           limit 1
         ) as n
     )
-  select subscription_id
-  from firsts
-  where next_attempt_at <= p_now;
+  select f.subscription_id
+  from firsts as f
+  where f.next_attempt_at <= p_now;
 $$;
 
 create or replace function svc_endpoints_at_work(p_methods text[], p_at_once integer, p_now timestamptz)
