@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { parser as promql } from '@prometheus-io/lezer-promql';
 import { databaseTlsFault, VARIABLES } from '@svc/config';
 import { serveConformance } from '@svc/conformance/node';
+import { readConfig } from '@svc/process';
 import { withDatabase } from '@svc/testkit';
 import { type Block, fencedBlocks, runBlock } from '@svc/testkit/sdk/readme-block';
 import { Client } from 'pg';
@@ -279,6 +280,12 @@ it('the options that documents give to programs of others are options of these, 
 it('every address of ours in a block is one that a route answers, by the method of the command', () => {
   const found = blocks.flatMap(({ page, code }) => problemsOfAddresses(code).map((one) => [page, one]));
   expect(found).toEqual([]);
+});
+
+it('the pages of the guide ask whichever instance their environment file names, on whatever port', () => {
+  const own = blocks.filter(({ page }) => /^(?:start|how-to)\//.test(page));
+  expect(own.filter(({ code }) => code.includes(`:${readConfig({}).port}`))).toEqual([]);
+  expect(own.filter(({ code }) => code.includes('$SVC_URL')).length).toBeGreaterThan(5);
 });
 
 it('every address of a database on another machine that operators are shown is one that production takes', () => {

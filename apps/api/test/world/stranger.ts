@@ -31,12 +31,9 @@ const SETTINGS = {
 const TO_CLONE = ['', 'SVC_SSF=1 ', `SVC_OUTBOUND_MAP='${SETTINGS.SVC_OUTBOUND_MAP}' `].map(
   (setting) => `npm run pack && ${setting}npm start`,
 );
-/**
- * Ports that the pages name: of shops, and what the service and its operations have where nobody says otherwise.
- * Another program may have them here.
- */
+/** Ports that the pages name: of shops, and of the service's operations. Another program may have them here. */
 const SHOP_PORT = '3000';
-const { port: API_PORT, adminPort: ADMIN_PORT } = readConfig({});
+const { adminPort: ADMIN_PORT } = readConfig({});
 /** What Debian installs is found before what a version manager of this machine stands in front of it. */
 const PATH = [dirname(process.execPath), '/usr/bin', '/bin', process.env.PATH].join(delimiter);
 const BLOCK_MS = 120_000;
@@ -83,7 +80,7 @@ export async function startClone(packages: readonly string[]): Promise<Clone> {
     await stop();
     throw error;
   }
-  return { home, ports: { [API_PORT]: port, [ADMIN_PORT]: adminPort, [SHOP_PORT]: shopPort }, stop };
+  return { home, ports: { [ADMIN_PORT]: adminPort, [SHOP_PORT]: shopPort }, stop };
 }
 
 interface Step extends Block {
