@@ -37,8 +37,11 @@ export const newCheck = (name: string): readonly string[] => {
     `${file}   what it requires, what it denies, where that is written`,
     `${FOLDER}/table.ts   put it into pipeline order: the order decides the reason of a DENY`,
     `${COMPARISONS}   what it holds against what, for dry runs`,
-    `${cases}   an allow, a deny for each reason and a skip; then npm run vectors`,
-    `docs/protocol.md §7   its row, and the rule`,
+    'packages/protocol/src/model/reason-code.ts   a reason of its own: each belongs to one check',
+    'packages/protocol/src/profiles/   a new profile, which alone has the check: the published ones are pinned by hash',
+    'vectors/schema/evaluate.schema.json   by hand: the id in checkId and in the pattern of checks, the profile, the reason',
+    `${cases}   an allow, a deny for each reason and a skip; then npm run vectors, before any test`,
+    'docs/protocol.md §7 and §8   its row, the rule, the profile',
   ];
 };
 
@@ -55,6 +58,7 @@ export const ${variable} = /* @__PURE__ */ defineCheck({
   title: 'TODO ${words.replaceAll('-', ' ')}',
   cites: ['interface §TODO', 'protocol §7'],
   requires: [p03GrantSignature],
+  // TODO one of its own: this is that of P15.
   reasons: ['ACTION_MALFORMED'],
   run: () => {
     throw new Error('check ${id} is not written yet');
