@@ -13,6 +13,10 @@ const USAGE = `Usage: npm run new -- route AREA/NAME       for example orgs/list
 const makers = { route: newRoute, migration: newMigration, check: newCheck };
 
 const [kind = '', name = '', ...more] = process.argv.slice(2);
+if (kind === '--help') {
+  console.log(USAGE);
+  process.exit(0);
+}
 const make = Object.hasOwn(makers, kind) ? makers[kind as keyof typeof makers] : undefined;
 if (make === undefined || name === '' || more.length > 0) {
   console.error(USAGE);

@@ -1,5 +1,5 @@
 /** A route: its declaration, an endpoint that is not written yet, its row in the access table, and its test. */
-import { createFile, type Insertion, insertAll, requireForm } from './files.ts';
+import { createFile, type Insertion, insertAll, listFolder, requireForm } from './files.ts';
 
 const kebabCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
@@ -9,6 +9,9 @@ export const newRoute = (name: string): readonly string[] => {
     /^([a-z]+(?:-[a-z]+)*)\/([a-z]+(?:[A-Z][a-z]*)+)$/,
     'AREA/NAME such as orgs/listNotes: an area of the contract and an operation id that begins with its verb',
   );
+  const areas = listFolder('packages/contract/src/areas').map((file) => file.replace('.ts', ''));
+  if (!areas.includes(area))
+    throw new Error(`${area}: is no area of the contract; there are ${areas.join(', ')}`);
   const path = `/${area}/${kebabCase(id)}`;
   const test = `apps/api/test/endpoints/${area}/${kebabCase(id)}.test.ts`;
   insertAll([...declaration(area, id, path), endpoint(area, id), accessRow(id, path)]);

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { isDeep, sampleOf } from '@svc/testkit/sampled';
 import { transformSync } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newRoute } from '../new/route.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const copy = mkdtempSync(join(tmpdir(), 'svc-new-test-'));
@@ -54,6 +55,9 @@ describe('npm run new', () => {
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
       expect(stdout).toMatch(/^\S+\.(?:ts|sql) {3}/);
     }
+    const ofCheck = created.find(({ stdout }) => stdout.startsWith('packages/protocol/src/checks/'))?.stdout;
+    for (const written of ['vectors/schema/evaluate.schema.json', 'packages/protocol/src/profiles/'])
+      expect(ofCheck).toContain(`\n${written}   `);
     for (const area of areas) {
       expect(read(`packages/contract/src/areas/${area}.ts`)).toContain(`  ${idOf(area)}: defineRoute({`);
       expect(read(`apps/api/src/endpoints/${area}.ts`)).toContain(`'${idOf(area)} is not written yet'`);
@@ -80,6 +84,14 @@ describe('npm run new', () => {
     expect(create('route', 'orgs/notes').stderr).toBe(
       'orgs/notes: must be AREA/NAME such as orgs/listNotes: an area of the contract and an operation id that begins with its verb\n',
     );
+    expect(() => newRoute('nowhere/listNotes')).toThrow(
+      /^nowhere: is no area of the contract; there are agents, .*verify$/,
+    );
+    if (isDeep)
+      expect(create('--help')).toMatchObject({
+        status: 0,
+        stdout: expect.stringMatching(/^Usage: npm run new/),
+      });
     if (isDeep) expect(create('table', 'notes').stderr).toMatch(/^Usage: npm run new/);
   });
 
