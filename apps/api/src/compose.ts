@@ -39,6 +39,7 @@ import {
   type Handlers,
   HTTP_LIMITS,
   type HttpLimits,
+  loadErrorPage,
   loadPages,
 } from './http/index.ts';
 import { createApprovalMetrics } from './metrics/approval-metrics.ts';
@@ -128,6 +129,7 @@ const listen = async (opened: OpenedService, deps: ApiDeps, registry: Registry):
       ssf: config.ssf && service.webhookSecrets.current !== null,
     }),
     pages: loadPages(PAGES, { hasSandbox: config.demo }),
+    errorPage: loadErrorPage(PAGES, { hasSandbox: config.demo }),
     limits,
     publicBaseUrl: config.baseUrl,
     statusHost: config.statusHost,

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import Eleventy, { type EleventyConfig } from '@11ty/eleventy';
 import { build } from 'esbuild';
+import { errorPage } from './error-page.tsx';
 import { headOf } from './head.ts';
 import { layOut } from './layout.tsx';
 import { llmsText } from './llms.ts';
@@ -117,5 +118,6 @@ await new Eleventy(HERE, to, {
 for (const { source } of pages) write(`${source.address}.md`, markdownFor(source, resolve));
 // By itself it begins at its root; as a part of the service that is another page.
 if (isAlone) write('index.html', readFileSync(join(to, 'guide.html')));
+else write('error.html', errorPage(assets.style));
 write('llms.txt', llmsText(pages, 'llms'));
 write('guide/llms.txt', llmsText(pages, 'guide/llms'));

@@ -53,6 +53,8 @@ export interface HttpDeps {
   readonly authenticate: Authenticate;
   readonly handlers: Handlers;
   readonly pages: readonly StaticPage[];
+  /** What browsers are told of an error in where they ask for a page (`loadErrorPage`). */
+  readonly errorPage: string;
   /** The optional features that this deployment offers. */
   readonly features: ReadonlySet<Feature>;
   readonly limits: HttpLimits;

@@ -43,6 +43,7 @@ export const createHttpService = (deps: HttpDeps): HttpService => {
     pipeline,
     publicBaseUrl: deps.publicBaseUrl,
     pages: deps.pages,
+    errorPage: deps.errorPage,
     securityHeaders,
   });
 

@@ -8,7 +8,7 @@ export type { LoggedDecision } from './exchange.ts';
 export type { Handler, Handlers, HandlersOf } from './handler.ts';
 export { createHttpService } from './http-service.ts';
 export { createHttpMetrics } from './metrics.ts';
-export { loadPages } from './pages.ts';
+export { loadErrorPage, loadPages } from './pages.ts';
 export { type Allowance, RateLimiter } from './rate-limiter.ts';
 export { publicMessage, reasonLink } from './respond.ts';
 export { wrapHandlers } from './wrap-handlers.ts';

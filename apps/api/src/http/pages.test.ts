@@ -7,7 +7,7 @@ import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from '
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startService } from '../../test/world/http-fixture.ts';
 import { rawGet } from '../../test/world/raw-get.ts';
-import { loadPages } from './pages.ts';
+import { loadErrorPage, loadPages } from './pages.ts';
 
 const LONG = 'a line of the page. '.repeat(500);
 
@@ -24,6 +24,10 @@ beforeAll(() => {
     writeFileSync(join(folder, `${name}.md`), `# ${name}\n`);
   }
   writeFileSync(join(folder, 'llms.txt'), '# svc\n');
+  writeFileSync(
+    join(folder, 'error.html'),
+    '<html data-sandbox="off"><a href="{root}guide"><h1>{code}</h1><p>{message}</p>',
+  );
   const kept = [
     ['verify-receipt-offline.html', 'offline'],
     ['pages/dashboard-Ab1.js', `export {};//${LONG}`],
@@ -37,8 +41,11 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const start = (hasSandbox: boolean) =>
-  startService({ deps: { pages: loadPages(pathToFileURL(`${folder}/`), { hasSandbox }) } });
+const start = (hasSandbox: boolean) => startService({ deps: pagesOf(hasSandbox) });
+const pagesOf = (hasSandbox: boolean) => ({
+  pages: loadPages(pathToFileURL(`${folder}/`), { hasSandbox }),
+  errorPage: loadErrorPage(pathToFileURL(`${folder}/`), { hasSandbox }),
+});
 
 const POLICY =
   "default-src 'none';script-src 'self';style-src 'self';connect-src 'self';img-src 'self' data:;" +
@@ -154,12 +161,15 @@ describe('in the coding that the client takes', () => {
 });
 
 describe('the bare address', () => {
-  it('is the start page to a browser, and no path to a program', async () => {
+  it('is the start page to whoever takes HTML, as a browser or curl, and otherwise no path', async () => {
     const { call } = await start(false);
     const page = await call('GET', '/', { headers: { accept: 'text/html,*/*;q=0.8' } });
     expect([page.status, page.text]).toEqual([200, '<html data-sandbox="off">index</html>']);
     expect(page.headers.get('content-security-policy')).toBe(POLICY);
-    expect((await call('GET', '/')).json.error).toBe('NOT_FOUND');
+    expect((await call('GET', '/', { headers: { accept: '*/*' } })).text).toBe(page.text);
+    const json = await call('GET', '/', { headers: { accept: 'application/json' } });
+    expect(json.json.error).toBe('NOT_FOUND');
+    expect((await call('POST', '/')).json.error).toBe('NOT_FOUND');
     expect((await call('GET', '/index')).json.error).toBe('NOT_FOUND');
   });
 });
@@ -180,6 +190,7 @@ it('the playground is there, and linked, only where the sandbox is', async () =>
 
 it.each([
   '/Dashboard',
+  '/error',
   '/dashboard.html',
   '/pages',
   '/pages/',
@@ -196,15 +207,32 @@ it.each([
   expect([status, json.error]).toEqual([404, 'NOT_FOUND']);
 });
 
-it('a page of the guide that is not there is told to a browser as a page with the way on, to a program as any error', async () => {
+it.each([
+  ['/nobody', './'],
+  ['/nobody?x=/<b>', './'],
+  ['/guide/start/nobody', '../../'],
+])(
+  '%s is told to a browser as a page with links and styles, to a program as any error',
+  async (path, root) => {
+    const { call } = await start(true);
+    const page = await call('GET', path, { headers: { accept: 'text/html,*/*;q=0.8' } });
+    expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+    expect(page.text).toBe(
+      `<html data-sandbox="on"><a href="${root}guide"><h1>NOT_FOUND</h1><p>There is no such path; ` +
+        `<a href="${root}openapi.json">/openapi.json</a> and <a href="${root}docs">/docs</a> list what there is, ` +
+        `<a href="${root}guide">/guide</a> and <a href="${root}llms.txt">/llms.txt</a> explain it.</p>`,
+    );
+    expect(page.headers.get('content-security-policy')).toBe(POLICY);
+    expect(page.headers.get('vary')).toContain('Accept');
+    for (const accept of ['*/*', 'application/json', 'application/json, text/html'])
+      expect((await call('GET', path, { headers: { accept } })).json.error).toBe('NOT_FOUND');
+  },
+);
+
+it('a route of the API answers a browser as it answers a program', async () => {
   const { call } = await start(true);
-  const page = await call('GET', '/guide/start/nobody', { headers: { accept: 'text/html,*/*;q=0.8' } });
-  expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
-  expect(page.text).toMatch(/<h1>NOT_FOUND<\/h1>\n<p>There is no such path.*\n<p><a href="[^"]+\/guide">/);
-  expect(page.headers.get('vary')).toContain('Accept');
-  expect((await call('GET', '/guide/start/nobody')).json.error).toBe('NOT_FOUND');
-  const ofApi = await call('GET', '/nobody', { headers: { accept: 'text/html' } });
-  expect(ofApi.json.error).toBe('NOT_FOUND');
+  const { status, json } = await call('GET', '/me', { headers: { accept: 'text/html,*/*;q=0.8' } });
+  expect([status, json.error]).toEqual([401, 'UNAUTHORIZED']);
 });
 
 it.each([
@@ -239,7 +267,7 @@ it('where the pages are not built, the start says so', () => {
 
 it('whoever has read all the pages they may can still get the documents of keys, and the other way round', async () => {
   const { base } = await startService({
-    deps: { pages: loadPages(pathToFileURL(`${folder}/`), { hasSandbox: false }) },
+    deps: pagesOf(false),
     limits: { pagesPerMinute: 2, publicPerMinute: 1 },
   });
   const statuses: number[] = [];

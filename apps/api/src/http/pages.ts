@@ -33,6 +33,8 @@ const REFERENCE = 'docs.html';
 const PLAYGROUND = 'playground.html';
 /** A file to keep, not a page to visit: its own policy is inside it. */
 const OFFLINE_VERIFIER = 'verify-receipt-offline.html';
+/** What errors are told in, at no address of its own. */
+const ERROR = 'error.html';
 const ASSETS = 'pages/';
 const GUIDE = 'guide/';
 /** What is not changed here has been compressed by the build. */
@@ -44,7 +46,7 @@ export const loadPages = (
   { hasSandbox }: { readonly hasSandbox: boolean },
 ): readonly StaticPage[] =>
   listFiles(folder)
-    .filter((name) => hasSandbox || name !== PLAYGROUND)
+    .filter((name) => name !== ERROR && (hasSandbox || name !== PLAYGROUND))
     .map((name) => {
       const read = () => readFileSync(new URL(name, folder));
       if (name.startsWith(ASSETS) || name === OFFLINE_VERIFIER)
@@ -54,6 +56,10 @@ export const loadPages = (
       if (markdown === name || !existsSync(new URL(markdown, folder))) return page;
       return inEither(page, buildPage(markdown, readFileSync(new URL(markdown, folder))));
     });
+
+/** The page in which a browser is told of errors; `{root}`, `{code}` and `{message}` are to be filled in. */
+export const loadErrorPage = (folder: URL, { hasSandbox }: { readonly hasSandbox: boolean }): string =>
+  withSandbox(readFileSync(new URL(ERROR, folder)), hasSandbox).toString();
 
 const listFiles = (folder: URL): string[] => {
   try {

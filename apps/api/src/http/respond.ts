@@ -39,30 +39,25 @@ export const answerOfError = (error: ApiError, publicBaseUrl: string): Answer =>
   headers: { Link: helpLink(error.code, publicBaseUrl), ...error.headers },
 });
 
-/** The same for a browser, where it looks for a page of the guide. */
-const pageOfError = (error: ApiError, publicBaseUrl: string): Answer => {
-  const json = answerOfError(error, publicBaseUrl);
-  const message = publicMessage(error.message).replaceAll(/[&<>"]/g, (mark) => `&#${mark.charCodeAt(0)};`);
+/** Of a path with more slashes a page would be many times as long as what was asked. */
+const MAX_DEPTH = 10;
+
+/** The same for a browser, in `template` (`loadErrorPage`). Links are relative: a proxy may have put something before the path. */
+export const pageOfError = (error: ApiError, { request, settings }: Exchange, template: string): Answer => {
+  const json = answerOfError(error, settings.publicBaseUrl);
+  const depth = ((request.url ?? '').replace(/[?#].*$/, '').match(/\//g)?.length ?? 1) - 1;
+  const root = depth > MAX_DEPTH ? `${settings.publicBaseUrl}/` : '../'.repeat(depth) || './';
+  const message = publicMessage(error.message)
+    .replaceAll(/[&<>"]/g, (mark) => `&#${mark.charCodeAt(0)};`)
+    .replaceAll(/(?<= )\/(openapi\.json|docs|guide|llms\.txt)(?![\w./-])/g, `<a href="${root}$1">/$1</a>`);
+  const given: Readonly<Record<string, string>> = { root, code: error.code, message };
   return {
     ...json,
     contentType: 'text/html; charset=utf-8',
-    body: `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${error.code} – svc guide</title>
-<h1>${error.code}</h1>
-<p>${message}</p>
-<p><a href="${publicBaseUrl}/guide">The guide</a></p>
-</html>
-`,
+    body: template.replaceAll(/\{(root|code|message)\}/g, (_, name: string) => given[name] ?? ''),
     headers: { ...json.headers, Vary: 'Accept' },
   };
 };
-
-const isReaderOfGuide = ({ request: { url = '', headers } }: Exchange): boolean =>
-  /^\/guide(?:[/?]|$)/.test(url) && headers.accept?.includes('text/html') === true;
 
 /** The page of the guide about a code (RFC 8288): the body has room for two members alone. */
 export const helpLink = (code: ErrorCode, publicBaseUrl: string): string =>
@@ -114,8 +109,5 @@ export const sendFailure = (
     unavailable.write({ ...context, detail: known.detail, err: known.cause }, known.message);
   // Reset, not closed: to a client of HTTP/1.0 the end of the connection is the end of the body.
   if (exchange.response.headersSent) exchange.response.socket?.resetAndDestroy();
-  else {
-    const tell = isReaderOfGuide(exchange) ? pageOfError : answerOfError;
-    exchange.send(tell(error, exchange.settings.publicBaseUrl));
-  }
+  else exchange.send(answerOfError(error, exchange.settings.publicBaseUrl));
 };

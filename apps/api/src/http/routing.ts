@@ -3,13 +3,14 @@
  * else. 404, 405, `Allow` and OPTIONS are read off the contract.
  */
 import { type Route, type RouteId, routes } from '@svc/contract';
+import Negotiator from 'negotiator';
 import { ApiError } from './api-error.ts';
 import type { Exchange } from './exchange.ts';
 import { openApiDocument } from './openapi-document.ts';
 import type { StaticPage } from './pages.ts';
 import { allowAnyOrigin, type Pipeline } from './pipeline.ts';
 import type { Wishes } from './representations.ts';
-import { answerOfError } from './respond.ts';
+import { answerOfError, pageOfError } from './respond.ts';
 import { type Place, type Respond, type RouteMatch, Router } from './router.ts';
 import type { SecurityHeaders } from './security-headers.ts';
 
@@ -17,6 +18,7 @@ export interface RoutingOptions {
   readonly pipeline: Pipeline;
   readonly publicBaseUrl: string;
   readonly pages: readonly StaticPage[];
+  readonly errorPage: string;
   readonly securityHeaders: SecurityHeaders;
 }
 
@@ -31,7 +33,11 @@ export const createDispatch = (options: RoutingOptions): Dispatch => {
       const { respond, params } = find(router, exchange) ?? { respond: nowhere(pipeline), params: {} };
       await respond(exchange, params);
     } catch (error) {
-      pipeline.fail(exchange, error);
+      // Routes of the contract have answered theirs: this is of a page, or of a path that is not there.
+      if (error instanceof ApiError && isBrowser(exchange)) {
+        const page = pageOfError(error, exchange, options.errorPage);
+        exchange.send(page, options.securityHeaders.pages);
+      } else pipeline.fail(exchange, error);
     }
   };
 
@@ -47,6 +53,14 @@ export const createDispatch = (options: RoutingOptions): Dispatch => {
     }
   }
 };
+
+/** Whether HTML is what it would rather have than JSON. */
+const isBrowser = ({ request: { headers } }: Exchange): boolean =>
+  preferredType(headers.accept, ['application/json', 'text/html']) === 'text/html';
+
+/** The first in order where several are wanted alike; undefined: none is taken. */
+const preferredType = (accept: string | undefined, types: string[]): string | undefined =>
+  new Negotiator({ headers: { accept: accept ?? '*/*' } }).mediaTypes(types)[0];
 
 const nowhere =
   ({ gate }: Pipeline): Respond =>
@@ -101,8 +115,8 @@ const pagePlace = ({ pipeline, securityHeaders }: RoutingOptions, page: StaticPa
   const isStart = page.path === '/';
   const others = isStart ? null : otherMethods(READ_METHODS, false, pipeline);
   return readPlace(page.path, others, (exchange, params) => {
-    // A person who opens the bare address in a browser is shown where to go; a program gets the 404 of any path.
-    if (isStart && exchange.request.headers.accept?.includes('text/html') !== true)
+    // The bare address shows a person where to go; a program that takes no HTML gets the 404 of any path.
+    if (isStart && preferredType(exchange.request.headers.accept, ['text/html']) === undefined)
       return nowhere(pipeline)(exchange, params);
     exchange.routeId = 'pages';
     pipeline.gate.admitToPages(exchange);

@@ -63,7 +63,6 @@ describe('HEAD', () => {
 
 describe('404', () => {
   it.each([
-    '/',
     '/nothing',
     '/healthz/',
     '/HEALTHZ',

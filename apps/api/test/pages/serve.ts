@@ -1,5 +1,5 @@
 /** The pages as the real frame serves them, over answers that a test gives. */
-import { loadPages } from '../../src/http/pages.ts';
+import { loadErrorPage, loadPages } from '../../src/http/pages.ts';
 import { type Options, startService } from '../world/http-fixture.ts';
 import { PAGES_FOLDER } from './browser.ts';
 
@@ -12,7 +12,10 @@ export interface Served {
 /** The base URL, without a trailing slash. Ends with the test. */
 export const servePages = async ({ didDocument, hasSandbox = true, handlers }: Served): Promise<string> => {
   const { base } = await startService({
-    deps: { pages: loadPages(PAGES_FOLDER, { hasSandbox }) },
+    deps: {
+      pages: loadPages(PAGES_FOLDER, { hasSandbox }),
+      errorPage: loadErrorPage(PAGES_FOLDER, { hasSandbox }),
+    },
     handlers: {
       getServiceDidDocument: async () => ({
         status: 200,

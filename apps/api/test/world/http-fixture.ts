@@ -173,6 +173,7 @@ export const startService = async (options: Options = {}) => {
     publicBaseUrl: 'https://svc.example',
     statusHost: null,
     pages: [],
+    errorPage: '',
     features: new Set(['sandbox', 'self-serve', 'webhooks', 'ssf'] as const),
     trustProxyHops: 0,
     toApiError: () => null,

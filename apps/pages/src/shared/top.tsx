@@ -12,7 +12,8 @@ const NEIGHBOURS: readonly PageName[] = [
 ];
 
 interface Head {
-  readonly page: PageName;
+  /** Null: none of them. */
+  readonly page: PageName | null;
   readonly root?: string;
   /** Those that are there. */
   readonly pages?: readonly PageName[];
