@@ -56,7 +56,12 @@ const bundle = async (entry: string): Promise<string> => {
   return outputFiles[0]?.text ?? '';
 };
 
-const sources = listSources();
+/** By itself the guide has no other pages of the service to lead to. */
+const withoutService = (source: Source): Source => ({
+  ...source,
+  markdown: source.markdown.replaceAll(/\[([^\]]*)\]\(\/[^)]*\)/g, '$1'),
+});
+const sources = isAlone ? listSources().map(withoutService) : listSources();
 const pictureOf = (path: string): string => writeAsset(basename(path), readFileSync(new URL(path, ROOT)));
 
 const resolve = createResolver(sources, pictureOf);

@@ -74,7 +74,8 @@ ${renderToString(
         <nav id="contents" aria-label="Pages of the guide">
           {sections(page).map(([section, entries]) => (
             <>
-              <h2>{section}</h2>
+              {/* The first section is its page alone. */}
+              {entries.some(({ title }) => title !== section) && <h2>{section}</h2>}
               <ul>
                 {entries.map(({ source, title }) => (
                   <li>

@@ -20,6 +20,8 @@ export type Resolved =
   | { readonly kind: 'page'; readonly address: string; readonly hash: string }
   | { readonly kind: 'picture'; readonly address: string }
   | { readonly kind: 'file'; readonly path: string }
+  /** Another page of the service that serves the guide. */
+  | { readonly kind: 'service'; readonly address: string }
   | { readonly kind: 'elsewhere' };
 
 /** Throws where nothing is: a guide with such a link is not built. */
@@ -30,7 +32,7 @@ export const createResolver = (sources: readonly Plain[], pictureOf: (path: stri
     if (/^[a-z]+:/.test(target)) return { kind: 'elsewhere' };
     if (target.startsWith('#')) return { kind: 'page', address: from.address, hash: target };
     const [path = '', hash = ''] = target.split(/(?=#)/);
-    if (path.startsWith('/')) return { kind: 'elsewhere' };
+    if (path.startsWith('/')) return { kind: 'service', address: path.slice(1) };
     const base = posix.dirname(from.file ?? from.address);
     const joined = posix.join(base, path);
     const address =
@@ -90,19 +92,28 @@ export const amendMarkdown = (md: Markdown, resolve: Resolver): Markdown => {
   md.set({ html: false, linkify: false, highlight: colour });
   md.use(anchors, { slugify: slug, level: [1, 2, 3, 4], tabIndex: false });
   const { rules } = md.renderer;
-  let isInTable = false;
+  let isNarrow = false;
   // A table that is wider than the screen scrolls by itself, and by keyboard.
   rules.table_open = () => {
-    isInTable = true;
+    isNarrow = true;
     return '<div class="wide" tabindex="0"><table>\n';
   };
   rules.table_close = () => {
-    isInTable = false;
+    isNarrow = false;
     return '</table></div>\n';
   };
-  // On a narrow screen a column breaks the names of codes, and not itself off.
+  rules.heading_open = (tokens, at) => {
+    isNarrow = true;
+    const { tag = '' } = tokens[at] ?? {};
+    return `<${tag} id="${tokens[at]?.attrGet('id')}">`;
+  };
+  rules.heading_close = (tokens, at) => {
+    isNarrow = false;
+    return `</${tokens[at]?.tag}>\n`;
+  };
+  // On a narrow screen a column, and large letters, break the names of codes where people read them in parts.
   const breakable = (text = ''): string =>
-    isInTable ? escapeHtml(text).replaceAll('_', '_<wbr>') : escapeHtml(text);
+    isNarrow ? escapeHtml(text).replaceAll('_', '_<wbr>') : escapeHtml(text);
   rules.text = (tokens, at) => breakable(tokens[at]?.content);
   rules.code_inline = (tokens, at) => `<code>${breakable(tokens[at]?.content)}</code>`;
   // A column of numbers is as narrow as they are.
@@ -129,7 +140,8 @@ export const amendMarkdown = (md: Markdown, resolve: Resolver): Markdown => {
           const target = resolve(env.source, link);
           const { address } = env.source;
           if (target.kind === 'page') token.attrSet(name, relative(address, target.address) + target.hash);
-          if (target.kind === 'picture') token.attrSet(name, relative(address, target.address));
+          if (target.kind === 'picture' || target.kind === 'service')
+            token.attrSet(name, relative(address, target.address));
           isInFile = target.kind === 'file' ? target.path : null;
         }
         // Files are named: they are where this guide comes from, and not at an address that everybody has.
@@ -167,7 +179,8 @@ export const markdownFor = (source: Source, resolve: Resolver): string =>
     })
     .replaceAll(/(?<=\]\()[^)\s]+(?=\))/g, (target) => {
       const found = resolve(source, target);
-      if (found.kind === 'picture') return relative(source.address, found.address);
+      if (found.kind === 'picture' || found.kind === 'service')
+        return relative(source.address, found.address);
       if (found.kind !== 'page' || target.startsWith('#')) return target;
       return `${relative(source.address, `${found.address}.md`)}${found.hash}`;
     });

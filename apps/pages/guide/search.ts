@@ -22,7 +22,11 @@ const load = async (): Promise<MiniSearch> => {
   const index = new MiniSearch({
     fields: ['heading', 'title', 'text'],
     storeFields: ['address', 'title', 'heading', 'text'],
-    searchOptions: { prefix: true, fuzzy: 0.15, combineWith: 'AND', boost: { heading: 4, title: 2 } },
+    searchOptions: {
+      ...{ prefix: true, fuzzy: 0.15, combineWith: 'AND' },
+      boost: { heading: 4, title: 2 },
+      boostDocument: (_id, _term, stored) => weightOf(stored?.address),
+    },
   });
   index.addAll(
     entries.map(([address, title, heading, hash, text], id) => ({
@@ -34,6 +38,12 @@ const load = async (): Promise<MiniSearch> => {
     })),
   );
   return index;
+};
+
+/** Pages that say how something is done come first, those that say why it is built so last. */
+const weightOf = (address: unknown): number => {
+  if (/^guide\/(?:start|how-to)\//.test(`${address}`)) return 3;
+  return /^guide\/decisions\//.test(`${address}`) ? 0.3 : 1;
 };
 
 const search = async (): Promise<void> => {

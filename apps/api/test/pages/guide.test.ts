@@ -82,7 +82,41 @@ it('no link of a page, of its Markdown or of llms.txt is broken, nor the place o
     return url.hash !== '' && place !== undefined && !place.has(decodeURIComponent(url.hash.slice(1)));
   };
   expect(links.length).toBeGreaterThan(1_000);
+  for (const name of ['docs', 'openapi.json', 'llms.txt'])
+    expect(
+      links.some(({ address, target }) => address === 'guide' && target === name),
+      name,
+    ).toBe(true);
   expect(links.filter(isBroken).map(({ address, target }) => `${address}: ${target}`)).toEqual([]);
+});
+
+it('the page of an error has the head, the styles and the links of every page, at whatever depth', async () => {
+  const base = await serve();
+  for (const path of ['/nobody', '/guide/start/nobody']) {
+    const answer = await fetch(base + path, { headers: { accept: 'text/html' } });
+    const html = await answer.text();
+    expect([answer.status, html]).toEqual([404, expect.stringContaining('<main id="content"')]);
+    const links = [...html.matchAll(/ href="([^"]+)"/g)].map(
+      ([, target = '']) => new URL(target, base + path),
+    );
+    const own = links.filter(({ protocol, hash }) => protocol !== 'data:' && hash === '');
+    const statuses = own.map(async (url) => (await fetch(url, { headers: { accept: 'text/html' } })).status);
+    expect(new Set(await Promise.all(statuses))).toEqual(new Set([200]));
+    const { pathname: style = '' } = own.find(({ pathname }) => pathname.endsWith('.css')) ?? {};
+    expect(files.get('guide')).toContain(style.slice(1));
+    for (const to of ['/', '/guide', '/docs', '/llms.txt', '/guide/errors/NOT_FOUND'])
+      expect(
+        own.some(({ pathname }) => pathname === to),
+        to,
+      ).toBe(true);
+  }
+});
+
+it('the names of codes break at their underscores in headings, and no heading of the contents says what its link says', () => {
+  expect(files.get('guide/reasons/AMOUNT_EXCEEDS_AUTHORITY')).toMatch(
+    /<h1 [^>]*>(?:<code>)?AMOUNT_<wbr>EXCEEDS_<wbr>AUTHORITY</,
+  );
+  expect(files.get('guide')).not.toContain('<h2>Guide</h2>');
 });
 
 it('every code has a page with its remedy: of errors, of reasons, of what relying parties answer and the libraries throw', () => {
@@ -157,6 +191,12 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await page.keyboard.press('/');
     await page.keyboard.type('proof replayed');
     const first = page.locator('.found a').first();
+    await expect.poll(() => first.textContent()).toContain('PROOF_REPLAYED');
+    // How something is done comes before why it is built so.
+    await page.getByRole('searchbox').fill('revoke');
+    await expect.poll(() => first.textContent()).toContain('Start as a Principal');
+    expect((await page.locator('.found a').allTextContents()).slice(0, 5).join()).not.toMatch(/\d\. /);
+    await page.getByRole('searchbox').fill('proof replayed');
     await expect.poll(() => first.textContent()).toContain('PROOF_REPLAYED');
     await inspect(page, 'guide-search');
     await page.getByRole('searchbox').focus();

@@ -6,6 +6,8 @@ export interface PageFrame {
   readonly name: string;
   readonly title: string;
   readonly lead: string;
+  /** What stands behind it, with a link to a file of the service. */
+  readonly file?: { readonly what: string; readonly name: string };
   /** Only served where the deployment has a sandbox. */
   readonly sandboxOnly?: true;
 }
@@ -58,7 +60,8 @@ export const PAGES = {
     path: 'docs',
     name: 'API reference',
     title: 'API reference',
-    lead: 'Every operation of this service, with its parameters, answers and errors. The same document for programs: openapi.json.',
+    lead: 'Every operation of this service, with its parameters, answers and errors.',
+    file: { what: 'The same document for programs', name: 'openapi.json' },
   },
 } as const satisfies Readonly<Record<string, PageFrame>>;
 

@@ -1,6 +1,6 @@
 /** What every page has around it: the skip link, the head with the other pages, the foot. */
 import type { ComponentChildren } from 'preact';
-import { PAGES, type PageName } from './page-list.ts';
+import { PAGES, type PageFrame, type PageName } from './page-list.ts';
 import { Mark, Top } from './top.tsx';
 import './tokens.css';
 import './base.css';
@@ -35,12 +35,26 @@ export const Shell = ({
     )}
     <main id="content" tabIndex={-1}>
       <div class="intro">
-        <h1>{PAGES[page].title}</h1>
-        <p>{PAGES[page].lead}</p>
+        <Intro {...PAGES[page]} />
       </div>
       {children}
     </main>
     <footer class="bottom">This page loads nothing from anywhere else and sets no cookies.</footer>
+  </>
+);
+
+const Intro = ({ title, lead, file }: PageFrame) => (
+  <>
+    <h1>{title}</h1>
+    <p>
+      {lead}
+      {file !== undefined && (
+        <>
+          {' '}
+          {file.what}: <a href={file.name}>{file.name}</a>.
+        </>
+      )}
+    </p>
   </>
 );
 
