@@ -14,6 +14,7 @@ const days = await signedDays();
 const [busy] = days.filter(({ receiptIds }) => receiptIds.length > 1_000);
 const receiptId = busy?.receiptIds[640] ?? '';
 const PENDING = 'drc_01KAKT3Z5M8Q2R7V9X1C4E6H8K';
+const FOREIGN = 'drc_01KAKT3Z5M8Q2R7V9X1C4E6H8M';
 
 /** The pages over a log of so many of the days. */
 const serve = (change: (record: object) => object, closed: typeof days, hasSandbox: boolean) => {
@@ -114,6 +115,9 @@ describe.skipIf(!hasBrowser)('the explorer', () => {
     expect(await page.evaluate('document.activeElement?.id')).toBe('content');
     expect(page.url()).toBe(`${base}/transparency#receipt=${receiptId}`);
     expectQuiet();
+    await page.getByLabel('Receipt id').fill(FOREIGN);
+    await page.keyboard.press('Enter');
+    await page.getByText(`This service has no Receipt ${FOREIGN}.`).waitFor();
   });
 
   it('refuses a proof that does not hold, and says which part is wrong', async () => {

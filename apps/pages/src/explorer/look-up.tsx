@@ -1,7 +1,7 @@
 /** Looks a Receipt up: its proof checked part by part, and its path drawn. */
 import { isReceiptId } from '@svc/protocol';
 import { useEffect, useState } from 'preact/hooks';
-import { problemText } from '../shared/api.ts';
+import { ApiProblem, problemText } from '../shared/api.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import type { Part } from '../shared/part.ts';
 import { PartsList } from '../shared/parts-list.tsx';
@@ -130,7 +130,11 @@ const useInclusion = (receiptId: string | null, log: Log | null): Found => {
     else {
       show({ state: 'loading' });
       if (log === null) return;
-      find(receiptId, log).then(show, (error) => show({ state: 'failed', problem: problemText(error) }));
+      find(receiptId, log).then(show, (error) => {
+        const isUnknown = error instanceof ApiProblem && error.status === 404;
+        const problem = isUnknown ? `This service has no Receipt ${receiptId}.` : problemText(error);
+        show({ state: 'failed', problem });
+      });
     }
     return () => {
       isCurrent = false;
