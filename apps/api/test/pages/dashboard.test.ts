@@ -15,7 +15,7 @@ import { signAttestation } from '@svc/transparency';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { TOKENS } from '../world/http-fixture.ts';
-import { hasBrowser, inspect, withBrowser } from './browser.ts';
+import { hasBrowser, inspect, NARROW, withBrowser } from './browser.ts';
 import { attestations, DECISIONS, listDecisions, ME, statsFor, usageFor } from './dashboard-records.ts';
 import { type Served, servePages } from './serve.ts';
 
@@ -108,6 +108,12 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
 
   it('opens a decision, whose Receipt is verified in the tab, with its outcome ledger, and closes it by Escape', async () => {
     const { page, expectQuiet } = await open('rp', 'rp');
+    await page.setViewportSize(NARROW);
+    await rows(page).getByText('https://api.shop.example/v1/orders/').first().waitFor();
+    // What is wider than its line would be left out.
+    const cut =
+      "[...document.querySelectorAll('.decision-action')].filter((one) => one.scrollWidth > one.clientWidth)";
+    expect(await page.evaluate(`${cut}.length`)).toBe(0);
     await rows(page).first().click();
     const drawer = page.getByRole('dialog');
     await drawer.getByText('checked in this tab: valid').waitFor();

@@ -1,4 +1,5 @@
 /** Whose key it is, whether that is paused, and the switch for all of it. */
+import { Fragment } from 'preact';
 import { formatInstant } from '../shared/describe.ts';
 import type { Pause } from '../shared/wire.ts';
 import { PauseSwitch } from './pause-switch.tsx';
@@ -23,7 +24,7 @@ export const Identity = ({ session, pauses, days, onDays, onForget }: IdentityPr
     <section class="card identity" aria-label="Whose decisions">
       <div>
         <h2>
-          {title} {target !== null && <StateBadge state={pauses.stateOf(target)} />}
+          <Breakable text={title} /> {target !== null && <StateBadge state={pauses.stateOf(target)} />}
         </h2>
         <p class="soft">
           {title !== subject && (
@@ -68,6 +69,15 @@ export const Identity = ({ session, pauses, days, onDays, onForget }: IdentityPr
     </section>
   );
 };
+
+/** A DID breaks between its parts, and within one only where that is wider than the screen. */
+const Breakable = ({ text }: { readonly text: string }) =>
+  text.split(/(?<=:)/).map((part, i) => (
+    <Fragment key={`${i} ${part}`}>
+      {i > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ));
 
 const scopeOf = ({ me: { role } }: Own): PauseScope => {
   if (role === 'principal') return 'principal';
