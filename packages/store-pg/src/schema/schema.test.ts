@@ -9,6 +9,10 @@ import { compareSchema, digestsOf } from './compare-schema.ts';
 
 const database = withDatabase();
 
+/** What a failure tells whoever has written a migration. */
+const RENEW =
+  'what a new migration made is expected once `npx vitest run --project store-pg -u` has renewed expected-schema.generated.ts';
+
 /** What is found after `change`, which is taken back. */
 const after = (change: string) =>
   withSession(database.url, async (session) => {
@@ -37,14 +41,14 @@ it('the expected schema is that of a migrated database', async () => {
     '',
   ].join('\n');
   expect(lines.length).toBeGreaterThan(500);
-  await expect(text).toMatchFileSnapshot(
+  await expect(text, RENEW).toMatchFileSnapshot(
     fileURLToPath(new URL('./expected-schema.generated.ts', import.meta.url)),
   );
 });
 
 it('a migrated database has no fault', async () => {
   const found = await readSchema(database.url);
-  expect(found).toMatchObject({ state: 'migrated', faults: [], added: [] });
+  expect(found, RENEW).toMatchObject({ state: 'migrated', faults: [], added: [] });
   expect(schemaFault(found)).toBeNull();
 });
 
@@ -183,7 +187,7 @@ describe('is none:', () => {
     ['a right of a role', 'grant select on receipts to current_user', []],
     ['another schema', 'create schema if not exists elsewhere', []],
   ])('%s', async (_, change, added) => {
-    expect(await after(change)).toEqual({ faults: [], added });
+    expect(await after(change), RENEW).toEqual({ faults: [], added });
   });
 });
 
