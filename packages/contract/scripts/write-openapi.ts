@@ -1,4 +1,4 @@
-/** Writes docs/openapi.json from the routes: `pnpm --filter @svc/contract openapi`. */
+/** Writes docs/openapi.json from the routes: `npm run --prefix packages/contract openapi`. */
 import { writeFileSync } from 'node:fs';
 import { openApiText } from '../src/openapi/document.ts';
 

@@ -49,7 +49,8 @@ export const RECORDS = [
 /** What callers hand to the libraries in the form of the wire. */
 const REQUESTS = ['OutcomeEvent'] as const;
 
-const HEADER = '/** Generated from the contract by `pnpm --filter @svc/sdk-core generate`. Do not edit. */\n';
+const HEADER =
+  '/** Generated from the contract by `npm run --prefix packages/sdk-core generate`. Do not edit. */\n';
 
 /** The text of `src/wire.generated.ts`. */
 export function typesText(schemas: Schemas, roots: readonly string[] = [...RECORDS, ...REQUESTS]): string {

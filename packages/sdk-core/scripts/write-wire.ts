@@ -1,4 +1,4 @@
-/** Writes the types and the readers of the wire from the contract: `pnpm --filter @svc/sdk-core generate`. */
+/** Writes the types and the readers of the wire from the contract: `npm run --prefix packages/sdk-core generate`. */
 import { writeFileSync } from 'node:fs';
 import { contractSchemas } from './schema.ts';
 import { readersText, typesText } from './wire-text.ts';

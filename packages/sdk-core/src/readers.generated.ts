@@ -1,4 +1,4 @@
-/** Generated from the contract by `pnpm --filter @svc/sdk-core generate`. Do not edit. */
+/** Generated from the contract by `npm run --prefix packages/sdk-core generate`. Do not edit. */
 import type { Reader } from './read.ts';
 import {
   apiKeyId,

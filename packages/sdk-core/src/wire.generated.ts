@@ -1,4 +1,4 @@
-/** Generated from the contract by `pnpm --filter @svc/sdk-core generate`. Do not edit. */
+/** Generated from the contract by `npm run --prefix packages/sdk-core generate`. Do not edit. */
 import type { ApiKeyId, DidKey, DidWeb, GrantId, JsonObject, OrgId, ReceiptId, Sha256 } from '@svc/protocol';
 
 /** The question whether one Action that was denied shall be allowed once, and what has become of it. */

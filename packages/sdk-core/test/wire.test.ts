@@ -16,9 +16,12 @@ describe('the records of the client libraries', () => {
   it.each([
     ['types', 'wire.generated.ts', typesText],
     ['readers', 'readers.generated.ts', readersText],
-  ])('%s are as the contract has them (refresh: pnpm --filter @svc/sdk-core generate)', (_, file, text) => {
-    expect(readFileSync(new URL(`../src/${file}`, import.meta.url), 'utf8')).toBe(text(schemas));
-  });
+  ])(
+    '%s are as the contract has them (refresh: npm run --prefix packages/sdk-core generate)',
+    (_, file, text) => {
+      expect(readFileSync(new URL(`../src/${file}`, import.meta.url), 'utf8')).toBe(text(schemas));
+    },
+  );
 
   it.each(all)('%s: the example of the reference is read as it is', (name, read) => {
     const { example } = schemaOf(name);

@@ -12,7 +12,7 @@ const operationOf = (route: Route): Operation =>
   paths[route.path]?.[route.method as 'get'] as unknown as Operation;
 
 describe('OpenAPI document', () => {
-  it('docs/openapi.json is what the routes generate (refresh: pnpm --filter @svc/contract openapi)', () => {
+  it('docs/openapi.json is what the routes generate (refresh: npm run --prefix packages/contract openapi)', () => {
     const committed = readFileSync(new URL('../../../../docs/openapi.json', import.meta.url), 'utf8');
     expect(committed).toBe(openApiText());
   });
