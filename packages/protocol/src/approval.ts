@@ -9,6 +9,7 @@ import type { Action } from './model/action.ts';
 import type { Capability } from './model/capability.ts';
 import type { Grant } from './model/grant.ts';
 import { isResourcePattern, resourceMatcher, urlMatcher } from './resources/resource-pattern.ts';
+import { UNSEEN } from './unseen.ts';
 
 /** The longest validity of a Grant that approves one Action, in milliseconds: 15 minutes. */
 export const APPROVAL_MAX_VALIDITY_MS = 15 * 60_000;
@@ -38,10 +39,6 @@ export const capabilityForOnce = (action: Action): Capability | null => {
       : { maxAmount: action.amount, currency: action.currency, maxUses: 1 };
   return { action: action.type, constraints, resources: [name] };
 };
-
-/** A character that is not seen: control and format characters, spaces other than U+0020, what has no glyph. */
-export const UNSEEN =
-  /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}\u{13441}\u{13442}\u{16fe4}]|(?! )\p{Zs}/u;
 
 /**
  * Changes how its neighbours are read: spaces beside each other and at an end; marks that strike through or enclose what is

@@ -90,3 +90,4 @@ export * from './profiles/index.ts';
 export * from './receipt-body.ts';
 export * from './resources/resource-pattern.ts';
 export * from './trust-config.ts';
+export * from './unseen.ts';

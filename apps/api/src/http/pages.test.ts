@@ -211,6 +211,7 @@ it.each([
   ['/nobody', './'],
   ['/nobody?x=/<b>', './'],
   ['/guide/start/nobody', '../../'],
+  ['/a'.repeat(2_000), 'https://svc.example/'],
 ])(
   '%s is told to a browser as a page with links and styles, to a program as any error',
   async (path, root) => {

@@ -39,7 +39,7 @@ export const answerOfError = (error: ApiError, publicBaseUrl: string): Answer =>
   headers: { Link: helpLink(error.code, publicBaseUrl), ...error.headers },
 });
 
-/** Of a path with more slashes a page would be many times as long as what was asked. */
+/** Number of folders that relative links climb: with more, a page would be many times as long as what was asked. */
 const MAX_DEPTH = 10;
 
 /** The same for a browser, in `template` (`loadErrorPage`). Links are relative: a proxy may have put something before the path. */

@@ -14,7 +14,7 @@ export interface Job {
   readonly evenHeld?: boolean;
   /** It is done while a restore settles, so that what was forgotten is known again when decisions begin. */
   readonly evenSettling?: boolean;
-  /** Of the numbers that `run` resolves with those that an alert is on. */
+  /** Names of those numbers that `run` resolves with which an alert is on. */
   readonly alarmingItems?: readonly string[];
   /**
    * Idempotent, since the loss of the lock is not noticed at once. Once `stop` is aborted it begins no more work and
