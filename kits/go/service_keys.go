@@ -27,6 +27,9 @@ func ReadServiceKeys(document string) (*ServiceKeys, error) {
 
 func serviceKeysOf(document map[string]any) (*ServiceKeys, error) {
 	did, _ := document["id"].(string)
+	if _, isBundle := document["did_document"]; isBundle {
+		return nil, refuse("malformed-did-document", "this is a bundle, not a DID document: its DID document is the member did_document")
+	}
 	if _, isReceipt := document["receipt_id"]; isReceipt || !isDidWeb(did) {
 		return nil, refuse("malformed-did-document", "the id of the DID document must be a did:web DID")
 	}

@@ -49,7 +49,7 @@ const (
 	KindTimeout = "timeout"
 	// KindAborted: the caller's context was cancelled; if the call had been sent, whether it took effect is unknown.
 	KindAborted = "aborted"
-	// KindOutcomeUnknown: the call was sent and its answer was lost, came from a gateway or tells of a fault of the service
+	// KindOutcomeUnknown: a call that changes something was sent, and its answer was lost, came from a gateway or tells of a fault of the service
 	// (any 5xx but 503), or was a 503 and a later attempt ended otherwise; it may or may not have taken effect.
 	KindOutcomeUnknown = "outcome-unknown"
 	// KindBadResponse: an answer that the interface does not allow.

@@ -866,6 +866,7 @@ alter table usage_monthly_by_principal add constraint usage_monthly_by_principal
 alter table usage_monthly_by_principal add constraint usage_monthly_by_principal_verifies_check CHECK ((verifies > 0));
 alter table verifier_searches add constraint verifier_searches_pkey PRIMARY KEY (principal);
 
+CREATE INDEX api_keys_by_subject ON public.api_keys USING btree (subject);
 CREATE INDEX api_keys_live ON public.api_keys USING btree (subject, created_at DESC) WHERE (revoked_at IS NULL);
 CREATE INDEX api_keys_revoked ON public.api_keys USING btree (subject, revoked_at DESC) WHERE (revoked_at IS NOT NULL);
 CREATE INDEX approval_receipts_of_request ON public.approval_receipts USING btree (request_id);
@@ -903,7 +904,7 @@ CREATE INDEX event_log_by_audience ON public.event_log USING btree (audience, "p
 CREATE UNIQUE INDEX event_log_by_event ON public.event_log USING btree (event_id, audience);
 CREATE INDEX event_log_by_time ON public.event_log USING btree (logged_at, "position");
 CREATE INDEX event_outbox_in_order ON public.event_outbox USING btree (xid, seq);
-CREATE INDEX event_subscriptions_active ON public.event_subscriptions USING btree (subscription_id) WHERE (disabled_at IS NULL);
+CREATE INDEX event_subscriptions_active ON public.event_subscriptions USING btree (subscription_id) WHERE ((disabled_at IS NULL) AND (method <> 'poll'::text));
 CREATE INDEX event_subscriptions_by_audience ON public.event_subscriptions USING btree (audience);
 CREATE INDEX event_subscriptions_disabled ON public.event_subscriptions USING btree (disabled_at) WHERE (disabled_at IS NOT NULL);
 CREATE INDEX event_subscriptions_failing ON public.event_subscriptions USING btree (failing_since) WHERE ((failing_since IS NOT NULL) AND (disabled_at IS NULL));
@@ -924,6 +925,7 @@ CREATE INDEX principals_by_org ON public.principals USING btree (org_id) WHERE (
 CREATE INDEX principals_check_due ON public.principals USING btree (svc_check_due(verification_state, last_checked_at, last_proven_at), did) WHERE (kind = 'hosted'::text);
 CREATE INDEX principals_check_due_in_turn ON public.principals USING btree (hashtext(COALESCE(org_id, did)), svc_check_due(verification_state, last_checked_at, last_proven_at), did) WHERE (kind = 'hosted'::text);
 CREATE INDEX principals_claimed ON public.principals USING btree (claim_expires_at) WHERE (claim_expires_at IS NOT NULL);
+CREATE INDEX principals_due ON public.principals USING btree (last_checked_at NULLS FIRST) WHERE (kind = 'hosted'::text);
 CREATE INDEX receipts_by_principal ON ONLY public.receipts USING btree (hashtext(principal), hashtext(relying_party), hashtext(grant_id));
 CREATE INDEX receipts_by_reason ON ONLY public.receipts USING btree (reason, relying_party) WHERE (reason IS NOT NULL);
 CREATE INDEX receipts_by_relying_party ON ONLY public.receipts USING btree (relying_party, receipt_id DESC, hashtext(key_id)) INCLUDE (production_check);
@@ -2704,19 +2706,21 @@ CREATE OR REPLACE FUNCTION public.svc_first_hosts_due(p_from integer, p_limit in
  STABLE
  SET enable_seqscan TO 'off'
  SET enable_sort TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   v_after bigint := p_from::bigint - 1;
   v_is_around boolean := false;
-  v_host record;
+  v_first record;
+  v_hashes integer[] := '{}';
 begin
   for i in 1..p_limit loop
     select
-      did,
       hashtext(coalesce(org_id, did)) as hash,
       svc_check_due(verification_state, last_checked_at, last_proven_at) as due_at
-    into v_host
+    into v_first
     from principals
     where kind = 'hosted' and hashtext(coalesce(org_id, did)) > v_after
     order by
@@ -2729,12 +2733,25 @@ begin
       v_after := -2147483649;
       continue;
     end if;
-    exit when v_host is null or v_is_around and v_host.hash >= p_from;
-    if v_host.due_at < p_now then
-      return next v_host.did;
+    exit when v_first is null or v_is_around and v_first.hash >= p_from;
+    if v_first.due_at < p_now then
+      v_hashes := v_hashes || v_first.hash;
     end if;
-    v_after := v_host.hash;
+    v_after := v_first.hash;
   end loop;
+  return query select f.did
+    from
+      unnest(v_hashes) as h (hash)
+      cross join lateral (
+        select p.did
+        from principals as p
+        where
+          p.kind = 'hosted'
+          and hashtext(coalesce(p.org_id, p.did)) = h.hash
+          and svc_check_due(p.verification_state, p.last_checked_at, p.last_proven_at) < p_now
+        order by svc_check_due(p.verification_state, p.last_checked_at, p.last_proven_at), p.did
+        limit p_limit / greatest(1, cardinality(v_hashes))
+      ) as f;
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_forget_approvals()
@@ -5982,7 +5999,7 @@ AS $function$
         cross join lateral (
           select subscription_id
           from event_subscriptions
-          where disabled_at is null and subscription_id > f.subscription_id
+          where disabled_at is null and method != 'poll' and subscription_id > f.subscription_id
           order by subscription_id
           limit 1
         ) as s

@@ -27,8 +27,8 @@ export const ERROR_KINDS = [
  * - `network`: the service could not be reached; nothing happened.
  * - `timeout`: no answer in time to a call that changes nothing.
  * - `aborted`: the caller's signal fired; if the call had been sent, whether it took effect is unknown.
- * - `outcome-unknown`: the call was sent and its answer was lost, came from a gateway or tells of a fault of the
- *   service (any 5xx but 503), or was a 503 and a later attempt ended otherwise; it may or may not have taken effect.
+ * - `outcome-unknown`: a call that changes something was sent, and its answer was lost, came from a gateway or tells of a
+ *   fault of the service (any 5xx but 503), or was a 503 and a later attempt ended otherwise; it may or may not have taken effect.
  * - `bad-response`: an answer that the interface does not allow.
  * - `receipt-invalid`: a Receipt came that cannot be trusted, or is about something else; a decision may have been made.
  * - `request-mismatch`: the Proof is for another HTTP request than the one received.

@@ -98,7 +98,7 @@ export const KIND_TEXTS: Readonly<Record<SvcErrorKind, HelpText>> = {
   },
   'outcome-unknown': {
     meaning:
-      'The call was sent and its answer was lost, came from a gateway or tells of a fault of the service (any 5xx but 503), or was a 503 and a later attempt ended otherwise: it may have taken effect, or not. Nothing was allowed.',
+      'A call that changes something was sent, and its answer was lost, came from a gateway or tells of a fault of the service (any 5xx but 503), or was a 503 and a later attempt ended otherwise: it may have taken effect, or not. Nothing was allowed.',
     remedy:
       'After `verify`, let the Agent sign a new Proof: the one sent may be spent. After issuing a Grant or a key, or reporting an outcome, look in the list whether it is there before you do it again. After a revocation or a pause, make the call again until it succeeds: until then the authority may be in force.',
   },

@@ -80,8 +80,8 @@ describe('a look at what is due', () => {
     expect(second.read).toBeLessThan(ENDPOINTS * 8);
   });
 
-  it('reads nothing of subscriptions for which nothing waits or that are disabled, nor does whoever asks since when something is due', async () => {
-    const [IDLE, DISABLED] = [20_000, 5_000];
+  it('reads nothing of subscriptions for which nothing waits or that are disabled or polled, nor does whoever asks since when something is due', async () => {
+    const [IDLE, PASSED] = [20_000, 5_000];
     await want(rp);
     await denies(3, null);
     await openAll();
@@ -95,16 +95,17 @@ describe('a look at what is due', () => {
     );
     await runSql(
       stores.url,
-      `with disabled as (
-         insert into event_subscriptions (subscription_id, audience, url, types, budget_low_percent, read_to, disabled_at, disabled_because)
-         select 'whs_disabled' || i, 'rp did:web:disabled-' || i || '.example', 'https://hooks.example/svc', '{decision.deny}', 20,
-           position, svc_now(), 'owner'
-         from generate_series(1, $1) as i, (select max(position) as position from event_log) as l
+      `with passed as (
+         insert into event_subscriptions (subscription_id, audience, url, types, budget_low_percent, read_to, disabled_at, disabled_because, method)
+         select 'whs_passed' || i, 'rp did:web:passed-' || i || '.example', 'https://hooks.example/svc', '{decision.deny}', 20,
+           position, case when method = 'webhook' then svc_now() end, case when method = 'webhook' then 'owner' end, method
+         from generate_series(1, $1) as i, (select max(position) as position from event_log) as l,
+           lateral (select case i % 2 when 0 then 'webhook' else 'poll' end as method) as m
          returning subscription_id, read_to
        )
        insert into event_deliveries (subscription_id, position, event_id, type)
-       select d.subscription_id, l.position, l.event_id, l.type from disabled d join event_log l on l.position = d.read_to`,
-      [DISABLED],
+       select p.subscription_id, l.position, l.event_id, l.type from passed p join event_log l on l.position = p.read_to`,
+      [PASSED],
     );
     await runSql(stores.url, 'analyze event_deliveries, event_subscriptions');
     const scansAndRows = (text: string) =>

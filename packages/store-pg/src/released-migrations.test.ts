@@ -56,10 +56,10 @@ const LANDED: readonly (readonly [name: string, sha256: string])[] = [
   ['0054-look-ups-and-replays', 'a8b2427d75d0af104c6b5fa9984c4c8cc33b529ff03697da4387e176893632f3'],
   ['0055-outcomes-of-unverified', '8803beb9e34ce5068de836cd19515148f82d0ea772dbcfb4925be58c7b091d92'],
   ['0056-lapsed-verifications', 'b1fd21a20b00a9332eec5f5ec3dea47048d533167a60840c53bf94ae8cb7f2ba'],
-  ['0057-live-keys', '19f6de9ce5c6719ba38aa364824eeb7fc09db80a382ea9a672acb25f9837019d'],
+  ['0057-live-keys', '672ea7c93dab7ca01f631c1a2b0203349e35c8be32ab2dccebe6ae22b5af6d79'],
   ['0058-forgotten-in-steps', '4319ee8b5bf1c50197a0f5e62aeb36f7c5ea4f9fe52102212fb6bcda630fd148'],
-  ['0059-due-endpoints', '4931df1a96d92817f904772ce75486975a12c517d15d72ae82ed0711ba75ba25'],
-  ['0060-hosts-in-turn', '63d05904cb98af596bb338460ab603a3e50f3f30e47b742e10fd294e4def0cd6'],
+  ['0059-due-endpoints', '512d8633282d8c7b5c75393c6d395756c7a2247b91b87dd1ed5df151fb6bbbe8'],
+  ['0060-hosts-in-turn', '82aa61ac68a26547e26e72e4e54a107353bf715e9871e31ae503cf4a79066720'],
 ];
 
 /** Of the names and texts of its files, in the order in which they run. */

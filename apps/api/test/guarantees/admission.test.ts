@@ -57,14 +57,19 @@ const askEachWay = async (tenants: Tenants): Promise<void> => {
   await deployment.call('POST', '/access/v1/evaluation', { key, body: evaluation });
   await deployment.call('POST', '/access/v1/evaluations', { key, body: evaluation });
   await deployment.call('POST', '/access/v1/evaluations', { key, body: { evaluations: [evaluation] } });
+  await deployment.call('POST', '/verify/dry-run', { key, body });
 };
 
 it('a verification that waits for a host of somebody else is no sample of this service, by whichever endpoint it came', async () => {
   const [hosted, managed] = [await createHosted(), await deployment.createTenants()];
   const heard = listen();
-  const told = () => heard.map(({ isSample, hasStored }) => ({ isSample, hasStored }));
+  const told = () => heard.map(({ isSample, hasStored, decisions }) => ({ isSample, hasStored, decisions }));
+  const toldOf = (isSample: boolean) => [
+    ...Array(4).fill({ isSample, hasStored: true, decisions: 1 }),
+    { isSample, hasStored: false, decisions: 1 },
+  ];
   await askEachWay(managed);
-  expect(told()).toEqual(Array(4).fill({ isSample: true, hasStored: true }));
+  expect(told()).toEqual(toldOf(true));
   await askEachWay(hosted);
-  expect(told().slice(4)).toEqual(Array(4).fill({ isSample: false, hasStored: true }));
+  expect(told().slice(5)).toEqual(toldOf(false));
 });

@@ -37,8 +37,8 @@ class ServiceError(SvcError):
     - ``refused``: it answered with an error; see ``status`` and ``code``. Only after a 503 may a call have taken effect.
     - ``network``: it could not be reached; nothing happened.
     - ``timeout``: no answer in time to a call that changes nothing.
-    - ``outcome-unknown``: the call was sent and its answer was lost, came from a gateway or tells of a fault of the
-      service (any 5xx but 503), or was a 503 and a later attempt ended otherwise; it may or may not have taken effect.
+    - ``outcome-unknown``: a call that changes something was sent, and its answer was lost, came from a gateway or tells of a
+      fault of the service (any 5xx but 503), or was a 503 and a later attempt ended otherwise; it may or may not have taken effect.
     - ``bad-response``: an answer that the interface does not allow.
     """
 

@@ -120,7 +120,7 @@ class Monitor {
     const why =
       pin.serviceDid === null
         ? 'it names no service, whose DID document could be compared with it'
-        : `it is of ${pin.serviceDid}, and ${describeHost(new URL(origin).host)}`;
+        : `it is of ${pin.serviceDid}, whose DID document is not asked for at another address: ${describeHost(new URL(origin).host)}`;
     return { path: '/checkpoints/latest', message: `${noDay}nothing was held against the pin: ${why}` };
   }
 
@@ -274,7 +274,7 @@ class Monitor {
 
 const describeHost = (host: string): string => {
   const did = `did:web:${host.replace(/:(?=[0-9]+$)/, '%3A')}`;
-  return parseDidWeb(did) === null ? `no did:web DID is of ${host}` : `${host} is ${did}`;
+  return parseDidWeb(did) === null ? `no did:web DID is of ${host}` : `${host} would be ${did}`;
 };
 
 const futureOf = ({ checkpoint }: Published): string =>

@@ -2,9 +2,10 @@
 -- A look at what is due, and the description of the queue, probed the deliveries of each active subscription. With 180,000 of them the queue was not
 -- described any more, and with some more nothing was sent to anybody. What has no delivery waiting is now not looked at.
 
-create index event_subscriptions_active on event_subscriptions (subscription_id) where disabled_at is null;
+create index event_subscriptions_active on event_subscriptions (subscription_id)
+where disabled_at is null and method != 'poll';
 
--- Active subscriptions with a delivery that is due, also where it is under way; a disabled one may be among them. From an active one to the next that has
+-- Active subscriptions that are sent to, with a delivery that is due, also where it is under way; one that is disabled or polled may be among them. From an active one to the next that has
 -- something waiting, and so on: as many steps as there are of whichever there are fewer of.
 create function svc_subscriptions_due(p_now timestamptz)
 returns setof text
@@ -30,7 +31,7 @@ as $$
         cross join lateral (
           select subscription_id
           from event_subscriptions
-          where disabled_at is null and subscription_id > f.subscription_id
+          where disabled_at is null and method != 'poll' and subscription_id > f.subscription_id
           order by subscription_id
           limit 1
         ) as s

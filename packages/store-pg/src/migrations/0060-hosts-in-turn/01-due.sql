@@ -38,28 +38,28 @@ create index principals_check_due_in_turn on principals (
 )
 where kind = 'hosted';
 
-drop index principals_due;
-
--- The host that has been due the longest, if one is, of each of so many orgs, and Principals of none: from this hash on, and around.
+-- Hosts that are due, the longest due first, of orgs and of Principals of none: from this hash on, and around. The fewer orgs there are, the more of each.
 create function svc_first_hosts_due(p_from integer, p_limit integer, p_now timestamptz)
 returns setof text
 language plpgsql
 stable
 set enable_seqscan = off
 set enable_sort = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 set search_path = public, pg_temp
 as $$
 declare
   v_after bigint := p_from::bigint - 1;
   v_is_around boolean := false;
-  v_host record;
+  v_first record;
+  v_hashes integer[] := '{}';
 begin
   for i in 1..p_limit loop
     select
-      did,
       hashtext(coalesce(org_id, did)) as hash,
       svc_check_due(verification_state, last_checked_at, last_proven_at) as due_at
-    into v_host
+    into v_first
     from principals
     where kind = 'hosted' and hashtext(coalesce(org_id, did)) > v_after
     order by
@@ -72,16 +72,29 @@ begin
       v_after := -2147483649;
       continue;
     end if;
-    exit when v_host is null or v_is_around and v_host.hash >= p_from;
-    if v_host.due_at < p_now then
-      return next v_host.did;
+    exit when v_first is null or v_is_around and v_first.hash >= p_from;
+    if v_first.due_at < p_now then
+      v_hashes := v_hashes || v_first.hash;
     end if;
-    v_after := v_host.hash;
+    v_after := v_first.hash;
   end loop;
+  return query select f.did
+    from
+      unnest(v_hashes) as h (hash)
+      cross join lateral (
+        select p.did
+        from principals as p
+        where
+          p.kind = 'hosted'
+          and hashtext(coalesce(p.org_id, p.did)) = h.hash
+          and svc_check_due(p.verification_state, p.last_checked_at, p.last_proven_at) < p_now
+        order by svc_check_due(p.verification_state, p.last_checked_at, p.last_proven_at), p.did
+        limit p_limit / greatest(1, cardinality(v_hashes))
+      ) as f;
 end;
 $$;
 
--- So many that have been due the longest; where they are more, also the first of other orgs: one with any number of hosts keeps nobody out.
+-- So many that have been due the longest; where they are more, also the first of others: an org with any number of hosts keeps nobody out.
 create function svc_hosts_due(p_limit integer, p_from integer)
 returns table (did text, org_id text, due_at timestamptz)
 language plpgsql
