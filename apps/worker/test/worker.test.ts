@@ -62,7 +62,7 @@ const countsOf = (log: readonly string[]): Record<string, number> => {
     .filter((line) => line.includes('"job.done"') && line.includes('"reverify-domains"'))
     .map((line) => JSON.parse(line) as Record<string, number>);
   for (const round of rounds)
-    for (const item of ['proven', 'absent', 'unknown', 'lost'])
+    for (const item of ['proven', 'absent', 'unknown', 'unasked', 'lost'])
       sums[item] = (sums[item] ?? 0) + (round[item] ?? Number.NaN);
   return sums;
 };
@@ -102,6 +102,7 @@ describe('a round, and the next one', () => {
       await setChecked([over.did], '1 minute', '72 hours 1 minute');
       const { did } = await insertHosted(store);
       await sql.query('update principals set last_checked_at = now() where did = $1', [did]);
+      const claim = await insertHosted(store);
       grants = await insertGrants(store, did, 3);
       // The second one so late that it is under way however long the worker takes to start.
       await sql.query(
@@ -119,7 +120,7 @@ describe('a round, and the next one', () => {
         databaseUrl: database.url,
         hosts: Object.fromEntries([
           ...answering.map(({ name }) => [name, serving.url]),
-          ...away.map(({ name }) => [name, 'http://127.0.0.1:1']),
+          ...[...away, claim].map(({ name }) => [name, 'http://127.0.0.1:1']),
         ]),
       };
       ofFirst.counted = countsOf(await runOnce(options));
@@ -148,8 +149,8 @@ describe('a round, and the next one', () => {
     expect(await statesOf(away)).toEqual(['verified', 'verified', 'unverified']);
   });
 
-  it('counts what was found, what could not be asked apart from it', () => {
-    expect(ofFirst.counted).toEqual({ proven: 1, absent: 1, unknown: 2, lost: 2 });
+  it('counts what was found, and apart from it what could not be asked: of those that were verified, and with claims', () => {
+    expect(ofFirst.counted).toEqual({ proven: 1, absent: 1, unknown: 3, unasked: 2, lost: 2 });
   });
 
   it('stamps revocations that were cut off between their phases once nobody can be at them any more; others are left alone', async () => {

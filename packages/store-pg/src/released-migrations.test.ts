@@ -57,7 +57,7 @@ const LANDED: readonly (readonly [name: string, sha256: string])[] = [
   ['0055-outcomes-of-unverified', '8803beb9e34ce5068de836cd19515148f82d0ea772dbcfb4925be58c7b091d92'],
   ['0056-lapsed-verifications', 'b1fd21a20b00a9332eec5f5ec3dea47048d533167a60840c53bf94ae8cb7f2ba'],
   ['0057-live-keys', '672ea7c93dab7ca01f631c1a2b0203349e35c8be32ab2dccebe6ae22b5af6d79'],
-  ['0058-forgotten-in-steps', '4319ee8b5bf1c50197a0f5e62aeb36f7c5ea4f9fe52102212fb6bcda630fd148'],
+  ['0058-forgotten-in-steps', 'f729a691e88ba5c53f496ae4cc2fef38f2570ec8d1cc359f4fd0bfc4585924a3'],
   ['0059-due-endpoints', '512d8633282d8c7b5c75393c6d395756c7a2247b91b87dd1ed5df151fb6bbbe8'],
   ['0060-hosts-in-turn', '82aa61ac68a26547e26e72e4e54a107353bf715e9871e31ae503cf4a79066720'],
 ];

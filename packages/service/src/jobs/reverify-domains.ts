@@ -24,6 +24,8 @@ export interface Reverified {
   readonly proven: number;
   readonly unknown: number;
   readonly absent: number;
+  /** Unknown, of a verified one: what an outage of the way out takes, whoever else has claimed hosts that never answer. */
+  readonly unasked: number;
   readonly changed: number;
   readonly lost: number;
   /** Not recorded, or not known to be visible. */
@@ -35,7 +37,7 @@ type Counts = { -readonly [item in keyof Reverified]: number };
 /** Checks every domain that is due. Begins no further check once `stop` is aborted; rejects when storage cannot list. */
 export const reverifyDomains = async (deps: ServiceDeps, stop: AbortSignal): Promise<Reverified> => {
   const tried = new Set<string>();
-  const counts: Counts = { checked: 0, proven: 0, unknown: 0, absent: 0, changed: 0, lost: 0, failed: 0 };
+  const counts: Counts = { checked: 0, proven: 0, unknown: 0, absent: 0, unasked: 0, changed: 0, lost: 0, failed: 0 };
   for (;;) {
     const listed = await deps.store.principals.listDueForVerification(BATCH + tried.size);
     // One whose check could not be recorded stays due: it waits for the next round.
@@ -65,6 +67,7 @@ const reverify = async (deps: ServiceDeps, listed: PrincipalRecord, counts: Coun
     const to = checked.principal.verificationState;
     counts.checked += 1;
     counts[outcome] += 1;
+    if (outcome === 'unknown' && from === 'verified') counts.unasked += 1;
     if (to !== from) {
       counts.changed += 1;
       if (to === 'unverified') counts.lost += 1;
