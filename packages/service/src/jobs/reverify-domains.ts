@@ -37,7 +37,16 @@ type Counts = { -readonly [item in keyof Reverified]: number };
 /** Checks every domain that is due. Begins no further check once `stop` is aborted; rejects when storage cannot list. */
 export const reverifyDomains = async (deps: ServiceDeps, stop: AbortSignal): Promise<Reverified> => {
   const tried = new Set<string>();
-  const counts: Counts = { checked: 0, proven: 0, unknown: 0, absent: 0, unasked: 0, changed: 0, lost: 0, failed: 0 };
+  const counts: Counts = {
+    checked: 0,
+    proven: 0,
+    unknown: 0,
+    absent: 0,
+    unasked: 0,
+    changed: 0,
+    lost: 0,
+    failed: 0,
+  };
   for (;;) {
     const listed = await deps.store.principals.listDueForVerification(BATCH + tried.size);
     // One whose check could not be recorded stays due: it waits for the next round.
