@@ -479,13 +479,17 @@ it('where nothing was there to be held against the pin, the monitor cannot tell,
   service = new PublishedDays();
   const other = { origin: 'https://another.example:8443' };
   const held = 'nothing was held against the pin: it';
-  const names = `${held} is of ${SERVICE}, and another.example:8443 is did:web:another.example%3A8443`;
+  const names = `${held} is of ${SERVICE}, whose DID document is not asked for at another address: another.example:8443 would be did:web:another.example%3A8443`;
   expect(await look(other)).toMatchObject({
     ...{ latest: 'absent', doubts: [{ message: `no day is closed, and ${names}` }] },
   });
   expect(await look({ origin: 'http://[::1]:80' })).toMatchObject({
     doubts: [
-      { message: expect.stringContaining(`${held} is of ${SERVICE}, and no did:web DID is of [::1]`) },
+      {
+        message: expect.stringContaining(
+          `${held} is of ${SERVICE}, whose DID document is not asked for at another address: no did:web DID is of [::1]`,
+        ),
+      },
     ],
   });
   const keys = pinned(pinKeys([statusKey(2)], undefined, nativeCrypto));
