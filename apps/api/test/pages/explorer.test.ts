@@ -14,10 +14,16 @@ const days = await signedDays();
 const [busy] = days.filter(({ receiptIds }) => receiptIds.length > 1_000);
 const receiptId = busy?.receiptIds[640] ?? '';
 const PENDING = 'drc_01KAKT3Z5M8Q2R7V9X1C4E6H8K';
-const FOREIGN = 'drc_01KAKT3Z5M8Q2R7V9X1C4E6H8M';
+const REINSTATED = 'drc_01KAKT3Z5M8Q2R7V9X1C4E6H8M';
+const NO_PROOF_LEFT = 'A restore put 2026-11-21 back without all of its leaves: no proof is left.';
 
 /** The pages over a log of so many of the days. */
-const serve = (change: (record: object) => object, closed: typeof days, hasSandbox: boolean) => {
+const serve = (
+  change: (record: object) => object,
+  closed: typeof days,
+  hasSandbox: boolean,
+  didDocument: object = serviceDocument,
+) => {
   const recordOf = (day: string | undefined) => closed.find(({ record }) => record.day === day)?.record;
   const answer = (record: object | undefined) => {
     if (record === undefined) throw new ApiError('NOT_FOUND', 'This day is not closed');
@@ -26,7 +32,7 @@ const serve = (change: (record: object) => object, closed: typeof days, hasSandb
   const latest = closed.at(-1)?.record;
   const transparency = latest === undefined ? {} : { latest_day: latest.day, checkpoints: closed.length };
   return servePages({
-    didDocument: serviceDocument,
+    didDocument,
     hasSandbox,
     handlers: {
       // What the page reads of it.
@@ -36,7 +42,11 @@ const serve = (change: (record: object) => object, closed: typeof days, hasSandb
         const day = closed.find(({ receiptIds }) => receiptIds.includes(params.receipt_id));
         if (params.receipt_id === PENDING)
           return { status: 202, body: { receipt_id: PENDING, day: '2026-11-20', status: 'pending' } };
+        if (params.receipt_id === REINSTATED) throw new ApiError('NOT_FOUND', NO_PROOF_LEFT);
         return answer(day?.proofOf(params.receipt_id));
+      },
+      getAttestation: async () => {
+        throw new ApiError('RATE_LIMITED', 'later');
       },
     },
   });
@@ -47,8 +57,9 @@ const open = async (
   change: (record: object) => object = (record) => record,
   closed = days,
   hasSandbox = false,
+  didDocument?: object,
 ) => {
-  const base = await serve(change, closed, hasSandbox);
+  const base = await serve(change, closed, hasSandbox, didDocument);
   const visited = await visit(base);
   await visited.page.goto(`${base}/transparency${fragment}`);
   await visited.page.getByRole('heading', { name: 'Closed days', exact: true }).waitFor();
@@ -115,9 +126,20 @@ describe.skipIf(!hasBrowser)('the explorer', () => {
     expect(await page.evaluate('document.activeElement?.id')).toBe('content');
     expect(page.url()).toBe(`${base}/transparency#receipt=${receiptId}`);
     expectQuiet();
-    await page.getByLabel('Receipt id').fill(FOREIGN);
+    await page.getByLabel('Receipt id').fill(REINSTATED);
     await page.keyboard.press('Enter');
-    await page.getByText(`This service has no Receipt ${FOREIGN}.`).waitFor();
+    await page.getByText(NO_PROOF_LEFT).waitFor();
+  });
+
+  it('a proof under a key that has ended is shown as undecided while the service gives no attestation', async () => {
+    const { page } = await open(`#receipt=${receiptId}`, undefined, undefined, false, {
+      ...serviceDocument,
+      verificationMethod: serviceDocument.verificationMethod.map((method) => ({
+        ...method,
+        'svc:validUntil': '2026-11-10T00:00:00Z',
+      })),
+    });
+    await page.getByText('Whether this proof holds could not be decided.').waitFor();
   });
 
   it('refuses a proof that does not hold, and says which part is wrong', async () => {

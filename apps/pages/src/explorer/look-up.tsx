@@ -1,7 +1,7 @@
 /** Looks a Receipt up: its proof checked part by part, and its path drawn. */
 import { isReceiptId } from '@svc/protocol';
 import { useEffect, useState } from 'preact/hooks';
-import { ApiProblem, problemText } from '../shared/api.ts';
+import { problemText } from '../shared/api.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import type { Part } from '../shared/part.ts';
 import { PartsList } from '../shared/parts-list.tsx';
@@ -130,11 +130,7 @@ const useInclusion = (receiptId: string | null, log: Log | null): Found => {
     else {
       show({ state: 'loading' });
       if (log === null) return;
-      find(receiptId, log).then(show, (error) => {
-        const isUnknown = error instanceof ApiProblem && error.status === 404;
-        const problem = isUnknown ? `This service has no Receipt ${receiptId}.` : problemText(error);
-        show({ state: 'failed', problem });
-      });
+      find(receiptId, log).then(show, (error) => show({ state: 'failed', problem: problemText(error) }));
     }
     return () => {
       isCurrent = false;
@@ -149,7 +145,8 @@ const find = async (receiptId: string, log: Log): Promise<Found> => {
   const { document } = log;
   const parts = await check('inclusion', answer, receiptId, document);
   if (!needsAttestation(parts)) return { state: 'proof', proof: answer, parts };
-  const attestation = await log.getAttestation(receiptId);
+  const attestation = await log.getAttestation(receiptId).catch(() => null);
+  if (attestation === null) return { state: 'proof', proof: answer, parts };
   const attested = await check('inclusion', answer, receiptId, document, attestation);
   return { state: 'proof', proof: answer, parts: attested };
 };

@@ -38,7 +38,7 @@ export const getInclusion = async (deps: Deps, receiptId: ReceiptId): Promise<In
   const { store } = deps;
   const day = dayOfReceipt(receiptId);
   if (day === null || (await store.receipts.find(receiptId)) === null)
-    throw notFound(`No decision ${receiptId}.`);
+    throw notFound(`This service has no Receipt ${receiptId}.`);
   const checkpoint = await store.checkpoints.find(day);
   if (checkpoint === null) return { kind: 'pending', day };
   const proof = await prove(deps, checkpoint, receiptId);

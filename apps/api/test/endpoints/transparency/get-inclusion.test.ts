@@ -42,6 +42,7 @@ describe('closed days', () => {
       });
     }
     const [absent] = receiptIdsOf(empty, 1);
-    expect((await get(`/decisions/${absent}/inclusion`)).status).toBe(404);
+    const { status, json } = await get(`/decisions/${absent}/inclusion`);
+    expect([status, json.message]).toEqual([404, `This service has no Receipt ${absent}.`]);
   });
 });
