@@ -10,6 +10,8 @@ import { rawGet } from '../../test/world/raw-get.ts';
 import { loadErrorPage, loadPages } from './pages.ts';
 
 const LONG = 'a line of the page. '.repeat(500);
+/** Longer than what is read of such a header. */
+const LONG_ACCEPT = `text/html,${'x/y,'.repeat(256)}`;
 
 let folder: string;
 beforeAll(() => {
@@ -136,6 +138,7 @@ describe('in the coding that the client takes', () => {
     ['/pages/dashboard-Ab1.js', 'zstd, nonsense;;q=', 'identity', text.js],
     ['/transparency', 'br', 'br', text.html],
     ['/transparency', 'gzip', 'gzip', text.html],
+    ['/transparency', `br,${'x,'.repeat(512)}`, 'identity', text.html],
     ['/dashboard', 'br', 'identity', '<html data-sandbox="on">dashboard</html>'],
   ] as const)('%s for "%s" is %s, and the same text', async (path, accepted, coding, expected) => {
     const { base } = await start(true);
@@ -169,6 +172,7 @@ describe('the bare address', () => {
     expect((await call('GET', '/', { headers: { accept: '*/*' } })).text).toBe(page.text);
     const json = await call('GET', '/', { headers: { accept: 'application/json' } });
     expect(json.json.error).toBe('NOT_FOUND');
+    expect((await call('GET', '/', { headers: { accept: LONG_ACCEPT } })).json.error).toBe('NOT_FOUND');
     expect((await call('POST', '/')).json.error).toBe('NOT_FOUND');
     expect((await call('GET', '/index')).json.error).toBe('NOT_FOUND');
   });
@@ -225,7 +229,7 @@ it.each([
     );
     expect(page.headers.get('content-security-policy')).toBe(POLICY);
     expect(page.headers.get('vary')).toContain('Accept');
-    for (const accept of ['*/*', 'application/json', 'application/json, text/html'])
+    for (const accept of ['*/*', 'application/json', 'application/json, text/html', LONG_ACCEPT])
       expect((await call('GET', path, { headers: { accept } })).json.error).toBe('NOT_FOUND');
   },
 );
@@ -272,7 +276,7 @@ it('whoever has read all the pages they may can still get the documents of keys,
     limits: { pagesPerMinute: 2, publicPerMinute: 1 },
   });
   const statuses: number[] = [];
-  for (const path of ['/guide', '/guide/start/agent', '/llms.txt', '/healthz', '/healthz'])
-    statuses.push((await fetch(base + path)).status);
-  expect(statuses).toEqual([200, 200, 429, 200, 429]);
+  for (const path of ['/guide', '/guide/start/agent', '/llms.txt', '/', '/healthz', '/healthz'])
+    statuses.push((await fetch(base + path, { headers: { accept: 'application/json' } })).status);
+  expect(statuses).toEqual([200, 200, 429, 429, 200, 429]);
 });

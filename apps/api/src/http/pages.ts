@@ -6,9 +6,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import Negotiator from 'negotiator';
 import type { Answer } from './exchange.ts';
-import { encodeSmall, type Representations, represent, type Wishes } from './representations.ts';
+import {
+  encodeSmall,
+  preferredType,
+  type Representations,
+  represent,
+  type Wishes,
+} from './representations.ts';
 
 export interface StaticPage {
   readonly path: string;
@@ -118,10 +123,7 @@ const buildPage = (name: string, content: Buffer | Representations): StaticPage 
 const inEither = (page: StaticPage, markdown: StaticPage): StaticPage => ({
   ...page,
   answer: (wishes) => {
-    const [wanted] = new Negotiator({ headers: { accept: wishes.accept ?? '*/*' } }).mediaTypes([
-      'text/html',
-      'text/markdown',
-    ]);
+    const wanted = preferredType(wishes.accept, ['text/html', 'text/markdown']);
     const answer = (wanted === 'text/markdown' ? markdown : page).answer(wishes);
     return { ...answer, headers: { ...answer.headers, Vary: 'Accept, Accept-Encoding' } };
   },

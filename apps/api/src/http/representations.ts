@@ -82,9 +82,21 @@ export const represent = (
   };
 };
 
+/** Characters; no browser's comes near. Reading a header as long as the head may be takes milliseconds. */
+const MAX_WISH = 1_024;
+
+/**
+ * The media type that an `Accept` header wants most, the first in order where several are wanted alike; undefined where
+ * it takes none, or is longer than 1,024 characters.
+ */
+export const preferredType = (accept: string | undefined, types: string[]): string | undefined =>
+  accept !== undefined && accept.length > MAX_WISH
+    ? undefined
+    : new Negotiator({ headers: { accept: accept ?? '*/*' } }).mediaTypes(types)[0];
+
 /** Without the field any coding may be sent (RFC 9110 §12.5.3), and who does not name one may not know one. */
 const acceptedCodings = (acceptEncoding: string | undefined): readonly string[] =>
-  acceptEncoding === undefined
+  acceptEncoding === undefined || acceptEncoding.length > MAX_WISH
     ? []
     : new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }).encodings([
         'br',

@@ -3,13 +3,12 @@
  * else. 404, 405, `Allow` and OPTIONS are read off the contract.
  */
 import { type Route, type RouteId, routes } from '@svc/contract';
-import Negotiator from 'negotiator';
 import { ApiError } from './api-error.ts';
 import type { Exchange } from './exchange.ts';
 import { openApiDocument } from './openapi-document.ts';
 import type { StaticPage } from './pages.ts';
 import { allowAnyOrigin, type Pipeline } from './pipeline.ts';
-import type { Wishes } from './representations.ts';
+import { preferredType, type Wishes } from './representations.ts';
 import { answerOfError, pageOfError } from './respond.ts';
 import { type Place, type Respond, type RouteMatch, Router } from './router.ts';
 import type { SecurityHeaders } from './security-headers.ts';
@@ -58,19 +57,18 @@ export const createDispatch = (options: RoutingOptions): Dispatch => {
 const isBrowser = ({ request: { headers } }: Exchange): boolean =>
   preferredType(headers.accept, ['application/json', 'text/html']) === 'text/html';
 
-/** The first in order where several are wanted alike; undefined: none is taken. */
-const preferredType = (accept: string | undefined, types: string[]): string | undefined =>
-  new Negotiator({ headers: { accept: accept ?? '*/*' } }).mediaTypes(types)[0];
-
 const nowhere =
   ({ gate }: Pipeline): Respond =>
   (exchange) => {
     gate.admitPublic(exchange);
-    throw new ApiError(
-      'NOT_FOUND',
-      'There is no such path; /openapi.json and /docs list what there is, /guide and /llms.txt explain it',
-    );
+    throw noSuchPath();
   };
+
+const noSuchPath = () =>
+  new ApiError(
+    'NOT_FOUND',
+    'There is no such path; /openapi.json and /docs list what there is, /guide and /llms.txt explain it',
+  );
 
 const routePlaces = (pipeline: Pipeline): Place[] =>
   idsByPath().map(([template, ids]) => {
@@ -114,12 +112,12 @@ const withSlash = ({ pipeline }: RoutingOptions, { path }: StaticPage): readonly
 const pagePlace = ({ pipeline, securityHeaders }: RoutingOptions, page: StaticPage): Place => {
   const isStart = page.path === '/';
   const others = isStart ? null : otherMethods(READ_METHODS, false, pipeline);
-  return readPlace(page.path, others, (exchange, params) => {
-    // The bare address shows a person where to go; a program that takes no HTML gets the 404 of any path.
-    if (isStart && preferredType(exchange.request.headers.accept, ['text/html']) === undefined)
-      return nowhere(pipeline)(exchange, params);
+  return readPlace(page.path, others, (exchange) => {
     exchange.routeId = 'pages';
     pipeline.gate.admitToPages(exchange);
+    // The bare address shows a person where to go; a program that takes no HTML gets the 404 of any path.
+    if (isStart && preferredType(exchange.request.headers.accept, ['text/html']) === undefined)
+      throw noSuchPath();
     exchange.send(page.answer(wishesOf(exchange)), securityHeaders[page.policy]);
   });
 };
