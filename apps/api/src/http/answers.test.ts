@@ -126,14 +126,15 @@ describe('the status host', () => {
       },
     });
     const get = (line: string) =>
-      raw(`${line} HTTP/1.1\r\nHost: Status.svc.example\r\nConnection: close\r\n\r\n`);
+      raw(`${line} HTTP/1.1\r\nHost: Status.svc.example\r\nAccept: text/html\r\nConnection: close\r\n\r\n`);
     expect(await get('GET /svc.example/1')).toMatch(/^HTTP\/1\.1 200 [\s\S]*a\.b\.c$/);
     expect(await get('GET https://status.svc.example/svc.example/1')).toMatch(
       /^HTTP\/1\.1 200 [\s\S]*a\.b\.c$/,
     );
     expect(seen).toEqual(Array(2).fill({ domain: 'svc.example', number: '1' }));
     for (const origin of ['', 'http://status.svc.example']) {
-      expect(await get(`GET ${origin}/healthz`)).toMatch(/^HTTP\/1\.1 404 /);
+      // A browser too: what a page of errors loads and links to is not there.
+      expect(await get(`GET ${origin}/healthz`)).toMatch(/^HTTP\/1\.1 404 [\s\S]*{"error":"NOT_FOUND"/);
       expect(await get(`POST ${origin}/verify`)).toMatch(/^HTTP\/1\.1 404 /);
       expect(await get(`GET ${origin}/svc.example/1?x=1`)).toMatch(/^HTTP\/1\.1 400 /);
     }

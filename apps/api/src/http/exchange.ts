@@ -71,6 +71,8 @@ export class Exchange {
   hasWaitedOnRemote = false;
   /** Decoded. */
   pathParams: Readonly<Record<string, unknown>> = {};
+  /** It came to the host of the status lists, where there are no pages. */
+  isOnStatusHost = false;
   /** Set when the client waits for `100 Continue` before sending its body. */
   expectsContinue = false;
   readonly #headers: string[];

@@ -83,7 +83,10 @@ export const createHttpService = (deps: HttpDeps): HttpService => {
       pipeline.fail(exchange, new ApiError('INVALID_REQUEST', problem));
       return;
     }
-    if (isStatusHost(request, deps)) request.url = onStatusHost(request.url ?? '');
+    if (isStatusHost(request, deps)) {
+      exchange.isOnStatusHost = true;
+      request.url = onStatusHost(request.url ?? '');
+    }
     void dispatch(exchange);
   };
 

@@ -53,9 +53,9 @@ export const createDispatch = (options: RoutingOptions): Dispatch => {
   }
 };
 
-/** Whether HTML is what it would rather have than JSON. */
-const isBrowser = ({ request: { headers } }: Exchange): boolean =>
-  preferredType(headers.accept, ['application/json', 'text/html']) === 'text/html';
+/** Whether HTML is what it would rather have than JSON, where there are pages. */
+const isBrowser = ({ request: { headers }, isOnStatusHost }: Exchange): boolean =>
+  !isOnStatusHost && preferredType(headers.accept, ['application/json', 'text/html']) === 'text/html';
 
 const nowhere =
   ({ gate }: Pipeline): Respond =>
