@@ -1,11 +1,20 @@
 import { callApi } from '../shared/api.ts';
 import type { Me } from '../shared/wire.ts';
+import { callsLeft, NotNow } from './calls-left.ts';
 import type { Source } from './source.ts';
 
-/** A call with the key of this tab: POST with a body or null for none, GET without either. Rejects with ApiProblem. */
+/**
+ * A call with the key of this tab: POST with a body or null for none, GET without either. Rejects with ApiProblem, or with
+ * NotNow what is unasked.
+ */
 export type Call = <T>(
   path: string,
-  options?: { readonly body?: object | null; readonly query?: Readonly<Record<string, string | undefined>> },
+  options?: {
+    readonly body?: object | null;
+    readonly query?: Readonly<Record<string, string | undefined>>;
+    /** Nobody asked for it: it is not sent while few calls are left to the key in this minute. */
+    readonly isUnasked?: boolean;
+  },
 ) => Promise<T>;
 
 /** Whose decisions are looked at, and where they come from. */
@@ -30,10 +39,12 @@ export interface Own {
 }
 
 export const ownOf = (key: string, me: Me): Own | null =>
-  me.role === 'observer'
-    ? null
-    : {
-        me,
-        call: async <T>(path: string, options = {}) => (await callApi<T>(path, { key, ...options })).body,
-        mayAct: me.role !== 'org:read',
-      };
+  me.role === 'observer' ? null : { me, call: callWith(key), mayAct: me.role !== 'org:read' };
+
+const callWith = (key: string): Call => {
+  const left = callsLeft();
+  return async <T>(path: string, { isUnasked = false, ...options }: Parameters<Call>[1] = {}) => {
+    if (isUnasked && !left.areEnough()) throw new NotNow();
+    return (await left.during(callApi<T>(path, { key, onHeaders: left.note, ...options }))).body;
+  };
+};

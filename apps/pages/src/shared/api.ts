@@ -6,6 +6,8 @@ export interface CallOptions {
   /** Sent as JSON by POST, null as a POST without a body; without it the call is a GET. */
   readonly body?: unknown;
   readonly query?: Readonly<Record<string, string | undefined>>;
+  /** Called with those of the answer, whatever it is. */
+  readonly onHeaders?: (headers: Headers) => void;
 }
 
 /** What the service answered instead, in its own words. */
@@ -48,7 +50,10 @@ export const repeated = async <T>(work: () => Promise<T>, repeats = REPEATS): Pr
   }
 };
 
-const ask = async <T>(path: string, { key, body, query = {} }: CallOptions): Promise<Answer<T>> => {
+const ask = async <T>(
+  path: string,
+  { key, body, query = {}, onHeaders }: CallOptions,
+): Promise<Answer<T>> => {
   const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
   const search = given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
   const hasBody = body !== undefined && body !== null;
@@ -64,6 +69,7 @@ const ask = async <T>(path: string, { key, body, query = {} }: CallOptions): Pro
   const response = await fetch(path + search, init).catch(() => {
     throw new ApiProblem(0, 'The service did not answer.');
   });
+  onHeaders?.(response.headers);
   const answer: unknown = await response.json().catch(() => undefined);
   // What was done may be in the part that is missing.
   if (response.ok && answer === undefined)

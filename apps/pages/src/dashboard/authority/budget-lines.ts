@@ -2,6 +2,7 @@
 import { type Capability, isPeriod, periodStartMs } from '@svc/protocol';
 import { formatAmount, formatInstant } from '../../shared/describe.ts';
 import type { Balance, Consumption, Decision } from '../../shared/wire.ts';
+import { NotNow } from '../calls-left.ts';
 import type { Call } from '../session.ts';
 
 export interface BudgetLine {
@@ -20,26 +21,41 @@ export interface Budget {
   readonly lines: readonly BudgetLine[];
 }
 
-/** A Grant is not stored, so what a budget is of is read from the Receipt of the latest decision that drew on it. */
-export const loadBudgets = async (call: Call, did: string, grantId: string): Promise<readonly Budget[]> => {
+/**
+ * A Grant is not stored, so what a budget is of is read from the Receipt of the latest decision that drew on it. Rejects with
+ * NotNow where it is unasked and few calls are left.
+ */
+export const loadBudgets = async (
+  call: Call,
+  did: string,
+  grantId: string,
+  isUnasked: boolean,
+): Promise<readonly Budget[]> => {
   const { capabilities, events } = await call<Consumption>(
     `grants/${encodeURIComponent(grantId)}/consumption`,
-    { query: { limit: '50' } },
+    { query: { limit: '50' }, isUnasked },
   );
   return Promise.all(
     capabilities.map(async (balance) => {
       const receiptId = events.find(({ key }) => key === balance.key)?.receipt_id;
-      const authority = receiptId === undefined ? null : await authorityOf(call, did, receiptId);
+      const authority = receiptId === undefined ? null : await authorityOf(call, did, receiptId, isUnasked);
       return { key: balance.key, authority, lines: linesOf(balance, authority, Date.now()) };
     }),
   );
 };
 
-const authorityOf = async (call: Call, did: string, receiptId: string): Promise<Capability | null> => {
+const authorityOf = async (
+  call: Call,
+  did: string,
+  receiptId: string,
+  isUnasked: boolean,
+): Promise<Capability | null> => {
+  const path = `principals/${encodeURIComponent(did)}/decisions/${receiptId}`;
   try {
-    const { receipt } = await call<Decision>(`principals/${encodeURIComponent(did)}/decisions/${receiptId}`);
+    const { receipt } = await call<Decision>(path, { isUnasked });
     return (receipt as { authority?: Capability | null }).authority ?? null;
-  } catch {
+  } catch (error) {
+    if (error instanceof NotNow) throw error;
     // The figures stand without it.
     return null;
   }

@@ -1,14 +1,29 @@
 /** What is left of each budget of a Grant, as bars. */
 import type { Capability } from '@svc/protocol';
+import { useState } from 'preact/hooks';
 import { Problem } from '../../shared/problem.tsx';
 import { ResourceList } from '../../shared/resource.tsx';
+import { NotNow } from '../calls-left.ts';
 import type { Own } from '../session.ts';
 import { useLoaded } from '../use-loaded.ts';
 import { type BudgetLine, loadBudgets } from './budget-lines.ts';
 
 export const Budgets = ({ own, grantId }: { readonly own: Own; readonly grantId: string }) => {
-  const { value, problem } = useLoaded(() => loadBudgets(own.call, own.me.subject, grantId), [own, grantId]);
+  const [isAsked, setIsAsked] = useState(false);
+  const { value, problem } = useLoaded(
+    () => loadBudgets(own.call, own.me.subject, grantId, !isAsked).catch(orNotNow),
+    [own, grantId, isAsked],
+  );
   if (problem !== null) return <Problem text={problem} />;
+  if (value === 'not now')
+    return (
+      <p class="soft">
+        Not read now: your key has few calls left in this minute.{' '}
+        <button type="button" class="button button-small" onClick={() => setIsAsked(true)}>
+          Read it
+        </button>
+      </p>
+    );
   if (value === null) return <p class="soft">Loading …</p>;
   if (value.length === 0) return <p class="soft">Nothing has been drawn from a budget</p>;
   return (
@@ -27,6 +42,11 @@ export const Budgets = ({ own, grantId }: { readonly own: Own; readonly grantId:
       ))}
     </ul>
   );
+};
+
+const orNotNow = (error: unknown): 'not now' => {
+  if (error instanceof NotNow) return 'not now';
+  throw error;
 };
 
 /** Which of several budgets it is. */
