@@ -255,6 +255,44 @@ describe.skipIf(!hasBrowser)('what is not known', () => {
     await row.getByRole('button', { name: 'Pause this Grant' }).click();
     await expect.poll(() => changes.asked).toEqual([{ pause: 'grant', subject: GRANTS[0] }]);
   });
+
+  it('what was asked before is not shown as the answer to what is asked now', async () => {
+    const { handlers } = principalHandlers();
+    const revoked = new Set<string>();
+    let answer = Promise.resolve();
+    const { page } = await openDashboard(visit, {
+      ...{ token: 'principal', me: ME.principal, view: 'grants' },
+      handlers: {
+        ...handlers,
+        listGrants: async ({ query: { state } }) => {
+          await answer;
+          const grants = GRANTS.map((id, i) => ({
+            ...{ ...grantTo(AGENTS[0], i), state: revoked.has(id) ? 'revoked' : 'active' },
+          })).filter((grant) => grant.state === state);
+          return { status: 200, body: { grants, next_cursor: null } as GrantList };
+        },
+      },
+    });
+    const choose = (state: string) => page.getByRole('group').getByText(state, { exact: true }).click();
+    await rowOf(page, GRANTS[0] ?? '').waitFor();
+    await choose('Revoked');
+    await page.getByText('Nothing has been revoked.').waitFor();
+    let letGo = () => {};
+    answer = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    await choose('Not revoked');
+    await page.getByRole('region', { name: 'Grants' }).getByText('Loading …').waitFor();
+    expect(await page.getByText('No Grant is in force').count()).toBe(0);
+    letGo();
+    await rowOf(page, GRANTS[0] ?? '').waitFor();
+    // Elsewhere.
+    revoked.add(GRANTS[0] ?? '');
+    await choose('Revoked');
+    await rowOf(page, GRANTS[0] ?? '')
+      .getByText('No longer counts')
+      .waitFor();
+  });
 });
 
 describe.skipIf(!hasBrowser)('a Principal with many Grants', () => {

@@ -1,6 +1,5 @@
 /** The figures of a period, and the latest decisions. */
-import { useEffect, useState } from 'preact/hooks';
-import { problemText } from '../shared/api.ts';
+import { useState } from 'preact/hooks';
 import { Problem } from '../shared/problem.tsx';
 import type { DecisionStats, Usage } from '../shared/wire.ts';
 import { Decisions } from './decisions.tsx';
@@ -12,6 +11,7 @@ import { PrincipalBars } from './principal-bars.tsx';
 import { ReasonBars } from './reason-bars.tsx';
 import type { Session } from './session.ts';
 import { UsageChart } from './usage-chart.tsx';
+import { useLoaded } from './use-loaded.ts';
 
 export interface DecisionsViewProps {
   readonly session: Session;
@@ -67,23 +67,11 @@ interface Counts {
   readonly problem: string | null;
 }
 
-/** What was shown stays until the next answer is there. */
 const useCounts = ({ source }: Session, days: PeriodDays): Counts => {
-  const [counts, setCounts] = useState<Counts>({ usage: null, stats: null, problem: null });
-  useEffect(() => {
-    let isCurrent = true;
+  const { value, problem } = useLoaded(async () => {
     const period = periodOf(days, Date.now());
-    const load = async () => {
-      const [usage, stats] = await Promise.all([source.usage(period), source.stats?.(period) ?? null]);
-      return { usage, stats, problem: null };
-    };
-    load().then(
-      (loaded) => isCurrent && setCounts(loaded),
-      (error) => isCurrent && setCounts((shown) => ({ ...shown, problem: problemText(error) })),
-    );
-    return () => {
-      isCurrent = false;
-    };
+    const [usage, stats] = await Promise.all([source.usage(period), source.stats?.(period) ?? null]);
+    return { usage, stats };
   }, [source, days]);
-  return counts;
+  return { usage: value?.usage ?? null, stats: value?.stats ?? null, problem };
 };

@@ -1,4 +1,4 @@
-/** What is loaded, and loaded again on demand. What was shown stays until the next answer is there. */
+/** What is loaded, and loaded again on demand. What was shown stays until it is there again. */
 import { useEffect, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
 
@@ -9,17 +9,24 @@ export interface Loaded<T> {
   readonly reload: () => void;
 }
 
-/** `load` is asked anew when any of `inputs` changes; an answer to what is no longer asked is dropped. */
+const NOTHING = { value: null, problem: null, isLoading: true } as const;
+
+/**
+ * `load` is asked anew when any of `inputs` changes; an answer to what is no longer asked is dropped, and null until there is one
+ * to what is asked now.
+ */
 export const useLoaded = <T>(load: () => Promise<T>, inputs: readonly unknown[]): Loaded<T> => {
-  const [state, setState] = useState<Omit<Loaded<T>, 'reload'>>({
-    ...{ value: null, problem: null, isLoading: true },
+  const [state, setState] = useState<Omit<Loaded<T>, 'reload'> & { readonly of: readonly unknown[] }>({
+    ...NOTHING,
+    of: inputs,
   });
   const [round, setRound] = useState(0);
+  const isOfThese = inputs.every((input, i) => input === state.of[i]);
   useEffect(() => {
     let isCurrent = true;
-    setState((shown) => ({ ...shown, isLoading: true }));
+    setState({ ...(isOfThese ? state : NOTHING), of: inputs, isLoading: true });
     load().then(
-      (value) => isCurrent && setState({ value, problem: null, isLoading: false }),
+      (value) => isCurrent && setState({ of: inputs, value, problem: null, isLoading: false }),
       (error) =>
         isCurrent && setState((shown) => ({ ...shown, problem: problemText(error), isLoading: false })),
     );
@@ -27,5 +34,6 @@ export const useLoaded = <T>(load: () => Promise<T>, inputs: readonly unknown[])
       isCurrent = false;
     };
   }, [...inputs, round]);
-  return { ...state, reload: () => setRound((before) => before + 1) };
+  const { value, problem, isLoading } = isOfThese ? state : NOTHING;
+  return { value, problem, isLoading, reload: () => setRound((before) => before + 1) };
 };

@@ -1,14 +1,16 @@
 /** What was done, at a glance: how much was allowed and denied against the busiest row, for how much money, and why not. */
 import { formatAmount } from '../../shared/describe.ts';
 import type { Activity, ActivityGroup } from '../../shared/wire.ts';
+import type { Acted } from './activity.ts';
 
 export const ActedBar = ({
+  acted: { value, problem, most },
   group,
-  most,
 }: {
+  readonly acted: Acted;
   readonly group: ActivityGroup | undefined;
-  readonly most: number;
 }) => {
+  if (value === null) return <p class="soft">{problem === null ? 'Loading …' : 'Not known'}</p>;
   if (group === undefined) return <p class="soft">Nothing in this period</p>;
   const { allow, deny } = group;
   return (

@@ -136,7 +136,7 @@ const AgentRow = ({ own, pauses, did, acted, held, isAll, onDisabled }: AgentRow
         </p>
       </th>
       <td>
-        <ActedBar group={group} most={acted.most} />
+        <ActedBar acted={acted} group={group} />
         {group !== undefined && <p class="soft">last {formatInstant(group.last_at)}</p>}
       </td>
       <td>

@@ -113,7 +113,8 @@ interface GrantRowProps extends ViewProps {
 
 const GrantRow = ({ own, pauses, grant, acted, onRevoked }: GrantRowProps) => {
   // Until the list has been asked again.
-  const [isRevoked, setIsRevoked] = useState(grant.state === 'revoked');
+  const [isJustRevoked, setIsJustRevoked] = useState(false);
+  const isRevoked = grant.state === 'revoked' || isJustRevoked;
   const target = { scope: 'grant', subject: grant.id } as const;
   const agent = { scope: 'agent', subject: grant.agent } as const;
   const wider = pauses.find(agent) === undefined ? pauses.all : 'with the Agent';
@@ -132,7 +133,7 @@ const GrantRow = ({ own, pauses, grant, acted, onRevoked }: GrantRowProps) => {
         <p class="soft">given {grant.allocated_at.slice(0, 10)}</p>
       </th>
       <td>
-        <ActedBar group={group} most={acted.most} />
+        <ActedBar acted={acted} group={group} />
         <ActedFor group={group} />
         {group !== undefined && (
           <p class="soft">
@@ -153,7 +154,7 @@ const GrantRow = ({ own, pauses, grant, acted, onRevoked }: GrantRowProps) => {
               own={own}
               grant={grant}
               onRevoked={() => {
-                setIsRevoked(true);
+                setIsJustRevoked(true);
                 onRevoked();
               }}
             />

@@ -42,7 +42,7 @@ export const Parties = ({ own, days }: ViewProps) => {
                   <code>{group.subject}</code>
                 </th>
                 <td>
-                  <ActedBar group={group} most={acted.most} />
+                  <ActedBar acted={acted} group={group} />
                 </td>
                 <td>
                   <ActedFor group={group} />
