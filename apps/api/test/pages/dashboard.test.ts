@@ -202,6 +202,7 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
         asked += 1;
         return { status: 200, body: { receipt: receipt as never, outcomes: attestations.slice(0, asked) } };
       },
+      reportOutcome: async () => ({ status: 201, body: attestations[0] as never }),
     });
     await fail(page);
     await rows(page).first().click();
@@ -211,6 +212,20 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
     await drawer.getByRole('button', { name: 'Record it' }).click();
     await drawer.getByRole('alert').getByText('It may have been recorded all the same').waitFor();
     await drawer.getByText('2 reported').waitFor();
+    // What was said and typed does not go with a ledger that cannot be read.
+    await page.route(/\/decisions\/drc_[^/]+$/, (route) => route.abort());
+    await drawer.getByLabel('Note, if any').fill('Late.');
+    await drawer.getByRole('button', { name: 'Record it' }).click();
+    await drawer.getByText('Not read again').waitFor();
+    await drawer.getByRole('alert').getByText('It may have been recorded all the same').waitFor();
+    expect(await drawer.getByLabel('Note, if any').inputValue()).toBe('Late.');
+    await page.unroute('**/outcomes');
+    const unread = page.waitForEvent('requestfailed');
+    await drawer.getByRole('button', { name: 'Record it' }).click();
+    await unread;
+    await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))');
+    expect(await drawer.getByText('Recorded.').count()).toBe(1);
+    expect(await drawer.getByText('2 reported').count()).toBe(1);
   });
 
   it('an older page of another filter is dropped when it comes late', async () => {

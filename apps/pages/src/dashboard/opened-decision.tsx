@@ -10,14 +10,10 @@ import { ReceiptView } from '../shared/receipt-view.tsx';
 import type { Decision, OutcomeRecord } from '../shared/wire.ts';
 import { ReportOutcome } from './report-outcome.tsx';
 import type { Source } from './source.ts';
+import { useLoaded } from './use-loaded.ts';
 import { verifyStoredReceipt } from './verify-stored-receipt.ts';
 
 type From = NonNullable<Source['decisions']>;
-
-type Loaded =
-  | { readonly state: 'loading' }
-  | { readonly state: 'failed'; readonly problem: string }
-  | { readonly state: 'there'; readonly decision: Decision; readonly failures: readonly Failure<string>[] };
 
 export interface OpenedDecisionProps {
   readonly from: From;
@@ -27,7 +23,7 @@ export interface OpenedDecisionProps {
 
 export const OpenedDecision = ({ from, receiptId, onClose }: OpenedDecisionProps) => {
   const dialog = useRef<HTMLDialogElement>(null);
-  const [loaded, loadAgain] = useDecision(from, receiptId);
+  const { value, problem, reload } = useLoaded(() => read(from, receiptId), [from, receiptId]);
   const { getBundle, reportOutcome } = from;
   useEffect(() => dialog.current?.showModal(), []);
   return (
@@ -52,15 +48,15 @@ export const OpenedDecision = ({ from, receiptId, onClose }: OpenedDecisionProps
             </>
           )}
         </div>
-        {loaded.state === 'loading' && <p class="soft">Loading …</p>}
-        {loaded.state === 'failed' && <Problem text={loaded.problem} />}
-        {loaded.state === 'there' && (
+        {value === null && problem === null && <p class="soft">Loading …</p>}
+        <Problem text={problem !== null && value !== null ? `Not read again: ${problem}` : problem} />
+        {value !== null && (
           <>
-            <Opened decision={loaded.decision} failures={loaded.failures} />
+            <Opened decision={value.decision} failures={value.failures} />
             {reportOutcome !== null && (
               <ReportOutcome
-                report={(event) => reportOutcome(loaded.decision.receipt, event)}
-                onReported={loadAgain}
+                report={(event) => reportOutcome(value.decision.receipt, event)}
+                onReported={reload}
               />
             )}
           </>
@@ -193,25 +189,14 @@ const OTHER_DECISION: Failure<string> = {
   message: 'the Receipt is of another decision',
 };
 
-const useDecision = (from: From, receiptId: string): [Loaded, () => void] => {
-  const [loaded, setLoaded] = useState<Loaded>({ state: 'loading' });
-  const [round, setRound] = useState(0);
-  useEffect(() => {
-    let isCurrent = true;
-    const load = async (): Promise<Loaded> => {
-      const decision = await from.get(receiptId);
-      const { receipt } = decision;
-      const failures =
-        receipt.receipt_id === receiptId ? await verifyStoredReceipt(receipt) : [OTHER_DECISION];
-      return { state: 'there', decision, failures };
-    };
-    load().then(
-      (next) => isCurrent && setLoaded(next),
-      (error) => isCurrent && setLoaded({ state: 'failed', problem: problemText(error) }),
-    );
-    return () => {
-      isCurrent = false;
-    };
-  }, [from, receiptId, round]);
-  return [loaded, () => setRound(round + 1)];
+interface Read {
+  readonly decision: Decision;
+  readonly failures: readonly Failure<string>[];
+}
+
+const read = async (from: From, receiptId: string): Promise<Read> => {
+  const decision = await from.get(receiptId);
+  const { receipt } = decision;
+  const failures = receipt.receipt_id === receiptId ? await verifyStoredReceipt(receipt) : [OTHER_DECISION];
+  return { decision, failures };
 };
