@@ -20,7 +20,7 @@ export interface Pauses extends Loaded<readonly Pause[]> {
   /** Why nothing of the Principal's is allowed: it is paused itself, or what lies above it. */
   readonly all: string | null;
   /**
-   * Null: it could not be read. Nothing is called active that may be paused. `wider`: with what it is paused, if with
+   * Null: it could not be read, or not since it may have changed. Nothing is called active that may be paused. `wider`: with what it is paused, if with
    * anything.
    */
   readonly stateOf: (target: Target, wider?: string | null) => 'active' | 'paused' | null;
@@ -42,7 +42,7 @@ export const usePauses = (own: Own | null): Pauses => {
     ...loaded,
     find,
     stateOf: (target, wider = null) => {
-      if (loaded.value === null) return null;
+      if (loaded.value === null || loaded.problem !== null) return null;
       return find(target) === undefined && wider === null ? 'active' : 'paused';
     },
     above: all.filter(({ scope }) => scope === 'service' || (scope === 'org' && !isOwnOrg)),
