@@ -185,7 +185,7 @@ export function createApprovals(
     throw withFate(
       error,
       isRevoked
-        ? `nothing is approved: the Grant ${grantId} that was signed is revoked`
+        ? `this Grant approves nothing: ${grantId}, that was signed, is revoked`
         : `the Grant ${grantId} that was signed could not be revoked: it is in force until ${validUntil}, for this Action, once. Revoke it`,
     );
   };

@@ -176,7 +176,7 @@ describe('an approval', () => {
       else
         expect([error?.kind, error?.message]).toEqual([
           kind,
-          expect.stringMatching(/nothing is approved.* is revoked/),
+          expect.stringMatching(/this Grant approves nothing: .* is revoked/),
         ]);
     }
   });

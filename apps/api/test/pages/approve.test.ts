@@ -299,7 +299,7 @@ describe.skipIf(!hasBrowser)('the approval page', () => {
     },
   );
 
-  it('asks again once in half a minute where the clock of the browser is ahead, and leaves standing what went wrong', async () => {
+  it('asks again once in half a minute where the clock of the browser is ahead, leaves standing what went wrong, and takes no late reading for what is so after an answer', async () => {
     const { id } = await askNew();
     const { page } = await open(id, tenants.principalKey, 86_400_000);
     await page.getByRole('button', { name: 'Reject' }).waitFor();
@@ -318,6 +318,29 @@ describe.skipIf(!hasBrowser)('the approval page', () => {
     await expect.poll(() => asked.filter((url) => url.endsWith(id)).length).toBe(1);
     await expect.poll(() => asked.some((url) => url.endsWith('/did.json'))).toBe(true);
     expect(await failure.count()).toBe(1);
+    let letGo = () => {};
+    const answered = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const pending = new Promise<void>((resolve) =>
+      page.route(new RegExp(`${id}$`), async (route) => {
+        const response = await route.fetch();
+        resolve();
+        await answered;
+        await route.fulfill({ response });
+      }),
+    );
+    await page.clock.fastForward(35_000);
+    await pending;
+    await page.unroute('**/reject');
+    await page.getByRole('button', { name: 'Reject' }).click();
+    await page.getByRole('heading', { name: 'Rejected' }).waitFor();
+    const late = page.waitForResponse(/did\.json$/);
+    letGo();
+    await (await late).finished();
+    for (let i = 0; i < 5; i++)
+      await page.evaluate('new Promise((resolve) => requestAnimationFrame(resolve))');
+    expect(await page.getByRole('heading', { name: 'Rejected' }).count()).toBe(1);
   });
 
   it('says no, with a reason that the relying party reads', async () => {

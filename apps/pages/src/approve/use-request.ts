@@ -1,6 +1,6 @@
 /** One request: read, checked against its evidence, read again when it expires, and answered. */
 import type { AccessRequest, CheckedAccessRequest, Signer } from '@svc/sdk-principal';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { problemText } from '../shared/api.ts';
 import type { Act } from './act.ts';
 import { checkPublished } from './published-key.ts';
@@ -30,11 +30,17 @@ export const useRequest = (id: string, act: Act, principal: string) => {
   const [read, setRead] = useState<Read | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
   const [isBusy, setIsBusy] = useState(false);
+  // What was read before an answer says nothing of what is so after it.
+  const answers = useRef(0);
   const load = async () => {
+    const before = answers.current;
     try {
-      setRead(await readRequest(act, id));
+      const now = await readRequest(act, id);
+      if (answers.current !== before) return;
+      setRead(now);
       setFailure((shown) => (shown?.at === null ? null : shown));
     } catch (error) {
+      if (answers.current !== before) return;
       setFailure((shown) =>
         shown === null || shown.at === null ? { at: null, text: problemText(error) } : shown,
       );
@@ -55,10 +61,14 @@ export const useRequest = (id: string, act: Act, principal: string) => {
     setFailure(null);
     try {
       const request = await work();
+      answers.current += 1;
       setRead({ request, checked: null, doubt: null });
     } catch (error) {
       const now = await readRequest(act, id).catch(() => null);
-      if (now !== null) setRead(now);
+      if (now !== null) {
+        answers.current += 1;
+        setRead(now);
+      }
       setFailure({ at, text: problemText(error) });
     }
     setIsBusy(false);
