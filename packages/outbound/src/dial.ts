@@ -3,6 +3,7 @@
  * byte is sent, the socket is asked where it really leads. TLS is verified for the host name, whatever the
  * environment says (`NODE_TLS_REJECT_UNAUTHORIZED`).
  */
+import { constants } from 'node:crypto';
 import net from 'node:net';
 import tls from 'node:tls';
 import { codeOf, OutboundFault, type UnreachableFault, unreachable } from './answers.ts';
@@ -18,6 +19,19 @@ export interface TlsPolicy {
 /** How long one address may take while there is another to try. */
 const ATTEMPT_MS = 1000;
 const MAX_ATTEMPTS = 4;
+
+/**
+ * TLS 1.3, and of TLS 1.2 only ECDHE with an AEAD, over elliptic curves: with finite-field groups the host would choose
+ * how long this process computes, up to a second for each handshake.
+ */
+const CIPHERS = [
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'TLS_AES_128_GCM_SHA256',
+  'ECDHE+AESGCM',
+  'ECDHE+CHACHA20',
+].join(':');
+const GROUPS = 'X25519:P-256:P-384:P-521';
 
 /** Tries the endpoints in order until one accepts a connection. `secure` null: plain TCP, for loopback. */
 export const dialFirst = async (
@@ -77,6 +91,9 @@ const encrypt = async (
     servername,
     ALPNProtocols: ['http/1.1'],
     minVersion: 'TLSv1.2',
+    ciphers: CIPHERS,
+    ecdhCurve: GROUPS,
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     rejectUnauthorized: true,
     ...(ca === undefined ? {} : { ca }),
   });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { TLSSocket, TlsOptions } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { DAY_MS } from '@svc/protocol';
 import type { Tenant } from '@svc/service';
@@ -392,6 +393,38 @@ describe('TLS is verified for the host of the URL', () => {
     } finally {
       delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
     }
+  });
+
+  it('finite-field Diffie-Hellman, of a length that the host would choose, is not spoken', async () => {
+    const rsa = await createAuthority('rsa');
+    const prime: TlsOptions = {
+      ciphers: 'DHE-RSA-AES128-GCM-SHA256',
+      dhparam: 'auto',
+      maxVersion: 'TLSv1.2',
+    };
+    const group: TlsOptions = { ecdhCurve: 'ffdhe8192', minVersion: 'TLSv1.3' };
+    for (const [ca, served, settings] of [
+      [rsa.ca, await rsa.issue(['acme.example']), prime],
+      [authority.ca, leaf, group],
+    ] as const) {
+      const host = await keep(startHttpsHost(served, ok, settings));
+      const { outbound } = worldOf(ca, { [HOST_ADDRESS]: host.endpoint });
+      expect(await outbound.get(URL_TEXT)).toMatchObject({ kind: 'unreachable', fault: 'tls' });
+    }
+  });
+
+  it('a host of TLS 1.2 is heard, and makes no second handshake over the same connection', async () => {
+    const answerAfter = async (prepare: (socket: TLSSocket, then: () => void) => void, timeoutMs = 3000) => {
+      const talk = (socket: TLSSocket) =>
+        prepare(socket, () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'));
+      const host = await keep(startRawTlsHost(leaf, talk, { maxVersion: 'TLSv1.2' }));
+      const { outbound } = worldOf(authority.ca, { [HOST_ADDRESS]: host.endpoint });
+      return outbound.get(URL_TEXT, { timeoutMs });
+    };
+    expect(await answerAfter((_socket, then) => then())).toMatchObject({ kind: 'answered', status: 200 });
+    const again = (socket: TLSSocket, then: () => void) =>
+      socket.renegotiate({ rejectUnauthorized: false }, (error) => error ?? then());
+    expect(await answerAfter(again, 250)).toMatchObject({ kind: 'unreachable' });
   });
 
   it('without the tests’ authority the same host is not trusted', async () => {

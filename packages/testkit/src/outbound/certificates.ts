@@ -12,11 +12,10 @@ export interface TestAuthority {
   issue(names: readonly string[], validity?: { readonly from: Date; readonly to: Date }): Promise<Leaf>;
 }
 
-const EC = { keyType: 'ec', algorithm: 'sha256' } as const;
-
-export const createAuthority = async (): Promise<TestAuthority> => {
+export const createAuthority = async (keyType: 'ec' | 'rsa' = 'ec'): Promise<TestAuthority> => {
+  const keys = { keyType, algorithm: 'sha256' } as const;
   const root = await generate([{ name: 'commonName', value: 'outbound tests' }], {
-    ...EC,
+    ...keys,
     extensions: [
       { name: 'basicConstraints', cA: true, critical: true },
       { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
@@ -26,7 +25,7 @@ export const createAuthority = async (): Promise<TestAuthority> => {
     ca: root.cert,
     issue: async (names, validity) => {
       const leaf = await generate([{ name: 'commonName', value: 'leaf' }], {
-        ...EC,
+        ...keys,
         ca: { key: root.private, cert: root.cert },
         extensions: [
           { name: 'basicConstraints', cA: false, critical: true },

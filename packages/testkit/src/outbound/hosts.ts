@@ -2,7 +2,7 @@
 import http, { type RequestListener } from 'node:http';
 import https from 'node:https';
 import net, { type AddressInfo, type Server, type Socket } from 'node:net';
-import tls from 'node:tls';
+import tls, { type TLSSocket, type TlsOptions } from 'node:tls';
 import type { Endpoint } from '@svc/outbound';
 import type { Leaf } from './certificates.ts';
 
@@ -36,16 +36,24 @@ export const listen = async (server: Server, address = '127.0.0.1'): Promise<Tes
   };
 };
 
-export const startHttpsHost = (leaf: Leaf, handler: RequestListener): Promise<TestHost> =>
-  listen(https.createServer({ ...leaf }, handler));
+/** `settings`: what TLS the host insists on. */
+export const startHttpsHost = (
+  leaf: Leaf,
+  handler: RequestListener,
+  settings: TlsOptions = {},
+): Promise<TestHost> => listen(https.createServer({ ...leaf, ...settings }, handler));
 
 export const startHttpHost = (handler: RequestListener, address?: string): Promise<TestHost> =>
   listen(http.createServer(handler), address);
 
 /** Speaks TLS, then lets `talk` write whatever it likes once the request's head has come. */
-export const startRawTlsHost = (leaf: Leaf, talk: (socket: Socket) => void): Promise<TestHost> =>
+export const startRawTlsHost = (
+  leaf: Leaf,
+  talk: (socket: TLSSocket) => void,
+  settings: TlsOptions = {},
+): Promise<TestHost> =>
   listen(
-    tls.createServer({ ...leaf }, (socket) => {
+    tls.createServer({ ...leaf, ...settings }, (socket) => {
       socket.on('error', () => {});
       socket.once('data', () => talk(socket));
     }),
