@@ -20,9 +20,9 @@ import {
   didWebDocumentUrl,
   encodeMultikey,
   isJsonObject,
-  parseDidDocument,
   parseDidWeb,
   parseJsonOfAnyNumbers,
+  readDidDocument,
 } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import type { Answered, OutboundAnswer } from './answers.ts';
@@ -79,9 +79,12 @@ const parseDocument = ({ body, contentType }: Answered, did: DidWeb): Resolution
   const json = parseJsonOfAnyNumbers(text);
   if (!json.ok) return invalid(`the document is not strict JSON: ${json.problem} at ${json.offset}`);
   if (!isJsonObject(json.value)) return invalid('the document is not a JSON object');
-  const document = parseDidDocument(text, did);
+  const document = readDidDocument(json.value, did);
   if (document === null) return invalid('the id of the document is not the DID');
-  const keys = usableKeys(document);
+  const candidates = candidatesOf(document);
+  if (candidates.length > MAX_CANDIDATES)
+    return invalid(`the document lists more than ${MAX_CANDIDATES} Ed25519 keys for assertions`);
+  const keys = usableKeys(candidates);
   if (keys.length > MAX_KEYS) return invalid(`the document lists more than ${MAX_KEYS} usable keys`);
   return { kind: 'resolved', text, contentType: jsonTypeOf(contentType), document, keys };
 };
@@ -95,9 +98,26 @@ const jsonTypeOf = (contentType: string | null): string | null => {
 
 /** Every key ever seen is kept for ever, so one document may not bring any number of them. */
 const MAX_KEYS = 32;
+/** Whether a key is strict costs a millisecond of this process, and one that is not costs as much. */
+const MAX_CANDIDATES = 64;
+const KEY_BYTES = 32;
 
-const usableKeys = ({ id, assertionKeys }: DidDocument): ResolvedKey[] =>
-  [...assertionKeys]
-    .filter(([kid]) => kid.startsWith(id) && FRAGMENT.test(kid.slice(id.length)))
-    .filter(([, publicKey]) => nativeCrypto.isStrictKey(publicKey))
-    .map(([kid, publicKey]) => ({ kid, publicKeyMultibase: encodeMultikey(publicKey) }));
+type Candidate = readonly [kid: string, publicKey: Uint8Array];
+
+/** The keys that can be named by a Grant; keys of other kinds, and those that cannot be read, are not among them. */
+const candidatesOf = ({ id, assertionKeys }: DidDocument): readonly Candidate[] =>
+  [...assertionKeys].filter(
+    ([kid, publicKey]) =>
+      publicKey.length === KEY_BYTES && kid.startsWith(id) && FRAGMENT.test(kid.slice(id.length)),
+  );
+
+/** No more than one above the bound. */
+const usableKeys = (candidates: readonly Candidate[]): ResolvedKey[] => {
+  const keys: ResolvedKey[] = [];
+  for (const [kid, publicKey] of candidates) {
+    if (nativeCrypto.isStrictKey(publicKey))
+      keys.push({ kid, publicKeyMultibase: encodeMultikey(publicKey) });
+    if (keys.length > MAX_KEYS) break;
+  }
+  return keys;
+};

@@ -1,9 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { type DidWeb, encodeMultikey } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
 import { closedEndpoint, startHttpHost } from '@svc/testkit/outbound/hosts';
 import { type Page, type ServedHost, startServedHost } from '@svc/testkit/outbound/served';
 import { addresses, HOST_ADDRESS, tableDns, type World, worldOf } from '@svc/testkit/outbound/world';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createOutbound, resolveDidWeb } from '../src/index.ts';
 
 const DID = 'did:web:acme.example' as DidWeb;
@@ -91,6 +92,29 @@ describe('a hosted Principal’s document', () => {
     ];
     const body = documentOf({ verificationMethod: methods, assertionMethod: methods.map(({ id }) => id) });
     expect(await resolveFrom({ body })).toMatchObject({ kind: 'resolved', keys: [] });
+  });
+
+  it('is invalid with more than 32 usable keys, of which 33 are examined, and with more than 64, of which none is', async () => {
+    const examined = vi.spyOn(nativeCrypto, 'isStrictKey');
+    const resolveWith = (keys: readonly Uint8Array[], others: readonly object[] = []) => {
+      const methods = [...others, ...keys.map((key, i) => method(`${DID}#${i}`, encodeMultikey(key)))];
+      const assertionMethod = methods.map((one) => ('id' in one ? one.id : ''));
+      examined.mockClear();
+      return resolveFrom({ body: documentOf({ verificationMethod: methods, assertionMethod }) });
+    };
+    try {
+      const keys = Array.from({ length: 65 }, newKey);
+      const unread = Array.from({ length: 100 }, (_, i) => method(`${DID}#unread-${i}`, 'z'));
+      const most = await resolveWith(keys.slice(0, 32), unread);
+      expect(most.kind === 'resolved' && most.keys).toHaveLength(32);
+      expect(await resolveWith(keys.slice(0, 33))).toMatchObject({ kind: 'invalid' });
+      expect(await resolveWith(keys.slice(0, 64))).toMatchObject({ kind: 'invalid' });
+      expect(examined).toHaveBeenCalledTimes(33);
+      expect(await resolveWith(keys)).toMatchObject({ kind: 'invalid' });
+      expect(examined).not.toHaveBeenCalled();
+    } finally {
+      examined.mockRestore();
+    }
   });
 
   it.each<[string, string | Uint8Array]>([

@@ -31,8 +31,12 @@ export interface DidDocument {
  */
 export const parseDidDocument = (text: string, did: DidWeb): DidDocument | null => {
   const json = parseJsonOfAnyNumbers(text);
-  if (!json.ok || !isJsonObject(json.value) || member(json.value, 'id') !== did) return null;
-  const document = json.value;
+  return json.ok && isJsonObject(json.value) ? readDidDocument(json.value, did) : null;
+};
+
+/** The same of JSON that is parsed already: null when it has another `id`. */
+export const readDidDocument = (document: JsonObject, did: DidWeb): DidDocument | null => {
+  if (member(document, 'id') !== did) return null;
   const methods = new Map<string, Method>();
   const assertionMethod = arrayMember(document, 'assertionMethod');
   for (const method of arrayMember(document, 'verificationMethod')) addMethod(methods, method, did);
