@@ -3,6 +3,7 @@
  * it follows no redirect, keeps no cookie, reads no proxy variable and decodes no content coding.
  */
 import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import { Client } from 'undici';
 import { type Answered, codeOf, OutboundFault, unreachable } from './answers.ts';
 
@@ -26,6 +27,8 @@ export interface Exchange {
 const MAX_HEADER_BYTES = 16_384;
 /** Answers of 1xx before the answer: `100 Continue`, `103 Early Hints`. Each has headers of its own. */
 const MAX_INFORMATIONAL = 8;
+/** How many pieces a body may come in, beside one for each 64 bytes that may be read of it: each costs microseconds. */
+const PIECES = 1024;
 const NOTHING = new Uint8Array(0);
 
 /** Opens the connection by `dial`. Throws OutboundFault. */
@@ -57,13 +60,16 @@ export const exchange = async (
  * Ends the connection once it has brought more than any answer needs. What is read of a body is bounded elsewhere; this
  * is for what comes around it, as the extensions of a chunk, which without end would take all the time of this process.
  */
-const boundBytes = (connection: Socket, { maxBytes, errorBytes }: Exchange): void => {
-  const most = 2 * MAX_HEADER_BYTES + 2 * Math.max(maxBytes ?? 0, errorBytes);
+const boundBytes = (connection: Socket, request: Exchange): void => {
+  const most = mostBytes(request);
   connection.prependListener('readable', () => {
     if (connection.bytesRead > most + READ_AT_ONCE)
       connection.destroy(new OutboundFault(unreachable('too-large', `more than ${most} bytes on the wire`)));
   });
 };
+
+const mostBytes = ({ maxBytes, errorBytes }: Exchange): number =>
+  2 * MAX_HEADER_BYTES + 2 * Math.max(maxBytes ?? 0, errorBytes);
 
 /** What may be there already when an answer is read no further. */
 const READ_AT_ONCE = 65_536;
@@ -92,10 +98,11 @@ const clientOver = (connection: Socket, url: URL): Client => {
 
 const ask = async (
   client: Client,
-  { url, method, accept, body, contentType, maxBytes, errorBytes, headers, traceparent }: Exchange,
+  request: Exchange,
   refuse: (what: string) => void,
   signal: AbortSignal,
 ): Promise<Answered> => {
+  const { url, method, accept, body, contentType, maxBytes, errorBytes, headers, traceparent } = request;
   let informational = 0;
   const answer = await client.request({
     path: `${url.pathname}${url.search}`,
@@ -111,6 +118,8 @@ const ask = async (
     body,
     signal,
     reset: true,
+    // The client fails an assertion, outside of any promise, when a connection is destroyed while a body has it pause.
+    highWaterMark: mostBytes(request) + READ_AT_ONCE + 1,
     onInfo: () => {
       informational += 1;
       if (informational > MAX_INFORMATIONAL) refuse(`more than ${MAX_INFORMATIONAL} answers of 1xx`);
@@ -143,16 +152,26 @@ const isCoding = (header: string | string[] | undefined, allowed: string): boole
   header === undefined || (typeof header === 'string' && header.trim().toLowerCase() === allowed);
 
 /** Nothing of one that is longer, or does not come to its end: the status is the answer. */
-const readWhole = (chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array> =>
-  readAtMost(chunks, maxBytes).catch(() => NOTHING);
+const readWhole = (body: Readable, maxBytes: number): Promise<Uint8Array> =>
+  readAtMost(body, maxBytes).catch(() => NOTHING);
 
-const readAtMost = async (chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array> => {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of chunks) {
-    length += chunk.length;
-    if (length > maxBytes) throw new OutboundFault(unreachable('too-large', `more than ${maxBytes} bytes`));
-    parts.push(chunk);
-  }
-  return new Uint8Array(Buffer.concat(parts, length));
-};
+const readAtMost = (body: Readable, maxBytes: number): Promise<Uint8Array> =>
+  new Promise((resolve, reject) => {
+    const maxPieces = PIECES + maxBytes / 64;
+    const pieces: Uint8Array[] = [];
+    let length = 0;
+    const refuse = (what: string) => {
+      reject(new OutboundFault(unreachable('too-large', `more than ${what}`)));
+      body.destroy();
+    };
+    // An iterator would join the pieces, and so hide how many there are.
+    body.on('data', (piece: Uint8Array) => {
+      length += piece.length;
+      pieces.push(piece);
+      if (length > maxBytes) refuse(`${maxBytes} bytes`);
+      else if (pieces.length > maxPieces) refuse(`${Math.floor(maxPieces)} chunks`);
+    });
+    body.on('end', () => resolve(new Uint8Array(Buffer.concat(pieces, length))));
+    body.on('error', reject);
+    body.on('close', () => reject(new OutboundFault(unreachable('protocol', 'HTTP: closed'))));
+  });

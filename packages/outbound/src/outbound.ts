@@ -78,6 +78,8 @@ const WAITING_PER_PLACE = 4;
 /** One tenant has as many of the places: two checks of a domain at once. */
 const TENANTS_AT_ONCE = 10;
 const HTTPS_PORT = 443;
+/** Each is examined, and a message of DNS can hold thousands. */
+const MAX_ADDRESSES = 64;
 
 /** Throws RangeError for a map that is not loopback or not in development. */
 export const createOutbound = (options: OutboundOptions, seams: TestSeams = {}): Outbound => {
@@ -184,6 +186,8 @@ const endpointsOf = async (
   if (answer.kind === 'unreachable') throw new OutboundFault(answer);
   if (answer.kind === 'absent' || answer.addresses.length === 0)
     throw new OutboundFault(unreachable('no-address', 'the host name has no address'));
+  if (answer.addresses.length > MAX_ADDRESSES)
+    throw new OutboundFault(unreachable('dns', `DNS: more than ${MAX_ADDRESSES} addresses`));
   const refusal =
     findAddressRefusal(answer.addresses) ??
     (forbidden === null ? null : await findForbiddenAddress(answer.addresses, forbidden, dns, signal));

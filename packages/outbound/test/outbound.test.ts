@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket, TlsOptions } from 'node:tls';
@@ -137,6 +136,15 @@ describe('a request', () => {
         fault: 'too-large',
       });
     }
+  });
+
+  it('counts the pieces of a body too, whatever they add up to', async () => {
+    const { outbound } = await saying((socket) =>
+      socket.end(
+        `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(30_000)}0\r\n\r\n`,
+      ),
+    );
+    expect(await outbound.get(URL_TEXT)).toMatchObject({ kind: 'unreachable', fault: 'too-large' });
   });
 
   it('an endless body costs no more than the cap', async () => {
@@ -277,7 +285,8 @@ describe('the deadline covers every wait', () => {
   it('leaves no connection behind', async () => {
     let closed: Promise<unknown> = Promise.resolve();
     const { outbound } = await saying((socket) => {
-      closed = once(socket, 'close');
+      // A reset closes it too.
+      closed = new Promise((resolve) => socket.on('close', resolve));
     });
     await outbound.get(URL_TEXT, { timeoutMs: 250 });
     await closed;
@@ -466,6 +475,16 @@ describe('addresses', () => {
   ] as const)('DNS: %s', async (_title, answer, fault) => {
     const { outbound } = worldOf(authority.ca, {}, { dns: tableDns({ 'acme.example': answer }) });
     expect(await outbound.get(URL_TEXT)).toMatchObject({ kind: 'unreachable', fault });
+  });
+
+  it('no more than 64 addresses are looked at', async () => {
+    const host = await keep(startHttpsHost(leaf, (_request, response) => response.end('{}')));
+    const askWith = (count: number) => {
+      const dns = tableDns({ 'acme.example': addresses(...Array(count).fill(HOST_ADDRESS)) });
+      return worldOf(authority.ca, { [HOST_ADDRESS]: host.endpoint }, { dns }).outbound.get(URL_TEXT);
+    };
+    expect(await askWith(64)).toMatchObject({ kind: 'answered' });
+    expect(await askWith(65)).toMatchObject({ kind: 'unreachable', fault: 'dns' });
   });
 
   it('a refusal does not repeat what the resolver knows', async () => {
