@@ -55,10 +55,12 @@ export const closestCapability = (
   action: Action,
   context: CheckContext,
 ): CapabilityFit | null => {
+  // Taking the resource apart costs far more than matching it, so it is done once, as in P20.
+  const namesResource = resourceTestOf(action);
   const fits = capabilities.map((capability, index) => ({
     index,
     capability,
-    conditions: conditionsOf(capability, action, context),
+    conditions: conditionsOf(capability, action, namesResource, context),
   }));
   const [closest] = fits.sort(
     (a, b) =>
@@ -77,7 +79,12 @@ const countOf = ({ conditions }: CapabilityFit): number => conditions.filter(({ 
 const ceilingOf = ({ capability: { constraints } }: CapabilityFit): number =>
   typeof constraints.maxAmount === 'number' ? constraints.maxAmount : 0;
 
-const conditionsOf = (capability: Capability, action: Action, context: CheckContext): Condition[] => {
+const conditionsOf = (
+  capability: Capability,
+  action: Action,
+  namesResource: (capability: Capability) => boolean,
+  context: CheckContext,
+): Condition[] => {
   const { constraints, resources } = capability;
   const unknown = unknownConstraintsOf(capability, context.profile);
   const isOfType = capability.action === action.type;
@@ -112,7 +119,7 @@ const conditionsOf = (capability: Capability, action: Action, context: CheckCont
     amountCondition(capability, action, context),
     {
       check: 'P20',
-      holds: isOfType && resourceTestOf(action)(capability),
+      holds: isOfType && namesResource(capability),
       compared: [
         {
           what: 'action.resource',

@@ -3,8 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { CHECKS, type CheckId } from '../checks/table.ts';
 import { evaluate, parsePresented } from '../evaluate.ts';
 import { parseEvaluateInput } from '../evaluate-json.ts';
+import type { Capability } from '../model/capability.ts';
 import { REASON_CODES } from '../model/reason-code.ts';
 import { nativeCrypto } from '../native.ts';
+import { PROFILES } from '../profiles/index.ts';
+import { TRUST_CONFIG } from '../trust-config.ts';
+import { closestCapability } from './capability-fit.ts';
 import { explain, REMEDIES } from './index.ts';
 import { REMEDY_IF } from './remedies.ts';
 
@@ -13,7 +17,7 @@ const explained = readEvaluateVectors().map(({ id, input }) => {
   const presented = parsePresented(request);
   const decided = evaluate(presented, facts, context);
   if (decided.kind === 'undecided') throw new Error('a vector answers every look-up');
-  return { id, facts, decided, ...explain(decided, presented, facts, context) };
+  return { id, presented, facts, context, decided, ...explain(decided, presented, facts, context) };
 });
 
 const ofVector = (wanted: string) => {
@@ -56,6 +60,28 @@ describe('of every vector', () => {
     }
     expect(judged).toBeGreaterThan(explained.length / 2);
   });
+});
+
+it('the resource of an Action is taken apart once, however many Capabilities are held against it', () => {
+  const { presented, facts, context } = ofVector('p19-one-over-ceiling');
+  const { profile } = PROFILES[context.relyingParty.profile];
+  const matchers: unknown[] = [];
+  const capabilities = Array.from({ length: 16 }, (): Capability => {
+    const resources = ['https://api.shop.example/v1/*'];
+    resources.some = (matches) => {
+      matchers.push(matches);
+      return false;
+    };
+    return { action: 'api:call', resources, constraints: { methods: ['GET'] } };
+  });
+  const resource = 'https://api.shop.example/v1/orders';
+  closestCapability(
+    capabilities,
+    { type: 'api:call', method: 'GET', resource },
+    { ...context, trust: TRUST_CONFIG, profile, facts, presented },
+  );
+  expect(matchers).toHaveLength(16);
+  expect(new Set(matchers).size).toBe(1);
 });
 
 describe('what is told', () => {
