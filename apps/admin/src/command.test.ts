@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readLine } from '@svc/cli/command-line';
 import { StoreError } from '@svc/service';
+import { DeadlineError, ReplacedError } from '@svc/store-pg';
 import { afterAll, expect, it } from 'vitest';
 import { describeError } from './command.ts';
 import { PROGRAM } from './program.ts';
@@ -34,7 +35,20 @@ it('what else a store says is told as it is', () => {
   for (const error of [
     new StoreError('refused', 'no right', { cause }),
     new StoreError('unavailable', 'its lock is lost'),
+    new StoreError('unavailable', 'no answer within 2200 ms', { cause: new DeadlineError('late') }),
+    new StoreError('unavailable', 'the server was replaced', { cause: new ReplacedError('replaced') }),
     new ColdReadError('unavailable', 'the day cannot be read', { cause }),
   ])
     expect(describeError(error, env)).toBe(error.message);
 });
+
+it.each(['p@ss', 'p@s@', 'p/@ss', 'p#ss', '@'])(
+  'no part of a password is told, whatever is in it: %s',
+  (password) => {
+    const given = { DATABASE_URL: `postgres://svc:${password}@db.internal:5432/svc?sslmode=verify-full` };
+    const error = new StoreError('unavailable', 'no route', { cause: new Error('no route') });
+    expect(describeError(error, given)).toBe(
+      'DATABASE_URL: db.internal:5432/svc cannot be reached: no route',
+    );
+  },
+);

@@ -3,6 +3,7 @@ import { type CommandText, UsageError } from '@svc/cli/command-line';
 import { databaseTlsFault, type Environment, readSecretFiles } from '@svc/config';
 import { describeUnreached } from '@svc/process';
 import { messageOf, StoreError } from '@svc/service';
+import { DeadlineError, ReplacedError } from '@svc/store-pg';
 
 export interface Command extends CommandText {
   /** Answers the exit code: 0 well, 1 something was found, 2 it could not be told. Rejects with what a person should read. */
@@ -36,12 +37,14 @@ export const databaseUrlFrom = (given: Environment): string => {
 /** What a person reads of an error that ended a command. A database that was not reached is named, without the password. */
 export const describeError = (error: unknown, given: Environment): string => {
   const message = messageOf(error);
-  // Its subclasses are about cold days, and without a cause it is no matter of a connection.
+  // Its subclasses are about cold days, and without a cause it is no matter of a connection. One that answered too late, or is
+  // not the primary any more, was reached.
   const isUnreached =
     error instanceof StoreError &&
     error.constructor === StoreError &&
     error.kind === 'unavailable' &&
-    error.cause !== undefined;
+    error.cause !== undefined &&
+    !(error.cause instanceof DeadlineError || error.cause instanceof ReplacedError);
   const { DATABASE_URL: url } = isUnreached ? readSecretFiles(given, ['DATABASE_URL']).env : {};
   return url ? describeUnreached(url, message) : message;
 };

@@ -5,6 +5,8 @@ import { parseConfig, parseRunnerConfig, parseWorkerConfig } from './parse-confi
 it.each([
   ['postgres://svc@db.internal/svc', ['db.internal']],
   ['postgres://svc:p@10.0.0.7:5432/svc', ['10.0.0.7']],
+  ['postgres://svc:p@localhost@db.internal/svc', ['db.internal']],
+  ['postgres://svc@localhost#@db.internal/svc', []],
   ['postgres://svc@one:5432,two:5432/svc?target_session_attrs=any', ['one', 'two']],
   ['postgres://svc@127.0.0.1,two/svc', ['two']],
   ['postgres://svc@[fd00::7]:5432/svc', ['[fd00::7]']],

@@ -1,6 +1,7 @@
 /** Whether connections of a `DATABASE_URL` are encrypted, as the driver reads it (pg-connection-string). */
 
-const SHAPE = /^postgres(?:ql)?:\/\/(?:[^@/?]*@)?([^@/?]*)[^?]*(?:\?(.*))?$/s;
+// User info ends at the last `@`, as in the driver: a password may have others.
+const SHAPE = /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?([^@/?#]*)[^?]*(?:\?(.*))?$/s;
 /** `allow` is no mode of the driver, which takes what it does not know for TLS; libpq would take plain text. */
 const ENCRYPTED = new Set(['prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']);
 

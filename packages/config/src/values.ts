@@ -47,7 +47,7 @@ export const address: ValueParser<string> = (text) => {
 
 /** One server or, as libpq has them, several with commas between. */
 export const databaseUrl: ValueParser<string> = (text) => {
-  const [, scheme, hosts, rest] = /^(postgres(?:ql)?:\/\/(?:[^@/?\s]*@)?)([^@/?\s]*)(\S*)$/.exec(text) ?? [];
+  const [, scheme, hosts, rest] = /^(postgres(?:ql)?:\/\/(?:[^/?#\s]*@)?)([^@/?\s]*)(\S*)$/.exec(text) ?? [];
   const servers = hosts?.split(',').map((host) => `${scheme}${host}${rest}`) ?? [];
   return servers.length > 0 &&
     servers.every((server) => URL.canParse(server)) &&

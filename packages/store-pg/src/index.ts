@@ -7,6 +7,7 @@ export { readDayRows } from './cold/day-rows.ts';
 export { unpackDay } from './cold/unpack-day.ts';
 export { createRunStore, type RunStore } from './create-run-store.ts';
 export { createStore } from './create-store.ts';
+export { DeadlineError, ReplacedError } from './errors.ts';
 export { grantRunner, grantService, migrate } from './migrate.ts';
 export { listMigrations, migrationOf } from './migrations.ts';
 export { CATALOG_SEARCH_PATH } from './schema/catalog.ts';

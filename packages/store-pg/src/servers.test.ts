@@ -115,6 +115,9 @@ it('takes an address apart as libpq does', () => {
   expect(servers.current).toContain('@two/');
   servers.passBy(servers.current);
   expect(servers.current).toContain('@one:5432/');
+  const second = new Servers('postgres://u:p@x@one:5432,two/svc');
+  expect(second.current).toBe('postgres://u:p@x@one:5432/svc');
+  expect(second.count).toBe(2);
   expect(() => new Servers('postgres://one,two/svc?target_session_attrs=standby')).toThrow(
     'must be read-write',
   );

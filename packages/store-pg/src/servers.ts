@@ -5,8 +5,8 @@
  */
 import { StoreError } from '@svc/service';
 
-/** Scheme and user info, the hosts, the rest. */
-const SHAPE = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^@/?]+)(.*)$/s;
+/** Scheme and user info, which ends at the last `@` as in the driver; the hosts; the rest. */
+const SHAPE = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^@/?#]+)(.*)$/s;
 const ATTRIBUTES = 'target_session_attrs';
 
 /** Role of the server that a connection is for. */
