@@ -224,9 +224,20 @@ const withRespelledEvidence = (bundle: JsonObject, random: Random): JsonObject =
   };
 };
 
+/** As many items of evidence as a bundle may have, or one more. */
+const withRepeatedEvidence = (bundle: JsonObject, random: Random): JsonObject => {
+  const evidence = bundle.evidence as readonly JsonValue[];
+  const repeated = Array.from(
+    { length: random.pick([16, 17]) },
+    (_, i) => evidence[i % evidence.length] ?? null,
+  );
+  return { ...bundle, evidence: repeated };
+};
+
 const bundleText = (random: Random): string => {
   const { bundle, attestation } = partsOfADay(random);
-  const shown = random.below(4) === 0 ? withRespelledEvidence(random.pick(days).bundle, random) : bundle;
+  const withOther = random.pick([withRespelledEvidence, withRespelledEvidence, withRepeatedEvidence]);
+  const shown = random.below(3) === 0 ? withOther(random.pick(days).bundle, random) : bundle;
   return textOf(attestation === '' ? shown : { ...shown, attestation });
 };
 

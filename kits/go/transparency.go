@@ -407,10 +407,15 @@ func ofPart(value any, code string) (string, error) {
 	return Canonicalize(value)
 }
 
+const maxEvidenceItems = 16
+
 func checkEvidence(value any, named map[string]any) (map[string]string, error) {
 	items, ok := value.([]any)
 	if !ok {
 		return nil, refuse("malformed-member", "/evidence must be an array")
+	}
+	if len(items) > maxEvidenceItems {
+		return nil, refuse("malformed-member", "/evidence must have at most %d items", maxEvidenceItems)
 	}
 	texts, hashes := map[string]string{}, map[any]bool{}
 	for i, item := range items {

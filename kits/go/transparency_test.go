@@ -152,6 +152,17 @@ func TestEvidenceInAnotherSpellingIsRefused(t *testing.T) {
 			}
 		}
 	}
+	// As many items as there may be, and one more.
+	for count, code := range map[int]string{16: "", 17: "malformed-member"} {
+		if is := check(func(evidence []any) []any {
+			for len(evidence) < count {
+				evidence = append(evidence, evidence[0])
+			}
+			return evidence
+		}); is != code {
+			t.Errorf("%d items of evidence: %q", count, is)
+		}
+	}
 	// What cannot be decoded is not taken for no bytes.
 	for _, body := range []string{"!", "\n", "=", "A"} {
 		if is := check(func(evidence []any) []any {

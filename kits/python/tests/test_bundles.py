@@ -44,3 +44,11 @@ def test_what_cannot_be_decoded_is_not_taken_for_no_bytes(body: str) -> None:
     with pytest.raises(Refused) as refused:
         verify_bundle({**BUNDLE, "evidence": [*BUNDLE["evidence"], item]}, DOCUMENT)
     assert refused.value.code == "wrong-evidence"
+
+
+def test_more_than_16_items_are_refused() -> None:
+    filled = [*BUNDLE["evidence"], *[BUNDLE["evidence"][0]] * (16 - len(BODIES))]
+    verify_bundle({**BUNDLE, "evidence": filled}, DOCUMENT)
+    with pytest.raises(Refused) as refused:
+        verify_bundle({**BUNDLE, "evidence": [*filled, filled[0]]}, DOCUMENT)
+    assert refused.value.code == "malformed-member"

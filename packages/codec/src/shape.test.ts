@@ -40,6 +40,15 @@ describe('a closed shape', () => {
     ]);
   });
 
+  it('names a hundred unknown members of one object and counts the others, and misses none that it knows', () => {
+    const many = Object.fromEntries(Array.from({ length: 103 }, (_, i) => [`m${i}`, i]));
+    expect(findIn({ ...many, name: 7, size: null }, parcel)).toEqual([
+      ...Array.from({ length: 100 }, (_, i) => expect.objectContaining({ path: `/m${i}` })),
+      { code: 'malformed-member', message: '/name must be not empty, not 7', path: '/name' },
+      { code: 'unknown-member', message: 'each of 3 more is not a member of a parcel', path: '' },
+    ]);
+  });
+
   it('asks what the form of each member does not say of the object that has them', () => {
     expect(findIn({ name: 'a', size: { width: 0 } }, parcel)).toEqual([
       { code: 'malformed-member', message: '/size must have a width', path: '/size/width' },

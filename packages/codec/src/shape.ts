@@ -1,6 +1,7 @@
 /**
- * Shapes as data: objects whose members each have one right form. Every departure is named, not just the first. A shape
- * says nothing about what members mean together; that is checked once each has its form.
+ * Shapes as data: objects whose members each have one right form. Every departure is named, not just the first; of very
+ * many unknown members of one object the rest by their number. A shape says nothing about what members mean together;
+ * that is checked once each has its form.
  */
 import { type FailureSink, failure, show } from './failure.ts';
 import { isJsonObject, type JsonObject } from './json.ts';
@@ -69,6 +70,9 @@ export const oneOf = /* @__NO_SIDE_EFFECTS__ */ (...options: readonly string[]):
     options.some((option) => option === value),
   );
 
+/** The most unknown members of one object that are each named: what was read may be hostile, and have any number. */
+const MAX_UNKNOWN_NAMED = 100;
+
 type Members = Readonly<Record<string, Shape>>;
 
 const objectOf = /* @__NO_SIDE_EFFECTS__ */ (
@@ -115,10 +119,11 @@ const checkObject = (value: unknown, shape: ObjectShape, reading: ShapeReading, 
     return;
   }
   let requiredSeen = 0;
+  let unknown = 0;
   for (const name of Object.keys(value)) {
     const member = shape.members.get(name);
     if (member === undefined) {
-      if (shape.isClosed) reportUnknown(reading, joinPointer(path, name));
+      if (shape.isClosed && ++unknown <= MAX_UNKNOWN_NAMED) reportUnknown(reading, joinPointer(path, name));
       continue;
     }
     if (member.required) requiredSeen++;
@@ -127,12 +132,14 @@ const checkObject = (value: unknown, shape: ObjectShape, reading: ShapeReading, 
     if (member.shape.kind === 'object' || !member.shape.is(inner))
       checkShape(inner, member.shape, reading, `${path}/${name}`);
   }
+  if (unknown > MAX_UNKNOWN_NAMED)
+    reportUnknown(reading, path, `each of ${unknown - MAX_UNKNOWN_NAMED} more`);
   if (requiredSeen < shape.required.length) listMissing(value, shape, reading, path);
   shape.then?.(value, path, reading);
 };
 
-const reportUnknown = ({ what, failures }: ShapeReading, path: string): void =>
-  void failures.push(failure('unknown-member', `${path} is not a member of a ${what}`, path));
+const reportUnknown = ({ what, failures }: ShapeReading, path: string, place = path): void =>
+  void failures.push(failure('unknown-member', `${place} is not a member of a ${what}`, path));
 
 const listMissing = (
   value: JsonObject,

@@ -8,7 +8,7 @@ const KB = 1_000;
 const BUDGETS_KB = {
   index: 6,
   docs: 10,
-  playground: 51,
+  playground: 52,
   'verify-receipt': 60,
   transparency: 29,
   dashboard: 16,

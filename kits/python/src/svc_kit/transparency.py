@@ -356,9 +356,14 @@ def verify_bundle(
     return VerifiedBundle(signed.verified, included, evidence)
 
 
+_MAX_EVIDENCE_ITEMS = 16
+
+
 def _check_evidence(evidence: Any, receipt: Mapping[str, Any]) -> dict[str, str]:
     if not isinstance(evidence, list):
         raise Refused("malformed-member", "/evidence must be an array")
+    if len(evidence) > _MAX_EVIDENCE_ITEMS:
+        raise Refused("malformed-member", f"/evidence must have at most {_MAX_EVIDENCE_ITEMS} items")
     texts: dict[str, str] = {}
     hashes: set[str] = set()
     for i, item in enumerate(evidence):

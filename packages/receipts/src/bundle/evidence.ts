@@ -27,6 +27,9 @@ export interface EvidenceItem {
 
 type Failures = Failure<BundleFailureCode>[];
 
+/** The most items of `evidence`; a Receipt names two. */
+const MAX_ITEMS = 16;
+
 /** Checks every artifact, and that none that the Receipt names is missing. Returns the texts by hash. */
 export const checkEvidence = (
   evidence: unknown,
@@ -38,6 +41,16 @@ export const checkEvidence = (
   if (!Array.isArray(evidence)) {
     failures.push(
       failure('malformed-member', `/evidence must be an array, not ${show(evidence)}`, '/evidence'),
+    );
+    return texts;
+  }
+  if (evidence.length > MAX_ITEMS) {
+    failures.push(
+      failure(
+        'malformed-member',
+        `/evidence must have at most ${MAX_ITEMS} items, not ${evidence.length}`,
+        '/evidence',
+      ),
     );
     return texts;
   }

@@ -324,6 +324,14 @@ describe('a bundle is refused', () => {
     expect(changed({ evidence: {} })[0]).toBe('malformed-member /evidence');
   });
 
+  it('with more than 16 items of evidence, none of which is looked at', () => {
+    const filled = (count: number) => Array.from({ length: count }, (_, i) => bundle.evidence[i] ?? item);
+    expect(changed({ evidence: filled(16) })).toEqual([]);
+    expect(changed({ evidence: filled(17) })).toEqual(['malformed-member /evidence']);
+    const junk = Array.from({ length: 100_000 }, (_, i) => i);
+    expect(changed({ evidence: junk })).toEqual(['malformed-member /evidence']);
+  });
+
   it('but takes evidence in base64url, as bytes need it', () => {
     const evidence = bundle.evidence.map(({ body, ...others }) => ({
       ...others,

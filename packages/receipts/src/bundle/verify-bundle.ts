@@ -57,7 +57,8 @@ export type VerifiedBundle =
     };
 
 /**
- * Verifies a bundle, an object or its text. All faults are in `failures`. Throws TypeError if nothing is pinned, or a pin of a
+ * Verifies a bundle, an object or its text, with up to 16 items of `evidence`. All faults are in `failures`, where of more
+ * than a hundred unknown or differing members the rest are counted in one. Throws TypeError if nothing is pinned, or a pin of a
  * key says what no pin says. Only without an assumption is it known who wrote the bundle: `ok` with a DID alone means that it
  * is consistent, with keys alone that some holder of one of them wrote it, who may have come by it after its end.
  * @example

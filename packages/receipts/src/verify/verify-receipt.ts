@@ -138,13 +138,25 @@ const checkBody = (body: JsonObject, failures: Failure[]): boolean => {
   return found.length === 0;
 };
 
+/** The most differences that are each told: what is shown beside the JWS may have any number of members. */
+const MAX_MISMATCHES = 100;
+
 const listMismatches = (signed: JsonObject, shown: JsonObject): Failure[] => {
   const differences = listDifferences(signed, shown);
   if (differences.length === 0)
     return [failure('payload-mismatch', 'the Receipt must be the JSON that was signed', '')];
-  return differences.map(({ path, expected, got }) =>
-    failure('payload-mismatch', `${path} must be ${shownOr(expected)} as signed, not ${shownOr(got)}`, path),
-  );
+  const told = differences
+    .slice(0, MAX_MISMATCHES)
+    .map(({ path, expected, got }) =>
+      failure(
+        'payload-mismatch',
+        `${path} must be ${shownOr(expected)} as signed, not ${shownOr(got)}`,
+        path,
+      ),
+    );
+  const more = differences.length - told.length;
+  if (more > 0) told.push(failure('payload-mismatch', `${more} more must be as signed`, ''));
+  return told;
 };
 
 const shownOr = (value: unknown): string => (value === undefined ? 'absent' : show(value));
