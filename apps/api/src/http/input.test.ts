@@ -229,6 +229,18 @@ describe('parameters', () => {
     expect(json.message).toContain(message);
   });
 
+  it('of more than 64 query parameters not one is looked at', async () => {
+    const { call } = await startService();
+    const messageOf = async (count: number) => {
+      const query = Array.from({ length: count }, (_, i) => `%zz${i}`).join('&&');
+      const { status, json } = await call('GET', `/grants?${query}`, { token: TOKENS.principal });
+      expect(status).toBe(400);
+      return json.message;
+    };
+    expect(await messageOf(64)).toContain('not well percent-encoded');
+    expect(await messageOf(65)).toContain('has more than 64 parameters');
+  });
+
   it('a malformed path parameter names nothing: 404, and says what is right', async () => {
     const { call } = await startService();
     const { status, json } = await call('GET', '/decisions/drc_1', { token: TOKENS.rp });

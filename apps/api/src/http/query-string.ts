@@ -1,10 +1,15 @@
-/** Query strings, strictly: well-formed escapes, no name twice, no control character. */
+/** Query strings, strictly: at most 64 parameters, well-formed escapes, no name twice, no control character. */
 import { ApiError } from './api-error.ts';
+
+/** Far more than any route has: each that is unknown is described in the answer. */
+const MAX_PARAMETERS = 64;
 
 export const parseQueryString = (text: string): Readonly<Record<string, string>> => {
   const query: Record<string, string> = Object.create(null);
-  for (const pair of text.split('&')) {
-    if (pair === '') continue;
+  const pairs = text.split('&').filter((pair) => pair !== '');
+  if (pairs.length > MAX_PARAMETERS)
+    throw refused(`the query string has more than ${MAX_PARAMETERS} parameters`);
+  for (const pair of pairs) {
     const equals = pair.indexOf('=');
     const name = decode(equals < 0 ? pair : pair.slice(0, equals));
     if (name in query) throw refused(`query parameter ${JSON.stringify(name.slice(0, 64))} is given twice`);
