@@ -20,8 +20,8 @@ export interface Pauses extends Loaded<readonly Pause[]> {
   /** Why nothing of the Principal's is allowed: it is paused itself, or what lies above it. */
   readonly all: string | null;
   /**
-   * Null: it could not be read, or not since it may have changed. Nothing is called active that may be paused. `wider`: with what it is paused, if with
-   * anything.
+   * Null: it could not be read, or not since it may have changed. Nothing is called active that may be paused. `wider`:
+   * with what it is paused, if with anything.
    */
   readonly stateOf: (target: Target, wider?: string | null) => 'active' | 'paused' | null;
 }

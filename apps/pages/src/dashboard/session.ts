@@ -4,8 +4,8 @@ import { callsLeft, NotNow } from './calls-left.ts';
 import type { Source } from './source.ts';
 
 /**
- * A call with the key of this tab: POST with a body or null for none, GET without either. Rejects with ApiProblem, or with
- * NotNow what is unasked.
+ * A call with the key of this tab: POST with a body or null for none, GET without either. Rejects with ApiProblem, or
+ * with NotNow what is unasked.
  */
 export type Call = <T>(
   path: string,

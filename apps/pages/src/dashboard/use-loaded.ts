@@ -12,8 +12,8 @@ export interface Loaded<T> {
 const NOTHING = { value: null, problem: null, isLoading: true } as const;
 
 /**
- * `load` is asked anew when any of `inputs` changes; an answer to what is no longer asked is dropped, and null until there is one
- * to what is asked now.
+ * `load` is asked anew when any of `inputs` changes. The value is null until it has answered these inputs; an
+ * answer to what is no longer asked is dropped.
  */
 export const useLoaded = <T>(load: () => Promise<T>, inputs: readonly unknown[]): Loaded<T> => {
   const [state, setState] = useState<Omit<Loaded<T>, 'reload'> & { readonly of: readonly unknown[] }>({

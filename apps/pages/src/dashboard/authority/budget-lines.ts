@@ -22,8 +22,8 @@ export interface Budget {
 }
 
 /**
- * A Grant is not stored, so what a budget is of is read from the Receipt of the latest decision that drew on it. Rejects with
- * NotNow where it is unasked and few calls are left.
+ * A Grant is not stored, so what a budget is of is read from the Receipt of the latest decision that drew on it. Rejects
+ * with NotNow where it is unasked and few calls are left.
  */
 export const loadBudgets = async (
   call: Call,
