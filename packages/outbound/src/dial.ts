@@ -7,6 +7,7 @@ import { constants } from 'node:crypto';
 import net from 'node:net';
 import tls from 'node:tls';
 import { codeOf, OutboundFault, type UnreachableFault, unreachable } from './answers.ts';
+import { BoundedStream } from './bounded-stream.ts';
 import type { Endpoint } from './target.ts';
 
 export interface TlsPolicy {
@@ -31,12 +32,18 @@ const CIPHERS = [
   'ECDHE+AESGCM',
   'ECDHE+CHACHA20',
 ].join(':');
+/** Certificate chains have some 4 KB. Each certificate costs time before it is known to be of any worth. */
+const HANDSHAKE_BYTES = 32_768;
 const GROUPS = 'X25519:P-256:P-384:P-521';
 
-/** Tries the endpoints in order until one accepts a connection. `secure` null: plain TCP, for loopback. */
+/**
+ * Tries the endpoints in order until one accepts a connection. `secure` null: plain TCP, for loopback. `mostBytes`: what
+ * TLS may bring after its handshake; more ends the connection.
+ */
 export const dialFirst = async (
   endpoints: readonly Endpoint[],
   secure: TlsPolicy | null,
+  mostBytes: number,
   signal: AbortSignal,
 ): Promise<net.Socket> => {
   const attempts = endpoints.slice(0, MAX_ATTEMPTS);
@@ -44,7 +51,7 @@ export const dialFirst = async (
   for (const [i, endpoint] of attempts.entries()) {
     try {
       const socket = await connect(endpoint, i < attempts.length - 1 ? ATTEMPT_MS : null, signal);
-      return secure === null ? socket : await encrypt(socket, secure, signal);
+      return secure === null ? socket : await encrypt(socket, secure, mostBytes, signal);
     } catch (error) {
       failure = error;
       const refusedToConnect =
@@ -83,10 +90,12 @@ const connect = async (
 const encrypt = async (
   socket: net.Socket,
   { servername, ca }: TlsPolicy,
+  mostBytes: number,
   signal: AbortSignal,
 ): Promise<tls.TLSSocket> => {
+  const stream = new BoundedStream(socket, HANDSHAKE_BYTES);
   const secured = tls.connect({
-    socket,
+    socket: stream,
     host: servername,
     servername,
     ALPNProtocols: ['http/1.1'],
@@ -97,7 +106,9 @@ const encrypt = async (
     rejectUnauthorized: true,
     ...(ca === undefined ? {} : { ca }),
   });
+  secured.once('close', () => stream.destroy());
   await ready(secured, 'secureConnect', 'tls', signal);
+  stream.endHandshake(mostBytes);
   return secured;
 };
 

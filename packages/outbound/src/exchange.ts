@@ -31,13 +31,13 @@ const MAX_INFORMATIONAL = 8;
 const PIECES = 1024;
 const NOTHING = new Uint8Array(0);
 
-/** Opens the connection by `dial`. Throws OutboundFault. */
+/** Opens the connection by `dial`, which is told how many bytes it may bring on the wire. Throws OutboundFault. */
 export const exchange = async (
   request: Exchange,
-  dial: () => Promise<Socket>,
+  dial: (mostBytes: number) => Promise<Socket>,
   signal: AbortSignal,
 ): Promise<Answered> => {
-  const connection = await dial();
+  const connection = await dial(mostBytes(request) + 2 * READ_AT_ONCE);
   // The client hears of its errors while it has the connection; one from before or after that must not end the process.
   connection.on('error', () => {});
   boundBytes(connection, request);

@@ -143,7 +143,7 @@ export const createOutbound = (options: OutboundOptions, seams: TestSeams = {}):
             headers,
             traceparent: traceparent(),
           },
-          () => dialFirst(endpoints, secure, signal),
+          (mostBytes) => dialFirst(endpoints, secure, mostBytes, signal),
           signal,
         );
       });

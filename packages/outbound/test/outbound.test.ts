@@ -231,6 +231,19 @@ describe('hostile HTTP is an answer of its own, never an exception', () => {
     },
   );
 
+  it('what TLS itself brings is counted, whatever the answer is in the end', async () => {
+    const { outbound } = await saying((socket) => {
+      // A record for each byte, which is 22 bytes more on the wire.
+      const dripAll = (rest: string): unknown =>
+        rest === '' ? socket.end() : socket.write(rest.slice(0, 1), () => dripAll(rest.slice(1)));
+      dripAll(`${head}content-length: 2\r\nx: ${'y'.repeat(8000)}\r\n\r\n{}`);
+    });
+    expect(await outbound.get(URL_TEXT, { maxBytes: 10, timeoutMs: 10_000 })).toMatchObject({
+      kind: 'unreachable',
+      fault: 'too-large',
+    });
+  });
+
   it('a few hints come before an answer', async () => {
     const { outbound } = await saying((socket) =>
       socket.end(`${hint.repeat(8)}${head}content-length: 2\r\n\r\n{}`),
@@ -292,10 +305,17 @@ describe('the deadline covers every wait', () => {
     await closed;
   });
 
-  it('a TLS handshake that never ends', async () => {
-    const host = await keep(startTcpHost((socket) => socket.resume()));
+  it('a TLS handshake that never ends, and leaves no connection behind', async () => {
+    let closed: Promise<unknown> = Promise.resolve();
+    const host = await keep(
+      startTcpHost((socket) => {
+        closed = new Promise((resolve) => socket.on('close', resolve));
+        socket.resume();
+      }),
+    );
     const { outbound } = worldOf(authority.ca, { [HOST_ADDRESS]: host.endpoint });
     expect(await outbound.get(URL_TEXT, { timeoutMs: 250 })).toMatchObject({ fault: 'deadline' });
+    await closed;
   });
 
   it('a resolver that ignores everything', async () => {
@@ -434,6 +454,16 @@ describe('TLS is verified for the host of the URL', () => {
     const again = (socket: TLSSocket, then: () => void) =>
       socket.renegotiate({ rejectUnauthorized: false }, (error) => error ?? then());
     expect(await answerAfter(again, 250)).toMatchObject({ kind: 'unreachable' });
+  });
+
+  it('a chain of certificates beyond 32 KB ends the handshake', async () => {
+    const askWith = async (copies: number) => {
+      const cert = [leaf.cert, ...Array(copies).fill(authority.ca)].join('\n');
+      const { outbound } = await serving(ok, { ...leaf, cert });
+      return outbound.get(URL_TEXT);
+    };
+    expect(await askWith(4)).toMatchObject({ kind: 'answered' });
+    expect(await askWith(100)).toMatchObject({ kind: 'unreachable', fault: 'tls' });
   });
 
   it('without the tests’ authority the same host is not trusted', async () => {
