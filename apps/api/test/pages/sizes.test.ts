@@ -12,7 +12,7 @@ const BUDGETS_KB = {
   'verify-receipt': 60,
   transparency: 29,
   dashboard: 16,
-  approve: 64,
+  approve: 65,
 } as const;
 
 /** What the build has compressed is served so. */
