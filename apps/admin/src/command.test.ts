@@ -42,7 +42,7 @@ it('what else a store says is told as it is', () => {
     expect(describeError(error, env)).toBe(error.message);
 });
 
-it.each(['p@ss', 'p@s@', 'p/@ss', 'p#ss', '@'])(
+it.each(['p@ss', 'p@s@', 'p/@ss', 'p#ss', 'p?ss', 'p@s?x', '12?34', '@'])(
   'no part of a password is told, whatever is in it: %s',
   (password) => {
     const given = { DATABASE_URL: `postgres://svc:${password}@db.internal:5432/svc?sslmode=verify-full` };

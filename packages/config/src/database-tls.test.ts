@@ -11,6 +11,7 @@ it.each([
   ['postgres://svc@127.0.0.1,two/svc', ['two']],
   ['postgres://svc@[fd00::7]:5432/svc', ['[fd00::7]']],
   ['postgres://svc@db/svc?sslmode=disable', ['db']],
+  ['postgres://svc@db.internal/svc#a?sslmode=require', ['db.internal']],
   ['postgres://svc@db/svc?sslmode=allow', ['db']],
   ['postgres://svc@db/svc?ssl=false', ['db']],
   ['postgres://svc@db/svc?uselibpqcompat=true&sslmode=prefer', ['db']],
@@ -43,6 +44,16 @@ const production = {
   SVC_FENCE: 'none',
   DATABASE_URL: 'postgres://svc:secret@db.internal/svc',
 };
+
+it.each(['hunter2?z', '12?34'])(
+  'what is no address is refused, and nothing of it is shown: %s',
+  (password) => {
+    const url = `postgres://svc:${password}@db.internal:5432/svc?sslmode=verify-full`;
+    expect(databaseTlsFault({ SVC_ENV: 'production', DATABASE_URL: url })).toMatch(
+      /^DATABASE_URL must be a postgres:/,
+    );
+  },
+);
 
 it.each([
   ['API', parseConfig],

@@ -1,7 +1,8 @@
 /** Whether connections of a `DATABASE_URL` are encrypted, as the driver reads it (pg-connection-string). */
+import { databaseUrl } from './values.ts';
 
 // User info ends at the last `@`, as in the driver: a password may have others.
-const SHAPE = /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?([^@/?#]*)[^?]*(?:\?(.*))?$/s;
+const SHAPE = /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?([^@/?#]*)[^?#]*(?:\?([^#]*))?(?:#.*)?$/s;
 /** `allow` is no mode of the driver, which takes what it does not know for TLS; libpq would take plain text. */
 const ENCRYPTED = new Set(['prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']);
 
@@ -47,6 +48,8 @@ export const databaseTlsFault = (
   const url = env[name];
   const isProduction = (env.SVC_ENV || 'development') !== 'development';
   if (!isProduction || env.SVC_DATABASE_WITHOUT_TLS === '1' || !url) return null;
+  const parsed = databaseUrl(url);
+  if (!parsed.ok) return `${name} ${parsed.must}`;
   const open = hostsWithoutTls(url, env.PGHOST);
   if (open.length === 0) return null;
   return (

@@ -43,8 +43,8 @@ export const openDatabase = async (
 
 /** That the database of `DATABASE_URL` was not reached, and why; without the password. */
 export const describeUnreached = (databaseUrl: string, why: string): string => {
-  // To the last `@`: a password that is not encoded may have `@`, `/` and `#` of its own.
-  const place = databaseUrl.replace(/^[^:]+:\/\/(?:[^?]*@)?/, '').replace(/\?.*/s, '');
+  // To the last `@` of all: a password that is not encoded may have any character.
+  const place = databaseUrl.replace(/^[^:]+:\/\/(?:.*@)?/s, '').replace(/\?.*/s, '');
   return `DATABASE_URL: ${place} cannot be reached: ${why}`;
 };
 

@@ -27,7 +27,7 @@ export interface EvidenceItem {
 
 type Failures = Failure<BundleFailureCode>[];
 
-/** The most items of `evidence`; a Receipt names two. */
+/** The most items of `evidence`; a bundle of the service has four at most. */
 const MAX_ITEMS = 16;
 
 /** Checks every artifact, and that none that the Receipt names is missing. Returns the texts by hash. */

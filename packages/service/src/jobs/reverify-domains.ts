@@ -24,7 +24,7 @@ export interface Reverified {
   readonly proven: number;
   readonly unknown: number;
   readonly absent: number;
-  /** Unknown, of a verified one: what an outage of the way out takes, whoever else has claimed hosts that never answer. */
+  /** Unknown, of one that was proven once: what an outage of the way out takes, whoever else has claimed hosts that never answer. */
   readonly unasked: number;
   readonly changed: number;
   readonly lost: number;
@@ -76,7 +76,7 @@ const reverify = async (deps: ServiceDeps, listed: PrincipalRecord, counts: Coun
     const to = checked.principal.verificationState;
     counts.checked += 1;
     counts[outcome] += 1;
-    if (outcome === 'unknown' && from === 'verified') counts.unasked += 1;
+    if (outcome === 'unknown' && checked.principal.lastProvenMs !== null) counts.unasked += 1;
     if (to !== from) {
       counts.changed += 1;
       if (to === 'unverified') counts.lost += 1;
