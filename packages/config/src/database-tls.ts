@@ -1,6 +1,4 @@
 /** Whether connections of a `DATABASE_URL` are encrypted, as the driver reads it (pg-connection-string). */
-import { databaseUrl } from './values.ts';
-
 // User info ends at the last `@`, as in the driver: a password may have others.
 const SHAPE = /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?([^@/?#]*)[^?#]*(?:\?([^#]*))?(?:#.*)?$/s;
 /** `allow` is no mode of the driver, which takes what it does not know for TLS; libpq would take plain text. */
@@ -48,9 +46,10 @@ export const databaseTlsFault = (
   const url = env[name];
   const isProduction = (env.SVC_ENV || 'development') !== 'development';
   if (!isProduction || env.SVC_DATABASE_WITHOUT_TLS === '1' || !url) return null;
-  const parsed = databaseUrl(url);
-  if (!parsed.ok) return `${name} ${parsed.must}`;
   const open = hostsWithoutTls(url, env.PGHOST);
+  // What stands before a `?` or `/` of a password that is not encoded is no host, and is not shown.
+  if (open.some((host) => /^[^[].*:/.test(host)))
+    return `${name} must be a postgres:// or postgresql:// address, with what is special in its password encoded`;
   if (open.length === 0) return null;
   return (
     `${name} reaches ${open.join(', ')} without TLS, so that whoever is in between reads and writes all there is: ` +
