@@ -48,7 +48,7 @@ const production = {
 it.each(['hunter2?z', 'hunter2/z'])(
   'what is no address is refused, and nothing of it is shown: %s',
   (password) => {
-    const url = `postgres://svc:${password}@db.internal:5432/svc?sslmode=verify-full`;
+    const url = `postgres://svc:${password}@db.internal:5432/svc`;
     expect(databaseTlsFault({ SVC_ENV: 'production', DATABASE_URL: url })).toMatch(
       /^DATABASE_URL must be a postgres:.* encoded$/,
     );
