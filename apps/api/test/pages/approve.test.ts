@@ -6,9 +6,10 @@ import {
   type PrincipalKey,
   signerFromJwk,
 } from '@svc/sdk-principal';
+import { agentFromJwk, generateAgentKey } from '@svc/sdk-principal/agent';
 import { isDeep, sampleOf } from '@svc/testkit/sampled';
 import type { CDPSession, Page } from 'playwright-core';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ask, DEAR, insertDue, read, reject, verifyAction } from '../world/approvals.ts';
 import { freshAddress } from '../world/contract-call.ts';
 import { randomSlug, withProcesses } from '../world/deployment.ts';
@@ -36,6 +37,13 @@ beforeAll(async () => {
     principalJwk: key.privateJwk,
     principal: createPrincipalClient({ baseUrl: deployment.process.baseUrl, apiKey, signer }),
   };
+});
+// Five requests about an Agent may be denied in a day, and a key has so many calls in a minute.
+beforeEach(async () => {
+  if (!hasBrowser) return;
+  const agent = agentFromJwk((await generateAgentKey()).privateJwk);
+  const principalKey = await deployment.createKey('principal', tenants.principalDid);
+  tenants = { ...tenants, agent, principalKey };
   held = await issueGrant(tenants);
 });
 
