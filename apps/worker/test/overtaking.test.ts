@@ -129,21 +129,19 @@ describe('checks of a domain', () => {
     }
   });
 
+  /** A node whose storage answers so of Principals, and which finds no proof. */
+  const failingNode = (principals: Partial<ServiceDeps['store']['principals']>): ServiceDeps => ({
+    ...node({ prove: async () => 'absent' }),
+    store: { ...store, principals: { ...store.principals, ...principals } },
+  });
+
   it('one that cannot be recorded fails alone and stays due', async () => {
     const { did: broken } = await insertHosted(store);
     const { did: sound } = await insertHosted(store);
-    const deps = node({ prove: async () => 'absent' });
-    const failing = {
-      ...deps,
-      store: {
-        ...store,
-        principals: {
-          ...store.principals,
-          find: (did: string) =>
-            did === broken ? Promise.reject(new StoreError('refused', 'no')) : store.principals.find(did),
-        },
-      },
-    };
+    const failing = failingNode({
+      find: (did) =>
+        did === broken ? Promise.reject(new StoreError('refused', 'no')) : store.principals.find(did),
+    });
     expect(await reverifyDomains(failing, new AbortController().signal)).toMatchObject({ failed: 1 });
     expect((await principalOf(broken)).lastCheckedMs).toBeNull();
     expect((await principalOf(sound)).lastCheckedMs).not.toBeNull();
@@ -153,21 +151,13 @@ describe('checks of a domain', () => {
     const { did } = await insertHosted(store);
     const host = await principalOf(did);
     const limits: number[] = [];
-    const deps = node({ prove: async () => 'absent' });
-    const failing = {
-      ...deps,
-      store: {
-        ...store,
-        principals: {
-          ...store.principals,
-          find: () => Promise.reject(new StoreError('refused', 'no')),
-          listDueForVerification: async (limit: number) => {
-            limits.push(limit);
-            return Array.from({ length: limit }, (_, i) => ({ ...host, did: `${did}:${i}` as DidWeb }));
-          },
-        },
+    const failing = failingNode({
+      find: () => Promise.reject(new StoreError('refused', 'no')),
+      listDueForVerification: async (limit) => {
+        limits.push(limit);
+        return Array.from({ length: limit }, (_, i) => ({ ...host, did: `${did}:${i}` as DidWeb }));
       },
-    };
+    });
     expect(await reverifyDomains(failing, new AbortController().signal)).toMatchObject({ failed: 1_000 });
     expect(Math.max(...limits)).toBe(1_100);
   });

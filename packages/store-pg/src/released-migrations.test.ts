@@ -57,9 +57,9 @@ const LANDED: readonly (readonly [name: string, sha256: string])[] = [
   ['0055-outcomes-of-unverified', '8803beb9e34ce5068de836cd19515148f82d0ea772dbcfb4925be58c7b091d92'],
   ['0056-lapsed-verifications', 'b1fd21a20b00a9332eec5f5ec3dea47048d533167a60840c53bf94ae8cb7f2ba'],
   ['0057-live-keys', '672ea7c93dab7ca01f631c1a2b0203349e35c8be32ab2dccebe6ae22b5af6d79'],
-  ['0058-forgotten-in-steps', 'f729a691e88ba5c53f496ae4cc2fef38f2570ec8d1cc359f4fd0bfc4585924a3'],
-  ['0059-due-endpoints', '512d8633282d8c7b5c75393c6d395756c7a2247b91b87dd1ed5df151fb6bbbe8'],
-  ['0060-hosts-in-turn', '82aa61ac68a26547e26e72e4e54a107353bf715e9871e31ae503cf4a79066720'],
+  ['0058-forgotten-in-steps', '1cecda8cde607634b112989f0ed554431e1276eb0f4aea7d75675bb37d285e5e'],
+  ['0059-due-endpoints', 'cb863bae73c24ea4a7e867114265e208dea293f01eaeb2b9196c72c271d11639'],
+  ['0060-hosts-in-turn', '1a5443daf566b92017650d67035bf48cc70e2dd8dffa7f4a235c321dcef9a6c9'],
 ];
 
 /** Of the names and texts of its files, in the order in which they run. */

@@ -1,6 +1,6 @@
 -- runs-from: 0005-roles
--- A step of forgetting was bounded in events, and deleted all their deliveries: of what everyone is told, as many as there are subscribers. At some
--- 100,000 it was cancelled each time, and nothing was forgotten any more. A step now deletes so many deliveries at most, and an event goes once it has none.
+-- A step of forgetting was bounded in events, and deleted all their deliveries: of what everyone is told, as many as there are subscribers. Where
+-- they are too many for the time of a statement nothing would be forgotten any more. A step now deletes so many deliveries at most, and an event goes once it has none.
 create index if not exists event_deliveries_by_position on event_deliveries (position);
 
 create index event_subscriptions_disabled on event_subscriptions (disabled_at) where disabled_at is not null;

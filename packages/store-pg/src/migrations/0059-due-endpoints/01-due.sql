@@ -1,6 +1,6 @@
 -- runs-from: 0005-roles
--- A look at what is due, and the description of the queue, probed the deliveries of each active subscription. With 180,000 of them the queue was not
--- described any more, and with some more nothing was sent to anybody. What has no delivery waiting is now not looked at.
+-- A look at what is due, and the description of the queue, probed the deliveries of each active subscription. Where they are too many for
+-- the time of a read the queue would not be described any more, and with more nothing be sent to anybody. What has no delivery waiting is now not looked at.
 
 create index event_subscriptions_active on event_subscriptions (subscription_id)
 where disabled_at is null and method != 'poll';

@@ -1,6 +1,6 @@
 -- runs-from: 0005-roles
 -- Each page of hosts that are due sorted all that were, with a look for newcomers at each. After a restore, or a day without a worker, all hosts are
--- due: at some 100,000 a page took longer than a read may, and no domain was verified any more.
+-- due: where they are too many for the time of a read no domain would be verified any more.
 
 -- When the domain of a hosted Principal is checked again: each day, and a verified one an hour after a check that could not be made, or 72 hours after
 -- its proof. An hour is as long in each time zone.
