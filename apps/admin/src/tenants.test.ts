@@ -82,16 +82,20 @@ describe('what is registered over the API', () => {
   it.each([
     [
       401,
-      '{"error":{"code":"UNAUTHORIZED","message":"The key is unknown or revoked"}}',
+      '{"error":"UNAUTHORIZED","message":"The key is unknown or revoked."}',
       "SVC_ADMIN_TOKEN is not this service's admin token",
     ],
     [
       400,
-      '{"error":{"code":"INVALID_REQUEST","message":"body.keys[0].publicKeyMultibase must be z6Mk"}}',
-      '--key must be z6Mk',
+      '{"error":"INVALID_REQUEST","message":"body.keys[0].publicKeyMultibase must be z6Mk."}',
+      '--key must be z6Mk.',
     ],
-    [400, '{"error":{"message":"keys[0].publicKeyMultibase: must be z6Mk"}}', '--key must be z6Mk'],
-    [409, '{"error":{"message":"slug is taken"}}', 'slug is taken'],
+    [
+      400,
+      '{"error":"INVALID_REQUEST","message":"keys[0].publicKeyMultibase: must be z6Mk."}',
+      '--key must be z6Mk.',
+    ],
+    [409, '{"error":"CONFLICT","message":"Slug is taken."}', 'Slug is taken.'],
     [502, '<html>', '<html>'],
   ])('says in a sentence why it was refused: %d %s', async (status, text, told) => {
     vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response(text, { status }));

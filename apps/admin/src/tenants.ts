@@ -66,7 +66,7 @@ const describeRefusal = (status: number, text: string): string => {
 
 const messageIn = (text: string): string | null => {
   try {
-    const { message } = Object(Object(JSON.parse(text)).error);
+    const { message } = Object(JSON.parse(text));
     return typeof message === 'string' ? message : null;
   } catch {
     return null;
