@@ -37,9 +37,11 @@ const natives = [
     : [
         {
           name: 'nativeCryptoBy libsodium',
-          port: nativeCryptoBy((publicKey, text, signature) =>
-            sodium.crypto_sign_verify_detached(signature, text, publicKey),
-          ),
+          port: nativeCryptoBy({
+            isPrimeOrder: (publicKey) => sodium.crypto_core_ed25519_is_valid_point(publicKey),
+            holds: (publicKey, text, signature) =>
+              sodium.crypto_sign_verify_detached(signature, text, publicKey),
+          }),
         },
       ]),
 ];

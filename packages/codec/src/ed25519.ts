@@ -22,18 +22,44 @@ const SMALL_ORDER_Y = [
   'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
 ].map(hexToBytes);
 
-/** How many keys of each verdict are remembered. Refused keys have their own memo and never push out admitted ones. */
-export const KEY_MEMO_ENTRIES = 10_000;
-const admitted = new BoundedMemo<Point>(KEY_MEMO_ENTRIES);
-const refused = new BoundedMemo<true>(KEY_MEMO_ENTRIES);
+/** How many keys of each verdict are remembered. */
+const KEY_MEMO_ENTRIES = 10_000;
 
-/** The memo key of a raw public key: its bytes as characters. */
-export const publicKeyText = (publicKey: Uint8Array): string =>
+/**
+ * Verdicts on public keys, and what was made of the admitted ones. Refused keys have their own memo and never push out
+ * admitted ones.
+ */
+export class KeyMemo<Admitted> {
+  readonly #admitted = new BoundedMemo<Admitted>(KEY_MEMO_ENTRIES);
+  readonly #refused = new BoundedMemo<true>(KEY_MEMO_ENTRIES);
+  readonly #admit: (publicKey: Uint8Array) => Admitted | null;
+
+  /** `admit` is given 32 bytes that `isCanonicalLargeOrder` accepts, and answers null for a key that is not strict. */
+  constructor(admit: (publicKey: Uint8Array) => Admitted | null) {
+    this.#admit = admit;
+  }
+
+  /** Null for a key that is not strict, of whatever length. */
+  find(publicKey: Uint8Array): Admitted | null {
+    if (publicKey.length !== 32) return null;
+    const text = textOf(publicKey);
+    const known = this.#admitted.find(text);
+    if (known !== undefined) return known;
+    if (this.#refused.find(text) === true) return null;
+    const admitted = isCanonicalLargeOrder(publicKey) ? this.#admit(publicKey) : null;
+    if (admitted === null) this.#refused.insert(text, true);
+    else this.#admitted.insert(text, admitted);
+    return admitted;
+  }
+}
+
+/** A key's bytes as characters. */
+const textOf = (publicKey: Uint8Array): string =>
   // Typed as an array; any list of numbers will do, and spreading it would copy it one by one.
   String.fromCharCode.apply(null, publicKey as unknown as number[]);
 
 /** True for 32 bytes that are the canonical encoding of a torsion-free point not of small order. */
-export const isStrictPublicKey = (publicKey: Uint8Array): boolean => findStrictPoint(publicKey) !== null;
+export const isStrictPublicKey = (publicKey: Uint8Array): boolean => points.find(publicKey) !== null;
 
 /**
  * True for 64 bytes R ‖ S with S < L and R canonical and not of small order. Whether R lies on the curve is left to
@@ -45,7 +71,7 @@ export const isStrictSignatureForm = (signature: Uint8Array): boolean =>
 /** Strict verification: admission of key and signature, then the cofactorless equation [S]B − [k]A = R on encodings. */
 export const verifyStrict = (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean => {
   if (!isStrictSignatureForm(signature)) return false;
-  const key = findStrictPoint(publicKey);
+  const key = points.find(publicKey);
   if (key === null) return false;
   const r = signature.subarray(0, 32);
   const s = littleEndian(signature.subarray(32));
@@ -54,29 +80,16 @@ export const verifyStrict = (publicKey: Uint8Array, message: Uint8Array, signatu
   return expected.every((byte, i) => byte === r[i]);
 };
 
-const findStrictPoint = (publicKey: Uint8Array): Point | null => {
-  if (publicKey.length !== 32) return null;
-  const text = publicKeyText(publicKey);
-  const known = admitted.find(text);
-  if (known !== undefined) return known;
-  if (refused.find(text) === true) return null;
-  // The byte check refuses most bad keys for nothing; the arithmetic that follows does not rely on it.
-  const point = isCanonicalLargeOrder(publicKey) ? decodePoint(publicKey) : null;
-  if (point === null || point.isSmallOrder() || !point.isTorsionFree()) {
-    refused.insert(text, true);
-    return null;
-  }
-  admitted.insert(text, point);
-  return point;
-};
-
-const decodePoint = (bytes: Uint8Array): Point | null => {
+const strictPointOf = (publicKey: Uint8Array): Point | null => {
   try {
-    return Point.fromBytes(bytes);
+    const point = Point.fromBytes(publicKey);
+    return point.isSmallOrder() || !point.isTorsionFree() ? null : point;
   } catch {
     return null;
   }
 };
+
+const points = new KeyMemo(strictPointOf);
 
 /**
  * Whether the first 32 bytes encode y < p and not a y of small order. That is all of canonicity: the other

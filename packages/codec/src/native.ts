@@ -4,24 +4,15 @@
  */
 import crypto, { type KeyObject } from 'node:crypto';
 import { encodeBase64url } from './base64url.ts';
-import { BoundedMemo } from './bounded-memo.ts';
 import type { CryptoPort } from './crypto.ts';
-import { isStrictPublicKey, isStrictSignatureForm, KEY_MEMO_ENTRIES, publicKeyText } from './ed25519.ts';
+import { isStrictPublicKey, isStrictSignatureForm, KeyMemo } from './ed25519.ts';
 
-/** Imported keys, all admitted. Importing one costs as much as a verification. */
-const keys = new BoundedMemo<KeyObject>(KEY_MEMO_ENTRIES);
-
-const findStrictKey = (publicKey: Uint8Array): KeyObject | null => {
-  if (publicKey.length !== 32) return null;
-  const text = publicKeyText(publicKey);
-  const known = keys.find(text);
-  if (known !== undefined) return known;
+/** Importing a key costs as much as a verification. */
+const keys = new KeyMemo<KeyObject>((publicKey) => {
   if (!isStrictPublicKey(publicKey)) return null;
   const jwk = { kty: 'OKP', crv: 'Ed25519', x: encodeBase64url(publicKey) };
-  const key = crypto.createPublicKey({ key: jwk, format: 'jwk' });
-  keys.insert(text, key);
-  return key;
-};
+  return crypto.createPublicKey({ key: jwk, format: 'jwk' });
+});
 
 /** `crypto.hash` is twice as fast on short input, and missing from some runtimes that offer node:crypto. */
 const sha256Hex: CryptoPort['sha256Hex'] =
@@ -40,23 +31,33 @@ export const nativeCrypto: CryptoPort = {
   isStrictKey: isStrictPublicKey,
   verify: (publicKey, message, signature) => {
     if (!isStrictSignatureForm(signature)) return false;
-    const key = findStrictKey(publicKey);
+    const key = keys.find(publicKey);
     if (key === null) return false;
     return crypto.verify(null, toBytes(message), key, signature);
   },
 };
 
-/** The cofactorless equation [S]B − [k]A = R. The caller has admitted key and signature. */
-export type Ed25519Equation = (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean;
+/** Ed25519 by another library. */
+export interface Ed25519Library {
+  /** Whether 32 bytes are the canonical encoding of a point of prime order. */
+  readonly isPrimeOrder: (publicKey: Uint8Array) => boolean;
+  /** The cofactorless equation [S]B − [k]A = R, of a key and a signature that are admitted. */
+  readonly holds: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean;
+}
 
-/** `nativeCrypto` with the equation checked by another library, behind the same admission. */
-export const nativeCryptoBy = (holds: Ed25519Equation): CryptoPort => ({
-  ...nativeCrypto,
-  verify: (publicKey, message, signature) =>
-    isStrictSignatureForm(signature) &&
-    isStrictPublicKey(publicKey) &&
-    holds(publicKey, toBytes(message), signature),
-});
+/** `nativeCrypto` with the curve's arithmetic by another library. */
+export const nativeCryptoBy = ({ isPrimeOrder, holds }: Ed25519Library): CryptoPort => {
+  const strict = new KeyMemo((publicKey) => isPrimeOrder(publicKey) || null);
+  const isStrictKey = (publicKey: Uint8Array): boolean => strict.find(publicKey) !== null;
+  return {
+    ...nativeCrypto,
+    isStrictKey,
+    verify: (publicKey, message, signature) =>
+      isStrictSignatureForm(signature) &&
+      isStrictKey(publicKey) &&
+      holds(publicKey, toBytes(message), signature),
+  };
+};
 
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 

@@ -14,6 +14,7 @@
  * | an address that is not public (DNS may say otherwise tomorrow) | unreachable |
  */
 import {
+  type CryptoPort,
   type DidDocument,
   type DidWeb,
   decodeUtf8,
@@ -24,7 +25,6 @@ import {
   parseJsonOfAnyNumbers,
   readDidDocument,
 } from '@svc/protocol';
-import { nativeCrypto } from '@svc/protocol/native';
 import type { Answered, OutboundAnswer } from './answers.ts';
 import type { Outbound } from './outbound.ts';
 
@@ -52,12 +52,18 @@ export type Resolution =
 const FRAGMENT = /^#[A-Za-z0-9._~!$&'()*+,;=:@/?-]{1,256}$/;
 const ACCEPT = 'application/did+json, application/json;q=0.9';
 
-export const resolveDidWeb = async (outbound: Outbound, did: DidWeb): Promise<Resolution> => {
+type KeyCheck = Pick<CryptoPort, 'isStrictKey'>;
+
+export const resolveDidWeb = async (
+  outbound: Outbound,
+  crypto: KeyCheck,
+  did: DidWeb,
+): Promise<Resolution> => {
   const parsed = parseDidWeb(did);
   if (parsed === null) return invalid('not a did:web DID');
   const answer = await outbound.get(didWebDocumentUrl(parsed), { accept: ACCEPT });
   if (answer.kind !== 'answered') return notAnswered(answer);
-  if (answer.status === 200) return parseDocument(answer, did);
+  if (answer.status === 200) return parseDocument(answer, crypto, did);
   const problem = `the host answered ${answer.status}`;
   return isServerFailure(answer.status) ? { kind: 'unreachable', problem } : invalid(problem);
 };
@@ -73,7 +79,7 @@ const notAnswered = (answer: Exclude<OutboundAnswer, { kind: 'answered' }>): Res
   return { kind: decided ? 'invalid' : 'unreachable', problem: answer.why };
 };
 
-const parseDocument = ({ body, contentType }: Answered, did: DidWeb): Resolution => {
+const parseDocument = ({ body, contentType }: Answered, crypto: KeyCheck, did: DidWeb): Resolution => {
   const text = decodeUtf8(body);
   if (text === null) return invalid('the document is not UTF-8');
   const json = parseJsonOfAnyNumbers(text);
@@ -84,7 +90,7 @@ const parseDocument = ({ body, contentType }: Answered, did: DidWeb): Resolution
   const candidates = candidatesOf(document);
   if (candidates.length > MAX_CANDIDATES)
     return invalid(`the document lists more than ${MAX_CANDIDATES} Ed25519 keys for assertions`);
-  const keys = usableKeys(candidates);
+  const keys = usableKeys(candidates, crypto);
   if (keys.length > MAX_KEYS) return invalid(`the document lists more than ${MAX_KEYS} usable keys`);
   return { kind: 'resolved', text, contentType: jsonTypeOf(contentType), document, keys };
 };
@@ -98,7 +104,7 @@ const jsonTypeOf = (contentType: string | null): string | null => {
 
 /** Every key ever seen is kept for ever, so one document may not bring any number of them. */
 const MAX_KEYS = 32;
-/** Whether a key is strict costs a millisecond of this process, and one that is not costs as much. */
+/** Without libsodium a key, strict or not, takes a millisecond of this process to check. */
 const MAX_CANDIDATES = 64;
 const KEY_BYTES = 32;
 
@@ -112,11 +118,10 @@ const candidatesOf = ({ id, assertionKeys }: DidDocument): readonly Candidate[] 
   );
 
 /** No more than one above the bound. */
-const usableKeys = (candidates: readonly Candidate[]): ResolvedKey[] => {
+const usableKeys = (candidates: readonly Candidate[], crypto: KeyCheck): ResolvedKey[] => {
   const keys: ResolvedKey[] = [];
   for (const [kid, publicKey] of candidates) {
-    if (nativeCrypto.isStrictKey(publicKey))
-      keys.push({ kid, publicKeyMultibase: encodeMultikey(publicKey) });
+    if (crypto.isStrictKey(publicKey)) keys.push({ kid, publicKeyMultibase: encodeMultikey(publicKey) });
     if (keys.length > MAX_KEYS) break;
   }
   return keys;

@@ -50,7 +50,7 @@ beforeEach(() => served.pages.clear());
 
 const resolveFrom = (page: Page, did = DID) => {
   served.pages.set(PAGE, page);
-  return resolveDidWeb(world.outbound, did);
+  return resolveDidWeb(world.outbound, nativeCrypto, did);
 };
 
 describe('a hosted Principal’s document', () => {
@@ -70,7 +70,10 @@ describe('a hosted Principal’s document', () => {
   it('is found by its path', async () => {
     const did = 'did:web:shared.example:tenants:Acme-1' as DidWeb;
     served.pages.set('shared.example/tenants/Acme-1/did.json', { body: JSON.stringify({ id: did }) });
-    expect(await resolveDidWeb(world.outbound, did)).toMatchObject({ kind: 'resolved', keys: [] });
+    expect(await resolveDidWeb(world.outbound, nativeCrypto, did)).toMatchObject({
+      kind: 'resolved',
+      keys: [],
+    });
   });
 
   it('offers no weak key, no key under another DID and no key without a proper fragment', async () => {
@@ -160,7 +163,7 @@ describe('a hosted Principal’s document', () => {
   it('faults on the way are unreachable: DNS, an address inside, the connection, the certificate', async () => {
     const { ca } = served.authority;
     const resolveBy = (...parameters: Parameters<typeof worldOf>) =>
-      resolveDidWeb(worldOf(...parameters).outbound, DID);
+      resolveDidWeb(worldOf(...parameters).outbound, nativeCrypto, DID);
     const inside = tableDns({ 'acme.example': addresses('10.0.0.1') });
     const failing = tableDns({
       'acme.example': { kind: 'unreachable', fault: 'dns', why: 'DNS: ESERVFAIL' },
@@ -184,11 +187,11 @@ describe('a hosted Principal’s document', () => {
     });
     const hosts = { 'acme.example': `http://127.0.0.1:${local.endpoint.port}` };
     const development = createOutbound({ mode: 'development', outboundMap: { hosts, txt: {} } });
-    expect(await resolveDidWeb(development, did)).toMatchObject({
+    expect(await resolveDidWeb(development, nativeCrypto, did)).toMatchObject({
       kind: 'resolved',
       text: JSON.stringify({ id: did, seen: 'acme.example:8443' }),
     });
-    expect(await resolveDidWeb(world.outbound, did)).toMatchObject({ kind: 'invalid' });
+    expect(await resolveDidWeb(world.outbound, nativeCrypto, did)).toMatchObject({ kind: 'invalid' });
     await local.close();
   });
 });

@@ -6,6 +6,7 @@ import http from 'node:http';
 import net from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { DidWeb } from '@svc/protocol';
+import { nativeCrypto } from '@svc/protocol/native';
 import { createAuthority } from '@svc/testkit/outbound/certificates';
 import { type ConnectSpy, spyOnConnects } from '@svc/testkit/outbound/connect-spy';
 import { addressesReply, type DnsServer, startDnsServer } from '@svc/testkit/outbound/dns-server';
@@ -133,7 +134,7 @@ describe.each(['production', 'development'] as const)('in %s nothing connects', 
   });
 
   it.each(REFUSED_DIDS)('DID %j', async (did) => {
-    expect(await resolveDidWeb(guards[mode], did as DidWeb)).toMatchObject({ kind: 'invalid' });
+    expect(await resolveDidWeb(guards[mode], nativeCrypto, did as DidWeb)).toMatchObject({ kind: 'invalid' });
     expectNoConnection();
   });
 

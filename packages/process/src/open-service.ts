@@ -107,7 +107,7 @@ export const openService = async (sources: ServiceSources): Promise<OpenedServic
     };
     const isWatched = registry !== undefined && config.promisesStandby;
     const standby = isWatched ? createStandbyHealth(registry, store) : null;
-    return { service: { ...service, ...outboundOf(config) }, fence, packing, standby, close };
+    return { service: { ...service, ...outboundOf(config, crypto) }, fence, packing, standby, close };
   } catch (error) {
     await closeAll();
     throw error;
@@ -225,13 +225,13 @@ const policyOf = ({ entitlements, compOrgs, selfTestOrgs, tenantLimits }: Servic
 });
 
 /** All requests to external hosts go through one guard with its limits. */
-const outboundOf = ({
-  env,
-  outboundMap,
-}: ServiceConfig): Pick<ServiceDeps, 'didResolver' | 'domainProver' | 'mappedHosts' | 'findUrlRefusal'> => {
+const outboundOf = (
+  { env, outboundMap }: ServiceConfig,
+  crypto: ServiceDeps['crypto'],
+): Pick<ServiceDeps, 'didResolver' | 'domainProver' | 'mappedHosts' | 'findUrlRefusal'> => {
   const outbound = createOutbound({ mode: env, outboundMap });
   return {
-    didResolver: { resolve: (did, tenant) => resolveDidWeb(outbound.as(tenant), did) },
+    didResolver: { resolve: (did, tenant) => resolveDidWeb(outbound.as(tenant), crypto, did) },
     domainProver: { check: (claim, tenant) => checkDomainProof(outbound.as(tenant), claim) },
     mappedHosts: new Set(Object.keys(outboundMap?.hosts ?? {})),
     findUrlRefusal: outbound.findRefusal,

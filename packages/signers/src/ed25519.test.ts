@@ -48,20 +48,29 @@ const watched = (changes: Partial<Sodium> = {}) => {
   return { given, freed, load: async () => library };
 };
 
+/** libsodium of which these calls are there alone. */
+const withPoints = (
+  crypto_core_ed25519_is_valid_point: Sodium['crypto_core_ed25519_is_valid_point'],
+  others: Partial<Sodium> = {},
+): Sodium => ({ crypto_core_ed25519_is_valid_point, ...others }) as Sodium;
+const isStrict = (publicKey: Uint8Array): boolean => nativeCrypto.isStrictKey(publicKey);
+
 it.runIf(isBuiltForHere())('libsodium is at work where its package is installed with a binary', async () => {
   expect(await openEd25519('auto')).toMatchObject({ name: 'sodium', without: null });
 });
 
 it.each([
   ['its binary does not load', () => Promise.reject(new Error('GLIBC_2.99 not found')), /GLIBC/],
+  ['it admits a key of mixed order', async () => withPoints(() => true), /other keys/],
+  ['it admits no key', async () => withPoints(() => false), /other keys/],
   [
     'it accepts what node:crypto does not',
-    async () => ({ crypto_sign_verify_detached: () => true }) as unknown as Sodium,
+    async () => withPoints(isStrict, { crypto_sign_verify_detached: () => true }),
     /other signatures/,
   ],
   [
     'it refuses what node:crypto accepts',
-    async () => ({ crypto_sign_verify_detached: () => false }) as unknown as Sodium,
+    async () => withPoints(isStrict, { crypto_sign_verify_detached: () => false }),
     /other signatures/,
   ],
 ])('node:crypto is at work, with the reason, where %s', async (_, load, reason) => {

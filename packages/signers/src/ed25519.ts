@@ -38,12 +38,16 @@ export const openEd25519 = async (choice: 'auto' | 'node', load = loadSodium): P
 
 const loadSodium = async (): Promise<Sodium> => (await import('sodium-native')).default;
 
-/** Throws where the library does not check the cofactorless equation, on which libraries differ. */
+/** Throws where the library admits other keys, or checks another equation: libraries and their versions differ on both. */
 const sodiumEd25519 = (sodium: Sodium): Ed25519 => {
-  const crypto = nativeCryptoBy((publicKey, message, signature) =>
-    sodium.crypto_sign_verify_detached(signature, message, publicKey),
-  );
-  const { key, text, honest, torsion } = KNOWN;
+  const crypto = nativeCryptoBy({
+    isPrimeOrder: (publicKey) => sodium.crypto_core_ed25519_is_valid_point(publicKey),
+    holds: (publicKey, message, signature) =>
+      sodium.crypto_sign_verify_detached(signature, message, publicKey),
+  });
+  const { key, mixedKey, text, honest, torsion } = KNOWN;
+  if (!crypto.isStrictKey(bytes(key)) || crypto.isStrictKey(bytes(mixedKey)))
+    throw new Error('libsodium admits other keys than protocol §1');
   if (!crypto.verify(bytes(key), text, bytes(honest)) || crypto.verify(bytes(key), text, bytes(torsion)))
     throw new Error('libsodium accepts other signatures than node:crypto');
   return { name: 'sodium', without: null, crypto, ...guardedKeys(sodium) };
@@ -51,9 +55,13 @@ const sodiumEd25519 = (sodium: Sodium): Ed25519 => {
 
 const bytes = (base64url: string): Uint8Array => new Uint8Array(Buffer.from(base64url, 'base64url'));
 
-/** Both signatures satisfy the equation with cofactor; `torsion`, whose R has a part of small order, not the one without. */
+/**
+ * `mixedKey` is `key` plus the point of order 2, which libsodium before 1.0.21 takes for a point of prime order (CVE-2025-69277).
+ * Both signatures satisfy the equation with cofactor; `torsion`, whose R has a part of small order, not the one without.
+ */
 const KNOWN = {
   key: 'I4P0kpNZjP8c5SpRiegGc_gHJRB1f9b8U8muaTbc_WM',
+  mixedKey: 'ynwLbWymcwDjGtWudhf5jAf42u-KgCkDrDZRlskjApw',
   text: 'self-test of ed25519',
   honest: 'x5EVdGN7jy9PbEe-MEyyRQQUTl6b7D2vdhyOVHXfw1-_0RHp1j3TLRKX0gh6Spjo2qttIe9DOh-UQQ-ZqrH4Cg',
   torsion: '18QOfftk2b00e7zBAoULVAmJr4IlO0nNb4pKoMIFNrwlcTV_OHBA-ZSjajCrN4A05uavogv14l-A3yL5pkRzBw',
