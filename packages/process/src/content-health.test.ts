@@ -2,9 +2,12 @@ import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { createColdHealth, createContentHealth } from './content-health.ts';
 
-const health = (listBroken: () => Promise<string[]>) => {
+const health = (
+  listBroken: () => Promise<string[]>,
+  oldestCheckMs = async (): Promise<number | null> => null,
+) => {
   const registry = new Registry();
-  return { registry, health: createContentHealth(registry, { listBroken }) };
+  return { registry, health: createContentHealth(registry, { listBroken, oldestCheckMs }) };
 };
 
 it('names the broken days, in the metrics and in a few words', async () => {
@@ -21,6 +24,18 @@ it('says that it cannot tell when storage does not answer', async () => {
   const blind = health(() => Promise.reject(new Error('gone')));
   expect(await blind.registry.metrics()).toContain('svc_content_broken_days -1');
   expect(await blind.health.describe()).toBe('unknown');
+});
+
+it('says when a hot day was not read for long, and how long', async () => {
+  let hours = 35;
+  const late = health(
+    async () => [],
+    async () => Date.now() - hours * 3_600_000 - 1_000,
+  );
+  expect(await late.health.describe()).toBe('ok');
+  hours = 40;
+  expect(await late.health.describe()).toBe('a closed day was last read 40 hours ago');
+  expect(await late.registry.metrics()).toMatch(/^svc_content_check_age_seconds 14400\d/m);
 });
 
 it('names days that could not be packed apart from them', async () => {

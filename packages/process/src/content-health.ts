@@ -11,72 +11,97 @@ export interface ContentHealth {
 }
 
 const NAMED = 5;
+const HOUR_MS = DAY_MS / 24;
+/** Each closed day is due once in 24 hours. */
+const LATE_CHECK_MS = 36 * HOUR_MS;
+/** Each cold day is due once a month. */
+const LATE_PROOF_MS = 40 * DAY_MS;
 
 export const createContentHealth = (
   registry: Registry,
-  checkpoints: Pick<CheckpointRepository, 'listBroken'>,
+  checkpoints: Pick<CheckpointRepository, 'listBroken' | 'oldestCheckMs'>,
 ): ContentHealth =>
-  brokenDays(
-    registry,
-    {
+  healthOf(registry, {
+    broken: {
       name: 'svc_content_broken_days',
       help: 'Published days whose receipts did not lead to their roots when last read; -1: storage does not answer.',
+      list: () => checkpoints.listBroken(),
     },
-    () => checkpoints.listBroken(),
-  );
+    age: {
+      name: 'svc_content_check_age_seconds',
+      help: 'How long ago the receipts were last read and compared of the hot closed day that waits the longest; 0: there is none; -1: storage does not answer.',
+      readMs: () => checkpoints.oldestCheckMs(),
+      lateMs: LATE_CHECK_MS,
+      describe: (ageMs) => `a closed day was last read ${Math.floor(ageMs / HOUR_MS)} hours ago`,
+    },
+  });
 
 /** Days that were to be packed and are not what was published, and packed ones that were not read back as they were packed. */
 export const createColdHealth = (
   registry: Registry,
   coldDays: Pick<ColdDayRepository, 'listBroken' | 'oldestProofMs'>,
-): ContentHealth => {
-  const proofAgeMs = () =>
-    withinMs(HEALTH_ANSWER_MS, coldDays.oldestProofMs(), () => {
-      throw new Error('no answer');
-    })
-      .then((ms) => (ms === null ? 0 : Math.max(0, Date.now() - ms)))
-      .catch(() => null);
-  gauge(registry, 'svc_cold_proof_age_seconds', {
-    help: 'How long ago the objects were last read and proven of the cold day that waits the longest; 0: there is none; -1: storage does not answer.',
-    read: async () => {
-      const ageMs = await proofAgeMs();
-      return ageMs === null ? -1 : ageMs / 1000;
-    },
-  });
-  const broken = brokenDays(
-    registry,
-    {
+): ContentHealth =>
+  healthOf(registry, {
+    broken: {
       name: 'svc_cold_broken_days',
       help: 'Closed days that could not be packed or did not lead to their roots, and packed ones not read back as packed; -1: storage does not answer.',
+      list: async () => (await coldDays.listBroken()).map(({ day }) => day),
     },
-    async () => (await coldDays.listBroken()).map(({ day }) => day),
-  );
-  return {
-    async describe() {
-      const [days, ageMs] = await Promise.all([broken.describe(), proofAgeMs()]);
-      const isLate = days === 'ok' && ageMs !== null && ageMs > LATE_PROOF_MS;
-      return isLate ? `a cold day was last proven ${Math.floor(ageMs / DAY_MS)} days ago` : days;
+    age: {
+      name: 'svc_cold_proof_age_seconds',
+      help: 'How long ago the objects were last read and proven of the cold day that waits the longest; 0: there is none; -1: storage does not answer.',
+      readMs: () => coldDays.oldestProofMs(),
+      lateMs: LATE_PROOF_MS,
+      describe: (ageMs) => `a cold day was last proven ${Math.floor(ageMs / DAY_MS)} days ago`,
     },
+  });
+
+/** A gauge of days that are broken, and one of how long the day has waited that waits the longest. */
+interface Watched {
+  readonly broken: {
+    readonly name: string;
+    readonly help: string;
+    readonly list: () => Promise<readonly Day[]>;
   };
-};
+  readonly age: {
+    readonly name: string;
+    readonly help: string;
+    /** When that day was last looked at, in milliseconds since the epoch; null: there is none. */
+    readonly readMs: () => Promise<number | null>;
+    readonly lateMs: number;
+    readonly describe: (ageMs: number) => string;
+  };
+}
 
-/** Each is due once a month. */
-const LATE_PROOF_MS = 40 * DAY_MS;
-
-const brokenDays = (
-  registry: Registry,
-  { name, help }: { readonly name: string; readonly help: string },
-  list: () => Promise<readonly Day[]>,
-): ContentHealth => {
-  const broken = () => withinMs(HEALTH_ANSWER_MS, list(), () => null).catch(() => null);
-  gauge(registry, name, { help, read: async () => (await broken())?.length ?? -1 });
+const healthOf = (registry: Registry, { broken, age }: Watched): ContentHealth => {
+  const brokenDays = () => orNull(broken.list());
+  const ageMs = async () => {
+    const read = await orNull(age.readMs().then((ms) => ({ ms })));
+    if (read === null) return null;
+    return read.ms === null ? 0 : Math.max(0, Date.now() - read.ms);
+  };
+  gauge(registry, broken.name, {
+    help: broken.help,
+    read: async () => (await brokenDays())?.length ?? -1,
+  });
+  gauge(registry, age.name, {
+    help: age.help,
+    read: async () => {
+      const ms = await ageMs();
+      return ms === null ? -1 : ms / 1000;
+    },
+  });
   return {
     describe: async () => {
-      const days = await broken();
+      const [days, ms] = await Promise.all([brokenDays(), ageMs()]);
       if (days === null) return 'unknown';
-      if (days.length === 0) return 'ok';
+      if (days.length === 0) return ms !== null && ms > age.lateMs ? age.describe(ms) : 'ok';
       const more = days.length > NAMED ? ` and ${days.length - NAMED} more` : '';
       return `broken: ${days.slice(0, NAMED).join(', ')}${more}`;
     },
   };
 };
+
+/** Null where storage does not answer in time. */
+const orNull = <T>(answer: Promise<T>): Promise<T | null> =>
+  withinMs(HEALTH_ANSWER_MS, answer, () => null).catch(() => null);

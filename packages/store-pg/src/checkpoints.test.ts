@@ -182,7 +182,20 @@ describe('reading what is stored again', () => {
       `update content_checks set checked_at = checked_at - interval '24 hours 1 second' where day = $1`,
       [whole],
     );
+    const ageHours =
+      Date.now() / 3_600_000 - ((await stores.first.checkpoints.oldestCheckMs()) ?? 0) / 3_600_000;
+    expect(Math.floor(ageHours)).toBe(24);
     expect(await checkContent(deps(), never)).toEqual({ checked: 1, broken: 0 });
+    expect(Date.now() - ((await stores.first.checkpoints.oldestCheckMs()) ?? 0)).toBeLessThan(3_600_000);
+  });
+
+  it('a day that was never read has waited since it was closed', async () => {
+    await runSql(stores.url, 'delete from content_checks where day = $1', [whole]);
+    const published = await stores.first.checkpoints.find(whole);
+    const others = `update content_checks set checked_at = clock_timestamp()`;
+    await runSql(stores.url, others);
+    expect(await stores.first.checkpoints.oldestCheckMs()).toBe(published?.createdAtMs);
+    await checkContent(deps(), never);
   });
 
   it('a day that cannot be read keeps no other from being checked: the round rejects at its end, and names it', async () => {

@@ -176,7 +176,8 @@ it('routes, holds, jobs, their items and events that alerts ask for exist, and s
   const jobs = maintenanceJobs(deployment.process.service);
   expect(jobs.map(({ name }) => name)).toEqual(expect.arrayContaining(valuesOf('job_name')));
   const items = asked.flatMap(
-    ({ labels: { job_name: job, item } }) => item?.split('|').map((one) => `${job} ${one}`) ?? [],
+    ({ labels: { job_name: job, item } }) =>
+      job?.split('|').flatMap((name) => item?.split('|').map((one) => `${name} ${one}`) ?? []) ?? [],
   );
   const alarming = jobs.flatMap(({ name, alarmingItems = [] }) =>
     alarmingItems.map((one) => `${name} ${one}`),

@@ -65,7 +65,7 @@ export const maintenanceJobs = (
     everyMs: 15 * SECOND,
     evenHeld: true,
     run: async (stop) => {
-      // Neither waits for the other, nor for its success.
+      // Side by side, and neither for the other's success.
       const [revocations, pauses] = await Promise.allSettled([
         completeRevocations(service, stop),
         completePauses(service, stop),
@@ -78,21 +78,25 @@ export const maintenanceJobs = (
   {
     name: 'forget-spent-proofs',
     everyMs: 5 * MINUTE,
+    alarmingItems: ['left'],
     run: onward(service, 'spent_proofs', (stop, place) => forgetSpentProofs(service, stop, place)),
   },
   {
     name: 'forget-idempotency-keys',
     everyMs: 5 * MINUTE,
+    alarmingItems: ['left'],
     run: onward(service, 'idempotency_keys', (stop, place) => forgetIdempotencyKeys(service, stop, place)),
   },
   {
     name: 'forget-events',
     everyMs: 60 * MINUTE,
+    alarmingItems: ['left'],
     run: async (stop) => ({ ...(await forgetEvents(service, stop)) }),
   },
   {
     name: 'clear-old-actions',
     everyMs: 60 * MINUTE,
+    alarmingItems: ['left'],
     run: async (stop) => ({ ...(await clearOldActions(service, stop)) }),
   },
   {

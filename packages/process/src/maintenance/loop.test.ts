@@ -1,12 +1,12 @@
 import type { Exclusive } from '@svc/service';
 import { describe, expect, it } from 'vitest';
-import { type Job, type Round, runRound, startMaintenance } from './loop.ts';
+import { type Job, pauseMsAfter, type Round, runRound, startMaintenance } from './loop.ts';
 
 /** A lock that one may hold at a time, and that the test can lose. */
 const oneLock = () => {
   const held = new Map<string, AbortController>();
   return {
-    lose: (name: string) => held.get(name)?.abort(),
+    lose: (name: string) => held.get(name)?.abort(LOST),
     async exclusive<T>(name: string, work: (lost: AbortSignal) => Promise<T>): Promise<Exclusive<T>> {
       if (held.has(name)) return { held: false };
       const lost = new AbortController();
@@ -19,6 +19,8 @@ const oneLock = () => {
     },
   };
 };
+
+const LOST = new Error('the lock is lost');
 
 const aborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
@@ -64,7 +66,7 @@ describe('a round', () => {
     expect(await round(false, { evenHeld: true })).toBe('done');
   });
 
-  it('is told when its lock is lost', async () => {
+  it('is told when its lock is lost, and has failed then, whatever it resolves with', async () => {
     const store = oneLock();
     const { run, ...job } = patientJob('a');
     // Its lock is lost when it has begun.
@@ -80,7 +82,7 @@ describe('a round', () => {
       },
       new AbortController().signal,
     );
-    expect(await round).toMatchObject({ outcome: 'done' });
+    expect(await round).toMatchObject({ outcome: 'failed', error: LOST });
   });
 
   it('that fails is reported, not thrown', async () => {
@@ -110,6 +112,19 @@ describe('while something holds decisions', () => {
     const round = await runRound(held, countingJob(true), new AbortController().signal);
     expect(round).toMatchObject({ outcome: 'done', result: { rounds: 1 } });
   });
+});
+
+it('after a round that failed, was held or left something the next one follows soon; else when the job is due', () => {
+  const hourly = { everyMs: 3_600_000 };
+  const done = (result: Record<string, number>) =>
+    pauseMsAfter({ job: 'a', outcome: 'done', durationMs: 1, result }, hourly);
+  expect([done({ removed: 3 }), done({ removed: 3, left: 0 }), done({ removed: 3, left: 1 })]).toEqual([
+    3_600_000, 3_600_000, 15_000,
+  ]);
+  expect(pauseMsAfter({ job: 'a', outcome: 'elsewhere' }, hourly)).toBe(3_600_000);
+  expect(pauseMsAfter({ job: 'a', outcome: 'failed', durationMs: 1, error: null }, hourly)).toBe(15_000);
+  expect(pauseMsAfter({ job: 'a', outcome: 'held', holds: [] }, hourly)).toBe(15_000);
+  expect(pauseMsAfter({ job: 'a', outcome: 'held', holds: [] }, { everyMs: 1 })).toBe(1);
 });
 
 describe('maintenance', () => {

@@ -18,7 +18,7 @@ export interface Job {
   readonly alarmingItems?: readonly string[];
   /**
    * Idempotent, since the loss of the lock is not noticed at once. Once `stop` is aborted it begins no more work and
-   * resolves within a few seconds. Resolves with numbers for the log.
+   * resolves within a few seconds. Resolves with numbers for the log; where `left` is above 0 the next round follows soon.
    */
   run(stop: AbortSignal): Promise<Readonly<Record<string, number>>>;
 }
@@ -53,7 +53,8 @@ interface LoopDeps extends RoundDeps {
 const JITTER = 0.2;
 /** Between the first rounds of two jobs: each opens a connection, and all at once would wait for each other. */
 const STAGGER_MS = 100;
-const AFTER_FAILURE_MS = 15_000;
+/** After a round that failed, or that left something. */
+const SOON_MS = 15_000;
 const STOP_WITHIN_MS = 8_000;
 
 export const startMaintenance = (deps: LoopDeps, jobs: readonly Job[]): Maintenance => {
@@ -65,8 +66,7 @@ export const startMaintenance = (deps: LoopDeps, jobs: readonly Job[]): Maintena
     while (!stopping.signal.aborted) {
       const round = await runRound(deps, job, stopping.signal);
       deps.report(round);
-      const pauseMs = isDone(round) ? job.everyMs : Math.min(job.everyMs, AFTER_FAILURE_MS);
-      await pauseUnless(stopping.signal, pauseMs * (1 + JITTER * (Math.random() - 0.5)));
+      await pauseUnless(stopping.signal, pauseMsAfter(round, job) * (1 + JITTER * (Math.random() - 0.5)));
     }
   };
   const loops = Promise.all(jobs.map(loop));
@@ -85,9 +85,12 @@ export const runRound = async (deps: RoundDeps, job: Job, stop: AbortSignal): Pr
   const held = job.evenHeld === true ? [] : await listHolds(deps, job);
   if (held.length > 0) return { job: job.name, outcome: 'held', holds: held };
   try {
-    const done = await deps.store.exclusive(`job:${job.name}`, (lost) =>
-      traced(`job ${job.name}`, () => job.run(AbortSignal.any([stop, lost]))),
-    );
+    const done = await deps.store.exclusive(`job:${job.name}`, async (lost) => {
+      const result = await traced(`job ${job.name}`, () => job.run(AbortSignal.any([stop, lost])));
+      // What it resolves with is what it had done by then: nobody knows that nothing is left.
+      if (!stop.aborted) lost.throwIfAborted();
+      return result;
+    });
     return done.held
       ? { job: job.name, outcome: 'done', durationMs: lasted(), result: done.value }
       : { job: job.name, outcome: 'elsewhere' };
@@ -102,7 +105,11 @@ const listHolds = async ({ holds, clock }: RoundDeps, job: Job): Promise<readonl
   return holds.list().filter(({ isSettling }) => !(job.evenSettling === true && isSettling === true));
 };
 
-const isDone = ({ outcome }: Round): boolean => outcome === 'done' || outcome === 'elsewhere';
+/** How long until the next round, but for jitter. */
+export const pauseMsAfter = (round: Round, { everyMs }: Pick<Job, 'everyMs'>): number => {
+  const isDone = round.outcome === 'done' && (round.result.left ?? 0) === 0;
+  return isDone || round.outcome === 'elsewhere' ? everyMs : Math.min(everyMs, SOON_MS);
+};
 
 /** Ends early, and without an error, when `signal` is aborted. */
 const pauseUnless = async (signal: AbortSignal, ms: number): Promise<void> => {

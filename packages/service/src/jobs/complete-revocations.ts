@@ -7,11 +7,11 @@ import type { DidWeb, GrantId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
 import { publishRevoked } from '../grants/publish-revoked.ts';
 import { StoreError } from '../ports/store.ts';
+import { roundUntil } from './round.ts';
 
 /** A revoker that is still at work takes less. */
 export const ABANDONED_AFTER_SECONDS = 10;
 const BATCH = 1_000;
-const ROUND_MS = 60_000;
 
 type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'random' | 'crypto' | 'identity' | 'log'>;
 
@@ -24,8 +24,7 @@ export interface CompletedRevocations {
  * before any has a second. One whose barrier is not passed in time waits for the next round, as does what is left after a minute.
  */
 export const completeRevocations = async (deps: Deps, stop: AbortSignal): Promise<CompletedRevocations> => {
-  const endsMs = performance.now() + ROUND_MS;
-  const goesOn = () => !stop.aborted && performance.now() < endsMs;
+  const goesOn = roundUntil(stop);
   let stamped = 0;
   /** Answers those of whom more may be left. */
   const takeTurns = async (principals: readonly DidWeb[]): Promise<DidWeb[]> => {

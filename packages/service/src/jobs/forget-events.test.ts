@@ -1,14 +1,60 @@
-import { expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import type { ServiceDeps } from '../deps.ts';
+import { StoreError } from '../ports/store.ts';
 import { forgetEvents } from './forget-events.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+const depsOf = (eventLog: object, told = () => {}): ServiceDeps => {
+  const revocationNotices = {
+    nextToTell: async () => {
+      told();
+      return null;
+    },
+  };
+  return { store: { eventLog, revocationNotices }, clock: { nowMs: () => 0 } } as unknown as ServiceDeps;
+};
+const { signal } = new AbortController();
 
 it('the outbox is moved until a step moves less than it was asked for, also where one moves more', async () => {
   const moved = [1_037, 1_000, 3, 0];
-  const store = {
-    eventLog: { sequence: async () => moved.shift(), forget: async () => 0 },
-    revocationNotices: { nextToTell: async () => null },
-  };
-  const deps = { store, clock: { nowMs: () => 0 } } as unknown as ServiceDeps;
-  await forgetEvents(deps, new AbortController().signal);
+  await forgetEvents(depsOf({ sequence: async () => moved.shift(), forget: async () => 0 }), signal);
   expect(moved).toEqual([0]);
+});
+
+it('an outbox that cannot be moved is told, when everything else is done', async () => {
+  let isForgotten = false;
+  let isTold = false;
+  const failure = new StoreError('unavailable', 'the outbox is locked');
+  const eventLog = {
+    sequence: () => Promise.reject(failure),
+    forget: async () => {
+      isForgotten = true;
+      return 0;
+    },
+  };
+  const round = forgetEvents(
+    depsOf(eventLog, () => {
+      isTold = true;
+    }),
+    signal,
+  );
+  await expect(round).rejects.toBe(failure);
+  expect([isForgotten, isTold]).toEqual([true, true]);
+});
+
+it('an outbox without end leaves time to forget, and what a round leaves is told', async () => {
+  let nowMs = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  const eventLog = {
+    async sequence() {
+      nowMs += 1_000;
+      return 1_000;
+    },
+    async forget() {
+      nowMs += 1_000;
+      return 1_000;
+    },
+  };
+  expect(await forgetEvents(depsOf(eventLog), signal)).toEqual({ removed: 40_000, left: 1 });
 });

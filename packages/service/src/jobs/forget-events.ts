@@ -1,27 +1,45 @@
 /** Events and what became of them are kept for 30 days (protocol §15), in steps that are small whatever the backlog. */
 import type { ServiceDeps } from '../deps.ts';
 import { VerifierTurns } from '../events/tell-verifiers.ts';
+import { StoreError } from '../ports/store.ts';
+import type { Forgotten } from './retention.ts';
+import { roundUntil } from './round.ts';
 
 const KEPT_DAYS = 30;
 const PER_STEP = 1_000;
-const ROUND_MS = 60_000;
+const SEQUENCING_MS = 20_000;
 
+/** Rejects, with what it could forget forgotten, when events cannot be moved into the log. */
 export const forgetEvents = async (
   { store, clock }: Pick<ServiceDeps, 'store' | 'clock'>,
   stop: AbortSignal,
-): Promise<{ readonly removed: number }> => {
-  const endsMs = performance.now() + ROUND_MS;
-  const goesOn = () => !stop.aborted && performance.now() < endsMs;
+): Promise<Forgotten> => {
+  const goesOn = roundUntil(stop);
   // Where nothing delivers, nothing else moves them into the log, where they grow old.
-  while (goesOn() && (await store.eventLog.sequence(PER_STEP)) >= PER_STEP);
+  const failure = await sequenceAll(store, roundUntil(stop, SEQUENCING_MS));
   let removed = 0;
-  while (goesOn()) {
+  let isMore = true;
+  while (isMore && goesOn()) {
     const step = await store.eventLog.forget(PER_STEP, KEPT_DAYS, clock.nowMs());
     removed += step;
-    if (step < PER_STEP) break;
+    isMore = step >= PER_STEP;
   }
   // Nor does anything else tell those who have verified what was revoked. Last: nothing that is forgotten waits for it.
   const turns = new VerifierTurns(store.revocationNotices);
   while (goesOn() && (await turns.tellNext()));
-  return { removed };
+  if (failure !== null) throw failure;
+  return { removed, left: isMore ? 1 : 0 };
+};
+
+const sequenceAll = async (
+  { eventLog }: Pick<ServiceDeps['store'], 'eventLog'>,
+  goesOn: () => boolean,
+): Promise<StoreError | null> => {
+  try {
+    while (goesOn() && (await eventLog.sequence(PER_STEP)) >= PER_STEP);
+    return null;
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return error;
+  }
 };

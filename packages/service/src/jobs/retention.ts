@@ -6,8 +6,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ServiceDeps } from '../deps.ts';
 import type { Sweep, Swept } from '../ports/retention.ts';
+import { roundUntil } from './round.ts';
 
-const ROUND_MS = 60_000;
 const MAX_PAUSE_MS = 500;
 const RECEIPTS_PER_STEP = 500;
 
@@ -15,6 +15,8 @@ type Deps = Pick<ServiceDeps, 'store' | 'clock'>;
 
 export interface Forgotten {
   readonly removed: number;
+  /** 1 where the round was over before everything was done, else 0. */
+  readonly left: number;
 }
 
 /** Where the next round of a sweep begins, as `Sweep.next` says it; 0 for the start. Each round changes it. */
@@ -49,14 +51,14 @@ export const forgetIdempotencyKeys = (
 export const clearOldActions = async (
   { store, clock }: Deps,
   stop: AbortSignal,
-): Promise<{ readonly cleared: number }> => {
+): Promise<{ readonly cleared: number; readonly left: number }> => {
   let cleared = 0;
-  await stepByStep(stop, async () => {
+  const left = await stepByStep(stop, async () => {
     const step = await store.retention.clearOldActions(RECEIPTS_PER_STEP, clock.nowMs());
     cleared += step.cleared;
     return step.passed === RECEIPTS_PER_STEP;
   });
-  return { cleared };
+  return { cleared, left };
 };
 
 /** Once around the table, or until the end of the round. */
@@ -71,7 +73,7 @@ const sweepOn = async (
   let ends = 0;
   // A part that fails is tried again by the next round; where it is the first of that one too, those before it go on.
   place.from = 0;
-  await stepByStep(stop, async () => {
+  const left = await stepByStep(stop, async () => {
     const step = await sweep(from);
     removed += step.removed;
     if (step.next === null) ends += 1;
@@ -80,16 +82,17 @@ const sweepOn = async (
     // A second end: the table ends before the place where the round began.
     return ends === 0 || (ends === 1 && from < began);
   });
-  return { removed };
+  return { removed, left };
 };
 
-/** Takes steps until one says that there is no more, until `stop`, or until the round is over. */
-const stepByStep = async (stop: AbortSignal, step: () => Promise<boolean>): Promise<void> => {
-  const endsMs = performance.now() + ROUND_MS;
-  while (!stop.aborted && performance.now() < endsMs) {
+/** Takes steps until one says that there is no more: 0. Or until `stop`, or until the round is over: 1. */
+const stepByStep = async (stop: AbortSignal, step: () => Promise<boolean>): Promise<number> => {
+  const goesOn = roundUntil(stop);
+  while (goesOn()) {
     const beganMs = performance.now();
-    if (!(await step())) return;
+    if (!(await step())) return 0;
     const tookMs = performance.now() - beganMs;
     await pause(Math.min(tookMs, MAX_PAUSE_MS), undefined, { signal: stop }).catch(() => {});
   }
+  return 1;
 };

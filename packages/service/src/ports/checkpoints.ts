@@ -81,6 +81,8 @@ export interface CheckpointRepository {
   findLeafTile(day: Day, receiptId: ReceiptId): Promise<LeafTilePlace | null>;
   /** Published days not read again within `hours`, the longest unread first; those of `except` are left out. */
   listDueForCheck(hours: number, limit: number, except: readonly Day[]): Promise<CheckpointRecord[]>;
+  /** When the day was read, or if never closed, that `listDueForCheck` has waiting the longest; null: there is none. */
+  oldestCheckMs(): Promise<number | null>;
   /** Whether a day's receipts, read again now, still led to its roots. */
   recordCheck(day: Day, isIntact: boolean): Promise<void>;
   /** Days whose receipts did not lead to their roots when they were last read, ascending. */

@@ -20,6 +20,10 @@ export const checkpointColumns = `day::text as day, tree_size as "treeSize", roo
   first_receipt_id as "firstReceiptId", last_receipt_id as "lastReceiptId", kid, jws, hash,
   content_root as "contentRoot", svc_ms(created_at) as "createdAtMs"`;
 
+/** Of `checkpoints`: days whose receipts lie in the ledger as they were published. */
+const IS_CHECKED = `not exists (select from restores where checkpoints.day = any (reinstated_days))
+  and not exists (select from cold_days as c where c.day = checkpoints.day and c.state = 'cold')`;
+
 const tileColumns = `level, index, hashes, first_receipt_ids as "firstReceiptIds"`;
 
 export function checkpointRepository(database: Database, cold: ColdReader): CheckpointRepository {
@@ -86,12 +90,15 @@ export function checkpointRepository(database: Database, cold: ColdReader): Chec
         text: `select ${checkpointColumns} from checkpoints
           left join content_checks using (day)
           where (checked_at is null or checked_at < clock_timestamp() - make_interval(hours => $1))
-            and day <> all ($3::date[])
-            and not exists (select from restores where checkpoints.day = any (reinstated_days))
-            and not exists (select from cold_days as c where c.day = checkpoints.day and c.state = 'cold')
+            and day <> all ($3::date[]) and ${IS_CHECKED}
           order by checked_at nulls first, day limit $2`,
         values: [hours, limit, except],
       }),
+    async oldestCheckMs() {
+      const text = `select svc_ms(min(coalesce(checked_at, created_at))) as value from checkpoints
+        left join content_checks using (day) where ${IS_CHECKED}`;
+      return (await readValue<number | null>(database, text)) ?? null;
+    },
     async recordCheck(day, isIntact) {
       await database.write({
         text: `insert into content_checks (day, checked_at, is_intact) values ($1, clock_timestamp(), $2)
