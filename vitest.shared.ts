@@ -18,6 +18,7 @@ const alias = [
 ];
 
 const projectsWithDatabase = new Set([
+  'admin',
   'api',
   'api-alone',
   'conformance-runner',

@@ -2,9 +2,9 @@
 import { UsageError } from '@svc/cli/command-line';
 import { type Environment, findKeyFile, type KeySetFile, keySourcesOf, readKeySetFile } from '@svc/config';
 import { OPERATOR_DEADLINES, readConfig } from '@svc/process';
-import type { KeyPurpose, PublishedKey, ServiceKeyRecord } from '@svc/service';
+import type { KeyPurpose, PublishedKey, ServiceKeyRecord, Store } from '@svc/service';
 import { Signers } from '@svc/signers';
-import { createStore } from '@svc/store-pg';
+import { createStore, listServiceDids } from '@svc/store-pg';
 import { findDatabaseUrl } from './command.ts';
 
 export interface KeyPlace {
@@ -48,14 +48,27 @@ export const openKeyPlace = async (
   }
 };
 
-export const listStored = async (databaseUrl: string): Promise<ServiceKeyRecord[]> => {
+export const listStored = (databaseUrl: string): Promise<ServiceKeyRecord[]> =>
+  withStore(databaseUrl, ({ serviceKeys }) => serviceKeys.list());
+
+/** The database alone: no key is opened, and neither the schema nor the clock is asked after. */
+export const withStore = async <T>(databaseUrl: string, work: (store: Store) => Promise<T>): Promise<T> => {
   const onError = (error: Error) => console.error(error.message);
   const store = createStore({ databaseUrl, deadlines: OPERATOR_DEADLINES, onError });
   try {
-    return await store.serviceKeys.list();
+    return await work(store);
   } finally {
     await store.close();
   }
+};
+
+/** Rejects where the database is that of another service than `own`. */
+export const refuseOtherService = async (databaseUrl: string, own: string): Promise<void> => {
+  const did = (await listServiceDids(databaseUrl)).at(-1)?.did ?? own;
+  if (did !== own)
+    throw new UsageError(
+      `the database is that of ${did}, and this configuration is of ${own}: set SVC_DOMAIN, or DATABASE_URL`,
+    );
 };
 
 /** A number that no key has had, as far as file and database know; a process refuses to start with any other. */

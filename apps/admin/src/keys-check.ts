@@ -2,9 +2,8 @@
 import { UsageError } from '@svc/cli/command-line';
 import { loadSecrets } from '@svc/config';
 import { readConfig } from '@svc/process';
-import { listServiceDids } from '@svc/store-pg';
 import { type Command, findDatabaseUrl } from './command.ts';
-import { describeKey, findKeyFault, listStored } from './key-place.ts';
+import { describeKey, findKeyFault, listStored, refuseOtherService } from './key-place.ts';
 
 export const keysCheckCommand: Command = {
   name: 'keys check',
@@ -36,12 +35,4 @@ export const keysCheckCommand: Command = {
       }
     return faults === 0 ? 0 : 1;
   },
-};
-
-const refuseOtherService = async (url: string, own: string): Promise<void> => {
-  const did = (await listServiceDids(url)).at(-1)?.did ?? own;
-  if (did !== own)
-    throw new UsageError(
-      `the database is that of ${did}, and this configuration is of ${own}: set SVC_DOMAIN, or DATABASE_URL`,
-    );
 };

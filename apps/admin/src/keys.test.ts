@@ -3,9 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readLine } from '@svc/cli/command-line';
 import { encryptKeys, findKeyFile, keySourcesOf, loadSecrets, parseConfig } from '@svc/config';
+import { createLogger, openService } from '@svc/process';
 import { Signers } from '@svc/signers';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { changeServiceDid } from '@svc/store-pg';
+import { withDatabase } from '@svc/testkit';
+import { runSql } from '@svc/testkit/store/session';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { keysCompromiseCommand } from './keys.ts';
 import { PROGRAM } from './program.ts';
+
+const database = withDatabase();
 
 let folder: string;
 beforeEach(() => {
@@ -97,5 +104,56 @@ describe('a new passphrase', () => {
     );
     expect(await open(passphrase)).toEqual([true, true, true]);
     expect(said).toEqual([]);
+  });
+});
+
+describe('keys that a database knows', () => {
+  let dataDir: string;
+  const envOf = () => ({ DATABASE_URL: database.url, SVC_DATA_DIR: dataDir });
+  beforeAll(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), 'svc-keys-'));
+    const config = configOf(envOf());
+    const opened = await openService({
+      ...{ config, secrets: await loadSecrets(config), databaseUrl: database.url },
+      ...{ logger: createLogger('error'), isOperator: true },
+    });
+    await opened.close();
+  });
+  afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+  const setMark = (at: string) => runSql(database.url, `update clock_mark set marked_at = ${at}`);
+  afterEach(() => setMark('null'));
+
+  const listCompromised = async () => {
+    const text = `select kid from service_key_ends where state = 'compromised' order by kid`;
+    return (await runSql<{ kid: string }>(database.url, text)).map(({ kid }) => kid.split('#')[1]);
+  };
+
+  it('a leaked one ends while the clock is in doubt, and once the time is certain a repeat signs the status lists anew', async () => {
+    const said: string[] = [];
+    for (const method of ['log', 'error'] as const)
+      vi.spyOn(console, method).mockImplementation((text) => said.push(text));
+    await setMark(`now() + interval '1 hour'`);
+    expect(await keysCompromiseCommand.run({}, envOf(), 'receipt-1')).toBe(0);
+    expect(await listCompromised()).toEqual(['receipt-1']);
+    expect(await keysCompromiseCommand.run({}, envOf(), 'status-1')).toBe(1);
+    expect(await listCompromised()).toEqual(['receipt-1', 'status-1']);
+    expect(said.join('\n')).toMatch(
+      /^Status lists could not be signed anew: .*#status-2 is new, .* while the time is in doubt: .*\n.*run this again/m,
+    );
+    await setMark('now()');
+    expect(await keysCompromiseCommand.run({}, envOf(), 'status-1')).toBe(0);
+    expect(said.join('\n')).toContain('0 status lists are signed anew.');
+  });
+
+  it('a leaked one is taken out of no file where the database is that of another service', async () => {
+    const did = 'did:web:another.example';
+    await changeServiceDid(database.url, did);
+    const path = join(dataDir, 'status-keys.json');
+    const before = readFileSync(path, 'utf8');
+    await expect(keysCompromiseCommand.run({}, envOf(), 'status-2')).rejects.toThrow(
+      `the database is that of ${did}`,
+    );
+    expect(readFileSync(path, 'utf8')).toBe(before);
+    expect(await listCompromised()).not.toContain('status-2');
   });
 });

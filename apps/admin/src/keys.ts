@@ -6,19 +6,28 @@ import { UsageError } from '@svc/cli/command-line';
 import {
   addKey,
   changePassphrase,
+  type Environment,
   encryptKeys,
   type KeyInFile,
   type KeySetFile,
-  loadSecrets,
+  loadWorkerSecrets,
   makeKey,
   moveFirst,
   readKeySetFile,
   withdrawKey,
 } from '@svc/config';
 import { createLogger, openService, readConfig } from '@svc/process';
-import { reSignStatusLists, type ServiceDeps } from '@svc/service';
-import { type Command, databaseUrlFrom } from './command.ts';
-import { describeKey, type KeyPlace, listStored, nextKid, openKeyPlace } from './key-place.ts';
+import { reSignStatusLists } from '@svc/service';
+import { type Command, databaseUrlFrom, describeError } from './command.ts';
+import {
+  describeKey,
+  type KeyPlace,
+  listStored,
+  nextKid,
+  openKeyPlace,
+  refuseOtherService,
+  withStore,
+} from './key-place.ts';
 
 const PRIVATE_KEY = {
   value: 'URI',
@@ -112,7 +121,8 @@ export const keysCompromiseCommand: Command = {
   options: { 'private-key': { ...PRIVATE_KEY, text: `of the new key: ${PRIVATE_KEY.text}` } },
   notes: [
     `The key is taken out of its set, with a new one in front where it was the active one; every node stops signing with it; that no
-date under it counts is published, and status lists are signed anew. In the environment of the API; may be repeated.`,
+date under it counts is published, and status lists are signed anew. In the environment of the API; may be repeated. Exit code 1: status lists
+are left, the key has ended all the same.`,
     PLACE,
   ],
   run: (values, env, name) =>
@@ -157,12 +167,15 @@ const rotate = async ({ file, fragment, did, stored }: KeyPlace, isNow: boolean)
 /** `did.json` may be kept for so long. */
 const CACHED_MS = 60_000;
 
-/** First the file, so that whoever reads it again finds a key that may sign; then the database, which every node asks. */
+/**
+ * First the file, so that whoever reads it again finds a key that may sign; then the database, which every node asks. Of all else
+ * nothing comes before that: while another key is away, or the time is in doubt, nodes would go on signing with this one.
+ */
 const compromise = async (
   place: KeyPlace,
   uri: string | null,
   databaseUrl: string,
-  env: Parameters<Command['run']>[1],
+  env: Environment,
 ): Promise<number> => {
   const { file, fragment, did, stored } = place;
   const kid = `${did}#${fragment}`;
@@ -172,25 +185,13 @@ const compromise = async (
     );
     return 2;
   }
+  await refuseOtherService(databaseUrl, did);
   await takeOut(place, uri);
-  const config = readConfig(env);
-  const secrets = await loadSecrets(config, file.signers);
-  const { service, close } = await openService({
-    config,
-    secrets,
-    databaseUrl,
-    logger: createLogger('warn'),
-    isOperator: true,
-  });
-  try {
-    await service.store.serviceKeys.end(kid, 'compromised');
-    console.log(`${kid} is compromised: no node signs with it, and no date under it counts.`);
-    const left = file.purpose === 'status' ? await signListsAnew(service) : 0;
-    console.log(afterwards(file));
-    return left === 0 ? 0 : 1;
-  } finally {
-    await close();
-  }
+  await withStore(databaseUrl, ({ serviceKeys }) => serviceKeys.end(kid, 'compromised'));
+  console.log(`${kid} is compromised: no node signs with it, and no date under it counts.`);
+  const isDone = file.purpose !== 'status' || (await signListsAnew(file, databaseUrl, env));
+  console.log(afterwards(file));
+  return isDone ? 0 : 1;
 };
 
 const takeOut = async (place: KeyPlace, uri: string | null): Promise<void> => {
@@ -235,11 +236,23 @@ const leftBehind = ({ private_key: uri }: KeyInFile): string =>
     ? ''
     : ` It is still at ${uri}: once no process signs with it, destroy it there.`;
 
-const signListsAnew = async (service: ServiceDeps): Promise<number> => {
-  const { signed, left } = await reSignStatusLists(service, new AbortController().signal);
-  const rest = left === 0 ? '' : `; ${left} could not be, as the log says: run this again`;
-  console.log(`${signed} status lists are signed anew${rest}.`);
-  return left;
+/** Whether all of them are. */
+const signListsAnew = async (file: KeySetFile, databaseUrl: string, env: Environment): Promise<boolean> => {
+  try {
+    const config = readConfig(env);
+    const secrets = await loadWorkerSecrets(config, file.signers);
+    const logger = createLogger('warn');
+    const { service, close } = await openService({ config, secrets, databaseUrl, logger, isOperator: true });
+    const { signed, left } = await reSignStatusLists(service, new AbortController().signal).finally(close);
+    const rest = left === 0 ? '' : `; ${left} could not be, as the log says: run this again`;
+    console.log(`${signed} status lists are signed anew${rest}.`);
+    return left === 0;
+  } catch (error) {
+    console.error(
+      `Status lists could not be signed anew: ${describeError(error, env)}\nPut that right, and run this again.`,
+    );
+    return false;
+  }
 };
 
 const afterwards = (file: KeySetFile): string => `

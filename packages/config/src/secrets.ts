@@ -16,7 +16,7 @@ import {
   type ServiceKeySets,
 } from '@svc/service';
 import { openEd25519, Signers } from '@svc/signers';
-import type { Config, WorkerConfig } from './config.ts';
+import type { Config, ServiceConfig } from './config.ts';
 import { DataDirError, openDataDir } from './data-dir.ts';
 import { findKeyFile, type KeyPaths, keySourcesOf, newPrivateJwk, readSecretFile } from './key-files.ts';
 
@@ -63,10 +63,10 @@ export const loadSecrets = async (config: Config, open?: Signers): Promise<Secre
 };
 
 /**
- * Those of the worker: what signs status lists and checkpoints. The keys of Receipts it knows from the database, and it can
- * sign none. Rejects as `loadSecrets` does.
+ * Those of the worker, and of commands that sign as it does: what signs status lists and checkpoints. The keys of Receipts are
+ * known from the database, and none can be signed. Rejects as `loadSecrets` does.
  */
-export const loadWorkerSecrets = async (config: WorkerConfig, open?: Signers): Promise<SigningSecrets> => {
+export const loadWorkerSecrets = async (config: ServiceConfig, open?: Signers): Promise<SigningSecrets> => {
   const signers = open ?? new Signers(await openEd25519(config.ed25519));
   const notes: string[] = [];
   const did = `did:web:${config.domain}`;

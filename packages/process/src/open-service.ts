@@ -154,8 +154,13 @@ const openClockAndKeys = async (
   };
   // Keys that are new are dated by the time.
   const clock = await patiently(() => DatabaseClock.start({ store, holds, log }));
-  const keys = await patiently(() => KeyRing.start(keysFrom, secrets));
-  return { holds, clock, keys };
+  try {
+    const keys = await patiently(() => KeyRing.start(keysFrom, secrets));
+    return { holds, clock, keys };
+  } catch (error) {
+    clock.stop();
+    throw error;
+  }
 };
 
 const registerMetrics = (
