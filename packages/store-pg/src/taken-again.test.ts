@@ -9,6 +9,7 @@ import {
   type FenceStore,
   findLostSpan,
   formatHead,
+  HEAD_KEY,
   Holds,
   parseKeySet,
   type RestoreOptions,
@@ -330,6 +331,18 @@ it('an Agent, an entitlement, a pause, an API key and a key of the service are e
   expect(takenAgain).toMatchObject({ ...once, serviceKeys: [kid] });
   expect(await store.entitlements.find(orgId)).toMatchObject({ production: 'blocked', reason: 'canceled' });
   expect(await store.pauses.find(target)).toMatchObject({ isPaused: true, reason: 'lost' });
+});
+
+it('a restore that would sign by a key which was ended in the lost span is refused, and changes nothing', async () => {
+  const { kid } = statusKeys.signer;
+  const kept = { public_key: statusKeys.published[0]?.publicKeyMultibase, ends: ['compromised'] };
+  const fenceStore = await loseHead({ revoked: [{ name: `service-key:${kid}`, kept }] });
+  const head = await fenceStore.find(HEAD_KEY);
+  await expect(restore(depsOf(), fenceStore)).rejects.toThrow(
+    `${kid} was ended in the lost span: put a new key`,
+  );
+  expect(await fenceStore.find(HEAD_KEY)).toEqual(head);
+  expect((await stores.first.serviceKeys.list()).filter((key) => key.kid === kid)).toEqual([]);
 });
 
 describe('Grants whose list nothing signs when they are revoked', () => {

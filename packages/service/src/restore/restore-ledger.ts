@@ -71,7 +71,7 @@ export const restoreLedger = async (
   options: RestoreOptions = {},
 ): Promise<Restore> => {
   await refuseAhead(deps, fenceStore, options.leaveAhead?.hereMs ?? Number.POSITIVE_INFINITY);
-  await refuseDamaged(fenceStore, logged);
+  await refuseUnfit(deps, fenceStore, logged);
   const claimed = fenceStore === null ? null : await claim(deps, fenceStore, span);
   const { lists, checkpoints, revoked, names } = await findFenceRecords(deps, fenceStore);
   const last = (await deps.store.restores.list()).at(-1);
@@ -117,10 +117,24 @@ const refuseAhead = async (
   );
 };
 
-/** Before anything is changed: the fence would be claimed, and the restore could not go on. */
-const refuseDamaged = async (fenceStore: FenceStore | null, logged: LoggedRevocations): Promise<void> => {
-  parseRecords(logged.ended);
-  if (fenceStore !== null) parseRecords(await listFenceRecords(fenceStore, 'revoked'));
+/**
+ * Before anything is changed: the fence would be claimed, and the restore could not go on. Or it would go on and sign its
+ * statement by a key that it has just ended, under which no date counts.
+ */
+const refuseUnfit = async (
+  { identity }: ServiceDeps,
+  fenceStore: FenceStore | null,
+  logged: LoggedRevocations,
+): Promise<void> => {
+  const kept = fenceStore === null ? [] : await listFenceRecords(fenceStore, 'revoked');
+  const { kid } = identity.statusKeys.signer;
+  const ended = [...parseRecords(logged.ended), ...parseRecords(kept)].filter(
+    (record) => record.kind === 'service-key' && record.kid === kid,
+  );
+  if (ended.length > 0)
+    throw new Error(
+      `${kid} was ended in the lost span: put a new key first in its file (docs/operations.md, Keys), then begin again`,
+    );
 };
 
 /** What was kept first, then what only the log tells. */
