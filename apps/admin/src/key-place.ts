@@ -16,6 +16,8 @@ export interface KeyPlace {
   readonly fragment: string;
   /** Every key that was ever published; none where no database is configured, as before the first start. */
   readonly stored: readonly ServiceKeyRecord[];
+  /** By the database's clock, which has dated them; 0 where there is none. */
+  readonly nowMs: number;
 }
 
 const PURPOSES: readonly KeyPurpose[] = ['receipt', 'status', 'key'];
@@ -33,7 +35,7 @@ export const openKeyPlace = async (
   if (purpose === null)
     throw new UsageError(`${name} is no key: receipt-<n> and status-<n> are, of receipt and status`);
   const url = findDatabaseUrl(env);
-  const stored = url === null ? [] : await listStored(url);
+  const known = url === null ? { stored: [], nowMs: 0 } : await withStore(url, readKeys);
   const signers = new Signers();
   try {
     const open = (of: KeyPurpose): KeySetFile => {
@@ -42,11 +44,16 @@ export const openKeyPlace = async (
       return { ...at, purpose: of, signers, sources };
     };
     const sets = PURPOSES.map(open);
-    return await work({ file: open(purpose), sets, did, fragment, stored });
+    return await work({ file: open(purpose), sets, did, fragment, ...known });
   } finally {
     await signers.close();
   }
 };
+
+const readKeys = async (store: Store) => ({
+  stored: await store.serviceKeys.list(),
+  nowMs: await store.now(),
+});
 
 export const listStored = (databaseUrl: string): Promise<ServiceKeyRecord[]> =>
   withStore(databaseUrl, ({ serviceKeys }) => serviceKeys.list());

@@ -6,10 +6,10 @@ import { encryptKeys, findKeyFile, keySourcesOf, loadSecrets, parseConfig } from
 import { createLogger, openService } from '@svc/process';
 import { Signers } from '@svc/signers';
 import { changeServiceDid } from '@svc/store-pg';
-import { withDatabase } from '@svc/testkit';
+import { tamper, withDatabase } from '@svc/testkit';
 import { runSql } from '@svc/testkit/store/session';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { keysCompromiseCommand } from './keys.ts';
+import { keysCompromiseCommand, keysRotateCommand } from './keys.ts';
 import { PROGRAM } from './program.ts';
 
 const database = withDatabase();
@@ -127,6 +127,18 @@ describe('keys that a database knows', () => {
     const text = `select kid from service_key_ends where state = 'compromised' order by kid`;
     return (await runSql<{ kid: string }>(database.url, text)).map(({ kid }) => kid.split('#')[1]);
   };
+
+  it('one signs once it was published for 60 s by the clock that has dated it, whatever this machine’s shows', async () => {
+    vi.spyOn(console, 'log').mockImplementation(() => {});
+    const now = Date.now();
+    vi.spyOn(Date, 'now').mockReturnValue(now + 120_000);
+    await expect(keysRotateCommand.run({}, envOf(), 'receipt-1')).rejects.toThrow(
+      'published for less than 60 s',
+    );
+    vi.mocked(Date.now).mockReturnValue(now - 120_000);
+    await tamper(database.url, `update service_keys set first_seen_at = now() - interval '61 seconds'`);
+    expect(await keysRotateCommand.run({}, envOf(), 'receipt-1')).toBe(0);
+  });
 
   it('a leaked one ends while the clock is in doubt, and once the time is certain a repeat signs the status lists anew', async () => {
     const said: string[] = [];

@@ -145,14 +145,14 @@ const encryptAnew = (sets: readonly KeySetFile[], newPassphrasePath: string): nu
   return 0;
 };
 
-const rotate = async ({ file, fragment, did, stored }: KeyPlace, isNow: boolean): Promise<number> => {
+const rotate = async ({ file, fragment, did, stored, nowMs }: KeyPlace, isNow: boolean): Promise<number> => {
   const key = getKey(file, fragment);
   if (key.d === undefined && key.private_key === undefined)
     throw new UsageError(`${fragment} has no private part in ${file.path}: it cannot sign`);
   const record = stored.find(({ kid }) => kid === `${did}#${fragment}`);
   const isEnded = record !== undefined && (record.retiredAtMs ?? record.compromisedAtMs) !== null;
   if (isEnded) throw new UsageError(`${fragment}: ${describeKey(record)}; it signs nothing more`);
-  const publishedMs = record === undefined ? 0 : Date.now() - record.firstSeenAtMs;
+  const publishedMs = record === undefined ? 0 : nowMs - record.firstSeenAtMs;
   if (publishedMs < CACHED_MS && !isNow)
     throw new UsageError(
       `${fragment} is ${record === undefined ? 'not published yet: start every process anew' : 'published for less than 60 s'}, and caches may not have it; --now takes it all the same`,
