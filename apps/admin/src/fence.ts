@@ -12,7 +12,7 @@ import {
   serviceOfHead,
 } from '@svc/service';
 import type { Command } from './command.ts';
-import { withService, withServiceThatSignsNothing } from './open.ts';
+import { withServiceThatSignsNothing } from './open.ts';
 
 type Opened = OpenedFenceStore['fenceStore'];
 
@@ -34,7 +34,7 @@ const withFence = <T>(
 export const withFenceIfAny = <T>(
   env: Environment,
   work: (service: ServiceDeps, fenceStore: Opened | null) => Promise<T>,
-  open = withService,
+  open: typeof withServiceThatSignsNothing,
 ): Promise<T> =>
   open(env, async (service, configured) => {
     if (configured === null) return work(service, null);

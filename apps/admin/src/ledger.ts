@@ -12,8 +12,9 @@ import {
   proveDay,
   workOf,
 } from '@svc/cold-ledger';
-import type { Environment } from '@svc/config';
+import { type Environment, loadWorkerSecrets, secretsOfOthers } from '@svc/config';
 import { assertAnswers } from '@svc/object-store';
+import { readWorkerConfig } from '@svc/process';
 import { DAY_MS } from '@svc/protocol';
 import { type Day, type DayState, messageOf, type Store } from '@svc/service';
 import { unpackDay } from '@svc/store-pg';
@@ -60,7 +61,7 @@ With the SVC_COLD…, SVC_HOT_DAYS and SVC_COLD_GRACE_DAYS of the worker: withou
   ],
   run: async ({ day }, env) => {
     if (day === undefined) assertDaysSet(env, ['SVC_HOT_DAYS', 'SVC_COLD_GRACE_DAYS']);
-    return asPacker(env, async (packing, stop) => {
+    const pack = async (packing: PackDaysDeps, stop: AbortSignal) => {
       if (day === undefined) {
         const done = Object.entries(await packDays(packing, stop));
         console.log(done.map(([what, count]) => `${count} ${what}`).join(', '));
@@ -69,7 +70,8 @@ With the SVC_COLD…, SVC_HOT_DAYS and SVC_COLD_GRACE_DAYS of the worker: withou
       const outcome = await packNamedDay(packing, dayOf(day), stop);
       console.log(`${day} is ${outcome}.`);
       return outcome === 'packed' ? 0 : 1;
-    });
+    };
+    return asPacker(env, pack, loadWorkerSecrets);
   },
 };
 
@@ -167,7 +169,7 @@ export const ledgerDropCommand: Command = {
   options: {},
   notes: [
     `The role of the service may not do this, since it cannot be undone: the worker says cold.not_dropped. As the owner of the tables, in the
-environment of the API, with the SVC_COLD… and SVC_COLD_GRACE_DAYS of the worker: in production the latter must be set.`,
+environment of the worker: in production SVC_COLD_GRACE_DAYS must be set.`,
   ],
   run: async (_, env) => {
     assertDaysSet(env, ['SVC_COLD_GRACE_DAYS']);
@@ -188,11 +190,13 @@ environment of the API, with the SVC_COLD… and SVC_COLD_GRACE_DAYS of the work
   },
 };
 
+/** As the worker is configured, so that no secret of the API is needed. `load`: what it signs with; nothing, unless given. */
 const withPacking = (
   env: Environment,
   work: (packing: PackDaysDeps, store: Store) => Promise<number>,
+  load: typeof loadWorkerSecrets = secretsOfOthers,
 ): Promise<number> =>
-  withOpened(env, ({ packing, service: { store } }) => {
+  withOpened(env, { read: readWorkerConfig, load }, ({ packing, service: { store } }) => {
     if (packing === null)
       throw new UsageError(
         'SVC_COLD is not set: it says where cold days are, as the worker has it (`npm start`: file:// and the folder cold in SVC_DATA_DIR)',
@@ -204,18 +208,23 @@ const withPacking = (
 const asPacker = (
   env: Environment,
   work: (packing: PackDaysDeps, stop: AbortSignal) => Promise<number>,
+  load?: typeof loadWorkerSecrets,
 ): Promise<number> =>
-  withPacking(env, async (packing, store) => {
-    const done = await store.exclusive('job:pack-days', async (lost) => {
-      const code = await work(packing, lost);
-      // What was broken off is not done, whatever was counted.
-      lost.throwIfAborted();
-      return code;
-    });
-    if (!done.held)
-      throw new Error('a worker runs pack-days at this moment: try again when its round has ended');
-    return done.value;
-  });
+  withPacking(
+    env,
+    async (packing, store) => {
+      const done = await store.exclusive('job:pack-days', async (lost) => {
+        const code = await work(packing, lost);
+        // What was broken off is not done, whatever was counted.
+        lost.throwIfAborted();
+        return code;
+      });
+      if (!done.held)
+        throw new Error('a worker runs pack-days at this moment: try again when its round has ended');
+      return done.value;
+    },
+    load,
+  );
 
 /** A default that is shorter than what the worker has would pack, or remove, what is to stay longer. */
 const assertDaysSet = (env: Environment, names: readonly string[]): void => {

@@ -18,6 +18,7 @@ import {
 } from '@svc/service';
 import type { Command } from './command.ts';
 import { describeHead, withFenceIfAny } from './fence.ts';
+import { withServiceThatSignsLists, withServiceThatSignsNothing } from './open.ts';
 import { createProgress } from './progress.ts';
 import { describeLog, holdAgainstLog, readLogs } from './restore-log.ts';
 import { describeWithheld } from './withheld.ts';
@@ -48,19 +49,20 @@ also as .gz. A file without a line of the service, or with a revocation that can
   ],
   run: (values, env) => {
     const namedFromMs = readTime(values['lost-from']);
-    return withFenceIfAny(env, async (service, fenceStore) => {
+    const isApplied = values.apply === true;
+    const work = async (service: ServiceDeps, fenceStore: FenceStore | null) => {
       const paths = (values.log as readonly string[] | undefined) ?? [];
       const logged = await readLogs(paths);
       if (paths.length > 0) console.log(describeLog(logged));
       const span = await findSpan(service, fenceStore, namedFromMs, paths.length > 0);
-      const isApplied = values.apply === true;
       if (span === null && paths.length > 0) return holdAgainstLog(service, logged, isApplied);
       if (span === null) return 0;
       console.log(describeSpan(span));
       if (!isApplied) return describeMissing(service, fenceStore);
       const hereMs = values['leave-ahead'] === true ? Date.now() : null;
       return apply(service, fenceStore, { span, logged, hereMs });
-    });
+    };
+    return withFenceIfAny(env, work, isApplied ? withServiceThatSignsLists : withServiceThatSignsNothing);
   },
 };
 
