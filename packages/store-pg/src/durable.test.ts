@@ -8,6 +8,7 @@ import { encodeUlid, type ReceiptId } from '@svc/protocol';
 import {
   type ApprovalDecision,
   type ApprovalRecord,
+  addMember,
   type Caller,
   cancelApproval,
   type GrantRecord,
@@ -26,6 +27,8 @@ import {
   createWorld,
   hashOf,
   insertGrant,
+  insertOrg,
+  insertPrincipal,
   newAgent,
   newGrantId,
   type World,
@@ -236,6 +239,17 @@ describe('while the standby does not answer', () => {
         }),
       ),
       { state: 'pending' },
+    ],
+    [
+      'nor is a member said to be in its org by who puts it there again',
+      async (own) => {
+        const orgId = await insertOrg(store);
+        const { did } = await insertPrincipal(store);
+        await store.principals.setOrg(did, orgId);
+        const operator = { class: 'admin' } as Caller;
+        return async () => ({ kind: await addMember(depsOf(own), operator, orgId, { did }) });
+      },
+      { kind: 'principal' },
     ],
     [
       'no write of any kind is answered, whatever synchronous_commit the server is configured with',

@@ -8,6 +8,7 @@ import { type CuttingProxy, startCuttingProxy } from '@svc/testkit/store/cutting
 import { endSessions, runSql } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ApiProcesses, startApiProcesses } from '../world/api-process.ts';
+import { PROVISION_KEY, requestOf, SELF_SERVE_ENV } from '../world/self-serve.ts';
 import {
   type Answer,
   call,
@@ -32,7 +33,7 @@ let grant: HeldGrant;
 beforeAll(async () => {
   cluster = await startOwnCluster({ durable: true });
   proxy = await startCuttingProxy(cluster.url, ...COMMIT);
-  api = await startApiProcesses(1, proxy.url);
+  api = await startApiProcesses(1, proxy.url, SELF_SERVE_ENV);
   tenants = await createTenants(baseUrl());
   grant = await issueGrant(tenants);
 }, 60_000);
@@ -206,6 +207,26 @@ describe('a standby that does not answer', () => {
     const { answer } = await send(body, headers);
     expect(receiptOf(answer).decision).toBe('ALLOW');
     expect(answer.headers['svc-idempotent-replay']).toBe('true');
+  }, 60_000);
+
+  it('503 to who signs up, although the tenant is visible: its keys are not answered before it outlives the machine', async () => {
+    await recover();
+    const signUp = requestOf();
+    const key = PROVISION_KEY;
+    await setStandby('nobody');
+    try {
+      const answer = call(baseUrl(), 'POST', '/orgs/self-serve', { key, body: signUp });
+      /** Ends the wait of whoever waits: what it committed is visible from then on, here alone. */
+      const cancelAndLook = async () => {
+        const waiting = `select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`;
+        await runSql(cluster.adminUrl, waiting);
+        return runSql(cluster.url, 'select from orgs where slug = $1', [signUp.slug]);
+      };
+      await expect.poll(cancelAndLook, { timeout: 20_000 }).toHaveLength(1);
+      expect((await answer).status).toBe(503);
+    } finally {
+      await setStandby('');
+    }
   }, 60_000);
 });
 

@@ -8,7 +8,7 @@ import { conflict, notFound } from '../errors.ts';
 import type { OrgRecord } from '../ports/orgs.ts';
 import type { PrincipalMemberRecord } from '../ports/principals.ts';
 import type { RelyingPartyRecord } from '../ports/relying-parties.ts';
-import { StoreError } from '../ports/store.ts';
+import { type Repositories, StoreError } from '../ports/store.ts';
 
 export interface OrgMembers {
   readonly principals: readonly PrincipalMemberRecord[];
@@ -68,13 +68,19 @@ export const addMember = async (
 ): Promise<MemberKind> => {
   await getOrg(deps, caller, orgId);
   const meant = kind ?? (await findMeant(deps, orgId, did));
-  const repository = meant === 'principal' ? deps.store.principals : deps.store.relyingParties;
-  if (await repository.setOrg(did, orgId)) return meant;
-  // It was absent or in an org. What a transfer has made of it since is what is answered.
-  const found = await repository.find(did);
-  if (found === null) throw notFound(`No ${NAMES[meant]} ${did}.`);
-  if (found.orgId !== orgId) throw conflict(`${did} is in another org.`);
-  return meant;
+  const repositoryOf = ({
+    principals,
+    relyingParties,
+  }: Pick<Repositories, 'principals' | 'relyingParties'>) =>
+    meant === 'principal' ? principals : relyingParties;
+  if (await repositoryOf(deps.store).setOrg(did, orgId)) return meant;
+  // It was absent or in an org. What a transfer has made of it since is what is answered, once that lasts.
+  return deps.store.transaction(async (tx) => {
+    const found = await repositoryOf(tx).find(did);
+    if (found === null) throw notFound(`No ${NAMES[meant]} ${did}.`);
+    if (found.orgId !== orgId) throw conflict(`${did} is in another org.`);
+    return meant;
+  });
 };
 
 /** A repeat means what the call before it has put into the org, whatever else has that DID by now. */

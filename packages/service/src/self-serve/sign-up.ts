@@ -114,13 +114,16 @@ const insertTenant = async (
   };
 };
 
-/** The answer to COMMIT was lost. The keys are known here alone, so it is looked up whether they are in force. */
+/**
+ * The answer to COMMIT was lost. The keys are known here alone, so it is looked up whether they are in force: in a
+ * transaction, whose commit is answered once what it found lasts.
+ */
 const settle = async (
   { store }: ServiceDeps,
   made: SelfServeBundle,
   lost: StoreError,
 ): Promise<SelfServeBundle> => {
-  const stored = await store.orgs.find(made.org.orgId).catch(() => null);
+  const stored = await store.transaction((tx) => tx.orgs.find(made.org.orgId)).catch(() => null);
   if (stored !== null) return made;
   throw new ServiceError(
     'SERVICE_UNAVAILABLE',
