@@ -378,10 +378,12 @@ describe('a restored backup', () => {
       const node = first as ApiNodes['processes'][number];
       await until(async () => (await readiness(node)).status === 200);
       const used = grants[EACH] as HeldGrant;
-      const ask = async (body: unknown) =>
-        call(node.baseUrl, 'POST', '/verify', { key: tenants.rpKey, body });
+      const ask = async (body: unknown, path = '/verify') =>
+        call(node.baseUrl, 'POST', path, { key: tenants.rpKey, body });
+      const dryRun = async () => ask(await bodyFor(tenants, budget, buy(100)), '/verify/dry-run');
       expect((await ask(await verifyBody(tenants, used))).status).toBe(503);
       expect((await ask(await bodyFor(tenants, budget, buy(100)))).status).toBe(503);
+      expect((await dryRun()).status).toBe(503);
 
       const held = await svcAdmin(restored.url, fence.env, 'restore', 'withheld');
       expect([held.code, held.text.split('\n').filter((line) => line.startsWith('urn:')).length]).toEqual([
@@ -408,6 +410,7 @@ describe('a restored backup', () => {
       expect(receiptOf(await ask(await verifyBody(tenants, used))).decision).toBe('ALLOW');
       expect((await ask(await bodyFor(tenants, budget, buy(100)))).status).toBe(503);
       expect(await release('--principal', tenants.principalDid)).toMatchObject({ code: 0 });
+      expect((await dryRun()).status).toBe(200);
       expect(receiptOf(await ask(await bodyFor(tenants, budget, buy(100)))).decision).toBe('ALLOW');
       expect(await svcAdmin(restored.url, fence.env, 'restore', 'withheld')).toMatchObject({ code: 0 });
       const audited = await sql.query(

@@ -3,17 +3,7 @@
  * signed, spent or stored, and nothing keeps what was read from changing at once, so the answer is no decision and does
  * not look like one.
  */
-import type {
-  CheckId,
-  CheckOutcome,
-  Decided,
-  DidKey,
-  DidWeb,
-  Facts,
-  Grant,
-  GrantId,
-  ReasonCode,
-} from '@svc/protocol';
+import type { CheckId, CheckOutcome, DidKey, DidWeb, Facts, Grant, GrantId, ReasonCode } from '@svc/protocol';
 import { found, unavailable } from '@svc/protocol';
 import {
   type CapabilityFit,
@@ -45,11 +35,11 @@ export interface DryRun {
 /** Where these hold, whoever asks is told what is left of the budgets. */
 const ITS_BUSINESS: readonly CheckId[] = ['P7', 'P10', 'P11', 'P12'];
 
-/** Rejects with `StoreError` when storage cannot be asked. */
+/** With what was decided before balances were asked for. Rejects with `StoreError` when storage cannot be asked. */
 export const dryRunOn = async (
   { store, clock }: Pick<ServiceDeps, 'store' | 'clock'>,
   grounds: Grounds,
-): Promise<{ readonly dryRun: DryRun; readonly decided: Decided }> => {
+): Promise<{ readonly dryRun: DryRun; readonly before: ReturnType<typeof evaluateBeforeBalances> }> => {
   const { call, loaded, entitled } = grounds;
   const { presented, tenant } = call;
   const { grant, proof } = presented;
@@ -82,7 +72,7 @@ export const dryRunOn = async (
     outcomes,
     ...explanation,
   };
-  return { dryRun, decided };
+  return { dryRun, before };
 };
 
 /** No check fails for what is refused before the checks. */

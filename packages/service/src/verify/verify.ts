@@ -110,8 +110,8 @@ export class Verifier {
     return this.inTime(caller, request, { idempotency: null, ...options }, async (call) => {
       const entitled = await this.entitleAgain(caller, call.presented);
       const grounds = { call, entitled, loaded: await this.loadAnew(call) };
-      const { dryRun, decided } = await dryRunOn(this.deps, grounds);
-      if (grounds.loaded.isWithheld) refuseWithheld(grounds, decided);
+      const { dryRun, before } = await dryRunOn(this.deps, grounds);
+      if (grounds.loaded.isWithheld) refuseWithheld(grounds, before);
       return dryRun;
     });
   }

@@ -252,6 +252,33 @@ describe('a relying party that only got hold of a Grant', () => {
   });
 });
 
+describe('503', () => {
+  it('for what draws on a budget of a withheld Grant, as a verification, whether enough is left or not', async () => {
+    const owner = await deployment.createTenants({ rp: { profile: 'svc-base-v2' } });
+    for (const [maxUses, would] of [
+      [2, 'allow'],
+      [1, 'deny'],
+    ] as const) {
+      const capability = purchase({
+        ...{ maxAmountMinor: 1_000, currency: 'USD', resources: ['order/*'], maxUses },
+      });
+      const issued = await owner.principal.grants.issue({
+        ...{ agent: owner.agent.did, capabilities: [capability] },
+      });
+      const ask = async (path: '/verify' | '/verify/dry-run') =>
+        deployment.call('POST', path, { key: owner.rpKey, body: await verifyBody(owner, issued) });
+      expect(receiptOf(await ask('/verify')).decision).toBe('ALLOW');
+      const withhold = (by: number | null) =>
+        deployment.sql.query('update grants set withheld_by = $2 where id = $1', [issued.grantId, by]);
+      await withhold(1);
+      for (const path of ['/verify/dry-run', '/verify'] as const)
+        expect(await ask(path), path).toMatchObject({ status: 503, json: { error: 'SERVICE_UNAVAILABLE' } });
+      await withhold(null);
+      expect((await ask('/verify/dry-run')).json).toMatchObject({ would });
+    }
+  });
+});
+
 describe('400, 401', () => {
   it('refuses a malformed envelope, and whoever is no relying party', async () => {
     expect((await call('/verify/dry-run', { grant: 1 })).status).toBe(400);
