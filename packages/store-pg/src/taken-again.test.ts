@@ -302,14 +302,16 @@ describe('a key of a hosted Principal that was first seen in the lost span, and 
   });
 });
 
-it('an Agent, an entitlement, a pause, an API key and a key of the service are ended again by what SQL has kept of each', async () => {
+it('an Agent, entitlements (one whose row is gone, one that allows as of the same instant), a pause, an API key and a key of the service are ended again by what SQL has kept of each', async () => {
   const store = stores.first;
-  const [principal, orgId] = [world.principal.did, await insertOrg(store)];
+  const principal = world.principal.did;
+  const orgIds = [await insertOrg(store), await insertOrg(store)];
   const { agent } = await insertGrant(world);
   await store.agents.insert(principal, agent);
   await disableAgent(depsOf(), { caller: SYSTEM, principal, agent, requestId: 'r' });
   const push = { productionUntilMs: null, checkCap: null, capSinceMs: null, asOfMs: Date.now() } as const;
-  await store.putEntitlement(orgId, { ...push, production: 'blocked', reason: 'canceled' });
+  for (const orgId of orgIds)
+    await store.putEntitlement(orgId, { ...push, production: 'blocked', reason: 'canceled' });
   const target = { scope: 'principal', owner: principal, subject: principal } as const;
   const order = { caller: SYSTEM, target, reason: 'lost', requestId: 'r' } as const;
   await setPause(depsOf(), { ...order, isPaused: true });
@@ -319,17 +321,20 @@ it('an Agent, an entitlement, a pause, an API key and a key of the service are e
   await store.serviceKeys.end(kid, 'compromised');
   const notes = await store.lineage.listNotes({ revoked: 0, others: 0 }, 0, 1_000);
   const revoked = notes
-    .filter(({ name }) => [principal, agent, orgId, world.keyId, kid].some((one) => name.includes(one)))
+    .filter(({ name }) => [principal, agent, ...orgIds, world.keyId, kid].some((one) => name.includes(one)))
     .map(({ name, text }) => ({ name, kept: JSON.parse(text ?? 'null') }));
   await tamper(
     stores.url,
-    `update agents set disabled_at = null; delete from entitlements; delete from pauses;
-     update api_keys set revoked_at = null; delete from service_key_ends`,
+    `update agents set disabled_at = null; delete from entitlements where org_id = '${orgIds[0]}'; delete from pauses;
+     update entitlements set production = 'allowed', reason = 'paid' where org_id = '${orgIds[1]}'; update api_keys set revoked_at = null; delete from service_key_ends`,
   );
   const { takenAgain } = await restore(depsOf(), await loseHead({ revoked }));
-  const once = { agents: 1, entitlements: 1, pauses: 1, apiKeys: 1 };
+  const once = { agents: 1, entitlements: 2, pauses: 1, apiKeys: 1 };
   expect(takenAgain).toMatchObject({ ...once, serviceKeys: [kid] });
-  expect(await store.entitlements.find(orgId)).toMatchObject({ production: 'blocked', reason: 'canceled' });
+  for (const orgId of orgIds)
+    expect(await store.entitlements.find(orgId)).toMatchObject({ production: 'blocked', reason: 'canceled' });
+  const repeated = await restore(depsOf(), await loseHead({ revoked }));
+  expect(repeated.takenAgain).toMatchObject({ agents: 0, entitlements: 0, pauses: 0, apiKeys: 0 });
   expect(await store.pauses.find(target)).toMatchObject({ isPaused: true, reason: 'lost' });
 });
 

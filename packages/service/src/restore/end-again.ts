@@ -215,10 +215,12 @@ const endAgent = async (deps: ServiceDeps, record: DisabledAgent): Promise<End> 
   return 'ended';
 };
 
+/** Pushes of one `as_of`, as an operator makes who edits what was pushed, do not say which was later: one that blocks is taken for it. */
 const isPushLater = async ({ store }: ServiceDeps, { orgId, push }: PushedEntitlement): Promise<boolean> => {
   if (!(await store.orgs.exists(orgId))) return false;
   const here = await store.entitlements.find(orgId);
-  return here === null || here.asOfMs < push.asOfMs;
+  if (here === null || here.asOfMs < push.asOfMs) return true;
+  return here.asOfMs === push.asOfMs && push.production === 'blocked' && here.production !== 'blocked';
 };
 
 const pushAgain = async (deps: ServiceDeps, record: PushedEntitlement): Promise<End> => {
