@@ -3,7 +3,7 @@
  * signed, spent or stored, and nothing keeps what was read from changing at once, so the answer is no decision and does
  * not look like one.
  */
-import type { CheckId, CheckOutcome, DidKey, DidWeb, Facts, Grant, GrantId, ReasonCode } from '@svc/protocol';
+import type { CheckId, CheckOutcome, DidKey, DidWeb, GrantId, ReasonCode } from '@svc/protocol';
 import { found, unavailable } from '@svc/protocol';
 import {
   type CapabilityFit,
@@ -13,7 +13,14 @@ import {
   REMEDIES,
 } from '@svc/protocol/explain';
 import type { ServiceDeps } from '../deps.ts';
-import { contextOf, evaluateAt, evaluateBeforeBalances, type Grounds, unanswered } from './evaluate.ts';
+import {
+  contextOf,
+  doOthersHold,
+  evaluateAt,
+  evaluateBeforeBalances,
+  type Grounds,
+  unanswered,
+} from './evaluate.ts';
 
 export interface DryRun {
   /** Not `ALLOW`: this is nothing to act on. */
@@ -31,9 +38,6 @@ export interface DryRun {
   readonly failed: readonly FailedCheck[];
   readonly closest: CapabilityFit | null;
 }
-
-/** Where these hold, whoever asks is told what is left of the budgets. */
-const ITS_BUSINESS: readonly CheckId[] = ['P7', 'P10', 'P11', 'P12'];
 
 /** With what was decided before balances were asked for. Rejects with `StoreError` when storage cannot be asked. */
 export const dryRunOn = async (
@@ -53,12 +57,8 @@ export const dryRunOn = async (
   if (decided.kind === 'undecided') throw unanswered(decided);
   const { reason, outcomes, evidence } = decided;
   const facts = { ...loaded.facts, ...known };
-  // The Grant lets this relying party ask, and a Proof for it (P12) is by the Agent of this Grant (P10), under it (P11).
-  const isItsBusiness = ITS_BUSINESS.every((check) => outcomes[check] === true);
-  const explained =
-    isItsBusiness && isOfIssuer(loaded.facts, evidence.P3?.grant)
-      ? facts
-      : { ...facts, balances: unavailable };
+  // Where P19 does not hold for `maxAmount` alone, it is judged without balances, and whoever asks can have failed before.
+  const explained = doOthersHold(decided) ? facts : { ...facts, balances: unavailable };
   const explanation = explain(decided, presented, explained, contextOf(grounds, nowMs));
   const dryRun: DryRun = {
     would: decided.decision === 'ALLOW' ? 'allow' : 'deny',
@@ -78,7 +78,3 @@ export const dryRunOn = async (
 /** No check fails for what is refused before the checks. */
 const remedyOf = (reason: ReasonCode, { failed }: Explanation): string =>
   failed.find((one) => one.reason === reason)?.remedy ?? REMEDIES[reason];
-
-/** Anybody can sign a Grant of their own under the id of another: what is left of that one's budget is not theirs to see. */
-const isOfIssuer = ({ allocation }: Facts, grant: Grant | undefined): boolean =>
-  allocation?.answer === 'found' && allocation.value.issuer === grant?.issuer;

@@ -186,11 +186,15 @@ describe('whoever signs a Grant of their own under the id of another', () => {
       expect(checks).toMatchObject({ P3: true, P6: false, P18: true, P19: 'skipped', P20: 'skipped' });
       expect((await ask(asked)).checks).toEqual(checks);
     }
-    const overdrawn = { ...own, action: { ...ACTION, amount: 901 } };
-    expect(await ask(overdrawn)).toMatchObject({
-      reason: 'PROOF_ACTION_MISMATCH',
-      checks: { P19: 'skipped' },
-    });
+    // With the Grant itself neither, where its Proof is not for this Action: above `maxAmount` P19 is judged without balances.
+    for (const [amount, judged] of [
+      [901, 'skipped'],
+      [1_001, false],
+    ] as const) {
+      const told = await ask({ ...own, action: { ...ACTION, amount } });
+      expect(told).toMatchObject({ reason: 'PROOF_ACTION_MISMATCH', checks: { P19: judged } });
+      expect(JSON.stringify(told)).not.toContain('left of');
+    }
     const pause = { key: owner.principalKey, body: { scope: 'grant', subject: issued.grantId } };
     for (const isPaused of [false, true]) {
       if (isPaused) expect((await deployment.call('POST', '/pauses', pause)).status).toBe(200);
