@@ -283,7 +283,7 @@ describe('a packed day comes back', () => {
     expect(await unpack(busy)).toBe('objects');
   });
 
-  it('or not, where the session is killed in the middle: then it is cold as before, and comes back the next time', async () => {
+  it('or not, where its session, which is known by its name, is killed in the middle: then it is cold as before, and comes back the next time', async () => {
     await drop([busy]);
     const reader = (manifest: string) => new ColdDayReader(objects, parseColdDay(manifest));
     const killed = unpackDay({
@@ -295,7 +295,8 @@ describe('a packed day comes back', () => {
             yield rows;
             await endSessions(
               stores.url,
-              `select pid from pg_stat_activity where state = 'idle in transaction' and datname = current_database()`,
+              `select pid from pg_stat_activity
+               where application_name = 'svc-admin ledger unpack' and datname = current_database()`,
             );
           }
         },

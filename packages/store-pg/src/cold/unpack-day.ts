@@ -51,6 +51,8 @@ export const unpackDay = async ({
   const session = await openClient({
     ...clientConfig(databaseUrl, STATEMENT_MS, settings),
     connectionTimeoutMillis: CONNECT_MS,
+    // No event is told while it is open (svc_move_events): whoever looks for what holds them back sees what this is.
+    application_name: 'svc-admin ledger unpack',
   }).catch((error: unknown) => {
     throw toStoreError(error, 'nothing');
   });
