@@ -1,5 +1,6 @@
 /** Who is behind the log: nobody who is stays unnoted, whatever happens beside it, and a look costs what is behind and not what there is. */
 import { randomInt } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { EventAudience, EventSubscriptionRecord, EventType } from '@svc/service';
 import { sampled } from '@svc/testkit/sampled';
 import { insertSubscription, openBehind, sequenceAll } from '@svc/testkit/store/events';
@@ -264,6 +265,29 @@ describe('is behind', () => {
     await openBehind(stores.first);
     expect(await behind()).toEqual([]);
   });
+});
+
+it('the query of the runbook for who holds events back names a session that has written, and none that only reads', async () => {
+  const runbook = readFileSync(new URL('../../../docs/runbook.md', import.meta.url), 'utf8');
+  const [, section = ''] = runbook.split('### SvcEventsNotSent\n');
+  const [query = ''] = section.match(/^ {3}select .*pg_stat_activity.*$/m) ?? [];
+  await withSession(stores.url, (reader) =>
+    withSession(stores.url, async (writer) => {
+      await reader.query(
+        `set application_name = 'a report'; begin isolation level repeatable read; select from orgs`,
+      );
+      await writer.query(`set application_name = 'a writer'; begin; select pg_current_xact_id()`);
+      const [{ datname } = {}] = await runSql<{ datname: string }>(
+        stores.url,
+        'select current_database() as datname',
+      );
+      const named = async () =>
+        (await runSql<{ datname: string; application_name: string }>(stores.url, query))
+          .filter((row) => row.datname === datname)
+          .map((row) => row.application_name);
+      await expect.poll(named, { timeout: 20_000 }).toEqual(['a writer']);
+    }),
+  );
 });
 
 describe('what is told while deliveries are opened is not lost', () => {
