@@ -130,7 +130,10 @@ const callsBelow = (home: string, isCopy: boolean): Calls => {
     async remove(name) {
       await assertThere();
       await orNull(() => assertReal(dirname(join(home, name))));
-      await rm(join(home, name), { force: true });
+      const path = join(home, name);
+      await rm(path, { force: true });
+      // Nobody looks again for what was deleted, should it come back when power is lost.
+      await orNull(() => flushFolder(dirname(path)));
     },
   };
 };

@@ -9,6 +9,7 @@ import {
   mkdtempSync,
   openSync,
   readdirSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -21,10 +22,21 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { threadId } from 'node:worker_threads';
 import { withinMs } from '@svc/service';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import { openObjects, placeMaker } from '../src/index.ts';
 import { Places } from '../src/places.ts';
 import { bytesOf, describeObjects, named } from './contract.ts';
+
+/** Folders that were flushed, with what was in each then. */
+const flushed = vi.hoisted((): { folder: string; left: string[] }[] => []);
+vi.mock(import('../src/durable-files.ts'), async (importActual) => {
+  const actual = await importActual();
+  const flushFolder = (folder: string) => {
+    if (existsSync(folder)) flushed.push({ folder, left: readdirSync(folder) });
+    return actual.flushFolder(folder);
+  };
+  return { ...actual, flushFolder };
+});
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-objects-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -40,6 +52,14 @@ describeObjects('files', () => ({
     writeFileSync(join(root, name), bytes);
   },
 }));
+
+it('what was deleted stays so when power is lost: its folder is flushed behind it', async () => {
+  const [name, bytes] = named('deleted', 'x');
+  await objects.put(name, bytes);
+  flushed.length = 0;
+  await objects.delete(name);
+  expect(flushed).toEqual([{ folder: realpathSync(join(root, 'deleted')), left: [] }]);
+});
 
 it('a link in the place of a folder or an object is not followed', async () => {
   const outside = join(folder, 'outside');
