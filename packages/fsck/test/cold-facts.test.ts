@@ -174,19 +174,21 @@ const [hotDay = ''] = DAYS.slice(DUE.length);
 
 const reportLosses = (rows: string) =>
   `insert into attestations (attestation_id, receipt_id, ordinal, relying_party, principal, evaluated_at, decision, type, occurred_at,
-     loss_amount, currency)
-   select 'oat_forged' || row_number() over (order by id), id, 9, rp, principal, at, decision, 'loss_reported', '2026-01-01T00:00:00Z', 100, 'EUR'
-   from (${rows}) as forged (id, rp, principal, at, decision)`;
+     loss_amount, currency, issuer_unverified)
+   select 'oat_forged' || row_number() over (order by id), id, 9, rp, principal, at, decision, 'loss_reported', '2026-01-01T00:00:00Z', 100, 'EUR',
+     is_unverified
+   from (${rows}) as forged (id, rp, principal, at, decision, is_unverified)`;
 const lossesAt = (places: readonly (readonly [idAt: string, at: string])[]) =>
   reportLosses(
     places
       .map(
         ([idAt, at]) =>
-          `select ${lowestId(idAt)}, '${RPS[0]}', '${PRINCIPALS[0]}', timestamptz '${at}', 'ALLOW'`,
+          `select ${lowestId(idAt)}, '${RPS[0]}', '${PRINCIPALS[0]}', timestamptz '${at}', 'ALLOW', false`,
       )
       .join(' union all '),
   );
-const COPIED = ['receipt_id', 'relying_party', 'principal', 'evaluated_at', 'decision'];
+const UNVERIFIED = `reason is not distinct from 'ISSUER_UNVERIFIED'`;
+const COPIED = ['receipt_id', 'relying_party', 'principal', 'evaluated_at', 'decision', UNVERIFIED];
 /** Of a Receipt of the day, each with another value in one of these columns. */
 const lossesBut = (changes: Readonly<Record<string, string>>) =>
   reportLosses(
@@ -229,19 +231,20 @@ const noReceipt = (check: string, where: string) =>
   expect.stringMatching(`^${check}: ${where}.*: there is no Receipt drc_`);
 const forged: [what: string, change: string, found: unknown[]][] = [
   [
-    'attestations of Receipts that a cold day does not have',
-    lossesAt(PLACES.map(both)),
-    PLACES.map((_, i) => noReceipt('cold-days', `oat_forged${i + 1}`)),
-  ],
-  [
-    'attestations of cold Receipts, each with another relying party, Principal, time or decision than its Receipt has',
+    'attestations of cold Receipts, each with another relying party, Principal, time or decision than its Receipt has, or out of statistics',
     lossesBut({
       relying_party: `'did:web:other.example'`,
       principal: `'did:web:other.example'`,
       evaluated_at: `evaluated_at + interval '1 microsecond'`,
       decision: `'DENY'`,
+      [UNVERIFIED]: 'true',
     }),
-    [1, 2, 3, 4].map((n) => `cold-days: oat_forged${n}: it is not what its Receipt says`),
+    [1, 2, 3, 4, 5].map((n) => `cold-days: oat_forged${n}: it is not what its Receipt says`),
+  ],
+  [
+    'attestations of Receipts that a cold day does not have',
+    lossesAt(PLACES.map(both)),
+    PLACES.map((_, i) => noReceipt('cold-days', `oat_forged${i + 1}`)),
   ],
   [
     'an attestation that is dated into a cold day, of a Receipt that a hot day does not have',
@@ -350,9 +353,21 @@ it('asks once for what is kept of the Grants of several cold days', async () => 
   expect(asked).toHaveLength(1);
 });
 
-it('an attestation that was reported after its day had left is no fault', async () => {
-  await tamper(stores.url, lossesBut({ none: '' }));
+it('an attestation that was reported after its day had left is no fault, also where an older version has not seen that it is of an ISSUER_UNVERIFIED', async () => {
+  const unseen = COPIED.map((column) => (column === UNVERIFIED ? 'false' : column));
+  await tamper(
+    stores.url,
+    reportLosses(
+      `(select ${COPIED.join()} from ${LEDGER} where decision = 'ALLOW' limit 1) union all
+       (select ${unseen.join()} from ${LEDGER} where reason = 'ISSUER_UNVERIFIED' limit 1)`,
+    ),
+  );
+  const reported = await runSql(
+    stores.url,
+    `select from attestations where attestation_id like 'oat_forged%'`,
+  );
   const faults = await findNew();
-  await tamper(stores.url, `delete from attestations where attestation_id = 'oat_forged1'`);
+  await tamper(stores.url, FORGET);
+  expect(reported).toHaveLength(2);
   expect(faults).toEqual([]);
 });

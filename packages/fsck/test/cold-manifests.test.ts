@@ -103,7 +103,9 @@ const startOver = async () => {
 const addAttestation = () =>
   tamper(
     stores.url,
-    `insert into attestations select 'oat_added', receipt_id, 99, relying_party, principal, evaluated_at, decision, type, occurred_at
+    `insert into attestations (attestation_id, receipt_id, ordinal, relying_party, principal, evaluated_at, decision, type, occurred_at,
+       issuer_unverified)
+     select 'oat_added', receipt_id, 99, relying_party, principal, evaluated_at, decision, type, occurred_at, issuer_unverified
      from attestations where receipt_id >= svc_lowest_receipt_id('${day}') order by receipt_id limit 1`,
   );
 const removeAttestation = () =>

@@ -212,13 +212,16 @@ export const tamperings: readonly Tampering[] = [
     () => 'oat_',
   ]),
   {
-    what: 'attestations with one of an ISSUER_UNVERIFIED that statistics show',
+    what: 'attestations with one of an ISSUER_UNVERIFIED that statistics show, of a day that could not be packed',
     found: ['outcomes', () => 'oat_shown'],
     change: `update receipts set reason = 'ISSUER_UNVERIFIED' where reason = 'PROOF_REPLAYED';
-      insert into attestations (attestation_id, receipt_id, ordinal, relying_party, principal, evaluated_at, decision, type, occurred_at)
-      select 'oat_shown', receipt_id, 1, relying_party, principal, evaluated_at, decision, 'cancelled', ''
-      from receipts where reason = 'ISSUER_UNVERIFIED'`,
-    undo: `delete from attestations where attestation_id = 'oat_shown';
+      insert into attestations (attestation_id, receipt_id, ordinal, relying_party, principal, evaluated_at, decision, type, occurred_at,
+        issuer_unverified)
+      select 'oat_shown', receipt_id, 1, relying_party, principal, evaluated_at, decision, 'cancelled', '', false
+      from receipts where reason = 'ISSUER_UNVERIFIED';
+      insert into cold_days (day, state, problem) select (evaluated_at at time zone 'UTC')::date, 'broken', 'its tree'
+      from attestations where attestation_id = 'oat_shown'`,
+    undo: `delete from cold_days; delete from attestations where attestation_id = 'oat_shown';
       update receipts set reason = 'PROOF_REPLAYED' where reason = 'ISSUER_UNVERIFIED'`,
   },
   row('consumption_balances', 'a use forgotten', 'uses_spent = uses_spent + 1', ofBudget),

@@ -35,6 +35,7 @@ const COLUMNS = [
   'agent',
   'decision',
   'evaluated_at',
+  'reason',
 ] as const;
 
 /**
@@ -46,9 +47,10 @@ const faultsOf = (day: string): string => {
     `(select * from ${table} where ${isOfDay(day)} and receipt_id > $1 and ($2::text is null or receipt_id <= $2))`;
   return `
   with batch as (
-    select receipt_id, relying_party, principal, grant_id, agent, decision, to_timestamp(0) + us * interval '1 microsecond' as evaluated_at
-    from unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[])
-      as r (receipt_id, relying_party, principal, grant_id, agent, decision, us)
+    select receipt_id, relying_party, principal, grant_id, agent, decision, to_timestamp(0) + us * interval '1 microsecond' as evaluated_at,
+      reason
+    from unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[], $10::text[])
+      as r (receipt_id, relying_party, principal, grant_id, agent, decision, us, reason)
   )
   select distinct '${day}' as "where", 'the Grant ' || r.grant_id || ' is named by its decisions, and is not kept as such' as problem
   from batch as r

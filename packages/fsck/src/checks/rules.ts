@@ -44,16 +44,23 @@ export const callerFaults = (asked: string): string => `
   group by r.relying_party, p.did`;
 
 /**
- * Attestations of a table that are of none of the Receipts of another one, or say otherwise. `orElse`: a condition on
- * columns that not all such tables of Receipts have.
+ * The column is false also of an ISSUER_UNVERIFIED that a version from before 0055-outcomes-of-unverified reported while its
+ * day was cold, or whose day was when that ran: one that is cold, or has been.
  */
-export const attestationFaults = (attestations: string, receipts: string, orElse = 'false'): string => `
+const IS_UNVERIFIED_FAULT = `a.issuer_unverified <> (r.reason is not distinct from 'ISSUER_UNVERIFIED')
+  and (a.issuer_unverified or not exists (
+    select from cold_days as c
+    where c.day = (a.evaluated_at at time zone 'UTC')::date
+      and (c.state in ('cold', 'unpacked') or exists (select from cold_manifests as m where m.day = c.day))))`;
+
+/** Attestations of a table that are of none of the Receipts of another one, or say otherwise. */
+export const attestationFaults = (attestations: string, receipts: string): string => `
   select a.attestation_id as "where",
     case when r.receipt_id is null then 'there is no Receipt ' || a.receipt_id else 'it is not what its Receipt says' end
       as problem
   from ${attestations} as a left join ${receipts} as r on r.receipt_id = a.receipt_id
   where (r.receipt_id is null or a.relying_party <> r.relying_party or a.principal is distinct from r.principal
-    or a.evaluated_at <> r.evaluated_at or a.decision <> r.decision or ${orElse})`;
+    or a.evaluated_at <> r.evaluated_at or a.decision <> r.decision or ${IS_UNVERIFIED_FAULT})`;
 
 const RULES: readonly Rule[] = [
   {
@@ -207,9 +214,6 @@ const RULES: readonly Rule[] = [
         `(select a.*, cold.day is not null as is_cold from attestations a left join cold
           on cold.day = (a.evaluated_at at time zone 'UTC')::date and a.receipt_id >= cold.first and a.receipt_id < cold.behind)`,
         'receipts',
-        // It may be false of a day that was cold then (0055-outcomes-of-unverified), and that has come back since.
-        `a.issuer_unverified <> (r.reason is not distinct from 'ISSUER_UNVERIFIED') and (a.issuer_unverified
-          or not exists (select from cold_days as c where c.day = (a.evaluated_at at time zone 'UTC')::date))`,
       )}
         and not (r.receipt_id is null and a.is_cold)
       union all
