@@ -30,8 +30,9 @@ export const listAudit = async (
 ): Promise<Page<StoredAuditRecord>> => {
   if (actor !== undefined && caller.class !== 'admin')
     throw forbidden('actor: only the operator chooses one.');
+  const scope = await auditScopeOf(deps, caller);
   const filter = {
-    scope: await auditScopeOf(deps, caller),
+    scope,
     actor,
     action,
     target,
@@ -40,5 +41,15 @@ export const listAudit = async (
     beforeId: parseCursor(cursor, isAuditEventId),
   };
   const list = (rows: number) => deps.store.audit.list({ ...filter, limit: rows });
-  return readPage(limit, list, ({ eventId }) => encodeCursor(eventId));
+  const page = await readPage(limit, list, ({ eventId }) => encodeCursor(eventId));
+  if (scope === null) return page;
+  return { ...page, items: page.items.map((event) => withoutOtherOrg(event, scope.orgId)) };
+};
+
+/** Versions up to 0.3.0 named both orgs of a transfer to each of them. */
+const withoutOtherOrg = (event: StoredAuditRecord, orgId: OrgId | null): StoredAuditRecord => {
+  if (event.details.claim !== 'transferred') return event;
+  const isShown = ([name, value]: [string, unknown]) =>
+    !['from_org', 'to_org'].includes(name) || value === orgId;
+  return { ...event, details: Object.fromEntries(Object.entries(event.details).filter(isShown)) };
 };

@@ -1,6 +1,7 @@
 /** `POST /claims/{did}/transfer` (protocol §13, Claims). */
 import type { DidWeb, OrgId } from '@svc/protocol';
 import { transferDid } from '@svc/service';
+import { newAuditId } from '@svc/testkit/store/world';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN } from '../../world/api-node.ts';
 import { newOrgId, randomSlug, withOwnDeployment } from '../../world/deployment.ts';
@@ -53,20 +54,37 @@ it('a hosted Principal: no key of the former org acts for it, and its domain has
   expect(await me(String(issued.api_key))).toBe(200);
 });
 
-it('both orgs see it in the audit log, and neither which the other is; a repeated call does nothing', async () => {
+it('both orgs see it in the audit log, and neither which the other is, whichever version wrote it; a repeated call does nothing', async () => {
   const [former, next] = [await newOrg(), await newOrg()];
   const { principalDid } = await createHosted(former.key);
   for (let calls = 0; calls < 2; calls++)
     expect((await transfer(principalDid, 'principal', next.orgId)).status).toBe(200);
-  for (const [{ key, orgId }, side] of [
+  const query = `action=principal.verify&target=${encodeURIComponent(principalDid)}`;
+  const seenWith = async (key: string) => {
+    const { json } = await deployment.call('GET', `/audit?${query}`, { key });
+    return (json.events as { details: { claim?: string } }[])
+      .map(({ details }) => details)
+      .filter(({ claim }) => claim);
+  };
+  const sides = [
     [former, 'from_org'],
     [next, 'to_org'],
-  ] as const) {
-    const query = `action=principal.verify&target=${encodeURIComponent(principalDid)}`;
-    const { json } = await deployment.call('GET', `/audit?${query}`, { key });
-    const seen = (json.events as { details: { claim?: string } }[]).filter(({ details }) => details.claim);
-    expect(seen.map(({ details }) => details)).toEqual([{ claim: 'transferred', [side]: orgId }]);
-  }
+  ] as const;
+  for (const [{ key, orgId }, side] of sides)
+    expect(await seenWith(key)).toEqual([{ claim: 'transferred', [side]: orgId }]);
+  // As 0.3.0 writes it, for each of them.
+  const both = { claim: 'transferred', from_org: former.orgId, to_org: next.orgId };
+  for (const [{ orgId }] of sides)
+    await deployment.process.service.store.audit.insert({
+      eventId: newAuditId(),
+      actor: { kind: 'admin', did: null, keyId: null },
+      ...{ action: 'principal.verify', target: principalDid, requestId: null },
+      orgId: orgId as OrgId,
+      details: both,
+    });
+  for (const [{ key, orgId }, side] of sides)
+    expect(await seenWith(key)).toEqual(Array(2).fill({ claim: 'transferred', [side]: orgId }));
+  expect(await seenWith(ADMIN_TOKEN)).toContainEqual(both);
 });
 
 it('a relying party: without decisions it moves, with decisions that count for its org it stays', async () => {
