@@ -62,7 +62,7 @@ create table attestations (
   currency text collate "C",
   consumption_cause text,
   consumption_version bigint,
-  issuer_unverified boolean not null default false
+  issuer_unverified boolean not null
 );
 create table audit_events (
   event_id text collate "C" not null,
@@ -961,6 +961,7 @@ CREATE TRIGGER mark_unverified BEFORE INSERT ON public.attestations FOR EACH ROW
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.attestations FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.attestations FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER emit_event AFTER INSERT ON public.audit_events FOR EACH ROW WHEN ((new.action = 'agent.disable'::text)) EXECUTE FUNCTION svc_emit_agent_disabled();
+CREATE TRIGGER forget_transferred AFTER INSERT ON public.audit_events FOR EACH ROW WHEN (((new.action = ANY (ARRAY['principal.verify'::text, 'relying_party.update'::text])) AND ((new.details ->> 'claim'::text) = 'transferred'::text))) EXECUTE FUNCTION svc_forget_transferred();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.audit_events FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.audit_events FOR EACH STATEMENT EXECUTE FUNCTION svc_refuse_change();
 CREATE TRIGGER emit_event AFTER INSERT ON public.checkpoints FOR EACH ROW EXECUTE FUNCTION svc_emit_checkpoint();
@@ -2986,6 +2987,25 @@ begin
   return null;
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_forget_transferred()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if new.action = 'relying_party.update' then
+    perform svc_forget_audience('rp ' || new.target);
+  else
+    perform svc_forget_audience('principal ' || new.target);
+    update approval_requests
+    set
+      state = 'expired',
+      decided_at = svc_now()
+    where principal = new.target and state = 'pending';
+  end if;
+  return null;
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_grant_cold_days(p_role name)
  RETURNS void
  LANGUAGE plpgsql
@@ -4033,8 +4053,20 @@ CREATE OR REPLACE FUNCTION public.svc_mark_unverified()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
-  new.issuer_unverified := new.issuer_unverified
-  or exists (select from receipts where receipt_id = new.receipt_id and reason = 'ISSUER_UNVERIFIED');
+  if new.issuer_unverified is not null then
+    return new;
+  end if;
+  select coalesce(reason = 'ISSUER_UNVERIFIED', false)
+  into new.issuer_unverified
+  from receipts
+  where receipt_id = new.receipt_id;
+  if not found then
+    if new.decision != 'ALLOW' then
+      raise exception 'the Receipt % is not in the database: to be repeated at a node of a later version', new.receipt_id
+        using errcode = 'object_not_in_prerequisite_state';
+    end if;
+    new.issuer_unverified := false;
+  end if;
   return new;
 end;
 $function$;

@@ -3,7 +3,7 @@
  * records them.
  */
 import { randomBytes } from 'node:crypto';
-import type { Action, DidWeb, GrantId, ReceiptId } from '@svc/protocol';
+import type { Action, DidWeb, GrantId, OrgId, ReceiptId } from '@svc/protocol';
 import { encodeUlid } from '@svc/protocol';
 import {
   type ApprovalDecision,
@@ -16,13 +16,23 @@ import { sampled } from '@svc/testkit/sampled';
 import { insertSubscription, listTold } from '@svc/testkit/store/events';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql, untilWaiting, withSession } from '@svc/testkit/store/session';
-import { createWorld, hashOf, newAgent, newGrantId, type World } from '@svc/testkit/store/world';
+import {
+  createWorld,
+  hashOf,
+  insertOrg,
+  insertTransferred,
+  newAgent,
+  newGrantId,
+  type World,
+} from '@svc/testkit/store/world';
 import { beforeEach, describe, expect, it } from 'vitest';
 
 const stores = withStores();
 let world: World;
+let orgId: OrgId;
 beforeEach(async () => {
   world = await createWorld(stores.first);
+  orgId = await insertOrg(stores.first);
 });
 
 const ACTION: Action = { type: 'commerce:purchase', resource: 'order/7', amount: 900, currency: 'USD' };
@@ -126,7 +136,7 @@ describe('a request is decided once', () => {
       await session.query('select from approval_requests where request_id = $1 for update', [id]);
       for (const decision of [approved(), approved(), DENIED, CANCELLED])
         decisions.push(...decide(id, decision));
-      ends.push(stores.first.approvals.expireAllTo(world.principal.did));
+      ends.push(insertTransferred(stores.first, 'principal.verify', world.principal.did, orgId));
       ends.push(stores.second.approvals.expire(1_000));
       // The transfer waits in any case; a decision about what is due already has nothing to wait for.
       await untilWaiting(session);
@@ -274,6 +284,14 @@ describe('what is due', () => {
       expect(await stores.first.approvals.decide(id, decision)).toBeNull();
       expect(await stateOf(id)).toBe('expired');
     }
+  });
+
+  it('with the transfer of the Principal that is asked, by whichever version, and of no other', async () => {
+    const asked = await insert();
+    world = await createWorld(stores.first);
+    const other = await insert();
+    await insertTransferred(stores.first, 'principal.verify', asked.principal, orgId);
+    expect([await stateOf(asked.requestId), await stateOf(other.requestId)]).toEqual(['expired', 'pending']);
   });
 
   it('the job expires it, forgets Grants that have expired, and removes requests after 30 days', async () => {

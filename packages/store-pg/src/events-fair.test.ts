@@ -699,7 +699,7 @@ describe('what is done within a call does not grow with what there is', () => {
     expect(await runSql(stores.url, 'select from event_secrets union all select from event_wants')).toEqual(
       [],
     );
-    await stores.first.transaction((tx) => tx.eventSubscriptions.deleteAll(rp));
+    await runSql(stores.url, 'select svc_forget_audience($1)', [rp]);
     const steps: number[] = [];
     do steps.push(await store.eventLog.forget(40, 30, Date.now()));
     while ((steps.at(-1) ?? 0) > 0);

@@ -23,6 +23,7 @@ import {
   denyCommit,
   insertGrant,
   insertOrg,
+  insertTransferred,
   newAuditId,
   newOutcome,
   type World,
@@ -575,12 +576,18 @@ describe('deliveries', () => {
     });
   });
 
-  it('are deleted with the subscriptions and events of a name that is released', async () => {
+  it('are deleted with the subscriptions and events of a name that is transferred, by whichever version', async () => {
+    const { first } = stores;
     await want(rp);
+    await want(principal);
     await commit(denyCommit(world), denyCommit(world));
-    await stores.first.eventLog.sequence(1);
-    await stores.first.transaction((tx) => tx.eventSubscriptions.deleteAll(rp));
-    expect(await stores.first.eventSubscriptions.list(rp)).toEqual([]);
+    await first.eventLog.sequence(1);
+    const orgId = await insertOrg(first);
+    await insertTransferred(first, 'principal.verify', world.principal.did, orgId);
+    expect(await first.eventSubscriptions.list(principal)).toEqual([]);
+    expect(await first.eventSubscriptions.list(rp)).toHaveLength(1);
+    await insertTransferred(first, 'relying_party.update', world.relyingParty.did, orgId);
+    expect(await first.eventSubscriptions.list(rp)).toEqual([]);
     // Whoever has the name next cannot have it replayed.
     const { subscriptionId } = await want(rp);
     await stores.first.eventSubscriptions.readAgain(subscriptionId, 1);

@@ -64,7 +64,7 @@ describe('migrate', () => {
           [JSON.stringify(rows)],
         );
     });
-    expect(await migrate(emptyUrl())).toContain('0060-hosts-in-turn');
+    expect(await migrate(emptyUrl())).toContain('0062-beside-older-nodes');
     expect(
       await runSql(emptyUrl(), 'select issuer_unverified as found from attestations order by attestation_id'),
     ).toEqual([{ found: true }, { found: false }, { found: false }]);

@@ -70,8 +70,6 @@ const movePrincipal = async (deps: ServiceDeps, tx: Repositories, transfer: Tran
   await tx.principals.transfer(did, toOrgId, encodeBase64url(deps.random.bytes(24)));
   await tx.claims.forgetContesting({ did, kind });
   await endKeys(deps, tx, transfer, principal.orgId);
-  // After the keys, as whoever answers a request takes them: nobody waits for the other.
-  await tx.approvals.expireAllTo(did);
   logHandOver(deps, 'principal', principal, toOrgId);
 };
 
@@ -114,9 +112,9 @@ const endKeys = async (
   { caller, did, kind, toOrgId, requestId }: Transfer,
   fromOrgId: OrgId | null,
 ): Promise<void> => {
-  const role = kind === 'principal' ? 'principal' : 'rp';
-  await tx.apiKeys.revokeAll(did, role);
-  await tx.eventSubscriptions.deleteAll(`${role} ${did}`);
+  await tx.apiKeys.revokeAll(did, kind === 'principal' ? 'principal' : 'rp');
+  // Its row ends what the former holder hears and was asked to approve (0062-beside-older-nodes): after the keys, as whoever
+  // answers a request takes them, so that nobody waits for the other.
   const action = kind === 'principal' ? 'principal.verify' : 'relying_party.update';
   for (const [orgId, side] of [
     [fromOrgId, 'from_org'],

@@ -100,8 +100,6 @@ export interface ApprovalRepository {
   addReceipt(requestId: string, receiptId: ReceiptId, atMost: number): Promise<boolean>;
   /** Null: it is not pending any more. Of several at once exactly one is not null. `conflict`: the Grant approves another. */
   decide(requestId: string, decision: ApprovalDecision): Promise<ApprovalRecord | null>;
-  /** Those to this Principal that are pending expire now: who was asked does not hold the DID any more. */
-  expireAllTo(principal: DidWeb): Promise<void>;
   /** Which of these are not pending any more, or are due to expire. */
   listDecided(requestIds: readonly string[]): Promise<string[]>;
   /** Those of everybody that are pending, 100,000 at most. */

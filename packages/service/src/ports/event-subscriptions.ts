@@ -59,8 +59,6 @@ export interface EventSubscriptionRepository {
   enable(subscriptionId: string): Promise<boolean>;
   /** At once for everybody; `EventLogRepository.forget` removes what it leaves. */
   delete(subscriptionId: string): Promise<boolean>;
-  /** Deletes all subscriptions of an audience whose name has passed to another holder, and its events, in the same way. */
-  deleteAll(audience: EventAudience): Promise<void>;
   /** Writes a ping, or answers after how many seconds the next one is allowed. */
   ping(
     subscriptionId: string,

@@ -43,9 +43,9 @@ beforeAll(async () => {
   await tamper(
     stores.url,
     `insert into attestations (attestation_id, receipt_id, ordinal, relying_party, principal, evaluated_at, decision, type, occurred_at,
-       correction_of, loss_amount, currency)
+       correction_of, loss_amount, currency, issuer_unverified)
      select 'oat_c' || receipt_id, receipt_id, 3, relying_party, principal, evaluated_at, decision, 'loss_reported', '2026-01-01T00:00:00Z',
-       attestation_id, 7, 'EUR' from attestations where ordinal = 2 and hashtext(receipt_id) % 8 = 0`,
+       attestation_id, 7, 'EUR', issuer_unverified from attestations where ordinal = 2 and hashtext(receipt_id) % 8 = 0`,
   );
   await ask(
     'usage',

@@ -139,3 +139,20 @@ it('what was found of a Receipt is no substitute for one that a hot day should h
   const absent = `drc_${encodeUlid(Date.now() - 1_000, randomBytes(10))}` as ReceiptId;
   expect(await stores.first.outcomes.insert(newOutcome(absent, 60), found)).toBeNull();
 });
+
+it('a report of a denial by a version that does not say of which kind is stored while that can be looked up, and otherwise refused', async () => {
+  const insertOf = ({ id, rp, principal, at, reason }: Receipt, ordinal: number) => {
+    const attestationId = `oat_${encodeUlid(Date.now(), randomBytes(10))}`;
+    return runSql(
+      stores.url,
+      `insert into attestations (attestation_id, receipt_id, ordinal, relying_party, principal, evaluated_at, decision, type, occurred_at)
+       values ($1, $2, $3, $4, $5, svc_instant($6), $7, 'cancelled', '')`,
+      [attestationId, id, ordinal, rp, principal, at, reason === null ? 'ALLOW' : 'DENY'],
+    ).then(() => rowOf(attestationId));
+  };
+  const [allow, denial] = [receiptOf(), receiptOf('ISSUER_UNVERIFIED')];
+  expect(await insertOf(allow, 70)).toEqual(asOf(allow));
+  await expect(insertOf(denial, 70)).rejects.toThrow('repeated');
+  await bringBack(stores.url);
+  expect(await insertOf(denial, 70)).toEqual(asOf(denial));
+});

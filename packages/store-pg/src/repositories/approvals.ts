@@ -132,12 +132,6 @@ export function approvalRepository(database: Database): ApprovalRepository {
         state === 'approved' ? [decision.grant, decision.grantId, decision.untilMs] : [null, null, null];
       return write(decideSql, [requestId, state, reason, ...approved]);
     },
-    async expireAllTo(principal) {
-      await database.write({
-        text: `update approval_requests set state = 'expired', decided_at = svc_now() where principal = $1 and state = 'pending'`,
-        values: [principal],
-      });
-    },
     async listDecided(requestIds) {
       const rows = await database.read<{ id: string }>({
         text: `select request_id as id from approval_requests

@@ -137,9 +137,6 @@ export function eventSubscriptionRepository(database: Database): EventSubscripti
         false
       );
     },
-    async deleteAll(audience) {
-      await database.write({ text: 'select svc_forget_audience($1)', values: [audience] });
-    },
     async ping(subscriptionId, atMostEachHour) {
       const waitSeconds = await countInHour(database, 'pings', subscriptionId, atMostEachHour);
       if (waitSeconds !== null) return { waitSeconds };

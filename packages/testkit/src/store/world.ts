@@ -46,6 +46,20 @@ export async function insertOrg(store: Store): Promise<OrgId> {
   return orgId;
 }
 
+/** The audit row of a transfer by the operator to no org, from this one, as 0.3.0 writes it. */
+export const insertTransferred = (
+  store: Pick<Store, 'audit'>,
+  action: 'principal.verify' | 'relying_party.update',
+  did: DidWeb,
+  orgId: OrgId,
+): Promise<void> =>
+  store.audit.insert({
+    eventId: newAuditId(),
+    actor: { kind: 'admin', did: null, keyId: null },
+    ...{ action, target: did, requestId: null, orgId },
+    details: { claim: 'transferred', from_org: orgId, to_org: null },
+  });
+
 /** Fresh names each time, so that tests in one database do not meet. */
 export async function createWorld(store: Store, orgId: OrgId | null = null): Promise<World> {
   const principal = await insertPrincipal(store);

@@ -25,7 +25,7 @@ it('names the stream: 400 without one', async () => {
 it('whoever has a name after its release has none of the streams that were made under it', async () => {
   const { rpKey, rpDid } = await world.deployment.createTenants();
   const { stream_id } = await world.create({}, rpKey);
-  await world.deployment.process.service.store.eventSubscriptions.deleteAll(`rp ${rpDid}`);
+  await world.deployment.sql.query('select svc_forget_audience($1)', [`rp ${rpDid}`]);
   expect((await world.call('GET', '/ssf/streams', undefined, rpKey)).text).toBe('[]');
   expect((await world.call('GET', `/ssf/status?stream_id=${stream_id}`, undefined, rpKey)).status).toBe(404);
 });
