@@ -40,7 +40,10 @@ export interface MonitorOptions {
   readonly choose: (days: readonly SeenDay[]) => readonly SeenDay[];
   /** Where the first run begins. Null: the service's first day. */
   readonly since: string | null;
-  /** Persists the state; called after every change. */
+  /**
+   * Persists the state; called after every change. Where it fails it must not throw but abort `stop`: otherwise the run
+   * rejects, and what was found is lost.
+   */
   readonly remember: (seen: Seen) => void;
   /** Told in a few words what is being done. */
   readonly onProgress: (what: string) => void;

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { encodeMultikey } from '@svc/protocol';
 import { programFile } from '@svc/testkit/process/program-file';
 import { PublishedDays, recordOf } from '@svc/testkit/receipts/published-days';
 import { publicKeyOf, SERVICE, serviceDocument } from '@svc/testkit/receipts/world';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { run } from '../run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-monitor-'));
@@ -58,6 +58,21 @@ beforeEach(async () => {
 
 const monitor = (...args: string[]) =>
   run(['monitor', origin, '--did-document', didFile, '--state', state, ...args]);
+
+/** Puts the state into a folder of its own, which `takeAway` removes when the service is asked for its latest day. */
+const stateInFolder = () => {
+  const home = `${state}.d`;
+  mkdirSync(home);
+  state = join(home, 'state.json');
+  const takeAway = () => {
+    const serve = service.serve.bind(service);
+    return vi.spyOn(service, 'serve').mockImplementation((path) => {
+      if (path === '/checkpoints/latest') rmSync(home, { recursive: true, force: true });
+      return serve(path);
+    });
+  };
+  return { home, takeAway };
+};
 
 describe('svc-receipt monitor', () => {
   it('is well, then raises the alarm with what was seen and what is there now', async () => {
@@ -182,6 +197,21 @@ describe('svc-receipt monitor', () => {
     });
   });
 
+  it('raises the alarm that it has found where its state cannot be written after that', async () => {
+    const { takeAway } = stateInFolder();
+    expect((await monitor()).exitCode).toBe(0);
+    service.days.shift();
+    await service.close(1);
+    takeAway();
+    const { exitCode, stdout, stderr } = await monitor();
+    expect([exitCode, stderr]).toEqual([1, '']);
+    expect(stdout).toContain('  - vanished-day 2026-11-10: ');
+    expect(stdout).toContain(`  ? /checkpoints: the state ${state} cannot be written: ENOENT`);
+    expect(service.asked.filter((path) => path.startsWith('/checkpoints/2026-11-13'))).toEqual([
+      '/checkpoints/2026-11-13',
+    ]);
+  });
+
   it('escapes what a service could write into the terminal', async () => {
     const body = recordOf(service.days[0]?.jws ?? '').replace('"day":"2026', '"day":"\\u001b[2J2026');
     service.answer('/checkpoints/latest', { status: 200, body });
@@ -221,12 +251,15 @@ describe('svc-receipt monitor as a process', () => {
     return { child, line, ended };
   };
 
-  it('goes on while it cannot tell, ends with the first alarm', async () => {
-    service.answer('/checkpoints/latest', { status: 503, body: '' });
+  it('goes on while it cannot tell, writes then what it could not, ends with the first alarm', async () => {
+    const { home, takeAway } = stateInFolder();
+    const taken = takeAway();
     const { line, ended } = start('--state', state, '--json', '--every', '1');
-    expect(await line(1)).toMatchObject({ verdict: 'undecided' });
-    service.answer('/checkpoints/latest', null);
-    expect(await line(2)).toMatchObject({ verdict: 'well' });
+    expect(await line(1)).toMatchObject({ verdict: 'undecided', days: { new: 3 } });
+    taken.mockRestore();
+    mkdirSync(home);
+    expect(await line(2)).toMatchObject({ verdict: 'well', days: { new: 0 } });
+    expect(JSON.parse(readFileSync(state, 'utf8')).days).toHaveLength(3);
     service.answer('/checkpoints/2026-11-11', { status: 404, body: '' });
     expect(await ended).toBe(1);
   });

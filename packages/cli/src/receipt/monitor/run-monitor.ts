@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { nativeSha256 } from '@svc/merkle/native';
 import { nativeCrypto } from '@svc/protocol/native';
-import type { Seen, SeenDay } from '@svc/transparency/monitor';
+import type { Doubt, Seen, SeenDay } from '@svc/transparency/monitor';
 import {
   type Look,
   lookAtCheckpoints,
@@ -35,8 +35,9 @@ export const runMonitor = async (
   const pin = await readPin(command);
   const stop = terminal.stop();
   let seen = await openState(state, pin);
+  const writer = new StateWriter(state, seen);
   for (;;) {
-    const look = await lookOnce(command, { pin, seen, state, stop, terminal });
+    const look = await lookOnce(command, { pin, seen, writer, stop, terminal });
     seen = look.seen;
     const verdict = verdictOfLook(look);
     const stdout = json ? lookAsJson(look, state) : describeLook(look, state, paint);
@@ -51,54 +52,67 @@ export const runMonitor = async (
 interface LookContext {
   readonly pin: MonitorPin;
   readonly seen: Seen;
-  readonly state: string;
+  readonly writer: StateWriter;
   readonly stop: AbortSignal;
   readonly terminal: Terminal;
 }
 
+/** A state that cannot be written ends the look there, as `stop` does; what was found by then is told. */
 const lookOnce = async (
   { origin, recheck, since }: MonitorCommand,
-  { pin, seen, state, stop, terminal }: LookContext,
+  { pin, seen, writer, stop, terminal }: LookContext,
 ): Promise<Look> => {
-  const writer = new StateWriter(state, seen);
-  const source = createHttpSource(origin, stop);
-  try {
-    const look = await lookAtCheckpoints({
-      ...{ origin, pin, seen, since, stop },
-      source: {
-        ...source,
-        fetchStream: (path, expectedBytes) => {
-          writer.flushDays();
-          return source.fetchStream(path, expectedBytes);
-        },
+  const failed = writer.begin();
+  const ended = AbortSignal.any([stop, failed]);
+  const source = createHttpSource(origin, ended);
+  const look = await lookAtCheckpoints({
+    ...{ origin, pin, seen, since, stop: ended },
+    source: {
+      ...source,
+      fetchStream: (path, expectedBytes) => {
+        writer.flushDays();
+        return source.fetchStream(path, expectedBytes);
       },
-      crypto: nativeCrypto,
-      sha256: nativeSha256,
-      nowMs: Date.now(),
-      choose: (days) => (recheck === null ? days : sampleOf(days, recheck)),
-      remember: (days) => writer.keep(days),
-      onProgress: (what) => terminal.progress(what),
-    });
-    return look;
-  } finally {
+    },
+    crypto: nativeCrypto,
+    sha256: nativeSha256,
+    nowMs: Date.now(),
+    choose: (days) => (recheck === null ? days : sampleOf(days, recheck)),
+    remember: (days) => writer.keep(days),
+    onProgress: (what) => terminal.progress(what),
+  }).finally(() => {
     terminal.progress(null);
     writer.flush();
-  }
+  });
+  return failed.aborted ? { ...look, doubts: [...look.doubts, unwritten(failed.reason)] } : look;
 };
+
+const unwritten = (error: unknown): Doubt => ({
+  path: '/checkpoints',
+  message: error instanceof Error ? error.message : 'the state cannot be written',
+});
 
 /**
  * Writes at once after a while without, and otherwise at the end: a first look can see thousands of days. New days are
  * written before leaves are read too, which may take hours; that leaves have been read may be lost, and is then done again.
+ * After a write that fails there is none until the next look, which writes what this one could not.
  */
 class StateWriter {
   readonly #path: string;
   #pending: Seen | null = null;
   #writtenDays: number;
   #writtenMs = Number.NEGATIVE_INFINITY;
+  #failed = new AbortController();
 
   constructor(path: string, written: Seen) {
     this.#path = path;
     this.#writtenDays = written.length;
+  }
+
+  /** The signal of a new look, aborted with the error once a write fails. */
+  begin(): AbortSignal {
+    this.#failed = new AbortController();
+    return this.#failed.signal;
   }
 
   keep(seen: Seen): void {
@@ -112,8 +126,13 @@ class StateWriter {
   }
 
   flush(): void {
-    if (this.#pending === null) return;
-    writeState(this.#path, this.#pending);
+    if (this.#pending === null || this.#failed.signal.aborted) return;
+    try {
+      writeState(this.#path, this.#pending);
+    } catch (error) {
+      this.#failed.abort(error);
+      return;
+    }
     this.#writtenDays = this.#pending.length;
     this.#pending = null;
     this.#writtenMs = performance.now();
