@@ -3,7 +3,7 @@ import { isReceiptId } from '@svc/protocol';
 import type { Failure } from '@svc/receipts';
 import { verifyIncludedReceipt } from '@svc/receipts/inclusion';
 import { callApi } from '../shared/api.ts';
-import { ownServiceDocument } from '../shared/own-service-document.ts';
+import { checkUnderOwnDocument } from '../shared/own-service-document.ts';
 import { verifyOwnReceipt } from '../shared/verify-own-receipt.ts';
 import type { Attestation, InclusionPending, InclusionProof } from '../shared/wire.ts';
 
@@ -18,8 +18,9 @@ export const verifyStoredReceipt = async (receipt: {
   const isUntimely = failures.length > 0 && failures.every(({ code }) => code === 'key-not-in-force');
   const voucher = isUntimely ? await findVoucher(receipt.receipt_id) : null;
   if (voucher === null) return failures;
-  const serviceDidDocument = await ownServiceDocument();
-  const included = verifyIncludedReceipt({ receipt, ...voucher, serviceDidDocument });
+  const included = await checkUnderOwnDocument((serviceDidDocument) =>
+    verifyIncludedReceipt({ receipt, ...voucher, serviceDidDocument }),
+  );
   return included.ok ? [] : included.failures;
 };
 

@@ -16,8 +16,13 @@ import './explorer.css';
 /** A sandbox, such as `npm start` has one, shows the example by itself as long as no day of its own is closed. */
 const hasSandbox = (): boolean => document.documentElement.dataset.sandbox === 'on';
 
-const readOwnLog = async (): Promise<Log> => {
-  const document = await ownServiceDocument();
+/** What is looked up is checked under keys no older than this. */
+const DOCUMENT_USED_FOR_MS = 30_000;
+
+/** `before` while the service's document is still the same. */
+const readOwnLog = async (before: Log | null): Promise<Log> => {
+  const document = await ownServiceDocument(DOCUMENT_USED_FOR_MS);
+  if (before?.document === document) return before;
   await check('document', document);
   return logOf(document);
 };
@@ -28,8 +33,20 @@ export const Explorer = () => {
   const [hasExample, setHasExample] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   useEffect(() => {
-    readOwnLog().then(setOwn, (error) => setProblem(problemText(error)));
-  }, []);
+    let isCurrent = true;
+    const show = (log: Log | null, failed: string | null) => {
+      if (!isCurrent) return;
+      setOwn(log);
+      setProblem(failed);
+    };
+    readOwnLog(own).then(
+      (log) => show(log, null),
+      (error) => show(null, problemText(error)),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [place]);
   const onEmpty = useCallback(() => {
     if (hasSandbox()) setHasExample(true);
   }, []);

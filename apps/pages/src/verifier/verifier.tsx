@@ -12,8 +12,11 @@ import { type PresentedItem, readPresentedText } from './presented.ts';
 import './verifier.css';
 
 export interface VerifierProps {
-  /** Fetches the service's DID document from where the page came from; null where it came from no service. */
-  readonly fetchDocument: (() => Promise<string>) | null;
+  /**
+   * The service's DID document from where the page came from, fetched at most `maxAgeMs` ago; null where the page came
+   * from no service.
+   */
+  readonly fetchDocument: ((maxAgeMs?: number) => Promise<string>) | null;
 }
 
 export const Verifier = ({ fetchDocument }: VerifierProps) => {
@@ -22,12 +25,6 @@ export const Verifier = ({ fetchDocument }: VerifierProps) => {
   /** Instead of the one that the page fetched by itself. */
   const [given, setGiven] = useState<PinnedDocument | null>(null);
   const pin = given ?? own;
-  useEffect(() => {
-    fetchDocument?.().then(
-      (document) => setOwn({ state: 'pinned', text: document, from: 'service' }),
-      (error: Error) => setOwn({ state: 'failed', problem: error.message }),
-    );
-  }, [fetchDocument]);
 
   /** The example's document counts for the example alone. */
   const show = (next: string) => {
@@ -64,6 +61,18 @@ export const Verifier = ({ fetchDocument }: VerifierProps) => {
   const document = pin.state === 'pinned' ? pin.text : null;
   const item = useMemo(() => readPresentedText(text), [text]);
   const checked = useMemo(() => check(item, document), [item, document]);
+  const lacksKey = given === null && checked !== null && hasFailure(checked, 'unknown-key');
+  useEffect(() => {
+    let isCurrent = true;
+    const show = (next: PinnedDocument) => void (isCurrent && setOwn(next));
+    fetchDocument?.(lacksKey ? 0 : undefined).then(
+      (document) => show({ state: 'pinned', text: document, from: 'service' }),
+      (error: Error) => show({ state: 'failed', problem: error.message }),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [fetchDocument, text, lacksKey]);
   return (
     <Shell page="verifier" standsAlone={fetchDocument === null}>
       <div class="columns verifier-inputs">
@@ -73,7 +82,7 @@ export const Verifier = ({ fetchDocument }: VerifierProps) => {
           onGiven={takeDocument}
           standsAlone={fetchDocument === null}
           hasOtherKeys={isOfOtherKeys(given, own)}
-          isOfAnother={checked !== null && isOfAnotherService(checked)}
+          isOfAnother={checked !== null && hasFailure(checked, 'wrong-service')}
         />
       </div>
       {text.trim() !== '' && <Answer item={item} checked={checked} />}
@@ -91,8 +100,8 @@ const isOfOtherKeys = (given: PinnedDocument | null, own: PinnedDocument): boole
   given.from === 'you' &&
   hasOtherKeys(given.text, own.text);
 
-const isOfAnotherService = ({ parts }: Checked): boolean =>
-  parts.some(({ failures }) => failures.some(({ code }) => code === 'wrong-service'));
+const hasFailure = ({ parts }: Checked, wanted: string): boolean =>
+  parts.some(({ failures }) => failures.some(({ code }) => code === wanted));
 
 /** `#jws=…`: how other pages hand a Receipt over. The fragment of an address is never sent to a server. */
 const jwsInAddress = (): string => new URLSearchParams(location.hash.slice(1)).get('jws') ?? '';

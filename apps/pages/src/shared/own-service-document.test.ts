@@ -1,0 +1,72 @@
+/** How long a tab that stays open believes the keys that it has fetched. */
+import {
+  bodyOf,
+  SERVICE,
+  serviceDocument,
+  signedReceipt,
+  signerOf,
+} from '@svc/testkit/receipts/signed-receipts';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { verifyOwnReceipt } from './verify-own-receipt.ts';
+
+const body = bodyOf('allow-purchase');
+const receipt = await signedReceipt(body);
+
+const withMethods = (change: (method: { readonly id: string }) => object) => ({
+  ...serviceDocument,
+  verificationMethod: serviceDocument.verificationMethod.map(change),
+});
+const leaked = withMethods((method) => ({
+  ...method,
+  ...(method.id.endsWith('#receipt-1') && { revoked: '2026-11-20T00:00:00Z' }),
+}));
+
+let served: object | null;
+const fetched = vi.fn(async () =>
+  served === null ? new Response(null, { status: 503 }) : Response.json(served),
+);
+/** The document is kept by the module, so that each test begins an hour after the one before. */
+let hours = 0;
+beforeEach(() => {
+  hours += 1;
+  vi.useFakeTimers({ now: Date.parse('2026-11-20T00:00:00Z') + hours * 3_600_000 });
+  vi.stubGlobal('fetch', fetched);
+  fetched.mockClear();
+  served = serviceDocument;
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+const codes = async (given: object = receipt) => (await verifyOwnReceipt(given)).map(({ code }) => code);
+
+it('a key that has leaked is believed for five minutes at most, though the tab stays open', async () => {
+  expect(await codes()).toEqual([]);
+  served = leaked;
+  vi.advanceTimersByTime(299_999);
+  expect([await codes(), fetched.mock.calls.length]).toEqual([[], 1]);
+  vi.advanceTimersByTime(1);
+  expect([await codes(), fetched.mock.calls.length]).toEqual([['key-not-in-force'], 2]);
+});
+
+it('a Receipt under a key that the document does not have yet is checked once more under a new one', async () => {
+  const later = await signedReceipt(body, undefined, signerOf(1, `${SERVICE}#receipt-2`));
+  expect(await codes()).toEqual([]);
+  expect([await codes(later), fetched.mock.calls.length]).toEqual([['unknown-key'], 2]);
+  const renamed = withMethods((method) => ({ ...method, id: method.id.replace('receipt-1', 'receipt-2') }));
+  served = {
+    ...renamed,
+    assertionMethod: renamed.verificationMethod.map((method) => 'id' in method && method.id),
+  };
+  expect([await codes(later), fetched.mock.calls.length]).toEqual([[], 3]);
+});
+
+it('a document that cannot be had is asked for again, and what is older than that is not used in its place', async () => {
+  expect(await codes()).toEqual([]);
+  vi.advanceTimersByTime(300_000);
+  served = null;
+  await expect(verifyOwnReceipt(receipt)).rejects.toThrow('the service answered 503');
+  served = serviceDocument;
+  expect([await codes(), fetched.mock.calls.length]).toEqual([[], 3]);
+});
