@@ -38,9 +38,10 @@ describe('the keys of a pinned document', () => {
     expect(keys.did).toBe(SERVICE);
     expect(keys.find(`${SERVICE}#receipt-1`, 'receipt')).toEqual(publicKeyOf(1));
     expect(keys.find(`${SERVICE}#status-1`, 'status')).toEqual(publicKeyOf(2));
+    const time = { fromMs: null, untilMs: null, isCompromised: false };
     expect(keys.list()).toEqual([
-      { kid: `${SERVICE}#receipt-1`, multikey: encodeMultikey(publicKeyOf(1)) },
-      { kid: `${SERVICE}#status-1`, multikey: encodeMultikey(publicKeyOf(2)) },
+      { kid: `${SERVICE}#receipt-1`, multikey: encodeMultikey(publicKeyOf(1)), time },
+      { kid: `${SERVICE}#status-1`, multikey: encodeMultikey(publicKeyOf(2)), time },
     ]);
   });
 

@@ -110,8 +110,8 @@ type PinnedTimes = ReadonlyMap<string, KeyTime | null>;
 export interface ServiceKeys {
   /** The service's did:web DID. */
   readonly did: string;
-  /** Every key that the document names, as a Multikey, usable or not. */
-  list(): readonly { readonly kid: string; readonly multikey: string }[];
+  /** Every key that the document names, as a Multikey, usable or not. `time`: null where it is malformed. */
+  list(): readonly { readonly kid: string; readonly multikey: string; readonly time: KeyTime | null }[];
   /** The raw key that `kid` names for this purpose, not yet checked for strength, or what is wrong with it. */
   find(kid: string, purpose: KeyPurpose): Uint8Array | ServiceKeyFailure;
   /**
@@ -168,11 +168,11 @@ class DocumentKeys implements ServiceKeys {
     return true;
   }
 
-  list(): readonly { readonly kid: string; readonly multikey: string }[] {
+  list(): readonly { readonly kid: string; readonly multikey: string; readonly time: KeyTime | null }[] {
     return [...this.#methods].flatMap(([kid, methods]) =>
       methods.flatMap((method) => {
         const multikey = member(method, 'publicKeyMultibase');
-        return typeof multikey === 'string' ? [{ kid, multikey }] : [];
+        return typeof multikey === 'string' ? [{ kid, multikey, time: readKeyTime(method) }] : [];
       }),
     );
   }

@@ -543,6 +543,45 @@ describe('the published DID document', () => {
     expect((await look()).alarms).toMatchObject([{ code: 'wrong-checkpoint' }]);
   });
 
+  it('that marks a pinned status key as leaked leaves the look in doubt until that is pinned; an end is noted', async () => {
+    const statusAs = (more: object) => {
+      const document = documentOf(SERVICE, KEYS);
+      const verificationMethod = document.verificationMethod.map((method) =>
+        method.id === `${SERVICE}#status-1` ? { ...method, ...more } : method,
+      );
+      const body = JSON.stringify({ ...document, verificationMethod });
+      service.answer('/.well-known/did.json', { status: 200, body });
+      return pinned(pinDocument(body, undefined, nativeCrypto));
+    };
+    const end = '2026-11-20T00:00:00.000Z';
+    const alone = pinned(pinKeys([statusKey(2)], SERVICE, nativeCrypto));
+    const timed = pinned(
+      pinKeys([{ ...statusKey(2), validFrom: null, validUntil: end }], SERVICE, nativeCrypto),
+    );
+    await look();
+    const ended = statusAs({ 'svc:validUntil': end });
+    for (const early of [pin, alone])
+      expect(await look({ pin: early })).toMatchObject({
+        ...{
+          alarms: [],
+          doubts: [],
+          notes: [expect.stringContaining(`is published as in force until ${end}`)],
+        },
+      });
+    for (const right of [ended, timed]) expect(await look({ pin: right })).toMatchObject(WELL);
+    const leaked = statusAs({ 'svc:validUntil': end, revoked: '2026-11-19T00:00:00Z' });
+    for (const early of [pin, alone, ended])
+      expect(await look({ pin: early })).toMatchObject({
+        ...{ alarms: [], notes: [], newDays: 0 },
+        doubts: [
+          { path: '/.well-known/did.json', message: expect.stringContaining('is published as compromised') },
+        ],
+      });
+    for (const right of [leaked, timed]) expect(await look({ pin: right })).toMatchObject(WELL);
+    statusAs({});
+    expect(await look({ pin: ended })).toMatchObject(WELL);
+  });
+
   it('is asked for on the host of the DID alone, and tells nothing when it cannot be read', async () => {
     await look({ origin: 'https://status.svc.example' });
     expect(service.asked).not.toContain('/.well-known/did.json');

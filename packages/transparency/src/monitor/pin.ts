@@ -35,6 +35,8 @@ export interface MonitoredKey {
   readonly multikey: string;
   /** Absent if it is not pinned. */
   readonly purpose?: KeyPurpose;
+  /** Absent or null if it is not pinned. */
+  readonly time?: KeyTime | null;
 }
 
 /**
@@ -86,7 +88,8 @@ export const pinKeys = (
 ): Pinned => {
   const keys: { readonly key: Uint8Array; readonly time: KeyTime | null }[] = [];
   const purposes = readPinnedPurposes(pins);
-  for (const [multikey, time] of readPinnedKeys(pins)) {
+  const times = readPinnedKeys(pins);
+  for (const [multikey, time] of times) {
     const key = decodeMultikey(multikey);
     if (key === null) return refuse(`${show(multikey)} is not an Ed25519 Multikey (z6Mk…)`);
     if (isForCheckpoints(purposes.get(multikey))) keys.push({ key, time });
@@ -111,7 +114,9 @@ export const pinKeys = (
     ok: true,
     pin: {
       serviceDid: serviceDid ?? null,
-      keys: [...purposes].flatMap(([multikey, known]) => listMonitored(multikey, known)),
+      keys: [...purposes].flatMap(([multikey, known]) =>
+        listMonitored(multikey, known, times.get(multikey) ?? null),
+      ),
       check,
     },
   };
@@ -121,7 +126,11 @@ export const pinKeys = (
 const isForCheckpoints = (purposes: ReadonlySet<KeyPurpose> = new Set()): boolean =>
   purposes.size === 0 || purposes.has('status');
 
-const listMonitored = (multikey: string, purposes: ReadonlySet<KeyPurpose>): readonly MonitoredKey[] =>
+const listMonitored = (
+  multikey: string,
+  purposes: ReadonlySet<KeyPurpose>,
+  time: KeyTime | null,
+): readonly MonitoredKey[] =>
   purposes.size === 0
-    ? [{ kid: null, multikey }]
-    : [...purposes].map((purpose) => ({ kid: null, multikey, purpose }));
+    ? [{ kid: null, multikey, time }]
+    : [...purposes].map((purpose) => ({ kid: null, multikey, purpose, time }));

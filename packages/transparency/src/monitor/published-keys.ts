@@ -2,7 +2,8 @@
  * Compares the service's published DID document with the pin: a service that shows other readers other keys could show
  * them other checkpoints. The published document never extends the pin.
  */
-import { parseDidWeb, show } from '@svc/codec';
+import { formatTimestamp, parseDidWeb, show } from '@svc/codec';
+import { type KeyTime, narrowKeyTime } from '../key-time.ts';
 import {
   DID_DOCUMENT_MAX_CHARS,
   type KeyPurpose,
@@ -67,6 +68,7 @@ const isOwnHost = (serviceDid: string, origin: string): boolean => {
 interface PublishedKey {
   readonly kid: string;
   readonly multikey: string;
+  readonly time: KeyTime | null;
 }
 
 const isOf = (purpose: KeyPurpose, { kid }: PublishedKey): boolean => kid.includes(`#${purpose}-`);
@@ -107,5 +109,34 @@ const compare = ({ keys }: MonitorPin, published: readonly PublishedKey[]): KeyC
   const notes = published
     .filter((key) => isOf('status', key) && !isPinned(key) && !keys.some(({ kid }) => kid === key.kid))
     .map(({ kid, multikey }) => `${kid} (${multikey}) is published and not pinned: pin it before it signs`);
-  return { wasAsked: true, alarms, doubts: [], notes };
+  const narrowings = keys.flatMap((pinned) => findNarrowing(pinned, published));
+  return {
+    wasAsked: true,
+    alarms,
+    doubts: narrowings.flatMap(({ doubt }) => (doubt === undefined ? [] : [{ path: PATH, message: doubt }])),
+    notes: [...notes, ...narrowings.flatMap(({ note }) => note ?? [])],
+  };
+};
+
+const UNBOUNDED: KeyTime = { fromMs: null, untilMs: null, isCompromised: false };
+
+/** What is published of a pinned status key and not pinned: that somebody else may have it, or an end. The pin counts. */
+const findNarrowing = (
+  pinned: MonitoredKey,
+  published: readonly PublishedKey[],
+): readonly { readonly doubt?: string; readonly note?: string }[] => {
+  const { kid, multikey } = pinned;
+  const now = findPublished(pinned, published);
+  if (now?.multikey !== multikey || now.time === null || !isOf('status', now)) return [];
+  const time = pinned.time ?? UNBOUNDED;
+  const { untilMs, isCompromised } = narrowKeyTime(time, now.time);
+  const isEndPinned = untilMs === time.untilMs;
+  // A key that is pinned alone can say by its end alone that it leaked.
+  const isLeakPinned = time.isCompromised || (kid === null && isEndPinned && untilMs !== null);
+  const name = kid ?? multikey;
+  if (isCompromised && !isLeakPinned)
+    return [{ doubt: `${name} is published as compromised, and not pinned so: pin the new document` }];
+  return untilMs === null || isEndPinned
+    ? []
+    : [{ note: `${name} is published as in force until ${formatTimestamp(untilMs)}: pin it with that end` }];
 };
