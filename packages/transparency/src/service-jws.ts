@@ -1,5 +1,5 @@
 /** The form that every statement of the service has: a compact JWS under exactly one header (protocol §12). */
-import { encodeBase64urlText, type JsonObject, jcs, member, parseCompactJws } from '@svc/codec';
+import { encodeBase64urlText, type JsonObject, jcs, member, parseCompactJws, show } from '@svc/codec';
 
 /** A statement of the service, taken apart. Nothing of it has been verified. */
 export interface ServiceJws {
@@ -16,14 +16,15 @@ export interface ServiceJws {
 }
 
 /**
- * Reads a compact JWS that the service signs under the header `alg` EdDSA, `kid` and this `typ`. `problem`: why the text is no
- * compact JWS, as a phrase. Never throws.
+ * Reads a compact JWS that the service signs under the header `alg` EdDSA, `kid` and this `typ`. `problem`: why it is no
+ * compact JWS, as a phrase. Never throws, whatever is given in the place of a text.
  */
 export const readServiceJws = (
   text: string,
   typ: string,
   maxChars: number,
 ): ServiceJws | { readonly ok: false; readonly problem: string } => {
+  if (typeof text !== 'string') return { ok: false, problem: `it is ${show(text)}` };
   const jws = parseCompactJws(text, maxChars);
   if (!jws.ok) return jws;
   const kid = member(jws.header, 'kid');

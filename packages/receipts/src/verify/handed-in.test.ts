@@ -3,7 +3,13 @@ import type { JsonValue } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { attestTo, bundleOf, closeDayOf } from '@svc/testkit/receipts/closed-day';
 import { buildWorld, serviceDocument } from '@svc/testkit/receipts/world';
-import { verifyReceiptInclusion } from '@svc/transparency';
+import {
+  parseSignedCheckpoint,
+  verifyAttestation,
+  verifyCheckpoint,
+  verifyReceiptInclusion,
+  verifyRestoreStatement,
+} from '@svc/transparency';
 import { describe, expect, it } from 'vitest';
 import { audit } from '../audit.ts';
 import { verifyBundle } from '../bundle.ts';
@@ -121,6 +127,21 @@ const HOSTILE: readonly (readonly [string, unknown])[] = [
   ['one nested ten thousand deep', { ...genuine, authority: deep }],
 ];
 
+const pinnedKeys = readServiceKeys(serviceDocument);
+if (!pinnedKeys.ok) throw new Error('the document cannot be read');
+const { keys: serviceKeys } = pinnedKeys;
+/** By every function that takes the compact JWS of a statement of the service. */
+const readStatement = (text: string) => [
+  parseSignedCheckpoint(text),
+  verifyCheckpoint({ checkpoint: text, ...own }),
+  verifyRestoreStatement({ statement: text, ...own }),
+  verifyAttestation(text, serviceKeys, nativeCrypto),
+];
+const REFUSED = {
+  ok: false,
+  failures: [{ message: expect.stringContaining('must be a compact JWS: it is ') }],
+};
+
 describe.each(HOSTILE)('%s is refused and throws nothing', (_, hostile) => {
   it('in the place of a Receipt', () => {
     for (const result of readReceipt(hostile)) expect(result.ok).toBe(false);
@@ -144,6 +165,10 @@ describe.each(HOSTILE)('%s is refused and throws nothing', (_, hostile) => {
     expect(verifyReceipt(genuine, hostile).ok).toBe(false);
   });
 
+  it('in the place of the text of a checkpoint, an attestation or a restore statement', () => {
+    for (const result of readStatement(hostile as string)) expect(result).toMatchObject(REFUSED);
+  });
+
   it('in the place of an Action, and no page of a consumption', () => {
     expect(audit({ receipt: genuine, ...own, ...audited, action: hostile }).ok).toBe(false);
     expect(audit({ receipt: genuine, ...own, ...audited, consumption: [hostile] }).ok).toBe(true);
@@ -154,6 +179,13 @@ describe.each(HOSTILE)('%s is refused and throws nothing', (_, hostile) => {
       expect(audit({ receipt: genuine, ...own, ...audited, [part]: hostile }).ok, part).toBe(false);
   });
 });
+
+it.each([undefined, null, 5, {}])(
+  '%j in the place of the text of a statement is refused and throws nothing',
+  (none) => {
+    for (const result of readStatement(none as unknown as string)) expect(result).toMatchObject(REFUSED);
+  },
+);
 
 it('an audit without a Grant, a Proof or evidence throws nothing', () => {
   for (const part of ['grant', 'proof', 'evidence'])
