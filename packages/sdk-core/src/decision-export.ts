@@ -93,11 +93,11 @@ async function* exportPages(
     const stream = await open(cursor === '' ? {} : { cursor });
     const rowCount = Number(stream.header('x-svc-rows') ?? Number.NaN);
     const next = stream.header('x-svc-next-cursor');
-    if (!Number.isSafeInteger(rowCount) || next === null) throw badExport('no count of rows, or no cursor');
     try {
+      if (!Number.isSafeInteger(rowCount) || next === null) throw badExport('no count of rows, or no cursor');
       yield { rowCount, chunks: stream.chunks };
     } finally {
-      await stream.chunks.return();
+      stream.end();
     }
     if (next === '') return;
     if (seen.has(next)) throw badExport('the export leads back into itself');

@@ -11,6 +11,8 @@ export interface TextStream {
    * is then not the whole. Whoever stops early ends the connection.
    */
   chunks: AsyncGenerator<string, void, undefined>;
+  /** Ends the connection, also where nothing of `chunks` was asked for: a generator that has not begun ends nothing. */
+  end(): void;
 }
 
 export interface StreamLimits {
@@ -21,18 +23,21 @@ export interface StreamLimits {
   networkError: (cause: unknown) => SvcError;
 }
 
-export const toTextStream = (response: Response, limits: StreamLimits): TextStream => ({
-  requestId: response.headers.get('svc-request-id'),
-  header: (name) => response.headers.get(name),
-  chunks: readChunks(response.body, limits),
-});
+export function toTextStream(response: Response, limits: StreamLimits): TextStream {
+  const reader = response.body?.getReader();
+  return {
+    requestId: response.headers.get('svc-request-id'),
+    header: (name) => response.headers.get(name),
+    chunks: readChunks(reader, limits),
+    end: () => void reader?.cancel().catch(() => undefined),
+  };
+}
 
 async function* readChunks(
-  body: ReadableStream<Uint8Array> | null,
+  reader: ReadableStreamDefaultReader<Uint8Array> | undefined,
   limits: StreamLimits,
 ): AsyncGenerator<string, void, undefined> {
-  if (body === null) return;
-  const reader = body.getReader();
+  if (reader === undefined) return;
   const decode = startDecoding();
   try {
     for (let isOver = false; !isOver; ) {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@svc/codec';
 import { type Reply, startServer, unavailable } from '@svc/testkit/sdk/scripted-server';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createVerifier } from '../src/index.ts';
 import { decide, grant, ISSUER, newProof, order, SERVICE, SHOP } from './world.ts';
 
@@ -139,6 +139,29 @@ describe('the export', () => {
     await using server = await startServer([reply]);
     const exported = collect(verifierOf(server.baseUrl).decisions.export());
     await expect(exported).rejects.toMatchObject({ name: 'SvcError', kind });
+  });
+
+  it.each([
+    [
+      'its headers are refused',
+      {},
+      (rows: AsyncGenerator) => expect(rows.next()).rejects.toThrow('no count of rows'),
+    ],
+    [
+      'its caller has enough',
+      { 'x-svc-rows': '3', 'x-svc-next-cursor': '' },
+      async (rows: AsyncGenerator) => [await rows.next(), await rows.return(undefined)],
+    ],
+  ])('holds no connection where %s', async (_, headers, consume) => {
+    const cancel = vi.fn();
+    const fetchHalf: typeof fetch = async () =>
+      new Response(
+        new ReadableStream({ start: (body) => body.enqueue(new TextEncoder().encode(lines(0, 1))), cancel }),
+        { headers },
+      );
+    const half = createVerifier({ baseUrl: SERVICE_URL, apiKey: 'k', serviceDid: SERVICE, fetch: fetchHalf });
+    await consume(half.decisions.export());
+    expect(cancel).toHaveBeenCalled();
   });
 
   it('is tried again while nothing of it has come; a refusal is told in full', async () => {
