@@ -20,7 +20,7 @@ import { exportCsv, exportNdjson } from './decisions/export-text.ts';
 import { oneAhead } from './decisions/one-ahead.ts';
 import { presentDecisionSummary } from './decisions/summary.ts';
 import { presentOutcome } from './outcomes.ts';
-import type { StreamTurns } from './stream-turns.ts';
+import type { StreamTurns, Turns } from './stream-turns.ts';
 import { presentDecisionStats } from './usage.ts';
 
 const FORMATS = {
@@ -38,7 +38,16 @@ const FORMATS = {
   },
 } as const;
 
-export const decisionEndpoints = (deps: ServiceDeps, turns: StreamTurns): HandlersOf<'decisions'> => ({
+/** What is kept between calls. */
+interface Kept {
+  readonly exportTurns: StreamTurns;
+  readonly activityTurns: Turns;
+}
+
+export const decisionEndpoints = (
+  deps: ServiceDeps,
+  { exportTurns, activityTurns }: Kept,
+): HandlersOf<'decisions'> => ({
   listDecisions: async ({ caller, query }) => {
     const { items, nextCursor } = await listDecisions(deps, caller, query);
     const body = { decisions: items.map(presentDecisionSummary), next_cursor: nextCursor };
@@ -46,7 +55,12 @@ export const decisionEndpoints = (deps: ServiceDeps, turns: StreamTurns): Handle
   },
 
   exportDecisions: async ({ caller, query: { format, ...query } }) =>
-    answerExport(turns, caller, format, await exportDecisions(deps, caller, query, FORMATS[format].form)),
+    answerExport(
+      exportTurns,
+      caller,
+      format,
+      await exportDecisions(deps, caller, query, FORMATS[format].form),
+    ),
 
   /** The Receipt stands in the answer byte for byte as it was answered when the decision was made. */
   getDecision: async ({ caller, params, query }) =>
@@ -60,7 +74,7 @@ export const decisionEndpoints = (deps: ServiceDeps, turns: StreamTurns): Handle
 
   exportPrincipalDecisions: async ({ caller, params, query: { format, ...query } }) =>
     answerExport(
-      turns,
+      exportTurns,
       caller,
       format,
       await exportOwnDecisions(deps, caller, { ...query, ownerDid: params.did }, FORMATS[format].form),
@@ -72,7 +86,9 @@ export const decisionEndpoints = (deps: ServiceDeps, turns: StreamTurns): Handle
   },
 
   getPrincipalActivity: async ({ caller, params, query }) => {
-    const activity = await getOwnActivity(deps, caller, { ...query, ownerDid: params.did });
+    const activity = await activityTurns.run(tenantOf(caller), () =>
+      getOwnActivity(deps, caller, { ...query, ownerDid: params.did }),
+    );
     return { status: 200, body: presentActivity(activity) };
   },
 

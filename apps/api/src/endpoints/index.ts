@@ -39,7 +39,7 @@ import { type Demo, sandboxEndpoints } from './sandbox.ts';
 import { type SelfServe, selfServeEndpoints } from './self-serve.ts';
 import { signingKeyEndpoints } from './signing-keys.ts';
 import { ssfEndpoints } from './ssf.ts';
-import { EXPORTS, LEAVES, StreamTurns } from './stream-turns.ts';
+import { ACTIVITY, EXPORTS, LEAVES, StreamTurns, Turns } from './stream-turns.ts';
 import { transparencyEndpoints } from './transparency.ts';
 import { metricsKept, usageEndpoints } from './usage.ts';
 import { verifyEndpoints } from './verify.ts';
@@ -78,11 +78,11 @@ export const buildEndpoints = (deps: EndpointDeps): Handlers => {
   const endedKeys = new EndedKeys();
   const servedLists = new ServedLists();
   const known = createKnownPublic();
-  const exportTurns = new StreamTurns(EXPORTS);
   const metricsOf = metricsKept(service);
   const signingTurns = createSigningTurns();
   const polling = { waits: streamWaits, signer: new SetSigner(service, signingTurns) };
   const approving = { waits: approvalWaits, metrics: approvalMetrics, verifier };
+  const deciding = { exportTurns: new StreamTurns(EXPORTS), activityTurns: new Turns(ACTIVITY) };
   const transparency = {
     leafTurns: new StreamTurns(LEAVES),
     attestor: new Attestor(service, signingTurns),
@@ -96,7 +96,7 @@ export const buildEndpoints = (deps: EndpointDeps): Handlers => {
     ...forCaller((own) => grantEndpoints(own, revoker)),
     ...forCaller(agentEndpoints),
     ...forCaller(pauseEndpoints),
-    ...forCaller((own) => decisionEndpoints(own, exportTurns)),
+    ...forCaller((own) => decisionEndpoints(own, deciding)),
     ...forCaller(outcomeEndpoints),
     ...forCaller((own) => principalEndpoints(own, domainChecks, endedKeys)),
     ...forCaller((own) => relyingPartyEndpoints(own, authenticator)),

@@ -1,21 +1,25 @@
 /**
- * How many answers that are made while they are sent run at once on this node. Each keeps the node busy for seconds, so
- * one subject takes a few at most, and all together no more than a process is made for.
+ * How many answers that are dear to make run at once on this node, most of them while they are sent. One subject takes a few
+ * at most, and all together no more than a process is made for.
  */
 import { FairLimiter, rateLimited, ServiceError, Tally, type Tenant } from '@svc/service';
 
 const RETRY_AFTER_SECONDS = 2;
 
-export interface StreamLimits {
+export interface TurnLimits {
   /** What there is too much of, in the plural. */
   readonly what: string;
   /** Number under way at once. */
   readonly atOnce: number;
   readonly perOrg: number;
+  /** Number that one subject has under way and in line. */
   readonly perSubject: number;
   readonly maxWaiting: number;
-  /** How long one waits for its place, before the first part. */
+  /** How long one waits for its place. */
   readonly waitMs: number;
+}
+
+export interface StreamLimits extends TurnLimits {
   /** Milliseconds for one from its first part on. A slower reader loses its place. */
   readonly streamMs: number;
 }
@@ -35,6 +39,12 @@ export const LEAVES: StreamLimits = {
   ...{ maxWaiting: 64, waitMs: 10_000, streamMs: 120_000 },
 };
 
+/** Each holds up to 5,000 rows until they are added up, and its statement gives them all at once to the thread of decisions. */
+export const ACTIVITY: TurnLimits = {
+  ...{ what: 'reports of activity', atOnce: 4, perOrg: 2, perSubject: 8 },
+  ...{ maxWaiting: 64, waitMs: 5_000 },
+};
+
 const MS_EACH_LEAF = 0.12;
 
 /**
@@ -43,12 +53,12 @@ const MS_EACH_LEAF = 0.12;
  */
 export const leavesMs = (treeSize: number): number => Math.max(LEAVES.streamMs, treeSize * MS_EACH_LEAF);
 
-export class StreamTurns {
-  readonly #limits: StreamLimits;
+export class Turns {
+  readonly #limits: TurnLimits;
   readonly #running = new Tally();
   readonly #places: FairLimiter;
 
-  constructor(limits: StreamLimits) {
+  constructor(limits: TurnLimits) {
     this.#limits = limits;
     const { what, atOnce, perOrg, maxWaiting, waitMs } = limits;
     this.#places = new FairLimiter({
@@ -62,16 +72,21 @@ export class StreamTurns {
     });
   }
 
-  /** What an endpoint answers with these parts. `streamMs`: in which they must be read; that of the limits unless given. */
-  reply<Part>(tenant: Tenant, parts: AsyncIterable<Part>, streamMs = this.#limits.streamMs) {
-    return { stream: this.take(tenant, parts), streamMs };
+  /**
+   * Settles as `work` does, which is begun in its turn. Throws before it: `RATE_LIMITED` when the tenant's subject has its share
+   * already, `SERVICE_UNAVAILABLE` when its turn does not come in time.
+   */
+  async run<T>(tenant: Tenant, work: () => Promise<T>): Promise<T> {
+    const leave = await this.enter(tenant);
+    try {
+      return await work();
+    } finally {
+      leave();
+    }
   }
 
-  /**
-   * The same parts, the first in its turn. Throws before it: `RATE_LIMITED` when the tenant's subject has its share already,
-   * `SERVICE_UNAVAILABLE` when its turn does not come in time.
-   */
-  async *take<Part>(tenant: Tenant, parts: AsyncIterable<Part>): AsyncGenerator<Part> {
+  /** Answers in the tenant's turn, with what gives the place back. Throws as `run`. */
+  protected async enter(tenant: Tenant): Promise<() => void> {
     const { what, perSubject } = this.#limits;
     const { subject } = tenant;
     if (this.#running.of(subject) >= perSubject)
@@ -80,23 +95,47 @@ export class StreamTurns {
         RETRY_AFTER_SECONDS,
       );
     this.#running.add(subject, 1);
+    const end = () => this.#running.add(subject, -1);
     try {
-      const leave = await this.#enter(tenant);
-      try {
-        yield* parts;
-      } finally {
+      const leave = await this.#takePlace(tenant);
+      return () => {
         leave();
-      }
-    } finally {
-      this.#running.add(subject, -1);
+        end();
+      };
+    } catch (error) {
+      end();
+      throw error;
     }
   }
 
-  /** Answers in the tenant's turn, with what gives the place back. */
-  #enter(tenant: Tenant): Promise<() => void> {
+  #takePlace(tenant: Tenant): Promise<() => void> {
     return new Promise((resolve, reject) => {
       const stay = () => new Promise<void>((leave) => resolve(leave));
       this.#places.run({ tenant }, stay).catch(reject);
     });
+  }
+}
+
+export class StreamTurns extends Turns {
+  readonly #streamMs: number;
+
+  constructor(limits: StreamLimits) {
+    super(limits);
+    this.#streamMs = limits.streamMs;
+  }
+
+  /** What an endpoint answers with these parts. `streamMs`: in which they must be read; that of the limits unless given. */
+  reply<Part>(tenant: Tenant, parts: AsyncIterable<Part>, streamMs = this.#streamMs) {
+    return { stream: this.take(tenant, parts), streamMs };
+  }
+
+  /** The same parts, the first in its turn. Throws before it as `run`. */
+  async *take<Part>(tenant: Tenant, parts: AsyncIterable<Part>): AsyncGenerator<Part> {
+    const leave = await this.enter(tenant);
+    try {
+      yield* parts;
+    } finally {
+      leave();
+    }
   }
 }

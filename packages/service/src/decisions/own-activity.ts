@@ -7,7 +7,7 @@ import type { DidKey, DidWeb } from '@svc/protocol';
 import type { Caller } from '../access/caller.ts';
 import { principalScope } from '../access/decision-scope.ts';
 import type { ServiceDeps } from '../deps.ts';
-import type { DecisionRecord } from '../ports/decisions.ts';
+import type { ActRecord, DecisionListFilter } from '../ports/decisions.ts';
 import { getOrMake, Tally } from '../usage/counts.ts';
 import { parseRange, type Range, type RangeQuery } from '../usage/range.ts';
 
@@ -34,7 +34,7 @@ class ActivityGroup extends Tally {
     super();
   }
 
-  take({ decision, reason, amount, currency, evaluatedAtMs }: DecisionRecord): void {
+  take({ decision, reason, amount, currency, evaluatedAtMs }: ActRecord): void {
     this.add(reason, 1);
     this.firstMs = Math.min(this.firstMs, evaluatedAtMs);
     this.lastMs = Math.max(this.lastMs, evaluatedAtMs);
@@ -64,38 +64,46 @@ export const getOwnActivity = async (
   const range = parseRange(asked, deps.clock.nowMs());
   const { heldSinceMs, ...scope } = await principalScope(deps, caller, ownerDid, rp);
   const filter = { ...scope, sinceMs: Math.max(range.sinceMs, heldSinceMs), untilMs: range.untilMs };
-  const found = await deps.store.report(({ decisions }) => decisions.list(filter, MAX_COUNTED + 1));
-  const rows = found.items.slice(0, MAX_COUNTED);
-  const groups = groupBy(rows, by);
+  const { groups, ...count } = await countActs(deps, filter, by);
   const shown = groups.slice(0, MAX_GROUPS);
-  if (by === 'grant')
-    for (const group of shown) group.agent = await findAgentOf(deps, group.subject, ownerDid);
+  if (by === 'grant') await nameAgents(deps, ownerDid, shown);
+  return { ...range, by, ...count, groupCount: groups.length, groups: shown };
+};
+
+/** The rows are not held beyond it. */
+const countActs = async (
+  { store }: Pick<ServiceDeps, 'store'>,
+  filter: DecisionListFilter,
+  by: ActivityQuery['by'],
+) => {
+  const { items, unreadBefore } = await store.report(({ decisions }) =>
+    decisions.listActs(filter, MAX_COUNTED + 1),
+  );
+  const rows = items.slice(0, MAX_COUNTED);
   return {
-    ...{
-      ...range,
-      by,
-      counted: rows.length,
-      isComplete: rows.length === found.items.length && found.unreadBefore === null,
-    },
-    ...{ groupCount: groups.length, groups: shown },
+    counted: rows.length,
+    isComplete: rows.length === items.length && unreadBefore === null,
+    groups: groupBy(rows, by),
   };
 };
 
 /**
- * The Agent that the Grant was allocated to, where it is this Principal's. A decision has the Agent of its Proof, who may be
+ * By Grant: the Agent that it was allocated to, where it is this Principal's. A decision has the Agent of its Proof, who may be
  * anybody where it was denied, and a Grant may have been signed under the id of somebody else's.
  */
-const findAgentOf = async (
+const nameAgents = async (
   { store }: Pick<ServiceDeps, 'store'>,
-  grantId: string | null,
   ownerDid: DidWeb,
-): Promise<DidKey | null> => {
-  const grant = grantId === null ? null : await store.grants.find(grantId);
-  return grant?.principal === ownerDid ? grant.agent : null;
+  groups: readonly ActivityGroup[],
+): Promise<void> => {
+  const grantIds = groups.flatMap(({ subject }) => subject ?? []);
+  const named = await store.grants.listAgents(ownerDid, grantIds);
+  const agents = new Map<string, DidKey>(named.map(({ id, agent }) => [id, agent]));
+  for (const group of groups) group.agent = agents.get(group.subject ?? '') ?? null;
 };
 
 /** The largest first, of those as large the latest. */
-const groupBy = (rows: readonly DecisionRecord[], by: ActivityQuery['by']): ActivityGroup[] => {
+const groupBy = (rows: readonly ActRecord[], by: ActivityQuery['by']): ActivityGroup[] => {
   const groups = new Map<string | null, ActivityGroup>();
   for (const row of rows) {
     const subject = row[SUBJECTS[by]];

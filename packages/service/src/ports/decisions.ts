@@ -45,6 +45,9 @@ export interface DecisionRecord {
   readonly method: string | null;
 }
 
+/** What is added up of a decision by who acted. */
+export type ActRecord = Omit<DecisionRecord, 'principal' | 'keyId' | 'actionType' | 'resource' | 'method'>;
+
 /** Form of a Receipt in an export: its JWS in compact form, or the text that was answered. */
 export type ExportedForm = 'jws' | 'text';
 
@@ -77,6 +80,8 @@ export interface DecisionRepository {
   list(filter: DecisionListFilter, limit: number): Promise<DecisionPage<DecisionRecord>>;
   /** The ids of what `list` answers. */
   listIds(filter: DecisionListFilter, limit: number): Promise<DecisionPage<ReceiptId>>;
+  /** What `list` answers; of each decision only what is added up, none of the long texts of its Action. */
+  listActs(filter: DecisionListFilter, limit: number): Promise<DecisionPage<ActRecord>>;
   /** Whether there is such a decision, in whatever day. Of cold days no object is read for it. */
   hasVerified(verified: Verified): Promise<boolean>;
   /**

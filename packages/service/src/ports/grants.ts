@@ -64,6 +64,8 @@ export interface GrantRepository {
   find(id: string): Promise<GrantRecord | null>;
   /** Descending ids; at most `limit` rows. A Grant whose revocation is recorded counts as revoked. */
   list(filter: GrantFilter): Promise<GrantRecord[]>;
+  /** The Agents of those of `ids` that are the Principal's, in any order. */
+  listAgents(principal: DidWeb, ids: readonly string[]): Promise<Pick<GrantRecord, 'id' | 'agent'>[]>;
   /** Those of `ids` that are the Principal's. */
   findRevocable(principal: DidWeb, ids: readonly GrantId[]): Promise<Revocable>;
   /** The same, locked until the end of the transaction, and so are their lists. */

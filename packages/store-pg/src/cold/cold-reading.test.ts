@@ -120,6 +120,8 @@ const anyOrder = (rows: readonly object[]): string[] => rows.map((row) => JSON.s
 
 const textOf = ({ receipt }: DecisionExportRecord): string => Buffer.from(receipt).toString();
 
+const actOf = ({ principal, keyId, actionType, resource, method, ...act }: DecisionRecord) => act;
+
 /** Whatever can be asked of old decisions, as text. */
 const ask = async (
   store: Store,
@@ -129,7 +131,10 @@ const ask = async (
   const deps = serviceOf(store);
   const answers: unknown[] = [];
   for (const [filter, limit] of lists) {
-    answers.push(await store.decisions.list(filter, limit));
+    const listed = await store.decisions.list(filter, limit);
+    const acts = await store.decisions.listActs(filter, limit);
+    expect(acts).toEqual({ ...listed, items: listed.items.map(actOf) });
+    answers.push(listed, acts);
     const { items: ids } = await store.decisions.listIds(filter, limit);
     answers.push(
       ids,

@@ -1,7 +1,7 @@
 /** The part of a search that lies in cold days, and the index columns of their rows as lists have them. */
 import type { Stored } from '@svc/cold-ledger';
 import type { ReceiptId } from '@svc/protocol';
-import type { DecisionRecord } from '@svc/service';
+import type { ActRecord, DecisionRecord } from '@svc/service';
 import { DayMovedError } from '../cold/cold-errors.ts';
 import { findColdDays, type Question } from '../cold/cold-reader.ts';
 import type { NamedDay } from '../cold/open-days.ts';
@@ -11,10 +11,11 @@ import { dateOfDay, nextMillisecond } from '../receipt-ids.ts';
 import type { Search } from './search.ts';
 import type { Part } from './spans.ts';
 
-export const SHOWN = [
-  ...(['relying_party', 'principal', 'key_id', 'grant_id', 'agent', 'decision', 'reason'] as const),
-  ...(['evaluated_at', 'action_type', 'amount', 'currency', 'resource', 'method'] as const),
+export const ACTED = [
+  ...(['relying_party', 'grant_id', 'agent', 'decision', 'reason', 'evaluated_at'] as const),
+  ...(['amount', 'currency'] as const),
 ];
+export const SHOWN = [...ACTED, ...(['principal', 'key_id', 'action_type', 'resource', 'method'] as const)];
 
 export type ColdRow = Pick<Stored<'receipts'>, (typeof SHOWN)[number] | 'receipt_id'>;
 
@@ -70,21 +71,26 @@ const manifestOf = async (database: Database, dayNumber: number): Promise<NamedD
   return { day, hash };
 };
 
-/** The row of a list. */
-export const decisionOf = (row: ColdRow): DecisionRecord =>
+export const actOf = (row: Pick<ColdRow, (typeof ACTED)[number] | 'receipt_id'>): ActRecord =>
   ({
     receiptId: row.receipt_id as ReceiptId,
     decision: row.decision,
     reason: row.reason,
     evaluatedAtMs: Number(row.evaluated_at / 1_000n),
-    principal: row.principal,
     grantId: row.grant_id,
     agent: row.agent,
     relyingParty: row.relying_party,
-    keyId: row.key_id,
-    actionType: row.action_type,
     amount: row.amount === null ? null : Number(row.amount),
     currency: row.currency,
+  }) as ActRecord;
+
+/** The row of a list. */
+export const decisionOf = (row: ColdRow): DecisionRecord =>
+  ({
+    ...actOf(row),
+    principal: row.principal,
+    keyId: row.key_id,
+    actionType: row.action_type,
     resource: row.resource,
     method: row.method,
   }) as DecisionRecord;

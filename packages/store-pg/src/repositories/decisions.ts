@@ -2,6 +2,7 @@
 import { exportedText, type RowWithText } from '@svc/cold-ledger';
 import type { ReceiptId, Sha256 } from '@svc/protocol';
 import {
+  type ActRecord,
   type Day,
   type DecisionExportRecord,
   type DecisionRecord,
@@ -12,7 +13,7 @@ import {
 } from '@svc/service';
 import { againIfMoved, type ColdReader, findColdDays, type Question } from '../cold/cold-reader.ts';
 import { type Database, readValue } from '../database.ts';
-import { decisionOf, SHOWN, type Shape } from '../decision-search/cold-days.ts';
+import { ACTED, actOf, decisionOf, SHOWN, type Shape } from '../decision-search/cold-days.ts';
 import {
   byDescendingId,
   type RowWithId,
@@ -23,9 +24,9 @@ import { byIdsStatements } from '../decision-search/statements.ts';
 import { dayOfId } from '../receipt-ids.ts';
 
 const id = 'receipt_id as "receiptId"';
-const summary = `${id}, decision, reason, svc_ms(evaluated_at) as "evaluatedAtMs", principal,
-  grant_id as "grantId", agent, relying_party as "relyingParty", key_id as "keyId", action_type as "actionType",
-  amount, currency, resource, method`;
+const act = `${id}, decision, reason, svc_ms(evaluated_at) as "evaluatedAtMs", grant_id as "grantId", agent,
+  relying_party as "relyingParty", amount, currency`;
+const summary = `${act}, principal, key_id as "keyId", action_type as "actionType", resource, method`;
 
 /** An outcome record has some 400 characters besides its texts. */
 const exported = `${summary}, jws,
@@ -37,12 +38,14 @@ const IDS: Shape<RowWithId> = {
   columns: [],
   rowOf: ({ receipt_id: receiptId }) => ({ receiptId: receiptId as ReceiptId }),
 };
+const ACTS: Shape<ActRecord> = { sql: act, columns: ACTED, rowOf: actOf };
 const SUMMARIES: Shape<DecisionRecord> = { sql: summary, columns: SHOWN, rowOf: decisionOf };
 
 export function decisionRepository(database: Database, cold: ColdReader): DecisionRepository {
   const ledger = { database, cold };
   return {
     list: (filter, limit) => searchPage(ledger, filter, SUMMARIES, limit),
+    listActs: (filter, limit) => searchPage(ledger, filter, ACTS, limit),
     async listIds(filter, limit) {
       const { items, ...page } = await searchPage(ledger, filter, IDS, limit);
       return { ...page, items: items.map(({ receiptId }) => receiptId) };

@@ -86,6 +86,11 @@ export function grantRepository(database: Database): GrantRepository {
       return rows[0] ?? null;
     },
     list: (filter) => database.read<GrantRecord>(listStatement(filter)),
+    listAgents: (principal, ids) =>
+      database.read<Pick<GrantRecord, 'id' | 'agent'>>({
+        text: 'select id, agent from grants where id = any ($2::text[]) and principal = $1',
+        values: [principal, ids],
+      }),
     async findRevocable(principal, ids) {
       return revocableOf(await database.read<RevocableRow>(readRevocations(principal, ids)));
     },
