@@ -880,10 +880,14 @@ CREATE INDEX approval_requests_texts ON public.approval_requests USING btree (ap
 CREATE INDEX attestations_by_principal ON public.attestations USING btree (principal, evaluated_at) WHERE (principal IS NOT NULL);
 CREATE INDEX attestations_by_relying_party ON public.attestations USING btree (relying_party, evaluated_at);
 CREATE INDEX attestations_by_time ON public.attestations USING btree (evaluated_at);
+CREATE INDEX audit_events_by_action ON public.audit_events USING btree (action, event_id DESC);
 CREATE INDEX audit_events_by_actor ON public.audit_events USING btree (actor_did, event_id DESC) WHERE (actor_did IS NOT NULL);
+CREATE INDEX audit_events_by_actor_and_action ON public.audit_events USING btree (actor_did, action, event_id DESC) WHERE (actor_did IS NOT NULL);
 CREATE INDEX audit_events_by_org ON public.audit_events USING btree (org_id, event_id DESC) WHERE (org_id IS NOT NULL);
+CREATE INDEX audit_events_by_org_and_action ON public.audit_events USING btree (org_id, action, event_id DESC) WHERE (org_id IS NOT NULL);
 CREATE INDEX audit_events_by_target ON public.audit_events USING btree (target, event_id DESC) WHERE (target IS NOT NULL);
 CREATE INDEX audit_events_by_time ON public.audit_events USING btree (occurred_at DESC, event_id DESC);
+CREATE INDEX audit_events_transfers ON public.audit_events USING btree (target, action, occurred_at) WHERE ((details ->> 'claim'::text) = 'transferred'::text);
 CREATE INDEX cold_days_problem ON public.cold_days USING btree (day) WHERE (problem IS NOT NULL);
 CREATE INDEX cold_manifests_day ON public.cold_manifests USING btree (day);
 CREATE INDEX cold_manifests_to_purge ON public.cold_manifests USING btree (replaced_at) WHERE (purged_at IS NULL);
@@ -910,8 +914,10 @@ CREATE INDEX event_subscriptions_disabled ON public.event_subscriptions USING bt
 CREATE INDEX event_subscriptions_failing ON public.event_subscriptions USING btree (failing_since) WHERE ((failing_since IS NOT NULL) AND (disabled_at IS NULL));
 CREATE INDEX event_wants_by_subscription ON public.event_wants USING btree (subscription_id);
 CREATE UNIQUE INDEX fence_notes_by_turn ON public.fence_notes USING btree (((kind <> 'revoked'::text)), seq);
+CREATE INDEX grants_active ON public.grants USING btree (principal, id DESC) WHERE (revocation_recorded_at IS NULL);
 CREATE INDEX grants_by_agent ON public.grants USING btree (agent, id DESC);
 CREATE INDEX grants_by_principal ON public.grants USING btree (principal, id DESC);
+CREATE INDEX grants_revoked ON public.grants USING btree (principal, id DESC) WHERE (revocation_recorded_at IS NOT NULL);
 CREATE INDEX grants_unstamped ON public.grants USING btree (revocation_recorded_at) WHERE ((revocation_recorded_at IS NOT NULL) AND (revoked_at IS NULL));
 CREATE INDEX grants_unstamped_by_principal ON public.grants USING btree (principal, revocation_recorded_at) WHERE ((revocation_recorded_at IS NOT NULL) AND (revoked_at IS NULL));
 CREATE INDEX grants_withheld ON public.grants USING btree (id) WHERE (withheld_by IS NOT NULL);

@@ -37,44 +37,55 @@ const columns = `event_id as "eventId", svc_ms(occurred_at) as "occurredAtMs", a
   json_build_object('kind', actor_kind, 'did', actor_did, 'keyId', actor_key_id) as actor`;
 
 /**
- * Since when each Principal and relying party among these DIDs has been its present holder's: since it was registered, or
- * transferred, which is audited in its transaction. An object by kind and DID, made once for the whole list.
+ * The actors, and since when each Principal and relying party among them has been its present holder's: since it was registered,
+ * or transferred, which is audited in its transaction. What another did under the DID before is not its own.
  */
-const heldSinceSql = (dids: string) => `(
-  select jsonb_object_agg(held.actor, held.since) from (
-    select 'principal ' || p.did, svc_held_since(p) from principals p where p.did = any (${dids}::text[])
-    union all
-    select 'rp ' || r.did, greatest(r.created_at, (
+const actorsSql = (dids: string, kinds: string) => `
+  select did, kind, case kind
+    when 'principal' then (select svc_held_since(p) from principals p where p.did = named.did)
+    when 'rp' then (
+      select greatest(r.created_at, (
         select max(occurred_at) from audit_events
         where target = r.did and action = 'relying_party.update' and details ->> 'claim' = 'transferred'
       ))
-    from relying_parties r where r.did = any (${dids}::text[])
-  ) as held (actor, since))`;
-
-/** What another did under the DID before is not its own. */
-const sinceHeldSql = (dids: string) => `case when actor_kind in ('principal', 'rp')
-    then occurred_at >= (${heldSinceSql(dids)} ->> (actor_kind || ' ' || actor_did))::timestamptz else true end`;
+      from relying_parties r where r.did = named.did
+    )
+    else '-infinity' end as held_since
+  from unnest(${dids}::text[], ${kinds}::text[]) as named (did, kind)`;
 
 function listStatement(filter: AuditFilter) {
-  const where = new Conditions();
-  if (filter.scope !== null) where.require(scopeText(where, filter.scope));
-  where
+  const where = new Conditions()
     .add('actor_did = ?', filter.actor)
     .add('action = ?', filter.action)
     .add('target = ?', filter.target)
     .add('occurred_at >= to_timestamp(? / 1000.0)', filter.sinceMs)
     .add('occurred_at < to_timestamp(? / 1000.0)', filter.untilMs)
     .add('event_id < ?', filter.beforeId);
-  const limit = where.parameter(filter.limit);
-  const text = `select ${columns} from audit_events where ${where.text} order by event_id desc limit ${limit}`;
+  const rows = where.parameter(filter.limit);
+  const newest = `order by event_id desc limit ${rows}`;
+  const { scope } = filter;
+  const found =
+    scope === null
+      ? `select * from audit_events where ${where.text} ${newest}`
+      : eventsOf(where, scope, where.text, rows);
+  // What a member did to a member is found twice.
+  const text = `select distinct on (event_id) ${columns} from (${found}) as found ${newest}`;
   return { text, values: where.values };
 }
 
-/** The actor's two conditions: the first narrows by the index, the second tells apart subjects that share a DID. */
-function scopeText(where: Conditions, { actors, orgId }: AuditScope): string {
+/** The newest of each actor and of the org: together they are sorted, and no more than that. */
+function eventsOf(where: Conditions, { actors, orgId }: AuditScope, filter: string, rows: string): string {
+  // In the order of whose they are too, as no index of everybody's is: by such a one the planner would walk
+  // through others' events.
+  const newestOf = (column: string, value: string, condition = 'true') => `select * from audit_events
+    where ${column} = any (array[${value}]) and ${condition} and ${filter} order by ${column}, event_id desc limit ${rows}`;
   const dids = where.parameter(actors.map(({ did }) => did));
-  const kinds = where.parameter(actors.map(({ kind, did }) => `${kind} ${did}`));
-  const byActor = `actor_did = any (${dids}::text[]) and actor_kind || ' ' || actor_did = any (${kinds}::text[])
-    and ${sinceHeldSql(dids)}`;
-  return orgId === null ? byActor : `(${byActor} or org_id = ${where.parameter(orgId)})`;
+  const kinds = where.parameter(actors.map(({ kind }) => kind));
+  // Not to be looked for by times, which are everybody's.
+  const isHolders = 'actor_kind = a.kind and (occurred_at >= a.held_since) is true';
+  const byActors = `with actors as materialized (${actorsSql(dids, kinds)})
+    select e.* from actors as a cross join lateral (${newestOf('actor_did', 'a.did', isHolders)}) as e`;
+  return orgId === null
+    ? byActors
+    : `(${byActors}) union all (${newestOf('org_id', `${where.parameter(orgId)}::text`)})`;
 }

@@ -7,7 +7,8 @@ const columns = `scope, owner, subject, is_paused as "isPaused", reason, changed
   visible_at as "visibleAtMs", seq,
   json_build_object('kind', actor_kind, 'did', actor_did, 'keyId', actor_key_id) as actor`;
 
-export function pauseRepository(database: Database): PauseRepository {
+/** `ledger`: for what reads long, and decides nothing. */
+export function pauseRepository(database: Database, ledger = database): PauseRepository {
   return {
     async set({ scope, owner, subject, isPaused, reason, actor }) {
       const values = [scope, owner, subject, isPaused, reason, JSON.stringify(actor)];
@@ -37,7 +38,7 @@ export function pauseRepository(database: Database): PauseRepository {
           order by changed_at limit $2`,
         values: [afterSeconds, limit],
       }),
-    list: (filter) => database.read<PauseRecord>(listStatement(filter)),
+    list: (filter) => ledger.read<PauseRecord>(listStatement(filter)),
     async isAskerPaused(relyingParty) {
       const [row] = await database.read<{ isPaused: boolean }>({
         text: `select r.is_paused or s.is_paused as "isPaused"

@@ -47,7 +47,7 @@ const MAKERS: { readonly [Name in keyof Repositories]: Make<Repositories[Name]> 
   approvals: approvalRepository,
   entitlements: entitlementRepository,
   evidence: evidenceRepository,
-  audit: auditRepository,
+  audit: (_, ledger) => auditRepository(ledger),
   receipts: (database, _, cold) => receiptRepository(database, cold),
   decisions: (_, ledger, cold) => decisionRepository(ledger, cold),
   outcomes: (_, ledger) => outcomeRepository(ledger),
@@ -92,8 +92,8 @@ const DESCRIPTORS: PropertyDescriptorMap = Object.fromEntries(
 );
 
 /**
- * All repositories over pools, with one for long reads of the ledger, or over one transaction. Each is made when it is
- * first asked for: a call needs two or three.
+ * All repositories over pools, with one for long reads of the ledger and for lists, or over one transaction. Each is
+ * made when it is first asked for: a call needs two or three.
  */
 export const repositories = (database: Database, cold: ColdReader, ledger = database): Repositories => {
   const lazy: Lazy = { [DATABASE]: database, [LEDGER]: ledger, [COLD]: cold };
