@@ -21,6 +21,11 @@ const createFence = () => {
   let takesPuts = true;
   let held: Promise<void> = Promise.resolve();
   let copies = 0;
+  let quarantineMs = 0;
+  let isDatabaseAway = false;
+  const logged: string[] = [];
+  const log = (event: string, { fence }: { fence?: string }) =>
+    void logged.push(fence === undefined ? event : `${event} ${fence}`);
   const fenceStore: FenceStore = {
     atOnce: 1,
     find: async () => head,
@@ -46,7 +51,8 @@ const createFence = () => {
     },
     beat: async (): Promise<Beat> => {
       heard();
-      return { ...says, server, seq: seq + 1, atMs: 0, ageMs: 0, quarantineMs: 0 };
+      if (isDatabaseAway) throw new Error('the connection ended');
+      return { ...says, server, seq: seq + 1, atMs: 0, ageMs: 0, quarantineMs };
     },
     describeNotes: async () => {
       copies += 1;
@@ -58,7 +64,7 @@ const createFence = () => {
     random: { bytes: (length: number) => webcrypto.getRandomValues(new Uint8Array(length)) },
     crypto: nativeCrypto,
     identity: { did },
-    log: { warn: () => {}, error: () => {} },
+    log: { warn: log, error: log },
   };
   const fence = new Fence(deps as never, { fenceStore, maxAgeMs: 60_000 });
   return {
@@ -89,6 +95,14 @@ const createFence = () => {
         heard = () => resolve('a beat');
       }),
     pass: (ms: number) => vi.advanceTimersByTime(ms),
+    /** Events of the log, with the kind of the problem where there is one. */
+    logged,
+    setDatabaseAway: (isAway: boolean) => {
+      isDatabaseAway = isAway;
+    },
+    setQuarantine: (ms: number) => {
+      quarantineMs = ms;
+    },
     async roundsWith(verdict: HeadVerdict, epoch: number, by = server) {
       server = by;
       says = { verdict, epoch };
@@ -147,6 +161,44 @@ it('a server that was silent for longer than it takes to replace it is looked at
   pass(6_000);
   expect(await roundsWith('next', 0, 'second')).toBeNull();
   vi.useRealTimers();
+});
+
+it('what passes by itself (a switchover, a silence, a quarantine) is logged as a wait, and only a database or fence that is not the one as a refusal', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  try {
+    const { roundsWith, pass, logged, setDatabaseAway, setQuarantine } = createFence();
+    expect(await roundsWith('next', 0)).toBeNull();
+    setDatabaseAway(true);
+    pass(60_001);
+    expect((await roundsWith('next', 0))?.kind).toBe('stale');
+    setDatabaseAway(false);
+    expect(await roundsWith('next', 0)).toMatchObject({ kind: 'woken', isOfAll: true });
+    pass(6_000);
+    expect(await roundsWith('next', 0)).toBeNull();
+    setQuarantine(1_000);
+    expect((await roundsWith('next', 0))?.kind).toBe('quarantine');
+    setQuarantine(0);
+    expect(await roundsWith('next', 0)).toBeNull();
+    expect(logged).toEqual([
+      'fence.waits stale',
+      'fence.waits woken',
+      'fence.confirmed',
+      'fence.waits quarantine',
+      'fence.confirmed',
+    ]);
+    logged.length = 0;
+    for (const verdict of ['behind', 'diverged', 'forgotten', 'gone'] as const) {
+      await roundsWith(verdict, 0);
+      await roundsWith('next', 0);
+    }
+    const refusal = ['fence.refuses behind', 'fence.confirmed'];
+    expect(logged).toEqual([...refusal, ...refusal, ...refusal, ...refusal]);
+    // Restored under this process.
+    await roundsWith('next', 1);
+    expect(logged.at(-1)).toBe('fence.refuses behind');
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 it('what a look finds after its round gave it up counts no more: the server that was confirmed since stays the one', async () => {

@@ -25,10 +25,11 @@ export interface FenceOptions {
 
 export interface FenceProblem {
   /**
-   * `stale`: it could not be told lately. `behind`: the database is not the one. `quarantine`: a restore, or a repair
-   * of the clock, is settling.
+   * `stale`: it could not be told lately. `behind`: the database, or the fence, is not the one, until somebody acts or the
+   * right one is met. `woken`: a server that was silent for long is looked at. `quarantine`: a restore, or a repair of the
+   * clock, is settling.
    */
-  readonly kind: 'stale' | 'behind' | 'quarantine';
+  readonly kind: 'stale' | 'behind' | 'woken' | 'quarantine';
   readonly reason: string;
   /** Beyond decisions: the database may not be the one, so nothing that it says or takes counts. */
   readonly isOfAll: boolean;
@@ -213,7 +214,7 @@ export class Fence {
     if (over.aborted) return isSound ? this.#startKeeping() : undefined;
     if (this.#noticeReplaced(beat)) return this.#refuse(REPLACED, beat);
     if (beat.verdict !== 'known' && beat.verdict !== 'next') return this.#refuse(WHY[beat.verdict], beat);
-    if (this.#mustSettle(beat, head)) return this.#refuse(WOKEN, beat);
+    if (this.#mustSettle(beat, head)) return this.#refuse(WOKEN, beat, 'woken');
     this.#note(head);
     const isKnown = beat.verdict === 'known';
     const isPublished =
@@ -284,11 +285,11 @@ export class Fence {
       quarantineMs > 0 ? { kind: 'quarantine', reason, isOfAll: false, isSettling: true } : null;
   }
 
-  #refuse(reason: string, beat?: Beat): void {
+  #refuse(reason: string, beat?: Beat, kind: 'behind' | 'woken' = 'behind'): void {
     // One that was never confirmed is not the one that counts anyway; with a fence that is gone nothing is wrong with the server.
     const isReplaced = beat !== undefined && beat.verdict !== 'gone' && beat.verdict !== 'forgotten';
     if (isReplaced && this.#servers.includes(beat.server)) this.deps.store.lineage.doubt(beat.server);
-    this.#refusal = { kind: 'behind', reason, isOfAll: true };
+    this.#refusal = { kind, reason, isOfAll: true };
   }
 
   #note(head: FenceHead | null): void {
@@ -304,7 +305,9 @@ export class Fence {
     if (kind === this.#told) return;
     this.#told = kind;
     if (problem === null) this.deps.log.warn('fence.confirmed', { seq: this.#lastSeq });
-    else this.deps.log.error('fence.refuses', { fence: problem.kind, reason: problem.reason });
+    else if (kind === 'behind') this.deps.log.error('fence.refuses', { fence: kind, reason: problem.reason });
+    // Each switchover has these; the hold has an alert of its own for those that last.
+    else this.deps.log.warn('fence.waits', { fence: kind, reason: problem.reason });
   }
 }
 
