@@ -23,12 +23,17 @@ const createFence = () => {
   let copies = 0;
   let quarantineMs = 0;
   let isDatabaseAway = false;
+  let isStoreAway = false;
+  let noteAgeMs = 0;
   const logged: string[] = [];
   const log = (event: string, { fence }: { fence?: string }) =>
     void logged.push(fence === undefined ? event : `${event} ${fence}`);
   const fenceStore: FenceStore = {
     atOnce: 1,
-    find: async () => head,
+    find: async () => {
+      if (isStoreAway) throw new Error('the bucket does not answer');
+      return head;
+    },
     put: async (_, text) => {
       puts += 1;
       await held;
@@ -55,8 +60,12 @@ const createFence = () => {
       return { ...says, server, seq: seq + 1, atMs: 0, ageMs: 0, quarantineMs };
     },
     describeNotes: async () => {
+      if (isDatabaseAway) throw new Error('the connection ended');
+      return { oldestAgeMs: noteAgeMs, lastSeq: 1 };
+    },
+    listNotes: async () => {
       copies += 1;
-      return { oldestAgeMs: 0, lastSeq: 0 };
+      return [];
     },
   };
   const deps = {
@@ -75,7 +84,7 @@ const createFence = () => {
       takesPuts = false;
     },
     puts: () => puts,
-    /** How often it was looked for changes that are to be copied out. */
+    /** How often changes were listed to be copied out. */
     copies: () => copies,
     /** What is published from now on is answered when the answer says so. */
     holdPuts: () => {
@@ -99,6 +108,11 @@ const createFence = () => {
     logged,
     setDatabaseAway: (isAway: boolean) => {
       isDatabaseAway = isAway;
+    },
+    /** From now on, with a change that has waited for so long. */
+    loseStore: (ageMs: number) => {
+      isStoreAway = true;
+      noteAgeMs = ageMs;
     },
     setQuarantine: (ms: number) => {
       quarantineMs = ms;
@@ -237,6 +251,20 @@ it('where each look is given up, what changed is copied out all the same', async
   } finally {
     vi.useRealTimers();
   }
+});
+
+it('while the storage of the fence is away it is told for how long what changed has waited, and why', async () => {
+  const { fence, roundsWith, loseStore, copies, setDatabaseAway } = createFence();
+  await roundsWith('next', 0);
+  expect(fence.describeUnkept()).toBeNull();
+  loseStore(61_000);
+  await roundsWith('next', 0);
+  setDatabaseAway(true);
+  await roundsWith('next', 0);
+  await fence.stop();
+  expect(fence.unkeptForMs()).toBeGreaterThanOrEqual(61_000);
+  expect(fence.describeUnkept()).toMatch(/ 6[1-9] s ago is not copied .*: the bucket does not answer$/);
+  expect(copies()).toBe(1);
 });
 
 it('a store that lets nobody publish is asked a few times in a round, not without end, and nothing is confirmed by it', async () => {

@@ -111,6 +111,7 @@ export class Fence {
   #told: string | null = null;
   #running: Promise<void> = Promise.resolve();
   #keeping: Promise<void> | null = null;
+  #looking: Promise<void> | null = null;
   /** Aborted when a look is asked for since the last one began, and when the fence stops. */
   #asked = new AbortController();
   readonly #keeper: NoteKeeper;
@@ -151,7 +152,8 @@ export class Fence {
     const ageMs = this.#keeper.ageMs();
     if (ageMs <= LONGEST_UNKEPT_MS) return null;
     const failure = this.#keeper.failure();
-    const why = failure === null ? 'there is much to copy' : `${failure.key}: ${failure.error}`;
+    const ofRound = this.#failure === NOT_BACK ? 'there is much to copy' : this.#failure;
+    const why = failure === null ? ofRound : `${failure.key}: ${failure.error}`;
     return `what changed ${Math.round(ageMs / 1000)} s ago is not copied beside the fence: ${why}`;
   }
 
@@ -166,6 +168,8 @@ export class Fence {
       });
     } catch (error) {
       this.#failure = messageOf(error);
+      // No pass begins in such a round, and what waits meanwhile is in the database.
+      this.#looking ??= this.#lookAtNotes();
     }
     this.#tell();
   }
@@ -175,6 +179,7 @@ export class Fence {
     this.#asked.abort();
     await this.#running;
     await this.#keeping;
+    await this.#looking;
   }
 
   async #goOn(): Promise<void> {
@@ -240,6 +245,16 @@ export class Fence {
       this.deps.log.warn('fence.not_kept', { error: messageOf(error) });
     } finally {
       this.#keeping = null;
+    }
+  }
+
+  async #lookAtNotes(): Promise<void> {
+    try {
+      await this.#keeper.look();
+    } catch {
+      // Away too: what waited before goes on to age.
+    } finally {
+      this.#looking = null;
     }
   }
 

@@ -55,11 +55,11 @@ export class NoteKeeper {
   async pass(stop: AbortSignal): Promise<void> {
     const { lineage } = this.deps.store;
     const { atOnce } = this.fenceStore;
-    const upTo = await this.#look();
+    const upTo = await this.look();
     const passed = { revoked: 0, others: 0 };
     const failures: Failure[] = [];
     let batch = BATCH;
-    for (let isMore = upTo > 0; isMore; await this.#look()) {
+    for (let isMore = upTo > 0; isMore; await this.look()) {
       if (stop.aborted) return;
       const notes = await lineage.listNotes(passed, upTo, batch).catch((error: unknown) => {
         if (batch === 1) throw error;
@@ -81,7 +81,8 @@ export class NoteKeeper {
     this.#tell(failures);
   }
 
-  async #look(): Promise<number> {
+  /** Asks the database alone since when what waits does. Resolves to the number of the last note, 0 for none. */
+  async look(): Promise<number> {
     const { oldestAgeMs, lastSeq } = await this.deps.store.lineage.describeNotes();
     this.#waitingSinceMs = lastSeq === 0 ? null : performance.now() - oldestAgeMs;
     return lastSeq;
