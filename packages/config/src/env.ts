@@ -43,7 +43,7 @@ export const VARIABLES = {
   SVC_PROCESSES: variable({
     parse: values.integer(1, 64),
     standard: '1',
-    meaning: 'API processes behind the port, one for each core; each is a node.',
+    meaning: 'API processes behind the port, 1 to 64, one for each core; each is a node.',
   }),
   SVC_ADMIN_HOST: variable({
     parse: values.hostName,
@@ -112,7 +112,7 @@ export const VARIABLES = {
   SVC_FENCE_MAX_AGE_MS: variable({
     parse: values.integer(500, 10_000),
     standard: '1000',
-    meaning: 'Nothing is decided while the fence was last confirmed longer ago than this.',
+    meaning: 'Nothing is decided while the fence was last confirmed longer ago than this, 500 to 10000.',
   }),
   SVC_COLD: variable({
     parse: values.fencePlace,
@@ -256,12 +256,12 @@ export const VARIABLES = {
   SVC_SUBJECT_PER_MINUTE: variable({
     parse: values.integer(120, 1_000_000),
     standard: '600',
-    meaning: 'Calls but verifications that all keys of one subject may make, per node in a minute.',
+    meaning: 'Calls but verifications that all keys of one subject may make, per node in a minute; from 120.',
   }),
   SVC_ORG_PER_MINUTE: variable({
     parse: values.integer(120, 10_000_000),
     standard: '2400',
-    meaning: 'The same of one org with all its members.',
+    meaning: 'The same of one org with all its members; from 120.',
   }),
   SVC_ORG_VERIFIES_PER_MINUTE: variable({
     parse: values.integer(1, 100_000_000),

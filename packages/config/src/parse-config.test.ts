@@ -206,6 +206,28 @@ describe('configuration', () => {
     for (const text of bad) expect([text, faultsOf({ [name]: text }).length]).toEqual([text, 1]);
   });
 
+  it('each number takes the bounds that its fault names, and nothing beyond them', () => {
+    const bounded = Object.entries(VARIABLES).flatMap(([name, { parse }]) => {
+      const parsed = parse('x');
+      const [, least, most] =
+        /^must be an integer from (\d+) to (\d+)$/.exec(parsed.ok ? '' : parsed.must) ?? [];
+      return least === undefined || most === undefined ? [] : [{ name, parse, least, most }];
+    });
+    expect(bounded.length).toBeGreaterThan(15);
+    for (const { name, parse, least, most } of bounded) {
+      expect([name, parse(least), parse(most)]).toEqual([
+        name,
+        { ok: true, value: Number(least) },
+        { ok: true, value: Number(most) },
+      ]);
+      expect([name, parse(String(Number(least) - 1)).ok, parse(String(Number(most) + 1)).ok]).toEqual([
+        name,
+        false,
+        false,
+      ]);
+    }
+  });
+
   it('shows what is wrong, and never a secret', () => {
     expect(faultsOf({ SVC_PORT: 'http' })).toEqual([
       'SVC_PORT must be an integer from 1 to 65535, not "http"',

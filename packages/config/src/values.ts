@@ -31,7 +31,7 @@ export const integer =
   (minimum: number, maximum: number): ValueParser<number> =>
   (text) => {
     const value = Number(text);
-    const ok = /^(0|[1-9][0-9]{0,8})$/.test(text) && value >= minimum && value <= maximum;
+    const ok = /^(0|[1-9][0-9]{0,9})$/.test(text) && value >= minimum && value <= maximum;
     return ok ? good(value) : bad(`must be an integer from ${minimum} to ${maximum}`);
   };
 
