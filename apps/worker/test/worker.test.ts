@@ -62,7 +62,7 @@ const countsOf = (log: readonly string[]): Record<string, number> => {
     .filter((line) => line.includes('"job.done"') && line.includes('"reverify-domains"'))
     .map((line) => JSON.parse(line) as Record<string, number>);
   for (const round of rounds)
-    for (const item of ['proven', 'absent', 'unknown', 'unasked', 'lost'])
+    for (const item of ['proven', 'absent', 'unknown', 'unasked', 'astray', 'lost'])
       sums[item] = (sums[item] ?? 0) + (round[item] ?? Number.NaN);
   return sums;
 };
@@ -149,8 +149,8 @@ describe('a round, and the next one', () => {
     expect(await statesOf(away)).toEqual(['verified', 'verified', 'unverified']);
   });
 
-  it('counts what was found, and apart from it what could not be asked: of those that were verified, and with claims', () => {
-    expect(ofFirst.counted).toEqual({ proven: 1, absent: 1, unknown: 3, unasked: 2, lost: 2 });
+  it('counts what was found, and apart from it what could not be asked, or had no proof, of those that were proven once', () => {
+    expect(ofFirst.counted).toEqual({ proven: 1, absent: 1, unknown: 3, unasked: 2, astray: 3, lost: 2 });
   });
 
   it('stamps revocations that were cut off between their phases once nobody can be at them any more; others are left alone', async () => {

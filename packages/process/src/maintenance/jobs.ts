@@ -47,7 +47,7 @@ export const maintenanceJobs = (
     name: 'reverify-domains',
     everyMs: 5 * MINUTE,
     evenSettling: true,
-    alarmingItems: ['proven', 'unasked', 'lost', 'failed'],
+    alarmingItems: ['proven', 'unasked', 'astray', 'lost', 'failed'],
     run: async (stop) => ({ ...(await reverifyDomains(service, stop)) }),
   },
   {

@@ -26,6 +26,8 @@ export interface Reverified {
   readonly absent: number;
   /** Unknown, of one that was proven once: what an outage of the way out takes, whoever else has claimed hosts that never answer. */
   readonly unasked: number;
+  /** Unknown or absent, of one that was proven once: counted again at each check of one that was lost. */
+  readonly astray: number;
   readonly changed: number;
   readonly lost: number;
   /** Not recorded, or not known to be visible. */
@@ -43,6 +45,7 @@ export const reverifyDomains = async (deps: ServiceDeps, stop: AbortSignal): Pro
     unknown: 0,
     absent: 0,
     unasked: 0,
+    astray: 0,
     changed: 0,
     lost: 0,
     failed: 0,
@@ -76,7 +79,10 @@ const reverify = async (deps: ServiceDeps, listed: PrincipalRecord, counts: Coun
     const to = checked.principal.verificationState;
     counts.checked += 1;
     counts[outcome] += 1;
-    if (outcome === 'unknown' && checked.principal.lastProvenMs !== null) counts.unasked += 1;
+    if (outcome !== 'proven' && checked.principal.lastProvenMs !== null) {
+      counts.astray += 1;
+      if (outcome === 'unknown') counts.unasked += 1;
+    }
     if (to !== from) {
       counts.changed += 1;
       if (to === 'unverified') counts.lost += 1;
