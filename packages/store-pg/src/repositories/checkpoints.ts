@@ -20,7 +20,7 @@ export const checkpointColumns = `day::text as day, tree_size as "treeSize", roo
   first_receipt_id as "firstReceiptId", last_receipt_id as "lastReceiptId", kid, jws, hash,
   content_root as "contentRoot", svc_ms(created_at) as "createdAtMs"`;
 
-/** Of `checkpoints`: days whose receipts lie in the ledger as they were published. */
+/** A condition on `checkpoints`: days whose receipts lie in the ledger as they were published. */
 const IS_CHECKED = `not exists (select from restores where checkpoints.day = any (reinstated_days))
   and not exists (select from cold_days as c where c.day = checkpoints.day and c.state = 'cold')`;
 
