@@ -62,17 +62,19 @@ export function createPauses<Scope extends Pause['scope']>(
     return readPauseList(answer.body, 'the page');
   };
   const post = async (path: string, target: PauseTarget, more: object, call: CallOptions) => {
-    const { scope, subject, principal } = readArgument<PauseTarget>('what is paused', target, TARGET);
+    const { scope, subject, principal } = target;
     const query = principal === undefined ? {} : { principal };
     const body = { scope, subject, ...more };
     return transport.send({ method: 'POST', path, query, body, hasEffect: true, ...patience, ...call });
   };
   return {
-    async pause(target, { reason, ...call } = {}) {
+    async pause(given, { reason, ...call } = {}) {
+      const target = readTarget(given);
       const answer = await post('/pauses', target, reason === undefined ? {} : { reason }, call);
       return about(target, readPause(answer.body, 'the pause'));
     },
-    async resume(target, call = {}) {
+    async resume(given, call = {}) {
+      const target = readTarget(given);
       const answer = await post('/pauses/resume', target, {}, call);
       const { scope, subject } = target;
       const { resumed_at: resumedAt } = about(target, readResumed(answer.body, 'the answer'));
@@ -92,6 +94,10 @@ const TARGET: Rules<PauseTarget> = {
   subject: aText('the id or the DID of what is meant, as scope says'),
   principal: optionally(aText('the DID of the member whose Grant or Agent it is')),
 };
+
+/** Read once: the answer must be about what was sent. */
+const readTarget = <Scope extends Pause['scope']>(target: PauseTarget<Scope>): PauseTarget<Scope> =>
+  readArgument<PauseTarget>('what is paused', target, TARGET) as PauseTarget<Scope>;
 
 function about<Answer extends { scope: string; subject: string }>(
   { scope, subject }: PauseTarget,

@@ -77,6 +77,7 @@ function fetchOf(options: AgentFetchOptions): AgentFetch {
   const action = checkAction(read.action);
   const clock = now === undefined ? {} : { now };
   return async (input, init) => {
+    const mode = redirectMode(input, init);
     const request = new Request(input, { ...init, redirect: 'manual' });
     const described = typeof action === 'function' ? await describe(action, request) : action;
     const { method, url } = request;
@@ -93,7 +94,7 @@ function fetchOf(options: AgentFetchOptions): AgentFetch {
     request.headers.set('Svc-Proof', proof);
     await read.signature?.sign(request, agent, (now ?? Date.now)());
     const response = await (read.fetch ?? globalThis.fetch)(request);
-    if (isRedirect(response) && redirectMode(input, init) !== 'manual') {
+    if (isRedirect(response) && mode !== 'manual') {
       await response.body?.cancel();
       throw new SvcError(
         'redirect-refused',

@@ -23,7 +23,7 @@ import {
   type Transport,
 } from '@svc/sdk-core';
 import { type CheckedAccessRequest, checkAccessRequest } from './check-access-request.ts';
-import { issuerOf } from './grant-draft.ts';
+import { copyJson, issuerOf } from './grant-draft.ts';
 import type { Grants, IssuedGrant } from './grants.ts';
 import { ownDid, pathOf } from './own-record.ts';
 
@@ -145,7 +145,8 @@ export function createApprovals(
     const answer = await sendTo(`/${requestId}`, { method: 'GET', hasEffect: false }, call);
     return readRequestOf(requestId, answer.body);
   };
-  const check = async (request: AccessRequest, call: CallOptions): Promise<CheckedAccessRequest> => {
+  const check = async (shown: AccessRequest, call: CallOptions): Promise<CheckedAccessRequest> => {
+    const request = copyOf(shown);
     termsOf(request);
     const { receipt_id: receiptId } = request;
     if (receiptId === null)
@@ -199,7 +200,8 @@ export function createApprovals(
     get: (requestId, call = {}) => get(requestId, call),
     terms: termsOf,
     check: (request, call = {}) => check(request, call),
-    async approve(request, { lifetimeSeconds, ...call } = {}) {
+    async approve(shown, { lifetimeSeconds, ...call } = {}) {
+      const request = copyOf(shown);
       const terms = termsOf(request, lifetimeSeconds);
       const { id, status } = request.task;
       checkValue('requestId', id, aRequestId);
@@ -225,6 +227,10 @@ export function createApprovals(
       post(requestId, 'reject', reason === undefined ? {} : { reason }, call),
   };
 }
+
+/** What is signed must be what was checked, whatever becomes of the caller's object meanwhile. `termsOf` refuses what is none. */
+const copyOf = (request: AccessRequest): AccessRequest =>
+  isObject(request) ? (copyJson(request) as unknown as AccessRequest) : request;
 
 function termsOf(request: AccessRequest, lifetimeSeconds = LIFETIME_SECONDS): ApprovalTerms {
   checkValue('request', request, aRequest);

@@ -79,18 +79,54 @@ const REQUEST: Rules<GrantRequest> = {
   audience: absentAllows('any registered relying party', aTextList('DIDs of relying parties', 1, 64)),
 };
 
-/** @throws SvcError `invalid-argument` naming what is wrong. */
-export async function buildGrantDraft(given: GrantRequest, kid: string, nowMs: number): Promise<GrantDraft> {
-  const request = readArgument('grants.issue', given, REQUEST);
-  const capabilities = Array.from(request.capabilities, plainJson);
-  const fromMs = request.validFrom === undefined ? wholeSecond(nowMs) : toMs(request.validFrom, 'validFrom');
-  const audience = request.audience === undefined ? {} : { audience: [...request.audience] };
+/** A request as it was when the call was made: a copy, so that what its caller does to it later is not signed. */
+export interface AskedGrant {
+  readonly agent: string;
+  readonly capabilities: readonly JsonObject[];
+  readonly audience: readonly string[] | null;
+  /** Milliseconds since the epoch, whole seconds; null where it is not given. */
+  readonly validFromMs: number | null;
+  /** As `validFromMs`; null: `lifetimeSeconds` after the beginning. */
+  readonly validUntilMs: number | null;
+  readonly lifetimeSeconds: number;
+}
+
+/** @throws SvcError `invalid-argument` naming what is wrong with a member of it. */
+export function readGrantRequest(given: GrantRequest): AskedGrant {
+  const { agent, capabilities, audience, ...times } = readArgument('grants.issue', given, REQUEST);
+  const { validFrom, validUntil, lifetimeSeconds } = times;
+  if (validUntil !== undefined && lifetimeSeconds !== undefined)
+    throw invalid('give validUntil or lifetimeSeconds, not both');
+  return {
+    agent,
+    capabilities: Array.from(capabilities, plainJson),
+    audience: audience === undefined ? null : [...audience],
+    validFromMs: validFrom === undefined ? null : toMs(validFrom, 'validFrom'),
+    validUntilMs: validUntil === undefined ? null : toMs(validUntil, 'validUntil'),
+    lifetimeSeconds: lifetimeSeconds ?? DEFAULT_LIFETIME_SECONDS,
+  };
+}
+
+/**
+ * The Grant that was asked for; it begins at `presentMs` where the request does not say when.
+ * @throws SvcError `invalid-argument` naming what is wrong.
+ */
+export async function buildGrantDraft(
+  { agent, capabilities, audience, validFromMs, validUntilMs, lifetimeSeconds }: AskedGrant,
+  kid: string,
+  presentMs: number,
+): Promise<GrantDraft> {
+  const fromMs = validFromMs ?? wholeSecond(presentMs);
   const draft: GrantDraft = {
     issuer: issuerOf(kid),
-    agent: strictAgent(request.agent),
+    agent: strictAgent(agent),
     validFrom: seconds(fromMs, 'validFrom'),
-    validUntil: seconds(endMs(request, fromMs), 'validUntil'),
-    subject: { id: request.agent, ...audience, capabilities },
+    validUntil: seconds(validUntilMs ?? fromMs + lifetimeSeconds * 1000, 'validUntil'),
+    subject: {
+      id: agent,
+      ...(audience === null ? {} : { audience: [...audience] }),
+      capabilities: [...capabilities],
+    },
   };
   const sample = { id: `urn:svc:grant:${'0'.repeat(26)}`, credentialStatus: SAMPLE_STATUS };
   const unsigned: Signer = { kid, sign: () => new Uint8Array(64) };
@@ -144,13 +180,6 @@ function strictAgent(agent: string): string {
   return parsed.did;
 }
 
-function endMs(request: GrantRequest, fromMs: number): number {
-  const { validUntil, lifetimeSeconds } = request;
-  if (validUntil === undefined) return fromMs + (lifetimeSeconds ?? DEFAULT_LIFETIME_SECONDS) * 1000;
-  if (lifetimeSeconds !== undefined) throw invalid('give validUntil or lifetimeSeconds, not both');
-  return toMs(validUntil, 'validUntil');
-}
-
 function toMs(value: Date | string, name: string): number {
   if (typeof value !== 'string') return wholeSecond(value.getTime());
   const ms = parseAnyUtcTime(value);
@@ -187,7 +216,8 @@ function plainJson(capability: Capability): JsonObject {
   return copy;
 }
 
-function copyJson(value: unknown): JsonValue {
+/** A copy of what is JSON; null of anything else. */
+export function copyJson(value: unknown): JsonValue {
   try {
     return JSON.parse(JSON.stringify(value) ?? 'null');
   } catch {

@@ -22,7 +22,7 @@ import {
   type Transport,
   unexpected,
 } from '@svc/sdk-core';
-import { buildGrantDraft, type GrantRequest, signGrant } from './grant-draft.ts';
+import { buildGrantDraft, type GrantRequest, readGrantRequest, signGrant } from './grant-draft.ts';
 import type { Patience } from './patience.ts';
 
 /** A Grant that was signed. Times are RFC 3339 in UTC, whole seconds. */
@@ -119,12 +119,13 @@ async function issue(
   call: CallOptions,
 ): Promise<IssuedGrant> {
   if (signer === undefined) throw new SvcError('configuration', 'issuing a Grant needs a signer');
-  const { agent: asked } = await buildGrantDraft(request, signer.kid, now());
-  const body = { agent: asked };
+  const asked = readGrantRequest(request);
+  const { agent: wanted } = await buildGrantDraft(asked, signer.kid, now());
+  const body = { agent: wanted };
   const answer = await transport.send({ method: 'POST', path: '/grants', body, hasEffect: true, ...call });
   const allocation = readGrantAllocation(answer.body, 'the allocation');
   checkStatusEntry(allocation.credentialStatus);
-  const draft = await buildGrantDraft(request, signer.kid, presentOf(allocation.id, now()));
+  const draft = await buildGrantDraft(asked, signer.kid, presentOf(allocation.id, now()));
   if (allocation.issuer !== draft.issuer) {
     throw new SvcError(
       'configuration',

@@ -302,6 +302,22 @@ describe('a service that lies gets no signature: refused before anything is allo
     expect(server.received.some(({ method }) => method === 'POST')).toBe(false);
   });
 
+  it('a request that becomes the honest one while its evidence is fetched', async () => {
+    await using server = await serve('silence');
+    const { approvals } = clientAt(server.baseUrl);
+    for (const work of [approvals.approve, approvals.check]) {
+      const live = asked(asking(dearer));
+      const checked = failure(() => work(live));
+      await Promise.resolve();
+      Object.assign(live, asked());
+      expect(await checked).toMatchObject({
+        kind: 'receipt-invalid',
+        message: expect.stringMatching(/another Action/),
+      });
+    }
+    expect(server.received.some(({ method }) => method === 'POST')).toBe(false);
+  });
+
   it('what another Principal is asked, by whose key signs, else by the `principal` that was given, else by whose API key it is', async () => {
     const { principal } = stranger;
     const denied = await deniedRequest({ ...world, principal, proof });

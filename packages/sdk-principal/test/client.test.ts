@@ -84,6 +84,25 @@ describe('issuing a Grant', () => {
     });
   });
 
+  it('is of the request as it was at the call, whatever becomes of that object before the answer', async () => {
+    await using server = await startServer([created(allocation)]);
+    const [purchase] = structuredClone(capabilities);
+    const audience = [SHOP];
+    const validUntil = new Date('2026-11-21T08:00:00Z');
+    const reused: Record<string, unknown> = { ...request, capabilities: [purchase], audience, validUntil };
+    const work = clientOf(server.baseUrl).grants.issue(reused as never);
+    Object.assign(purchase?.constraints ?? {}, { maxAmount: 1_000_000 });
+    audience.push('did:web:other.example');
+    validUntil.setUTCFullYear(2027);
+    delete reused.audience;
+    Object.assign(reused, { agent: ISSUER, capabilities: [], lifetimeSeconds: 1 });
+    const { grant } = await work;
+    expect(parseGrant(grant)).toMatchObject({
+      ok: true,
+      value: { agent: agent.did, audience: [SHOP], capabilities, validUntil: '2026-11-21T08:00:00Z' },
+    });
+  });
+
   it.each([
     ['a moment', 40, '2026-11-20T07:59:58Z'],
     ['nothing', 0, '2026-11-20T07:59:59Z'],

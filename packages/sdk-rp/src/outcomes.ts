@@ -33,6 +33,7 @@ export const createOutcomes = (transport: Transport, relyingParty: string | unde
   async report(receiptId, event, call = {}) {
     checkValue('receiptId', receiptId, aReceiptId);
     checkValue('event', event, anEvent);
+    const { type } = event;
     const answer = await transport.send({
       method: 'POST',
       path: `/decisions/${receiptId}/outcomes`,
@@ -44,7 +45,7 @@ export const createOutcomes = (transport: Transport, relyingParty: string | unde
     });
     const attestation = readAttestation(answer.body, 'the attestation');
     const isOurs = relyingParty === undefined || attestation.reporter === relyingParty;
-    if (attestation.type !== event.type || !isOurs)
+    if (attestation.type !== type || !isOurs)
       throw new SvcError('bad-response', 'the service answered about another report', answer);
     return attestation;
   },

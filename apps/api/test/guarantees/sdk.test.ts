@@ -135,7 +135,11 @@ describe('a Principal', () => {
       { scope: 'principal', subject: did },
     ] as const;
     for (const target of targets) {
-      const paused = await client.pauses.pause(target, { reason: 'too much' });
+      const reused: { scope: 'grant' | 'agent' | 'principal'; subject: string } = { ...target };
+      const pausing = client.pauses.pause(reused, { reason: 'too much' });
+      // What was asked counts, whatever becomes of the object before the answer.
+      reused.subject = 'another';
+      const paused = await pausing;
       expect(paused).toMatchObject({ ...target, reason: 'too much', paused_at: expect.any(String) });
       expect(await outcomeOf(shop, agent, held)).toBe('AUTHORITY_REVOKED');
       expect(await collect(client.pauses.list())).toEqual([paused]);
