@@ -41,7 +41,7 @@ export interface GrantRequest {
    * here; else now.
    */
   validFrom?: Date | string;
-  /** At most 90 days after `validFrom`; 30 days unless this or `lifetimeSeconds` is given. */
+  /** At most 90 days after `validFrom`, or after now where that is not given; 30 days unless this or `lifetimeSeconds` is given. */
   validUntil?: Date | string;
   /** Instead of `validUntil`: whole seconds from `validFrom`. */
   lifetimeSeconds?: number;

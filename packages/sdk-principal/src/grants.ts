@@ -3,7 +3,15 @@
  * service sees a Grant only when a relying party presents it.
  */
 import type { Signer } from '@svc/codec';
-import { type Capability, type GrantId, isGrantId, parseGrant, ulidOf, ulidTimeMs } from '@svc/protocol';
+import {
+  type Capability,
+  GRANT_MAX_VALIDITY_MS,
+  type GrantId,
+  isGrantId,
+  parseGrant,
+  ulidOf,
+  ulidTimeMs,
+} from '@svc/protocol';
 import {
   type CallOptions,
   type ConsumptionEvent,
@@ -125,7 +133,10 @@ async function issue(
   const answer = await transport.send({ method: 'POST', path: '/grants', body, hasEffect: true, ...call });
   const allocation = readGrantAllocation(answer.body, 'the allocation');
   checkStatusEntry(allocation.credentialStatus);
-  const draft = await buildGrantDraft(asked, signer.kid, presentOf(allocation.id, now()));
+  // Where the end is given, the second before the allocation may be the one too many.
+  const earliestMs = asked.validUntilMs === null ? 0 : asked.validUntilMs - GRANT_MAX_VALIDITY_MS;
+  const beginMs = Math.max(presentOf(allocation.id, now()), earliestMs);
+  const draft = await buildGrantDraft(asked, signer.kid, beginMs);
   if (allocation.issuer !== draft.issuer) {
     throw new SvcError(
       'configuration',

@@ -124,6 +124,19 @@ describe('issuing a Grant', () => {
     },
   );
 
+  it('ends when it shall where that is 90 days from now, and a second later is refused before anything is sent', async () => {
+    const nowMs = Date.parse('2026-11-20T08:00:00.010Z');
+    const id = `urn:svc:grant:${encodeUlid(nowMs - 40, new Uint8Array(10))}`;
+    await using server = await startServer([created({ ...allocation, id })]);
+    const { grants } = clientOf(server.baseUrl, { now: () => nowMs });
+    const late = await failure(
+      grants.issue({ ...request, validUntil: new Date(nowMs + 90 * 86_400_000 + 1_000) }),
+    );
+    expect([late.kind, server.received]).toEqual(['invalid-argument', []]);
+    const issued = await grants.issue({ ...request, validUntil: new Date(nowMs + 90 * 86_400_000) });
+    expect([issued.validFrom, issued.validUntil]).toEqual(['2026-11-20T08:00:00Z', '2027-02-18T08:00:00Z']);
+  });
+
   it('the signature verifies with OpenSSL and with jose, over exactly the claims of the profile', async () => {
     await using server = await startServer([created(allocation)]);
     const { grant } = await clientOf(server.baseUrl).grants.issue(request);
