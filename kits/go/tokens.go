@@ -509,7 +509,8 @@ type GrantRequest struct {
 	// AnyAudience, in place of Audience, makes it one for any registered relying party. No list stands for that: one that is empty may have been
 	// filtered down to nothing.
 	AnyAudience bool
-	// ValidFrom is in whole seconds. Unless given a second before the service allocated the Grant, if that is at most five minutes ago here; else now.
+	// ValidFrom is in whole seconds. Unless given a second before the service allocated the Grant, by its clock; the clock here may differ by five
+	// minutes.
 	ValidFrom time.Time
 	// Lifetime is DefaultLifetime or another one, in whole seconds, at most 90 days. It must be given: one that was computed as nothing would
 	// otherwise stand for the default.
@@ -533,23 +534,26 @@ func (r GrantRequest) check() error {
 }
 
 const (
-	// A clock that is further ahead of the service's is wrong, or the id is: then a Grant begins by the clock here.
-	mostAhead = 5 * time.Minute
+	// The clock here and the service's may differ by so much.
+	clocksApart = 5 * time.Minute
 	// By so much a node's clock may be behind that of another one.
 	nodesApart = time.Second
 )
 
-// presentOf is the present as every node of the service counts it, where that is earlier than here: they judge from when on a Grant holds.
-// The id says when it was allocated, by the clock of one of them.
-func presentOf(grantID string) time.Time {
+// presentOf is the present as every node of the service counts it: they judge from when on a Grant holds. The id says when it was
+// allocated, by the clock of one of them. A clock here that is further off is an error, since one of the two is wrong.
+func presentOf(grantID string) (time.Time, error) {
 	now := time.Now()
 	if !is(grantIDForm, grantID) {
-		return now
+		return now, nil
 	}
-	if present := time.UnixMilli(ulidTime(grantID)).Add(-nodesApart); present.Before(now) && now.Sub(present) <= mostAhead {
-		return present
+	allocated := time.UnixMilli(ulidTime(grantID))
+	if ahead := now.Sub(allocated); ahead > clocksApart {
+		return now, misused("the clock here is %d s ahead of the time at which the service allocated the Grant: set it, or give ValidFrom; nothing was signed", ahead/time.Second)
+	} else if ahead < -clocksApart {
+		return now, misused("the clock here is %d s behind the time at which the service allocated the Grant: set it, or give ValidFrom; nothing was signed", -ahead/time.Second)
 	}
-	return now
+	return allocated.Add(-nodesApart), nil
 }
 
 // SignGrant signs the Grant that was reserved by POST /grants, with the Principal's key. What the service would refuse for its
@@ -566,7 +570,11 @@ func SignGrant(signer Signer, allocation Allocation, request GrantRequest) (stri
 		return "", refuse("GRANT_MALFORMED", "agent must be the did:key of a usable Ed25519 key")
 	}
 	if request.ValidFrom.IsZero() {
-		request.ValidFrom = presentOf(allocation.ID)
+		present, err := presentOf(allocation.ID)
+		if err != nil {
+			return "", err
+		}
+		request.ValidFrom = present
 	}
 	begin, status := request.ValidFrom.UTC().Truncate(time.Second), allocation.Status
 	subject := map[string]any{"id": allocation.Agent, "capabilities": request.Capabilities}

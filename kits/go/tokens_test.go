@@ -2,6 +2,7 @@ package svckit
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 )
@@ -11,7 +12,7 @@ import (
 func grantRequest(change func(*GrantRequest)) GrantRequest {
 	request := GrantRequest{
 		Capabilities: []any{purchaseOf(map[string]any{"maxAmount": 50_000, "currency": "USD"}, []any{"order/*"})},
-		Audience:     []string{"did:web:shop.example"}, Lifetime: DefaultLifetime,
+		Audience:     []string{"did:web:shop.example"}, Lifetime: DefaultLifetime, ValidFrom: time.Unix(1_795_161_600, 0),
 	}
 	change(&request)
 	return request
@@ -102,5 +103,42 @@ func TestWhatWouldNotBeSignedIsNotAskedFor(t *testing.T) {
 	}
 	if len(*received) != 0 {
 		t.Error(*received)
+	}
+}
+
+func ulidOf(at time.Time) string {
+	const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+	text := ""
+	for shift := 45; shift >= 0; shift -= 5 {
+		text += string(digits[at.UnixMilli()>>shift&31])
+	}
+	return text + "0000000000000000"
+}
+
+func TestAGrantBeginsASecondBeforeTheServiceAllocatedItUnlessTheClockHereIsMoreThanFiveMinutesOff(t *testing.T) {
+	sign := func(ahead time.Duration, from time.Time) (string, time.Time, error) {
+		at := time.Now().Add(-ahead)
+		allocation := allocated()
+		allocation.ID = "urn:svc:grant:" + ulidOf(at)
+		request := grantRequest(func(r *GrantRequest) { r.ValidFrom = from })
+		text, err := SignGrant(mustSigner(make([]byte, 32), "did:web:acme.example#key-1"), allocation, request)
+		return text, at.Add(-time.Second).UTC().Truncate(time.Second), err
+	}
+	for _, ahead := range []time.Duration{0, 4 * time.Minute, -4 * time.Minute} {
+		text, begin, err := sign(ahead, time.Time{})
+		if err != nil {
+			t.Fatal(ahead, err)
+		}
+		if grant, err := ParseGrant(text); err != nil || grant.ValidFrom != begin.Format(time.RFC3339) {
+			t.Error(ahead, grant, err)
+		}
+	}
+	for says, ahead := range map[string]time.Duration{"s ahead of": 6 * time.Minute, "s behind": -6 * time.Minute} {
+		if text, _, err := sign(ahead, time.Time{}); err == nil || text != "" || !strings.Contains(err.Error(), says) {
+			t.Error(says, text, err)
+		}
+		if _, _, err := sign(ahead, time.Unix(1_795_161_600, 0)); err != nil {
+			t.Error(says, err)
+		}
 	}
 }

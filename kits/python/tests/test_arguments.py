@@ -30,7 +30,8 @@ STATUS = {
 }
 ALLOCATION: dict[str, Any] = {"id": GRANT_ID, "issuer": "did:web:acme.example", "agent": AGENT.did, "credentialStatus": STATUS}
 CAPABILITIES = [svc_kit.purchase(50_000, "USD", ["order/*"])]
-GRANT = svc_kit.sign_grant(SIGNER, ALLOCATION, capabilities=CAPABILITIES)
+VALID_FROM = 1_795_161_600
+GRANT = svc_kit.sign_grant(SIGNER, ALLOCATION, capabilities=CAPABILITIES, valid_from=VALID_FROM)
 PROOF = svc_kit.sign_proof(AGENT, grant_id=GRANT_ID, audience="did:web:shop.example", method="POST", url=URL, action=ACTION)
 LIST = svc_kit.StatusList("https://svc.example/status-lists/1", "2026-11-20T10:00:00Z", bytes(16_384))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from scripted import Answer, scripted
-from test_arguments import ACTION, AGENT, ALLOCATION, CAPABILITIES, GRANT, GRANT_ID, PROOF, SIGNER, URL
+from test_arguments import ACTION, AGENT, ALLOCATION, CAPABILITIES, GRANT, GRANT_ID, PROOF, SIGNER, URL, VALID_FROM
 from test_vectors import load
 from test_webhook import SERVICE
 
@@ -83,24 +83,24 @@ def test_an_allocation_that_is_none_is_a_service_error(body: dict[str, Any]) -> 
 @pytest.mark.parametrize("nobody", [None, []])
 def test_an_audience_of_nobody_makes_no_grant_for_everybody(nobody: Any) -> None:
     with pytest.raises((InvalidArgument, Refused), match="audience must be"):
-        sign_grant(SIGNER, ALLOCATION, capabilities=CAPABILITIES, audience=nobody)
+        sign_grant(SIGNER, ALLOCATION, capabilities=CAPABILITIES, audience=nobody, valid_from=VALID_FROM)
     with scripted(Answer(201, ALLOCATION)) as (url, _), pytest.raises((InvalidArgument, Refused), match="audience must be"):
-        Principal(url, "dk_secret", SIGNER).issue(AGENT.did, CAPABILITIES, audience=nobody)
-    assert parse_grant(sign_grant(SIGNER, ALLOCATION, capabilities=CAPABILITIES)).audience is None
-    named = sign_grant(SIGNER, ALLOCATION, capabilities=CAPABILITIES, audience=["did:web:shop.example"])
+        Principal(url, "dk_secret", SIGNER).issue(AGENT.did, CAPABILITIES, audience=nobody, valid_from=VALID_FROM)
+    assert parse_grant(sign_grant(SIGNER, ALLOCATION, capabilities=CAPABILITIES, valid_from=VALID_FROM)).audience is None
+    named = sign_grant(SIGNER, ALLOCATION, capabilities=CAPABILITIES, audience=["did:web:shop.example"], valid_from=VALID_FROM)
     assert parse_grant(named).audience == ("did:web:shop.example",)
 
 
 @pytest.mark.parametrize("without", [{"resources": None}, {"resources": []}, {"maxTotal": None}, {"maxUses": None}, {"period": None}], ids=str)
 def test_a_limit_of_nothing_makes_no_capability_without_one(without: dict[str, Any]) -> None:
     with pytest.raises((InvalidArgument, Refused)):
-        sign_grant(SIGNER, ALLOCATION, capabilities=[purchase(50_000, "USD", **without)])
+        sign_grant(SIGNER, ALLOCATION, capabilities=[purchase(50_000, "USD", **without)], valid_from=VALID_FROM)
 
 
 @pytest.mark.parametrize("lifetime", [None, 0, -1])
 def test_a_lifetime_of_nothing_is_not_that_of_thirty_days(lifetime: Any) -> None:
     with pytest.raises((InvalidArgument, Refused)):
-        sign_grant(SIGNER, ALLOCATION, capabilities=CAPABILITIES, lifetime_seconds=lifetime)
+        sign_grant(SIGNER, ALLOCATION, capabilities=CAPABILITIES, lifetime_seconds=lifetime, valid_from=VALID_FROM)
 
 
 @pytest.mark.parametrize("at", [{}, {"revoked_at": None}, {"revoked_at": "soon"}], ids=str)
@@ -114,12 +114,23 @@ def ulid_of(at_ms: int) -> str:
     return "".join(digits[at_ms >> shift & 31] for shift in range(45, -1, -5)) + "0" * 16
 
 
-@pytest.mark.parametrize(("behind_ms", "begins_ms_ago"), [(2_000, 3_000), (0, 1_000), (240_000, 241_000), (400_000, 0), (-40_000, 0)])
-def test_a_grant_begins_a_second_before_the_service_allocated_it_where_its_clock_is_a_little_behind(
-    behind_ms: int, begins_ms_ago: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("ahead_ms", [2_000, 0, 300_000, -40_000, -300_000])
+def test_a_grant_begins_a_second_before_the_service_allocated_it(ahead_ms: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1_795_000_000
+    monkeypatch.setattr("time.time", lambda: float(now))
+    allocation: dict[str, Any] = {**ALLOCATION, "id": f"urn:svc:grant:{ulid_of(now * 1000 - ahead_ms)}"}
+    grant = parse_grant(sign_grant(SIGNER, allocation, capabilities=CAPABILITIES))
+    assert parse_seconds(grant.valid_from) == now * 1000 - ahead_ms - 1_000
+
+
+@pytest.mark.parametrize(("ahead_ms", "says"), [(360_000, "360 s ahead of"), (-360_000, "360 s behind")])
+def test_a_grant_is_not_signed_by_a_clock_that_is_wrong_unless_it_is_said_when_it_begins(
+    ahead_ms: int, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1_795_000_000
     monkeypatch.setattr("time.time", lambda: float(now))
-    allocation: dict[str, Any] = {**ALLOCATION, "id": f"urn:svc:grant:{ulid_of(now * 1000 - behind_ms)}"}
-    grant = parse_grant(sign_grant(SIGNER, allocation, capabilities=CAPABILITIES))
-    assert parse_seconds(grant.valid_from) == (now - begins_ms_ago // 1000) * 1000
+    allocation: dict[str, Any] = {**ALLOCATION, "id": f"urn:svc:grant:{ulid_of(now * 1000 - ahead_ms)}"}
+    with pytest.raises(InvalidArgument, match=f"the clock here is {says}"):
+        sign_grant(SIGNER, allocation, capabilities=CAPABILITIES)
+    grant = parse_grant(sign_grant(SIGNER, allocation, capabilities=CAPABILITIES, valid_from=now))
+    assert parse_seconds(grant.valid_from) == now * 1000

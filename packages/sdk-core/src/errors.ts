@@ -21,7 +21,7 @@ export const ERROR_KINDS = [
 
 /**
  * - `invalid-argument`: refused here; nothing was sent.
- * - `configuration`: no key, no address, no cryptography, or a key that is not this signer's.
+ * - `configuration`: no key, no address, no cryptography, a key that is not this signer's, or a clock that is wrong.
  * - `refused`: the service answered with an error; see `code` and `status`. Only after a 503 may the call have taken
  *   effect.
  * - `network`: the service could not be reached; nothing happened.

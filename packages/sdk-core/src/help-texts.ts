@@ -72,7 +72,7 @@ export const KIND_TEXTS: Readonly<Record<SvcErrorKind, HelpText>> = {
   },
   configuration: {
     meaning:
-      'The library is set up in a way that cannot work: no API key or one of another kind, an address that is none, a wrong DID, a runtime without WebCrypto.',
+      'The library is set up in a way that cannot work: no API key or one of another kind, an address that is none, a wrong DID, a clock that is wrong, a runtime without WebCrypto.',
     remedy:
       'Put right what the message names; trying again does not help. Relying parties await `verifier.ready()` at start, so that it is found then. For WebCrypto use Node 20.19 or later, or a page that is served over https.',
   },

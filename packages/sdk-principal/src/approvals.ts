@@ -22,9 +22,9 @@ import {
   SvcError,
   type Transport,
 } from '@svc/sdk-core';
-import { type CheckedAccessRequest, checkAccessRequest } from './check-access-request.ts';
+import { type CheckedAccessRequest, checkAccessRequest, OLDEST_REQUEST_MS } from './check-access-request.ts';
 import { copyJson, issuerOf } from './grant-draft.ts';
-import type { Grants, IssuedGrant } from './grants.ts';
+import { type AllocationCheck, type Grants, type IssuedGrant, issueGrant, NODES_APART_MS } from './grants.ts';
 import { ownDid, pathOf } from './own-record.ts';
 
 /** What an approval signs: one Capability, to one Agent, for one relying party. */
@@ -38,7 +38,7 @@ export interface ApprovalTerms {
    * its method and address: whatever query and body the Agent chooses, is allowed.
    */
   capabilities: readonly [Capability];
-  /** How long the Grant is valid, from the moment it is signed. */
+  /** How long the Grant is valid, from a second before the service allocates it. */
   lifetimeSeconds: number;
 }
 
@@ -73,15 +73,17 @@ export interface PrincipalApprovals {
    * and verifies it and the Agent's Proof here. What is shown to a person should have passed it. This Principal is the
    * one whose key the client signs with; without a signer its `principal`, and without that the one that the service
    * says the API key is of.
-   * @throws SvcError `receipt-invalid`: the request is not what was denied
+   * @throws SvcError `receipt-invalid`: the request is not what was denied. `configuration`: it is, and by the clock
+   * here it is too old, or yet to come
    */
   check(request: AccessRequest, options?: CallOptions): Promise<CheckedAccessRequest>;
   /**
-   * Checks it as `check` does, signs a Grant of exactly `terms(request)` and hands it to the relying party. Answers the
-   * request as it is then, `approved`. Where it is not (`CONFLICT`: decided or expired meanwhile; or nothing is heard
-   * of it) the Grant is revoked again.
-   * @throws SvcError before anything is signed: `receipt-invalid`, or `invalid-argument` where `request` is not
-   * pending. Its message says what became of the Grant where one was
+   * Checks it as `check` does, signs a Grant of exactly `terms(request)` and hands it to the relying party. The Grant
+   * begins by the service's clock, whatever the one here says, within 26 hours of the denial. Answers the request as it
+   * is then, `approved`. Where it is not (`CONFLICT`: decided or expired meanwhile; or nothing is heard of it) the Grant
+   * is revoked again.
+   * @throws SvcError before anything is signed: what `check` throws, `invalid-argument` where `request` is not pending,
+   * or `bad-response` where the service dates the Grant otherwise. Its message says what became of the Grant where one was
    * @example
    * for await (const request of client.approvals.list({ status: 'pending' })) {
    *   const { audience, capabilities } = client.approvals.terms(request);
@@ -116,9 +118,10 @@ export interface ApprovalTrust {
 
 export function createApprovals(
   transport: Transport,
-  grants: Grants,
-  { signer, didDocument, serviceDid, now = Date.now, principal }: ApprovalTrust,
+  grants: Pick<Grants, 'revoke'>,
+  trust: ApprovalTrust,
 ): PrincipalApprovals {
+  const { signer, didDocument, serviceDid, now = Date.now, principal } = trust;
   let known: string | undefined;
   const own = async (call: CallOptions) => {
     known ??= await ownDid(transport, call, principal);
@@ -208,8 +211,9 @@ export function createApprovals(
       if (status !== 'pending')
         throw new SvcError('invalid-argument', `the request is ${status} already: nothing is signed`);
       return transport.whole(call, async (whole) => {
-        await check(request, whole.rest());
-        const issued = await grants.issue(terms, whole.rest());
+        const { receipt } = await check(request, whole.rest());
+        const inTime = answersTo(receipt.evaluated_at);
+        const issued = await issueGrant(transport, trust, terms, whole.rest(), inTime);
         try {
           const approved = await post(id, 'approve', { grant: issued.grant }, whole.rest());
           if (isApprovedBy(approved, issued.grantId)) return approved;
@@ -244,6 +248,21 @@ function termsOf(request: AccessRequest, lifetimeSeconds = LIFETIME_SECONDS): Ap
   const { agent, relying_party: relyingParty } = request;
   return { agent, audience: [relyingParty], capabilities: [capability], lifetimeSeconds };
 }
+
+/**
+ * A Grant that answers the denial is allocated after it, and before the request has expired. So what the service signed
+ * bounds what it can have dated, and not a clock here that may be wrong.
+ */
+const answersTo =
+  (evaluatedAt: string): AllocationCheck =>
+  (allocatedMs) => {
+    const sinceMs = allocatedMs - Date.parse(evaluatedAt);
+    if (sinceMs >= -NODES_APART_MS && sinceMs <= OLDEST_REQUEST_MS) return;
+    throw new SvcError(
+      'bad-response',
+      `the service dates the Grant ${new Date(allocatedMs).toISOString()}, which is not within 26 hours of the denial of ${evaluatedAt}: nothing is signed`,
+    );
+  };
 
 const isApprovedBy = ({ task, result }: AccessRequest, grantId: string): boolean =>
   task.status === 'approved' && result?.grant_id === grantId;

@@ -10,10 +10,12 @@ import {
   canonicalAction,
   findUnapprovable,
   isReadable,
+  PROOF_WINDOW_MAX_SECONDS,
   type Proof,
   parseAction,
   parseProof,
   requestHashOf,
+  TRUST_CONFIG,
 } from '@svc/protocol';
 import { type Receipt, verifyReceipt } from '@svc/receipts';
 import { type AccessRequest, SvcError } from '@svc/sdk-core';
@@ -40,14 +42,15 @@ export interface CheckedAccessRequest {
   signedAt: Date;
 }
 
-/** An hour from the Proof to the request, a day until it expires, and clocks that differ. */
-const OLDEST_PROOF_MS = 26 * 3_600_000;
+/** An hour from the denial to the request, a day until that expires, and clocks that differ: older ones are over. */
+export const OLDEST_REQUEST_MS = 26 * 3_600_000;
 const CLOCKS_DIFFER_MS = 3_600_000;
 
 /**
  * Compares a request with what its Agent has signed and with the Receipt of the denial, both of which are verified
  * here.
- * @throws SvcError `receipt-invalid`: it is not what was denied, or cannot be known to be; nobody should approve it
+ * @throws SvcError `receipt-invalid`: it is not what was denied, or cannot be known to be; nobody should approve it.
+ * `configuration`: all of it agrees, and by the clock here it is more than 26 hours old, or an hour yet to come
  * @example
  * for await (const asked of client.approvals.list()) console.log(checkAccessRequest(asked, { principal: 'did:web:acme.example', receipt, didDocument }).action);
  */
@@ -62,13 +65,14 @@ export function checkAccessRequest(
   if (!isReadable(action.resource))
     throw untrue('its resource has characters that are not seen, or that change how the others are read');
   const proof = readProof(request);
-  const problem = problemOfProof(proof, request, action) ?? problemOfTime(proof, nowMs);
+  const problem = problemOfProof(proof, request, action);
   if (problem !== null) throw untrue(problem);
   const verified = verifyReceipt(receipt, didDocument, serviceDid === undefined ? {} : { serviceDid });
   if (!verified.ok)
     throw untrue(`the Receipt of the denial is not genuine: ${verified.failures[0]?.message ?? 'unknown'}`);
   const difference = problemOfReceipt(verified.receipt, request, proof, action);
   if (difference !== null) throw untrue(difference);
+  checkClock(proof, nowMs);
   return { receipt: verified.receipt, action, signedAt: new Date(proof.iatSeconds * 1_000) };
 }
 
@@ -92,10 +96,25 @@ function problemOfProof(proof: Proof, asked: AccessRequest, action: Action): str
   return null;
 }
 
-function problemOfTime({ iatSeconds }: Proof, nowMs: number): string | null {
-  const ageMs = nowMs - iatSeconds * 1_000;
-  if (ageMs > OLDEST_PROOF_MS) return 'the Agent signed for it more than a day ago';
-  return ageMs < -CLOCKS_DIFFER_MS ? 'the Agent signed for it at a time that is yet to come' : null;
+/**
+ * All that is signed agrees. An old request that is shown again would too, so it is held against the clock here, which
+ * may be what is wrong.
+ */
+function checkClock({ iatSeconds }: Proof, nowMs: number): void {
+  const signedMs = iatSeconds * 1_000;
+  const isOld = nowMs - signedMs > OLDEST_REQUEST_MS;
+  if (!isOld && signedMs - nowMs <= CLOCKS_DIFFER_MS) return;
+  const [here, signed] = [new Date(nowMs).toISOString(), new Date(signedMs).toISOString()];
+  throw new SvcError(
+    'configuration',
+    `this computer's clock says ${here}, and the Agent signed at ${signed}: set the clock. If the clock is right, the request is ${isOld ? 'an old one, shown again' : 'not to be believed'}: do not approve it`,
+  );
+}
+
+/** Whether P13 (protocol §7) can have passed the Proof at that time. */
+function isFresh({ iatSeconds }: Proof, evaluatedAt: string): boolean {
+  const ageMs = Date.parse(evaluatedAt) - iatSeconds * 1_000;
+  return ageMs >= -TRUST_CONFIG.clockSkewSeconds * 1_000 && ageMs <= PROOF_WINDOW_MAX_SECONDS * 1_000;
 }
 
 function problemOfReceipt(
@@ -117,6 +136,8 @@ function problemOfReceipt(
   const other = about.find(([, one, another]) => one !== another);
   if (other !== undefined) return `the Receipt of the denial is about another ${other[0]}`;
   if (receipt.decision !== 'DENY') return 'what it is about was allowed';
+  if (!isFresh(proof, receipt.evaluated_at))
+    return 'the Agent signed for it at another time than it was denied';
   return findUnapprovable(outcomesOf(receipt));
 }
 

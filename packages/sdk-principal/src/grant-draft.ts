@@ -37,8 +37,8 @@ export interface GrantRequest {
   /** 1–16; see `purchase` and `apiCall`. */
   capabilities: readonly Capability[];
   /**
-   * Whole seconds. Unless given a second before the service allocated the Grant, if that is at most five minutes ago
-   * here; else now.
+   * Whole seconds. Unless given a second before the service allocated the Grant, by its clock; the clock here may differ
+   * by five minutes.
    */
   validFrom?: Date | string;
   /** At most 90 days after `validFrom`, or after now where that is not given; 30 days unless this or `lifetimeSeconds` is given. */

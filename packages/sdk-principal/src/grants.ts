@@ -59,7 +59,8 @@ export interface Grants {
   /**
    * Reserves an id and a status entry, then signs the Grant here. A reservation whose Grant was never signed
    * authorises nothing.
-   * @throws SvcError `invalid-argument` before anything is sent
+   * @throws SvcError `invalid-argument` before anything is sent; `configuration` where no `validFrom` is given and the
+   * clock here is more than five minutes off the service's: nothing is signed
    * @example
    * const capabilities = [purchase({ maxAmountMinor: 50_000, currency: 'USD' })];
    * const { grant, grantId } = await client.grants.issue({ agent: agent.did, capabilities });
@@ -107,7 +108,7 @@ export function createGrants(transport: Transport, signing: GrantSigning, patien
     return readGrantList(answer.body, 'the page');
   };
   return {
-    issue: (request, call = {}) => issue(transport, signing, request, call),
+    issue: (request, call = {}) => issueGrant(transport, signing, request, call),
     revoke: (grantId, call = {}) => revoke(transport, grantId, { ...patience, ...call }),
     list: (filter = {}, call = {}) =>
       iteratePages(
@@ -120,11 +121,19 @@ export function createGrants(transport: Transport, signing: GrantSigning, patien
   };
 }
 
-async function issue(
+/** @throws SvcError where no Grant should be signed that was allocated then, in milliseconds since the epoch. */
+export type AllocationCheck = (allocatedMs: number) => void;
+
+/**
+ * As `Grants.issue`. `checkAllocated` is asked where the request does not say when the Grant begins: it then begins a
+ * second before it was allocated.
+ */
+export async function issueGrant(
   transport: Transport,
   { signer, now = Date.now }: GrantSigning,
   request: GrantRequest,
   call: CallOptions,
+  checkAllocated: AllocationCheck = agreesWith(now),
 ): Promise<IssuedGrant> {
   if (signer === undefined) throw new SvcError('configuration', 'issuing a Grant needs a signer');
   const asked = readGrantRequest(request);
@@ -133,9 +142,11 @@ async function issue(
   const answer = await transport.send({ method: 'POST', path: '/grants', body, hasEffect: true, ...call });
   const allocation = readGrantAllocation(answer.body, 'the allocation');
   checkStatusEntry(allocation.credentialStatus);
+  const allocatedMs = allocatedAt(allocation.id);
+  if (asked.validFromMs === null) checkAllocated(allocatedMs);
   // Where the end is given, the second before the allocation may be the one too many.
   const earliestMs = asked.validUntilMs === null ? 0 : asked.validUntilMs - GRANT_MAX_VALIDITY_MS;
-  const beginMs = Math.max(presentOf(allocation.id, now()), earliestMs);
+  const beginMs = Math.max(allocatedMs - NODES_APART_MS, earliestMs);
   const draft = await buildGrantDraft(asked, signer.kid, beginMs);
   if (allocation.issuer !== draft.issuer) {
     throw new SvcError(
@@ -155,19 +166,33 @@ async function issue(
   return { grant, grantId: allocation.id, issuer, agent, validFrom, validUntil, capabilities };
 }
 
-/** A clock that is further ahead of the service's is wrong, or the id is: then the Grant begins by the clock here. */
-const MAX_AHEAD_MS = 300_000;
-/** By so much a node's clock may be behind that of another one: by the time that the database's answers are under way. */
-const NODES_APART_MS = 1_000;
-
+/** The clock here and the service's may differ by so much. */
+const CLOCKS_APART_MS = 300_000;
 /**
- * The present as every node of the service counts it, where that is earlier than here: they judge from when on a Grant
- * holds. The id says when it was allocated, by the clock of one of them.
+ * By so much a node's clock may be behind that of another one: by the time that the database's answers are under way. A
+ * Grant that begins so much earlier holds at once on every node.
  */
-const presentOf = (grantId: string, nowMs: number): number => {
-  const presentMs = (ulidTimeMs(ulidOf(grantId as GrantId)) ?? nowMs) - NODES_APART_MS;
-  return presentMs < nowMs && nowMs - presentMs <= MAX_AHEAD_MS ? presentMs : nowMs;
-};
+export const NODES_APART_MS = 1_000;
+
+/** When the Grant was allocated, by the clock of a node: its id says so. */
+function allocatedAt(grantId: string): number {
+  const allocatedMs = ulidTimeMs(ulidOf(grantId as GrantId));
+  if (allocatedMs === null) throw unexpected('the allocation.id', 'the id of a Grant');
+  return allocatedMs;
+}
+
+/** A Grant that ends when it was not meant to is not signed because a clock is wrong, whichever it is. */
+const agreesWith =
+  (now: () => number): AllocationCheck =>
+  (allocatedMs) => {
+    const aheadMs = now() - allocatedMs;
+    if (Math.abs(aheadMs) <= CLOCKS_APART_MS) return;
+    const off = `${Math.floor(Math.abs(aheadMs) / 1_000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'}`;
+    throw new SvcError(
+      'configuration',
+      `the clock here is ${off} the time at which the service allocated the Grant: set it, or give validFrom; nothing was signed`,
+    );
+  };
 
 /** It will be signed, so its parts must belong together. */
 function checkStatusEntry({ id, statusListCredential, statusListIndex }: CredentialStatus): void {

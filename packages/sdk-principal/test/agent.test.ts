@@ -99,7 +99,9 @@ describe("an Agent's fetch", () => {
   let grant = '';
   beforeAll(async () => {
     await using server = await startServer([created(allocation)]);
-    const client = createPrincipalClient({ baseUrl: server.baseUrl, apiKey: 'key', signer });
+    const client = createPrincipalClient({
+      ...{ baseUrl: server.baseUrl, apiKey: 'key', signer, now: () => NOW_MS },
+    });
     const capabilities = [purchase({ maxAmountMinor: 50_000, currency: 'USD' })];
     grant = (await client.grants.issue({ agent: agent.did, audience: [SHOP], capabilities })).grant;
   });

@@ -1,10 +1,21 @@
-import { capabilityForOnce, parseGrant } from '@svc/protocol';
+import { capabilityForOnce, encodeUlid, parseGrant } from '@svc/protocol';
 import { type DeniedRequest, deniedRequest, REQUEST_ID as ID } from '@svc/testkit/sdk/denied-request';
 import { type Reply, startServer, unavailable } from '@svc/testkit/sdk/scripted-server';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { agentFromJwk, signProof } from '../src/agent.ts';
 import { type AccessRequest, createPrincipalClient, SvcError } from '../src/index.ts';
-import { agent, allocation, created, GRANT_ID, ISSUER, NOW_MS, SHOP, signer, testJwk } from './fixtures.ts';
+import {
+  ALLOCATED_AT,
+  agent,
+  allocation,
+  created,
+  GRANT_ID,
+  ISSUER,
+  NOW_MS,
+  SHOP,
+  signer,
+  testJwk,
+} from './fixtures.ts';
 
 const action = { type: 'commerce:purchase', resource: 'order/7', amount: 90_000, currency: 'USD' } as const;
 const capability = capabilityForOnce(action);
@@ -97,6 +108,59 @@ describe('an approval', () => {
       capabilities: [capability],
     });
     expect(signed.value.validUntilMs - signed.value.validFromMs).toBe(600_000);
+  });
+
+  it.each([
+    ['6 minutes ahead', 6],
+    ['6 minutes behind', -6],
+    ['11 minutes behind', -11],
+    ['a day ahead', 1_440],
+  ])(
+    'begins a second before the service allocated it and lasts 600 s where the clock here is %s',
+    async (_, minutes) => {
+      await using server = await serve({ json: approved });
+      const now = () => NOW_MS + minutes * 60_000;
+      await createPrincipalClient({ ...optionsAt(server.baseUrl), now }).approvals.approve(asked());
+      const { grant } = JSON.parse(server.received.at(-1)?.body ?? '{}') as { grant: string };
+      expect(parseGrant(grant)).toMatchObject({
+        ok: true,
+        value: {
+          validFromMs: Date.parse(ALLOCATED_AT) - 1_000,
+          validUntilMs: Date.parse(ALLOCATED_AT) + 599_000,
+        },
+      });
+    },
+  );
+
+  it.each([
+    ['2 hours behind', -2],
+    ['27 hours ahead', 27],
+  ])('is not given where the clock here is %s, which the message names', async (_, hours) => {
+    await using server = await serve({ json: approved });
+    const nowMs = NOW_MS + hours * 3_600_000;
+    const { approvals } = createPrincipalClient({ ...optionsAt(server.baseUrl), now: () => nowMs });
+    for (const work of [approvals.approve, approvals.check])
+      expect(await failure(() => work(asked()))).toMatchObject({
+        kind: 'configuration',
+        message: expect.stringContaining(`clock says ${new Date(nowMs).toISOString()}`),
+      });
+    expect(server.received.some(({ method }) => method === 'POST')).toBe(false);
+  });
+
+  it.each([
+    ['two seconds before the denial', -2],
+    ['27 hours after it', 97_200],
+  ])('is not signed where the service allocates it %s', async (_, seconds) => {
+    const at = Date.parse(honest.receipt.evaluated_at) + seconds * 1_000;
+    const id = `urn:svc:grant:${encodeUlid(at, new Uint8Array(10))}`;
+    await using server = await startServer(({ path }) =>
+      path === '/grants' ? created({ ...allocation, id }) : answerOf(path),
+    );
+    const sign = vi.fn(signer.sign);
+    const options = { ...optionsAt(server.baseUrl), signer: { kid: signer.kid, sign } };
+    const error = await failure(() => createPrincipalClient(options).approvals.approve(asked()));
+    expect([error?.kind, error?.message]).toEqual(['bad-response', expect.stringMatching(/26 hours/)]);
+    expect(sign).not.toHaveBeenCalled();
   });
 
   it.each<[string, object]>([
@@ -264,11 +328,12 @@ describe('a service that lies gets no signature: refused before anything is allo
     ['a Proof that nobody signed', /has not signed/, { proof: `${proof.slice(0, -8)}AAAAAAAA` }, null],
     ['a Proof beside a Receipt of another', /another Proof/, { proof: another }, null],
     [
-      'an Action of the day before yesterday',
-      /more than a day ago/,
-      denied({ now: () => NOW_MS - 27 * 3_600_000 }),
+      'a Proof of more than five minutes before the denial',
+      /at another time/,
+      denied({ now: () => NOW_MS - 301_000 }),
       null,
     ],
+    ['a Proof of after the denial', /at another time/, denied({ now: () => NOW_MS + 6_000 }), null],
     ['a resource that is not read as it stands', /not seen/, denied({ action: unseen }), null],
     ['a Receipt of another Action', /another Action/, {}, deniedRequest({ ...world, proof, action: dearer })],
     [

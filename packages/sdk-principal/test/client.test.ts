@@ -103,24 +103,41 @@ describe('issuing a Grant', () => {
     });
   });
 
+  const NOON_MS = Date.parse('2026-11-20T12:00:00.010Z');
+  const idAt = (ms: number) => `urn:svc:grant:${encodeUlid(ms, new Uint8Array(10))}`;
+
   it.each([
-    ['a moment', 40, '2026-11-20T07:59:58Z'],
-    ['nothing', 0, '2026-11-20T07:59:59Z'],
-    ['four minutes', 240_000, '2026-11-20T07:55:59Z'],
-    ['too much to believe', 400_000, '2026-11-20T08:00:00Z'],
-    ['nothing: it is ahead', -40_000, '2026-11-20T08:00:00Z'],
+    ['a moment behind', 40, '2026-11-20T11:59:58Z'],
+    ['right', 0, '2026-11-20T11:59:59Z'],
+    ['five minutes behind', 300_000, '2026-11-20T11:54:59Z'],
+    ['forty seconds ahead', -40_000, '2026-11-20T12:00:39Z'],
+    ['five minutes ahead', -300_000, '2026-11-20T12:04:59Z'],
   ])(
-    'begins a second before the service allocated it, so that every node lets it hold, where its clock is behind by %s',
+    'begins a second before the service allocated it, so that every node lets it hold, where the service’s clock is %s',
     async (_, behindMs, validFrom) => {
-      const nowMs = Date.parse('2026-11-20T08:00:00.010Z');
-      const id = `urn:svc:grant:${encodeUlid(nowMs - behindMs, new Uint8Array(10))}`;
-      await using server = await startServer([created({ ...allocation, id })]);
-      const client = createPrincipalClient({
-        ...{ baseUrl: server.baseUrl, apiKey: 'dk_principal_test', signer, now: () => nowMs },
-      });
-      const issued = await client.grants.issue(request);
+      await using server = await startServer([created({ ...allocation, id: idAt(NOON_MS - behindMs) })]);
+      const issued = await clientOf(server.baseUrl, { now: () => NOON_MS }).grants.issue(request);
       expect(issued.validFrom).toBe(validFrom);
       expect(Date.parse(issued.validUntil) - Date.parse(validFrom)).toBe(30 * 86_400_000);
+    },
+  );
+
+  it.each([
+    [360_000, '360 s ahead of'],
+    [-360_000, '360 s behind'],
+  ])(
+    'is not signed by a clock that is %i ms ahead, unless it is said when it begins',
+    async (aheadMs, says) => {
+      await using server = await startServer([created({ ...allocation, id: idAt(NOON_MS - aheadMs) })]);
+      const sign = vi.fn(signer.sign);
+      const { grants } = clientOf(server.baseUrl, { now: () => NOON_MS, signer: { kid: signer.kid, sign } });
+      expect(await failure(grants.issue(request))).toMatchObject({
+        kind: 'configuration',
+        message: expect.stringContaining(`the clock here is ${says}`),
+      });
+      expect(sign).not.toHaveBeenCalled();
+      const validFrom = '2026-11-20T12:00:00Z';
+      expect(await grants.issue({ ...request, validFrom })).toMatchObject({ validFrom });
     },
   );
 

@@ -17,8 +17,11 @@ export function testJwk(name: string): Ed25519PrivateJwk {
 export const ISSUER = 'did:web:acme.example';
 export const SHOP = 'did:web:shop.example';
 export const KID = `${ISSUER}#key-1`;
-export const GRANT_ID = 'urn:svc:grant:01KAFQ0000ABCDEFGHJKMNPQRS';
 export const NOW_MS = Date.parse('2026-11-20T08:00:00.750Z');
+/** The second before it is the one of `NOW_MS`. */
+export const ALLOCATED_AT = '2026-11-20T08:00:01.000Z';
+/** Allocated then. */
+export const GRANT_ID = 'urn:svc:grant:01M7VZGCZ8ABCDEFGHJKMNPQRS';
 export const principalJwk = testJwk('principal');
 export const agentJwk = testJwk('agent');
 export const agent = agentFromJwk(agentJwk);
@@ -36,7 +39,7 @@ export const allocation = {
     statusListIndex: '94567',
     statusListCredential: listUrl,
   },
-  allocated_at: '2026-11-20T08:00:00.700Z',
+  allocated_at: ALLOCATED_AT,
 };
 
 export const created = (json: unknown): Reply => ({ status: 201, json });

@@ -64,7 +64,7 @@ export interface Verifier extends Approvals {
   dryRun(input: DryRunInput, options?: CallOptions): Promise<DryRun>;
   /**
    * Resolves if this verifier could verify now: the service answers, knows the key, and is the one whose Receipts are believed;
-   * the key is that of `relyingParty`; the clock here differs from the service's `Date` by no more than `verify` takes; a pinned
+   * the key is that of `relyingParty`; the clock here differs from the service's `Svc-Time` by no more than `verify` takes; a pinned
    * document has the key that signs Receipts now. To be awaited at start, and free of effects.
    * @throws SvcError whose message says what to do: `configuration` (no key, or of another; a wrong DID; a clock that is wrong; a
    * document that is too old), `network` or `timeout`

@@ -65,7 +65,7 @@ export const agent = agentFromJwk(testJwk('agent'));
 
 const listUrl = 'https://status.svc.example/acme.example/1';
 const allocation = {
-  id: 'urn:svc:grant:01KAFQ0000ABCDEFGHJKMNPQRS',
+  id: 'urn:svc:grant:01M7VZGCZ8ABCDEFGHJKMNPQRS',
   issuer: ISSUER,
   agent: agent.did,
   credentialStatus: {

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Alert } from '../shared/problem.tsx';
 import type { Act } from './act.ts';
 import { SigningKey } from './signing-key.tsx';
-import { type Failure, useRequest } from './use-request.ts';
+import { type Doubt, type Failure, useRequest } from './use-request.ts';
 import { Decided, Wish } from './wish.tsx';
 
 export const RequestView = ({
@@ -37,7 +37,7 @@ export const RequestView = ({
       </div>
       {read === null && failure === null && <p class="soft">Asking, and checking …</p>}
       {read !== null && !isOpen && <Decided request={read.request} />}
-      {read !== null && isOpen && read.doubt !== null && <Doubt text={read.doubt} />}
+      {read !== null && isOpen && read.doubt !== null && <InDoubt doubt={read.doubt} />}
       {isOpen && read.checked !== null && (
         <>
           <Wish request={read.request} checked={read.checked} />
@@ -56,14 +56,18 @@ export const RequestView = ({
   );
 };
 
-const Doubt = ({ text }: { readonly text: string }) => (
+const InDoubt = ({ doubt: { isOfClock, text } }: { readonly doubt: Doubt }) => (
   <section class="card" aria-labelledby="doubt">
-    <h2 id="doubt">Do not approve this</h2>
+    <h2 id="doubt">{isOfClock ? 'Look at the clock of this computer' : 'Do not approve this'}</h2>
     <p class="note note-bad">{text}</p>
-    <p>
-      What the service describes does not agree with what your Agent has signed, so this page does not show it
-      and signs nothing. Tell whoever operates the service.
-    </p>
+    {isOfClock ? (
+      <p>By this clock, this page cannot tell an old request that is shown again from a new one.</p>
+    ) : (
+      <p>
+        What the service describes does not agree with what your Agent has signed, so this page does not show
+        it and signs nothing. Tell whoever operates the service.
+      </p>
+    )}
   </section>
 );
 

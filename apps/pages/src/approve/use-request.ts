@@ -10,9 +10,15 @@ import { LIFETIME_SECONDS } from './wish.tsx';
 /** A request as it was read, and whether its evidence holds. */
 interface Read {
   readonly request: AccessRequest;
-  /** Null: it is decided, or not to be believed. */
+  /** Null: it is decided, or in doubt. */
   readonly checked: CheckedAccessRequest | null;
-  readonly doubt: string | null;
+  readonly doubt: Doubt | null;
+}
+
+/** Why it is not shown: it is not to be believed, or it agrees in all that is signed, and not with the clock here. */
+export interface Doubt {
+  readonly isOfClock: boolean;
+  readonly text: string;
 }
 
 /** What went wrong, and at which answer; null: at reading the request. */
@@ -100,7 +106,8 @@ const readRequest = async (act: Act, id: string): Promise<Read> => {
     return { request, checked: await approvals.check(request), doubt: null };
   } catch (error) {
     const { kind } = Object(error) as { kind?: unknown };
-    if (kind !== 'receipt-invalid' && kind !== 'invalid-argument') throw error;
-    return { request, checked: null, doubt: problemText(error) };
+    const isOfClock = kind === 'configuration';
+    if (!isOfClock && kind !== 'receipt-invalid' && kind !== 'invalid-argument') throw error;
+    return { request, checked: null, doubt: { isOfClock, text: problemText(error) } };
   }
 };

@@ -425,20 +425,26 @@ def api_call(methods: list[str], resources: list[str], **budgets: Any) -> dict[s
     return {"action": "api:call", "constraints": {"methods": methods, **budgets}, "resources": resources}
 
 
-_MOST_AHEAD_MS = 300_000
-"""A clock that is further ahead of the service's is wrong, or the id is: then a Grant begins by the clock here."""
+_CLOCKS_APART_MS = 300_000
+"""The clock here and the service's may differ by so much."""
 _NODES_APART_MS = 1_000
 """By so much a node's clock may be behind that of another one."""
 
 
 def _present(grant_id: object) -> int:
-    """The present as every node of the service counts it, where that is earlier than here: they judge from when on a Grant holds.
+    """The present as every node of the service counts it, in seconds: they judge from when on a Grant holds.
 
-    The id says when it was allocated, by the clock of one of them.
+    The id says when it was allocated, by the clock of one of them. A clock here that is further off is an error, since one of the two is wrong.
     """
     now_ms = int(time.time() * 1000)
-    present_ms = (ulid_time(grant_id) if isinstance(grant_id, str) and is_grant_id(grant_id) else now_ms) - _NODES_APART_MS
-    return (present_ms if 0 < now_ms - present_ms <= _MOST_AHEAD_MS else now_ms) // 1000
+    allocated_ms = ulid_time(grant_id) if isinstance(grant_id, str) and is_grant_id(grant_id) else now_ms
+    ahead_ms = now_ms - allocated_ms
+    if abs(ahead_ms) > _CLOCKS_APART_MS:
+        off = f"{abs(ahead_ms) // 1000} s {'ahead of' if ahead_ms > 0 else 'behind'}"
+        raise InvalidArgument(
+            f"the clock here is {off} the time at which the service allocated the Grant: set it, or give valid_from; nothing was signed"
+        )
+    return (allocated_ms - _NODES_APART_MS) // 1000
 
 
 @checked
@@ -458,9 +464,11 @@ def sign_grant(
         allocation: The answer: ``id``, ``issuer``, ``agent``, ``credentialStatus``.
         audience: The did:web DIDs of 1 to 64 relying parties, for which alone the Grant is. Left out, it is for any registered one; ``None`` and
             an empty list do not stand for that.
-        valid_from: Seconds since the epoch. Unless given a second before the service allocated the Grant, if that is at most five minutes ago here; else now.
+        valid_from: Seconds since the epoch. Unless given a second before the service allocated the Grant, by its clock; the clock here may differ
+            by five minutes.
 
     Raises:
+        InvalidArgument: Without ``valid_from``, where the clock here is further off.
         Refused: What the service would refuse for its form, or an allocation to another Principal.
     """
     missing = [name for name in ("id", "issuer", "agent", "credentialStatus") if name not in allocation]

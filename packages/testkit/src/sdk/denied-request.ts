@@ -20,6 +20,7 @@ export interface DeniedWorld {
   /** Signed by the Agent for a POST to `url`. */
   readonly proof: string;
   readonly url: string;
+  /** When it was denied, and asked about. */
   readonly nowMs: number;
 }
 
@@ -40,10 +41,16 @@ export const deniedRequest = async (
   const normalizedHtu = normalizeHtu(url) ?? '';
   const htm = action.type === 'api:call' ? action.method : 'POST';
   const receipt = await signedReceipt(bodyOf('p19-one-over-ceiling'), (body) => {
-    const atMs = Date.parse(body.evaluated_at);
-    body.receipt_id = `drc_${encodeUlid(atMs, new Uint8Array(10).fill(7))}`;
+    const laterMs = nowMs - Date.parse(body.evaluated_at);
+    const { issuer_resolution: resolution, status } = body.evidence;
+    const later = (at: string) => new Date(Date.parse(at) + laterMs).toISOString();
+    body.receipt_id = `drc_${encodeUlid(nowMs, new Uint8Array(10).fill(7))}`;
+    body.evaluated_at = later(body.evaluated_at);
+    resolution.resolved_at = later(resolution.resolved_at);
+    status.checked_at = later(status.checked_at);
+    status.valid_from = later(status.valid_from).replace(/\.\d+/, '');
     body.principal.id = principal;
-    body.evidence.issuer_resolution.did = principal;
+    resolution.did = principal;
     body.relying_party = relyingParty;
     body.agent = agent;
     body.grant_id = grantId;
