@@ -21,6 +21,8 @@ import { type Served, servePages } from './serve.ts';
 
 const { visit } = withBrowser('the dashboard');
 const receipt = await signedReceipt(bodyOf('allow-purchase'));
+/** By the service's clock, from which that of the browser is far away. */
+const SERVICE_TIME = '2026-11-20T08:00:00.000Z';
 
 const open = async (
   token: keyof typeof TOKENS,
@@ -31,7 +33,7 @@ const open = async (
   const base = await servePages({
     didDocument: serviceDocument,
     handlers: {
-      getMe: async () => ({ status: 200, body: ME[role] }),
+      getMe: async () => ({ status: 200, body: ME[role], headers: { 'Svc-Time': SERVICE_TIME } }),
       getUsage: async ({ query }) => ({ status: 200, body: usageFor(query.since, query.until) }),
       getDecisionStats: async ({ query }) => ({ status: 200, body: statsFor(query.since, query.until) }),
       listDecisions: async ({ query }) => ({ status: 200, body: listDecisions(query) }),
@@ -146,7 +148,9 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
 
   it.runIf(isDeep)('reports what became of a decision', async () => {
     const reported: unknown[] = [];
+    let headers = {};
     const { page, expectQuiet } = await open('rp', 'rp', {
+      getMe: async () => ({ status: 200, body: ME.rp, headers }),
       reportOutcome: async ({ body }) => {
         reported.push(body);
         return { status: 201, body: attestations[0] as never };
@@ -159,11 +163,17 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
     await drawer.getByLabel('Amount in minor units').fill('4200');
     await drawer.getByLabel('Currency').fill('USD');
     await drawer.getByRole('button', { name: 'Record it' }).click();
+    await drawer
+      .getByRole('alert')
+      .getByText('does not say what time it is, so nothing was recorded')
+      .waitFor();
+    headers = { 'Svc-Time': SERVICE_TIME };
+    await drawer.getByRole('button', { name: 'Record it' }).click();
     await drawer.getByText('Recorded.').waitFor();
     expect(reported).toEqual([
       {
         type: 'loss_reported',
-        occurred_at: expect.stringMatching(/^\d{4}-/),
+        occurred_at: SERVICE_TIME,
         loss_amount: 4200,
         currency: 'USD',
       },
@@ -171,12 +181,12 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
     expectQuiet();
   });
 
-  it('a double click records an outcome once, for what is recorded stays for ever', async () => {
+  it('a double click records an outcome once, dated by the service’s clock, for what is recorded stays for ever', async () => {
     const reported: unknown[] = [];
     const answer = held();
     const { page, expectQuiet } = await open('rp', 'rp', {
-      reportOutcome: async ({ query }) => {
-        reported.push(query.subject);
+      reportOutcome: async ({ query, body }) => {
+        reported.push([query.subject, body.occurred_at]);
         await answer.released;
         return { status: 201, body: attestations[0] as never };
       },
@@ -188,7 +198,7 @@ describe.skipIf(!hasBrowser)('a relying party', () => {
     await drawer.getByRole('button', { name: 'Being recorded' }).click({ force: true });
     answer.release();
     await drawer.getByText('Recorded.').waitFor();
-    expect(reported).toEqual([undefined]);
+    expect(reported).toEqual([[undefined, SERVICE_TIME]]);
     expectQuiet();
   });
 

@@ -24,7 +24,7 @@ export interface OpenedDecisionProps {
 export const OpenedDecision = ({ from, receiptId, onClose }: OpenedDecisionProps) => {
   const dialog = useRef<HTMLDialogElement>(null);
   const { value, problem, reload } = useLoaded(() => read(from, receiptId), [from, receiptId]);
-  const { getBundle, reportOutcome } = from;
+  const { getBundle, outcomes } = from;
   useEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog ref={dialog} class="drawer" onClose={onClose} aria-labelledby="opened">
@@ -53,9 +53,10 @@ export const OpenedDecision = ({ from, receiptId, onClose }: OpenedDecisionProps
         {value !== null && (
           <>
             <Opened decision={value.decision} failures={value.failures} />
-            {reportOutcome !== null && (
+            {outcomes !== null && (
               <ReportOutcome
-                report={(event) => reportOutcome(value.decision.receipt, event)}
+                getServiceTime={outcomes.getServiceTime}
+                report={(event) => outcomes.report(value.decision.receipt, event)}
                 onReported={reload}
               />
             )}

@@ -24,7 +24,7 @@ export const sourceOfPlayed = (played: readonly Played[]): Source => {
         return { receipt: found.receipt as never, outcomes: [] };
       },
       getBundle: null,
-      reportOutcome: null,
+      outcomes: null,
     },
   };
 };

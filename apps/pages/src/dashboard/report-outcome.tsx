@@ -21,9 +21,11 @@ const RESOLUTIONS = {
 } as const;
 
 export const ReportOutcome = ({
+  getServiceTime,
   report,
   onReported,
 }: {
+  readonly getServiceTime: () => Promise<string>;
   readonly report: (event: object) => Promise<unknown>;
   /** Called where the ledger has changed, or may have. */
   readonly onReported: () => void;
@@ -31,13 +33,15 @@ export const ReportOutcome = ({
   const [type, setType] = useState<keyof typeof TYPES>('fulfilled');
   const [says, setSays] = useState('');
   const { isBusy, problem, run } = useAct();
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault();
-    const form = event.currentTarget as HTMLFormElement;
+  const submit = async (submitted: SubmitEvent) => {
+    submitted.preventDefault();
+    const form = submitted.currentTarget as HTMLFormElement;
     setSays('');
+    const given = new FormData(form);
     const isRecorded = await run(async () => {
+      const event = eventOf(type, given, await getServiceTime());
       try {
-        await onceOnly(() => report(eventOf(type, new FormData(form))), UNCERTAIN);
+        await onceOnly(() => report(event), UNCERTAIN);
       } catch (error) {
         if (error instanceof Uncertain) onReported();
         throw error;
@@ -114,10 +118,12 @@ export const ReportOutcome = ({
 const UNCERTAIN =
   'It may have been recorded all the same: look at “What became of it” above before you report it again.';
 
-/** It happened now: what happened earlier is reported over the API, which takes the time. */
-const eventOf = (type: string, form: FormData): object => {
+/**
+ * It happened now, by the service's clock, since the one here may be wrong: what happened earlier is reported over the API,
+ * which takes the time.
+ */
+const eventOf = (type: string, form: FormData, occurredAt: string): object => {
   const given = Object.fromEntries([...form].filter(([, value]) => value !== ''));
   const { loss_amount: loss, ...rest } = given;
-  const occurredAt = new Date().toISOString();
   return { type, occurred_at: occurredAt, ...rest, ...(loss !== undefined && { loss_amount: Number(loss) }) };
 };

@@ -22,6 +22,13 @@ export interface DecisionQuery extends Period {
   readonly cursor: string | null;
 }
 
+/** Reports of what became of decisions. */
+export interface Outcomes {
+  /** The time by the clock that dates Receipts. Rejects where the service does not say it. */
+  readonly getServiceTime: () => Promise<string>;
+  readonly report: (receipt: Reported, event: object) => Promise<OutcomeRecord>;
+}
+
 /** What is not there is null, as a whole: whoever may not see it is not shown the place for it. */
 export interface Source {
   readonly usage: (period: Period) => Promise<Usage>;
@@ -37,7 +44,7 @@ export interface Source {
     /** Null until the day of the decision is closed. */
     readonly getBundle: ((receiptId: string) => Promise<object | null>) | null;
     /** As the relying party that the Receipt names. */
-    readonly reportOutcome: ((receipt: Reported, event: object) => Promise<OutcomeRecord>) | null;
+    readonly outcomes: Outcomes | null;
   } | null;
 }
 
@@ -58,9 +65,19 @@ const sourceOfPrincipal = (key: string, did: string): Source => {
       list: listIn(own, key),
       get: async (receiptId) => (await callApi<Decision>(`${own}/${receiptId}`, { key })).body,
       getBundle: null,
-      reportOutcome: null,
+      outcomes: null,
     },
   };
+};
+
+const serviceTimeOf = (key: string) => async (): Promise<string> => {
+  let time: string | null = null;
+  const onHeaders = (headers: Headers) => {
+    time = headers.get('Svc-Time');
+  };
+  await callApi<Me>('me', { key, onHeaders });
+  if (time !== null) return time;
+  throw new Error('The service does not say what time it is, so nothing was recorded. Try again later.');
 };
 
 const listIn =
@@ -84,14 +101,17 @@ const sourceOfRole = (key: string, role: Me['role']): Source => ({
             const { status, body } = await callApi<object>(`decisions/${receiptId}/bundle`, { key });
             return status === 202 ? null : body;
           },
-          reportOutcome:
+          outcomes:
             role === 'org:read'
               ? null
-              : async ({ receipt_id: id, relying_party: rp }, body) => {
-                  // An org reports for one of its members; a relying party for nobody but itself.
-                  const query = role === 'rp' ? {} : { subject: rp };
-                  return (await callApi<OutcomeRecord>(`decisions/${id}/outcomes`, { key, body, query }))
-                    .body;
+              : {
+                  getServiceTime: serviceTimeOf(key),
+                  report: async ({ receipt_id: id, relying_party: rp }, body) => {
+                    // An org reports for one of its members; a relying party for nobody but itself.
+                    const query = role === 'rp' ? {} : { subject: rp };
+                    return (await callApi<OutcomeRecord>(`decisions/${id}/outcomes`, { key, body, query }))
+                      .body;
+                  },
                 },
         }
       : null,
