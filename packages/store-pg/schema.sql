@@ -223,6 +223,13 @@ create table event_deliveries (
   scheduled_at timestamp with time zone,
   early_attempts integer not null default 0
 );
+create table event_due (
+  subscription_id text collate "C" not null,
+  fails boolean not null,
+  whose integer not null,
+  look_at timestamp with time zone not null,
+  noted bigint not null
+);
 create table event_everyone (
   is_only_row boolean not null default true,
   up_to bigint not null,
@@ -743,6 +750,7 @@ alter table event_behind add constraint event_behind_pkey PRIMARY KEY (subscript
 alter table event_deliveries add constraint event_deliveries_pkey PRIMARY KEY (subscription_id, "position");
 alter table event_deliveries add constraint event_deliveries_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'delivered'::text, 'failed'::text])));
 alter table event_deliveries add constraint event_deliveries_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES event_subscriptions(subscription_id) ON DELETE CASCADE;
+alter table event_due add constraint event_due_pkey PRIMARY KEY (subscription_id);
 alter table event_everyone add constraint event_everyone_is_only_row_check CHECK (is_only_row);
 alter table event_everyone add constraint event_everyone_pkey PRIMARY KEY (is_only_row);
 alter table event_floors add constraint event_floors_pkey PRIMARY KEY (audience);
@@ -904,11 +912,13 @@ CREATE INDEX event_deliveries_in_order ON public.event_deliveries USING btree (s
 CREATE INDEX event_deliveries_next ON public.event_deliveries USING btree (subscription_id, next_attempt_at, "position") WHERE ((state = 'waiting'::text) AND is_next);
 CREATE INDEX event_deliveries_under_way ON public.event_deliveries USING btree (taken_until) WHERE ((state = 'waiting'::text) AND (taken_until IS NOT NULL));
 CREATE INDEX event_deliveries_waiting ON public.event_deliveries USING btree (subscription_id, "position") WHERE (state = 'waiting'::text);
+CREATE INDEX event_due_failing ON public.event_due USING btree (look_at) WHERE fails;
+CREATE INDEX event_due_failing_in_turn ON public.event_due USING btree (whose, look_at) WHERE fails;
+CREATE INDEX event_due_well ON public.event_due USING btree (look_at) WHERE (NOT fails);
 CREATE INDEX event_log_by_audience ON public.event_log USING btree (audience, "position");
 CREATE UNIQUE INDEX event_log_by_event ON public.event_log USING btree (event_id, audience);
 CREATE INDEX event_log_by_time ON public.event_log USING btree (logged_at, "position");
 CREATE INDEX event_outbox_in_order ON public.event_outbox USING btree (xid, seq);
-CREATE INDEX event_subscriptions_active ON public.event_subscriptions USING btree (subscription_id) WHERE ((disabled_at IS NULL) AND (method <> 'poll'::text));
 CREATE INDEX event_subscriptions_by_audience ON public.event_subscriptions USING btree (audience);
 CREATE INDEX event_subscriptions_disabled ON public.event_subscriptions USING btree (disabled_at) WHERE (disabled_at IS NOT NULL);
 CREATE INDEX event_subscriptions_failing ON public.event_subscriptions USING btree (failing_since) WHERE ((failing_since IS NOT NULL) AND (disabled_at IS NULL));
@@ -994,6 +1004,7 @@ CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.deployment FOR EACH STA
 CREATE TRIGGER note_revoked AFTER INSERT OR UPDATE OF production, production_until, check_cap, cap_since, reason, as_of ON public.entitlements FOR EACH ROW EXECUTE FUNCTION svc_note_row('revoked', 'org_id', 'entitlement:');
 CREATE TRIGGER note_logged AFTER INSERT ON public.event_log REFERENCING NEW TABLE AS logged FOR EACH STATEMENT EXECUTE FUNCTION svc_note_logged();
 CREATE CONSTRAINT TRIGGER note_begun AFTER INSERT ON public.event_subscriptions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION svc_note_reading();
+CREATE TRIGGER note_due AFTER UPDATE ON public.event_subscriptions FOR EACH ROW WHEN (((new.disabled_at IS NULL) AND ((old.disabled_at IS NOT NULL) OR (old.method <> new.method) OR ((old.failing_since IS NULL) <> (new.failing_since IS NULL))))) EXECUTE FUNCTION svc_note_due_change();
 CREATE CONSTRAINT TRIGGER note_reading AFTER UPDATE ON public.event_subscriptions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((new.read_to < old.read_to) OR ((old.disabled_at IS NOT NULL) AND (new.disabled_at IS NULL)))) EXECUTE FUNCTION svc_note_reading();
 CREATE TRIGGER refuse_all_but_collection BEFORE DELETE ON public.evidence FOR EACH ROW EXECUTE FUNCTION svc_refuse_all_but_collection();
 CREATE TRIGGER refuse_change BEFORE UPDATE ON public.evidence FOR EACH ROW EXECUTE FUNCTION svc_refuse_change();
@@ -2019,8 +2030,8 @@ AS $function$
   select min(f.due_at)
   from
     (select svc_now() as at offset 0) as now
-    cross join lateral svc_subscriptions_due(now.at) as due (subscription_id)
-    join event_subscriptions as s on s.subscription_id = due.subscription_id
+    join event_due as e on not e.fails and e.look_at <= now.at
+    join event_subscriptions as s on s.subscription_id = e.subscription_id
     cross join lateral (
       select d.next_attempt_at as due_at
       from event_deliveries as d
@@ -2429,7 +2440,7 @@ begin
   return true;
 end;
 $function$;
-CREATE OR REPLACE FUNCTION public.svc_endpoints_at_work(p_methods text[], p_at_once integer, p_now timestamp with time zone)
+CREATE OR REPLACE FUNCTION public.svc_endpoints_at_work(p_methods text[], p_limit integer, p_at_once integer, p_now timestamp with time zone)
  RETURNS TABLE(subscription_id text, busy integer, room integer, due_at timestamp with time zone, "position" bigint)
  LANGUAGE plpgsql
  STABLE
@@ -2451,7 +2462,7 @@ begin
     firsts as materialized (
       select s.subscription_id, case when s.failing_since is null then p_at_once else 1 end as most, f.*
       from
-        svc_subscriptions_due(p_now) as due (subscription_id)
+        svc_looked_at(p_limit, p_now) as due
         join event_subscriptions as s on s.subscription_id = due.subscription_id
         cross join lateral (
           select d.next_attempt_at as due_at, d.position
@@ -2484,7 +2495,7 @@ CREATE OR REPLACE FUNCTION public.svc_endpoints_in_turn(p_methods text[], p_limi
  SET search_path TO 'public', 'pg_temp'
 AS $function$
   with
-    at_work as materialized (select * from svc_endpoints_at_work(p_methods, p_at_once, p_now)),
+    at_work as materialized (select * from svc_endpoints_at_work(p_methods, p_limit, p_at_once, p_now)),
     of_tenants as (
       select
         w.*,
@@ -2665,6 +2676,7 @@ AS $function$
     and d.order_key = f.order_key
     and d.state = 'waiting'
     and d.is_next != (d.position = f.position);
+  select svc_note_due(p_subscription_id);
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_find_search(p_principal text)
  RETURNS verifier_searches
@@ -2706,6 +2718,52 @@ AS $function$
         else ''
       end || 'receipts_' || to_char(p_day, 'YYYYMMDD')
     );
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_first_failing(p_from integer, p_limit integer, p_now timestamp with time zone)
+ RETURNS TABLE(subscription_id text, noted bigint)
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_sort TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+#variable_conflict use_column
+declare
+  v_after bigint := p_from::bigint - 1;
+  v_is_around boolean := false;
+  v_first record;
+  v_hashes integer[] := '{}';
+begin
+  for i in 1..p_limit loop
+    select whose, look_at into v_first
+    from event_due
+    where fails and whose > v_after
+    order by whose, look_at
+    limit 1;
+    if not found and not v_is_around then
+      v_is_around := true;
+      v_after := -2147483649;
+      continue;
+    end if;
+    exit when v_first is null or v_is_around and v_first.whose >= p_from;
+    if v_first.look_at <= p_now then
+      v_hashes := v_hashes || v_first.whose;
+    end if;
+    v_after := v_first.whose;
+  end loop;
+  return query select f.subscription_id, f.noted
+    from
+      unnest(v_hashes) as h (hash)
+      cross join lateral (
+        select e.subscription_id, e.noted
+        from event_due as e
+        where e.fails and e.whose = h.hash and e.look_at <= p_now
+        order by e.look_at
+        limit p_limit / greatest(1, cardinality(v_hashes))
+      ) as f;
+end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_first_hosts_due(p_from integer, p_limit integer, p_now timestamp with time zone)
  RETURNS SETOF text
@@ -4039,6 +4097,36 @@ begin
   return v_moved;
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_looked_at(p_limit integer, p_now timestamp with time zone)
+ RETURNS TABLE(subscription_id text, noted bigint)
+ LANGUAGE sql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_sort TO 'off'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  with
+    longest as materialized (
+      select subscription_id, noted
+      from event_due
+      where fails and look_at <= p_now
+      order by look_at
+      limit 1024
+    )
+  select subscription_id, noted
+  from event_due
+  where not fails and look_at <= p_now
+  union all
+  (
+    select subscription_id, noted from longest
+    union
+    select f.subscription_id, f.noted
+    from
+      (select count(*) as count from longest) as l
+      cross join lateral svc_first_failing(hashtext(p_now::text), least(p_limit, 256), p_now) as f
+    where l.count = 1024
+  );
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_lowest_receipt_id(instant timestamp with time zone)
  RETURNS text
  LANGUAGE sql
@@ -4276,6 +4364,7 @@ declare
   v_failing_days integer;
   v_because text;
   v_taken_at timestamptz;
+  v_taken_until timestamptz;
 begin
   select * into v_was
   from event_subscriptions
@@ -4284,9 +4373,11 @@ begin
   if not found then
     return null;
   end if;
-  select taken_at into v_taken_at
+  select taken_at, taken_until
+  into v_taken_at, v_taken_until
   from event_deliveries
-  where subscription_id = p_subscription_id and position = p_position;
+  where subscription_id = p_subscription_id and position = p_position
+  for no key update;
   perform svc_note_attempt(p_subscription_id, p_position, p_is_delivered, p_status, p_problem, p_retry_s);
   if not p_is_delivered then
     v_failing_days := svc_failing_days(v_was);
@@ -4305,7 +4396,66 @@ begin
   elsif v_was.failing_since is not null then
     perform svc_note_recovery(p_subscription_id, v_taken_at);
   end if;
+  -- It was not under way any more, so a look may have put the endpoint off.
+  if v_taken_until is null then
+    perform svc_note_due(p_subscription_id);
+  end if;
   return v_because;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_note_due(p_subscription_id text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into event_due as e (subscription_id, fails, whose, look_at)
+  select
+    s.subscription_id,
+    s.failing_since is not null,
+    -- As svc_tenants_of has it.
+    hashtext(
+      coalesce(
+        'org ' || case split_part(s.audience, ' ', 1)
+          when 'rp' then (
+            select r.org_id from relying_parties as r where r.did = split_part(s.audience, ' ', 2)
+          )
+          when 'principal' then (
+            select p.org_id from principals as p where p.did = split_part(s.audience, ' ', 2)
+          )
+          else split_part(s.audience, ' ', 2)
+        end,
+        s.audience
+      )
+    ),
+    '-infinity'
+  from event_subscriptions as s
+  where
+    s.subscription_id = p_subscription_id
+    and s.disabled_at is null
+    and s.method != 'poll'
+    and exists (
+      select
+      from event_deliveries as d
+      where d.subscription_id = p_subscription_id and d.state = 'waiting' and d.is_next
+    )
+  on conflict (subscription_id) do update
+    set
+      fails = excluded.fails,
+      whose = excluded.whose,
+      look_at = excluded.look_at,
+      noted = default;
+end;
+$function$;
+CREATE OR REPLACE FUNCTION public.svc_note_due_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  perform svc_note_due(new.subscription_id);
+  return null;
 end;
 $function$;
 CREATE OR REPLACE FUNCTION public.svc_note_everyone(p_limit integer)
@@ -5515,6 +5665,11 @@ AS $function$
     taken_at = svc_not_after(taken_at, p_now),
     last_attempt_at = svc_not_after(last_attempt_at, p_now)
   where state = 'waiting' and greatest(next_attempt_at, taken_at, last_attempt_at) > p_now;
+  -- All of them, also what is not ahead: a look that has begun before may be putting it off.
+  update event_due
+  set
+    look_at = least(look_at, p_now),
+    noted = default;
   update event_log set logged_at = p_now where logged_at > p_now;
   update event_streams set verified_at = p_now where verified_at > p_now;
   -- A secret that ends has done so for 24 hours after the rotation at the most.
@@ -5794,6 +5949,65 @@ begin
   );
 end;
 $function$;
+CREATE OR REPLACE FUNCTION public.svc_settle_due(p_limit integer, p_now timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  with
+    seen as materialized (
+      select
+        e.subscription_id,
+        e.noted,
+        case
+          when s.subscription_id is null
+          or s.disabled_at is not null
+          or s.method = 'poll' then 'infinity'
+          -- Under way, also where the time for it is over: until its outcome is noted nothing is put off.
+          when e.subscription_id in (
+            select b.subscription_id
+            from event_deliveries as b
+            where b.state = 'waiting' and b.taken_until is not null
+          ) then '-infinity'
+          when f.due_at is null then 'infinity'
+          else greatest(s.not_before, f.due_at)
+        end as wake_at
+      from
+        svc_looked_at(p_limit, p_now) as e
+        left join event_subscriptions as s on s.subscription_id = e.subscription_id
+        left join lateral (
+          select d.next_attempt_at as due_at
+          from event_deliveries as d
+          where d.subscription_id = e.subscription_id and d.state = 'waiting' and d.is_next
+          order by d.next_attempt_at, d.position
+          limit 1
+        ) as f
+          on true
+    ),
+    early as materialized (
+      select e.subscription_id, n.wake_at
+      from
+        seen as n
+        join event_due as e on e.subscription_id = n.subscription_id and e.noted = n.noted
+      where n.wake_at > p_now + interval '2 seconds'
+      for update of e skip locked
+    ),
+    removed as (
+      delete from event_due as e
+      using early as n
+      where e.subscription_id = n.subscription_id and n.wake_at = 'infinity'
+    )
+  update event_due as e
+  set look_at = n.wake_at
+  from early as n
+  where e.subscription_id = n.subscription_id and n.wake_at < 'infinity';
+end;
+$function$;
 CREATE OR REPLACE FUNCTION public.svc_share(p_taken bigint, p_places integer, p_most integer)
  RETURNS integer
  LANGUAGE sql
@@ -6013,46 +6227,6 @@ AS $function$
     ),
     l.line;
 $function$;
-CREATE OR REPLACE FUNCTION public.svc_subscriptions_due(p_now timestamp with time zone)
- RETURNS SETOF text
- LANGUAGE sql
- STABLE
- SET enable_seqscan TO 'off'
- SET enable_sort TO 'off'
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  with recursive
-    firsts as (
-      (
-        select subscription_id, next_attempt_at
-        from event_deliveries
-        where state = 'waiting' and is_next
-        order by subscription_id, next_attempt_at, position
-        limit 1
-      )
-      union all
-      select n.subscription_id, n.next_attempt_at
-      from
-        firsts as f
-        cross join lateral (
-          select subscription_id
-          from event_subscriptions
-          where disabled_at is null and method != 'poll' and subscription_id > f.subscription_id
-          order by subscription_id
-          limit 1
-        ) as s
-        cross join lateral (
-          select d.subscription_id, d.next_attempt_at
-          from event_deliveries as d
-          where d.state = 'waiting' and d.is_next and d.subscription_id >= s.subscription_id
-          order by d.subscription_id, d.next_attempt_at, d.position
-          limit 1
-        ) as n
-    )
-  select f.subscription_id
-  from firsts as f
-  where f.next_attempt_at <= p_now;
-$function$;
 CREATE OR REPLACE FUNCTION public.svc_sum_consumption(p_decisions svc_decision[], p_outcomes text[])
  RETURNS SETOF consumption_balances
  LANGUAGE plpgsql
@@ -6162,6 +6336,7 @@ begin
   -- Of two at a time both would count what is under way without the other.
   perform pg_advisory_xact_lock(11, 2);
   v_now := clock_timestamp();
+  perform svc_settle_due(p_limit, v_now);
   return query
     with
       taken as (

@@ -4,7 +4,7 @@ import type { EventAudience, EventType, GrantRecord, TakenDelivery } from '@svc/
 import { sampleOf } from '@svc/testkit/sampled';
 import { insertSubscription, listTold, openBehind, sequenceAll } from '@svc/testkit/store/events';
 import { withStores } from '@svc/testkit/store/open-store';
-import { alterFunction, runSql, withSession } from '@svc/testkit/store/session';
+import { alterFunction, runSql, untilWaiting, withSession } from '@svc/testkit/store/session';
 import {
   allowCommit,
   createWorld,
@@ -21,7 +21,7 @@ let grant: GrantRecord;
 let rp: EventAudience;
 
 beforeEach(async () => {
-  await runSql(stores.url, 'truncate event_subscriptions, event_outbox, event_log cascade');
+  await runSql(stores.url, 'truncate event_subscriptions, event_outbox, event_log, event_due cascade');
   world = await createWorld(stores.first);
   grant = await insertGrant(world);
   rp = `rp ${world.relyingParty.did}`;
@@ -48,6 +48,30 @@ const note = (taken: TakenDelivery | undefined, isDelivered = true) =>
   );
 const denies = (count: number, grantId: GrantRecord['id'] | null = grant.id) =>
   stores.first.verify.commitDecisions(Array.from({ length: count }, () => denyCommit(world, { grantId })));
+
+/** Endpoints of one audience that fail, with a delivery for each that is due. */
+const insertFailing = async (count: number, audience: EventAudience) => {
+  await runSql(
+    stores.url,
+    `with told as (
+       insert into event_log (event_id, audience, type, occurred_at, data)
+       values ('evt_failing', 'rp did:web:nobody.example', 'decision.deny', svc_now(), '{}')
+       returning position
+     ), subscribed as (
+       insert into event_subscriptions (subscription_id, audience, url, types, budget_low_percent, read_to)
+       select 'whs_failing' || i, $2, 'https://hooks.example/svc', '{decision.deny}', 20, position
+       from told, generate_series(1, $1) as i
+       returning subscription_id, read_to
+     )
+     insert into event_deliveries (subscription_id, position, event_id, type)
+     select subscription_id, read_to, 'evt_failing', 'decision.deny' from subscribed`,
+    [count, audience],
+  );
+  await runSql(
+    stores.url,
+    `update event_subscriptions set failing_since = svc_now() where subscription_id like 'whs_failing%'`,
+  );
+};
 
 describe('a look at what is due', () => {
   const rowsOfALook = (bounds: string) =>
@@ -80,8 +104,8 @@ describe('a look at what is due', () => {
     expect(second.read).toBeLessThan(ENDPOINTS * 8);
   });
 
-  it('reads nothing of subscriptions for which nothing waits or that are disabled or polled, nor does whoever asks since when something is due', async () => {
-    const [IDLE, PASSED] = [20_000, 5_000];
+  it('reads nothing of subscriptions for which nothing waits, that are disabled or polled, or that fail and wait, nor does whoever asks since when something is due', async () => {
+    const [IDLE, PASSED, FAILING] = [20_000, 5_000, 1_000];
     await want(rp);
     await denies(3, null);
     await openAll();
@@ -107,14 +131,27 @@ describe('a look at what is due', () => {
        select p.subscription_id, l.position, l.event_id, l.type from passed p join event_log l on l.position = p.read_to`,
       [PASSED],
     );
+    await insertFailing(FAILING, 'rp did:web:failing.example');
+    await runSql(
+      stores.url,
+      `update event_deliveries set next_attempt_at = svc_now() + interval '1 hour' where subscription_id like 'whs_failing%0'`,
+    );
+    await runSql(
+      stores.url,
+      `update event_subscriptions set not_before = svc_now() + interval '1 hour'
+       where failing_since is not null and subscription_id not like '%0'`,
+    );
     await runSql(stores.url, 'analyze event_deliveries, event_subscriptions');
+    // Puts off what is not due yet.
+    await take(0);
+    await runSql(stores.url, 'vacuum analyze event_due');
     const scansAndRows = (text: string) =>
       withSession(stores.url, async (session) => {
         await session.query('begin');
         await session.query(text);
         const { rows } = await session.query<{ of: string; scans: number; read: number }>(
           `select relname as of, (idx_scan + seq_scan)::integer as scans, (coalesce(idx_tup_fetch, 0) + seq_tup_read)::integer as read
-           from pg_stat_xact_user_tables where relname in ('event_deliveries', 'event_subscriptions')`,
+           from pg_stat_xact_user_tables where relname in ('event_deliveries', 'event_due', 'event_subscriptions')`,
         );
         await session.query('rollback');
         return new Map(rows.map(({ of, ...work }) => [of, work]));
@@ -125,6 +162,20 @@ describe('a look at what is due', () => {
     const described = await scansAndRows(`select svc_due_since('{webhook}')`);
     for (const { scans, read } of [...look.values(), ...described.values()])
       expect(Math.max(scans, read)).toBeLessThan(50);
+  });
+
+  it('finds the one endpoint of another that fails, and one that does not, behind more of an org than a look takes', async () => {
+    await insertFailing(1_100, `org ${await insertOrg(stores.first)}`);
+    const [failing] = [await want(rp), await want(rp)];
+    await denies(1);
+    await openAll();
+    await runSql(
+      stores.url,
+      'update event_subscriptions set failing_since = svc_now() where subscription_id = $1',
+      [failing.subscriptionId],
+    );
+    const taken = await take(10, 1, 5);
+    expect(taken.filter(({ eventId }) => eventId !== 'evt_failing')).toHaveLength(2);
   });
 
   it('gives an org and all its members as many places as one of them', async () => {
@@ -233,6 +284,62 @@ describe('a look at what is due', () => {
       await session.query('select from event_deliveries order by position limit 1 for update');
       expect(await take()).toHaveLength(1);
       await session.query('rollback');
+    });
+    expect(await take()).toHaveLength(1);
+  });
+});
+
+describe('what is due after a look that has put its endpoint off comes with the next look', () => {
+  it('where a success is noted late, of what another had noted as a failure: what stood behind it is next', async () => {
+    await want(rp);
+    await denies(2);
+    await openAll();
+    const [first, ...others] = await take();
+    expect(others).toEqual([]);
+    await runSql(
+      stores.url,
+      `update event_deliveries set taken_until = null, next_attempt_at = svc_now() + interval '1 hour' where is_next`,
+    );
+    expect(await take()).toEqual([]);
+    await note(first);
+    expect((await take()).map(({ position }) => position)).toEqual([(first?.position ?? 0) + 1]);
+  });
+
+  it('where it is opened while a look removes the note: before the look ends, and before the opening does', async () => {
+    const { subscriptionId } = await want(rp);
+    await denies(1, null);
+    await openAll();
+    await note((await take())[0]);
+    await denies(1, null);
+    await sequenceAll(stores.url, stores.second);
+    await withSession(stores.url, async (opener) => {
+      await opener.query('begin');
+      await opener.query('select svc_open_deliveries($1, 100)', [subscriptionId]);
+      expect(await take()).toEqual([]);
+      await opener.query('commit');
+    });
+    const [second, ...others] = await take();
+    expect(others).toEqual([]);
+    await note(second);
+    await denies(1, null);
+    await sequenceAll(stores.url, stores.second);
+    // A look that has read what there is, and not yet what was noted.
+    const source = await alterFunction(
+      stores.url,
+      'svc_settle_due',
+      'where n.wake_at >',
+      'where (select pg_advisory_xact_lock(99, 1)::text) is not null and n.wake_at >',
+    );
+    onTestFinished(async () => {
+      await runSql(stores.url, source);
+    });
+    await withSession(stores.url, async (holder) => {
+      await holder.query('select pg_advisory_lock(99, 1)');
+      const looked = take();
+      await untilWaiting(holder);
+      expect(await stores.second.eventDeliveries.open(subscriptionId, 100)).toBe(1);
+      await holder.query('select pg_advisory_unlock(99, 1)');
+      await looked;
     });
     expect(await take()).toHaveLength(1);
   });

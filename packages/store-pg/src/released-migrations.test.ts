@@ -62,6 +62,7 @@ const LANDED: readonly (readonly [name: string, sha256: string])[] = [
   ['0060-hosts-in-turn', '1a5443daf566b92017650d67035bf48cc70e2dd8dffa7f4a235c321dcef9a6c9'],
   ['0061-lists-by-index', 'e11978ea1159472c7aa8cf8a41daa662009506a434a3827e0630b99a99d68536'],
   ['0062-beside-older-nodes', 'd89fb6cb5bcc4bdd75cc0dd4c6f651d83725df0f02172049fe8355974567468d'],
+  ['0063-who-is-due', '053e4ca666d016fc3c17699e764484ad3e1094d47a45b5b30e8d8ce41beeccf6'],
 ];
 
 /** Of the names and texts of its files, in the order in which they run. */

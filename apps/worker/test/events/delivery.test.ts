@@ -61,7 +61,8 @@ const passTime = () =>
   runSql(
     stores.url,
     `with d as (update event_deliveries set next_attempt_at = svc_now(), scheduled_at = least(scheduled_at, svc_now()),
-       taken_until = null where state = 'waiting')
+       taken_until = null where state = 'waiting'),
+     n as (update event_due set look_at = svc_now(), noted = default)
      update event_subscriptions set not_before = svc_now(), asked_until = least(asked_until, svc_now())`,
   );
 /** As if a minute had passed. */
@@ -69,7 +70,8 @@ const passMinute = () =>
   runSql(
     stores.url,
     `with d as (update event_deliveries set next_attempt_at = svc_now()
-       where state = 'waiting' and next_attempt_at <= svc_now() + interval '1 minute')
+       where state = 'waiting' and next_attempt_at <= svc_now() + interval '1 minute'),
+     n as (update event_due set look_at = svc_now(), noted = default)
      update event_subscriptions set not_before = svc_now()`,
   );
 /** For how many seconds endpoints are to be asked nothing. */

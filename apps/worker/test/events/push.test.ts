@@ -70,7 +70,8 @@ const tell = async (count: number, grantId: string | null = null) => {
 const passTime = () =>
   runSql(
     stores.url,
-    `with d as (update event_deliveries set next_attempt_at = svc_now(), taken_until = null where state = 'waiting')
+    `with d as (update event_deliveries set next_attempt_at = svc_now(), taken_until = null where state = 'waiting'),
+     n as (update event_due set look_at = svc_now(), noted = default)
      update event_subscriptions set not_before = svc_now()`,
   );
 const statusOf = async ({ streamId }: Stream) => {
