@@ -159,16 +159,18 @@ const outcomesSql = `
     select *, row_number() over () as i, random() as dice from $table where random() < 0.02
   ), first as (
     insert into attestations (attestation_id, receipt_id, ordinal, relying_party, principal, evaluated_at, decision, type,
-      occurred_at, recorded_at, loss_amount, currency)
+      occurred_at, recorded_at, loss_amount, currency, issuer_unverified)
     select 'oat_' || ${ulidTime('$1::bigint')} || ${noise(`i || 'first' || $1::bigint`)}, receipt_id, 1, relying_party,
       principal, evaluated_at, decision, case when dice < 0.1 then 'loss_reported' when dice < 0.2 then 'cancelled' else 'fulfilled' end,
       to_char(evaluated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), evaluated_at + interval '1 day',
-      case when dice < 0.1 then amount end, case when dice < 0.1 then currency end
+      case when dice < 0.1 then amount end, case when dice < 0.1 then currency end,
+      coalesce(reason = 'ISSUER_UNVERIFIED', false)
     from reported
     returning *
   )
   insert into attestations (attestation_id, receipt_id, ordinal, relying_party, principal, evaluated_at, decision, type,
-    occurred_at, recorded_at, correction_of)
+    occurred_at, recorded_at, correction_of, issuer_unverified)
   select 'oat_' || ${ulidTime('($1::bigint + 1)')} || ${noise(`attestation_id || 'second'`)}, receipt_id, 2, relying_party,
-    principal, evaluated_at, decision, 'fulfilled', occurred_at, recorded_at + interval '1 day', attestation_id
+    principal, evaluated_at, decision, 'fulfilled', occurred_at, recorded_at + interval '1 day', attestation_id,
+    issuer_unverified
   from first where random() < 0.05`;

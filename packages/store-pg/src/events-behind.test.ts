@@ -270,7 +270,9 @@ describe('is behind', () => {
 it('the query of the runbook for who holds events back names a session that has written, and none that only reads', async () => {
   const runbook = readFileSync(new URL('../../../docs/runbook.md', import.meta.url), 'utf8');
   const [, section = ''] = runbook.split('### SvcEventsNotSent\n');
-  const [query = ''] = section.match(/^ {3}select .*pg_stat_activity.*$/m) ?? [];
+  const [found = ''] = section.match(/^ {3}select .*pg_stat_activity.*$/m) ?? [];
+  // Other files share the server, and may have older ones.
+  const query = found.replace(' limit 5', '');
   await withSession(stores.url, (reader) =>
     withSession(stores.url, async (writer) => {
       await reader.query(

@@ -80,6 +80,27 @@ describe('migrate', () => {
     await expect(runSql(emptyUrl(), `update attestations set note = 'x'`)).rejects.toThrow();
   });
 
+  it('0061 keeps nobody from the audit log while it waits for those who write Grants', async () => {
+    await migrate(emptyUrl());
+    const { sql = '' } = listMigrations().find(({ name }) => name.startsWith('0061-')) ?? {};
+    await withSession(emptyUrl(), (writer) =>
+      withSession(emptyUrl(), async (session) => {
+        await writer.query('begin; lock table grants in row exclusive mode');
+        const done = session.query(`begin; ${sql}; commit`);
+        const locks = async () => {
+          const { rows } = await writer.query<{ relation: string; granted: boolean }>(
+            `select relation::regclass::text as relation, granted from pg_locks
+              where mode = 'ShareLock' and relation in ('grants'::regclass, 'audit_events'::regclass)`,
+          );
+          return rows;
+        };
+        await expect.poll(locks, { timeout: 20_000 }).toEqual([{ relation: 'grants', granted: false }]);
+        await writer.query('commit');
+        await done;
+      }),
+    );
+  });
+
   it('refuses a database whose migrations had other texts, or none on record', async () => {
     await migrate(emptyUrl());
     const [first] = listMigrations();

@@ -60,7 +60,7 @@ const LANDED: readonly (readonly [name: string, sha256: string])[] = [
   ['0058-forgotten-in-steps', '1cecda8cde607634b112989f0ed554431e1276eb0f4aea7d75675bb37d285e5e'],
   ['0059-due-endpoints', 'cb863bae73c24ea4a7e867114265e208dea293f01eaeb2b9196c72c271d11639'],
   ['0060-hosts-in-turn', '1a5443daf566b92017650d67035bf48cc70e2dd8dffa7f4a235c321dcef9a6c9'],
-  ['0061-lists-by-index', 'e11978ea1159472c7aa8cf8a41daa662009506a434a3827e0630b99a99d68536'],
+  ['0061-lists-by-index', 'd8db91495a8ec534749d2110bd5d04b9cb64563c5b0c0ac33895f3ba05a4e9ed'],
   ['0062-beside-older-nodes', 'd89fb6cb5bcc4bdd75cc0dd4c6f651d83725df0f02172049fe8355974567468d'],
   ['0063-who-is-due', '053e4ca666d016fc3c17699e764484ad3e1094d47a45b5b30e8d8ce41beeccf6'],
 ];

@@ -46,15 +46,14 @@ it('an outbox that cannot be moved is told, when everything else is done', async
 it('an outbox without end leaves time to forget, and what a round leaves is told', async () => {
   let nowMs = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
-  const eventLog = {
-    async sequence() {
-      nowMs += 1_000;
-      return 1_000;
-    },
-    async forget() {
-      nowMs += 1_000;
-      return 1_000;
-    },
+  const stepOf = (count: number) => async () => {
+    nowMs += 1_000;
+    return count;
   };
-  expect(await forgetEvents(depsOf(eventLog), signal)).toEqual({ removed: 40_000, left: 1 });
+  const round = (sequence: number, forget: number) =>
+    forgetEvents(depsOf({ sequence: stepOf(sequence), forget: stepOf(forget) }), signal);
+  expect(await round(1_000, 1_000)).toEqual({ removed: 40_000, left: 1 });
+  expect(await round(1_000, 0)).toEqual({ removed: 0, left: 1 });
+  expect(await round(0, 1_000)).toEqual({ removed: 59_000, left: 1 });
+  expect(await round(0, 0)).toEqual({ removed: 0, left: 0 });
 });

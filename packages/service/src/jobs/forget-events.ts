@@ -16,30 +16,33 @@ export const forgetEvents = async (
 ): Promise<Forgotten> => {
   const goesOn = roundUntil(stop);
   // Where nothing delivers, nothing else moves them into the log, where they grow old.
-  const failure = await sequenceAll(store, roundUntil(stop, SEQUENCING_MS));
+  const outbox = await sequenceAll(store, roundUntil(stop, SEQUENCING_MS));
   let removed = 0;
-  let isMore = true;
-  while (isMore && goesOn()) {
+  let isOld = true;
+  while (isOld && goesOn()) {
     const step = await store.eventLog.forget(PER_STEP, KEPT_DAYS, clock.nowMs());
     removed += step;
-    isMore = step >= PER_STEP;
+    isOld = step >= PER_STEP;
   }
   // Nor does anything else tell those who have verified what was revoked. Last: nothing that is forgotten waits for it.
   const turns = new VerifierTurns(store.revocationNotices);
-  while (goesOn() && (await turns.tellNext()));
-  if (failure !== null) throw failure;
-  return { removed, left: isMore ? 1 : 0 };
+  let isUntold = true;
+  while (isUntold && goesOn()) isUntold = await turns.tellNext();
+  if (outbox.failure !== null) throw outbox.failure;
+  return { removed, left: outbox.isMore || isOld || isUntold ? 1 : 0 };
 };
 
+/** `isMore`: its time was over before the outbox was empty. */
 const sequenceAll = async (
   { eventLog }: Pick<ServiceDeps['store'], 'eventLog'>,
   goesOn: () => boolean,
-): Promise<StoreError | null> => {
+): Promise<{ readonly isMore: boolean; readonly failure: StoreError | null }> => {
   try {
-    while (goesOn() && (await eventLog.sequence(PER_STEP)) >= PER_STEP);
-    return null;
+    let isMore = true;
+    while (isMore && goesOn()) isMore = (await eventLog.sequence(PER_STEP)) >= PER_STEP;
+    return { isMore, failure: null };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    return error;
+    return { isMore: true, failure: error };
   }
 };

@@ -26,9 +26,27 @@ it('a round that begins behind what is left of a table goes through it once', as
     },
   };
   const deps = { store: { retention }, clock: { nowMs: () => 0 } } as unknown as ServiceDeps;
-  expect(await forgetSpentProofs(deps, new AbortController().signal, { from: 40 })).toEqual({
+  expect(await forgetSpentProofs(deps, new AbortController().signal, { from: 40, lap: null })).toEqual({
     removed: 2,
     left: 0,
   });
   expect(asked).toEqual([40, 0]);
+});
+
+it('a table that takes longer than a round is gone through once, and nothing is left then', async () => {
+  let nowMs = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  // Pauses take as long as steps, by this clock none: of five parts a round of 60 s takes three.
+  const retention = {
+    async sweepSpentProofs(from: number) {
+      nowMs += 20_000;
+      return { removed: 0, next: from === 4 ? null : from + 1 };
+    },
+  };
+  const deps = { store: { retention }, clock: { nowMs: () => 0 } } as unknown as ServiceDeps;
+  const place = { from: 2, lap: null };
+  const left: number[] = [];
+  for (let i = 0; i < 4; i++)
+    left.push((await forgetSpentProofs(deps, new AbortController().signal, place)).left);
+  expect(left).toEqual([1, 0, 1, 0]);
 });

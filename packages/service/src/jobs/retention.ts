@@ -19,9 +19,12 @@ export interface Forgotten {
   readonly left: number;
 }
 
-/** Where the next round of a sweep begins, as `Sweep.next` says it; 0 for the start. Each round changes it. */
+/** How far a sweep is. Each round changes it. */
 export interface SweepPlace {
+  /** Where the next round begins, as `Sweep.next` says it; 0 for the start. */
   from: number;
+  /** Once around the table, over as many rounds as it takes: where it began, and how often it has met the end. Null: none is under way. */
+  lap: { readonly began: number; ends: number } | null;
 }
 
 /** Anywhere in a table: where a process begins that has no place, and may do one round only. */
@@ -31,20 +34,20 @@ export const drawSweepPlace = async (
 ): Promise<SweepPlace> => {
   const end = await store.retention.endOf(table);
   const [drawn = 0] = new Uint32Array(Uint8Array.from(random.bytes(4)).buffer);
-  return { from: Math.floor((drawn / 2 ** 32) * end) };
+  return { from: Math.floor((drawn / 2 ** 32) * end), lap: null };
 };
 
 export const forgetSpentProofs = (
   { store, clock }: Deps,
   stop: AbortSignal,
-  place: SweepPlace = { from: 0 },
+  place: SweepPlace = { from: 0, lap: null },
 ): Promise<Forgotten> =>
   sweepOn((from) => store.retention.sweepSpentProofs(from, clock.nowMs()), stop, place);
 
 export const forgetIdempotencyKeys = (
   { store, clock }: Deps,
   stop: AbortSignal,
-  place: SweepPlace = { from: 0 },
+  place: SweepPlace = { from: 0, lap: null },
 ): Promise<Forgotten> =>
   sweepOn((from) => store.retention.sweepIdempotencyKeys(from, clock.nowMs()), stop, place);
 
@@ -61,26 +64,28 @@ export const clearOldActions = async (
   return { cleared, left };
 };
 
-/** Once around the table, or until the end of the round. */
+/** Until the lap is closed, or the round is over. `left`: of the lap. */
 const sweepOn = async (
   sweep: (from: number) => Promise<Sweep>,
   stop: AbortSignal,
   place: SweepPlace,
 ): Promise<Forgotten> => {
   let removed = 0;
-  const { from: began } = place;
-  let from = began;
-  let ends = 0;
+  let { from } = place;
+  place.lap ??= { began: from, ends: 0 };
+  const { lap } = place;
   // A part that fails is tried again by the next round; where it is the first of that one too, those before it go on.
   place.from = 0;
   const left = await stepByStep(stop, async () => {
     const step = await sweep(from);
     removed += step.removed;
-    if (step.next === null) ends += 1;
+    if (step.next === null) lap.ends += 1;
     from = step.next ?? 0;
     place.from = from;
-    // A second end: the table ends before the place where the round began.
-    return ends === 0 || (ends === 1 && from < began);
+    // A second end: the table ends before the place where the lap began.
+    const goesOn = lap.ends === 0 || (lap.ends === 1 && from < lap.began);
+    if (!goesOn) place.lap = null;
+    return goesOn;
   });
   return { removed, left };
 };
