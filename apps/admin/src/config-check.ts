@@ -30,6 +30,7 @@ import {
 } from '@svc/service';
 import {
   checkConnections,
+  checkMigrations,
   checkReplica,
   checkServer,
   createStore,
@@ -61,8 +62,12 @@ export const configCheckCommand: Command = {
         console.log(`-      ${what}: not looked at, for want of the database`);
         continue;
       }
-      const { problem, isUnavailable } = await problemOf(work);
+      const { problem, isUnavailable, isTooEarly } = await problemOf(work);
       if (what === DATABASE) isReached = !isUnavailable;
+      if (isTooEarly) {
+        console.log(`-      ${what}: not held against the database, which a start migrates first`);
+        continue;
+      }
       const found = isNeeded ? 'FAULT ' : 'warning';
       console.log(problem === null ? `ok     ${what}` : `${found} ${what}:\n${indent(problem)}`);
       if (problem !== null && isNeeded) faults.push(problem);
@@ -150,10 +155,13 @@ function* ofDatabase(config: Config | WorkerConfig, keys: ServiceKeySets | null,
   if (fence === null) yield ['fence', () => withStoreOf(url, refuseWithoutFence)];
 }
 
-/** Does nothing where a start would migrate the database first. */
+/** The database lacks migrations: what a start reads of it after them is not there yet. */
+class NotMigrated extends Error {}
+
+/** Rejects with `NotMigrated` where a start would migrate the database first. */
 const withStoreOf = async (databaseUrl: string, work: (store: Store) => Promise<void>): Promise<void> => {
   const { state } = await readSchema(databaseUrl);
-  if (state === 'never' || state === 'behind') return;
+  if (state === 'never' || state === 'behind') throw new NotMigrated();
   const store = createStore({ databaseUrl, deadlines: OPERATOR_DEADLINES });
   try {
     await work(store);
@@ -182,6 +190,7 @@ const checkDatabaseOf = async (
   url: string,
 ): Promise<void> => {
   await checkServer(url, { mustBeDurable: env === 'production' });
+  await checkMigrations(url);
   const schema = await readSchema(url);
   const fault = schemaFault(schema);
   if (fault !== null) throw fault;
@@ -252,17 +261,20 @@ interface CheckOutcome {
   readonly problem: string | null;
   /** The database was not reached. */
   readonly isUnavailable: boolean;
+  /** It was asked of a database that is not migrated. */
+  readonly isTooEarly: boolean;
 }
 
 const problemOf = async (work: () => unknown): Promise<CheckOutcome> => {
   try {
     await work();
-    return { problem: null, isUnavailable: false };
+    return { problem: null, isUnavailable: false, isTooEarly: false };
   } catch (error) {
+    if (error instanceof NotMigrated) return { problem: null, isUnavailable: false, isTooEarly: true };
     const isUnavailable = error instanceof StoreError && error.kind === 'unavailable';
     const message = messageOf(error);
     const problem = error instanceof ConfigurationError ? message.replace(/^ +/gm, '') : message;
-    return { problem, isUnavailable };
+    return { problem, isUnavailable, isTooEarly: false };
   }
 };
 

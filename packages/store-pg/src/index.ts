@@ -8,7 +8,7 @@ export { unpackDay } from './cold/unpack-day.ts';
 export { createRunStore, type RunStore } from './create-run-store.ts';
 export { createStore } from './create-store.ts';
 export { DeadlineError, ReplacedError } from './errors.ts';
-export { grantRunner, grantService, migrate } from './migrate.ts';
+export { checkMigrations, grantRunner, grantService, migrate } from './migrate.ts';
 export { listMigrations, migrationOf } from './migrations.ts';
 export { CATALOG_SEARCH_PATH } from './schema/catalog.ts';
 export { readSchema, schemaFault } from './schema/check-schema.ts';

@@ -53,13 +53,30 @@ export async function migrate(
 ): Promise<readonly string[]> {
   return connected(databaseUrl, async (client) => {
     const missing = await listMissingAlone(client, migrations, lockMs);
-    if (missing.length > 0) await openRecord(client, missing);
+    if (missing.length > 0) {
+      await assertMayRun(client, missing);
+      await openRecord(client);
+    }
     for (const migration of missing) await runWithin(client, migration, onWait);
     await assertWhole(client);
     await ensurePartitionsOn(client);
     return missing.map(({ name }) => name);
   });
 }
+
+/**
+ * Rejects as `migrate` would before it writes anything, by the same role: where another version made the database that
+ * this one does not run beside, where migrations are missing that the role may not run, or where it is not whole.
+ */
+export const checkMigrations = (databaseUrl: string): Promise<void> =>
+  connected(databaseUrl, async (client) => {
+    const migrations = listMigrations();
+    const recorded = await listRecorded(client);
+    assertRunsBeside(recorded, migrations);
+    const missing = migrations.slice(recorded.length);
+    if (missing.length > 0) await assertMayRun(client, missing);
+    await assertWhole(client);
+  });
 
 /** Runs `work` on a connection of its own. */
 async function connected<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
@@ -145,7 +162,7 @@ async function listRecorded(client: pg.Client): Promise<readonly Recorded[]> {
   return rows;
 }
 
-async function openRecord(client: pg.Client, missing: readonly Migration[]): Promise<void> {
+async function assertMayRun(client: pg.Client, missing: readonly Migration[]): Promise<void> {
   const { rows } = await client.query<{ may: boolean }>(
     `select has_schema_privilege('public', 'create') as may`,
   );
@@ -155,7 +172,10 @@ async function openRecord(client: pg.Client, missing: readonly Migration[]): Pro
       `migrations are missing (${missing.map(({ name }) => name).join(', ')}), and this role may not run them: ` +
         'run svc-admin migrate as the owner of the database',
     );
-  await client.query(
+}
+
+const openRecord = (client: pg.Client): Promise<unknown> =>
+  client.query(
     `create table if not exists migrations (
       name text collate "C" primary key,
       sha256 text not null,
@@ -163,7 +183,6 @@ async function openRecord(client: pg.Client, missing: readonly Migration[]): Pro
       ran_at timestamptz not null default clock_timestamp()
     )`,
   );
-}
 
 /** Tables of one row lose it where a dump was loaded in part: whoever reads them, and may, would fail at every decision. */
 async function assertWhole(client: pg.Client): Promise<void> {

@@ -135,6 +135,31 @@ describe('names what a start is refused for:', () => {
     }
   });
 
+  it('a database without migrations that this role may not run, and one that a later version alone runs with', async () => {
+    const name = `unmigrated_${process.pid}`;
+    const role = `svc_role_${process.pid}`;
+    const asRole = { pathname: `/${name}`, username: role, password: 'p' };
+    const unmigrated = Object.assign(new URL(database.url), asRole).href;
+    await runSql(database.url, `create database ${name} template template0`);
+    await runSql(database.url, `create role ${role} login password 'p'`);
+    const later = `insert into migrations (name, sha256, runs_from) values ('9999-later', 'x', '9999-later')`;
+    try {
+      const { status, out } = configCheck(nodeEnv(unmigrated, { SVC_FENCE: 'none' }));
+      expect([status, out]).toEqual([
+        1,
+        expect.stringMatching(/^FAULT {2}database:\n.*migrations are missing/m),
+      ]);
+      expect(out).toMatch(/^- {6}fence: not held against the database/m);
+      await runSql(database.url, later);
+      await expect(start()).rejects.toThrow('start a later version');
+      expect(check()).toMatchObject({ status: 1, out: expect.stringContaining('start a later version') });
+    } finally {
+      await runSql(database.url, `delete from migrations where name = '9999-later'`);
+      await runSql(database.url, `drop database ${name} with (force)`);
+      await runSql(database.url, `drop role ${role}`);
+    }
+  });
+
   const env = () => nodeEnv(database.url, production);
   const kid = `did:web:${DOMAIN}#status-1`;
   /** As if no other key had ever been published. */
