@@ -3,9 +3,10 @@
  * rotation, a leak, and a signer that is away. As an operator does them, by commands.
  */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { verifyReceipt } from '@svc/receipts';
 import { purchase } from '@svc/sdk-principal';
 import { withDatabase } from '@svc/testkit';
@@ -85,13 +86,15 @@ describe.each(PLACES)('keys in $name', (place) => {
   const database = withDatabase();
   const folder = mkdtempSync(join(tmpdir(), 'svc-drill-'));
   const receiptKeys = join(folder, 'receipt-keys.json');
+  const passphrase = join(folder, 'passphrase');
   const env = () => ({
     SVC_DATA_DIR: folder,
     SVC_RECEIPT_KEYS: receiptKeys,
     SVC_STATUS_KEYS: join(folder, 'status-keys.json'),
-    SVC_KEY_PASSPHRASE_FILE: join(folder, 'passphrase'),
+    ...(existsSync(passphrase) ? { SVC_KEY_PASSPHRASE_FILE: passphrase } : {}),
     ...place.env(),
   });
+  const makePassphrase = () => writeFileSync(passphrase, `${'p'.repeat(40)}\n`, { mode: 0o600 });
   let nodes: ApiProcesses | undefined;
   let tenants: Tenants;
   let before: Receipt;
@@ -107,16 +110,17 @@ describe.each(PLACES)('keys in $name', (place) => {
   });
 
   /** KMS answers from this process, so it must not wait for the command standing still. */
-  const admin = (...parameters: string[]) =>
+  const adminIn = (more: Readonly<Record<string, string>>, ...parameters: string[]) =>
     new Promise<{ readonly status: number; readonly text: string }>((resolve) => {
       const options = {
-        env: { PATH: process.env.PATH, ...nodeEnv(database.url, env()) },
+        env: { PATH: process.env.PATH, ...nodeEnv(database.url, env()), ...more },
         timeout: COMMAND_MS,
       };
       const done = (error: { code?: unknown } | null, stdout: string, stderr: string) =>
         resolve({ status: error === null ? 0 : Number(error.code), text: stdout + stderr });
       execFile(process.execPath, [programFile('apps/admin'), ...parameters], options, done);
     });
+  const admin = (...parameters: string[]) => adminIn({}, ...parameters);
   const succeed = async (...parameters: string[]): Promise<string> => {
     let { status, text } = await admin(...parameters);
     // On a busy machine; whatever was done until then is left by the next try.
@@ -149,7 +153,7 @@ describe.each(PLACES)('keys in $name', (place) => {
   };
 
   it('are made by one command each, and nodes decide with them; none is in a file in plain text', async () => {
-    writeFileSync(join(folder, 'passphrase'), `${'p'.repeat(40)}\n`, { mode: 0o600 });
+    if ([place.receipt(), place.status()].includes('file:')) makePassphrase();
     await succeed('migrate');
     await succeed('keys', 'create', 'receipt', '--private-key', place.receipt());
     await succeed('keys', 'create', 'status', '--private-key', place.status());
@@ -270,16 +274,27 @@ describe.each(PLACES)('keys in $name', (place) => {
   });
 
   it.runIf(place.away !== null)(
-    'gone for good: a key in a file is put in front at once, and nodes start with it',
+    'gone for good: a key in an encrypted file is put in front at once, with a passphrase where there was none, and nodes start with it',
     async () => {
       place.away?.(keys()[0]?.private_key ?? '');
       expect((await verifyOn().catch(() => ({ status: 503 }))).status).toBe(503);
+      if (!existsSync(passphrase)) {
+        const without = await admin('keys', 'create', 'receipt', '--private-key', 'file:');
+        expect(without.text).toContain('SVC_KEY_PASSPHRASE_FILE');
+        makePassphrase();
+      }
       // Whatever it had: the one that is made stands second.
       for (const purpose of ['receipt', 'status'])
         if (keys(purpose)[0]?.private_key?.startsWith('file:') !== true) {
           await succeed('keys', 'create', purpose, '--private-key', 'file:');
           await succeed('keys', 'rotate', keys(purpose)[1]?.kid ?? '', '--now');
         }
+      const inProduction = {
+        ...{ SVC_ENV: 'production', SVC_BASE_URL: `https://${DOMAIN}` },
+        SVC_FENCE: pathToFileURL(join(folder, 'fence')).href,
+      };
+      const { text } = await adminIn(inProduction, 'config', 'check');
+      expect(text).toMatch(/^ok {5}configuration\nok {5}keys\n[\s\S]*^ok {5}published keys$/m);
       await restart();
       await signedOnEachNodeBy('receipt-4');
       expect(verifyReceipt(before, await didDocument())).toMatchObject({ ok: true });
