@@ -1,10 +1,11 @@
 /** Of days that the worker closed, every stored byte counts: whatever is changed behind the service's back is found. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkDatabase } from '@svc/fsck';
 import { awayFromMidnight, daysAgo, tamper, withDatabase } from '@svc/testkit';
 import { sampleOf } from '@svc/testkit/sampled';
+import { runSql, withSession } from '@svc/testkit/store/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorker } from './harness.ts';
 import { makeWorkForEveryJob } from './kill/work-for-every-job.ts';
@@ -101,3 +102,29 @@ describe('it is found when', () => {
     expect(await findFaults()).toEqual([]);
   });
 });
+
+it('a day whose Receipts were altered and lost is whole again after the statements of docs/operations.md, One day, and as closed to changes as before', async () => {
+  const partition = `receipts_${third.replaceAll('-', '')}`;
+  await runSql(database.url, `create table kept as select * from ${partition}`);
+  await tamper(
+    database.url,
+    `delete from ${partition} where receipt_id = (select max(receipt_id) from kept);
+     update ${partition} set jws = jws || 'x' where receipt_id = (select min(receipt_id) from kept)`,
+  );
+  const broken = await findFaults();
+  await withSession(database.url, (session) => session.query(statementsFor(third, 'kept')));
+  expect(broken).toContainEqual(expect.stringContaining(third));
+  await runSql(database.url, 'drop table kept');
+  expect(await findFaults()).toEqual([]);
+  await expect(runSql(database.url, `delete from ${partition}`)).rejects.toThrow('append-only');
+});
+
+/** What psql runs there, with the rows of the copy in the table `kept`. */
+const statementsFor = (day: string, kept: string): string => {
+  const page = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+  const section = page.slice(page.indexOf('\n### One day\n'));
+  const [, statements = ''] = /<<SQL\n([\s\S]*?)\n *SQL\n/.exec(section) ?? [];
+  return statements
+    .replace(/^ *\\copy (\S+) from .*$/m, `insert into $1 select * from ${kept};`)
+    .replaceAll('$DAY', day.replaceAll('-', ''));
+};
