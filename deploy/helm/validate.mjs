@@ -121,6 +121,23 @@ const checkWorker = (ask, document, { spec }) => {
   ask(document, files.length === 0, `the worker has ${files.join(', ')}`);
 };
 
+/** svc-admin opens the service as an API pod does: a variable that it lacks makes it another service. */
+const checkAdmin = (ask, document, { spec }, api) => {
+  const has = new Set(spec.containers[0].env.map(({ name }) => name));
+  const missing = api.spec.containers[0].env.map(({ name }) => name).filter((name) => !has.has(name));
+  // Of the pod, and not of the service.
+  const lacks = missing.filter((name) => name !== 'SVC_PROCESSES');
+  ask(document, lacks.length === 0, `svc-admin lacks ${lacks.join(', ')}`);
+  ask(document, document.spec.replicas === 0, 'the operator’s pod is there although nobody asked for it');
+  const files = filesOf({ spec });
+  ask(
+    document,
+    files.some((path) => path.endsWith('/owner-database-url')) &&
+      filesOf(api).every((path) => files.includes(path)),
+    'svc-admin lacks a secret of the API, or the address of the owner',
+  );
+};
+
 const checkMeaning = (documents) => {
   const protocol = readFileSync(join(here, '../../docs/protocol.md'), 'utf8');
   const deployments = documents.filter(({ kind }) => kind === 'Deployment');
@@ -160,10 +177,19 @@ const checkMeaning = (documents) => {
       checkRunner(ask, document, pod);
     if (document.kind === 'Deployment' && document.metadata.name.endsWith('-worker'))
       checkWorker(ask, document, pod);
+    const isAdmin = document.kind === 'Deployment' && document.metadata.name.endsWith('-admin');
+    if (isAdmin)
+      checkAdmin(
+        ask,
+        document,
+        pod,
+        podOf(deployments.find(({ metadata }) => metadata.name.endsWith('-api'))),
+      );
     if (document.kind === 'Deployment') {
       ask(
         document,
-        pod.spec.containers.every(({ readinessProbe }) => readinessProbe.httpGet.path === '/servez'),
+        isAdmin ||
+          pod.spec.containers.every(({ readinessProbe }) => readinessProbe.httpGet.path === '/servez'),
         'is without any ready pod while all hold decisions',
       );
       ask(
@@ -181,7 +207,7 @@ const checkMeaning = (documents) => {
       const pods = deployments.map(podOf).filter((each) => selects(each.metadata.labels, wanted));
       ask(document, pods.length > 0, 'selects no pod');
       const ports = pods.flatMap(({ spec }) =>
-        spec.containers.flatMap((one) => one.ports.map(({ name }) => name)),
+        spec.containers.flatMap(({ ports = [] }) => ports.map(({ name }) => name)),
       );
       for (const { targetPort } of document.kind === 'Service' ? document.spec.ports : [])
         ask(document, ports.includes(targetPort), `has no port ${targetPort}`);

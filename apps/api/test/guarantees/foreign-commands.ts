@@ -30,7 +30,10 @@ export const KNOWN: Readonly<Record<string, readonly string[]>> = {
   journalctl: ['-u', '-n', '--no-pager'],
   jq: ['-c', '-r', '-s'],
   // Not --from-literal: a secret would be in the arguments of a program.
-  kubectl: ['create', 'secret', 'generic', '--from-file'],
+  kubectl: [
+    ...['create', 'secret', 'generic', '--from-file', '--dry-run', '-o', 'replace', '-f'],
+    ...['exec', 'rollout', 'restart', 'status', 'scale', '--replicas'],
+  ],
   openssl: [
     ...['rand', '-hex', '-base64', 'req', '-addext', '-days', '-keyout', '-newkey', '-nodes', '-out'],
     ...['-pkeyopt', '-subj', '-x509'],
@@ -38,6 +41,7 @@ export const KNOWN: Readonly<Record<string, readonly string[]>> = {
   patronictl: ['list'],
   'pkcs11-tool': ['--module', '--list-token-slots'],
   psql: ['-c', '-v', '-f', '-X'],
+  rm: ['-r'],
   sort: ['-r', '-n'],
   ss: ['-H', '-t', '-n'],
   systemctl: ['daemon-reload', 'start', 'enable', '--now', 'restart', 'stop'],
@@ -66,9 +70,11 @@ export const problemsOfForeign = (program: string, words: readonly string[]): re
   const known = KNOWN[program];
   if (known === undefined) return [];
   // What a container or a shell runs is the business of that program.
-  const end = program === 'docker' ? words.indexOf('svc') : -1;
+  const end = words.indexOf(program === 'docker' ? 'svc' : '--');
   const own = end === -1 ? words : words.slice(0, end);
-  const subcommands = own.slice(0, WITH_SUBCOMMANDS[program] ?? 0);
+  const operand = own.findIndex((word) => !/^[a-z][a-z-]*$/.test(word));
+  const leading = operand === -1 ? own : own.slice(0, operand);
+  const subcommands = leading.slice(0, WITH_SUBCOMMANDS[program] ?? 0);
   return [
     ...subcommands,
     ...own.filter((word) => /^-+\w/.test(word)).flatMap((word) => lettersOf(program, word)),
@@ -89,7 +95,14 @@ const HELP: Readonly<Record<string, readonly (readonly string[])[]>> = {
   aws: [],
   curl: [['--help', 'all']],
   docker: [['build', '--help'], ['run', '--help'], ['--help']],
-  kubectl: [['create', 'secret', 'generic', '--help'], ['create', '--help'], ['--help']],
+  kubectl: [
+    ...[
+      ['create', 'secret', 'generic', '--help'],
+      ['create', '--help'],
+      ['rollout', '--help'],
+    ],
+    ...[['replace', '--help'], ['scale', '--help'], ['--help']],
+  ],
   openssl: [
     ['rand', '-help'],
     ['req', '-help'],

@@ -116,16 +116,7 @@ spec:
         {{- if ne $component "runner" }}
         # Where deploy/image/start leaves its marker: it outlasts a container that probes end, and not the pod.
         - { name: must-not-start, mountPath: /run/svc }
-        - { name: signing-keys, mountPath: /run/secrets/svc, readOnly: true }
-        {{- if $.Values.signers.pkcs11.volume }}
-        - { name: pkcs11, mountPath: {{ $.Values.signers.pkcs11.mountPath }}, readOnly: true }
-        {{- end }}
-        {{- end }}
-        {{- if and $.Values.fence.existingClaim (ne $component "runner") }}
-        - { name: fence, mountPath: {{ trimPrefix "file://" $.Values.fence.url | quote }} }
-        {{- end }}
-        {{- if and $.Values.cold.existingClaim (ne $component "runner") }}
-        - { name: cold, mountPath: {{ trimPrefix "file://" $.Values.cold.url | quote }} }
+        {{- include "svc.mounts" $ | nindent 8 }}
         {{- end }}
   volumes:
     - name: credentials
@@ -134,7 +125,7 @@ spec:
       {{- else if eq $component "worker" }}
       {{- include "svc.credentials" (dict "database-url" $.Values.secrets.database "key-passphrase" $.Values.secrets.keyPassphrase "pkcs11-pin" $.Values.secrets.pkcs11Pin "webhook-keys" $.Values.secrets.webhookKeys) | nindent 6 }}
       {{- else }}
-      {{- include "svc.credentials" (dict "database-url" $.Values.secrets.database "database-read-url" $.Values.secrets.readDatabase "admin-token" $.Values.secrets.adminToken "provision-keys" $.Values.secrets.provisionKeys "key-passphrase" $.Values.secrets.keyPassphrase "pkcs11-pin" $.Values.secrets.pkcs11Pin "webhook-keys" $.Values.secrets.webhookKeys) | nindent 6 }}
+      {{- include "svc.credentials" (include "svc.apiSecrets" $ | fromJson) | nindent 6 }}
       {{- end }}
     {{- if ne $component "runner" }}
     - name: must-not-start
@@ -150,21 +141,45 @@ spec:
           - { key: {{ . }}, path: {{ . }} }
           {{- end }}
         {{- end }}
-    {{- with $.Values.signers.pkcs11.volume }}
-    - name: pkcs11
-      {{- toYaml . | nindent 6 }}
+    {{- include "svc.volumes" $ | nindent 4 }}
     {{- end }}
-    {{- with $.Values.fence.existingClaim }}
-    - name: fence
-      persistentVolumeClaim:
-        claimName: {{ . }}
-    {{- end }}
-    {{- with $.Values.cold.existingClaim }}
-    - name: cold
-      persistentVolumeClaim:
-        claimName: {{ . }}
-    {{- end }}
-    {{- end }}
+{{- end -}}
+
+{{- /* Keys, token, fence and cold days, of every program but the runner; signing-keys is a volume of the pod. */ -}}
+{{- define "svc.mounts" -}}
+- { name: signing-keys, mountPath: /run/secrets/svc, readOnly: true }
+{{- if .Values.signers.pkcs11.volume }}
+- { name: pkcs11, mountPath: {{ .Values.signers.pkcs11.mountPath }}, readOnly: true }
+{{- end }}
+{{- if .Values.fence.existingClaim }}
+- { name: fence, mountPath: {{ trimPrefix "file://" .Values.fence.url | quote }} }
+{{- end }}
+{{- if .Values.cold.existingClaim }}
+- { name: cold, mountPath: {{ trimPrefix "file://" .Values.cold.url | quote }} }
+{{- end }}
+{{- end -}}
+
+{{- define "svc.volumes" -}}
+{{- with .Values.signers.pkcs11.volume }}
+- name: pkcs11
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.fence.existingClaim }}
+- name: fence
+  persistentVolumeClaim:
+    claimName: {{ . }}
+{{- end }}
+{{- with .Values.cold.existingClaim }}
+- name: cold
+  persistentVolumeClaim:
+    claimName: {{ . }}
+{{- end }}
+{{- end -}}
+
+{{- /* As JSON, by the name of the file. */ -}}
+{{- define "svc.apiSecrets" -}}
+{{- $secrets := .Values.secrets -}}
+{{ dict "database-url" $secrets.database "database-read-url" $secrets.readDatabase "admin-token" $secrets.adminToken "provision-keys" $secrets.provisionKeys "key-passphrase" $secrets.keyPassphrase "pkcs11-pin" $secrets.pkcs11Pin "webhook-keys" $secrets.webhookKeys | toJson }}
 {{- end -}}
 
 {{- /* (dict "file-name" .Values.secrets.one …): each a file; without a name there is none. */ -}}
@@ -206,14 +221,15 @@ projected:
 {{- end }}
 {{- end -}}
 
-{{- /* (list $ "api"): what API and worker are told; calls, and who may make them, are the API's matter. */ -}}
+{{- /* (list $ "api"): what API, worker and svc-admin are told; calls, and who may make them, are the API's matter. */ -}}
 {{- define "svc.env" -}}
 {{- $ := index . 0 }}{{ $component := index . 1 -}}
+{{- $keys := ternary "/var/lib/svc-keys/set" "/run/secrets/svc" (eq $component "admin") -}}
 {{ include "svc.place" $ }}
-{{- if eq $component "api" }}
+{{- if ne $component "worker" }}
 - { name: SVC_HOST, value: 0.0.0.0 }
 - { name: SVC_TRUST_PROXY, value: {{ $.Values.trustProxy | quote }} }
-- { name: SVC_RECEIPT_KEYS, value: /run/secrets/svc/receipt-keys.json }
+- { name: SVC_RECEIPT_KEYS, value: {{ $keys }}/receipt-keys.json }
 - { name: SVC_ADMIN_TOKEN_FILE, value: /run/secrets/svc-credentials/admin-token }
 {{- if $.Values.secrets.readDatabase.name }}
 - { name: DATABASE_READ_URL_FILE, value: /run/secrets/svc-credentials/database-read-url }
@@ -222,7 +238,7 @@ projected:
 - { name: SVC_PROVISION_KEYS_FILE, value: /run/secrets/svc-credentials/provision-keys }
 {{- end }}
 {{- end }}
-- { name: SVC_STATUS_KEYS, value: /run/secrets/svc/status-keys.json }
+- { name: SVC_STATUS_KEYS, value: {{ $keys }}/status-keys.json }
 - { name: SVC_FENCE, value: {{ required "fence.url: where the fence lies, apart from the database" $.Values.fence.url | quote }} }
 {{- with $.Values.fence.endpoint }}
 - { name: SVC_FENCE_ENDPOINT, value: {{ . | quote }} }
@@ -232,7 +248,7 @@ projected:
 {{- with $.Values.cold.endpoint }}
 - { name: SVC_COLD_ENDPOINT, value: {{ . | quote }} }
 {{- end }}
-{{- if eq $component "worker" }}
+{{- if ne $component "api" }}
 - { name: SVC_HOT_DAYS, value: {{ $.Values.cold.hotDays | quote }} }
 - { name: SVC_COLD_GRACE_DAYS, value: {{ $.Values.cold.graceDays | quote }} }
 {{- end }}
