@@ -345,6 +345,17 @@ describe('what is due after a look that has put its endpoint off comes with the 
   });
 });
 
+it('what was let go of because nothing can sign it is late, also while it is not tried again', async () => {
+  await want(rp);
+  await denies(1);
+  await openAll();
+  const [taken] = await take();
+  if (taken === undefined) throw new Error('nothing was taken');
+  await stores.first.eventDeliveries.release(taken, 30);
+  expect(await take()).toEqual([]);
+  expect((await stores.first.eventDeliveries.describeQueue(false)).dueSinceMs).toEqual(expect.any(Number));
+});
+
 it('what waits is described: not in the log, due, open, and how endpoints are', async () => {
   const store = stores.first;
   const none = { dueSinceMs: null, waiting: 0, active: 0, failing: 0, disabled: 0 };

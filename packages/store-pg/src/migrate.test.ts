@@ -101,6 +101,33 @@ describe('migrate', () => {
     );
   });
 
+  it('0063 has the lock that its end needs before it keeps anybody from deliveries', async () => {
+    await migrate(emptyUrl());
+    const { sql = '' } = listMigrations().find(({ name }) => name.startsWith('0063-')) ?? {};
+    const [locking = ''] = /do \$\$.*?\$\$;/s.exec(sql) ?? [];
+    await withSession(emptyUrl(), (writer) =>
+      withSession(emptyUrl(), async (session) => {
+        // As who notes an outcome has a subscription's row, and then writes deliveries.
+        await writer.query('begin; lock table event_subscriptions in row share mode');
+        const done = session.query(
+          `begin; ${locking}; drop index if exists event_subscriptions_active; commit`,
+        );
+        const waiting = async () => {
+          const { rows } = await writer.query(
+            `select relation::regclass::text as relation from pg_locks
+              where not granted and relation = 'event_subscriptions'::regclass`,
+          );
+          return rows.length;
+        };
+        await expect.poll(waiting, { timeout: 20_000 }).toBe(1);
+        await writer.query(
+          `set lock_timeout = '5s'; lock table event_deliveries in row exclusive mode; commit`,
+        );
+        await done;
+      }),
+    );
+  });
+
   it('refuses a database whose migrations had other texts, or none on record', async () => {
     await migrate(emptyUrl());
     const [first] = listMigrations();

@@ -60,9 +60,9 @@ const LANDED: readonly (readonly [name: string, sha256: string])[] = [
   ['0058-forgotten-in-steps', '1cecda8cde607634b112989f0ed554431e1276eb0f4aea7d75675bb37d285e5e'],
   ['0059-due-endpoints', 'cb863bae73c24ea4a7e867114265e208dea293f01eaeb2b9196c72c271d11639'],
   ['0060-hosts-in-turn', '1a5443daf566b92017650d67035bf48cc70e2dd8dffa7f4a235c321dcef9a6c9'],
-  ['0061-lists-by-index', 'd8db91495a8ec534749d2110bd5d04b9cb64563c5b0c0ac33895f3ba05a4e9ed'],
+  ['0061-lists-by-index', 'febbc8ff47b5a98222070df21ec4f0c4a25318e00cc5b035b70bf30d385ccd84'],
   ['0062-beside-older-nodes', 'd89fb6cb5bcc4bdd75cc0dd4c6f651d83725df0f02172049fe8355974567468d'],
-  ['0063-who-is-due', '053e4ca666d016fc3c17699e764484ad3e1094d47a45b5b30e8d8ce41beeccf6'],
+  ['0063-who-is-due', '9f213c2c558ad5e47e3cc75cb2c66371260380a2f667356373f13a26f1fb505f'],
 ];
 
 /** Of the names and texts of its files, in the order in which they run. */

@@ -852,7 +852,7 @@ export const expectedSchema: Readonly<Record<string, string>> = {
   'function svc_set_pause(p_scope text, p_owner text, p_subject text, p_is_': 'd0c9877d32686e98',
   'function svc_settle_budgets(p_decisions svc_decision[], p_missed integer': 'd4d63f94a07e8a78',
   'function svc_settle_caps(p_decisions svc_decision[], p_outcomes text[])': '99b9289e52e94dc2',
-  'function svc_settle_due(p_limit integer, p_now timestamp with time zone)': '85cd3ada41db42e4',
+  'function svc_settle_due(p_limit integer, p_now timestamp with time zone)': 'b1e003d8042e05ce',
   'function svc_share(p_taken bigint, p_places integer, p_most integer)': '715ecd8e0f7fee5c',
   'function svc_share_day(p_table regclass)': '9f2ab97f959481a4',
   'function svc_share_days()': '9b1255b9ce24c5c9',

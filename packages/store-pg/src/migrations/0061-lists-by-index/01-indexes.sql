@@ -2,7 +2,12 @@
 -- The audit log is kept for ever, and tenants write to it. Since when a DID is its holder's, which outcome records, requests for approval and lists ask, was
 -- looked for among all events about it: a Principal that had its domain verified often enough kept relying parties from reporting outcomes.
 -- In the order in which those who write take them: who waits for one of them has not built for nothing, and nobody waits for both.
-lock table grants, audit_events in share mode;
+do $$
+begin
+  lock table grants, audit_events in share mode;
+end;
+$$;
+
 create index if not exists audit_events_transfers on audit_events (target, action, occurred_at)
 where details ->> 'claim' = 'transferred';
 -- What was seldom done was looked for among all that was ever done.

@@ -2,10 +2,12 @@
 -- A look at what is due passed over each endpoint that fails and waits for its next attempt, one by one: the more these were, the longer all others waited.
 -- Now it is noted whose deliveries may be due, and from when on.
 
--- Whoever writes deliveries has ended, or calls svc_find_next as it is below.
+-- Whoever writes deliveries has ended, or calls svc_find_next as it is below. The lock that the end of this needs comes first: who had a subscription's row would
+-- wait for deliveries, and this for that row.
 do $$
 begin
-  lock table event_subscriptions, event_deliveries in share row exclusive mode;
+  lock table event_subscriptions in access exclusive mode;
+  lock table event_deliveries in share row exclusive mode;
 end;
 $$;
 

@@ -108,6 +108,9 @@ begin
             where b.state = 'waiting' and b.taken_until is not null
           ) then '-infinity'
           when f.due_at is null then 'infinity'
+          -- It waits for what signs, not for its receiver: svc_due_since tells for how long.
+          when s.failing_since is null
+          and (s.asked_until is null or s.asked_until <= p_now) then f.due_at
           else greatest(s.not_before, f.due_at)
         end as wake_at
       from
