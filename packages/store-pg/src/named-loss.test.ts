@@ -16,6 +16,7 @@ import {
   PROOF_LIFE_MS,
   parseHead,
   parseKeySet,
+  putEntitlement,
   Revoker,
   releaseGrants,
   restoreLedger,
@@ -48,6 +49,7 @@ const depsOf = (store = stores.first) =>
     store,
     identity: { did: DID, domain: 'svc.example', statusKeys, formers: [] },
     log,
+    entitlements: { compOrgs: new Set(), isEnforced: true },
     holds: new Holds(log),
     clock: { nowMs: () => Date.now() },
     crypto: nativeCrypto,
@@ -304,6 +306,22 @@ describe('a log that is held against a database of which nothing is known to be 
     const later = await insertGrant(world, { agent });
     expect(await takeLogged(depsOf(), logged)).toMatchObject({ agents: 0, grants: 0 });
     expect(await stores.first.grants.find(later.id)).toMatchObject({ revocationRecordedAtMs: null });
+  });
+
+  it('takes of pushes of one as_of the last: a block that was taken back is left, one that was lost is made', async () => {
+    const orgId = await insertOrg(stores.first);
+    const push = { productionUntilMs: null, checkCap: null, capSinceMs: null, asOfMs: Date.now() } as const;
+    const block = { ...push, production: 'blocked', reason: 'canceled' } as const;
+    const allow = { ...push, production: 'allowed', reason: 'paid' } as const;
+    for (const one of [block, allow]) await putEntitlement(depsOf(), orgId, one);
+    const logged = readRevocationLog(lines);
+    expect(await compareLog(depsOf(), logged)).toMatchObject({ open: [] });
+    expect(await takeLogged(depsOf(), logged)).toMatchObject({ entitlements: 0 });
+    expect(await stores.first.entitlements.find(orgId)).toMatchObject({ production: 'allowed' });
+    const lost = readRevocationLog([...lines].reverse());
+    expect(await compareLog(depsOf(), lost)).toMatchObject({ open: [`entitlement:${orgId}`] });
+    expect(await takeLogged(depsOf(), lost)).toMatchObject({ entitlements: 1 });
+    expect(await stores.first.entitlements.find(orgId)).toMatchObject({ production: 'blocked' });
   });
 
   it('names a DID that is still with whom it was taken from, and leaves it to a person', async () => {

@@ -12,6 +12,7 @@ import {
   HEAD_KEY,
   Holds,
   parseKeySet,
+  putEntitlement,
   type RestoreOptions,
   Revoker,
   restoreLedger,
@@ -52,6 +53,7 @@ const depsOf = (store = stores.first, identity: object = ofService) =>
     store,
     identity,
     log,
+    entitlements: { compOrgs: new Set(), isEnforced: true },
     holds: new Holds(log),
     clock: { nowMs: () => Date.now() },
     crypto: nativeCrypto,
@@ -336,6 +338,24 @@ it('an Agent, entitlements (one whose row is gone, one that allows as of the sam
   const repeated = await restore(depsOf(), await loseHead({ revoked }));
   expect(repeated.takenAgain).toMatchObject({ agents: 0, entitlements: 0, pauses: 0, apiKeys: 0 });
   expect(await store.pauses.find(target)).toMatchObject({ isPaused: true, reason: 'lost' });
+});
+
+it('of pushes of one as_of the copy beside the fence counts: a block in the log that was taken back blocks nobody', async () => {
+  const store = stores.first;
+  const orgId = await insertOrg(store);
+  const push = { productionUntilMs: null, checkCap: null, capSinceMs: null, asOfMs: Date.now() } as const;
+  const allow = { ...push, production: 'allowed', reason: 'paid' } as const;
+  const block = { ...push, production: 'blocked', reason: 'canceled' } as const;
+  for (const one of [block, allow]) await putEntitlement(depsOf(), orgId, one);
+  const log = lines.filter((line) => line.includes('"blocked"'));
+  const notes = await store.lineage.listNotes({ revoked: 0, others: 0 }, 0, 1_000);
+  const revoked = notes
+    .filter(({ name }) => name.includes(orgId))
+    .map(({ name, text }) => ({ name, kept: JSON.parse(text ?? 'null') }));
+  expect(revoked).toHaveLength(1);
+  const { takenAgain } = await restore(depsOf(), await loseHead({ revoked }), { log });
+  expect(takenAgain).toMatchObject({ entitlements: 0 });
+  expect(await store.entitlements.find(orgId)).toMatchObject({ production: 'allowed' });
 });
 
 it('a restore that would sign by a key which was ended in the lost span is refused, and changes nothing', async () => {

@@ -4,7 +4,7 @@
  */
 import { isReleasable } from '../claims/release.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { nameOf, nameOfKey, parseRecords, type RevokedRecord } from '../fence/records.ts';
+import { nameOf, nameOfKey, parseRecord, parseRecords } from '../fence/records.ts';
 import {
   apiKeysOf,
   compromisedWithoutMore,
@@ -12,8 +12,9 @@ import {
   endAgain,
   isOpen,
   isToCompromise,
-  withoutOlderPauses,
+  latestOf,
 } from './end-again.ts';
+import type { FenceRecord } from './fence-records.ts';
 import type { LoggedHandOver, LoggedRevocations } from './read-log.ts';
 import { revokeAgain, standingOf } from './revoke-again.ts';
 
@@ -45,7 +46,7 @@ export const compareLog = async (
   }
   for (const [kid, principal] of compromisedWithoutMore(logged))
     look(nameOfKey(kid), await isToCompromise(deps, principal, kid));
-  for (const record of [...apiKeysOf(logged), ...withoutOlderPauses(parseRecords(logged.ended))])
+  for (const record of [...apiKeysOf(logged), ...latestOf([], parseRecords(logged.ended))])
     look(nameOf(record), await isOpen(deps, record));
   return { open: [...new Set(open)], handOvers: await listOpenHandOvers(deps, logged), unknownGrants };
 };
@@ -57,10 +58,12 @@ export const takeLogged = async (
 ): Promise<{ readonly grants: number } & EndedAgain> => {
   const sinceMs = await deps.store.now();
   const grants = await revokeAgain(deps, { lists: [], revoked: [] }, logged, sinceMs);
-  const ended: RevokedRecord[] = [];
-  for (const record of parseRecords(logged.ended))
-    if (record.kind !== 'agent' || (await isOpen(deps, record))) ended.push(record);
-  return { grants, ...(await endAgain(deps, ended, logged)) };
+  const ended: FenceRecord[] = [];
+  for (const one of logged.ended) {
+    const record = parseRecord(one.name, one.kept);
+    if (record !== null && (record.kind !== 'agent' || (await isOpen(deps, record)))) ended.push(one);
+  }
+  return { grants, ...(await endAgain(deps, [], { ...logged, ended })) };
 };
 
 /** Hand-overs in the log whose DID is still with its former holder here; the last line about each DID counts. */

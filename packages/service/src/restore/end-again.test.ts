@@ -1,8 +1,8 @@
-/** Of what was kept of pauses the latest change of each subject counts; where that is not known, a pause. */
-import type { DidWeb } from '@svc/protocol';
+/** Of pauses and of pushes the latest change of each subject counts; where it is not known which that is, a pause. */
+import type { DidWeb, OrgId } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
-import type { ChangedPause, EndedKey } from '../fence/records.ts';
-import { withoutOlderPauses } from './end-again.ts';
+import type { ChangedPause, EndedKey, PushedEntitlement } from '../fence/records.ts';
+import { withoutOlderPauses, withoutOlderPushes } from './end-again.ts';
 
 const owner = 'did:web:acme.example' as DidWeb;
 const change = (isPaused: boolean, changedAtMs: number | null = null): ChangedPause => ({
@@ -35,4 +35,33 @@ it('whatever else was kept stays, in its order', () => {
     ...{ state: 'retired', publicKeyMultibase: null },
   };
   expect(withoutOlderPauses([key, change(true, 1), key])).toEqual([key, change(true, 1), key]);
+});
+
+describe('of the pushes of one org', () => {
+  const push = (production: 'allowed' | 'blocked', asOfMs: number, org = 'org_a'): PushedEntitlement => ({
+    ...{ kind: 'entitlement', orgId: org as OrgId },
+    push: {
+      ...{ production, productionUntilMs: null, checkCap: null, capSinceMs: null },
+      ...{ reason: 'paid', asOfMs },
+    },
+  });
+  const [blocked, allowed] = [push('blocked', 5), push('allowed', 5)];
+
+  it.each(both(blocked, push('allowed', 6)))('that of the highest as_of counts, wherever it is', (...two) => {
+    expect(withoutOlderPushes([], two)).toEqual([push('allowed', 6)]);
+    expect(withoutOlderPushes(two.slice(0, 1), two.slice(1))).toEqual([push('allowed', 6)]);
+  });
+  it.each(both(blocked, allowed))('with one as_of the last line of the log counts', (...lines) => {
+    expect(withoutOlderPushes([], lines)).toEqual(lines.slice(1));
+  });
+  it.each(both(blocked, allowed))(
+    'with one as_of the copy beside the fence counts, not the log',
+    (copy, line) => {
+      expect(withoutOlderPushes([copy], [line])).toEqual([copy]);
+    },
+  );
+  it('those of other orgs, and whatever is no push, stay', () => {
+    const [other, pause] = [push('blocked', 1, 'org_b'), change(true)];
+    expect(withoutOlderPushes([other, pause], [blocked, allowed])).toEqual([other, pause, allowed]);
+  });
 });

@@ -15,6 +15,7 @@ import {
   nameOf,
   nameOfKey,
   type PushedEntitlement,
+  parseRecords,
   type RevokedApiKey,
   type RevokedKind,
   type RevokedOf,
@@ -45,15 +46,15 @@ export interface EndedAgain {
   readonly unknownKeys: readonly string[];
 }
 
-/** Every step is safe to repeat. Rejects with the first that does not succeed. */
+/** `kept`: beside the fence. Every step is safe to repeat. Rejects with the first that does not succeed. */
 export const endAgain = async (
   deps: ServiceDeps,
-  revoked: readonly RevokedRecord[],
+  kept: readonly RevokedRecord[],
   logged: LoggedRevocations,
 ): Promise<EndedAgain> => {
   const ended: RevokedRecord[] = [];
   const unknownKeys = new Set<string>();
-  for (const record of withoutOlderPauses(revoked)) {
+  for (const record of latestOf(kept, parseRecords(logged.ended))) {
     const end = await restoringOf(record).endAgain(deps, record);
     if (end === 'ended') ended.push(record);
     if (end === 'unknown' && record.kind === 'key') unknownKeys.add(record.kid);
@@ -102,6 +103,30 @@ export const isToCompromise = async (
 ): Promise<boolean> => {
   const key = (await store.principals.find(principal))?.keys.find((one) => one.kid === kid);
   return key !== undefined && key.state !== 'compromised';
+};
+
+/** Without what a later change of the same subject replaced. `logged`: in the order of the lines. */
+export const latestOf = (
+  kept: readonly RevokedRecord[],
+  logged: readonly RevokedRecord[],
+): readonly RevokedRecord[] => withoutOlderPauses(withoutOlderPushes(kept, logged));
+
+/**
+ * One push of each org, of the highest `as_of`. Of several with that one the copy beside the fence, which is what was
+ * stored last, or else the last line of the log, which has one for each push before it is stored.
+ */
+export const withoutOlderPushes = (
+  kept: readonly RevokedRecord[],
+  logged: readonly RevokedRecord[],
+): readonly RevokedRecord[] => {
+  const latest = new Map<string, PushedEntitlement>();
+  for (const record of [...logged, ...kept]) {
+    if (record.kind !== 'entitlement') continue;
+    const other = latest.get(record.orgId);
+    if (other === undefined || record.push.asOfMs >= other.push.asOfMs) latest.set(record.orgId, record);
+  }
+  const all = [...kept, ...logged];
+  return all.filter((record) => record.kind !== 'entitlement' || latest.get(record.orgId) === record);
 };
 
 /**

@@ -33,6 +33,17 @@ it('puts what became of a DID into the order of its time, whichever node’s log
   ]);
 });
 
+it('puts what has ended into the order of its lines’ times, whichever node’s log they stand in', () => {
+  const ended = (time: string, asOfMs: number) =>
+    line({ time, ended: 'entitlement:org_a', kept: { as_of_ms: asOfMs } });
+  const found = readRevocationLog([
+    ended('2026-11-22T10:00:00.200Z', 2),
+    ended('2026-11-22T10:00:00.300Z', 3),
+    ended('2026-11-22T10:00:00.100Z', 1),
+  ]);
+  expect(found.ended.map(({ kept }) => kept.as_of_ms)).toEqual([1, 2, 3]);
+});
+
 it('takes what each line says, and nothing from other events', () => {
   const found = readRevocationLog([
     known,

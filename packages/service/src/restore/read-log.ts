@@ -25,7 +25,7 @@ export interface LoggedRevocations {
   /** By the Principal whose keys they are. */
   readonly compromisedKeys: ReadonlyMap<string, string>;
   readonly apiKeys: ReadonlySet<string>;
-  /** In the form of what is kept beside the fence. */
+  /** In the form of what is kept beside the fence, by the `time` of each line, whichever node's log it stands in. */
   readonly ended: readonly FenceRecord[];
   /** In the order of their time, whichever node's log they stand in. */
   readonly handedOver: readonly LoggedHandOver[];
@@ -52,7 +52,7 @@ export class RevocationLog {
   readonly #grants = new Map<string, string>();
   readonly #compromisedKeys = new Map<string, string>();
   readonly #apiKeys = new Set<string>();
-  readonly #ended: FenceRecord[] = [];
+  readonly #ended: (FenceRecord & { readonly time: string })[] = [];
   readonly #handedOver: LoggedHandOver[] = [];
 
   open(): LogFile {
@@ -78,9 +78,12 @@ export class RevocationLog {
 
   found(): LoggedRevocations {
     const handedOver = [...this.#handedOver].sort((one, other) => one.atMs - other.atMs);
+    const ended = [...this.#ended]
+      .sort((one, other) => Number(one.time > other.time) - Number(one.time < other.time))
+      .map(({ name, kept }) => ({ name, kept }));
     return {
       ...{ grants: this.#grants, compromisedKeys: this.#compromisedKeys, apiKeys: this.#apiKeys },
-      ...{ ended: this.#ended, handedOver },
+      ...{ ended, handedOver },
     };
   }
 
@@ -105,9 +108,9 @@ export class RevocationLog {
     return typeof keyId === 'string';
   }
 
-  #takeEnd({ ended: name, kept }: JsonObject): boolean {
+  #takeEnd({ ended: name, kept, time }: JsonObject): boolean {
     if (typeof name !== 'string' || kept === undefined || !isJsonObject(kept)) return false;
-    this.#ended.push({ name, kept });
+    this.#ended.push({ name, kept, time: typeof time === 'string' ? time : '' });
     return true;
   }
 }

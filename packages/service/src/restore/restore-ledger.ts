@@ -146,7 +146,7 @@ const takeAgain = async (
   options: WithholdOptions,
 ): Promise<TakenAgain> => {
   const grants = await revokeAgain(deps, { lists, revoked }, logged, span.sinceMs, options);
-  const ended = await endAgain(deps, [...revoked, ...parseRecords(logged.ended)], logged);
+  const ended = await endAgain(deps, revoked, logged);
   const byKept = await handOverAgain(deps, span.followsNames ? names : []);
   const byLog = await handOverLogged(deps, logged.handedOver, span.lostFromMs);
   const released = byKept.released + byLog.released;
