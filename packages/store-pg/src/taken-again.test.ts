@@ -42,9 +42,9 @@ const stores = withStores();
 const DID = 'did:web:svc.example' as DidWeb;
 const LIST_BITS = 131_072;
 
-const keysOf = (did: DidWeb) => {
+const keysOf = (did: DidWeb, kid = 'status-1') => {
   const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
-  return parseKeySet({ keys: [{ ...jwk, kid: 'status-1' }] }, 'status', did);
+  return parseKeySet({ keys: [{ ...jwk, kid }] }, 'status', did);
 };
 const statusKeys = keysOf(DID);
 const ofService = { did: DID, domain: 'svc.example', statusKeys, formers: [] };
@@ -358,16 +358,68 @@ it('of pushes of one as_of the copy beside the fence counts: a block in the log 
   expect(await store.entitlements.find(orgId)).toMatchObject({ production: 'allowed' });
 });
 
-it('a restore that would sign by a key which was ended in the lost span is refused, and changes nothing', async () => {
-  const { kid } = statusKeys.signer;
-  const kept = { public_key: statusKeys.published[0]?.publicKeyMultibase, ends: ['compromised'] };
-  const fenceStore = await loseHead({ revoked: [{ name: `service-key:${kid}`, kept }] });
-  const head = await fenceStore.find(HEAD_KEY);
-  await expect(restore(depsOf(), fenceStore)).rejects.toThrow(
-    `${kid} was ended in the lost span: put a new key`,
-  );
-  expect(await fenceStore.find(HEAD_KEY)).toEqual(head);
-  expect((await stores.first.serviceKeys.list()).filter((key) => key.kid === kid)).toEqual([]);
+describe('where the key files do not go with what was kept in the lost span the restore is refused, and changes nothing', () => {
+  const [former, lost] = [statusKeys.published[0], keysOf(DID, 'status-2')];
+  const endOf = (key = former) => ({
+    name: `service-key:${key?.kid}`,
+    kept: { public_key: key?.publicKeyMultibase, ends: ['compromised'] },
+  });
+  const withFormer = (keys: typeof statusKeys) => ({
+    ...keys,
+    published: [...keys.published, ...statusKeys.published],
+  });
+
+  it.each<[string, typeof statusKeys, () => Promise<Readonly<Record<string, readonly object[]>>>, string]>([
+    [
+      'the key that would sign was ended',
+      statusKeys,
+      async () => ({ revoked: [endOf()] }),
+      `${former?.kid} was ended in the lost span`,
+    ],
+    [
+      'a list is signed by a key that the file lacks',
+      statusKeys,
+      async () => ({ 'status-lists': [await keepList(0, DID, lost)] }),
+      'not signed by a status key',
+    ],
+    [
+      'a list is signed by another key than has its kid now',
+      withFormer(keysOf(DID, 'status-2')),
+      async () => ({ 'status-lists': [await keepList(0, DID, lost)], revoked: [endOf()] }),
+      'signature does not verify',
+    ],
+  ])('%s', async (_, keys, listKept, problem) => {
+    const fenceStore = await loseHead(await listKept());
+    const head = await fenceStore.find(HEAD_KEY);
+    const restored = restore(depsOf(stores.first, { ...ofService, statusKeys: keys }), fenceStore);
+    const message = await restored.then(
+      () => 'restored',
+      (error: Error) => error.message,
+    );
+    expect(message).toContain(problem);
+    expect(message).toContain('Put the key file back as it was last');
+    expect(await fenceStore.find(HEAD_KEY)).toEqual(head);
+    expect((await stores.first.serviceKeys.list()).filter(({ kid }) => kid === former?.kid)).toEqual([]);
+  });
+
+  it('a key that was ended is another one here', async () => {
+    const kid = `${DID}#status-7${world.keyId}`;
+    const publicKeyOf = ({ published }: typeof statusKeys) => String(published[0]?.publicKeyMultibase);
+    await stores.first.serviceKeys.remember(kid, publicKeyOf(statusKeys));
+    const kept = { public_key: publicKeyOf(lost), ends: ['compromised'] };
+    const fenceStore = await loseHead({ revoked: [{ name: `service-key:${kid}`, kept }] });
+    const head = await fenceStore.find(HEAD_KEY);
+    await expect(restore(depsOf(), fenceStore)).rejects.toThrow(`${kid} was another key when it was ended`);
+    expect(await fenceStore.find(HEAD_KEY)).toEqual(head);
+  });
+
+  it('and with the file as it was last it goes on', async () => {
+    const kept = { 'status-lists': [await keepList(1, DID, lost)], revoked: [] };
+    await insertGrants(2);
+    const identity = { ...ofService, statusKeys: withFormer(lost) };
+    await restore(depsOf(stores.first, identity), await loseHead(kept));
+    expect(await countRevoked()).toMatchObject({ revoked: 1 });
+  });
 });
 
 describe('Grants whose list nothing signs when they are revoked', () => {

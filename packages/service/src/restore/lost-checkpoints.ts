@@ -15,6 +15,7 @@ import {
   type PublishedIdentity,
 } from '../service-keys/service-identity.ts';
 import type { FenceRecord } from './fence-records.ts';
+import { PUT_KEYS_BACK } from './put-keys-back.ts';
 
 type Deps = Pick<ServiceDeps, 'store' | 'identity' | 'crypto' | 'clock'>;
 
@@ -73,7 +74,7 @@ const readCheckpoint = (
     crypto,
   });
   if (!verified.ok || verified.checkpoint.day !== day)
-    throw new Error(`the checkpoint of ${day} beside the fence is not the service's`);
+    throw new Error(`the checkpoint of ${day} beside the fence is not the service's. ${PUT_KEYS_BACK}`);
   const { checkpoint, kid } = verified;
   return {
     iat: checkpoint.iat,

@@ -24,8 +24,9 @@ import { type FenceRecord, listFenceRecords } from './fence-records.ts';
 import { type HandedOverAgain, handOverAgain, handOverLogged } from './hand-over-again.ts';
 import { type LostCheckpoint, listLostCheckpoints } from './lost-checkpoints.ts';
 import { type FenceRecords, findFenceRecords, type LostSpan, listLostNames } from './plan-restore.ts';
+import { PUT_KEYS_BACK } from './put-keys-back.ts';
 import type { LoggedRevocations } from './read-log.ts';
-import { revokeAgain } from './revoke-again.ts';
+import { readList, revokeAgain } from './revoke-again.ts';
 import { signRestoreStatement } from './statement.ts';
 import {
   countWithheld,
@@ -70,8 +71,8 @@ export const restoreLedger = async (
   logged: LoggedRevocations,
   options: RestoreOptions = {},
 ): Promise<Restore> => {
-  await refuseAhead(deps, fenceStore, options.leaveAhead?.hereMs ?? Number.POSITIVE_INFINITY);
   await refuseUnfit(deps, fenceStore, logged);
+  await refuseAhead(deps, fenceStore, options.leaveAhead?.hereMs ?? Number.POSITIVE_INFINITY);
   const claimed = fenceStore === null ? null : await claim(deps, fenceStore, span);
   const { lists, checkpoints, revoked, names } = await findFenceRecords(deps, fenceStore);
   const last = (await deps.store.restores.list()).at(-1);
@@ -122,19 +123,25 @@ const refuseAhead = async (
  * statement by a key that it has just ended, under which no date counts.
  */
 const refuseUnfit = async (
-  { identity }: ServiceDeps,
+  deps: ServiceDeps,
   fenceStore: FenceStore | null,
   logged: LoggedRevocations,
 ): Promise<void> => {
-  const kept = fenceStore === null ? [] : await listFenceRecords(fenceStore, 'revoked');
-  const { kid } = identity.statusKeys.signer;
-  const ended = [...parseRecords(logged.ended), ...parseRecords(kept)].filter(
-    (record) => record.kind === 'service-key' && record.kid === kid,
+  const { lists, checkpoints, revoked } = await findFenceRecords(deps, fenceStore);
+  const ended = [...parseRecords(logged.ended), ...revoked].filter((record) => record.kind === 'service-key');
+  const { kid } = deps.identity.statusKeys.signer;
+  if (ended.some((record) => record.kid === kid))
+    throw new Error(`${kid} was ended in the lost span. ${PUT_KEYS_BACK}`);
+  const known = new Map(
+    (await deps.store.serviceKeys.list()).map((key) => [key.kid, key.publicKeyMultibase]),
   );
-  if (ended.length > 0)
-    throw new Error(
-      `${kid} was ended in the lost span: put a new key first in its file (docs/operations.md, Keys), then begin again`,
-    );
+  const other = ended.find(
+    (record) => (known.get(record.kid) ?? record.publicKeyMultibase) !== record.publicKeyMultibase,
+  );
+  if (other !== undefined)
+    throw new Error(`${other.kid} was another key when it was ended in the lost span. ${PUT_KEYS_BACK}`);
+  for (const list of lists) readList(deps, list);
+  await listLostCheckpoints(deps, checkpoints);
 };
 
 /** What was kept first, then what only the log tells. */

@@ -15,6 +15,7 @@ import type { Repositories } from '../ports/store.ts';
 import { identityOfKey } from '../service-keys/service-identity.ts';
 import type { FenceRecord } from './fence-records.ts';
 import type { FenceRecords } from './plan-restore.ts';
+import { PUT_KEYS_BACK } from './put-keys-back.ts';
 import type { LoggedRevocations } from './read-log.ts';
 
 /** For the audit log. */
@@ -78,12 +79,17 @@ interface RevokedEntries {
   readonly version: number | null;
 }
 
-const readList = ({ identity, crypto }: ServiceDeps, { name: url, kept }: FenceRecord): RevokedEntries => {
+/** Throws where the service did not sign the list. */
+export const readList = (
+  { identity, crypto }: ServiceDeps,
+  { name: url, kept }: FenceRecord,
+): RevokedEntries => {
   const text = String(kept.credential);
   // A bit counts whatever has become of the key since, or of the service's DID: it can only take away.
   const signer = { identity: identityOfKey(identity, kidOfJws(text, text.length) ?? ''), crypto };
   const read = readOwnCredential(signer, url, text, { atAnyTime: true });
-  if ('problem' in read) throw new Error(`the list ${url} beside the fence: ${read.problem}`);
+  if ('problem' in read)
+    throw new Error(`the list ${url} beside the fence: ${read.problem}. ${PUT_KEYS_BACK}`);
   return { url, bits: read.bits, version: Number(kept.version) };
 };
 
