@@ -9,7 +9,7 @@ import { changeServiceDid } from '@svc/store-pg';
 import { tamper, withDatabase } from '@svc/testkit';
 import { runSql } from '@svc/testkit/store/session';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { keysCompromiseCommand, keysRotateCommand } from './keys.ts';
+import { keysCompromiseCommand, keysEncryptCommand, keysRotateCommand } from './keys.ts';
 import { PROGRAM } from './program.ts';
 
 const database = withDatabase();
@@ -110,14 +110,17 @@ describe('a new passphrase', () => {
 describe('keys that a database knows', () => {
   let dataDir: string;
   const envOf = () => ({ DATABASE_URL: database.url, SVC_DATA_DIR: dataDir });
-  beforeAll(async () => {
-    dataDir = mkdtempSync(join(tmpdir(), 'svc-keys-'));
-    const config = configOf(envOf());
+  const start = async (env: Readonly<Record<string, string>> = envOf()) => {
+    const config = configOf(env);
     const opened = await openService({
       ...{ config, secrets: await loadSecrets(config), databaseUrl: database.url },
       ...{ logger: createLogger('error'), isOperator: true },
     });
     await opened.close();
+  };
+  beforeAll(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), 'svc-keys-'));
+    await start();
   });
   afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
   const setMark = (at: string) => runSql(database.url, `update clock_mark set marked_at = ${at}`);
@@ -155,6 +158,39 @@ describe('keys that a database knows', () => {
     await setMark('now()');
     expect(await keysCompromiseCommand.run({}, envOf(), 'status-1')).toBe(0);
     expect(said.join('\n')).toContain('0 status lists are signed anew.');
+  });
+
+  it('a leaked one whose successor got another passphrase than that of the nodes ends, and the exit code says so until that is put right', async () => {
+    const said: string[] = [];
+    for (const method of ['log', 'error'] as const)
+      vi.spyOn(console, method).mockImplementation((text) => said.push(text));
+    const envWith = (path: string) => ({ ...envOf(), SVC_KEY_PASSPHRASE_FILE: path });
+    const ofNodes = envWith(write('of-nodes', 'the passphrase of the nodes, which is long enough\n'));
+    const other = envWith(write('other', 'another passphrase, which is long enough\n'));
+    const compromise = (env: Readonly<Record<string, string>>) =>
+      keysCompromiseCommand.run({}, env, 'receipt-2');
+    expect(await keysEncryptCommand.run({}, ofNodes, 'receipt')).toBe(0);
+    await start(ofNodes);
+    expect(await compromise(other)).toBe(1);
+    expect(await listCompromised()).toContain('receipt-2');
+    expect(said.join('\n')).toMatch(/^receipt-2 could not be opened here: .*receipt-2\.pem/m);
+    expect(await compromise(ofNodes)).toBe(1);
+    expect(said.join('\n')).toMatch(
+      /^receipt-2 has ended, and the key that is first in its set now cannot sign: .*receipt-3\.pem/m,
+    );
+    const given = { 'new-passphrase-file': ofNodes.SVC_KEY_PASSPHRASE_FILE };
+    expect(await keysEncryptCommand.run(given, other, 'receipt')).toBe(0);
+    expect(await compromise(ofNodes)).toBe(0);
+  });
+
+  it('one whose successor cannot be made signs on, and what is said names a place for it that needs no token', async () => {
+    const values = { 'private-key': 'pkcs11:token=none?module-path=/nowhere.so' };
+    const path = join(dataDir, 'status-keys.json');
+    const before = readFileSync(path, 'utf8');
+    await expect(keysCompromiseCommand.run(values, envOf(), 'status-2')).rejects.toThrow(
+      /Nothing was changed, and status-2 signs on: --private-key file: /,
+    );
+    expect(readFileSync(path, 'utf8')).toBe(before);
   });
 
   it('a leaked one is taken out of no file where the database is that of another service', async () => {

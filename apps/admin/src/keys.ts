@@ -13,14 +13,16 @@ import {
   loadWorkerSecrets,
   makeKey,
   moveFirst,
+  openServiceKeys,
   readKeySetFile,
   withdrawKey,
 } from '@svc/config';
 import { createLogger, openService, readConfig } from '@svc/process';
-import { reSignStatusLists } from '@svc/service';
+import { KeySetError, reSignStatusLists } from '@svc/service';
 import { type Command, databaseUrlFrom, describeError } from './command.ts';
 import {
   describeKey,
+  findKeyFault,
   type KeyPlace,
   listStored,
   nextKid,
@@ -122,7 +124,7 @@ export const keysCompromiseCommand: Command = {
   notes: [
     `The key is taken out of its set, with a new one in front where it was the active one; every node stops signing with it; that no
 date under it counts is published, and status lists are signed anew. In the environment of the API; may be repeated. Exit code 1: status lists
-are left, the key has ended all the same.`,
+are left, or nodes may not be able to open the new key; the key has ended all the same.`,
     PLACE,
   ],
   run: (values, env, name) =>
@@ -186,12 +188,64 @@ const compromise = async (
     return 2;
   }
   await refuseOtherService(databaseUrl, did);
+  const passphraseFault = await findPassphraseFault(place, uri, env);
   await takeOut(place, uri);
   await withStore(databaseUrl, ({ serviceKeys }) => serviceKeys.end(kid, 'compromised'));
   console.log(`${kid} is compromised: no node signs with it, and no date under it counts.`);
-  const isDone = file.purpose !== 'status' || (await signListsAnew(file, databaseUrl, env));
+  const isDone =
+    file.purpose === 'status'
+      ? await signListsAnew(file, databaseUrl, env)
+      : await canSign(place, databaseUrl, env);
+  if (passphraseFault !== null) console.error(passphraseFault);
   console.log(afterwards(file));
-  return isDone ? 0 : 1;
+  return isDone && passphraseFault === null ? 0 : 1;
+};
+
+/**
+ * Where the successor of a key in an encrypted file gets the passphrase of this environment, and that does not open the key
+ * itself; else null. To be asked while its file is there, and no reason to wait: the key has leaked.
+ */
+const findPassphraseFault = async (
+  { file, fragment }: KeyPlace,
+  uri: string | null,
+  env: Environment,
+): Promise<string | null> => {
+  const [first] = readKeySetFile(file);
+  const place = first?.private_key;
+  if (first?.kid !== fragment || !place?.startsWith('file:') || uri?.startsWith('file:') === false)
+    return null;
+  try {
+    await openOwn(file, env);
+    return null;
+  } catch (error) {
+    return `${fragment} could not be opened here: ${describeError(error, env)}
+Its successor is encrypted under the passphrase in SVC_KEY_PASSPHRASE_FILE: nodes that have another one cannot open it. Then, in this
+environment: svc-admin keys encrypt ${file.purpose} --new-passphrase-file <that of the nodes>.`;
+  }
+};
+
+const openOwn = ({ purpose, signers }: KeySetFile, env: Environment) =>
+  openServiceKeys(purpose === 'status' ? 'status' : 'receipt', readConfig(env), signers);
+
+/** Whether a start with the set as it is now would sign. */
+const canSign = async (
+  { file, fragment }: KeyPlace,
+  databaseUrl: string,
+  env: Environment,
+): Promise<boolean> => {
+  const fault = await findFault(file, databaseUrl, env).catch((error) => describeError(error, env));
+  if (fault !== null)
+    console.error(
+      `${fragment} has ended, and the key that is first in its set now cannot sign: ${fault}\nPut that right, and run this again.`,
+    );
+  return fault === null;
+};
+
+const findFault = async (file: KeySetFile, databaseUrl: string, env: Environment): Promise<string | null> => {
+  const { signer, published } = await openOwn(file, env);
+  const active = published.find(({ kid }) => kid === signer.kid);
+  const known = (await listStored(databaseUrl)).find(({ kid }) => kid === signer.kid);
+  return active === undefined ? null : findKeyFault(known, active, true);
 };
 
 const takeOut = async (place: KeyPlace, uri: string | null): Promise<void> => {
@@ -200,10 +254,22 @@ const takeOut = async (place: KeyPlace, uri: string | null): Promise<void> => {
   const isActive = first?.kid === fragment;
   const key = [first, ...others].find((one) => one?.kid === fragment);
   if (key === undefined || (!isActive && key.d === undefined && key.private_key === undefined)) return;
-  const successor = isActive ? await makeKey(file, nextKid(place), uri) : null;
+  const successor = isActive ? await makeSuccessor(place, uri) : null;
   withdrawKey(file, fragment, successor);
   const active = successor?.kid ?? first?.kid ?? '';
   console.log(`${file.path}: ${active} signs, ${fragment} has no private part any more.${leftBehind(key)}`);
+};
+
+const makeSuccessor = async (place: KeyPlace, uri: string | null): Promise<KeyInFile> => {
+  try {
+    return await makeKey(place.file, nextKid(place), uri);
+  } catch (error) {
+    if (!(error instanceof KeySetError)) throw error;
+    throw new KeySetError(
+      `${error.message}\nNothing was changed, and ${place.fragment} signs on: --private-key file: makes the new key in an encrypted file beside the set`,
+      { cause: error },
+    );
+  }
 };
 
 /** Throws where there is no set yet: what was meant is another file. */

@@ -41,6 +41,7 @@ export { readSecretFiles } from './secret-files.ts';
 export {
   loadSecrets,
   loadWorkerSecrets,
+  openServiceKeys,
   type Secrets,
   type SigningSecrets,
   secretsOfOthers,

@@ -76,6 +76,13 @@ export const loadWorkerSecrets = async (config: ServiceConfig, open?: Signers): 
   return { receiptKeys: keysOfOthers('receipt'), statusKeys, webhookKeys, notes, signers, loadAgain };
 };
 
+/** One set, as a start opens it, for a command about that one alone. Rejects with `KeySetError`. */
+export const openServiceKeys = (
+  purpose: 'receipt' | 'status',
+  config: ServiceConfig,
+  signers: Signers,
+): Promise<KeySet> => loadKeySet(purpose, { config, did: `did:web:${config.domain}`, notes: [], signers });
+
 /** Those of a command that signs nothing: no key file is read, and no private key is opened. */
 export const secretsOfOthers = async ({ ed25519 }: Pick<Config, 'ed25519'>): Promise<SigningSecrets> => {
   const sets = { receiptKeys: keysOfOthers('receipt'), statusKeys: keysOfOthers('status') };
