@@ -79,7 +79,7 @@ export interface PrincipalApprovals {
   check(request: AccessRequest, options?: CallOptions): Promise<CheckedAccessRequest>;
   /**
    * Checks it as `check` does, signs a Grant of exactly `terms(request)` and hands it to the relying party. The Grant
-   * begins by the service's clock, whatever the one here says, within 26 hours of the denial. Answers the request as it
+   * begins by the service's clock, within 26 hours of the denial; how far the one here may be off `check` says. Answers the request as it
    * is then, `approved`. Where it is not (`CONFLICT`: decided or expired meanwhile; or nothing is heard of it) the Grant
    * is revoked again.
    * @throws SvcError before anything is signed: what `check` throws, `invalid-argument` where `request` is not pending,

@@ -37,11 +37,14 @@ export interface GrantRequest {
   /** 1–16; see `purchase` and `apiCall`. */
   capabilities: readonly Capability[];
   /**
-   * Whole seconds. Unless given a second before the service allocated the Grant, by its clock; the clock here may differ
-   * by five minutes.
+   * Whole seconds. Unless given a second before the service allocated the Grant, by its clock, or up to a second after
+   * it where `validUntil` is 90 days away; the clock here may differ by five minutes.
    */
   validFrom?: Date | string;
-  /** At most 90 days after `validFrom`, or after now where that is not given; 30 days unless this or `lifetimeSeconds` is given. */
+  /**
+   * At most 90 days after `validFrom`, or after now where that is not given: by so much as the clock here is ahead the Grant then
+   * ends earlier. 30 days unless this or `lifetimeSeconds` is given.
+   */
   validUntil?: Date | string;
   /** Instead of `validUntil`: whole seconds from `validFrom`. */
   lifetimeSeconds?: number;
@@ -190,7 +193,7 @@ function toMs(value: Date | string, name: string): number {
   return ms;
 }
 
-const wholeSecond = (ms: number): number => Math.floor(ms / 1000) * 1000;
+export const wholeSecond = (ms: number): number => Math.floor(ms / 1000) * 1000;
 
 function seconds(ms: number, name: string): string {
   try {

@@ -5,6 +5,7 @@
 import type { Signer } from '@svc/codec';
 import {
   type Capability,
+  formatTimestamp,
   GRANT_MAX_VALIDITY_MS,
   type GrantId,
   isGrantId,
@@ -30,7 +31,15 @@ import {
   type Transport,
   unexpected,
 } from '@svc/sdk-core';
-import { buildGrantDraft, type GrantRequest, readGrantRequest, signGrant } from './grant-draft.ts';
+import {
+  type AskedGrant,
+  buildGrantDraft,
+  type GrantDraft,
+  type GrantRequest,
+  readGrantRequest,
+  signGrant,
+  wholeSecond,
+} from './grant-draft.ts';
 import type { Patience } from './patience.ts';
 
 /** A Grant that was signed. Times are RFC 3339 in UTC, whole seconds. */
@@ -144,10 +153,7 @@ export async function issueGrant(
   checkStatusEntry(allocation.credentialStatus);
   const allocatedMs = allocatedAt(allocation.id);
   if (asked.validFromMs === null) checkAllocated(allocatedMs);
-  // Where the end is given, the second before the allocation may be the one too many.
-  const earliestMs = asked.validUntilMs === null ? 0 : asked.validUntilMs - GRANT_MAX_VALIDITY_MS;
-  const beginMs = Math.max(allocatedMs - NODES_APART_MS, earliestMs);
-  const draft = await buildGrantDraft(asked, signer.kid, beginMs);
+  const draft = await draftAllocated(asked, signer.kid, allocatedMs);
   if (allocation.issuer !== draft.issuer) {
     throw new SvcError(
       'configuration',
@@ -173,6 +179,25 @@ const CLOCKS_APART_MS = 300_000;
  * Grant that begins so much earlier holds at once on every node.
  */
 export const NODES_APART_MS = 1_000;
+
+/**
+ * Where only the end is given, the second before the allocation may be the one too many: then the Grant begins up to a
+ * second after it, and where the clock that reckoned the end is further ahead, it ends 90 days after that.
+ */
+async function draftAllocated(asked: AskedGrant, kid: string, allocatedMs: number): Promise<GrantDraft> {
+  const { validFromMs, validUntilMs } = asked;
+  const beginMs = allocatedMs - NODES_APART_MS;
+  if (validFromMs !== null || validUntilMs === null) return buildGrantDraft(asked, kid, beginMs);
+  if (validUntilMs <= allocatedMs)
+    throw new SvcError(
+      'configuration',
+      `the Grant would end before it was allocated, at ${formatTimestamp(allocatedMs)} by the service's clock: is the clock here behind? Nothing was signed`,
+    );
+  const latestMs = wholeSecond(allocatedMs + NODES_APART_MS);
+  const laterMs = Math.min(Math.max(beginMs, validUntilMs - GRANT_MAX_VALIDITY_MS), latestMs);
+  const endMs = Math.min(validUntilMs, latestMs + GRANT_MAX_VALIDITY_MS);
+  return buildGrantDraft({ ...asked, validUntilMs: endMs }, kid, laterMs);
+}
 
 /** When the Grant was allocated, by the clock of a node: its id says so. */
 function allocatedAt(grantId: string): number {

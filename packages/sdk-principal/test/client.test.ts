@@ -154,6 +154,26 @@ describe('issuing a Grant', () => {
     expect([issued.validFrom, issued.validUntil]).toEqual(['2026-11-20T08:00:00Z', '2027-02-18T08:00:00Z']);
   });
 
+  it('of 90 days by a clock that is ahead holds at once, and ends by so much earlier', async () => {
+    await using server = await startServer([created({ ...allocation, id: idAt(NOON_MS - 240_000) })]);
+    const { grants } = clientOf(server.baseUrl, { now: () => NOON_MS });
+    const issued = await grants.issue({ ...request, validUntil: new Date(NOON_MS + 90 * 86_400_000) });
+    expect([issued.validFrom, issued.validUntil]).toEqual(['2026-11-20T11:56:01Z', '2027-02-18T11:56:01Z']);
+  });
+
+  it('that would end before it was allocated is not signed, and the clock is named', async () => {
+    await using server = await startServer([created({ ...allocation, id: idAt(NOON_MS + 240_000) })]);
+    const sign = vi.fn(signer.sign);
+    const { grants } = clientOf(server.baseUrl, { now: () => NOON_MS, signer: { kid: signer.kid, sign } });
+    expect(
+      await failure(grants.issue({ ...request, validUntil: new Date(NOON_MS + 180_000) })),
+    ).toMatchObject({
+      kind: 'configuration',
+      message: expect.stringContaining("2026-11-20T12:04:00.010Z by the service's clock"),
+    });
+    expect(sign).not.toHaveBeenCalled();
+  });
+
   it('the signature verifies with OpenSSL and with jose, over exactly the claims of the profile', async () => {
     await using server = await startServer([created(allocation)]);
     const { grant } = await clientOf(server.baseUrl).grants.issue(request);

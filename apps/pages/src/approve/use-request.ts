@@ -56,7 +56,9 @@ export const useRequest = (id: string, act: Act, principal: string) => {
   useEffect(() => {
     if (read === null || read.request.task.status !== 'pending') return;
     const leftMs = Date.parse(read.request.task.expires_at) - Date.now();
-    const waitMs = leftMs > 0 ? Math.max(1_000, leftMs) : AGAIN_AFTER_MS;
+    // A clock that is set right moves no timer.
+    const isTimed = leftMs > 0 && read.doubt?.isOfClock !== true;
+    const waitMs = isTimed ? Math.max(1_000, leftMs) : AGAIN_AFTER_MS;
     const timer = setTimeout(load, Math.min(waitMs, LONGEST_TIMER_MS));
     return () => clearTimeout(timer);
   }, [read]);

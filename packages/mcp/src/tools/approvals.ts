@@ -108,7 +108,10 @@ export const createAnswering = (
     const verb = tool === 'approve_request' ? 'Approve' : 'Reject';
     // Nobody is asked to approve what the service made up.
     if (verb === 'Approve') await approvals.check(request);
-    const lasts = verb === 'Approve' ? `\nValid for: ${terms.lifetimeSeconds} seconds from now` : '';
+    const lasts =
+      verb === 'Approve'
+        ? `\nValid for: ${terms.lifetimeSeconds} seconds, from when the service allocates the Grant`
+        : '';
     const question = `${describe(verb, await principal(), terms)}${lasts}`;
     const input = JSON.parse(JSON.stringify({ request_id: requestId, terms })) as JsonObject;
     return whenConfirmed({ tool, question, input }, token, () => act(request));
