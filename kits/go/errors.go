@@ -29,7 +29,7 @@ func refuse(code, format string, arguments ...any) error {
 	return &Refused{Code: code, Message: fmt.Sprintf(format, arguments...)}
 }
 
-// misused says that no input could make a call right.
+// misused says that no answer could make a call right: of its arguments, or of the clock here.
 func misused(format string, arguments ...any) error {
 	return fmt.Errorf("svckit: "+format, arguments...)
 }

@@ -12,7 +12,7 @@ class SvcError(Exception):
 
 
 class InvalidArgument(SvcError, ValueError):
-    """A call that no input could make right: an argument of another type, or one that the function does not take."""
+    """A call that no answer could make right: an argument of another type, one that the function does not take, or a clock that is off."""
 
 
 class Refused(SvcError, ValueError):
