@@ -17,7 +17,7 @@ import { Verifier } from './verifier/verifier.tsx';
 
 const openApi = buildOpenApiDocument('https://svc.example') as unknown as OpenApiDocument;
 
-const nothingYet = (): Promise<string> => new Promise(() => {});
+const nothingYet = (): Promise<never> => new Promise(() => {});
 
 /** Without `style` attributes, which the policy of the pages refuses in markup; the script sets them. */
 /** The pages that Vite builds; the guide has a build of its own. */

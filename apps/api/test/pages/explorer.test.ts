@@ -58,9 +58,11 @@ const open = async (
   closed = days,
   hasSandbox = false,
   didDocument?: object,
+  hasFakeClock = false,
 ) => {
   const base = await serve(change, closed, hasSandbox, didDocument);
   const visited = await visit(base);
+  if (hasFakeClock) await visited.page.clock.install();
   await visited.page.goto(`${base}/transparency${fragment}`);
   await visited.page.getByRole('heading', { name: 'Closed days', exact: true }).waitFor();
   return { ...visited, base };
@@ -140,6 +142,34 @@ describe.skipIf(!hasBrowser)('the explorer', () => {
       })),
     });
     await page.getByText('Whether this proof holds could not be decided.').waitFor();
+  });
+
+  it('while the document cannot be had no proof is shown, the chain stays for five minutes, and the same Receipt can be asked for again', async () => {
+    const DID_DOCUMENT = '**/.well-known/did.json';
+    const fragment = `#receipt=${receiptId}`;
+    const { page } = await open(fragment, undefined, undefined, undefined, undefined, true);
+    await page.getByText('it is Receipt 641 of 1,203').waitFor();
+    await expect.poll(() => sound(page).count()).toBe(7);
+
+    await page.route(DID_DOCUMENT, (route) => route.fulfill({ status: 503 }));
+    await page.clock.fastForward(30_000);
+    await page.getByLabel('Receipt id').fill(busy?.receiptIds[7] ?? '');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText('the service answered 503').waitFor();
+    expect(await page.getByText(/Proven in this tab|Asking for the proof/).count()).toBe(0);
+    expect(await sound(page).count()).toBe(7);
+
+    await page.unroute(DID_DOCUMENT);
+    await page.getByRole('button', { name: 'Look up' }).click();
+    await page.getByText('it is Receipt 8 of 1,203').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+
+    // It is never answered.
+    await page.route(DID_DOCUMENT, () => {});
+    await page.clock.fastForward(300_000);
+    await page.getByText('Asking for the proof').waitFor();
+    expect(await page.locator('[data-state=ok], .note-good').count()).toBe(0);
+    expect(await blocks(page).count()).toBe(7);
   });
 
   it('refuses a proof that does not hold, and says which part is wrong', async () => {

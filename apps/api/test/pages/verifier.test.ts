@@ -4,12 +4,13 @@ import { signedBundle } from '@svc/testkit/receipts/signed-bundle';
 import {
   bodyOf,
   forgedDocument,
+  SERVICE,
   serviceDocument,
   signedReceipt,
   signerOf,
 } from '@svc/testkit/receipts/signed-receipts';
 import { isDeep, sampleOf } from '@svc/testkit/sampled';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fileOf, hasBrowser, inspect, withBrowser } from './browser.ts';
 import { servePages } from './serve.ts';
@@ -21,9 +22,10 @@ const deny = await signedReceipt(bodyOf('everything-wrong'));
 const forged = await signedReceipt(bodyOf('allow-purchase'), undefined, signerOf(9));
 
 /** The page as served by a service whose DID document is that of the Receipts. */
-const open = async (fragment = '') => {
+const open = async (fragment = '', hasFakeClock = false) => {
   const base = await servePages({ didDocument: serviceDocument });
   const visited = await visit(base);
+  if (hasFakeClock) await visited.page.clock.install();
   await visited.page.goto(`${base}/verify-receipt${fragment}`);
   await visited.page.getByText('the service that serves this page').waitFor();
   return { ...visited, base };
@@ -272,6 +274,44 @@ describe.skipIf(!hasBrowser)('served', () => {
     await receiptBox(page).fill(JSON.stringify(allow));
     await verdict(page).waitFor();
     expect(sent).toEqual([]);
+  });
+});
+
+describe.skipIf(!hasBrowser)('served, in a tab that stays open', () => {
+  const DID_DOCUMENT = '**/.well-known/did.json';
+
+  it('a newer document is asked for once for a key, and takes none away where it cannot be had; after five minutes no verdict stands until there is a new one', async () => {
+    const { page } = await open('', true);
+    let asked = 0;
+    await page.route(DID_DOCUMENT, (route) => {
+      asked += 1;
+      return route.fulfill({ status: 503 });
+    });
+    const later = await signedReceipt(
+      bodyOf('allow-purchase'),
+      undefined,
+      signerOf(1, `${SERVICE}#receipt-2`),
+    );
+    const refused = page.waitForResponse(DID_DOCUMENT);
+    await receiptBox(page).fill(JSON.stringify(later));
+    await refused;
+    await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))');
+    await receiptBox(page).fill(JSON.stringify(later, null, 2));
+    await verdict(page).getByRole('heading', { name: 'Not decided' }).waitFor();
+    await receiptBox(page).fill(JSON.stringify(allow));
+    await verdict(page).getByRole('heading', { name: 'Valid', exact: true }).waitFor();
+    expect(asked).toBe(1);
+
+    const waiting: Route[] = [];
+    await page.route(DID_DOCUMENT, (route) => void waiting.push(route));
+    await page.clock.fastForward(300_000);
+    await verdict(page).getByRole('heading', { name: 'Not decided' }).waitFor();
+    await receiptBox(page).fill(JSON.stringify(allow, null, 2));
+    await page.getByText('Fetching it from this service').waitFor();
+    expect(await page.getByRole('heading', { name: 'Valid', exact: true }).count()).toBe(0);
+    await expect.poll(() => waiting.length).toBe(1);
+    await waiting[0]?.continue();
+    await verdict(page).getByRole('heading', { name: 'Valid', exact: true }).waitFor();
   });
 });
 

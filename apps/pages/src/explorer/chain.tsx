@@ -15,13 +15,15 @@ const PAGE_DAYS = 7;
 export const Chain = ({
   openDay,
   log,
+  document,
   isExample = false,
   onEmpty,
   onExample = null,
 }: {
   readonly openDay: string | null;
-  /** Null: not there yet. */
-  readonly log: Log | null;
+  readonly log: Log;
+  /** What its signatures are checked under; null while none may be used. */
+  readonly document: string | null;
   /** It is marked as a demonstration, and has no day that is still open. */
   readonly isExample?: boolean;
   /** Called where no day is closed yet; the same function every time. */
@@ -62,17 +64,17 @@ export const Chain = ({
       </div>
       <ol class="chain">
         {!isLoading && !isExample && <Today isFirst={isEmpty} />}
-        {log !== null &&
-          shown.map((checkpoint, i) => (
-            <Block
-              key={checkpoint.day}
-              checkpoint={checkpoint}
-              previous={days[i + 1] ?? null}
-              log={log}
-              isOpen={checkpoint.day === openDay}
-              isExample={isExample}
-            />
-          ))}
+        {shown.map((checkpoint, i) => (
+          <Block
+            key={checkpoint.day}
+            checkpoint={checkpoint}
+            previous={days[i + 1] ?? null}
+            log={log}
+            document={document}
+            isOpen={checkpoint.day === openDay}
+            isExample={isExample}
+          />
+        ))}
       </ol>
       {last !== undefined && last.previous_root !== null && (
         <button type="button" class="button" disabled={isLoading} onClick={loadMore}>
@@ -87,17 +89,23 @@ const Block = ({
   checkpoint,
   previous,
   log,
+  document,
   isOpen,
   isExample,
 }: {
   readonly checkpoint: Checkpoint;
   readonly previous: Checkpoint | null;
   readonly log: Log;
+  readonly document: string | null;
   readonly isOpen: boolean;
   readonly isExample: boolean;
 }) => {
   const { day, tree_size: size, root } = checkpoint;
-  const parts = useParts(() => checkBlock(log, checkpoint, previous), [checkpoint, previous, log]);
+  const parts = useParts(document, (under) => checkBlock(log, under, checkpoint, previous), [
+    checkpoint,
+    previous,
+    log,
+  ]);
   const state = stateOf(parts);
   return (
     <li class={`block ${state === 'wrong' ? 'block-wrong' : ''}`} data-state={state}>
@@ -112,7 +120,7 @@ const Block = ({
           <span class="unseen">{wordOf(checkpoint, state)}</span>
         </summary>
         <div class="block-more">
-          {parts === null ? <p class="soft">Being checked …</p> : <PartsList parts={parts} />}
+          {parts === null ? <p class="soft">Not checked yet.</p> : <PartsList parts={parts} />}
           <dl class="facts">
             <dt>Root</dt>
             <dd>
@@ -148,7 +156,8 @@ const Block = ({
 
 /** With the attestation of its first Receipt where it needs one and that can be had. */
 const checkBlock = async (
-  { document, getAttestation }: Log,
+  { getAttestation }: Log,
+  document: string,
   checkpoint: Checkpoint,
   previous: Checkpoint | null,
 ): Promise<readonly Part[]> => {
@@ -168,7 +177,7 @@ const stateOf = (parts: readonly Part[] | null): BlockState => {
 };
 
 const wordOf = ({ previous_root: previous }: Checkpoint, state: BlockState): string => {
-  if (state === 'waiting') return 'being checked';
+  if (state === 'waiting') return 'not checked yet';
   if (state === 'wrong') return 'wrong';
   if (state === 'undecided') return 'not decided';
   return previous === null ? 'signed, the first day' : 'signed, and linked to the day before';
@@ -213,7 +222,7 @@ interface Days {
 }
 
 /** The latest days, and as many older ones as it takes to show `openDay`, or as are asked for. An answer to what is no longer asked is dropped. */
-const useDays = (openDay: string | null, log: Log | null) => {
+const useDays = (openDay: string | null, log: Log) => {
   const [{ days, notice }, setLoaded] = useState<Days>({ days: [], notice: null });
   const [isLoading, setIsLoading] = useState(true);
   const current = useRef<symbol | null>(null);
@@ -223,7 +232,6 @@ const useDays = (openDay: string | null, log: Log | null) => {
     setIsLoading(false);
   };
   useEffect(() => {
-    if (log === null) return;
     const asked = Symbol('days');
     current.current = asked;
     loadFrom(openDay, log).then(
@@ -236,7 +244,7 @@ const useDays = (openDay: string | null, log: Log | null) => {
   }, [openDay, log]);
   const loadMore = async () => {
     const last = days.at(-1);
-    if (last === undefined || log === null) return;
+    if (last === undefined) return;
     const asked = current.current;
     setIsLoading(true);
     try {

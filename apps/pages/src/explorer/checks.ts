@@ -42,9 +42,13 @@ export const check = <Name extends keyof Checks>(
     worker.postMessage({ id: asked, name, parameters } satisfies Question);
   });
 
-/** What `ask` is answered; null until then. One that cannot be answered is a part that is wrong. Anew where `inputs` differ. */
+/**
+ * What `ask` is answered under the service's document; null until then, and while there is no document. One that cannot be
+ * answered is a part that is wrong. Anew where the document or `inputs` differ.
+ */
 export const useParts = (
-  ask: () => Promise<readonly Part[]>,
+  document: string | null,
+  ask: (document: string) => Promise<readonly Part[]>,
   inputs: readonly unknown[],
 ): readonly Part[] | null => {
   const [parts, setParts] = useState<readonly Part[] | null>(null);
@@ -52,12 +56,13 @@ export const useParts = (
     let isCurrent = true;
     const show = (next: readonly Part[]) => void (isCurrent && setParts(next));
     setParts(null);
-    ask().then(show, ({ message }: Error) => show([notChecked(message)]));
+    if (document === null) return;
+    ask(document).then(show, ({ message }: Error) => show([notChecked(message)]));
     return () => {
       isCurrent = false;
     };
-  }, inputs);
-  return parts;
+  }, [document, ...inputs]);
+  return document === null ? null : parts;
 };
 
 /** Whether it takes the service's attestation to judge what a key signed that is not in force any more. */

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { checkDay, readService } from './check-day.ts';
 import { checkInclusion } from './check-inclusion.ts';
 import example from './example.json';
-import { EXAMPLE, isOfExample } from './log.ts';
+import { EXAMPLE, EXAMPLE_DOCUMENT, isOfExample } from './log.ts';
 
 it('the example is two days as a service signs them, with the proofs of the Receipts that it links to', async () => {
   const [first, second] = await signedDays();
@@ -21,7 +21,7 @@ it('the example is two days as a service signs them, with the proofs of the Rece
 
 it('everything in it holds, and what it does not have is named', async () => {
   const log = EXAMPLE;
-  const service = readService(log.document);
+  const service = readService(EXAMPLE_DOCUMENT);
   const [latest, before] = [await log.getDay('2026-11-10'), await log.getDay('2026-11-09')];
   for (const part of [...checkDay(latest, before, service), ...checkDay(before, null, service)])
     expect([part.id, part.state]).toEqual([part.id, 'ok']);
@@ -29,7 +29,7 @@ it('everything in it holds, and what it does not have is named', async () => {
     expect(isOfExample(id ?? '')).toBe(true);
     const proof = await log.getInclusion(id ?? '');
     if ('status' in proof) throw new Error('all of it is closed');
-    const parts = checkInclusion(proof, id ?? '', log.document);
+    const parts = checkInclusion(proof, id ?? '', EXAMPLE_DOCUMENT);
     expect(parts.filter(({ state }) => state !== 'ok')).toEqual([]);
   }
   await expect(log.getDay('2026-11-11')).rejects.toThrow('The example has no 2026-11-11.');

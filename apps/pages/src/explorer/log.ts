@@ -7,8 +7,6 @@ import type { Attestation, Checkpoint, InclusionPending, InclusionProof, Metrics
 import example from './example.json';
 
 export interface Log {
-  /** The text of the DID document of the service whose signatures count. */
-  readonly document: string;
   /** The last day that is closed, and how many are; null while none is. */
   readonly findLatest: () => Promise<{ readonly day: string; readonly count: number } | null>;
   readonly getDay: (day: string) => Promise<Checkpoint>;
@@ -16,8 +14,7 @@ export interface Log {
   readonly getAttestation: (receiptId: string) => Promise<string>;
 }
 
-export const logOf = (document: string): Log => ({
-  document,
+export const OWN: Log = {
   // Asking for a day that is not closed is an error, which the browser would report as such.
   findLatest: async () => {
     const { body } = await callApi<Metrics>('metrics', { query: { days: '1' } });
@@ -29,15 +26,17 @@ export const logOf = (document: string): Log => ({
     (await callApi<InclusionProof | InclusionPending>(`decisions/${receiptId}/inclusion`)).body,
   getAttestation: async (receiptId) =>
     (await callApi<Attestation>(`decisions/${receiptId}/attestation`)).body.attestation,
-});
+};
 
 const notThere = (what: string): never => {
   throw new ApiProblem(404, `The example has no ${what}.`);
 };
 
+/** The text of the DID document of the example's service. */
+export const EXAMPLE_DOCUMENT = JSON.stringify(example.did_document);
+
 /** Two closed days of a service that does not exist; everything in it holds. */
 export const EXAMPLE: Log = {
-  document: JSON.stringify(example.did_document),
   findLatest: async () => ({ day: example.days.at(-1)?.day ?? '', count: example.days.length }),
   getDay: async (day) =>
     (example.days.find((one) => one.day === day) as Checkpoint | undefined) ?? notThere(day),

@@ -9,7 +9,7 @@ import type { InclusionPending, InclusionProof } from '../shared/wire.ts';
 import { check, needsAttestation } from './checks.ts';
 import type { Log } from './log.ts';
 import { PathDrawing } from './path-drawing.tsx';
-import { goToReceipt } from './place.ts';
+import { goToReceipt, type Place } from './place.ts';
 import { walkPath } from './walk-path.ts';
 
 type Found =
@@ -19,16 +19,23 @@ type Found =
   | { readonly state: 'proof'; readonly proof: InclusionProof; readonly parts: readonly Part[] };
 
 export const LookUp = ({
-  receiptId,
+  place,
   log,
+  document,
+  isWaiting,
   isExample,
 }: {
-  readonly receiptId: string | null;
-  /** Null: not there yet. */
-  readonly log: Log | null;
+  /** Its Receipt is looked up with each new place, also where it is the one before. */
+  readonly place: Place;
+  readonly log: Log;
+  /** What the proof is checked under; null while none may be used. */
+  readonly document: string | null;
+  /** Whether a document that is not there is under way. */
+  readonly isWaiting: boolean;
   readonly isExample: boolean;
 }) => {
-  const found = useInclusion(receiptId, log);
+  const { receipt: receiptId } = place;
+  const found = useInclusion(place, log, document);
   return (
     <section class="card" aria-labelledby="look-up">
       <div class="card-head">
@@ -40,7 +47,9 @@ export const LookUp = ({
         {isExample && found.state === 'proof' && (
           <p class="note note-warn">A Receipt of the demonstration below, not of this service.</p>
         )}
-        {found.state === 'loading' && <p class="soft">Asking for the proof …</p>}
+        {found.state === 'loading' && (document !== null || isWaiting) && (
+          <p class="soft">Asking for the proof …</p>
+        )}
         {found.state === 'failed' && <p class="note note-bad">{found.problem}</p>}
         {found.state === 'pending' && (
           <p class="note note-warn">
@@ -119,30 +128,32 @@ const Proof = ({ proof, parts }: { readonly proof: InclusionProof; readonly part
   );
 };
 
-const useInclusion = (receiptId: string | null, log: Log | null): Found => {
+const useInclusion = (place: Place, log: Log, document: string | null): Found => {
   const [found, setFound] = useState<Found>({ state: 'nothing' });
   useEffect(() => {
     let isCurrent = true;
     const show = (next: Found) => void (isCurrent && setFound(next));
+    const { receipt: receiptId } = place;
     if (receiptId === null) show({ state: 'nothing' });
     else if (!isReceiptId(receiptId))
       show({ state: 'failed', problem: 'This is not a Receipt id: drc_ and 26 characters.' });
     else {
       show({ state: 'loading' });
-      if (log === null) return;
-      find(receiptId, log).then(show, (error) => show({ state: 'failed', problem: problemText(error) }));
+      if (document === null) return;
+      find(receiptId, log, document).then(show, (error) =>
+        show({ state: 'failed', problem: problemText(error) }),
+      );
     }
     return () => {
       isCurrent = false;
     };
-  }, [receiptId, log]);
+  }, [place, log, document]);
   return found;
 };
 
-const find = async (receiptId: string, log: Log): Promise<Found> => {
+const find = async (receiptId: string, log: Log, document: string): Promise<Found> => {
   const answer = await log.getInclusion(receiptId);
   if ('status' in answer) return { state: 'pending', pending: answer };
-  const { document } = log;
   const parts = await check('inclusion', answer, receiptId, document);
   if (!needsAttestation(parts)) return { state: 'proof', proof: answer, parts };
   const attestation = await log.getAttestation(receiptId).catch(() => null);

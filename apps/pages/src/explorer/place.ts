@@ -24,5 +24,8 @@ export const usePlace = (): Place => {
 };
 
 export const goToReceipt = (receiptId: string): void => {
-  location.hash = new URLSearchParams({ receipt: receiptId }).toString();
+  const hash = `#${new URLSearchParams({ receipt: receiptId })}`;
+  // The same address fires no event, and the Receipt is to be looked up again.
+  if (location.hash === hash) dispatchEvent(new HashChangeEvent('hashchange'));
+  else location.hash = hash;
 };

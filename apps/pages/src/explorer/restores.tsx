@@ -6,8 +6,8 @@ import { PartsList } from '../shared/parts-list.tsx';
 import type { Restore } from '../shared/wire.ts';
 import { check, useParts } from './checks.ts';
 
-/** Nothing where nothing was ever lost. */
-export const Restores = ({ document }: { readonly document: string }) => {
+/** Nothing where nothing was ever lost. `document`: null while none may be used. */
+export const Restores = ({ document }: { readonly document: string | null }) => {
   const [restores, setRestores] = useState<readonly Restore[]>([]);
   const [problem, setProblem] = useState<string | null>(null);
   useEffect(() => {
@@ -45,7 +45,7 @@ export const Restores = ({ document }: { readonly document: string }) => {
   );
 };
 
-const Checked = ({ restore, document }: { readonly restore: Restore; readonly document: string }) => {
-  const parts = useParts(() => check('restore', document, restore), [restore, document]);
-  return parts === null ? <p class="soft">Being checked …</p> : <PartsList parts={parts} />;
+const Checked = ({ restore, document }: { readonly restore: Restore; readonly document: string | null }) => {
+  const parts = useParts(document, (under) => check('restore', under, restore), [restore]);
+  return parts === null ? <p class="soft">Not checked yet.</p> : <PartsList parts={parts} />;
 };

@@ -22,7 +22,7 @@ const leaked = withMethods((method) => ({
 }));
 
 let served: object | null;
-const fetched = vi.fn(async () =>
+const fetched = vi.fn(async (_address: string, _init: RequestInit) =>
   served === null ? new Response(null, { status: 503 }) : Response.json(served),
 );
 /** The document is kept by the module, so that each test begins an hour after the one before. */
@@ -37,6 +37,7 @@ beforeEach(() => {
 afterEach(() => {
   vi.useRealTimers();
   vi.unstubAllGlobals();
+  vi.restoreAllMocks();
 });
 
 const codes = async (given: object = receipt) => (await verifyOwnReceipt(given)).map(({ code }) => code);
@@ -69,4 +70,28 @@ it('a document that cannot be had is asked for again, and what is older than tha
   await expect(verifyOwnReceipt(receipt)).rejects.toThrow('the service answered 503');
   served = serviceDocument;
   expect([await codes(), fetched.mock.calls.length]).toEqual([[], 3]);
+});
+
+it('a newer document that cannot be had takes none away that is young enough', async () => {
+  expect(await codes()).toEqual([]);
+  served = null;
+  const later = await signedReceipt(body, undefined, signerOf(1, `${SERVICE}#receipt-2`));
+  expect([await codes(later), fetched.mock.calls.length]).toEqual([['unknown-key'], 2]);
+  expect([await codes(), fetched.mock.calls.length]).toEqual([[], 2]);
+});
+
+it('a document that does not come is given up after a minute, and asked for again', async () => {
+  vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), ms);
+    return controller.signal;
+  });
+  fetched.mockImplementationOnce(
+    (_, { signal }) =>
+      new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
+  );
+  const givenUp = expect(verifyOwnReceipt(receipt)).rejects.toThrow('The service did not answer.');
+  await vi.advanceTimersByTimeAsync(60_000);
+  await givenUp;
+  expect([await codes(), fetched.mock.calls.length]).toEqual([[], 2]);
 });

@@ -1,7 +1,9 @@
 /** The verifier page. Everything happens in this tab: what is dropped or pasted is never sent anywhere. */
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
+import type { OwnDocument } from '../shared/own-service-document.ts';
 import { ReceiptView } from '../shared/receipt-view.tsx';
 import { Shell } from '../shared/shell.tsx';
+import { type FetchDocument, useOwnDocument } from '../shared/use-own-document.ts';
 import { type Checked, checkBundle, checkReceipt } from './check.ts';
 import example from './example.json';
 import { Intake } from './intake.tsx';
@@ -12,16 +14,14 @@ import { type PresentedItem, readPresentedText } from './presented.ts';
 import './verifier.css';
 
 export interface VerifierProps {
-  /**
-   * The service's DID document from where the page came from, fetched at most `maxAgeMs` ago; null where the page came
-   * from no service.
-   */
-  readonly fetchDocument: ((maxAgeMs?: number) => Promise<string>) | null;
+  /** The service's DID document from where the page came from; null where the page came from no service. */
+  readonly fetchDocument: FetchDocument | null;
 }
 
 export const Verifier = ({ fetchDocument }: VerifierProps) => {
   const [text, setText] = useState('');
-  const [own, setOwn] = useState<PinnedDocument>({ state: fetchDocument === null ? 'missing' : 'loading' });
+  const { document: fetched, problem, ask } = useOwnDocument(fetchDocument);
+  const own = pinnedOf(fetched, fetchDocument === null ? 'missing' : 'loading', problem);
   /** Instead of the one that the page fetched by itself. */
   const [given, setGiven] = useState<PinnedDocument | null>(null);
   const pin = given ?? own;
@@ -61,18 +61,12 @@ export const Verifier = ({ fetchDocument }: VerifierProps) => {
   const document = pin.state === 'pinned' ? pin.text : null;
   const item = useMemo(() => readPresentedText(text), [text]);
   const checked = useMemo(() => check(item, document), [item, document]);
-  const lacksKey = given === null && checked !== null && hasFailure(checked, 'unknown-key');
+  useEffect(() => ask(), [ask, text]);
+  const lacking = given === null && fetched !== null && checked !== null ? unknownKeysOf(checked) : '';
+  // Once for the same keys, however the text beside them changes.
   useEffect(() => {
-    let isCurrent = true;
-    const show = (next: PinnedDocument) => void (isCurrent && setOwn(next));
-    fetchDocument?.(lacksKey ? 0 : undefined).then(
-      (document) => show({ state: 'pinned', text: document, from: 'service' }),
-      (error: Error) => show({ state: 'failed', problem: error.message }),
-    );
-    return () => {
-      isCurrent = false;
-    };
-  }, [fetchDocument, text, lacksKey]);
+    if (lacking !== '') ask(0);
+  }, [ask, lacking]);
   return (
     <Shell page="verifier" standsAlone={fetchDocument === null}>
       <div class="columns verifier-inputs">
@@ -94,14 +88,31 @@ const GIVE_IT_THERE =
   'Give it under “Service document”, if you have it from a channel that you trust: whoever forges a Receipt can send a document beside it that has the forger’s key.';
 const NOT_USED = `This file is a DID document, and is not used. ${GIVE_IT_THERE}`;
 
+const pinnedOf = (
+  document: OwnDocument | null,
+  before: 'missing' | 'loading',
+  problem: Error | null,
+): PinnedDocument => {
+  if (document !== null) return { state: 'pinned', text: document.text, from: 'service' };
+  return problem === null ? { state: before } : { state: 'failed', problem: problem.message };
+};
+
 const isOfOtherKeys = (given: PinnedDocument | null, own: PinnedDocument): boolean =>
   given?.state === 'pinned' &&
   own.state === 'pinned' &&
   given.from === 'you' &&
   hasOtherKeys(given.text, own.text);
 
-const hasFailure = ({ parts }: Checked, wanted: string): boolean =>
-  parts.some(({ failures }) => failures.some(({ code }) => code === wanted));
+const failuresOf = ({ parts }: Checked, wanted: string) =>
+  parts.flatMap(({ failures }) => failures.filter(({ code }) => code === wanted));
+
+const hasFailure = (checked: Checked, wanted: string): boolean => failuresOf(checked, wanted).length > 0;
+
+/** What is said of the keys that the document does not have, each of which it names; empty where it has all. */
+const unknownKeysOf = (checked: Checked): string =>
+  failuresOf(checked, 'unknown-key')
+    .map(({ message }) => message)
+    .join();
 
 /** `#jws=…`: how other pages hand a Receipt over. The fragment of an address is never sent to a server. */
 const jwsInAddress = (): string => new URLSearchParams(location.hash.slice(1)).get('jws') ?? '';
