@@ -65,7 +65,7 @@ export const configCheckCommand: Command = {
       const { problem, isUnavailable, isTooEarly } = await problemOf(work);
       if (what === DATABASE) isReached = !isUnavailable;
       if (isTooEarly) {
-        console.log(`-      ${what}: not held against the database, which a start migrates first`);
+        console.log(`-      ${what}: not held against the database, which is not migrated`);
         continue;
       }
       const found = isNeeded ? 'FAULT ' : 'warning';

@@ -160,7 +160,7 @@ describe('keys that a database knows', () => {
     expect(said.join('\n')).toContain('0 status lists are signed anew.');
   });
 
-  it('a leaked one whose successor got another passphrase than that of the nodes ends, and the exit code says so until that is put right', async () => {
+  it('a leaked one whose successor got another passphrase than that of the nodes ends, and the exit code says so, as it does under the passphrase of the nodes until that is put right', async () => {
     const said: string[] = [];
     for (const method of ['log', 'error'] as const)
       vi.spyOn(console, method).mockImplementation((text) => said.push(text));

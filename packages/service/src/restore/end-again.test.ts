@@ -60,6 +60,12 @@ describe('of the pushes of one org', () => {
       expect(withoutOlderPushes([copy], [line])).toEqual([copy]);
     },
   );
+  it.each(both(blocked, allowed))(
+    'with one as_of the last line of a log that has the copy counts: the fence was set back too, or had not the last second',
+    (copy, line) => {
+      expect(withoutOlderPushes([{ ...copy }], [copy, line])).toEqual([line]);
+    },
+  );
   it('those of other orgs, and whatever is no push, stay', () => {
     const [other, pause] = [push('blocked', 1, 'org_b'), change(true)];
     expect(withoutOlderPushes([other, pause], [blocked, allowed])).toEqual([other, pause, allowed]);

@@ -112,22 +112,31 @@ export const latestOf = (
 ): readonly RevokedRecord[] => withoutOlderPauses(withoutOlderPushes(kept, logged));
 
 /**
- * One push of each org, of the highest `as_of`. Of several with that one the copy beside the fence, which is what was
- * stored last, or else the last line of the log, which has one for each push before it is stored.
+ * One push of each org, of the highest `as_of`. Of several with that one the last line of the log, which has one for each
+ * push before it is stored, unless the copy beside the fence is none of the log's: then it came after them.
  */
 export const withoutOlderPushes = (
   kept: readonly RevokedRecord[],
   logged: readonly RevokedRecord[],
 ): readonly RevokedRecord[] => {
   const latest = new Map<string, PushedEntitlement>();
+  const lines = new Set(logged.map(textOf));
   for (const record of [...logged, ...kept]) {
     if (record.kind !== 'entitlement') continue;
-    const other = latest.get(record.orgId);
-    if (other === undefined || record.push.asOfMs >= other.push.asOfMs) latest.set(record.orgId, record);
+    const other = latest.get(record.orgId)?.push.asOfMs ?? Number.NEGATIVE_INFINITY;
+    const { asOfMs } = record.push;
+    const isOfLog = kept.includes(record) && lines.has(textOf(record));
+    if (asOfMs > other || (asOfMs === other && !isOfLog)) latest.set(record.orgId, record);
   }
   const all = [...kept, ...logged];
   return all.filter((record) => record.kind !== 'entitlement' || latest.get(record.orgId) === record);
 };
+
+/** Of a push: all of it, in one order. */
+const textOf = (record: RevokedRecord): string =>
+  record.kind === 'entitlement'
+    ? JSON.stringify([record.orgId, Object.entries(record.push).sort(([a], [b]) => (a < b ? -1 : 1))])
+    : '';
 
 /**
  * What is paused or resumed again is dated now, so only the latest change of each subject may be. Where dates
