@@ -9,7 +9,6 @@ import {
   mkdtempSync,
   openSync,
   readdirSync,
-  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -17,6 +16,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { open as openHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -26,17 +26,6 @@ import { afterAll, expect, it, vi } from 'vitest';
 import { openObjects, placeMaker } from '../src/index.ts';
 import { Places } from '../src/places.ts';
 import { bytesOf, describeObjects, named } from './contract.ts';
-
-/** Folders that were flushed, with what was in each then. */
-const flushed = vi.hoisted((): { folder: string; left: string[] }[] => []);
-vi.mock(import('../src/durable-files.ts'), async (importActual) => {
-  const actual = await importActual();
-  const flushFolder = (folder: string) => {
-    if (existsSync(folder)) flushed.push({ folder, left: readdirSync(folder) });
-    return actual.flushFolder(folder);
-  };
-  return { ...actual, flushFolder };
-});
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-objects-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -56,9 +45,16 @@ describeObjects('files', () => ({
 it('what was deleted stays so when power is lost: its folder is flushed behind it', async () => {
   const [name, bytes] = named('deleted', 'x');
   await objects.put(name, bytes);
-  flushed.length = 0;
+  const handle = await openHandle(root);
+  const sync = vi.spyOn(Object.getPrototypeOf(handle), 'sync');
+  await handle.close();
+  const isThere: boolean[] = [];
+  sync.mockImplementation(async () => {
+    isThere.push(existsSync(join(root, name)));
+  });
   await objects.delete(name);
-  expect(flushed).toEqual([{ folder: realpathSync(join(root, 'deleted')), left: [] }]);
+  sync.mockRestore();
+  expect(isThere).toEqual([false]);
 });
 
 it('a link in the place of a folder or an object is not followed', async () => {

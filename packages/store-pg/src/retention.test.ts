@@ -87,7 +87,7 @@ describe('spent Proofs', () => {
     const rest = await forgetSpentProofs({ store: stores.first, clock: machineClock }, unstopped());
     expect(first.removed + rest.removed).toBe(20_000);
     expect(await forgetSpentProofs({ store: stores.first, clock: machineClock }, unstopped())).toEqual({
-      removed: 0,
+      ...{ removed: 0, left: 0 },
     });
   });
 
@@ -151,7 +151,7 @@ describe('spent Proofs', () => {
     const outcomes = new Set<string>();
     do for (const outcome of await commitAll()) outcomes.add(outcome);
     while (!isOver);
-    expect(await pruning).toEqual({ removed: OTHERS });
+    expect(await pruning).toEqual({ removed: OTHERS, left: 0 });
     expect([...outcomes, ...(await commitAll())].every((outcome) => outcome === 'REPLAY')).toBe(true);
   });
 });
@@ -174,7 +174,7 @@ describe('idempotency keys', () => {
       `now() - case n % 3 when 0 then interval '1 minute' when 1 then interval '58 minutes' else interval '61 minutes' end`,
     );
     expect(await forgetIdempotencyKeys({ store: stores.first, clock: machineClock }, unstopped())).toEqual({
-      removed: 10_000,
+      ...{ removed: 10_000, left: 0 },
     });
     expect(await count(`idempotency_keys where created_at < now() - interval '1 hour'`)).toBe(0);
   });
@@ -185,12 +185,12 @@ describe('idempotency keys', () => {
       await session.query('begin');
       await session.query(`update idempotency_keys set created_at = now() where key = 'key-0999999'`);
       expect(await forgetIdempotencyKeys({ store: stores.first, clock: machineClock }, unstopped())).toEqual({
-        removed: 1,
+        ...{ removed: 1, left: 0 },
       });
       await session.query('commit');
     });
     expect(await forgetIdempotencyKeys({ store: stores.first, clock: machineClock }, unstopped())).toEqual({
-      removed: 0,
+      ...{ removed: 0, left: 0 },
     });
     expect(await count(`idempotency_keys where key = 'key-0999999'`)).toBe(1);
   });
