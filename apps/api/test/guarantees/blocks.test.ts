@@ -156,7 +156,7 @@ describe('SQL', () => {
 
 /** Programs of others of which no option is used, beside those of foreign-commands.ts; and what a shell has itself. */
 const FOREIGN = new Set(
-  '. alias cd echo getent kill mkdir printf sed set source svc-patroni timedatectl umask'.split(' '),
+  '. alias cd echo getent kill mkdir printf sed set source svc-patroni test timedatectl umask'.split(' '),
 );
 const OURS: Readonly<Record<string, string>> = {
   'svc-admin': 'apps/admin/man/svc-admin.1',

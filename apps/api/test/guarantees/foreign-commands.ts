@@ -32,7 +32,7 @@ export const KNOWN: Readonly<Record<string, readonly string[]>> = {
   // Not --from-literal: a secret would be in the arguments of a program.
   kubectl: [
     ...['create', 'secret', 'generic', '--from-file', '--dry-run', '-o', 'replace', '-f'],
-    ...['exec', 'rollout', 'restart', 'status', 'scale', '--replicas'],
+    ...['exec', 'rollout', 'restart', 'status', '--timeout', 'scale', '--replicas'],
   ],
   openssl: [
     ...['rand', '-hex', '-base64', 'req', '-addext', '-days', '-keyout', '-newkey', '-nodes', '-out'],
@@ -46,6 +46,7 @@ export const KNOWN: Readonly<Record<string, readonly string[]>> = {
   ss: ['-H', '-t', '-n'],
   systemctl: ['daemon-reload', 'start', 'enable', '--now', 'restart', 'stop'],
   tail: ['-1', '-50'],
+  tar: ['-x', '-C', '-f'],
   uniq: ['-c'],
 };
 /** Their first words are subcommands, up to the first operand. */
@@ -100,6 +101,7 @@ const HELP: Readonly<Record<string, readonly (readonly string[])[]>> = {
       ['create', 'secret', 'generic', '--help'],
       ['create', '--help'],
       ['rollout', '--help'],
+      ['rollout', 'status', '--help'],
     ],
     ...[['replace', '--help'], ['scale', '--help'], ['--help']],
   ],

@@ -10,7 +10,7 @@ const BUDGETS_KB = {
   docs: 10,
   playground: 52,
   'verify-receipt': 60,
-  transparency: 29,
+  transparency: 30,
   dashboard: 16,
   approve: 65,
 } as const;

@@ -132,7 +132,7 @@ export const withoutOlderPushes = (
   return all.filter((record) => record.kind !== 'entitlement' || latest.get(record.orgId) === record);
 };
 
-/** Of a push: all of it, in one order. */
+/** All of a push, in one order; empty for what is none. */
 const textOf = (record: RevokedRecord): string =>
   record.kind === 'entitlement'
     ? JSON.stringify([record.orgId, Object.entries(record.push).sort(([a], [b]) => (a < b ? -1 : 1))])
