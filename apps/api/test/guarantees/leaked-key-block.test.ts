@@ -1,0 +1,84 @@
+/** The block of deploy/README.md for a leaked key in a cluster, run with a `kubectl` that fails at one call after another. */
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+
+const readme = readFileSync(new URL('../../../../deploy/README.md', import.meta.url), 'utf8');
+const [, block = ''] = /```\n(umask 077 && KEYS=[\s\S]*?)```/.exec(readme) ?? [];
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-kubectl-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+writeFileSync(
+  join(folder, 'kubectl'),
+  `#!/bin/sh
+echo "$*" >> "$CALLS"
+[ "$(wc -l < "$CALLS")" -eq "$FAILS" ] && exit 1
+case "$*" in
+  *tar*) tar -c -C "$SET" . ;;
+  *create*) echo secret ;;
+esac
+`,
+  { mode: 0o700 },
+);
+
+/** What was called, and what is left of the copies. `fails`: the call that fails; 0: none. */
+const run = (fails: number, files = ['receipt-keys.json', 'status-keys.json']) => {
+  const home = mkdtempSync(join(folder, 'run-'));
+  const [set, tmp, calls] = ['set', 'tmp', 'calls'].map((name) => join(home, name)) as [
+    string,
+    string,
+    string,
+  ];
+  for (const path of [set, tmp]) mkdirSync(path);
+  for (const file of files) writeFileSync(join(set, file), '{}');
+  const { status } = spawnSync('bash', ['-c', block], {
+    env: {
+      ...{ PATH: `${folder}${delimiter}${process.env.PATH}`, TMPDIR: tmp },
+      ...{ SET: set, CALLS: calls, FAILS: String(fails) },
+    },
+  });
+  const called = existsSync(calls) ? readFileSync(calls, 'utf8').trimEnd().split('\n') : [];
+  return { status, called, left: readdirSync(tmp) };
+};
+
+it('replaces the keys, waits for every node, and removes what it made', () => {
+  const { status, called, left } = run(0);
+  expect([status, left]).toEqual([0, []]);
+  expect(called.map((call) => call.split(' ')[0])).toEqual([
+    'scale',
+    'rollout',
+    'exec',
+    'exec',
+    'exec',
+    'create',
+    'replace',
+    'rollout',
+    'rollout',
+    'rollout',
+    'scale',
+  ]);
+});
+
+it('stops at whichever call fails, and takes away neither the pod nor the copy', () => {
+  const { called } = run(0);
+  for (let fails = 1; fails < called.length; fails += 1) {
+    const cut = run(fails);
+    expect([cut.status, cut.called.length]).toEqual([1, fails]);
+  }
+});
+
+it('replaces nothing by a copy in which a set is missing', () => {
+  const { status, called } = run(0, ['status-keys.json']);
+  expect(status).toBe(1);
+  expect(called.filter((call) => /^(?:create|replace|scale .*0$)/.test(call))).toEqual([]);
+});
