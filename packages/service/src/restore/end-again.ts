@@ -121,13 +121,14 @@ export const withoutOlderPushes = (
 ): readonly RevokedRecord[] => {
   const latest = new Map<string, PushedEntitlement>();
   const lines = new Set(logged.map(textOf));
-  for (const record of [...logged, ...kept]) {
-    if (record.kind !== 'entitlement') continue;
-    const other = latest.get(record.orgId)?.push.asOfMs ?? Number.NEGATIVE_INFINITY;
+  const note = (record: RevokedRecord, winsTie: boolean) => {
+    if (record.kind !== 'entitlement') return;
+    const latestMs = latest.get(record.orgId)?.push.asOfMs ?? Number.NEGATIVE_INFINITY;
     const { asOfMs } = record.push;
-    const isOfLog = kept.includes(record) && lines.has(textOf(record));
-    if (asOfMs > other || (asOfMs === other && !isOfLog)) latest.set(record.orgId, record);
-  }
+    if (asOfMs > latestMs || (asOfMs === latestMs && winsTie)) latest.set(record.orgId, record);
+  };
+  for (const record of logged) note(record, true);
+  for (const record of kept) note(record, !lines.has(textOf(record)));
   const all = [...kept, ...logged];
   return all.filter((record) => record.kind !== 'entitlement' || latest.get(record.orgId) === record);
 };
