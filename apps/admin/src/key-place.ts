@@ -1,6 +1,13 @@
 /** What commands about keys work on: a key set in its file, and what the database says of the keys that there were. */
 import { UsageError } from '@svc/cli/command-line';
-import { type Environment, findKeyFile, type KeySetFile, keySourcesOf, readKeySetFile } from '@svc/config';
+import {
+  type Environment,
+  findKeyFile,
+  type KeyInFile,
+  type KeySetFile,
+  keySourcesOf,
+  readKeySetFile,
+} from '@svc/config';
 import { OPERATOR_DEADLINES, readConfig } from '@svc/process';
 import type { KeyPurpose, PublishedKey, ServiceKeyRecord, Store } from '@svc/service';
 import { Signers } from '@svc/signers';
@@ -113,3 +120,23 @@ const findPurpose = (fragment: string): 'receipt' | 'status' | null => {
   const [, purpose] = /^(receipt|status)(?:-[1-9][0-9]{0,8})?$/.exec(fragment) ?? [];
   return purpose === 'receipt' || purpose === 'status' ? purpose : null;
 };
+
+/** The option of commands that make a key. */
+export const PRIVATE_KEY = {
+  value: 'URI',
+  text: 'where the key is: file: (an encrypted file beside the set), pkcs11:… or aws-kms:…; where the first key of the set is unless given',
+} as const;
+export const PLACE =
+  'A URI that names a key in a token or a KMS takes that one; one that names none has it made.';
+
+/** The URI that `--private-key` gives; null: none. */
+export const uriOf = (values: Readonly<Record<string, unknown>>): string | null => {
+  const uri = values['private-key'];
+  return typeof uri === 'string' ? uri : null;
+};
+
+/** What a command that takes a key out of its set leaves. */
+export const leftBehind = ({ private_key: uri }: KeyInFile): string =>
+  uri === undefined || uri.startsWith('file:')
+    ? ''
+    : ` It is still at ${uri}: once no process signs with it, destroy it there.`;

@@ -9,7 +9,8 @@ import { changeServiceDid } from '@svc/store-pg';
 import { tamper, withDatabase } from '@svc/testkit';
 import { runSql } from '@svc/testkit/store/session';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { keysCompromiseCommand, keysEncryptCommand, keysRotateCommand } from './keys.ts';
+import { keysEncryptCommand, keysRotateCommand } from './keys.ts';
+import { keysCompromiseCommand } from './keys-compromise.ts';
 import { PROGRAM } from './program.ts';
 
 const database = withDatabase();

@@ -8,13 +8,13 @@ import { fenceGiveUpCommand, fenceResetCommand, fenceShowCommand } from './fence
 import { fsckCommand } from './fsck.ts';
 import {
   keysCommand,
-  keysCompromiseCommand,
   keysCreateCommand,
   keysEncryptCommand,
   keysRetireCommand,
   keysRotateCommand,
 } from './keys.ts';
 import { keysCheckCommand } from './keys-check.ts';
+import { keysCompromiseCommand } from './keys-compromise.ts';
 import {
   ledgerDropCommand,
   ledgerPackCommand,
