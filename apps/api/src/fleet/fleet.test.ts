@@ -16,8 +16,13 @@ const FROZEN_MS = 1_500;
 
 const program = withSourceProgram(fileURLToPath(new URL('../../test/world/small-fleet.ts', import.meta.url)));
 let supervisor: ReturnType<typeof spawn>;
-let log: Record<string, unknown>[];
-const logged = (event: string) => log.filter(({ msg }) => msg === event);
+/** Of the supervisor and of its processes, each of which writes by a stream of its own: their lines come in no order. */
+interface Output {
+  readonly lines: Record<string, unknown>[];
+  hasEnded: boolean;
+}
+let output: Output;
+const logged = (event: string) => output.lines.filter(({ msg }) => msg === event);
 const processIds = () => logged('process.listening').map(({ processId }) => Number(processId));
 /** Of the processes that listen or have listened, by the order in which they did. */
 const processId = (index: number): number => {
@@ -34,19 +39,22 @@ const busy = join(folder, 'busy');
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const launch = (): void => {
-  log = [];
+  const written: Output = { lines: [], hasEnded: false };
+  output = written;
   supervisor = spawn(process.execPath, [program(), refusal, standstill, unready, busy], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   if (supervisor.stdout !== null)
-    createInterface({ input: supervisor.stdout }).on('line', (line) => log.push(JSON.parse(line)));
+    createInterface({ input: supervisor.stdout })
+      .on('line', (line) => written.lines.push(JSON.parse(line)))
+      .once('close', () => {
+        written.hasEnded = true;
+      });
 };
 /** Ends where it does, or listens with both of its processes. */
 const start = async (): Promise<void> => {
   launch();
-  await until(
-    () => supervisor.exitCode !== null || (logged('listening').length === 1 && processIds().length === 2),
-  );
+  await until(() => output.hasEnded || (logged('listening').length === 1 && processIds().length === 2));
 };
 afterEach(() => {
   for (const file of [refusal, standstill, unready, busy]) rmSync(file, { force: true });
@@ -100,7 +108,7 @@ it('one whose place another has taken knows it, and has time to finish; one that
     { processId: second, isHandedOver: true },
   ]);
   supervisor.kill('SIGTERM');
-  await until(() => supervisor.exitCode !== null && logged('process.ending').length === 4);
+  await until(() => output.hasEnded && logged('process.ending').length === 4);
   expect(logged('process.ending').slice(2)).toMatchObject([{ isHandedOver: false }, { isHandedOver: false }]);
 });
 
@@ -111,7 +119,7 @@ it('one whose place another has taken hears when all are to end: it has no more 
   supervisor.kill('SIGHUP');
   await until(() => logged('process.ending').length === 1);
   supervisor.kill('SIGTERM');
-  await until(() => supervisor.exitCode !== null);
+  await until(() => output.hasEnded);
   expect(logged('process.hurried')).toMatchObject([{ processId: first }]);
 });
 
@@ -155,6 +163,7 @@ describe('where a token does not take its PIN', () => {
   it('one process alone tries it at the start, and the supervisor ends with 78, after which none is started again', async () => {
     writeFileSync(refusal, '');
     await start();
+    await until(() => supervisor.exitCode !== null);
     expect(supervisor.exitCode).toBe(78);
     expect(logged('process.starting')).toHaveLength(1);
   });
@@ -168,11 +177,11 @@ describe('where a token does not take its PIN', () => {
       process.kill(first, 'SIGKILL');
       await until(() => logged('process.must_not_restart').length === 1);
       process.kill(second, 'SIGKILL');
-      await until(() => logged('process.lost').length === 3);
+      await until(() => logged('process.lost').length === 3 && logged('process.starting').length >= 3);
       expect(logged('process.starting')).toHaveLength(3);
       rmSync(refusal);
       supervisor.kill('SIGHUP');
-      await until(() => logged('process.replaced').length === 2);
+      await until(() => logged('process.replaced').length === 2 && logged('process.starting').length >= 5);
       expect(logged('process.starting')).toHaveLength(5);
     },
   );
