@@ -509,8 +509,8 @@ type GrantRequest struct {
 	// AnyAudience, in place of Audience, makes it one for any registered relying party. No list stands for that: one that is empty may have been
 	// filtered down to nothing.
 	AnyAudience bool
-	// ValidFrom is in whole seconds. Unless given a second before the service allocated the Grant, by its clock; the clock here may differ by five
-	// minutes.
+	// ValidFrom is in whole seconds. The default is one second before the service allocated the Grant, by its clock. Without ValidFrom, SignGrant
+	// fails more than five minutes after the allocation, and where the clock here differs from the service's by more than that.
 	ValidFrom time.Time
 	// Lifetime is DefaultLifetime or another one, in whole seconds, at most 90 days. It must be given: one that was computed as nothing would
 	// otherwise stand for the default.
@@ -534,14 +534,15 @@ func (r GrantRequest) check() error {
 }
 
 const (
-	// The clock here and the service's may differ by so much.
+	// Longest time from the allocation of a Grant to its signature, and largest difference between the clock here and the service's.
 	clocksApart = 5 * time.Minute
-	// By so much a node's clock may be behind that of another one.
+	// Largest difference between the clocks of two nodes of the service.
 	nodesApart = time.Second
 )
 
-// presentOf is the present as every node of the service counts it: they judge from when on a Grant holds. The id says when it was
-// allocated, by the clock of one of them. A clock here that is further off is an error, since one of the two is wrong.
+// presentOf returns a present that no node of the service takes for the future: nodes decide by their own clocks from when on a Grant is valid.
+// It comes from the Grant's id, which contains the time of the allocation by the clock of one node. It is an error where the clock here differs from
+// that by more than clocksApart: one of the clocks is wrong, or the allocation is old.
 func presentOf(grantID string) (time.Time, error) {
 	now := time.Now()
 	if !is(grantIDForm, grantID) {
@@ -549,7 +550,7 @@ func presentOf(grantID string) (time.Time, error) {
 	}
 	allocated := time.UnixMilli(ulidTime(grantID))
 	if ahead := now.Sub(allocated); ahead > clocksApart {
-		return now, misused("the clock here is %d s ahead of the time at which the service allocated the Grant: set it, or give ValidFrom; nothing was signed", ahead/time.Second)
+		return now, misused("by the clock here the service allocated the Grant %d s ago: sign within five minutes, set the clock if it is ahead, or give ValidFrom; nothing was signed", ahead/time.Second)
 	} else if ahead < -clocksApart {
 		return now, misused("the clock here is %d s behind the time at which the service allocated the Grant: set it, or give ValidFrom; nothing was signed", -ahead/time.Second)
 	}

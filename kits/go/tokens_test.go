@@ -133,7 +133,7 @@ func TestAGrantBeginsASecondBeforeTheServiceAllocatedItUnlessTheClockHereIsMoreT
 			t.Error(ahead, grant, err)
 		}
 	}
-	for says, ahead := range map[string]time.Duration{"s ahead of": 6 * time.Minute, "s behind": -6 * time.Minute} {
+	for says, ahead := range map[string]time.Duration{"s ago: sign within five minutes": 6 * time.Minute, "s behind": -6 * time.Minute} {
 		if text, _, err := sign(ahead, time.Time{}); err == nil || text != "" || !strings.Contains(err.Error(), says) {
 			t.Error(says, text, err)
 		}

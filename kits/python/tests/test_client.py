@@ -123,14 +123,14 @@ def test_a_grant_begins_a_second_before_the_service_allocated_it(ahead_ms: int, 
     assert parse_seconds(grant.valid_from) == now * 1000 - ahead_ms - 1_000
 
 
-@pytest.mark.parametrize(("ahead_ms", "says"), [(360_000, "360 s ahead of"), (-360_000, "360 s behind")])
+@pytest.mark.parametrize(("ahead_ms", "says"), [(360_000, "by the clock here the service allocated the Grant 360 s ago"), (-360_000, "the clock here is 360 s behind")])
 def test_a_grant_is_not_signed_by_a_clock_that_is_wrong_unless_it_is_said_when_it_begins(
     ahead_ms: int, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1_795_000_000
     monkeypatch.setattr("time.time", lambda: float(now))
     allocation: dict[str, Any] = {**ALLOCATION, "id": f"urn:svc:grant:{ulid_of(now * 1000 - ahead_ms)}"}
-    with pytest.raises(InvalidArgument, match=f"the clock here is {says}"):
+    with pytest.raises(InvalidArgument, match=says):
         sign_grant(SIGNER, allocation, capabilities=CAPABILITIES)
     grant = parse_grant(sign_grant(SIGNER, allocation, capabilities=CAPABILITIES, valid_from=now))
     assert parse_seconds(grant.valid_from) == now * 1000

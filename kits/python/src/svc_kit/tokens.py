@@ -426,23 +426,27 @@ def api_call(methods: list[str], resources: list[str], **budgets: Any) -> dict[s
 
 
 _CLOCKS_APART_MS = 300_000
-"""The clock here and the service's may differ by so much."""
+"""Longest time from the allocation of a Grant to its signature, and largest difference between the clock here and the service's."""
 _NODES_APART_MS = 1_000
-"""By so much a node's clock may be behind that of another one."""
+"""Largest difference between the clocks of two nodes of the service."""
 
 
 def _present(grant_id: object) -> int:
-    """The present as every node of the service counts it, in seconds: they judge from when on a Grant holds.
+    """A present, in seconds, that no node of the service takes for the future: nodes decide by their own clocks from when on a Grant is valid.
 
-    The id says when it was allocated, by the clock of one of them. A clock here that is further off is an error, since one of the two is wrong.
+    It comes from the Grant's id, which contains the time of the allocation by the clock of one node. It is an error where the clock here differs
+    from that by more than five minutes: one of the clocks is wrong, or the allocation is old.
     """
     now_ms = int(time.time() * 1000)
     allocated_ms = ulid_time(grant_id) if isinstance(grant_id, str) and is_grant_id(grant_id) else now_ms
     ahead_ms = now_ms - allocated_ms
     if abs(ahead_ms) > _CLOCKS_APART_MS:
-        off = f"{abs(ahead_ms) // 1000} s {'ahead of' if ahead_ms > 0 else 'behind'}"
+        seconds = abs(ahead_ms) // 1000
         raise InvalidArgument(
-            f"the clock here is {off} the time at which the service allocated the Grant: set it, or give valid_from; nothing was signed"
+            f"by the clock here the service allocated the Grant {seconds} s ago: sign within five minutes, set the clock if it is ahead, or give "
+            "valid_from; nothing was signed"
+            if ahead_ms > 0
+            else f"the clock here is {seconds} s behind the time at which the service allocated the Grant: set it, or give valid_from; nothing was signed"
         )
     return (allocated_ms - _NODES_APART_MS) // 1000
 
@@ -464,11 +468,11 @@ def sign_grant(
         allocation: The answer: ``id``, ``issuer``, ``agent``, ``credentialStatus``.
         audience: The did:web DIDs of 1 to 64 relying parties, for which alone the Grant is. Left out, it is for any registered one; ``None`` and
             an empty list do not stand for that.
-        valid_from: Seconds since the epoch. Unless given a second before the service allocated the Grant, by its clock; the clock here may differ
-            by five minutes.
+        valid_from: Seconds since the epoch. The default is one second before the service allocated the Grant, by its clock.
 
     Raises:
-        InvalidArgument: Without ``valid_from``, where the clock here is further off.
+        InvalidArgument: Without ``valid_from``, more than five minutes after the allocation, or where the clock here differs from the service's by
+            more than that.
         Refused: What the service would refuse for its form, or an allocation to another Principal.
     """
     missing = [name for name in ("id", "issuer", "agent", "credentialStatus") if name not in allocation]
