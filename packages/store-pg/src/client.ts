@@ -1,6 +1,6 @@
 /**
- * A pg client whose socket can be torn down at once, and whose session is prepared before anybody has it. `end()` alone
- * says goodbye and waits for the server, which never comes from one that is stopped.
+ * A pg client whose socket can be destroyed at once, and whose session is prepared before any caller has it. `end()`
+ * alone sends a terminate message and waits for the server, which never answers if it is stopped.
  */
 import { Socket } from 'node:net';
 import { StoreError } from '@svc/service';
@@ -10,17 +10,18 @@ import { columnTypes } from './type-parsers.ts';
 
 export interface StoreClientConfig extends pg.ClientConfig {
   readonly databaseUrl?: string;
-  /** Set in the session, by a statement: what a connection asks for at its start does not pass every pooler. */
+  /** Set in the session by a statement: not every pooler passes on the settings of a connection's start-up message. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** For the statement that prepares a session. Opening the connection has a limit of its own. */
+/** Limit of the statement that prepares a session, ms. Opening the connection has a limit of its own. */
 const PREPARE_MS = 2_000;
 
 /**
- * `off` and `local` would acknowledge what the loss of one machine takes away, whoever configured them for the role,
- * the database or the server. That the wait for the standby was cut off is told by a warning and by nothing else, so
- * warnings are not hidden. Set for the session, so a later change of the configuration does not reach it.
+ * `synchronous_commit` is set because `off` and `local`, whether configured for the role, the database or the server,
+ * would acknowledge commits that the loss of one machine destroys. Warnings are shown because only a warning tells that
+ * the wait for the standby was cancelled. Both are set for the session, so a later change of the configuration does not
+ * affect it.
  */
 const prepareSql = `
   select set_config('synchronous_commit',
@@ -31,7 +32,10 @@ const prepareSql = `
     extract(epoch from pg_postmaster_start_time())::text as server, pg_backend_pid() as pid,
     (select count(set_config(name, value, false)) from unnest($1::text[], $2::text[]) as wanted (name, value))`;
 
-/** The place in PostgreSQL that warns of it. Its text depends on the server's language, its code says nothing. */
+/**
+ * The routine in PostgreSQL that gives this warning. The text of the warning depends on the server's language, and its
+ * code is not specific.
+ */
 const WAIT_FOR_STANDBY = 'SyncRepWaitForLSN';
 
 type Connected = ((error: Error) => void) | ((error: null, client: pg.Client) => void);
@@ -54,14 +58,18 @@ export class StoreClient extends pg.Client {
     this.#servers = servers;
     this.#url = url;
     this.#settings = settings;
-    // An 'error' event that nobody hears would end the process. Whoever uses the connection learns from its statements.
+    // An 'error' event without a listener would end the process. Users of the connection learn of the error from their
+    // statements.
     this.on('error', () => {});
     this.on('notice', ({ routine }) => {
       this.#isUnreplicated ||= routine === WAIT_FOR_STANDBY;
     });
   }
 
-  /** Rejects where the server was not reached, or is not one that is wanted: it takes no writes, or takes them. */
+  /**
+   * Rejects where the server was not reached, or is not of the kind wanted: it is read-only where writes are needed, or
+   * the reverse.
+   */
   override connect(): Promise<pg.Client>;
   override connect(callback: Connected): void;
   override connect(callback?: Connected): unknown {
@@ -96,27 +104,28 @@ export class StoreClient extends pg.Client {
     }
   }
 
-  /** A process that ends does not wait for it. */
+  /** A process that ends does not wait for this connection. */
   unref(): void {
     this.#socket.unref();
   }
 
   /**
-   * The server's process, by the microsecond of its start: no two servers have the same, nor one after a restart. Not by its
-   * address: one server may be reached by several, as where a name has an IPv4 and an IPv6 address.
+   * Identifies the server's process by its start time, to the microsecond: no two servers have the same, and a restart
+   * changes it. The address would not do, because one server may have several, such as an IPv4 and an IPv6 address of
+   * one name.
    */
   get server(): string {
     return this.#server;
   }
 
-  /** Process id of its session on that server. */
+  /** Process id of this session on that server. */
   get pid(): number {
     return this.#pid;
   }
 
   /**
-   * A wait for the standby was cancelled: what was committed meanwhile is on this server only, although it was answered as if all
-   * were well.
+   * True after a wait for the standby was cancelled: what was committed then is on this server only, although the
+   * answer reported success.
    */
   get isUnreplicated(): boolean {
     return this.#isUnreplicated;
@@ -127,13 +136,16 @@ export class StoreClient extends pg.Client {
     this.#servers.passBy(this.#url);
   }
 
-  /** `reason`: what the statement under way, and who hears of idle connections, learn. */
+  /** `reason`: the error that the statement under way and the listener for idle connections receive. */
   destroy(reason?: Error): void {
     this.#socket.destroy(reason);
   }
 }
 
-/** A connection of one's own, to the first server that is of use, asked in turn. Rejects as the last of them did. */
+/**
+ * Opens a connection outside any pool, to the first usable server, each asked in turn. Rejects with the error of the
+ * last one.
+ */
 export async function openClient(config: StoreClientConfig): Promise<StoreClient> {
   for (let left = serversOf(config.databaseUrl ?? '').count; ; left--) {
     const client = new StoreClient(config);
@@ -146,7 +158,7 @@ export async function openClient(config: StoreClientConfig): Promise<StoreClient
   }
 }
 
-/** A session whose client is gone without a word ends within about 11 s, also where nothing is under way in it. */
+/** The server ends a session whose client has vanished within about 11 s, also if nothing is under way in it. */
 export const GONE_CLIENTS = {
   tcp_keepalives_idle: '5',
   tcp_keepalives_interval: '2',
@@ -155,8 +167,8 @@ export const GONE_CLIENTS = {
 };
 
 /**
- * Connection settings shared by all pools. The server's own time-outs only tidy up behind a client that gave
- * up: they do nothing against a stopped server, so no caller relies on them.
+ * Connection settings shared by all pools. The server's own time-outs only clean up after a client that gave up. They
+ * do nothing against a stopped server, so no caller relies on them.
  */
 export function clientConfig(
   databaseUrl: string,
@@ -170,7 +182,7 @@ export function clientConfig(
     application_name: 'svc',
     settings: {
       default_transaction_isolation: 'read committed',
-      // No statement here runs long enough to be worth compiling, and an estimate that is off by much would have it so.
+      // No statement here runs long enough to be worth compiling, and a wrong estimate would trigger compilation.
       jit: 'off',
       statement_timeout: `${deadlineMs}`,
       idle_in_transaction_session_timeout: `${deadlineMs}`,

@@ -1,7 +1,8 @@
 /**
- * The open connections of one pool. A caller waits for a connection as long as it can; opening one may take longer. A
- * connection whose caller has given up is opened to its end all the same and goes to the next one that waits, or to the
- * pool: were it given up too, a server that is slow to accept would be asked for ever more of them and never be used.
+ * The open connections of one pool. A caller waits for a connection until its own limit; opening a connection may take
+ * longer. When the caller gives up first, the connection is still opened to the end, and goes to the next caller that
+ * waits, or to the pool. If the attempt were dropped with its caller, a server that accepts slowly would be asked for
+ * ever more connections, and none would ever be used.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Semaphore, StoreError, withinMs } from '@svc/service';
@@ -15,33 +16,40 @@ import { warmUp } from './warm-up.ts';
 export interface ConnectionsOptions {
   readonly databaseUrl: string;
   readonly size: number;
-  /** Limit of the server for a statement. */
+  /** The server's limit for a statement, ms. */
   readonly deadlineMs: number;
-  /** Milliseconds after which a server that neither accepts nor refuses counts as dead. Default 3,000. */
+  /**
+   * Milliseconds after which a server that neither accepts nor refuses a connection is taken for dead. Default 3,000.
+   */
   readonly openMs?: number;
-  /** True: connections are kept open once they are, so that work seldom waits for one to be opened. */
+  /** True: the pool keeps its connections open, so that work seldom waits for one to be opened. */
   readonly isKept?: boolean;
-  /** Statements that each new session runs once with empty input, and rolls back, before it is handed out. */
+  /** Statements that each new session runs once, with empty input, and rolls back before it is handed out. */
   readonly warmUp?: readonly Statement[];
-  /** Settings of the server for these connections. */
+  /** Server settings of these connections. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Whether a session with that server may be used. Default: any. */
   readonly counts?: (server: string) => boolean;
-  /** The same of one that was just opened; may wait until that is told. Default: `counts`. */
+  /** The same for a session that was just opened; may wait until the answer is known. Default: `counts`. */
   readonly settles?: (server: string) => Promise<boolean>;
-  /** One for all pools of a store, so that each learns what another has met. Default: its own. */
+  /**
+   * Shared by all pools of a store, so that each pool learns which connections another found silent. Default: its own.
+   */
   readonly silent?: SilentConnections;
-  /** One for all pools that are in no hurry: a server that is short of time opens few sessions in all. Default: its own. */
+  /**
+   * Shared by the pools whose work is not urgent, because a server that is short of time opens only a few sessions.
+   * Default: its own.
+   */
   readonly openings?: Semaphore;
-  /** Hears of idle connections that break. */
+  /** Receives the errors of idle connections that break. */
   readonly onError: (error: Error) => void;
 }
 
-/** Every client of the pool is one. */
+/** Every client of the pool is a `StoreClient`. */
 type Session = StoreClient & pg.PoolClient;
 
 interface Waiting {
-  /** Rises with each that waits. */
+  /** Increases with each caller that waits. */
   readonly number: number;
   readonly resolve: (client: Session) => void;
   readonly reject: (error: unknown) => void;
@@ -51,12 +59,15 @@ const IDLE_MS = 60_000;
 const CLOSE_MS = 2_000;
 const OPEN_MS = 3_000;
 /**
- * Before one that is to be kept open is tried again, at first and at most; half of it and more, so that processes do
- * not do it together.
+ * First and longest pause before a connection to be kept is tried again. The actual pause is random, between half of it
+ * and all of it, so that processes do not retry together.
  */
 const KEEP_PAUSE_MS = 500;
 const MAX_KEEP_PAUSE_MS = 5_000;
-/** Opened at once: a server that comes back, or is short of time, is not asked for all of them together. */
+/**
+ * Connections being opened at once. A server that comes back, or is short of time, is not asked for all of them
+ * together.
+ */
 const MAX_OPENING = 2;
 
 export const createOpenings = (): Semaphore =>
@@ -72,13 +83,13 @@ export class Connections {
   readonly #silent: SilentConnections;
   readonly #openings: Semaphore;
   readonly #clients = new Set<StoreClient>();
-  /** The first to come is the first to get one. */
+  /** First come, first served. */
   readonly #waiting = new Set<Waiting>();
   #lastNumber = 0;
-  /** Connections asked for and not handed out yet; `#opening`: those of them that are being opened or queue for it. */
+  /** Connections asked for and not handed out yet. `#opening`: how many of these are being opened or queue for it. */
   #asked = 0;
   #opening = 0;
-  /** Places of the pool for those that wait for their turn to be opened. */
+  /** Places of the pool taken by connections that wait for their turn to be opened. */
   #inLine = 0;
   #filling: Promise<void> | null = null;
   readonly #closing = new AbortController();
@@ -116,8 +127,8 @@ export class Connections {
   }
 
   /**
-   * Resolves when all that are kept were open, or none is any more. One that is lost later is opened again without
-   * anybody having asked for it.
+   * Resolves when all connections to be kept have been opened, or when the pool is closing. A connection that is lost
+   * later is opened again without a caller.
    */
   async openKept(): Promise<void> {
     if (this.#options.isKept !== true) return;
@@ -127,7 +138,7 @@ export class Connections {
     await this.#filling;
   }
 
-  /** One after another; where one is not had, again after a pause. */
+  /** Opens one after another; after a failure it pauses and tries again. */
   async #fill(): Promise<void> {
     let pauseMs = KEEP_PAUSE_MS;
     while (!this.#isClosing && this.#isRoom) {
@@ -151,7 +162,7 @@ export class Connections {
     return this.#pool.connect() as Promise<Session>;
   }
 
-  /** The pool opens none while one is idle: those are held until it has begun. */
+  /** `pg.Pool` opens no connection while one is idle, so the idle ones are taken until the new one is being opened. */
   async #openAnother(): Promise<void> {
     const { idleCount } = this.#pool;
     const idle = await Promise.allSettled(Array.from({ length: idleCount }, () => this.#pool.connect()));
@@ -169,12 +180,12 @@ export class Connections {
   async #warmUp(client: Session): Promise<void> {
     const { warmUp: statements = [], settles } = this.#options;
     if (statements.length === 0) return;
-    // What it waits for is asked meanwhile.
+    // Asks about the server while the session warms up.
     void settles?.(client.server);
     try {
       await warmUp(client, statements);
     } catch (error) {
-      // The pool would say goodbye to it, and wait.
+      // The pool would end the session politely, and wait for the server.
       client.destroy();
       throw error;
     }
@@ -184,7 +195,10 @@ export class Connections {
     return this.#closing.signal.aborted;
   }
 
-  /** A connection of the caller's own until `release`. Rejects with `StoreError` `unavailable` where none was had. */
+  /**
+   * A connection that is the caller's alone until `release`. Rejects with `StoreError` `unavailable` where none was
+   * free in time.
+   */
   async take(waitMs: number): Promise<Session> {
     let giveUp = () => {};
     const had = new Promise<Session>((resolve, reject) => {
@@ -199,7 +213,7 @@ export class Connections {
     });
   }
 
-  /** Whether what it answers may be relied on. */
+  /** Whether the answers of this session may be relied on. */
   counts({ server, isUnreplicated }: Session): boolean {
     const { counts = () => true } = this.#options;
     return counts(server) && !isUnreplicated;
@@ -211,7 +225,7 @@ export class Connections {
     return this.counts(client);
   }
 
-  /** Back into the pool, or destroyed where it is not healthy or inside a transaction. */
+  /** Returns the connection to the pool; destroys it where it is unhealthy or inside a transaction. */
   release(client: Session, isHealthy: boolean): void {
     const isReusable = isHealthy && client.getTransactionStatus() === 'I';
     if (isReusable) this.#silent.addIdle(client);
@@ -221,8 +235,8 @@ export class Connections {
   }
 
   /**
-   * Its caller has given up while the server is at work. It keeps its place for as long as that waits for a standby,
-   * and is used again when it is answered before it is closed.
+   * For a caller that gave up while the server is at work. The connection keeps its place as long as the server waits
+   * for a standby, and is used again if the answer arrives before the connection is closed.
    */
   abandon(client: Session, isAnswered: Promise<boolean>): void {
     if (!this.#isClosing)
@@ -230,7 +244,7 @@ export class Connections {
     else this.release(client, false);
   }
 
-  /** Waiters for an opening connection get a freed one first. */
+  /** Callers that wait for a connection to be opened get a freed one first. */
   #ask(): void {
     const isFree = () => this.#asked - this.#opening < Math.min(this.#waiting.size, this.#pool.idleCount);
     while (isFree()) void this.#askPool(0);
@@ -238,7 +252,7 @@ export class Connections {
       void this.#askPool(1);
   }
 
-  /** For one more, beside those that are open, being opened, or in line for that. */
+  /** Whether the pool has room for one more, beside connections that are open, being opened, or queued to be opened. */
   get #isRoom(): boolean {
     return this.#pool.totalCount + this.#inLine < this.#options.size;
   }
@@ -256,7 +270,7 @@ export class Connections {
       if (!isGood) {
         this.release(client, false);
         if (isThere) client.passBy();
-        // One that was idle is no loss to anybody: another one is asked for.
+        // An idle connection fails no caller: another one is asked for instead.
         if (opening === 1) throw new StoreError('unavailable', 'the server has been replaced');
         give = () => {};
       }
@@ -267,11 +281,11 @@ export class Connections {
     this.#opening -= opening;
     give();
     this.#ask();
-    // Those that are kept may have been waiting for the place that it had.
+    // Connections to be kept may have been waiting for this place.
     if (opening === 1) void this.openKept();
   }
 
-  /** Unless nobody waits any more by then. */
+  /** Opens a connection in turn, unless no caller waits any more by then. */
   #openInTurn(): Promise<Session> {
     this.#inLine += 1;
     return this.#openings.run(async () => {
@@ -291,7 +305,10 @@ export class Connections {
     }
   }
 
-  /** A failure is heard by one of those who waited when the pool was asked; who came later is worth a new attempt. */
+  /**
+   * Rejects the caller that has waited longest, if it waited already when the pool was asked. For later callers the
+   * pool tries again.
+   */
   #refuse(error: unknown, lastNumber: number): void {
     const [first] = this.#waiting;
     if (first === undefined || first.number > lastNumber) return;
@@ -299,13 +316,13 @@ export class Connections {
     first.reject(toUnavailable(error));
   }
 
-  /** Open connections: at work, and not. */
+  /** Number of open connections, at work and idle. */
   get state(): { readonly busy: number; readonly idle: number } {
     const { totalCount, idleCount } = this.#pool;
     return { busy: totalCount - idleCount, idle: idleCount };
   }
 
-  /** Waits for work in progress, then cuts what is left. No connection is open any more when it resolves. */
+  /** Waits for work in progress, then cuts what is left. When it resolves, no connection is open. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#silent.letGo(this.#clients);
@@ -314,7 +331,7 @@ export class Connections {
     }, CLOSE_MS);
     try {
       await this.#pool.end();
-      // The pool lets go of its clients before they have said goodbye.
+      // The pool drops its clients before their sessions have ended.
       for (const client of this.#clients) await new Promise<void>((resolve) => client.once('end', resolve));
     } finally {
       clearTimeout(cut);

@@ -11,7 +11,10 @@ export interface Database {
   read<Row extends pg.QueryResultRow>(statement: Statement): Promise<Row[]>;
   /** Runs a statement that may change something. */
   write<Row extends pg.QueryResultRow>(statement: Statement): Promise<Row[]>;
-  /** Gives back the session that is held between statements, before the caller waits for something else. Most hold none. */
+  /**
+   * Returns the session that is held between statements, before the caller waits for something else. Absent where no
+   * session is held.
+   */
   rest?(): void;
 }
 
@@ -48,7 +51,7 @@ export async function query<Row extends pg.QueryResultRow>(
   return rows;
 }
 
-/** Column `value` of the first row of a statement that changes nothing; undefined: it answers no row. */
+/** Column `value` of the first row of a statement that changes nothing; undefined if there is no row. */
 export async function readValue<Value>(
   database: Database,
   text: string,
@@ -57,7 +60,7 @@ export async function readValue<Value>(
   return (await database.read<{ value: Value }>({ text, values }))[0]?.value;
 }
 
-/** Column `value` of the first row of a statement that may change something; undefined: it answers no row. */
+/** Column `value` of the first row of a statement that may change something; undefined if there is no row. */
 export async function writeValue<Value>(
   database: Database,
   text: string,
@@ -67,10 +70,10 @@ export async function writeValue<Value>(
 }
 
 /**
- * Runs `work` in one READ COMMITTED transaction. Until COMMIT is sent a lost connection means that nothing is
- * stored (`unavailable`); from then on it is `ambiguous`. COMMIT of a transaction that has failed answers
- * ROLLBACK without an error, so the command tag is what counts. `deadlineMs` replaces the pool's own limit. What is
- * not done by then is never committed: the caller has been told that nothing is stored.
+ * Runs `work` in one READ COMMITTED transaction. Until COMMIT is sent, a lost connection means that nothing is stored
+ * (`unavailable`); from then on the outcome is `ambiguous`. COMMIT of a failed transaction answers ROLLBACK without an
+ * error, so the command tag decides. `deadlineMs` replaces the pool's own limit. Work that is not done by then is never
+ * committed, because the caller was told that nothing is stored.
  */
 export async function runTransaction<T>(
   pool: DeadlinePool,
@@ -101,33 +104,33 @@ export async function runTransaction<T>(
 }
 
 /**
- * False: the server rolled back. What a transaction found done already, and answers, must last as what it does itself; so one
- * that wrote nothing commits a message.
+ * False: the server rolled back. If the transaction answers what it found already stored, that must be as durable as
+ * its own writes. So a transaction that wrote nothing commits a message.
  */
 async function commit(client: pg.ClientBase): Promise<boolean> {
   const results = await client.query(`${DURABLE_IF_NOTHING_WRITTEN}; COMMIT`);
   return ([results].flat().at(-1) as pg.QueryResult).command === 'COMMIT';
 }
 
-/** The connection's own limits are those of the pool; `local` ends with the transaction. */
+/** The connection's own limits are those of the pool. `local` limits end with the transaction. */
 const serverLimits = (deadlineMs: number): string =>
   `set local statement_timeout = ${deadlineMs}; set local idle_in_transaction_session_timeout = ${deadlineMs}`;
 
-/** Reaches no caller: the one that asked has gone. */
+/** Reaches no caller: the caller has given up. */
 const givenUp = () => new StoreError('unavailable', 'its caller has given up');
 
 type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };
 
 const rolledBack = () => new StoreError('refused', 'a statement had failed: the server rolled back');
 
-/** Runs `work` on the connection, which it has for itself until it settles. */
+/** Runs `work` on the connection, which is its own until `work` settles. */
 async function workInside<T>(
   client: pg.ClientBase,
   work: (database: Database) => Promise<T>,
 ): Promise<Outcome<T>> {
   let isOpen = true;
   const run = async <Row extends pg.QueryResultRow>(statement: Statement): Promise<Row[]> => {
-    // The connection belongs to someone else by now.
+    // The connection may belong to another caller by now.
     if (!isOpen) throw new Error('the transaction is over');
     try {
       return await query<Row>(client, statement);

@@ -1,9 +1,9 @@
 /**
- * A connection pool in which nothing waits for ever: not for a connection, not in line for one, not for an answer. The
- * line is fair: connections go round the tenants that wait. A connection that broke, was left inside a transaction, or
- * missed a deadline and is at work still, is destroyed, never handed on; the next caller opens a new one, so the pool
- * is well again as soon as the server is. Only one that waits for a standby keeps its place until that wait is over
- * (silent-connections.ts).
+ * A connection pool in which no wait is unbounded: not for a connection, not in the queue for one, not for an answer.
+ * The queue is fair: connections go round the tenants that wait. The pool destroys a connection that broke, was left
+ * inside a transaction, or missed a deadline and is still at work; it never hands it on. The next caller opens a new
+ * one, so the pool works again as soon as the server does. Only a connection that waits for a standby keeps its place
+ * until that wait is over (silent-connections.ts).
  */
 import { type Entrant, FairLimiter, type PoolState, withinMs } from '@svc/service';
 import type pg from 'pg';
@@ -12,15 +12,15 @@ import { DeadlineError, isServerAnswer, NoTurnError, ReplacedError } from './err
 
 /** `deadlineMs`: time for the work, once it has a connection. */
 export interface DeadlinePoolOptions extends ConnectionsOptions {
-  /** Time in line for a turn, and then for a connection where none is open. */
+  /** Time in the queue for a turn. `connectMs`: time for a connection after that, where none is open. */
   readonly waitMs: number;
   readonly connectMs: number;
-  /** How many callers may stand in line. */
+  /** How many callers may queue. */
   readonly maxWaiting: number;
 }
 
 export interface RunOptions extends Partial<Entrant> {
-  /** Instead of the pool's own. */
+  /** Replaces the pool's own limit. */
   readonly deadlineMs?: number | undefined;
 }
 
@@ -34,7 +34,7 @@ export class DeadlinePool {
     this.#connections = new Connections(options);
     this.#queue = new FairLimiter({
       atOnce: options.size,
-      // One org alone can hold up nobody: a connection is left.
+      // One org cannot delay all others: one connection is left for them.
       atOncePerOrg: Math.max(1, options.size - 1),
       maxWaiting: options.maxWaiting,
       waitMs: options.waitMs,
@@ -48,8 +48,8 @@ export class DeadlinePool {
   }
 
   /**
-   * Runs `work` on a connection of its own. Rejects with `StoreError` `unavailable` when none was had in time,
-   * with `DeadlineError` when `work` took too long, and otherwise as `work` does.
+   * Runs `work` on a connection of its own. Rejects with `StoreError` `unavailable` when no connection was free in
+   * time, with `DeadlineError` when `work` took too long, and otherwise as `work` does.
    */
   run<T>(
     work: (client: pg.ClientBase) => Promise<T>,
@@ -69,7 +69,8 @@ export class DeadlinePool {
         giveUp = () => this.#connections.abandon(client, isAnswered);
         throw new DeadlineError(`no answer within ${deadlineMs} ms`);
       });
-      // The process may have been suspended: another server may be primary, or the commit unreplicated.
+      // The process may have been suspended meanwhile: another server may be primary, or the commit may not be
+      // replicated.
       if (!this.#connections.counts(client))
         throw new ReplacedError('the server was replaced, or its standby not waited for');
       return worked;
@@ -81,12 +82,12 @@ export class DeadlinePool {
     }
   }
 
-  /** As it is now; `waiting`: callers in line. */
+  /** The current state; `waiting`: callers in the queue. */
   get state(): Omit<PoolState, 'pool'> {
     return { ...this.#connections.state, waiting: this.#queue.waiting };
   }
 
-  /** Waits for work in progress, then cuts what is left. No connection is open any more when it resolves. */
+  /** Waits for work in progress, then cuts what is left. When it resolves, no connection is open. */
   close(): Promise<void> {
     return this.#connections.close();
   }

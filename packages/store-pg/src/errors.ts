@@ -1,48 +1,54 @@
 /**
- * Maps what the driver throws to the `StoreErrorKind`s of the port. The question that decides is what is now known
- * about the work: an error answered by a live server rolled it back; a lost connection says nothing.
+ * Maps the driver's errors to the `StoreErrorKind`s of the port. The kind depends on what is known about the work: an
+ * error that a live server answered rolled it back; a lost connection leaves it unknown.
  */
 import { messageOf, StoreError } from '@svc/service';
 import pg from 'pg';
 
 /**
- * An operation outlived its client-side deadline. Nobody waits for it any more; its connection is closed unless it
+ * An operation exceeded its client-side deadline. No caller waits for it any more; its connection is closed unless it
  * still answers.
  */
 export class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
 }
 
-/** No turn was had in line for a connection: there was too much to do, which says nothing of the server. */
+/** The queue for a connection gave no turn in time: there was too much work, which says nothing about the server. */
 export class NoTurnError extends StoreError {
   constructor(why: string) {
     super('unavailable', `no connection was free: ${why}`);
   }
 }
 
-/** What a server answered that is not, or not any more, the one that counts. */
+/** The answer came from a server that does not count, or no longer counts. */
 export class ReplacedError extends Error {
   override readonly name = 'ReplacedError';
 }
 
 /**
- * What a lost answer leaves open. `nothing`: a read, or work in a transaction whose COMMIT was never sent.
+ * What is unknown after a lost answer. `nothing`: a read, or work in a transaction whose COMMIT was never sent.
  * `stored`: the work may have been committed.
  */
 export type AtStake = 'nothing' | 'stored';
 
 const UNIQUE_VIOLATION = '23505';
 const LOCK_NOT_AVAILABLE = '55P03';
-/** No such table, function or column, or no right to it: the schema is not that of this version, or not granted to this role. */
+/**
+ * No such table, function or column, or no right to it: the schema is not of this version, or this role lacks the
+ * grants.
+ */
 const NOT_AS_MIGRATED = new Set(['42P01', '42883', '42703', '42501']);
 const DENIED = '42501';
-/** Where PostgreSQL looks at rights. The same state stands for a file that the system did not let it write. */
+/**
+ * Source file in which PostgreSQL checks rights. The same SQLSTATE also reports a file that the operating system did
+ * not let it write.
+ */
 const RIGHTS = 'aclchk.c';
 const MIGRATE_FIRST =
   'the schema, or what this role may do, is not as this version needs it; as the owner of the database run svc-admin migrate, ' +
   'with --service-role or --runner-role for a role that is not the owner';
 
-/** True when the server answered with an error, rolled back, and the connection lives on. */
+/** True when the server answered with an error and rolled back, and the connection is still usable. */
 export function isServerAnswer(error: unknown): error is pg.DatabaseError {
   if (!(error instanceof pg.DatabaseError)) return false;
   const state = error.code ?? '';
@@ -68,7 +74,7 @@ export function toStoreError(error: unknown, atStake: AtStake): StoreError {
   return new StoreError('refused', isMigrated ? message : `${message}: ${MIGRATE_FIRST}`, { cause: error });
 }
 
-/** The error of a connection that was not had: nothing was sent. */
+/** The error of a connection that could not be had: nothing was sent. */
 export function toUnavailable(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   return new StoreError('unavailable', messageOf(error), { cause: error });

@@ -1,36 +1,43 @@
 import type { Database } from './database.ts';
 
 /**
- * The advisory locks of the service: the first key is a space of this register, the second says which one in it (the
- * hash of a text, if not otherwise said). Functions in migrations write the numbers; a number that a release has used
- * keeps its meaning, since nodes of two releases work side by side.
+ * The advisory locks of the service. The first key is a space of this register. The second key says which lock in that
+ * space: the hash of a text, unless stated otherwise. Functions in migrations contain these numbers. A number that a
+ * release has used keeps its meaning, since nodes of two releases run side by side.
  */
 export const LOCK_SPACES = {
   /**
-   * DID of a Principal. Shared by commits. Exclusive to the barrier of whatever ends or pauses what it allows (a revocation, the
-   * kill switch, a compromised key, a pause, the loss of a verification), and to a transfer of the DID.
+   * DID of a Principal. Shared by commits. Exclusive for the barrier of anything that ends or pauses what the Principal
+   * allows (a revocation, the kill switch, a compromised key, a pause, the loss of a verification), and for a transfer
+   * of the DID.
    */
   principal: 1,
   /**
-   * Days since 1970. Shared by commits. Exclusive to whoever closes the day, seals the ledger, opens days again that a clock
-   * ahead had closed, or transfers a relying party.
+   * Days since 1970. Shared by commits. Exclusive for closing the day, sealing the ledger, reopening days that a clock
+   * ahead had closed, and transferring a relying party.
    */
   day: 2,
   /** 0: creating partitions. */
   partitions: 3,
-  /** 0: migrating. Of the session. */
+  /** 0: migrating. A session lock. */
   migration: 4,
-  /** Domain whose next status list number is taken. */
+  /** Domain whose next status list number is being taken. */
   statusListNumber: 5,
-  /** Name of work that one node does at a time. Of the session. */
+  /** Name of work that one node does at a time. A session lock. */
   exclusiveWork: 6,
   /** Id of the Receipt whose outcomes are reported. */
   outcomes: 7,
-  /** Id of an org. Shared by commits of its checks, exclusive to those that draw on a cap, and to a push of its entitlement. */
+  /**
+   * Id of an org. Shared by commits of its checks. Exclusive for commits that draw on a cap, and for a push of the
+   * org's entitlement.
+   */
   entitlement: 8,
-  /** Id of a Grant. Exclusive to whoever moves its balances: commits and restores. */
+  /** Id of a Grant. Exclusive for what changes its balances: commits and restores. */
   balances: 9,
-  /** Subject whose API keys are counted, or `members ` and the id of the org whose members are. 0: the fence's beat. */
+  /**
+   * Subject whose API keys are counted, or `members ` and the id of the org whose members are counted. 0: the fence's
+   * beat.
+   */
   counts: 10,
   /** 1: moving events into the log, 2: taking deliveries, 3: looking for verifiers of a Principal. */
   events: 11,
@@ -38,19 +45,19 @@ export const LOCK_SPACES = {
   audience: 12,
   /** DID of the Principal whose access requests are counted. */
   accessRequests: 13,
-  /** URL of a status list of which revocations are noted that it does not say. Never waited for. */
+  /** URL of a status list, while revocations that the list does not show are recorded. Never waited for. */
   unlisted: 14,
   /** Org whose conformance runs are counted. */
   conformanceRuns: 15,
-  /** Id of a Grant. Exclusive to commits that bind it. */
+  /** Id of a Grant. Exclusive for commits that bind it. */
   bindings: 16,
-  /** DID of a relying party and an Idempotency-Key. Exclusive to commits that claim it. */
+  /** DID of a relying party and an Idempotency-Key. Exclusive for commits that claim the key. */
   idempotencyKeys: 17,
 } as const;
 
 /**
- * Waits for the lock of a text, which the transaction then holds until it ends, and runs `work`. The lock is taken by a statement
- * of its own: what `work` reads has a snapshot from after the lock, so what was waited for is seen.
+ * Waits for the lock of a text, which the transaction then holds until it ends, and runs `work`. A separate statement
+ * takes the lock, so the snapshots of `work` are later than the lock and see what the former holder committed.
  */
 export const afterLock = async <T>(
   database: Database,

@@ -1,11 +1,12 @@
 /**
- * Brings a database to the newest schema. A session advisory lock keeps two migrators apart, and nobody else waits for
- * it: where nothing is missing a process starts beside a migration of a later version. Each migration runs in one
- * transaction with the row that records it, and waits for no lock long: what it waits for, all decisions behind it wait
- * for.
+ * Brings a database to the newest schema. A session advisory lock keeps two migrators apart. Nothing else waits for
+ * that lock: a process whose migrations are all present starts while a later version migrates. Each migration runs in
+ * one transaction with the row that records it. It waits only shortly for a lock, because all decisions queue behind a
+ * lock request that waits.
  *
- * A database may be ahead of this version, as it is while a fleet is upgraded or after an upgrade was taken back: each
- * migration names the oldest one that a version must have to run beside it (`-- runs-from: NAME`, docs/operations.md).
+ * A database may be ahead of this version, during the upgrade of a fleet or after an upgrade was rolled back. So each
+ * migration names the oldest migration that a version must contain to run beside it (`-- runs-from: NAME`,
+ * docs/operations.md).
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -18,7 +19,10 @@ import { listMigrations, type Migration } from './migrations.ts';
 import { ensurePartitionsOn } from './partitions.ts';
 
 const CONNECT_MS = 5_000;
-/** For statements that need no lock: a server that hangs is reported. A migration itself may take longer, and is not cut off. */
+/**
+ * Limit of statements that need no lock, so that a server that hangs is reported. A migration may take longer, and is
+ * not cut off.
+ */
 const READ_MS = 10_000;
 const LOCK = {
   text: `select pg_try_advisory_lock(${LOCK_SPACES.migration}, 0) as "isHeld"`,
@@ -27,25 +31,29 @@ const LOCK = {
 const LOCK_MS = 60_000;
 const LOCK_LOOK_MS = 250;
 
-/** Shorter than any decision waits: a reader that holds a table is waited for from outside the line. */
+/**
+ * Shorter than any decision waits. Where a reader holds a table, the migration gives up its place in the lock queue and
+ * tries again.
+ */
 const LOCK_TIMEOUT_MS = 200;
 const RETRY_MS = 500;
 const GIVE_UP_MS = 600_000;
 
 export interface MigrateOptions {
-  /** Default: those of this version. */
+  /** Default: the migrations of this version. */
   readonly migrations?: readonly Migration[];
-  /** How long another process that migrates is waited for, ms; 60,000 unless given. */
+  /** How long to wait for another process that migrates, ms. Default 60,000. */
   readonly lockMs?: number;
-  /** Hears that a migration could not have its locks, each time. */
+  /** Called each time a migration could not get its locks. */
   readonly onWait?: (migration: string) => void;
 }
 
 /**
- * Safe to run from several processes at once, where each has a session of its own (`checkServer`); each returns when
- * the schema is up to date, with the names of what it ran. Rejects with `StoreError` `unavailable` when the database
- * cannot be reached, `refused` when another version made it that this one does not run beside, or when it is not whole,
- * `lock_timeout` when its locks were not to be had for ten minutes, or when another process was at it for `lockMs`.
+ * Safe to run from several processes at once, where each has a session of its own (`checkServer`). Each returns when
+ * the schema is up to date, with the names of the migrations that it ran itself. Rejects with `StoreError`:
+ * - `unavailable` when the database cannot be reached;
+ * - `refused` when the database was made by another version that this one does not run beside, or is not whole;
+ * - `lock_timeout` when its locks were not free for ten minutes, or another process migrated for longer than `lockMs`.
  */
 export async function migrate(
   databaseUrl: string,
@@ -65,8 +73,9 @@ export async function migrate(
 }
 
 /**
- * Rejects as `migrate` would before it writes anything, by the same role: where another version made the database that
- * this one does not run beside, where migrations are missing that the role may not run, or where it is not whole.
+ * Makes the checks that `migrate` makes before it writes anything, by the same role. Rejects where another version made
+ * the database that this one does not run beside, where migrations are missing that the role may not run, or where the
+ * database is not whole.
  */
 export const checkMigrations = (databaseUrl: string): Promise<void> =>
   connected(databaseUrl, async (client) => {
@@ -97,7 +106,9 @@ async function connected<T>(databaseUrl: string, work: (client: pg.Client) => Pr
   }
 }
 
-/** Those that are to run, with the lock in hand where there are any: whoever held it before may have run them. */
+/**
+ * The migrations to run. Takes the lock if there are any, and lists them again: the former holder may have run them.
+ */
 async function listMissingAlone(
   client: pg.Client,
   migrations: readonly Migration[],
@@ -122,7 +133,10 @@ async function listMissingAlone(
   }
 }
 
-/** What is recorded and what this version has must be the same as far as both go; what goes further must allow for it. */
+/**
+ * The migrations recorded and those of this version must be equal as far as both lists go. A recorded migration beyond
+ * this version must allow this version beside it.
+ */
 const assertRunsBeside = (recorded: readonly Recorded[], migrations: readonly Migration[]): void => {
   const newest = migrations.at(-1)?.name ?? '';
   for (const [index, { name, sha256, runsFrom }] of recorded.entries()) {
@@ -146,7 +160,7 @@ interface Recorded {
   readonly runsFrom: string;
 }
 
-/** What has run, in its order. */
+/** The migrations that have run, in order. */
 async function listRecorded(client: pg.Client): Promise<readonly Recorded[]> {
   const { rows: found } = await client.query<{ hasRecord: boolean; isEmpty: boolean }>({
     text: `select to_regclass('migrations') is not null as "hasRecord", to_regclass('receipts') is null as "isEmpty"`,
@@ -184,7 +198,7 @@ const openRecord = (client: pg.Client): Promise<unknown> =>
     )`,
   );
 
-/** Tables of one row lose it where a dump was loaded in part: whoever reads them, and may, would fail at every decision. */
+/** A dump that was loaded in part can leave a table of one row empty. Decisions that read that table would all fail. */
 async function assertWhole(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     `select c.relname as name from pg_attribute a join pg_class c on c.oid = a.attrelid
@@ -202,14 +216,14 @@ async function assertWhole(client: pg.Client): Promise<void> {
 }
 
 /**
- * Gives a role what the running service needs. By the owner of the schema; a role that has it keeps it through
- * migrations. Rejects with `StoreError` `refused` where there is no such role, or where it may act as an owner: no rule
- * of the schema would hold against it.
+ * Grants a role what the running service needs. Run by the owner of the schema; later migrations keep the grant.
+ * Rejects with `StoreError` `refused` where the role does not exist, or may act as an owner: no rule of the schema
+ * would bind it.
  */
 export const grantService = (databaseUrl: string, role: string): Promise<void> =>
   grant(databaseUrl, 'select svc_grant_service($1)', role);
 
-/** The same for what a conformance runner needs: the queue of runs. */
+/** Grants a role what a conformance runner needs: the queue of runs. */
 export const grantRunner = (databaseUrl: string, role: string): Promise<void> =>
   grant(databaseUrl, 'select svc_grant_runner($1)', role);
 
@@ -219,13 +233,13 @@ const grant = (databaseUrl: string, statement: string, role: string): Promise<vo
     await client.query(statement, [role]);
   });
 
-// A superuser is a member of every role. Whoever owns a schema may drop what is in it.
+// A superuser is a member of every role. The owner of a schema may drop what is in it.
 const ownershipSql = `
   select pg_get_userbyid(c.relowner) as owner, pg_has_role($1::name, c.relowner, 'member') as "isOwner",
     has_schema_privilege($1::name, n.oid, 'create') or pg_has_role($1::name, n.nspowner, 'member') as "mayCreate"
   from pg_class as c join pg_namespace as n on n.oid = c.relnamespace where c.oid = 'receipts'::regclass`;
 
-/** The owner would also lose its own rights by the grant, and could not migrate any more. */
+/** The grant would also remove the owner's own rights, and the owner could not migrate any more. */
 async function assertOwnsNothing(client: pg.Client, role: string): Promise<void> {
   const { rows } = await client.query<{ owner: string; isOwner: boolean; mayCreate: boolean }>(ownershipSql, [
     role,
@@ -264,7 +278,7 @@ async function runWithin(
   }
 }
 
-// A role of the service inserts Receipts; one of a runner may change columns of conformance runs, and is none of the service.
+// A service role may insert Receipts. A runner role may update columns of conformance runs, and is not a service role.
 const grantedSql = `
   with
     service as (
@@ -290,8 +304,9 @@ const grantedSql = `
   select pg_get_userbyid(grantee), false from runner`;
 
 /**
- * The roles of the service and of runners have their rights on what a migration makes from the moment in which it is
- * there: nodes of the version before commit through functions that it replaces.
+ * Renews the grants of service and runner roles in the migration's transaction. So they have their rights on new
+ * objects from the moment these exist: nodes of the previous version commit through functions that the migration
+ * replaces.
  */
 async function grantAgain(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ role: string; isService: boolean }>(grantedSql);
@@ -299,7 +314,7 @@ async function grantAgain(client: pg.Client): Promise<void> {
     await client.query(isService ? 'select svc_grant_service($1)' : 'select svc_grant_runner($1)', [role]);
 }
 
-/** Cut off anywhere, it has not run: the transaction ends with the session. */
+/** A migration that is cut off at any point has not run: its transaction ends with the session. */
 async function run(client: pg.Client, migration: Migration): Promise<void> {
   await client.query('begin');
   await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);

@@ -1,6 +1,7 @@
 /**
- * The connection pools of a store: one for each kind of work, so that none can use up the connections of another. Commits
- * stay few, since each carries a batch; reads for decisions, reads of the ledger and administration have their own.
+ * The connection pools of a store: one for each kind of work, so that none can use up the connections of another.
+ * Commits have few connections, since each commit carries a batch. Reads for decisions, reads of the ledger, and
+ * administration have pools of their own.
  */
 import type { ReplicaState } from '@svc/service';
 import { createOpenings } from './connections.ts';
@@ -13,14 +14,14 @@ import type { Standing } from './standing.ts';
 import type { StoreDeadlines, StorePoolSizes } from './store-limits.ts';
 import { commitsWarmUp, lookupsWarmUp, readsWarmUp } from './verify/verify-store.ts';
 
-/** Callers in line for a connection, per pool; the next one is turned away at once. */
+/** Callers that may queue for a connection, per pool; further ones are refused at once. */
 const MAX_WAITING = 8_192;
 /**
- * Counting by key over a year makes 150,000 sums: on disk that takes twice as long. And rows that lie apart are not
- * dear: what a search looks for is mostly recent, or on a disk that does not turn.
+ * Counting by key over a year makes 150,000 sums, which takes twice as long if they spill to disk. `random_page_cost`
+ * is low because the rows of a search are mostly recent and cached, or on a disk without seek time.
  */
 const LEDGER_SETTINGS = { work_mem: '32MB', random_page_cost: '1.1' };
-/** Fails fast: a lock that an urgent transaction needs is held by its own node's next turn or by long work. */
+/** Short: the lock that an urgent transaction needs is held either by its own node's next turn or by long work. */
 const URGENT_LOCK_MS = 400;
 
 export interface PoolSettings {
@@ -28,15 +29,15 @@ export interface PoolSettings {
   readonly standing: Standing;
   readonly deadlines: StoreDeadlines;
   readonly sizes: StorePoolSizes;
-  /** What decisions and revocations need is kept open. */
+  /** True: the connections that decisions and revocations need are kept open. */
   readonly isKept: boolean;
   readonly onError: (error: Error) => void;
 }
 
-/** Opens a pool: its size, the deadline of its calls, and what differs from the other pools. */
+/** Opens a pool: its size, the deadline of its calls, and its differences from the other pools. */
 type OpenPool = (size: number, deadlineMs: number, change?: Partial<DeadlinePoolOptions>) => DeadlinePool;
 
-/** Every pool that it opens to the primary shares its watch over silent connections and its order of opening. */
+/** All pools that the result opens to the primary share the watch over silent connections and the limit of openings. */
 const poolOpener = ({ databaseUrl, standing, deadlines, onError }: PoolSettings): OpenPool => {
   const silent = new SilentConnections(databaseUrl);
   const openings = createOpenings();
@@ -57,7 +58,7 @@ const poolOpener = ({ databaseUrl, standing, deadlines, onError }: PoolSettings)
     });
 };
 
-/** An answer that has begun must not be broken off because others are in line. */
+/** An export that has begun must not be broken off because other calls queue. */
 const ledgerOptions = ({ ledgerWaitMs, patientConnectMs }: StoreDeadlines) => ({
   waitMs: ledgerWaitMs,
   connectMs: patientConnectMs,
@@ -67,7 +68,7 @@ const ledgerOptions = ({ ledgerWaitMs, patientConnectMs }: StoreDeadlines) => ({
 export const openPools = (settings: PoolSettings) => {
   const { deadlines, sizes, isKept } = settings;
   const openPool = poolOpener(settings);
-  // Revocations, and what tells what became of a commit, stand behind nothing else.
+  // Revocations, and the look-ups of what became of a commit, queue behind no other opening.
   const urgentOpenings = createOpenings();
   const waitMs = deadlines.transactionWaitMs;
   const connectMs = deadlines.patientConnectMs;
@@ -84,29 +85,30 @@ export const openPools = (settings: PoolSettings) => {
       isKept,
       warmUp: lookupsWarmUp,
     }),
-    // Every call looks up its key here, revocations too.
+    // Every call looks up its API key here, revocations too.
     reads: openPool(sizes.reads, deadlines.readMs, { isKept, warmUp: readsWarmUp }),
     ledgerReads: openPool(sizes.ledgerReads, deadlines.ledgerReadMs, ledgerOptions(deadlines)),
     admin: openPool(sizes.admin, deadlines.transactionMs, { waitMs, connectMs }),
     urgent: openPool(sizes.urgent, deadlines.transactionMs, {
       waitMs,
-      // On a machine that is short of everything opening one takes long, and just then revocations must go on.
+      // On an overloaded machine opening a connection takes long, and revocations must go on just then.
       connectMs,
       openings: urgentOpenings,
       isKept,
       settings: { lock_timeout: `${URGENT_LOCK_MS}` },
     }),
-    // If ten orgs' commits all last as long as they may, none keeps another's barrier waiting for a second.
+    // Even if the commits of ten orgs all last as long as they may, none delays the barrier of another by a second.
     barriers: openPool(sizes.barriers, deadlines.stampRevokedMs, {
       waitMs,
       connectMs,
       openings: urgentOpenings,
       isKept,
     }),
-    // Long work is short beside waiting for long work.
+    // Long work takes little time compared with its waiting for other long work.
     bulk: openPool(sizes.bulk, deadlines.transactionMs, { waitMs: deadlines.bulkWaitMs, connectMs }),
     reports: openPool(sizes.reports, deadlines.transactionMs, { waitMs, connectMs }),
-    // Asks every server: what it answers tells which one counts. Nothing is decided without it, so it stands in no line.
+    // Asks any server, because its answers tell which server counts. Nothing is decided without it, so it queues behind
+    // nothing.
     lineage: openPool(sizes.lineage, deadlines.readMs, {
       counts: () => true,
       settles: async () => true,
@@ -118,7 +120,9 @@ export const openPools = (settings: PoolSettings) => {
 
 export type Pools = ReturnType<typeof openPools>;
 
-/** `onChange` hears of each change of its state. Whatever it may not answer is asked of the primary's pools. */
+/**
+ * `onChange` is called at each change of the replica's state. The primary's pools answer whatever the replica may not.
+ */
 export const openReplica = (
   settings: PoolSettings,
   { reads, reports }: Pick<Pools, 'reads' | 'reports'>,
@@ -128,7 +132,7 @@ export const openReplica = (
   serversOf(url, 'replica');
   const { deadlines, sizes } = settings;
   const openPool = poolOpener({ ...settings, databaseUrl: url });
-  // Which primary counts is told by the marks that a replica has of it.
+  // The marks that a replica has of its primary tell which primary counts.
   const change = { counts: () => true, settles: async () => true, connectMs: deadlines.patientConnectMs };
   return new Replica({
     url,
@@ -138,7 +142,7 @@ export const openReplica = (
         ...ledgerOptions(deadlines),
         ...change,
       }),
-      // One waits for positions, the other one looks.
+      // One connection waits for positions, the other one looks at the state.
       replicaLooks: openPool(2, deadlines.replicaLookMs, change),
     },
     catchUpMs: deadlines.catchUpMs,

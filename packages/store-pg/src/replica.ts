@@ -1,7 +1,8 @@
 /**
- * Reports on a streaming replica (docs/decisions/0067). One is read there only once the replica has all that was committed on the
- * primary before it was asked for; where that does not come about in time, the primary answers it. So a report is never
- * older than its question, whichever node wrote what it is about, and whichever server answered the page before.
+ * Reports on a streaming replica (docs/decisions/0067). The replica answers a report only once it has replayed
+ * everything that the primary had committed before the report was asked for. Where that takes too long, the primary
+ * answers. So a report is never older than its request, whichever node wrote the data, and whichever server answered
+ * the page before.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -27,12 +28,12 @@ export interface ReplicaOptions {
   readonly url: string;
   /** The primary. */
   readonly primary: Database;
-  /** Pools of the replica: for reports, and for looking at it, which must not stand in line behind them. */
+  /** Pools of the replica: one for reports, and one for looking at its state, which must not queue behind reports. */
   readonly pools: { readonly replicaReads: DeadlinePool; readonly replicaLooks: DeadlinePool };
-  /** How long a report waits for the replica to come to its position. */
+  /** How long a report waits for the replica to reach its position. */
   readonly catchUpMs: number;
   readonly lateMs: number;
-  /** Hears when the replica has been out of step for `lateMs`, and when it is in step (again). */
+  /** Called when the replica has been out of step for `lateMs`, and when it is in step, at first or again. */
   readonly onChange: (state: ReplicaState) => void;
 }
 
@@ -40,21 +41,24 @@ const LOOK_EVERY_MS = 1_000;
 const POLL_MS = 10;
 const MAX_WAITING = 8_192;
 
-// Flushed is what a replica is sent, and all that was answered or can be seen; what is merely written may stay away from it.
+// The flushed position covers everything that was answered or is visible, and is what a replica is sent. A replica may
+// never get what is merely written.
 export const positionSql = `
   select (pg_current_wal_flush_lsn() - '0/0')::bigint as lsn,
     case when server = pg_postmaster_start_time() then marks[1] end as mark,
     server <> pg_postmaster_start_time() or marked_at < clock_timestamp() - interval '1 second' as "isDue"
   from replica_marks`;
 
-// It waits for no standby, which may be away: a mark that is lost with the server is one that no replica can show.
+// This update waits for no standby, which may be away. If the server's loss destroys the mark, no replica can show it
+// either.
 const markSql = `
   update replica_marks
   set marks = (array_prepend($1, marks))[1:16], server = pg_postmaster_start_time(), marked_at = clock_timestamp()
   from (select set_config('synchronous_commit', 'local', true)) as waits_for_no_standby
   where server <> pg_postmaster_start_time() or marked_at < clock_timestamp() - interval '1 second'`;
 
-// Asked before the report, in its session: what has been replayed is seen by every later snapshot, and by no earlier one.
+// Asked before the report, in its session: every later snapshot sees what was replayed by then, and no earlier one
+// does.
 const foundSql = `
   select pg_is_in_recovery() as "isStandby", (pg_last_wal_replay_lsn() - '0/0')::bigint as lsn, marks from replica_marks`;
 
@@ -81,7 +85,7 @@ export class Replica {
     },
     { maxBatch: MAX_WAITING, maxInFlight: 1, maxWaiting: MAX_WAITING },
   );
-  /** Those who wait for what the replica is about to have, before any of them holds a session of reports. */
+  /** Calls that wait for the replica to reach their positions. None of them holds a session for reports yet. */
   readonly #arriving = new Set<Arriving>();
   #isPolling = false;
   #isChecked = false;
@@ -101,7 +105,10 @@ export class Replica {
     return { fault: this.#fault, behindMs: this.#age.behindMs(performance.now()), reads: { ...this.#reads } };
   }
 
-  /** Runs `work` on the replica; null where the primary must answer. Rejects with what is no error of storage. */
+  /**
+   * Runs `work` on the replica; null where the primary must answer. Rejects with errors that are not errors of this
+   * storage.
+   */
   async report<T>(
     work: (database: Database) => Promise<T>,
     tenant: Tenant | null,
@@ -125,13 +132,14 @@ export class Replica {
     let session: ReportSession | null = null;
     try {
       session = new ReportSession(await this.#take(position, tenant), async () =>
-        // The next session may be of another replica: what this one has shown is on the primary by now.
+        // The next session may be with another replica. The primary's position now covers everything that this session
+        // has shown.
         this.#take(await this.#positions.submit(null), tenant),
       );
       return { value: await work(session) };
     } catch (thrown) {
       const error = session === null ? toStoreError(thrown, 'nothing') : thrown;
-      // Objects are the same ones from the primary: those that cannot be read, and those of which too much is asked.
+      // The primary would read the same objects, so it could not help with unreadable ones, nor with too many counts.
       if (
         !(error instanceof StoreError) ||
         error instanceof ColdReadError ||
@@ -145,7 +153,7 @@ export class Replica {
     }
   }
 
-  /** A session that has come to the position. */
+  /** A session that has reached the position. */
   async #take(position: Position, tenant: Tenant | null): Promise<Held> {
     await withinMs(this.#options.catchUpMs, this.#arrive(position), () => {
       throw new NoTurnError('the replica was not asked in time');
@@ -153,7 +161,7 @@ export class Replica {
     return new Promise((resolve, reject) => {
       const over = this.pools.replicaReads.run(
         async (client) => {
-          // It may have been lost while this stood in line.
+          // The replica may have been lost while this call queued.
           if (this.#fault !== null) throw new StoreError('unavailable', this.#fault);
           await this.#catchUp(client, position);
           await new Promise<void>((leave) => resolve({ client, over, leave }));
@@ -164,7 +172,7 @@ export class Replica {
     });
   }
 
-  /** All look at the same answers of the replica, and nobody waits for a later position than its own. */
+  /** All waiting calls share the same looks at the replica, and none waits for a later position than its own. */
   #arrive(position: Position): Promise<void> {
     if (this.#arriving.size >= MAX_WAITING)
       return Promise.reject(new NoTurnError(`${MAX_WAITING} wait already`));
@@ -183,7 +191,8 @@ export class Replica {
         await this.pools.replicaLooks
           .run(async (client) => {
             passedBy = await this.#answerThem(client);
-            // Its session is closed: the next one may be of a server that is further. Who is left goes on waiting.
+            // The session is closed, and the next one may be with a server that is further ahead. The remaining calls
+            // go on waiting.
             if (passedBy !== null) throw passedBy;
           })
           .catch((error: unknown) => {
@@ -199,7 +208,7 @@ export class Replica {
     }
   }
 
-  /** Answers why the server is passed by, where it is. */
+  /** Settles the calls that can be settled. Answers why the server is passed by, or null. */
   async #answerThem(client: pg.ClientBase): Promise<StoreError | null> {
     if (this.#fault !== null) throw new StoreError('unavailable', this.#fault);
     const found = await this.#find(client);
@@ -228,13 +237,13 @@ export class Replica {
     return rows[0];
   }
 
-  /** Where there are several, another one may be further. */
+  /** Where there are several replicas, another one may be further ahead. */
   #passBy(client: pg.ClientBase, found: ReplicaPosition | undefined, position: Position): StoreError {
     if (client instanceof StoreClient) client.passBy();
     return new StoreError('unavailable', describe(found, position));
   }
 
-  /** Rejects with `StoreError` `unavailable` where the session does not come to the position in time. */
+  /** Rejects with `StoreError` `unavailable` where the session does not reach the position in time. */
   async #catchUp(client: pg.ClientBase, position: Position): Promise<void> {
     const giveUpAtMs = performance.now() + this.#options.catchUpMs;
     for (;;) {
@@ -288,9 +297,9 @@ export class Replica {
 }
 
 /**
- * What the server refuses, as one that is in the way of what it replays, says nothing about the next. Neither does a
- * report that took too long, or for which there was no turn: a server that does not answer is told by the next look at
- * it.
+ * Whether the error says that the server is unusable. A statement that the server refused, for example because of a
+ * conflict with replay, says nothing about the next one. Nor does a report that took too long or got no turn: the next
+ * look detects a server that does not answer.
  */
 const isOfServer = (error: StoreError): boolean =>
   error.kind === 'unavailable' &&

@@ -1,7 +1,7 @@
 /**
- * Which service a database belongs to. The first start of a process that may decide pins its DID; from then on a process that is
- * configured to be another service is refused, before it records a key or signs anything: one Receipt under a mistyped
- * SVC_DOMAIN stays for ever (docs/operations.md, "The name of the service").
+ * Which service a database belongs to. The first start of a process that may decide pins its DID. From then on a
+ * process that is configured as another service is refused before it records a key or signs anything, because a Receipt
+ * signed under a mistyped SVC_DOMAIN could never be removed (docs/operations.md, "The name of the service").
  */
 import { randomBytes } from 'node:crypto';
 import { type DidWeb, didOfKid, encodeUlid, kidOfJws } from '@svc/protocol';
@@ -11,19 +11,20 @@ import { clientConfig, openClient } from './client.ts';
 import { isServerAnswer, toStoreError, toUnavailable } from './errors.ts';
 
 const CONNECT_MS = 5_000;
-/** Counting what was issued reads the whole ledger. */
+/** Counting the issued Receipts reads the whole ledger. */
 const DEADLINE_MS = 60_000;
 const MAX_JWS_CHARS = 4_194_304;
 
 export interface ServiceDidOptions {
   readonly did: string;
-  /** False for a process that only looks, and need not be able to: the conformance runner. */
+  /** False for a process that only reads this, and need not have the right to write it: the conformance runner. */
   readonly mayPin: boolean;
 }
 
 /**
- * Resolves when the database belongs to `did`, or to nobody yet and this caller does not pin, with the DIDs that the service had
- * before. Rejects with `StoreError` `refused`, which names both DIDs and the remedy. The schema must have been migrated.
+ * Resolves, with the DIDs that the service had before, when the database belongs to `did`; or to no service yet, where
+ * this caller may not pin. Rejects with `StoreError` `refused`, which names both DIDs and the remedy. The schema must
+ * have been migrated.
  */
 export const claimDatabase = (
   databaseUrl: string,
@@ -36,7 +37,7 @@ export const claimDatabase = (
     if (pinned !== null) throw anotherService(pinned, did, 'this database is that of');
     await assertNotAnother(client, did);
     await client.query('insert into service_dids (number, did) values (1, $1) on conflict do nothing', [did]);
-    // Where two start together on a new database, one of them has written the row, perhaps with another DID.
+    // Where two processes start together on a new database, one of them has written the row, perhaps with another DID.
     const written = (await listDids(client))[0]?.did ?? '';
     if (written !== did) throw anotherService(written, did, 'this database is that of');
     return [];
@@ -51,7 +52,7 @@ export interface ServiceDid {
 export const listServiceDids = (databaseUrl: string): Promise<readonly ServiceDid[]> =>
   withClient(databaseUrl, listDids);
 
-/** What was issued under the present name. */
+/** Counts of what was issued under the present name. */
 export interface IssuedUnderDid {
   readonly receipts: number;
   readonly checkpoints: number;
@@ -70,7 +71,9 @@ export const countIssued = (databaseUrl: string): Promise<IssuedUnderDid> =>
     return rows[0] ?? { receipts: 0, checkpoints: 0, grants: 0, managedPrincipals: 0 };
   });
 
-/** Pins another DID, with an event in the audit log. Rejects with `StoreError` `refused` where it is the present one. */
+/**
+ * Pins another DID, with an event in the audit log. Rejects with `StoreError` `refused` where `did` is the present one.
+ */
 export const changeServiceDid = (databaseUrl: string, did: string): Promise<void> =>
   withClient(databaseUrl, async (client) => {
     await client.query('begin');
@@ -87,7 +90,10 @@ export const changeServiceDid = (databaseUrl: string, did: string): Promise<void
     await client.query('commit');
   });
 
-/** A database of a version that pinned nothing: what it was last signed as says whose it is, else the keys that it knows. */
+/**
+ * For a database of a version that pinned no DID. The latest Receipt and checkpoint show which service signed them;
+ * without these, the recorded keys show it.
+ */
 const assertNotAnother = async (client: pg.ClientBase, did: string): Promise<void> => {
   const { rows } = await client.query<{ receipt: string | null; checkpoint: string | null; keys: string[] }>(
     `select (select jws from receipts order by receipt_id desc limit 1) as receipt,

@@ -1,62 +1,67 @@
 /**
- * Connections that do not answer, of all pools of a store. There are three reasons for it, which only the server can
- * tell apart, asked over a session that is opened for that and kept for as long as there is something to ask, and after
- * that for a second, or for a minute where nothing was lost:
+ * Tracks connections that do not answer, in all pools of a store. There are three causes, and only the server can tell
+ * which one applies. So this class asks the server over a session opened for that purpose. It keeps that session as
+ * long as there is something to ask, and afterwards for one second, or for one minute where no connection was lost.
  *
- * - A commit waits for a standby. The server cannot take it back and does not notice that its client is gone, so a
- *   connection opened in place of each would leave one more session behind every second. It keeps its place until the
- *   server says that the wait is over.
- * - The server is short of time, and late with new sessions above all. A connection that answers before the question does
- *   is used again. So is one that the server is at work for, until it answers or two seconds have passed: the limits of the
- *   server end its statement by then, and closing the connection would end nothing and cost a new session.
- * - The connection is lost without a word, and others may be with it, in every pool. So whenever one is silent all idle
- *   ones are asked too. Opening a session takes a server far longer than a word on one that is open: an idle connection
- *   that was asked before, and is silent still a moment after the new session has answered, is lost, however slow the
- *   server is. It is closed before somebody waits for it in vain.
+ * - A commit waits for a standby. The server cannot cancel the commit and does not notice that its client is gone, so
+ *   replacing each such connection would leave one more session behind every second. The connection keeps its place
+ *   until the server says that the wait is over.
+ * - The server is short of time, and slow above all to open sessions. A connection that answers before the question
+ *   does is used again. So is one on which the server is at work, until it answers or two seconds have passed. By then
+ *   the server's own limits end its statement; closing the connection earlier would end nothing and cost a new session.
+ * - The connection was lost without a reset, and others in any pool may be lost with it. So whenever one is silent, all
+ *   idle ones are probed too. Opening a session takes a server far longer than an answer on an open one. So an idle
+ *   connection that was probed first, and is silent still a moment after the new session has answered, is lost, however
+ *   slow the server is. It is closed before a caller waits for it in vain.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { withinMs } from '@svc/service';
 import { clientConfig, openClient, type StoreClient } from './client.ts';
 import { DeadlineError } from './errors.ts';
 
-/** For connecting and asking; a server that does not answer is asked again, and a session that is late is opened to its end. */
+/**
+ * Limits for asking, and for opening the session. An unanswered question is asked again; a session that is late is
+ * still opened to the end.
+ */
 const ASK_MS = 1_000;
 const OPEN_MS = 3_000;
 const PAUSE_MS = 250;
-/** The pause after a question that was not answered: a server that is short of time is not asked for session after session. */
+/**
+ * Pause after an unanswered question, so that a server that is short of time is not asked for session after session.
+ */
 const LONG_PAUSE_MS = 1_000;
 const SESSION_KEPT_MS = 1_000;
 /**
- * Where nothing was lost the server is slow, and sessions are what it is slowest with: what is late next is asked about
- * over this one.
+ * Where no connection was lost, the server is slow, and opening sessions is what it does slowest. So this session is
+ * kept to ask about later silent connections.
  */
 const SLOW_KEPT_MS = 60_000;
 const AT_WORK_MS = 2_000;
-/** The process behind an idle connection may get its turn of the processor after the one that is new. */
+/** The server process of an idle connection may be scheduled after that of the new session. */
 const TURN_MS = 100;
 
 const atWorkSql = `
   select pid, wait_event is not distinct from 'SyncRep' as "isWaiting" from pg_stat_activity
   where pid = any ($1::int[]) and state = 'active'`;
 
-/** Called once. `isHealthy`: it has answered, and may be used again; otherwise nothing is lost by closing it. */
+/** Called once. `isHealthy`: the connection has answered and may be used again; otherwise closing it loses nothing. */
 export type LetGo = (isHealthy: boolean) => void;
 
-/** A session that has not answered, not closed yet. */
+/** A session that has not answered and is not closed yet. */
 interface SuspectConnection {
   readonly sinceMs: number;
   readonly letGo: LetGo;
-  /** The server was not at work on it when it was asked last. Its answer may have been under way. */
+  /** The server was not at work on it at the last question. Its answer may have been under way then. */
   wasIdle: boolean;
 }
 
 export class SilentConnections {
   readonly #idle = new Set<StoreClient>();
-  /** What became of idle ones that are being asked: true once they have answered, false when they are closed. */
+  /** Probes of idle connections: true once the connection has answered, false when it was closed. */
   readonly #probes = new Map<StoreClient, Promise<boolean>>();
   readonly #suspects = new Map<StoreClient, SuspectConnection>();
   #isAsking = false;
-  /** Since asking began. */
+  /** Since the current series of questions began. */
   #isNoneLost = true;
   #session: StoreClient | null = null;
   #opening: Promise<StoreClient> | null = null;
@@ -72,15 +77,18 @@ export class SilentConnections {
     this.#idle.delete(client);
   }
 
-  /** To be used now. False: it is lost; where that is in question, it is known once the server has been asked. */
+  /**
+   * Called when a connection is to be used now. False: it is lost. Where that is in doubt, the result waits until the
+   * server was asked.
+   */
   async takeIdle(client: StoreClient): Promise<boolean> {
     this.removeIdle(client);
     return (await this.#probes.get(client)) ?? true;
   }
 
   /**
-   * Its caller has given up. `isAnswered` tells, once everything that was asked of it has an answer, whether the connection
-   * is healthy.
+   * For a connection whose caller gave up. `isAnswered` resolves when the server has answered everything that was sent
+   * on it, and says whether it is healthy.
    */
   keep(client: StoreClient, isAnswered: Promise<boolean>, letGo: LetGo): void {
     this.#suspects.set(client, { sinceMs: performance.now(), letGo, wasIdle: false });
@@ -111,7 +119,10 @@ export class SilentConnections {
     this.#closeSoon();
   }
 
-  /** Over the session that is open. What is lost tells that others may be: then, and where none is open, over a new one. */
+  /**
+   * Asks over the open session. If that shows a lost connection, others may be lost too: then, and where no session is
+   * open, it asks over a new session.
+   */
   async #ask(): Promise<void> {
     if (this.#session !== null && (await this.#askOver(this.#session, false).catch(() => false))) return;
     this.#closeSession();
@@ -124,7 +135,10 @@ export class SilentConnections {
     for (const client of lost) client.destroy(new Error('a connection was lost without a word'));
   }
 
-  /** Lets go of what the server is not at work on, or has been for too long. Answers whether none of it was lost. */
+  /**
+   * Closes the connections on which the server is not at work, or has been at work for too long. Answers whether none
+   * of them was lost.
+   */
   async #askOver(session: StoreClient, isNew: boolean): Promise<boolean> {
     const asked = [...this.#suspects];
     const { rows } = await session.query<{ pid: number; isWaiting: boolean }>({
@@ -140,7 +154,7 @@ export class SilentConnections {
       const mayBeAnswered = isWaiting === undefined && !isNew && !kept.wasIdle;
       kept.wasIdle = true;
       if (mayBeAnswered || !this.#suspects.has(client)) continue;
-      // One that has been at work for too long says nothing of the network.
+      // A connection with work that takes too long says nothing about the network.
       isNoneLost &&= isWaiting !== undefined;
       this.#letGo(client, false);
     }
@@ -156,7 +170,7 @@ export class SilentConnections {
     })
       .then((session) => {
         this.#session = session;
-        // A process that ends does not wait for a question that may come.
+        // A process that ends does not wait for a later question.
         session.unref();
         if (!this.#isAsking) this.#closeSoon();
         return session;

@@ -1,22 +1,22 @@
 /**
- * Which server the sessions of a store may be with. After a failover there are two for a while: the one that was
- * promoted, and the one that was replaced, whose open sessions answer again when it wakes. The fence tells which one
- * counts (protocol §10); here that is asked of memory, for each session before it is used and once more before what it
- * answered is.
+ * Which server the sessions of a store may be with. After a failover there are two for a while: the promoted one, and
+ * the replaced one, whose open sessions answer again when it wakes. The fence tells which server counts (protocol §10).
+ * This class keeps that answer in memory. It is checked before each session is used, and once more before the session's
+ * answer is used.
  */
 import { withinMs } from '@svc/service';
 
 export class Standing {
   #trusted: string | null = null;
   readonly #doubted = new Set<string>();
-  /** Asks whoever keeps the fence to look now. */
+  /** Asks the keeper of the fence to look now. */
   #ask: (() => void) | null = null;
-  /** Looks that were begun. */
+  /** Number of looks begun. */
   #looks = 0;
-  /** Sessions that wait, each for what a look says that is begun after it was opened. */
+  /** Sessions that wait for the result of a look that begins after they were opened. */
   readonly #waiting = new Map<() => void, { readonly server: string; readonly looks: number }>();
 
-  /** What is said from now on is what this look found. */
+  /** `trust` and `doubt` report the result of this look from now on. */
   beginLook(): void {
     this.#looks += 1;
   }
@@ -28,10 +28,10 @@ export class Standing {
     for (const [told, one] of this.#waiting) if (one.server === server || one.looks < this.#looks) told();
   }
 
-  /** Not this one, until it is trusted again. */
+  /** Does not trust this server until `trust` names it. */
   doubt(server: string): void {
     this.#addDoubted(server);
-    // This says nothing of other servers.
+    // The doubt says nothing about other servers.
     for (const [told, one] of this.#waiting) if (one.server === server) told();
   }
 
@@ -42,15 +42,15 @@ export class Standing {
     if (this.#doubted.size > MAX_DOUBTED && oldest !== undefined) this.#doubted.delete(oldest);
   }
 
-  /** `ask` is called whenever a session was opened with a server that is neither trusted nor doubted. */
+  /** `ask` is called whenever a session is opened with a server that is neither trusted nor doubted. */
   onUnknown(ask: () => void): void {
     this.#ask = ask;
   }
 
   /**
-   * Whether a session that was just opened may be used. One with a server of which nothing is known waits, for half a
-   * second at most, until the fence was asked: after a failover what is opened first is used as soon as that server is
-   * trusted. Where another one is, this one is doubted, so that nobody asks about it again.
+   * Whether a session that was just opened may be used. A session with an unknown server waits, at most half a second,
+   * until the fence was asked: after a failover the first sessions are used as soon as their server is trusted. If
+   * another server is trusted instead, this one is doubted, so that no session asks about it again.
    */
   async settles(server: string): Promise<boolean> {
     const isUnknown = !this.counts(server) && !this.isDoubted(server);
@@ -79,12 +79,15 @@ export class Standing {
     return this.#doubted.has(server);
   }
 
-  /** Every server that is not doubted, as long as none was trusted: a deployment without a fence, or one that starts. */
+  /**
+   * As long as no server was trusted, every server counts that is not doubted: in a deployment without a fence, or at a
+   * start.
+   */
   counts(server: string): boolean {
     return !this.isDoubted(server) && (this.#trusted === null || this.#trusted === server);
   }
 }
 
 const SETTLE_MS = 500;
-/** Each is a server's process: a few failovers back, none of them lives. */
+/** Each entry is one server process; after a few failovers the oldest of them has ended. */
 const MAX_DOUBTED = 16;

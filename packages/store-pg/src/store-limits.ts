@@ -1,47 +1,50 @@
-/** How long the store waits for what, and how many connections it opens. */
+/** Time limits of the store's work, and sizes of its connection pools. */
 
 /**
- * Client-side limits in milliseconds. Work stands in line for a connection, has it within `connectMs` then, and from there
- * on has its own limit. A connection that takes longer to open serves those who come later.
+ * Client-side limits in milliseconds. Work queues for a turn, then gets a connection within `connectMs`, and from then
+ * on has its own limit. A connection that takes longer to open serves later callers.
  */
 export interface StoreDeadlines {
   readonly connectMs: number;
-  /** The same for work that waits for seconds anyway, and for revocations. */
+  /** `connectMs` for work that may wait for seconds, and for revocations. */
   readonly patientConnectMs: number;
-  /** In line for a connection, unless there is another limit. */
+  /** Time in the queue for a connection, unless there is another limit. */
   readonly waitMs: number;
   readonly readMs: number;
-  /** How long lists and exports stand in line. */
+  /** Time in the queue for lists and exports. */
   readonly ledgerWaitMs: number;
   /** Statements that read the ledger: lists, exports, counts. */
   readonly ledgerReadMs: number;
-  /** A whole report on the replica, a look at it, and of both until the replica has what it must have. */
+  /**
+   * Limits of a whole report on the replica (`replicaReadMs`), of a look at it (`replicaLookMs`), and of the wait, in
+   * both, until the replica has caught up (`catchUpMs`).
+   */
   readonly replicaReadMs: number;
   readonly replicaLookMs: number;
   readonly catchUpMs: number;
   /** How long the replica may be out of step before that is reported. */
   readonly replicaLateMs: number;
   readonly commitMs: number;
-  /** Waiting for the locks included, which other nodes hold while they evaluate. */
+  /** Includes waiting for the locks, which other nodes hold while they evaluate. */
   readonly budgetCommitMs: number;
-  /** How long a commit on budgets stands in line. */
+  /** Time in the queue for a commit on budgets. */
   readonly budgetWaitMs: number;
-  /** A cap that begins may have millions of checks to count. */
+  /** When a cap begins, millions of checks may have to be counted. */
   readonly entitlementMs: number;
-  /** Administrative statements and transactions, and how long they stand in line: others may have much to do. */
+  /** Administrative statements and transactions, and their time in the queue, which other callers may fill. */
   readonly transactionMs: number;
   readonly transactionWaitMs: number;
   readonly bulkWaitMs: number;
   readonly stampRevokedMs: number;
-  /** The look-up after an ambiguous commit, the wait for a connection included. */
+  /** The look-up after an ambiguous commit, including the wait for a connection. */
   readonly lookupMs: number;
 }
 
 export interface StorePoolSizes {
   readonly commits: number;
-  /** Commits on budgets: they wait for locks with the connection in hand. */
+  /** Commits on budgets, which hold their connection while they wait for locks. */
   readonly budgetCommits: number;
-  /** After an ambiguous commit. */
+  /** Look-ups after an ambiguous commit. */
   readonly lookups: number;
   readonly reads: number;
   readonly ledgerReads: number;
@@ -49,11 +52,11 @@ export interface StorePoolSizes {
   readonly replicaReads: number;
   readonly admin: number;
   readonly urgent: number;
-  /** Barriers: they wait for a Principal's commits with the connection in hand. */
+  /** Barriers, which hold their connection while they wait for a Principal's commits. */
   readonly barriers: number;
   readonly bulk: number;
   readonly reports: number;
-  /** Connections of the fence: nothing else may be in its way. */
+  /** Connections of the fence, which no other work may delay. */
   readonly lineage: number;
 }
 
@@ -72,7 +75,7 @@ export const defaultDeadlines: StoreDeadlines = {
   budgetCommitMs: 1_400,
   budgetWaitMs: 800,
   entitlementMs: 10_000,
-  // Above the 2 s for which a barrier waits for its lock.
+  // More than the 2 s that a barrier waits for its lock.
   transactionMs: 2_200,
   transactionWaitMs: 2_000,
   bulkWaitMs: 30_000,
@@ -95,12 +98,15 @@ export const defaultPoolSizes: StorePoolSizes = {
   lineage: 2,
 };
 
-/** What a process of the API, or a worker, opens at most; a replica's are of another server. */
+/**
+ * Most connections that a process of the API, or a worker, opens to the primary. Those to a replica are on another
+ * server.
+ */
 export const CONNECTIONS_OF_PROCESS =
   Object.values(defaultPoolSizes).reduce((sum, size) => sum + size, 0) - defaultPoolSizes.replicaReads;
 
-/** What a conformance runner opens: one for each run at a time, and one for readiness. */
+/** Connections that a conformance runner opens: one for each concurrent run, and one for readiness. */
 export const CONNECTIONS_OF_RUNNER = 5;
 
-/** For `svc-admin` and whatever else looks in. */
+/** Connections reserved for `svc-admin` and other tools of operators. */
 export const CONNECTIONS_OF_OPERATORS = 10;

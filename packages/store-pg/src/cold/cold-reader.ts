@@ -1,4 +1,4 @@
-/** Receipts of days that have left the database, out of the objects that their recorded manifests name. */
+/** Reads Receipts of days that have left the database, from the objects that their recorded manifests name. */
 import { type ColdDayReader, isOfWhatIsStored, type ReceiptRow } from '@svc/cold-ledger';
 import type { ReceiptId, Sha256 } from '@svc/protocol';
 import { type Day, ObjectStoreError, StoreError, type Tenant } from '@svc/service';
@@ -8,15 +8,18 @@ import { ColdReadError, DayMovedError } from './cold-errors.ts';
 import { type ColdObjects, findRecorded, type NamedDay, OpenDays } from './open-days.ts';
 import { onAccountOf } from './read-queue.ts';
 
-/** Milliseconds for one question, however many days it reads, and however often it is asked anew. */
+/** Milliseconds for one question, however many days it reads and however often it is retried. */
 const READ_MS = 20_000;
 
-/** The times of a question. That in which it must be answered begins with the first object. */
+/** The time limits of a question. The limit for the whole answer begins with the first object. */
 export class ReadTime {
   #signal: AbortSignal | null = null;
   readonly #pageEndsMs: number;
 
-  /** `pageMs`: how long it looks through cold days before it answers with what it has found; null: until it is done. */
+  /**
+   * `pageMs`: how long the question searches cold days before it answers with what it has found; null: until it is
+   * done.
+   */
   constructor(pageMs: number | null = null) {
     this.#pageEndsMs = pageMs === null ? Number.POSITIVE_INFINITY : performance.now() + pageMs;
   }
@@ -31,7 +34,7 @@ export class ReadTime {
   }
 }
 
-/** Somebody's question, wherever what it is about may be. */
+/** What a question is asked of: the database, and the cold days. */
 export interface Ledger {
   readonly database: Database;
   readonly cold: ColdReader;
@@ -41,19 +44,19 @@ export interface Question extends Ledger {
   readonly time: ReadTime;
 }
 
-/** Where cold days are, and who tells which of what is recorded of them is to be believed. */
+/** Where cold days are, and which recorded manifests are to be trusted. */
 export interface ColdPlace extends ColdObjects {
-  /** For how long a page of a list looks through cold days; 150 unless given. */
+  /** How long one page of a list searches cold days, ms. Default 150. */
   readonly pageMs?: number;
 }
 
-/** Half of what a list may take, since a row group that is begun is read to its end. */
+/** Half of the time that a list may take, since a row group that was begun is read to its end. */
 const PAGE_MS = 150;
 
 export class ColdReader {
   /**
-   * `place` null: this process was not told where cold days are, so it cannot answer for them. `tenant`: on whose
-   * account it reads, null: the service's own.
+   * `place` null: this process was not configured with cold days, so it cannot read them. `tenant`: on whose account it
+   * reads; null: the service's own.
    */
   constructor(
     private readonly place: ColdPlace | null,
@@ -61,7 +64,7 @@ export class ColdReader {
     private readonly opened: OpenDays | null = place && new OpenDays(place),
   ) {}
 
-  /** The same days, read in the turn of another. */
+  /** The same days, read on another tenant's account. */
   as(tenant: Tenant | null): ColdReader {
     return new ColdReader(this.place, tenant, this.opened);
   }
@@ -71,8 +74,8 @@ export class ColdReader {
   }
 
   /**
-   * Runs `work` on a day as its manifest has it. Rejects with `ColdReadError` where the objects cannot be read: what is there and
-   * cannot be read is never said to be absent.
+   * Runs `work` on a day as its manifest lists it. Rejects with `ColdReadError` where the objects cannot be read: a
+   * Receipt that exists but cannot be read is never reported as absent.
    */
   async read<T>(
     { database, time }: Omit<Question, 'cold'>,
@@ -91,7 +94,8 @@ export class ColdReader {
         return work(day, time.signal);
       });
     } catch (error) {
-      // What only a former manifest names is deleted some time after it was replaced: then the day is read by the new one.
+      // Objects that only a former manifest names are deleted some time after it was replaced. The day is then read by
+      // the new manifest.
       if (error instanceof ObjectStoreError && error.kind === 'missing') await findRecorded(database, hash);
       if (error instanceof ObjectStoreError && isOfWhatIsStored(error))
         this.place?.onDamaged?.(named.day, hash, error.message);
@@ -101,7 +105,7 @@ export class ColdReader {
     }
   }
 
-  /** Null: there is no such Receipt in that day. */
+  /** Null: that day has no such Receipt. */
   find(question: Omit<Question, 'cold'>, hash: Sha256, receiptId: ReceiptId): Promise<ReceiptRow | null> {
     const named = { day: dayOfId(receiptId), hash };
     return this.read(question, named, (day, signal) => day.findReceipt(receiptId, signal));
@@ -112,8 +116,8 @@ const UNDEFINED_TABLE = '42P01';
 const ATTEMPTS = 4;
 
 /**
- * What names the partition of a day, or the manifest of one, is made anew where it is found to have moved. Not for what
- * is part of a transaction, which has failed by then.
+ * Repeats `work` where the partition or the manifest of a day that it named has moved meanwhile. Not for work inside a
+ * transaction, which has failed by then.
  */
 export const againIfMoved = async <T>(
   ledger: Ledger,
@@ -133,7 +137,7 @@ const isMoved = (error: unknown): boolean =>
   error instanceof DayMovedError ||
   (error instanceof StoreError && (error.cause as { code?: string } | undefined)?.code === UNDEFINED_TABLE);
 
-/** The manifests of those among these days that are cold. */
+/** The manifest hashes of the cold days among these days. */
 export const findColdDays = async (
   database: Database,
   days: readonly Day[],

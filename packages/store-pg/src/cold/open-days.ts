@@ -1,7 +1,7 @@
 /**
- * Cold days that are opened, for all tenants. A manifest is some hundred thousand characters for a day of a million
- * Receipts, and to believe it takes tens of milliseconds of the thread: it is read once for all who ask for it
- * meanwhile, believed in the turn of cold reads, and its signature checked once.
+ * Cold days that are open, for all tenants. The manifest of a day with a million Receipts has some hundred thousand
+ * characters, and verifying it takes tens of milliseconds of the thread. So concurrent callers share one read of a
+ * manifest, it is verified in the queue of cold reads, and its signature is checked only once.
  */
 import {
   type ColdDay,
@@ -18,16 +18,19 @@ import type { Database } from '../database.ts';
 import { ColdReadError, DayMovedError } from './cold-errors.ts';
 import { type ReadQueue, readQueue } from './read-queue.ts';
 
-/** Length of the manifests whose readers are remembered: the indexes of their objects take some twenty times as much. */
+/**
+ * Total length of the manifests whose readers are kept. The indexes of their objects take some twenty times as much
+ * memory.
+ */
 const MAX_CHARS = 4_194_304;
 
-/** Where their objects are, and who tells which of what is recorded of them is to be believed. */
+/** Where the objects of cold days are, and which recorded manifests are to be trusted. */
 export interface ColdObjects {
   readonly objects: ObjectStore;
   readonly readManifest: ReadManifest;
-  /** On whatever thread; on this one unless given. */
+  /** Decodes row groups, on any thread. Default: on this thread. */
   readonly readGroup?: ReadElsewhere;
-  /** Hears of objects of a day that are missing or altered. Throws nothing. */
+  /** Called for objects of a day that are missing or altered. Must not throw. */
   readonly onDamaged?: (day: Day, manifestHash: Sha256, problem: string) => void;
 }
 
@@ -37,7 +40,7 @@ export interface RecordedDay {
   readonly checkpointHash: Sha256;
 }
 
-/** A day, and the hash of the manifest that is recorded of it. */
+/** A day, and the recorded hash of its manifest. */
 export interface NamedDay {
   readonly day: string;
   readonly hash: Sha256;
@@ -60,7 +63,7 @@ export class OpenDays {
   readonly #reads: ReadQueue;
   readonly #readers: OpenReaders;
   readonly #asked = new Map<Sha256, Promise<RecordedDay>>();
-  /** Hashes of manifests that the service has signed: 71 characters for each that was ever read. */
+  /** Hashes of manifests whose signature was verified: 71 characters for each manifest ever read. */
   readonly #verified = new Set<Sha256>();
 
   constructor({ objects, readManifest, readGroup = readHere() }: ColdObjects, maxChars = MAX_CHARS) {
@@ -70,14 +73,14 @@ export class OpenDays {
     this.#readers = new OpenReaders(maxChars);
   }
 
-  /** Null also where that manifest was read as another day's: then it is not believed. */
+  /** Null also where that manifest was read as that of another day; it is not trusted then. */
   find(named: NamedDay): ColdDayReader | null {
     return this.#readers.find(named);
   }
 
   /**
-   * The recorded manifest of a day. A caller that holds a session reads it by itself: the caller whose read it would share
-   * may be waiting for that session.
+   * The recorded manifest of a day. A caller that holds a session reads it itself. If it shared another caller's read,
+   * that caller might be waiting for this session.
    */
   async findRecorded(database: Database, hash: Sha256): Promise<RecordedDay> {
     if (database.rest !== undefined) return findRecorded(database, hash);
@@ -118,7 +121,7 @@ export class OpenDays {
   }
 }
 
-/** Throws `DayMovedError` where no day has that manifest. */
+/** Rejects with `DayMovedError` where no day has that manifest. */
 export const findRecorded = async (database: Database, hash: Sha256): Promise<RecordedDay> => {
   const [row] = await database.read<RecordedDay>({ text: recordedSql, values: [hash] });
   if (row === undefined) throw new DayMovedError();
@@ -126,13 +129,13 @@ export const findRecorded = async (database: Database, hash: Sha256): Promise<Re
 };
 
 interface OpenReader {
-  /** That it was believed of. */
+  /** The day for which the manifest was verified. */
   readonly day: string;
   readonly reader: ColdDayReader;
   readonly chars: number;
 }
 
-/** By the hash of the manifest, the latest used last. */
+/** Readers by the hash of their manifest, the most recently used last. */
 class OpenReaders {
   readonly #maxChars: number;
   readonly #readers = new Map<Sha256, OpenReader>();
@@ -162,8 +165,8 @@ class OpenReaders {
 }
 
 /**
- * The manifest as the service signed it, of that day as it was published: a row of the database alone says nothing of
- * what a day held.
+ * Verifies that the service signed the manifest, and that it is of this day as published. A row of the database alone
+ * does not prove what a day held.
  */
 const believedOf = (
   readManifest: ReadManifest,

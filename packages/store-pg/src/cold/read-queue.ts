@@ -1,9 +1,9 @@
 /**
- * Reads of cold days for a process that also decides. Row groups are decoded elsewhere, on a thread of its own; what is
- * found there is taken over one by one, and after each this thread is left to everything else for as long as that took.
- * So it is after a Receipt that is looked up by its id, which is decoded here: a page of each column takes less time
- * than to have another thread do it. What is in memory for all that is bounded, and who waits to read takes turns with
- * other tenants, since the leaves of a day are read by whoever likes.
+ * Reads of cold days in a process that also decides. Row groups are decoded on a separate thread. This thread takes
+ * over the results one at a time, and after each it leaves itself to other work for as long as the take-over took. The
+ * same holds for the look-up of a Receipt by its id. Its row group is decoded on this thread, because reading one page
+ * of each column takes less time than handing the work to another thread. The memory for all this is bounded. Readers
+ * take turns by tenant, because anybody may read the leaves of a day.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
@@ -25,21 +25,21 @@ import {
 import { SharedWork } from './shared-work.ts';
 
 /**
- * Row groups that are in memory and not decoded yet, be they half a megabyte or several: whoever wants more of them
+ * Row groups that may be in memory undecoded, of half a megabyte to several each. A reader that needs more of them
  * waits before they are fetched.
  */
 const FETCHED_AT_ONCE = 8;
 const FETCHED_PER_ORG = 4;
-/** One is decoded while what was found in another is taken over. */
+/** One group is decoded while the result of another is taken over. */
 const DECODED_AT_ONCE = 2;
-/** Half of them may be newcomers and the public. */
+/** At most half of them may be from newcomers and the public. */
 const MAX_WAITING = 1_000;
-/** Longer than anybody waits for an answer. */
+/** Longer than any caller waits for an answer. */
 const MAX_WAIT_MS = 20_000;
 
 const account = new AsyncLocalStorage<Tenant | null>();
 
-/** What `work` reads waits in the turn of `tenant`; null: the service itself. */
+/** Runs `work`; its reads queue as those of `tenant`; null: of the service itself. */
 export const onAccountOf = <T>(tenant: Tenant | null, work: () => Promise<T>): Promise<T> =>
   account.run(tenant, work);
 
@@ -51,11 +51,11 @@ export interface Pace {
 
 const REAL: Pace = { nowMs: () => performance.now(), nextTurn: () => nextTurn(), pause: (ms) => pause(ms) };
 
-/** A tail that is being read is read for all who ask for it meanwhile. */
+/** Concurrent callers share one read of the same tail. */
 export interface ReadQueue extends GroupSource {
   /**
-   * Does in turn what takes this thread, once for all who want it under that key meanwhile. Afterwards the thread is
-   * left to everything else for as long as that took.
+   * Runs work that occupies this thread, in turn, once for all callers that ask for the same key meanwhile. Afterwards
+   * the thread is left to other work for as long as this took.
    */
   inTurn<T>(key: string, work: () => T, stop?: AbortSignal): Promise<T>;
 }
@@ -104,7 +104,7 @@ export const readQueue = (
           return found.open();
         });
       };
-      // A caller that stops gets its rejection at once; work that was handed over keeps its place until it is done.
+      // A caller that stops is rejected at once. Work that was handed over keeps its place until it is done.
       const found = queue.run({ tenant: tenantNow() }, work, stop);
       return stop === undefined ? found : untilAborted(found, stop);
     },

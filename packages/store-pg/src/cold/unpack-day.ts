@@ -1,6 +1,6 @@
 /**
- * A cold day back into the ledger, by the owner of the schema. All of it is one transaction: cut off anywhere, the day
- * is cold as before.
+ * Brings a cold day back into the ledger, as the owner of the schema. All of it is one transaction: if it is cut off at
+ * any point, the day is cold as before.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as realPause } from 'node:timers/promises';
@@ -14,8 +14,8 @@ import { idsOfDay, tableOfDay } from '../receipt-ids.ts';
 import { holdersSql } from '../repositories/cold-days.ts';
 
 /**
- * Limit of a statement, such as putting an index on a day of 10^7 Receipts. Between two of them a store of objects may
- * take its time.
+ * Limit of a statement, such as building an index over a day of 10^7 Receipts. Also the longest wait for the object
+ * store between two statements.
  */
 const STATEMENT_MS = 600_000;
 const CONNECT_MS = 5_000;
@@ -24,21 +24,21 @@ const ROWS = 2_048;
 export interface UnpackDay {
   readonly databaseUrl: string;
   readonly day: Day;
-  /** Opens its objects by its manifest. */
+  /** Opens the day's objects by its manifest. */
   readonly open: (manifest: string) => Pick<ColdDayReader, 'receipts'>;
   /**
-   * Where it must come from, if it has left: `objects` removes what is kept beside the ledger, `kept` takes no object. Unless
-   * given from what is kept, where that is what was published, and else from the objects.
+   * Source of a day that has left the ledger. `objects` removes what is kept beside the ledger; `kept` reads no object.
+   * Default: what is kept, if it matches what was published, otherwise the objects.
    */
   readonly from?: 'kept' | 'objects' | undefined;
-  /** Between two tries to have the ledger alone; the system's unless given. */
+  /** Waits between two tries to lock the ledger. Default: the system's timer. */
   readonly pause?: (ms: number) => Promise<unknown>;
 }
 
 /**
- * What the day came back from: `ledger` (it had not left yet), `kept` (what was kept beside the ledger), or `objects`.
- * What is in the ledger then leads to the day's roots. Rejects where it does not, where the day is not packed, and with
- * `StoreError` where the database fails or this role may not; nothing is changed then.
+ * Answers where the day came from: `ledger` (it had not left yet), `kept` (what was kept beside the ledger), or
+ * `objects`. The rows brought back match the day's published roots. Rejects where they do not or the day is not packed,
+ * and with `StoreError` where the database fails or this role may not do it. Nothing is changed then.
  */
 export const unpackDay = async ({
   databaseUrl,
@@ -51,7 +51,8 @@ export const unpackDay = async ({
   const session = await openClient({
     ...clientConfig(databaseUrl, STATEMENT_MS, settings),
     connectionTimeoutMillis: CONNECT_MS,
-    // No event is told while it is open (svc_move_events): whoever looks for what holds them back sees what this is.
+    // No event is moved while this transaction is open (`svc_move_events`). An operator who looks for the cause sees
+    // this name.
     application_name: 'svc-admin ledger unpack',
   }).catch((error: unknown) => {
     throw toStoreError(error, 'nothing');
@@ -68,7 +69,7 @@ export const unpackDay = async ({
     await ask('begin isolation level read committed');
     const found = await lockDay(ask, day);
     const from = found.state === 'recorded' ? 'ledger' : await bringBack(ask, found, open, wanted);
-    // What clears the ledger has been through this part of it by now.
+    // The job that clears old actions has passed this part of the ledger already.
     await ask(
       `update ${tableOfDay(day)} set action_type = null, amount = null, currency = null, resource = null, method = null
        where receipt_id < svc_lowest_receipt_id(svc_actions_kept_since())
@@ -115,8 +116,9 @@ const ATTEMPTS = 20;
 const PAUSE_MS = 250;
 
 /**
- * The empty partition of a cold day is in the way of what comes back. Removing one has the ledger alone until its
- * transaction ends, and no decision is stored meanwhile: so it is a transaction of its own, which waits shortly and often.
+ * A cold day may have an empty partition, which blocks the rows that come back. Dropping it locks the whole ledger
+ * until its transaction ends, and no decision is stored meanwhile. So it is done in a transaction of its own, which
+ * waits shortly and retries often.
  */
 const dropEmptyPartition = async (
   ask: Ask,
@@ -128,7 +130,7 @@ const dropEmptyPartition = async (
     try {
       await ask('begin isolation level read committed');
       const cold = await ask(`select from cold_days where day = $1 and state = 'cold' for share`, [day]);
-      // The table of any other day is that of its Receipts, even if it has none.
+      // On any other day the table holds the day's Receipts, even if there are none.
       if (cold.length > 0) await dropIfEmpty(ask, table, day);
       await ask('commit');
       return;
@@ -150,7 +152,7 @@ const dropEmptyPartition = async (
 
 const dropIfEmpty = async (ask: Ask, table: string, day: Day): Promise<void> => {
   await ask(`set local lock_timeout = '100ms'`);
-  // In the order in which everybody takes them.
+  // In the order in which all code takes these locks.
   await ask('lock table only receipts in access exclusive mode');
   await ask(`lock table ${table} in access exclusive mode`);
   const rows = await ask(`select from ${table} limit 1`);
@@ -216,10 +218,10 @@ const insert = (ask: Ask, table: string, rows: readonly ReceiptRow[]): Promise<u
   );
 };
 
-/** An amount may be beyond the safe integers. */
+/** An amount may exceed the safe integers. */
 const textOf = (value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value);
 
-/** Whether what the ledger has of the day leads to what was published. */
+/** Whether the day's rows in the ledger match the published roots. */
 const isPublished = async (ask: Ask, { day, root, contentRoot }: PackedDay): Promise<boolean> => {
   const ids = new CompactRange(nativeSha256);
   const contents = new CompactRange(nativeSha256);

@@ -1,20 +1,21 @@
 /**
- * Finding one page of decisions by filter, newest first, in time that does not depend on how many are stored
+ * Finds one page of decisions by filter, newest first, in time that does not depend on how many are stored
  * (docs/decisions/0014-decision-search.md).
  *
- * The ledger is read in spans from the newest down, until the page is full. Where receipts have been counted the stored
- * sums tell which days hold any of the filter, and how many; the others are never touched. A statement covers some days
- * and never all: one over every partition would lock them all, and locks are shared with the commits.
+ * The search reads the ledger in spans, newest first, until the page is full. Where receipts have been counted, the
+ * stored sums tell which days hold matches of the filter, and how many; other days are never read. A statement covers a
+ * few days and never all: one statement over every partition would lock all of them, in a lock table shared with the
+ * commits.
  *
  * Spans are read one after the other and need no common snapshot. Below `counted_before` (see
- * migrations/0001-foundation/07-usage.sql) no receipt is ever stored any more and the sums are complete. It is read
- * first, so it may be too low by the time the rest is read, and never too high; what is above it is read next, so
- * whatever was stored when the search began is found.
+ * migrations/0001-foundation/07-usage.sql) no receipt can be stored any more and the sums are complete. The search
+ * reads `counted_before` first, so it may be too low by the time the rest is read, and never too high. The part above
+ * it is read next, so the search finds everything that was stored when it began.
  *
- * Cold days are all counted (`svc_detach_day`), and their partitions are named by no statement. Where one has moved
- * since the search began, a statement fails by a name that is gone, or the day's manifest is not found, and the search
- * begins anew. They have no index but that of ids, so what is rare may take long to find in them: a page ends where its
- * time is over, and the next one goes on there.
+ * Cold days are all counted (`svc_detach_day`), and no statement names their partitions. Where a day has moved since
+ * the search began, a statement fails because a name is gone, or the day's manifest is not found; the search then
+ * begins anew. Cold days have no index but that of ids, so rare matches may take long to find in them. A page therefore
+ * ends when its time is over, and the next page goes on from there.
  */
 import type { DidWeb, GrantId, ReceiptId } from '@svc/protocol';
 import { type DecisionListFilter, type DecisionPage, StoreError } from '@svc/service';
@@ -30,7 +31,7 @@ export interface RowWithId {
   readonly receiptId: ReceiptId;
 }
 
-/** The newest `limit` rows of the filter that are in the database, or all there are. No object is read. */
+/** The newest `limit` rows of the filter that are in the database, or all if there are fewer. Reads no object. */
 export const searchHotDays = async <Row extends RowWithId>(
   ledger: Ledger,
   filter: DecisionListFilter,
@@ -39,8 +40,8 @@ export const searchHotDays = async <Row extends RowWithId>(
 ): Promise<readonly Row[]> => (await search(ledger, filter, shape, limit, 'hot days')).rows;
 
 /**
- * The newest `limit` rows of all days, but a page ends where its time in cold days is over: it has fewer rows then, and
- * says where the next one begins.
+ * The newest `limit` rows of all days. A page ends early when its time in cold days is over: it then has fewer rows,
+ * and says where the next page begins.
  */
 export const searchPage = async <Row extends RowWithId>(
   ledger: Ledger,
@@ -100,8 +101,8 @@ async function searchOnce<Row extends RowWithId>(
 }
 
 /**
- * Each is in order by itself, and no receipt is in two of them. Below where one of them has ended it may have read
- * further, and the others may have what it has not: all of that is found again by the next page.
+ * Each list is in order, and no receipt is in two lists. Where a list ended early, rows of other lists below that point
+ * are dropped, because the ended list may hold rows between them. The next page finds all of these again.
  */
 const merge = <Row extends RowWithId>(all: readonly FoundRows<Row>[]): FoundRows<Row> => {
   const ends = all.flatMap(({ readFrom }) => (readFrom === null ? [] : [readFrom]));
@@ -116,12 +117,12 @@ export const byDescendingId = (a: RowWithId, b: RowWithId): number => (a.receipt
 
 type ReadSpan<Row> = (search: Search, span: Span, limit: number) => Promise<FoundRows<Row>>;
 
-/** Most pages are full after these; of what takes longer, two spans are read at a time. */
+/** Most pages are full after this many spans. Longer searches read two spans at a time. */
 const SPANS_ONE_BY_ONE = 2;
 
 /**
- * Rows of the spans in their order, at most `limit`. `spans` may ask how many are still lacking. Begins no cold one
- * once `time` is over.
+ * Rows of the spans in their order, at most `limit`. `spans` may ask how many are still missing. Begins no further cold
+ * span once `time` is over.
  */
 async function readSpans<Row>(
   read: ReadSpan<Row>,
@@ -133,7 +134,7 @@ async function readSpans<Row>(
   const rows: Row[] = [];
   const reading: Promise<FoundRows<Row>>[] = [];
   const lacking = () => limit - rows.length;
-  /** Where it ended before its time; null: at the end of the span. */
+  /** The id where the span's reading ended early; null: it reached the end of the span. */
   const takeNext = async (): Promise<string | null> => {
     const next = await reading.shift();
     for (const row of next?.rows.slice(0, lacking()) ?? []) rows.push(row);
@@ -151,7 +152,7 @@ async function readSpans<Row>(
       return { rows, readFrom: lacking() === 0 ? null : (readFrom ?? span.parts[0]?.before ?? null) };
     }
     const next = read(search, span, lacking());
-    // Nobody asks for it where the one before fails, or fills the page.
+    // No caller awaits this span where the one before fails or fills the page.
     next.catch(() => {});
     reading.push(next);
     if (++begun.spans > SPANS_ONE_BY_ONE && reading.length < 2) continue;
@@ -162,8 +163,8 @@ async function readSpans<Row>(
 }
 
 /**
- * What to look for among the counted receipts. A Grant may have been signed by several, of whom one may; a key is one
- * relying party's, whose receipts lie together.
+ * What to search for among the counted receipts. A Grant id may have been used by several signers, of which the filter
+ * may name one. A key belongs to one relying party, whose receipts are stored together.
  */
 async function searchesOfCounted(database: Database, filter: DecisionListFilter): Promise<Search[]> {
   const owned = await withOwnerOfKey(database, filter);
@@ -190,7 +191,7 @@ async function listIssuers(database: Database, grantId: GrantId): Promise<(DidWe
   return rows.map(({ principal }) => principal);
 }
 
-/** The ids that the filter allows, as far as there are partitions. */
+/** The ranges of ids that the filter allows, within the days that exist. */
 async function findRanges(
   database: Database,
   { sinceMs, untilMs, beforeId }: DecisionListFilter,
@@ -211,7 +212,7 @@ async function findRanges(
 
 interface Bounds {
   readonly countedBefore: string;
-  /** First of the partitions and cold days; first and last are 0 and −1 while there are none. */
+  /** First day of the partitions and cold days. While there are none, `firstDay` is 0 and `lastDay` −1. */
   readonly firstDay: number;
   readonly lastDay: number;
   readonly coldDays: readonly number[];

@@ -1,37 +1,38 @@
-/** Which parts of the ledger a search reads, newest first. What is left out holds nothing that it looks for. */
+/** Selects the parts of the ledger that a search reads, newest first. The parts left out hold no match. */
 import type { Database } from '../database.ts';
 import { dayNumberOf, firstIdOfDay, higherId, lowerId } from '../receipt-ids.ts';
 import { type DayCount, dayCountsStatement } from './day-counts.ts';
 import type { Search } from './search.ts';
 
-/** Receipt ids from `from` (inclusive) to `before` (exclusive); none where `from` is not lower. */
+/** Receipt ids from `from` (inclusive) to `before` (exclusive); empty unless `from` is lower. */
 export interface Range {
   readonly from: string;
   readonly before: string;
 }
 
-/** A part of a span, of one day where the day is known. */
+/** A part of a span; of a single day where `day` is given. */
 export interface Part extends Range {
   /** Counted from 1970-01-01. */
   readonly day?: number;
 }
 
 export interface Span {
-  /** Apart from each other, the highest first. */
+  /** Disjoint, the highest first. */
   readonly parts: readonly Part[];
   /**
-   * How many of its receipts are looked for. Of few, all are gathered; of many, enough are met on the way down; where it
-   * is not known, the planner weighs one against the other. Of one day that is cold, its objects are read.
+   * How many matches the span is expected to have. `few`: the statement gathers all of them. `many`: a descending walk
+   * meets enough of them. `unknown`: the planner chooses between the two. `cold`: the span is one cold day, read from
+   * its objects.
    */
   readonly density: 'few' | 'many' | 'unknown' | 'cold';
 }
 
-/** More partitions than this are never planned or locked by one statement. */
+/** Most partitions that one statement plans or locks. */
 export const MAX_DAYS = 31;
-/** A day that has more than this many of what is looked for is walked through. */
+/** A day with more matches than this is read by a descending walk. */
 const SPARSE_VERIFIES = 1_000;
 
-/** The whole range, a month at a time, for where nothing has been counted. */
+/** The whole range, 31 days at a time, for receipts that are not counted yet. */
 export function* everyMonth({ from, before }: Range): Generator<Span> {
   for (let end = before; from < end; ) {
     const start = higherId(from, firstIdOfDay(lastDayOf(end) + 1 - MAX_DAYS));
@@ -41,7 +42,8 @@ export function* everyMonth({ from, before }: Range): Generator<Span> {
 }
 
 /**
- * Days that hold any, as many at a time as fill the page, and each cold one by itself. `lacking` tells how many ids that takes.
+ * Days with matches, grouped so that a group can fill the page; each cold day by itself. `lacking` tells how many ids
+ * the page still needs.
  */
 export async function* daysWithAny(
   database: Database,
@@ -53,7 +55,7 @@ export async function* daysWithAny(
   let verifies = 0;
   for await (const day of countedDays(database, search, range)) {
     const isCold = coldDays.has(day.number);
-    // A day that is walked through stands alone: the walk would read the others to their ends.
+    // A day that is read by a walk is a span of its own: in a group, the walk would read the other days to their ends.
     const endsGroup = verifies >= lacking() || group.length === MAX_DAYS || isDense(day, search) || isCold;
     if (group.length > 0 && endsGroup) {
       yield spanOf(group, range, search);
@@ -70,7 +72,10 @@ export async function* daysWithAny(
   if (group.length > 0) yield spanOf(group, range, search);
 }
 
-/** Days of the range with their counts, newest first. Of the days at its ends all is counted, in the range or not. */
+/**
+ * Days of the range with their counts, newest first. The counts of the first and last day cover the whole day, also
+ * outside the range.
+ */
 async function* countedDays(
   database: Database,
   search: Search,
@@ -96,7 +101,7 @@ const spanOf = (days: readonly DayCount[], range: Range, search: Search): Span =
   density: densityOf(days, search),
 });
 
-/** How many matches to expect. A Grant has at most what its Principal has; no more is known of it. */
+/** How many matches to expect. For a Grant, only its Principal's count is stored, which is an upper bound. */
 const densityOf = (days: readonly DayCount[], search: Search): Span['density'] => {
   if (isInOrder(search)) return 'many';
   if (!days.some((day) => isDense(day, search))) return 'few';
@@ -106,12 +111,12 @@ const densityOf = (days: readonly DayCount[], search: Search): Span['density'] =
 const isDense = ({ verifies }: DayCount, search: Search): boolean =>
   verifies > SPARSE_VERIFIES && !isInOrder(search);
 
-/** An index gives exactly what is looked for in its order, so there is nothing to gather. */
+/** Whether an index yields the matches in order, so that none need to be gathered. */
 const isInOrder = ({ relyingParties, principal, keyId, grantId, reason, decision }: Search): boolean =>
   (relyingParties === null || relyingParties.length === 1) &&
   [principal, keyId, grantId, reason, decision].every((one) => one === undefined);
 
-/** The day of the highest id that may be below `before`. */
+/** The day of the highest possible id below `before`. */
 const lastDayOf = (before: string): number => {
   const day = dayNumberOf(before);
   return before === firstIdOfDay(day) ? day - 1 : day;

@@ -33,7 +33,7 @@ export const principalColumns = `${memberColumns},
 
 const select = `select ${principalColumns} from principals p left join evidence e on e.hash = p.document_hash`;
 
-// A transfer leaves the row with its history, and is audited in its transaction.
+// A transfer keeps the row and its history, and is audited in its own transaction.
 const heldSinceSql = `
   select svc_ms(greatest(p.created_at, (
     select max(occurred_at) from audit_events
@@ -41,7 +41,10 @@ const heldSinceSql = `
   ))) as ms
   from principals p where p.did = $1`;
 
-/** Versions begin at the time, in milliseconds: whoever remembers an earlier Principal of that DID has another one. */
+/**
+ * Versions begin at the current time in milliseconds. So they differ from those of an earlier Principal with the same
+ * DID, which a cache may still hold.
+ */
 const insertSql = `
   with inserted as (
     insert into principals (did, kind, domain, slug, verification_state, verified_since, last_checked_at,
@@ -78,7 +81,8 @@ export function principalRepository(database: Database): PrincipalRepository {
     did: string,
     strength: 'no key update' | 'share',
   ): Promise<PrincipalRecord | null> => {
-    // Two statements: a row that was waited for is read anew, but what is joined to it would still be of before.
+    // Two statements: after a wait for the lock PostgreSQL reads the locked row anew, but rows joined to it would be
+    // from before the wait.
     await database.write({
       text: `select did from principals where did = $1 for ${strength}`,
       values: [did],
@@ -99,7 +103,7 @@ export function principalRepository(database: Database): PrincipalRepository {
     find: (did) => findWhere('p.did = $1', did),
     findHeldSince,
     async lockHeldSince(did) {
-      // Beside others that hold it, and not beside a transfer, which takes the row for no key update.
+      // Compatible with other holders of this lock, and not with a transfer, which locks the row for no key update.
       await database.write({ text: 'select from principals where did = $1 for share', values: [did] });
       return findHeldSince(did);
     },
@@ -196,8 +200,8 @@ function listStatement(filter: PrincipalFilter) {
 }
 
 /**
- * `bytes`: of the documents and keys before the one above it, each key as its kid and 80 bytes. What is beyond the bound is
- * counted and not read.
+ * `bytes`: size of the documents and keys before the row above this one; a key counts as its kid and 80 bytes. Rows
+ * beyond the bound are counted and not read.
  */
 const listSql = (where: string, limit: string, most: string): string => `${select} join (
     select p.did, sum(coalesce(octet_length(e.body), 0) + (
@@ -209,7 +213,7 @@ const listSql = (where: string, limit: string, most: string): string => `${selec
   where ${most}::bigint is null or listed.bytes is null or listed.bytes < ${most}
   order by p.did`;
 
-// One that has lapsed and is proven again is verified anew: whoever remembers it must look again.
+// A lapsed Principal that is proven again counts as newly verified. The version rises, so that caches read it again.
 const recordVerificationSql = `
   update principals p set
     verification_state = $2,
@@ -232,7 +236,7 @@ const takeDocumentChangeSql = `
   from hour where p.did = $1 and (hour.is_over or p.document_changes < $2)
   returning p.did`;
 
-// The new owner's claim is the operator's word; what the domain has said to the former one counts no longer.
+// The new owner's claim rests on the operator's word; proofs of the domain for the former owner no longer count.
 const transferSql = `
   update principals set org_id = $2, version = version + 1,
     claim_expires_at = null,
@@ -241,10 +245,11 @@ const transferSql = `
     verification_token = case kind when 'hosted' then $3 else verification_token end
   where did = $1`;
 
-/** How many more are looked at than are listed, among which orgs take turns. */
+/** How many more due hosts are read than listed. Orgs take turns among all that are read. */
 const LOOKED_AT = 1_000;
 
-// Orgs take turns, and newcomers share one: whoever has registered any number of hosts that never answer waits for them alone.
+// Orgs take turns, and newcomers share one turn. So a tenant that registers many hosts that never answer delays only
+// itself.
 const dueSql = `${select} join (
     select d.did, d.due_at, row_number() over (
         partition by case when ${isNewcomerSql('d.org_id')} then 'newcomers' else coalesce(d.org_id, d.did) end

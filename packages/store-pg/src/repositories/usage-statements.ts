@@ -1,4 +1,7 @@
-/** The statements that count decisions, put together for what is asked. Each adds up stored sums and receipts. */
+/**
+ * Builds the statements that count decisions, for the columns and filter asked for. Each adds up stored sums and
+ * receipts.
+ */
 import { DAY_MS, dayOf } from '@svc/protocol';
 import type { ApartTenants, DecisionFilter, FigureFilter } from '@svc/service';
 import type { CountedColumn, CountedRows, MsRange } from '../cold/count-days.ts';
@@ -16,23 +19,23 @@ export function dayStatement(filter: DecisionFilter, counted: Counted): Statemen
   return { text, values: parameters.values };
 }
 
-/** What the statement is given beside the filter. */
+/** What the statement needs beside the filter. */
 export interface Counted {
-  /** As it was read before: see `usageRepository`. */
+  /** The value of `counted_before` that was read before the statement: see `usageRepository`. */
   readonly before: string;
-  /** Counts of the cold ones among the days asked for in part, which the database no longer has. */
+  /** Counts of those partly covered days that are cold, so that the database no longer has their receipts. */
   readonly coldCounts: readonly CountedRows[];
 }
 
-/** Where sums are stored, and what they are asked by: columns of the table, which the receipts have too. */
+/** A table of stored sums, and the columns to group by, which the receipts have too. */
 export interface Sums {
   readonly table: DailySums;
-  /** The same by whole months, where the day is not asked for. */
+  /** The table of the same sums by whole months, for groupings without the day. */
   readonly monthly?: 'usage_monthly' | 'usage_monthly_by_principal';
   readonly columns: readonly CountedColumn[];
 }
 
-/** By what each question counts. */
+/** Columns that each question groups by. */
 export const COUNTED_BY = {
   day: ['day', 'reason'],
   key: ['day', 'key_id', 'reason'],
@@ -48,12 +51,15 @@ const principalSums = ({ relyingParties }: Pick<DecisionFilter, 'relyingParties'
 
 const UNVERIFIED = 'ISSUER_UNVERIFIED';
 
-/** Statistics name a Principal only where T2 passed too (interface §DecisionStats); its own usage does not ask for that. */
+/**
+ * Statistics name a Principal only where check T2 passed too (interface §DecisionStats). Its own usage does not need
+ * that.
+ */
 const STATED_PRINCIPAL = `case when reason is distinct from '${UNVERIFIED}' then principal end`;
 
 /**
- * Everything that was counted about Principals. A correction has the Receipt of what it corrects, so one filter finds
- * both. `ordinal` 1 stands once for each Receipt with an outcome.
+ * Everything that is counted for each Principal. A correction has the Receipt of what it corrects, so one filter finds
+ * both. Each Receipt with an outcome has exactly one row with `ordinal` 1.
  */
 export function figuresStatement(
   { withUnverified = false, ...filter }: FigureFilter,
@@ -96,7 +102,7 @@ export function figuresStatement(
   return { text, values: parameters.values };
 }
 
-/** All decisions but those of relying parties among these tenants, by day and reason. */
+/** All decisions by day and reason, except those of relying parties that belong to these tenants. */
 export function totalStatement({ orgs, subjects }: ApartTenants, countedBefore: string): Statement {
   const text = `
     with apart as (select did from relying_parties where org_id = any ($1::text[]) or did = any ($2::text[]))
@@ -116,8 +122,8 @@ const DAY = `(evaluated_at at time zone 'UTC')::date`;
 const UNCOUNTED = 'receipt_id >= (select counted_before from ledger_count)';
 
 /**
- * Rows to add up, for the columns asked by: the sums of whole days, the receipts of these days that are not in the sums
- * yet, and all receipts of a day that is asked for in part.
+ * Rows to add up, in the columns of `sums`: the sums of whole days, the receipts of these days that are not in the sums
+ * yet, and all receipts of days that the range covers in part.
  */
 export function countsSql(
   sums: Sums,
@@ -128,7 +134,7 @@ export function countsSql(
   const cold = coldSql(sums, coldCounts, parameters);
   const conditions = conditionsOf(filter, parameters);
   const receipts = (from: string, to: string, ...more: string[]) => {
-    // Their index of Principals is one of hashes.
+    // The receipts' index of Principals is on the hash.
     const indexed = new Conditions(parameters.values).add(
       'hashtext(principal) = hashtext(?)',
       filter.principal,
@@ -147,7 +153,7 @@ export function countsSql(
   return parts.join('\n      union all\n      ');
 }
 
-/** The days that are asked for as a whole, and what is asked for of others. */
+/** The whole days in the range, and the ranges within days that it covers in part. */
 export function splitDays({ sinceMs, untilMs }: Pick<DecisionFilter, 'sinceMs' | 'untilMs'>): {
   readonly whole: MsRange | null;
   readonly partial: readonly MsRange[];
@@ -162,7 +168,7 @@ export function splitDays({ sinceMs, untilMs }: Pick<DecisionFilter, 'sinceMs' |
   return { whole: [fromMs, toMs], partial: partial.filter(([from, to]) => from < to) };
 }
 
-/** The counts that are given, by these columns, as a part of the statement; none where there are none. */
+/** The given counts as a part of the statement, in these columns; an empty list where there are none. */
 function coldSql({ columns }: Sums, given: readonly CountedRows[], parameters: Conditions): string[] {
   if (given.length === 0) return [];
   return [
@@ -171,7 +177,7 @@ function coldSql({ columns }: Sums, given: readonly CountedRows[], parameters: C
   ];
 }
 
-/** Whole months from their own table, the days before and after them from the daily one. */
+/** Whole months come from the monthly table, the days before and after them from the daily one. */
 function storedSql(
   { table, monthly, columns }: Sums,
   [fromMs, toMs]: readonly [number, number],
@@ -197,7 +203,7 @@ function storedSql(
   ];
 }
 
-/** Start of the month of an instant, or of the next one unless the instant is a start itself. */
+/** Start of the month of an instant (`same`), or the first start of a month at or after it (`next`). */
 function startOfMonth(ms: number, which: 'same' | 'next'): number {
   const date = new Date(ms);
   const startMs = Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
@@ -218,7 +224,7 @@ function receiptsSql(
       where ${[...ids, ...conditions].join(' and ')} group by ${columns.map((_, index) => index + 1).join(', ')}`;
 }
 
-/** In columns that sums, receipts and attestations name alike. */
+/** Conditions on columns that have the same names in sums, receipts and attestations. */
 const conditionsOf = (
   { relyingParties, principal, keyId }: Partial<DecisionFilter>,
   { values }: Conditions,
@@ -228,5 +234,5 @@ const conditionsOf = (
     .add('principal = ?', principal)
     .add('key_id = ?', keyId).list;
 
-/** Nothing was decided before 1970, and dates begin after the year 0. */
+/** No decision is from before 1970, and PostgreSQL has no dates of the year 0. */
 const dateOf = (ms: number): string => dayOf(Math.max(ms, 0));

@@ -1,6 +1,7 @@
 /**
- * Whether the schema of a database is the one that its migrations come to, object by object. A dump that was loaded in part, a
- * trigger that somebody dropped, a function that was edited: each decision would rest on it, and nothing else would tell.
+ * Compares the schema of a database with the result of its migrations, object by object. This finds a dump that was
+ * loaded in part, a dropped trigger or an edited function. Each decision would depend on them, and nothing else would
+ * show the difference.
  */
 import { createHash } from 'node:crypto';
 import { listMigrations } from '../migrations.ts';
@@ -8,26 +9,29 @@ import { type CatalogObject, listCatalog, type QueryCatalog } from './catalog.ts
 import { expectedSchema } from './expected-schema.generated.ts';
 
 export interface SchemaDifference {
-  /** `function svc_now()`, `trigger receipts.refuse_change`. */
+  /** For example `function svc_now()` or `trigger receipts.refuse_change`. */
   readonly object: string;
   readonly problem: 'is missing' | 'is not as migrated' | 'does not belong there';
 }
 
 export interface SchemaComparison {
   /**
-   * `migrated`: it was compared. `ahead`: a later version has migrated it, and that version knows what it must be. `behind`:
-   * migrations are missing. `never`: nothing has ever migrated it.
+   * `migrated`: it was compared. `ahead`: a later version migrated it, and only that version can compare it. `behind`:
+   * migrations are missing. `never`: it was never migrated.
    */
   readonly state: 'migrated' | 'ahead' | 'behind' | 'never';
   /** Name of its newest migration; null where there is none. */
   readonly newest: string | null;
-  /** Each can change what the service does. Empty unless `migrated`. */
+  /** Differences, each of which can change what the service does. Empty unless `migrated`. */
   readonly faults: readonly SchemaDifference[];
-  /** Added objects that change no meaning: an operator's index, a table of somebody else. */
+  /** Added objects that do not change what the service does: an operator's index, another application's table. */
   readonly added: readonly string[];
 }
 
-/** In a transaction with one snapshot and `CATALOG_SEARCH_PATH`. Reads the catalog alone, and may be any role. */
+/**
+ * Call it in a transaction with one snapshot and `CATALOG_SEARCH_PATH`. It reads only the catalog, and any role may run
+ * it.
+ */
 export const compareSchema = async (query: QueryCatalog): Promise<SchemaComparison> => {
   const newest = await findNewest(query);
   const state = stateOf(newest);
@@ -35,7 +39,7 @@ export const compareSchema = async (query: QueryCatalog): Promise<SchemaComparis
   return { state, newest, ...compare(await listCatalog(query)) };
 };
 
-/** As `expected-schema.generated.ts` has it: 64 bits of SHA-256 for each object. */
+/** Digests in the form of `expected-schema.generated.ts`: 64 bits of SHA-256 for each object. */
 export const digestsOf = (objects: readonly CatalogObject[]): Readonly<Record<string, string>> =>
   Object.fromEntries(
     objects.map((object) => [
@@ -63,7 +67,7 @@ const stateOf = (newest: string | null): SchemaComparison['state'] => {
   return newest === ours ? 'migrated' : newest > ours ? 'ahead' : 'behind';
 };
 
-/** With its table it is lost too, and that is said once. */
+/** A part of a table. If the table is missing, its parts are missing too, and only the table is reported. */
 const PART = /^(?:column|constraint|index|unique index|trigger) ([^.]+)\./;
 
 const compare = (objects: readonly CatalogObject[]): Pick<SchemaComparison, 'faults' | 'added'> => {
@@ -87,7 +91,10 @@ const ownFunctions = new Set(
   Object.keys(expectedSchema).flatMap((object) => /^function ([^(]+)/.exec(object)?.[1] ?? []),
 );
 
-/** On a table of ours: what refuses, alters or answers for its rows. A second function of one name may be called in its place. */
+/**
+ * An object on one of our tables can refuse, alter or answer for its rows. A second function with the name of one of
+ * ours may be called in its place.
+ */
 const canChangeMeaning = ({ kind, name, table, definition }: CatalogObject): boolean => {
   if (kind === 'function') return ownFunctions.has(name.slice(0, name.indexOf('(')));
   const isOfOurs = table !== null && (`table ${table}` in expectedSchema || kind === 'disabled trigger');
