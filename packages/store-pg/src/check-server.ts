@@ -1,4 +1,7 @@
-/** What no query can make up for: a server that does not write through, a pooler that changes sessions under the caller. */
+/**
+ * Refuses servers whose faults no query can make up for: a server that does not write commits through to disk, and a
+ * pooler that changes sessions between statements.
+ */
 import { StoreError } from '@svc/service';
 import { openClient, type StoreClient } from './client.ts';
 import { toUnavailable } from './errors.ts';
@@ -12,14 +15,14 @@ const quickly = (databaseUrl: string) => ({
   query_timeout: CONNECT_MS,
 });
 
-/** A pooler hands out the server connection that was used last; another client may just have taken it. */
+/** A pooler hands out the server connection that was used last. Another client may have taken it meanwhile. */
 const TRIES = 3;
 
 const stateSql = `
   select current_setting('fsync') as "fsync", current_setting('full_page_writes') as "full_page_writes",
     pg_backend_pid() as pid`;
 
-/** What the server takes, and what it grants to the database and to the role. */
+/** Number of connections that the server accepts, and the limits of the database and of the role. */
 const connectionsSql = `
   select current_setting('max_connections')::int as most,
     current_setting('superuser_reserved_connections')::int
@@ -30,8 +33,10 @@ const connectionsSql = `
 type State = { readonly [setting in 'fsync' | 'full_page_writes']: string } & { readonly pid: number };
 
 /**
- * Rejects with `StoreError` `refused`, in a sentence for the operator: behind a pooler that shares sessions (PgBouncer with
- * `pool_mode` transaction or statement), and where `mustBeDurable`, on a server that loses answered commits in a crash.
+ * Rejects with `StoreError` `refused`, in a sentence for the operator: behind a pooler that shares sessions (PgBouncer
+ * with
+ * `pool_mode` transaction or statement), and where `mustBeDurable`, on a server that loses acknowledged commits in a
+ * crash.
  */
 export async function checkServer(
   databaseUrl: string,
@@ -56,7 +61,7 @@ export async function checkServer(
 
 /** Processes of the API, and workers. */
 export interface Fleet {
-  /** For people: `two nodes and a worker`. */
+  /** For display: `two nodes and a worker`. */
   readonly name: string;
   readonly processes: number;
 }
@@ -93,7 +98,7 @@ export async function checkConnections(databaseUrl: string, { name, processes }:
   }
 }
 
-/** The same of what `DATABASE_READ_URL` names, which must be a standby. */
+/** Makes the checks that apply to a replica, on the server in `DATABASE_READ_URL`, which must be a standby. */
 export async function checkReplica(readUrl: string): Promise<void> {
   serversOf(readUrl, 'replica');
   await checkServer(readUrl, { mustBeDurable: false });

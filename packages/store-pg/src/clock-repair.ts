@@ -1,6 +1,6 @@
 /**
- * What the operator sees of the clock, and the repair of what was done by one that was ahead
- * (migrations/0041-clock-traces/02-repair.sql). On a connection of its own, as the owner of the tables.
+ * Shows the operator the state of the clock, and repairs what was done while the clock was ahead
+ * (migrations/0041-clock-traces/02-repair.sql). Uses a connection of its own, as the owner of the tables.
  */
 import { randomBytes } from 'node:crypto';
 import { encodeUlid } from '@svc/protocol';
@@ -10,26 +10,26 @@ import { toUnavailable } from './errors.ts';
 
 export interface ClockState {
   readonly databaseMs: number;
-  /** Null: no process has ever been sure of the time. */
+  /** Null: no process has ever verified the time. */
   readonly markMs: number | null;
-  /** The last one in the database; null: none was ever stored, or all are of days that have left it. */
+  /** Time of the last Receipt in the database; null: none was ever stored, or all are of days that have left it. */
   readonly lastReceiptMs: number | null;
   readonly sealedUntilMs: number;
   /**
-   * Before then nothing is decided, and the seal is no lower, after a restore, a reset of the fence, or a repair; null:
-   * it is over.
+   * End of the quarantine after a restore, a reset of the fence, or a repair: nothing is decided before it, and the
+   * seal is no lower. Null: the quarantine is over.
    */
   readonly quarantinedUntilMs: number | null;
-  /** Closed although they are not over, ascending. */
+  /** Days that are closed although they are not over, ascending. */
   readonly closedEarly: readonly string[];
 }
 
 export interface ClockRepair {
   readonly repairedAtMs: number;
   readonly reopenedDays: number;
-  /** The seal was moved back, and the sums of the month are added up again. */
+  /** True: the seal was moved back, and the sums of the month are computed again. */
   readonly unsealed: boolean;
-  /** Negative: back. */
+  /** Negative: the mark was moved back. */
   readonly markMovedMs: number;
   /** The end of the quarantine; null: decisions go on at once. */
   readonly decisionsFromMs: number | null;
@@ -62,8 +62,8 @@ export const readClockState = (databaseUrl: string): Promise<ClockState> =>
   askOne<ClockState>(databaseUrl, stateSql);
 
 /**
- * Rejects where the role does not own the tables, and where the database's clock and `nowMs`, of the machine that the
- * operator is at, differ by more than 5 s.
+ * Rejects where the role does not own the tables, and where the database's clock and `nowMs`, the time of the
+ * operator's machine, differ by more than 5 s.
  */
 export const repairClock = async (databaseUrl: string, nowMs: number): Promise<ClockRepair> => {
   const { owner, role, isOwner } = await askOne<Owner>(databaseUrl, ownerSql);
@@ -78,7 +78,7 @@ export const repairClock = async (databaseUrl: string, nowMs: number): Promise<C
   return { ...repair, decisionsFromMs: quarantinedUntilMs };
 };
 
-/** Adding up a month again deletes its sums, which may be many, and a day that comes back into the ledger is read once. */
+/** Computing a month again deletes its sums, which may be many, and a reopened day is read once. */
 const DEADLINE_MS = 600_000;
 const CONNECT_MS = 5_000;
 

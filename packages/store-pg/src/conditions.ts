@@ -2,10 +2,10 @@
 export class Conditions {
   readonly #texts: string[] = [];
 
-  /** `values`: parameters of the statement so far, which those of the conditions are added to. */
+  /** `values`: the statement's parameters so far; those of the conditions are appended. */
   constructor(readonly values: unknown[] = []) {}
 
-  /** `text` names its parameter as `?`. Nothing is added for a value that is undefined or null. */
+  /** `text` has `?` in place of its parameter. Adds nothing for a value that is undefined or null. */
   add(text: string, value: unknown): this {
     if (value === undefined || value === null) return this;
     this.#texts.push(text.replace('?', this.parameter(value)));

@@ -1,7 +1,7 @@
-/** Balances as one JSON value: the version and the rows of one Grant out of one snapshot. */
+/** Balances as one JSON value: the version and the rows of one Grant in one snapshot. */
 import type { Balances, GrantId } from '@svc/protocol';
 
-/** `grantId` is an expression. Answers `BalancesJson`. */
+/** `grantId` is an SQL expression. The value is `BalancesJson`. */
 export const balancesJson = (grantId: string): string => `json_build_object(
   'version', (select coalesce(max(e.version), 0) from consumption_events e where e.grant_id = ${grantId}),
   'capabilities', (select coalesce(json_agg(json_build_object('key', b.key, 'spentTotal', b.spent_total,

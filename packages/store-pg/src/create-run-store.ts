@@ -1,4 +1,4 @@
-/** What a conformance runner works on: the queue of runs, over connections of its own, and nothing else of the store. */
+/** The store of a conformance runner: the queue of runs, over connections of its own, and nothing else of the store. */
 import { type ConformanceRunRepository, withinMs } from '@svc/service';
 import { pooledDatabase } from './database.ts';
 import { DeadlinePool } from './deadline-pool.ts';
@@ -7,14 +7,14 @@ import { CONNECTIONS_OF_RUNNER } from './store-limits.ts';
 
 export interface RunStore {
   readonly runs: ConformanceRunRepository;
-  /** False: the database does not answer, or not to this role. */
+  /** False: the database does not answer, or does not admit this role. */
   isReachable(): Promise<boolean>;
   close(): Promise<void>;
 }
 
 export interface RunStoreOptions {
   readonly databaseUrl: string;
-  /** Hears of idle connections that break. */
+  /** Called when an idle connection breaks. */
   readonly onError: (error: Error) => void;
 }
 

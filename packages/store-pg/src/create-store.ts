@@ -26,23 +26,23 @@ import { verifyStore } from './verify/verify-store.ts';
 
 export interface StoreOptions {
   readonly databaseUrl: string;
-  /** A streaming replica for reports, or several. */
+  /** One streaming replica for reports, or several. */
   readonly databaseReadUrl?: string | null;
-  /** Where cold days are; null: whatever needs one of them is `unavailable`. */
+  /** Where cold days are; null: work that needs a cold day is `unavailable`. */
   readonly cold?: ColdPlace | null;
   readonly onReplicaChange?: (state: ReplicaState) => void;
   readonly deadlines?: Partial<StoreDeadlines>;
   readonly poolSizes?: Partial<StorePoolSizes>;
   /**
-   * What decisions and revocations need is opened at once and kept: for a process that decides. Default: all is opened
-   * as it is needed.
+   * Opens the connections for decisions and revocations at once and keeps them: for a process that decides. Default:
+   * connections are opened as needed.
    */
   readonly opensAhead?: boolean;
-  /** Hears of faults that no caller waits for: idle connections that break, partitions not created ahead. */
+  /** Called for faults that no caller waits for: idle connections that break, partitions not created ahead. */
   readonly onError?: (error: Error) => void;
 }
 
-/** Tenants whose view of the store is remembered. */
+/** Number of tenants whose view of the store is kept. */
 const MAX_VIEWS = 1_000;
 
 /** The schema must have been migrated. */
@@ -134,7 +134,7 @@ export function createStore(options: StoreOptions): Store {
   return storeAs(null);
 }
 
-/** A view has no state of its own, so it is made once for all calls of a tenant. */
+/** A view has no state of its own, so one view serves all calls of a tenant. */
 const remembered = (storeAs: (tenant: Tenant) => Store): ((tenant: Tenant) => Store) => {
   const views = new Map<string, Store>();
   return (tenant) => {

@@ -8,7 +8,7 @@ interface SumsFilter {
   readonly keyId?: string | undefined;
 }
 
-/** The coarsest that can answer. */
+/** The coarsest table that can answer. */
 export function dailySumsOf({ relyingParties, principal, keyId }: SumsFilter): DailySums {
   const isOfAll = relyingParties === null && keyId === undefined;
   if (principal !== undefined) return isOfAll ? 'usage_by_principal' : 'usage_counts';

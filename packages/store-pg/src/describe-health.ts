@@ -1,11 +1,11 @@
-/** Whether the server takes writes, told by making one that changes nothing. */
+/** Whether the server takes writes, tested by a write that changes nothing. */
 import { StoreError } from '@svc/service';
 import pg from 'pg';
 import type { Database } from './database.ts';
 
 /**
- * The update needs a server that is no standby, and the log. The exported snapshot is a small file beside the tables, gone
- * with the transaction: without it an update that finds room in its page succeeds on a full disk.
+ * The update needs a server that is not a standby, and a log that can be written. The exported snapshot is a small file
+ * beside the tables, removed with the transaction. Without it, an update with room in its page succeeds on a full disk.
  */
 const probeSql = `
   with written as (update clock_mark set marked_at = marked_at returning 1)
@@ -14,7 +14,7 @@ const probeSql = `
 const DISK_FULL = '53100';
 const READ_ONLY = '25006';
 
-/** `ok`, or in a few words what is wrong. Rejects only with what is no error of storage. */
+/** `ok`, or a short description of the problem. Rejects only with errors that are not errors of storage. */
 export async function describeHealth(database: Database): Promise<string> {
   try {
     await database.write({ text: probeSql, values: [] });

@@ -1,7 +1,9 @@
-/** Whether what is answered lies on a second machine: a commit waits for a standby, and there is one that it waits for. */
+/**
+ * Whether acknowledged commits are on a second machine: commits wait for a standby, and such a standby is connected.
+ */
 import type { Database } from './database.ts';
 
-/** A role without `pg_read_all_stats` sees that standbys are connected, and nothing of what they are. */
+/** A role without `pg_read_all_stats` sees that standbys are connected, and none of their details. */
 const standbySql = `
   select current_setting('synchronous_standby_names') as names, count(*)::integer as connected,
     count(sync_state)::integer as described, count(*) filter (where sync_state in ('sync', 'quorum'))::integer as synchronous
@@ -14,7 +16,7 @@ interface Standbys {
   readonly synchronous: number;
 }
 
-/** `ok`, or in a few words what is missing. Rejects with `StoreError`. */
+/** `ok`, or a short description of what is missing. Rejects with `StoreError`. */
 export async function describeStandby(database: Database): Promise<string> {
   const [row] = await database.read<Standbys & Record<string, unknown>>({ text: standbySql, values: [] });
   if (row === undefined) throw new Error('the look at the standbys answered no row');

@@ -1,8 +1,8 @@
 /**
- * Work for one node at a time: a session advisory lock (its space, the hash of the name) on a connection of its own, which is
- * asked for a sign of life now and then, since a stopped server or a cut cable closes no socket. The server ends the session when
- * none comes: the kernel of a process that stands still answers keep-alives for it. The lock is no fence: whoever lost it may
- * still be at work when the next one begins.
+ * Work that one node does at a time: a session advisory lock (its space, the hash of the name) on a connection of its
+ * own. The holder sends a statement regularly, since a stopped server or a cut cable closes no socket. The server ends
+ * the session when no statement arrives; keep-alives are not enough, since the kernel answers them for a process that
+ * is suspended. The lock is not a fence: a holder that lost it may still be at work when the next one begins.
  */
 import { type Exclusive, StoreError } from '@svc/service';
 import { clientConfig, StoreClient } from './client.ts';
@@ -12,7 +12,7 @@ import { LOCK_SPACES } from './locks.ts';
 interface Limits {
   readonly connectMs: number;
   readonly readMs: number;
-  /** After so long without a sign of life the session, and the lock, end. */
+  /** The session, and the lock, end after this time without a statement. */
   readonly idleMs?: number;
 }
 
@@ -42,7 +42,7 @@ export async function runExclusive<T>(
     return { held: true, value: await work(lost.signal) };
   } finally {
     clearInterval(pulse);
-    // The lock goes with the session, however that ends.
+    // The lock ends with the session, however that ends.
     const cut = setTimeout(() => client.destroy(), readMs);
     await client.end().catch(() => {});
     clearTimeout(cut);

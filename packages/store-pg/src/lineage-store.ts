@@ -1,4 +1,4 @@
-/** Beats of the lineage, and what is noted to be kept outside (protocol §10). */
+/** Beats of the lineage, and the notes to be copied outside the database (protocol §10). */
 import type { Beat, FenceNote, LineageStore, WaitingNotes } from '@svc/service';
 import { StoreClient } from './client.ts';
 import { pooledDatabase } from './database.ts';
@@ -21,7 +21,7 @@ const listNotesSql = `
   where case kind when 'revoked' then seq > $1 else seq > $2 and seq <= $3 end
   order by kind <> 'revoked', seq limit $4`;
 
-// What is being changed is left for the next time.
+// Notes that another transaction is changing are skipped and left for the next call.
 const forgetNotesSql = `
   with copied as (
     select * from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) as c (kind, name, version, listed_ms)
@@ -37,7 +37,7 @@ const forgetNotesSql = `
 
 export const lineageStore = (pool: DeadlinePool, standing: Standing): LineageStore => {
   const database = pooledDatabase(pool, pool);
-  /** That made the last beat. */
+  /** The session that made the last beat. */
   let asked: StoreClient | null = null;
   return {
     async beat(head, nextNonce) {
@@ -58,7 +58,7 @@ export const lineageStore = (pool: DeadlinePool, standing: Standing): LineageSto
     trust: (server) => standing.trust(server),
     doubt(server) {
       standing.doubt(server);
-      // The next beat may find another one.
+      // The next beat may reach another server.
       if (asked?.server !== server) return;
       asked.passBy();
       asked.destroy();

@@ -1,13 +1,14 @@
 /**
- * All migrations in the order of their names: each a folder beside this file, of SQL files that run in the order of
- * theirs. A bundled program has a copy of the folder beside itself. Forward only: a released one never changes.
+ * All migrations in the order of their names. Each is a folder beside this file, whose SQL files run in the order of
+ * their names. A bundled program has a copy of the folder beside itself. Forward only: a released migration never
+ * changes.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 
 export interface Migration {
   readonly name: string;
   readonly sql: string;
-  /** Versions whose newest migration is this one or a later one run with the schema as this migration leaves it. */
+  /** Versions whose newest migration is this one or a later one run with the schema after this migration. */
   readonly runsFrom: string;
 }
 
@@ -19,7 +20,10 @@ export const listMigrations = (): Migration[] =>
     .sort()
     .map((name) => migrationOf(name, readSql(new URL(`${name}/`, folder))));
 
-/** `-- runs-from: NAME` on a line of its own; without it only versions that have the migration run with it. */
+/**
+ * `runsFrom` is `-- runs-from: NAME` on a line of its own. Without that line only versions that have the migration run
+ * with it.
+ */
 export const migrationOf = (name: string, sql: string): Migration => ({
   name,
   sql,

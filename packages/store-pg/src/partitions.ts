@@ -1,4 +1,4 @@
-/** Receipt partitions ahead of time: from yesterday (a clock may lag over midnight) to a week from now. */
+/** Creates Receipt partitions ahead of time: from yesterday (a clock may lag over midnight) to a week from now. */
 import type pg from 'pg';
 import { StoreClient } from './client.ts';
 
@@ -8,7 +8,7 @@ const ensureSql = `
   select svc_ensure_receipt_partitions(utc.today - 1, utc.today + ${DAYS_AHEAD}) as created
   from (select (clock_timestamp() at time zone 'UTC')::date as today) as utc`;
 
-/** On a connection of the caller's. Answers how many partitions were missing. */
+/** Uses the caller's connection. Answers how many partitions were missing. */
 export async function ensurePartitionsOn(client: pg.ClientBase): Promise<number> {
   const { rows } = await client.query<{ created: number }>(ensureSql);
   return rows[0]?.created ?? 0;

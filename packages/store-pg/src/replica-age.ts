@@ -1,12 +1,15 @@
-/** Which positions of the primary a replica has reached, and so how old what it has may be. */
+/** Tracks which positions of the primary a replica has reached, and so how old its data may be. */
 
-/** The end of what the primary had committed when it was asked, and the newest mark of its present run, if that has one yet. */
+/**
+ * End of the primary's committed log when it was asked, and the newest mark of its present run, or null if that has
+ * none yet.
+ */
 export interface Position {
   readonly lsn: number;
   readonly mark: string | null;
 }
 
-/** What a session of the replica answers before a report is read in it. */
+/** What a session of the replica answers before it reads a report. */
 export interface ReplicaPosition {
   readonly isStandby: boolean;
   /** Null: it has replayed nothing. */
@@ -15,21 +18,21 @@ export interface ReplicaPosition {
 }
 
 /**
- * Whether all that was committed at the position is seen there. A position of the log alone says nothing about another
- * cluster, a timeline that was left, or a standby that was promoted; only who has followed this server can show its
+ * Whether the replica shows everything that was committed at the position. A log position alone does not rule out
+ * another cluster, an abandoned timeline, or a promoted standby. Only a replica that followed this server can show its
  * mark.
  */
 export const covers = ({ isStandby, lsn, marks }: ReplicaPosition, position: Position): boolean =>
   isStandby && lsn !== null && lsn >= position.lsn && position.mark !== null && marks.includes(position.mark);
 
-/** Positions, one a second, that are remembered. */
+/** Number of positions kept, one for each second. */
 const KEPT = 120;
 
 export class ReplicaAge {
   readonly #asked: { readonly atMs: number; readonly position: Position }[] = [];
   #coveredMs = Number.NEGATIVE_INFINITY;
 
-  /** `atMs`: before the primary was asked. */
+  /** `atMs`: a time before the primary was asked. */
   ask(position: Position, atMs: number): void {
     this.#asked.push({ atMs, position });
     if (this.#asked.length > KEPT) this.#asked.shift();
@@ -40,7 +43,7 @@ export class ReplicaAge {
     if (reached !== undefined) this.#coveredMs = Math.max(this.#coveredMs, reached.atMs);
   }
 
-  /** At most so old is what the replica has, as far as is known; infinite until it was met in step. */
+  /** Upper bound of the age of the replica's data; infinite until it was found in step. */
   behindMs(nowMs: number): number {
     return nowMs - this.#coveredMs;
   }

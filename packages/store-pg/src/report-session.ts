@@ -1,13 +1,13 @@
 /**
- * What a report on a replica runs its statements on: a session that it has from its beginning, gives back while it
- * reads objects, and has anew for its next statement. So a slow store of objects holds no session.
+ * The session on which a report on a replica runs its statements. The report returns it while it reads objects, and
+ * takes another one for its next statement. So a slow object store holds no session.
  */
 import type pg from 'pg';
 import { type Database, query } from './database.ts';
 import { toStoreError } from './errors.ts';
 import type { Statement } from './statement.ts';
 
-/** A session until `leave`; `over` rejects where it is taken away before. */
+/** A session that is held until `leave`; `over` rejects where the session is lost before. */
 export interface Held {
   readonly client: pg.ClientBase;
   readonly over: Promise<void>;
@@ -21,14 +21,14 @@ export class ReportSession implements Database {
   #isResting = false;
   #isOver = false;
 
-  /** `take`: another one, which has whatever the one before had. */
+  /** `take`: takes another session, which shows everything that the former one showed. */
   constructor(held: Held, take: () => Promise<Held>) {
     this.#take = take;
     this.#held = Promise.resolve(held);
   }
 
   async read<Row extends pg.QueryResultRow>(statement: Statement): Promise<Row[]> {
-    // The session belongs to someone else by now.
+    // The session may belong to another caller by now.
     if (this.#isOver) throw new Error('the report is over');
     this.#isResting = false;
     this.#running += 1;

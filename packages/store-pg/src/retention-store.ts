@@ -1,8 +1,8 @@
 /**
- * Letting go of what has served its time. A step walks over some pages of the table (a TID range scan), so it is small
- * whatever the backlog, needs no index that every commit would have to keep, and meets no row twice in a walk.
+ * Deletes what is no longer needed. A step walks over a range of pages of the table (a TID range scan). So it is small
+ * whatever the backlog, needs no index that every commit would have to maintain, and meets no row twice in a walk.
  *
- * Neither step waits for a commit. One that waits for a step waits for milliseconds.
+ * Neither step waits for a commit. A commit that waits for a step waits for milliseconds.
  */
 import { type RetentionStore, StoreError, type Sweep } from '@svc/service';
 import type { Database } from './database.ts';
@@ -13,17 +13,17 @@ const PAGES = 64;
 
 const inPages = `ctid >= format('(%s,0)', $1::bigint)::tid and ctid < format('(%s,0)', $1::bigint + ${PAGES})::tid`;
 
-/** No later than the caller knows it to be: what a clock that is ahead lets go of early can be used again. */
+/** Not later than the caller's time: if a clock that is ahead deleted a proof or key early, it could be used again. */
 const now = 'least(clock_timestamp(), svc_instant($2::bigint))';
 
-// Nothing updates these rows, and a row that is inserted in the meantime is not seen.
+// No statement updates these rows, and the scan does not see rows that are inserted meanwhile.
 const spentProofsSql = `
   with removed as (
     delete from spent_proofs where ${inPages} and expires_at < ${now} - interval '1 hour' returning 1
   )
   select (select count(*) from removed) as removed, pg_relation_size('spent_proofs') as bytes`;
 
-// A commit claims its keys in an order of its own: whoever waited for one here could wait in a circle.
+// A commit claims its keys in an order of its own, so waiting for a key here could deadlock.
 const idempotencyKeysSql = `
   with removed as (
     delete from idempotency_keys where ctid = any (array(

@@ -1,6 +1,6 @@
 /**
- * The two phases of a revocation (protocol §9), a statement each: one writes what was signed, one takes the Principal's
- * exclusive lock, stamps under it, and commits.
+ * The two phases of a revocation (protocol §9), one statement each. The first writes what was signed. The second takes
+ * the Principal's exclusive lock, stamps under it, and commits.
  */
 import type { GrantId } from '@svc/protocol';
 import type { RevocationStore, Tenant } from '@svc/service';
@@ -10,9 +10,9 @@ import { toStoreError } from './errors.ts';
 import { grantRepository } from './repositories/grants.ts';
 
 /**
- * The first phase has connections on which nothing waits for commits. The deadline of `barriers` exceeds the lock's own
- * time-out in `svc_stamp_revoked`, which answers in the ordinary case. A Principal's barriers go one after another:
- * only one of them stands at the lock, with one connection.
+ * The first phase uses connections on which nothing waits for commits. The deadline of `barriers` is longer than the
+ * lock's own time-out in `svc_stamp_revoked`, so that normally the server answers. A Principal's barriers run one after
+ * another, so only one of them waits for the lock, on one connection.
  */
 export function revocationStore(
   urgent: DeadlinePool,

@@ -1,11 +1,11 @@
 /**
- * The servers that a `DATABASE_URL` names: one, or several of which one is the primary, as libpq has them
+ * The servers that a `DATABASE_URL` names: one server, or several of which one is the primary, in libpq's form
  * (`postgres://user@one:5432,two:5432/svc?target_session_attrs=read-write`). Connections go to the server that worked
- * last; one that cannot be reached or takes no writes hands on to the next.
+ * last. When it cannot be reached or takes no writes, they go to the next.
  */
 import { StoreError } from '@svc/service';
 
-/** Scheme and user info, which ends at the last `@` as in the driver; the hosts; the rest. */
+/** Three groups: scheme and user info, which ends at the last `@` as in the driver; the hosts; the rest. */
 const SHAPE = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^@/?#]+)(.*)$/s;
 const ATTRIBUTES = 'target_session_attrs';
 
@@ -20,8 +20,8 @@ const ALLOWED: { readonly [role in Role]: readonly string[] } = {
 export class Servers {
   readonly #urls: readonly string[];
   /**
-   * Whether a server that takes no writes is passed by: always, among several, unless `any` is asked for. Of replicas
-   * one that takes them is.
+   * Whether servers that take no writes are passed by: always among several, unless `any` is asked for. `mustTakeNone`:
+   * for replicas, whether servers that take writes are passed by.
    */
   readonly mustTakeWrites: boolean;
   readonly mustTakeNone: boolean;
@@ -51,7 +51,10 @@ export class Servers {
     return this.#urls[this.#current % this.#urls.length] ?? '';
   }
 
-  /** A connection to `url` was not had, or is of no use. Those who found that at the same time hand on once. */
+  /**
+   * Called when a connection to `url` failed or is of no use. Callers that find this at the same time advance only
+   * once.
+   */
   passBy(url: string): void {
     if (url === this.current) this.#current = (this.#current + 1) % this.#urls.length;
   }
@@ -59,7 +62,10 @@ export class Servers {
 
 const known = new Map<string, Servers>();
 
-/** The same for every caller, so that all pools learn from what one of them met. The first of them says what it is for. */
+/**
+ * Answers the same object to every caller, so that all pools learn from a failure of one. The first caller sets the
+ * role.
+ */
 export const serversOf = (databaseUrl: string, role?: Role): Servers => {
   const servers = known.get(databaseUrl) ?? new Servers(databaseUrl, role);
   known.set(databaseUrl, servers);

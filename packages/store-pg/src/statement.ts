@@ -1,4 +1,4 @@
-/** As node-postgres takes it. */
+/** A statement in the form that node-postgres takes. */
 export interface Statement {
   /** Prepared once per connection under this name. */
   readonly name?: string;

@@ -1,6 +1,6 @@
 /**
- * How column types become JavaScript values, for every connection of this package: int8 as a checked safe
- * integer, timestamptz as milliseconds since the epoch, bytea as a plain Uint8Array. Everything else as pg has it.
+ * How column types become JavaScript values, on every connection of this package: int8 as a checked safe integer,
+ * timestamptz as milliseconds since the epoch, bytea as a plain Uint8Array. Other types are as in pg.
  */
 import pg from 'pg';
 

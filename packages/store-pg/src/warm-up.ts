@@ -1,27 +1,30 @@
 /**
- * What a session does for the first time takes the server some twenty times as long as the second time: it reads the
- * catalog, compiles functions and plans their statements. A server that is short of time does not get there within the
- * deadline of a decision, which cuts it off, so that the next one finds it where it was. So a session does its work
- * once before anybody has it, with nothing in it, and takes that back.
+ * Runs a new session's statements once, before a caller has it. What a session does for the first time takes the server
+ * some twenty times as long as the second time: it reads the catalog, compiles functions and plans their statements. A
+ * server that is short of time cannot finish this within the deadline of a decision. The deadline cuts it off, and the
+ * next decision begins from the start again. So the session runs its statements with empty input and rolls them back.
  */
 import { withinMs } from '@svc/service';
 import type pg from 'pg';
 import { DeadlineError, isServerAnswer } from './errors.ts';
 import type { Statement } from './statement.ts';
 
-/** As for a connection to be opened: from then on the server counts as dead. */
+/** As for opening a connection: after this time the server is taken for dead. */
 const WARM_UP_MS = 3_000;
 
-/** Where a table is locked the session is of use for all others: it is not waited for. */
+/** Short: where a table is locked, the session is still useful for work on all others. */
 const LOCK_MS = 100;
-/** The limits of the session are for who waits for an answer. */
+/** Replaces the session's limits, which are for work with a waiting caller. */
 const BEGIN = `
   begin;
   set local lock_timeout = ${LOCK_MS};
   set local statement_timeout = ${WARM_UP_MS};
   set local idle_in_transaction_session_timeout = ${2 * WARM_UP_MS}`;
 
-/** Rejects where the connection was lost. Errors of the server are ignored here; the first statement of a caller reports them. */
+/**
+ * Rejects where the connection was lost. Errors of the server are ignored here; a caller's first statement reports
+ * them.
+ */
 export async function warmUp(client: pg.ClientBase, statements: readonly Statement[]): Promise<void> {
   const work = async () => {
     await client.query(BEGIN);

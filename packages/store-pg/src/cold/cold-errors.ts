@@ -1,7 +1,7 @@
-/** Why a cold day is not read. */
+/** Reasons why a cold day cannot be read. */
 import { StoreError } from '@svc/service';
 
-/** Cold days cannot be read, or not in time: of the database it says nothing. */
+/** Cold days cannot be read, or not in time. Says nothing about the database. */
 export class ColdReadError extends StoreError {
   constructor(message: string, options?: { cause?: unknown }) {
     super('unavailable', message, options);

@@ -1,4 +1,7 @@
-/** Counts of what lies in a part of a cold day. Whole days are in the stored sums, which stay; a part of one is counted anew. */
+/**
+ * Counts Receipts in a part of a cold day. Whole days are in the stored sums, which stay; a part of a day is counted
+ * anew.
+ */
 import type { Sha256 } from '@svc/protocol';
 import { DAY_MS, dayOf } from '@svc/protocol';
 import { type Day, type DecisionFilter, TooManyCountsError } from '@svc/service';
@@ -13,10 +16,10 @@ import { rowConditions } from './row-conditions.ts';
 /** Instants from the first (inclusive) to the second (exclusive). */
 export type MsRange = readonly [fromMs: number, toMs: number];
 
-/** By what decisions can be counted. */
+/** Columns by which decisions can be counted. */
 export type CountedColumn = 'day' | 'principal' | 'key_id' | 'reason';
 
-/** Decisions that have all of this in common: the columns asked for, and no others. */
+/** Number of decisions with the same values in the columns asked for; other columns are absent. */
 export type CountedRows = Readonly<Partial<Record<CountedColumn, string | null>>> & {
   readonly verifies: number;
 };
@@ -24,18 +27,18 @@ export type CountedRows = Readonly<Partial<Record<CountedColumn, string | null>>
 /** The filter of a count: one tenant or all. */
 export type CountedFilter = Pick<DecisionFilter, 'relyingParties' | 'principal' | 'keyId'>;
 
-/** What is counted of parts of days. */
+/** What to count in parts of days. */
 export interface Counting {
   readonly filter: CountedFilter;
   readonly columns: readonly CountedColumn[];
   readonly ranges: readonly MsRange[];
-  /** 100,000 unless given: all of them are in memory at once, and one parameter of a statement. */
+  /** Default 100,000. All groups are in memory at once, and are one parameter of a statement. */
   readonly maxGroups?: number;
 }
 
 const MAX_GROUPS = 100_000;
 
-/** Days that any of these ranges has a part of; each is of two days at most. */
+/** Days that any of these ranges touches; each range touches two days at most. */
 const daysOf = (ranges: readonly MsRange[]): Day[] => {
   const days = new Set<Day>();
   for (const [fromMs, toMs] of ranges)
@@ -48,10 +51,10 @@ const isSame = (a: ReadonlyMap<Day, Sha256>, b: ReadonlyMap<Day, Sha256>): boole
   a.size === b.size && [...a].every(([day, hash]) => b.get(day) === hash);
 
 /**
- * Runs `work`, which counts in the database, with the counts of those days among the ranges that are cold: each is
- * counted here or there. Rejects with what `againIfMoved` repeats where one has moved meanwhile, and with
- * `TooManyCountsError` where too many are asked for apart. Days are some two, at the ends of what is asked for; of
- * their rows no more than a group is held at a time.
+ * Runs `work`, which counts in the database, and gives it the counts of the cold days among the ranges. So each day is
+ * counted in exactly one place. Rejects with an error that `againIfMoved` retries where a day moved meanwhile, and with
+ * `TooManyCountsError` where there are too many groups. There are about two days to count, at the ends of the range; at
+ * most one row group of them is in memory at a time.
  */
 export const withColdCounts = async <T>(
   question: Question,
@@ -124,7 +127,7 @@ class Counts {
   }
 }
 
-/** Those of which the stored sums have anything: a day is counted before it is packed, so in others there is nothing to read. */
+/** Days with a matching stored sum. A day is counted before it is packed, so on other days there is nothing to read. */
 const daysWithAny = async (
   database: Database,
   filter: CountedFilter,

@@ -1,4 +1,4 @@
-/** The rows of a day out of PostgreSQL, as they are packed. */
+/** Reads the rows of a day from PostgreSQL for packing. */
 import { COLUMNS_AS_READ, type DayRows, ROW_ORDER, type TableName } from '@svc/cold-ledger';
 import type { Day } from '@svc/service';
 import type { ClientBase } from 'pg';
@@ -8,13 +8,16 @@ import { idsOfDay, tableOfDay } from '../receipt-ids.ts';
 
 /** Rows read at a time: some 10 MB with the largest rows that the service stores. */
 const BATCH = 512;
-/** Limit of a statement, connecting included. Between two of them a store of objects may take its time. */
+/**
+ * Limit of a statement, including connecting. `BETWEEN_MS`: the longest wait for the object store between two
+ * statements.
+ */
 const STATEMENT_MS = 30_000;
 const BETWEEN_MS = 600_000;
 
 /**
- * Runs `work` on the rows of a day, all of one moment, on a connection of its own: its Receipts in the ledger, or those
- * that are kept beside it. Rejects with `StoreError` where the database fails, else as `work` does.
+ * Runs `work` on the rows of a day, in one snapshot, on a connection of its own. The Receipts are those in the ledger,
+ * or those kept beside it. Rejects with `StoreError` where the database fails, otherwise as `work` does.
  */
 export const readDayRows = async <T>(
   databaseUrl: string,
@@ -24,7 +27,7 @@ export const readDayRows = async <T>(
 ): Promise<T> => {
   const client = await openClient({
     ...clientConfig(databaseUrl, STATEMENT_MS, { idle_in_transaction_session_timeout: `${BETWEEN_MS}` }),
-    // As text: an amount may be beyond the safe integers.
+    // Values arrive as text: an amount may exceed the safe integers.
     types: undefined,
     connectionTimeoutMillis: STATEMENT_MS,
     query_timeout: STATEMENT_MS,
@@ -34,8 +37,8 @@ export const readDayRows = async <T>(
   try {
     await ask(client, 'begin isolation level repeatable read read only');
     const done = await work(rowsOf(client, day, from === 'kept' ? await findKept(client, day) : 'receipts'));
-    // A session holds its locks until the server notices that the client is gone, which may take a while on a busy
-    // machine: the day is to leave next.
+    // Without a commit the session would hold its locks until the server notices that the client is gone. That may take
+    // long on a busy machine, and the day is to leave the ledger next.
     await ask(client, 'commit');
     return done;
   } finally {
@@ -60,7 +63,7 @@ const findKept = async (session: ClientBase, day: Day): Promise<string | null> =
   return found?.isThere === true ? name : null;
 };
 
-/** Out of `receipts`, or a table like it; null: it has none. */
+/** Reads from `receipts` or a table like it; null: there is none. */
 const rowsOf = (session: ClientBase, day: Day, receipts: string | null): DayRows => {
   const [firstId, endId] = idsOfDay(day);
   const read = async function* (table: TableName, stored: string | null = table): AsyncGenerator<never[]> {
@@ -82,9 +85,9 @@ const rowsOf = (session: ClientBase, day: Day, receipts: string | null): DayRows
       const rows = await next;
       const last = rows.at(-1);
       if (last === undefined) return;
-      // The database reads while these are worked on.
+      // The database reads the next rows while the caller works on these.
       next = readBehind(String(last.receipt_id), second === null ? '' : String(last[second]));
-      // Awaited later: a rejection before that must not count as unhandled.
+      // Awaited later: an earlier rejection must not count as unhandled.
       next.catch(() => {});
       for (const row of rows)
         for (const name of integers) if (row[name] !== null) row[name] = BigInt(String(row[name]));

@@ -1,5 +1,5 @@
 /**
- * What is asked of decisions, as conditions on the columns of a cold day; but for the range of ids. In PostgreSQL:
+ * The filter of a search as conditions on the columns of a cold day, without the range of ids. For PostgreSQL see
  * `decision-search/statements.ts`.
  */
 import type { Condition } from '@svc/cold-ledger';

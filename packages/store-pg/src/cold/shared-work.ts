@@ -1,7 +1,7 @@
 /**
  * Work that several callers wait for and that is done once. Each caller queues under its own tenant until the work
- * begins, which it does in the first turn that any of them gets: none is delayed or refused because of another one's
- * tenant.
+ * begins. It begins in the first turn that any of them gets, so no caller is delayed or refused because of another
+ * one's tenant.
  */
 import { type FairLimiter, type Tenant, untilAborted } from '@svc/service';
 
@@ -19,7 +19,7 @@ export class SharedWork {
     this.#queue = queue;
   }
 
-  /** Work of one key is the same work, and settles for all who waited for it. It goes on where `stop` is aborted. */
+  /** Calls with the same key share the work and its result. The work goes on when `stop` is aborted. */
   run<T>(key: string, tenant: Tenant | null, work: () => Promise<T>, stop?: AbortSignal): Promise<T> {
     const result = this.#wait(key, tenant, work, stop);
     return stop === undefined ? result : untilAborted(result, stop);
@@ -34,7 +34,7 @@ export class SharedWork {
     const wanted = this.#wanted.get(key) ?? { begun: new AbortController(), waiting: 0, result: null };
     this.#wanted.set(key, wanted);
     const begin = async () => {
-      // Two can be given their turn before either begins.
+      // Two callers can get their turns before either begins.
       if (wanted.result !== null) return;
       wanted.result = work().finally(() => this.#wanted.delete(key));
       wanted.begun.abort();

@@ -1,4 +1,4 @@
-/** The part of a search that lies in cold days, and the index columns of their rows as lists have them. */
+/** Searches cold days, and converts the index columns of their rows to the form of lists. */
 import type { Stored } from '@svc/cold-ledger';
 import type { ReceiptId } from '@svc/protocol';
 import type { ActRecord, DecisionRecord } from '@svc/service';
@@ -19,17 +19,18 @@ export const SHOWN = [...ACTED, ...(['principal', 'key_id', 'action_type', 'reso
 
 export type ColdRow = Pick<Stored<'receipts'>, (typeof SHOWN)[number] | 'receipt_id'>;
 
-/** What a search has found in a part of the ledger. */
+/** The matches found in a part of the ledger. */
 export interface FoundRows<Row> {
   readonly rows: readonly Row[];
   /**
-   * The time of the page was over: what has a lower id belongs to the next one. Callers are told it, so it is the lowest id of
-   * a millisecond and no Receipt's. Null: all of the part was looked at, or there are enough rows.
+   * Set where the time of the page ended: Receipts with lower ids belong to the next page. Callers see this id, so it
+   * is the lowest id of a millisecond and not that of a Receipt. Null: the whole part was read, or there are enough
+   * rows.
    */
   readonly readFrom: string | null;
 }
 
-/** What is asked for of each row: of one in PostgreSQL, and of one in an object. */
+/** The columns wanted of each row, for rows in PostgreSQL and for rows in an object. */
 export interface Shape<Row> {
   /** `receipt_id as "receiptId"`, … */
   readonly sql: string;
@@ -38,8 +39,8 @@ export interface Shape<Row> {
 }
 
 /**
- * At most `limit` of what is looked for in a part of one cold day, the newest first. Whatever the time, a group at least is
- * read, and more where that does not reach a lower millisecond than the part ends in.
+ * At most `limit` matches in a part of one cold day, newest first. Reads at least one row group even if the time is
+ * over. Reads further groups if the first does not reach below the millisecond in which the part ends.
  */
 export const searchColdDay = async <Row>(
   question: Question,
@@ -55,7 +56,8 @@ export const searchColdDay = async <Row>(
     for await (const group of day.scan(scan, signal)) {
       rows.push(...group.rows.slice(0, limit - rows.length).map((row) => rowOf(row as ColdRow)));
       if (rows.length === limit) return { rows, readFrom: null };
-      // The first Receipt of a group is anybody's, and the group below may have others of its millisecond.
+      // The first Receipt of a group may be another tenant's, and the group below may have more Receipts of its
+      // millisecond.
       const readFrom = nextMillisecond(group.first);
       if (group.first > part.from && readFrom < part.before && question.time.isPageOver())
         return { rows, readFrom };
@@ -84,7 +86,7 @@ export const actOf = (row: Pick<ColdRow, (typeof ACTED)[number] | 'receipt_id'>)
     currency: row.currency,
   }) as ActRecord;
 
-/** The row of a list. */
+/** The row of a list of decisions. */
 export const decisionOf = (row: ColdRow): DecisionRecord =>
   ({
     ...actOf(row),

@@ -1,6 +1,6 @@
 /**
- * How many receipts of a filter each counted day has, from the coarsest of the stored sums that can tell. Of a Grant only
- * the days are kept: there it is how many its Principal has, at least as many.
+ * The number of a filter's receipts on each counted day, from the coarsest stored sums that can tell. For a Grant only
+ * its days are stored. Its numbers are those of its Principal, which are upper bounds.
  */
 import { DAY_MS, dayOf } from '@svc/protocol';
 import { Conditions } from '../conditions.ts';

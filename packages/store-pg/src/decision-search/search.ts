@@ -1,7 +1,10 @@
 import type { DidWeb } from '@svc/protocol';
 import type { DecisionListFilter } from '@svc/service';
 
-/** What is looked for. A principal of null: receipts whose Grant was authenticated and whose Principal was not verified. */
+/**
+ * The filter of a search. `principal` null: receipts whose Grant was authenticated and whose Principal was not
+ * verified.
+ */
 export interface Search extends Omit<DecisionListFilter, 'principal'> {
   readonly principal?: DidWeb | null | undefined;
 }

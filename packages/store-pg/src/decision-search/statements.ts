@@ -1,7 +1,7 @@
 /**
- * The statement that reads one span. It asks the partition of a day itself where the day is known: finding it through
- * `receipts` takes ten times as long as planning the rest. Elsewhere its bounds are values and it has no name, so the
- * planner knows them: it plans and locks the partitions of the span alone.
+ * Builds the statement that reads one span. Where the day is known it queries that day's partition directly: finding
+ * the partition through `receipts` takes ten times as long as planning the rest. Elsewhere the statement has no name
+ * and its bounds are parameters, so the planner sees them, and plans and locks only the span's partitions.
  */
 import { REASON_CODES, type ReceiptId } from '@svc/protocol';
 import { Conditions } from '../conditions.ts';
@@ -11,8 +11,8 @@ import type { Search } from './search.ts';
 import { MAX_DAYS, type Part, type Span } from './spans.ts';
 
 /**
- * Answers at most `limit` rows of the columns, which `receipt_id` is among, the newest first. Each part is a query of
- * its own: conditions that name them all would be planned, and checked, for every partition once more.
+ * Answers at most `limit` rows of the columns, which must include `receipt_id`, newest first. Each part is a query of
+ * its own. Conditions that name all parts would be planned, and checked, for every partition again.
  */
 export function spanStatement(
   search: Search,
@@ -29,7 +29,7 @@ export function spanStatement(
   );
   const newest = `order by "receiptId" desc limit ${where.parameter(limit)}`;
   if (density !== 'few' && found.length === 1) return { text: `${found[0]} ${newest}`, values: where.values };
-  // Materialized: the planner would else walk down in order and hope to meet them soon.
+  // Materialized: otherwise the planner would walk down in order, in the hope of meeting matches soon.
   const all = found.map((part) => (density === 'few' ? part : `(${part} ${newest})`)).join(' union all ');
   const text = `with found as materialized (${all}) select * from found ${newest}`;
   return { text, values: where.values };
@@ -38,13 +38,16 @@ export function spanStatement(
 const tableOf = ({ day }: Part): string =>
   day === undefined ? 'receipts' : `${partitionOfDay(day)} as receipts`;
 
-/** None for a whole day. */
+/** Empty for a whole day. */
 const boundsOf = ({ day, from, before }: Part, where: Conditions): string[] =>
   day !== undefined && from === firstIdOfDay(day) && before === firstIdOfDay(day + 1)
     ? []
     : [`receipt_id >= ${where.parameter(from)}`, `receipt_id < ${where.parameter(before)}`];
 
-/** Indexes on hashes are small and cheap to keep, and are used where the hash is named as well. */
+/**
+ * The indexes are on hashes, which makes them small and cheap to maintain. The planner uses them only where the
+ * statement names the hash too.
+ */
 function addHashes({ relyingParties, principal, keyId, grantId }: Search, where: Conditions): void {
   if (relyingParties?.length === 1) where.add('hashtext(relying_party) = hashtext(?)', relyingParties[0]);
   where
@@ -53,7 +56,7 @@ function addHashes({ relyingParties, principal, keyId, grantId }: Search, where:
     .add('hashtext(key_id) = hashtext(?)', keyId);
 }
 
-/** `isLed`: an index of something else than relying parties leads to what is looked for. */
+/** `isLed`: an index on something other than relying parties leads to the matches. */
 function conditionsOf(search: Search, isLed: boolean): Conditions {
   const { relyingParties, principal, keyId, grantId, reason, decision } = search;
   const where = new Conditions()
@@ -63,16 +66,19 @@ function conditionsOf(search: Search, isLed: boolean): Conditions {
     .add('reason = ?', reason);
   if (principal === null) where.require('principal is null');
   if (relyingParties?.length === 1) where.add('relying_party = ?', relyingParties[0]);
-  // In a query of its own the list is nothing to the planner, who else weighs each of its members for each partition.
+  // As a subquery the list is opaque to the planner, which otherwise estimates each member for each partition.
   else if (isLed) where.add('relying_party = any ((select ?::text[])::text[])', relyingParties);
   else where.add('relying_party = any (?::text[])', relyingParties);
   if (decision === 'ALLOW') where.require('reason is null');
-  // By name, since denials are indexed by reason.
+  // Names the reasons, since denials are indexed by reason.
   if (decision === 'DENY') where.require('reason is not null').add('reason = any (?::text[])', REASON_CODES);
   return where;
 }
 
-/** Rows by descending ids, which are given in this order. The planner does not see them: it would weigh each. */
+/**
+ * Rows of these ids, which must be in descending order. The ids are in a subquery, because the planner would estimate
+ * each of them.
+ */
 export function* byIdsStatements(ids: readonly ReceiptId[], columns: string): Generator<Statement> {
   const days = [...groupByDay(ids)];
   for (let at = 0; at < days.length; at += MAX_DAYS) {

@@ -1,4 +1,4 @@
-/** Agents as a Principal has noted them (interface §Agent). Inventory: no decision reads this table. */
+/** Agents as a Principal has recorded them (interface §Agent). An inventory: no decision reads this table. */
 import type { AgentRecord, AgentRepository } from '@svc/service';
 import type { Database } from '../database.ts';
 

@@ -17,7 +17,10 @@ const knownKeySql = `
   from api_keys k left join principals p on k.role = 'principal' and p.did = k.subject
   where k.key_hash =`;
 
-/** PostgreSQL keeps the plan for one key, as most ask; with a list it plans anew each time, which takes longer than the rest. */
+/**
+ * PostgreSQL keeps the plan for a single key, the usual case. For a list it plans each time, which takes longer than
+ * the rest.
+ */
 const findByHashesStatement = (hashes: readonly Buffer[]): Statement =>
   hashes.length === 1
     ? { name: 'find_api_key', text: `${knownKeySql} $1`, values: hashes }

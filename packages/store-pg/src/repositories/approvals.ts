@@ -1,4 +1,4 @@
-/** Requests for approval (migrations, `approvals`). What each statement dates is one reading of the database's clock. */
+/** Requests for approval (migrations, `approvals`). Each statement uses one reading of the database's clock. */
 import { jcs } from '@svc/protocol';
 import type { ApprovalAsk, ApprovalLoad, ApprovalRecord, ApprovalRepository } from '@svc/service';
 import { Conditions } from '../conditions.ts';
@@ -58,7 +58,7 @@ const expireSql = (which: string, limit = '1000') => `
   returning request_id`;
 
 export function approvalRepository(database: Database): ApprovalRepository {
-  /** Reads, and again where something was due. */
+  /** Reads. Where requests are due to expire, records that they expired and reads again. */
   const read = async (statement: Statement): Promise<ApprovalRecord[]> => {
     const rows = await database.read<ApprovalRecord & { isDue: boolean }>(statement);
     const due = rows.filter(({ isDue }) => isDue).map(({ requestId }) => requestId);
@@ -94,10 +94,10 @@ export function approvalRepository(database: Database): ApprovalRepository {
     list({ principal, heldSinceMs, state, beforeId, limit }) {
       const where = new Conditions().add('r.principal = ?', principal).add('r.request_id < ?', beforeId);
       where.add('r.requested_at >= svc_instant(?)', heldSinceMs);
-      // Null: recorded before it was kept.
+      // Null: the request was recorded before this column existed.
       const since = where.parameter(lowestReceiptId(heldSinceMs));
       where.require(`(r.receipt_id is null or r.receipt_id >= ${since})`);
-      // A request that is due has no known state before that is recorded.
+      // A request that is due to expire counts as expired, also before that is recorded.
       const due = state === 'expired' ? ` or (r.state = 'pending' and r.expires_at <= svc_now())` : '';
       if (state !== undefined) where.require(`(r.state = ${where.parameter(state)}${due})`);
       if (state === 'pending') where.require('r.expires_at > svc_now()');

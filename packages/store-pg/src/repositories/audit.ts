@@ -37,8 +37,9 @@ const columns = `event_id as "eventId", svc_ms(occurred_at) as "occurredAtMs", a
   json_build_object('kind', actor_kind, 'did', actor_did, 'keyId', actor_key_id) as actor`;
 
 /**
- * The actors, and since when each Principal and relying party among them has been its present holder's: since it was registered,
- * or transferred, which is audited in its transaction. What another did under the DID before is not its own.
+ * The actors, and since when each Principal and relying party among them has its present holder: since it was
+ * registered or transferred. A transfer is audited in its own transaction. Events of a former holder of the DID are not
+ * shown.
  */
 const actorsSql = (dids: string, kinds: string) => `
   select did, kind, case kind
@@ -68,20 +69,20 @@ function listStatement(filter: AuditFilter) {
     scope === null
       ? `select * from audit_events where ${where.text} ${newest}`
       : eventsOf(where, scope, where.text, rows);
-  // What a member did to a member is found twice.
+  // An event of one member that concerns another member is found twice.
   const text = `select distinct on (event_id) ${columns} from (${found}) as found ${newest}`;
   return { text, values: where.values };
 }
 
-/** The newest of each actor and of the org: together they are sorted, and no more than that. */
+/** The newest events of each actor and of the org. Only these are sorted together. */
 function eventsOf(where: Conditions, { actors, orgId }: AuditScope, filter: string, rows: string): string {
-  // In the order of whose they are too, as no index of everybody's is: by such a one the planner would walk
-  // through others' events.
+  // Ordering by the owner as well excludes the indexes over all events, through which the planner would walk other
+  // actors' events.
   const newestOf = (column: string, value: string, condition = 'true') => `select * from audit_events
     where ${column} = any (array[${value}]) and ${condition} and ${filter} order by ${column}, event_id desc limit ${rows}`;
   const dids = where.parameter(actors.map(({ did }) => did));
   const kinds = where.parameter(actors.map(({ kind }) => kind));
-  // Not to be looked for by times, which are everybody's.
+  // Written so that the planner does not search by time, which would read all actors' events.
   const isHolders = 'actor_kind = a.kind and (occurred_at >= a.held_since) is true';
   const byActors = `with actors as materialized (${actorsSql(dids, kinds)})
     select e.* from actors as a cross join lateral (${newestOf('actor_did', 'a.did', isHolders)}) as e`;

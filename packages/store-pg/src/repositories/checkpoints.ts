@@ -20,7 +20,7 @@ export const checkpointColumns = `day::text as day, tree_size as "treeSize", roo
   first_receipt_id as "firstReceiptId", last_receipt_id as "lastReceiptId", kid, jws, hash,
   content_root as "contentRoot", svc_ms(created_at) as "createdAtMs"`;
 
-/** A condition on `checkpoints`: days whose receipts lie in the ledger as they were published. */
+/** A condition on `checkpoints`: days whose receipts are in the ledger as they were published. */
 const IS_CHECKED = `not exists (select from restores where checkpoints.day = any (reinstated_days))
   and not exists (select from cold_days as c where c.day = checkpoints.day and c.state = 'cold')`;
 
@@ -116,7 +116,7 @@ export function checkpointRepository(database: Database, cold: ColdReader): Chec
 
 const RECEIPT_ID_LENGTH = 30;
 
-/** Ids and hashes of a day in the database, in one row; for a cold day the hash of its manifest. */
+/** Ids and hashes of one run of a day in the database; for a cold day the hash of its manifest. */
 interface RunRow {
   readonly ids: string | null;
   readonly hashes: Buffer | null;
@@ -135,7 +135,9 @@ const runOf = (start: LeafStart, limit: number): Run => ({
   limit,
 });
 
-/** Ids and hashes are of fixed length, so a whole run arrives as two values. `contentHash`: null, and there are none. */
+/**
+ * Ids and hashes have a fixed length, so a whole run arrives as two values. `contentHash` null: the run has no hashes.
+ */
 const readRun = async (
   { database }: Question,
   contentHash: string | null,
@@ -190,8 +192,8 @@ async function listReceiptIds(
 }
 
 /**
- * Lists ids of a cold day; of each row group the ids alone are decoded. Behind a Receipt whole groups are listed as far
- * as they fit, so that the next run begins with one.
+ * Lists ids of a cold day; of each row group only the ids are decoded. After a given Receipt, whole groups are listed
+ * as far as they fit, so that the next run begins with a group.
  */
 const listColdIds = (question: Question, named: NamedDay, run: Run): Promise<ReceiptId[]> =>
   question.cold.read(question, named, async (day, signal) => {
@@ -201,13 +203,13 @@ const listColdIds = (question: Question, named: NamedDay, run: Run): Promise<Rec
         found.push(id as ReceiptId);
         if (found.length === run.limit) return found;
       }
-      // The next group is taken to be as large as this one.
+      // Assumes that the next group is as large as this one.
       if (run.after !== '' && rows.length > 0 && found.length + rows.length > run.limit) return found;
     }
     return found;
   });
 
-/** Hashes are of what is in the store, whichever are asked for. */
+/** The hashes are of the stored contents, whichever hashes the caller asks for. */
 const listColdLeaves = (question: Question, named: NamedDay, run: Run): Promise<LeafRun> =>
   question.cold.read(question, named, async (day, signal) => {
     const receiptIds: ReceiptId[] = [];
@@ -221,7 +223,7 @@ const listColdLeaves = (question: Question, named: NamedDay, run: Run): Promise<
     return { receiptIds, contentHashes };
   });
 
-// The day before must be the one that is named, unless this is the first day of all.
+// The previous day must be the one that is named, unless this is the first day of all.
 const insertSql = `
   with inserted as (
     insert into checkpoints (day, tree_size, root, previous_day, previous_root, first_receipt_id, last_receipt_id,
@@ -254,7 +256,7 @@ const insertStatement = (
   ],
 });
 
-/** In the order in which statements that insert a checkpoint name them. */
+/** In the order of the columns in statements that insert a checkpoint. */
 export const checkpointValues = (checkpoint: Omit<CheckpointRecord, 'createdAtMs'>): readonly unknown[] => [
   checkpoint.day,
   checkpoint.treeSize,

@@ -1,19 +1,23 @@
-/** Tokens of orgs that contest a claim, and how many claims an org has open (migrations/0002-registry/02-claims.sql). */
+/**
+ * Tokens of orgs that contest a claim, and the number of open claims of an org
+ * (migrations/0002-registry/02-claims.sql).
+ */
 import type { ClaimRepository } from '@svc/service';
 import type { Database } from '../database.ts';
 
-/** Claims of an org that it has not proven. */
+/** Claims of an org that are not proven yet. */
 const openOf = (org: string) => `
   (select count(*) from principals where org_id = ${org} and claim_expires_at is not null)
   + (select count(*) from relying_parties where org_id = ${org} and claim_expires_at is not null)
   + (select count(*) from contesting_claims where org_id = ${org})`;
 
-/** Whether the DID of an audience of events is claimed, in the class that the audience names. */
+/** Whether the DID of an event audience is only claimed, in the class that the audience names. */
 export const isOfClaimSql = (audience: string): string => `
   (exists (select from principals where did = substring(${audience} from '^principal (.+)$') and claim_expires_at is not null)
     or exists (select from relying_parties where did = substring(${audience} from '^rp (.+)$') and claim_expires_at is not null))`;
 
-// An org that asks again has published what it was told first (findContesting, where nothing is in its way any more).
+// An org that asks again keeps its first token, which it must have published by then. `findContesting` reads that token
+// where nothing blocks the claim any more.
 const contestSql = `
   insert into contesting_claims as c (did, kind, org_id, token, expires_at)
   select $1, $2, $3, $4, to_timestamp($5::bigint / 1000.0)
@@ -51,7 +55,8 @@ export const claimRepository = (database: Database): ClaimRepository => ({
     return rows[0]?.count ?? 0;
   },
   async forgetExpired() {
-    // Those that a registration is forgetting are left to it: each would wait for the other, in another order.
+    // Rows that a registration is deleting are left to it: the two would wait for each other's rows in different
+    // orders.
     const rows = await database.write({
       text: `delete from contesting_claims where (did, kind, org_id) in (
         select did, kind, org_id from contesting_claims where expires_at <= svc_now() for update skip locked

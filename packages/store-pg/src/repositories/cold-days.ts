@@ -1,4 +1,4 @@
-/** Days that are packed, or could not be. What is recorded of one stays (a trigger refuses anything else). */
+/** Days that are packed, or could not be packed. What is recorded of a day stays (a trigger refuses other changes). */
 import type {
   BrokenDay,
   CheckpointRecord,
@@ -27,10 +27,10 @@ const markBrokenSql = `
     set problem = excluded.problem, recorded_at = excluded.recorded_at, again_at = excluded.again_at
     where cold_days.state = 'broken'`;
 
-/** What failed is tried again after some time, and not in each round. */
+/** After a failure the next try is delayed, and not made in each round. */
 const isTriedSql = '(again_at is null or again_at < svc_now())';
 
-/** Days due for clearing are cleared before they are compared. */
+/** A day that is due for clearing is cleared before it is compared. */
 const isClearedSql = (node: string) => `day not in (select svc_days_to_clear(${node}, null))`;
 
 const isOverSql = `state = 'cold' and dropped_at is null and ${isTriedSql} and ${isClearedSql('$3')}
@@ -45,7 +45,7 @@ const toPackSql = `
 
 const IS_COLD = `state = 'cold'`;
 
-/** A day that came back rests on no objects, however its former ones are. */
+/** A day that came back depends on no objects, whatever the state of its former ones. */
 const RESTS_ON_OBJECTS = `state in ('recorded', 'cold')`;
 
 const noteSql = `
@@ -53,7 +53,7 @@ const noteSql = `
     again_at = case when $2::text is not null then svc_now() + interval '1 hour' end
   where day = $1`;
 
-/** What failed has places of its own: neither kind keeps the other one waiting. */
+/** Failed days have a limit of their own, so neither kind delays the other. */
 const toProveSql = `
   (select day::text as day from cold_days
     where ${IS_COLD} and problem is null and coalesce(proven_at, detached_at) < svc_now() - make_interval(days => $1)

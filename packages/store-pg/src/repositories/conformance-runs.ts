@@ -1,4 +1,4 @@
-/** Conformance runs and the queue of them (interface §Conformance run). Leases are timed by the database's clock. */
+/** Conformance runs and their queue (interface §Conformance run). The database's clock times the leases. */
 import {
   type ConformanceRunRecord,
   type ConformanceRunRepository,
@@ -10,15 +10,15 @@ import type { Database } from '../database.ts';
 import { afterLock } from '../locks.ts';
 import { nextRunSql } from './conformance-turns.ts';
 
-/** A runner that gives no sign of life for so long is gone; it prolongs three times as often. */
+/** A runner that does not renew its lease for this long is taken for dead; it renews three times as often. */
 const LEASE = `interval '15 seconds'`;
 const WAITING_AT_MOST = `interval '15 minutes'`;
 const KEPT = `interval '30 days'`;
-/** As long as starts of a key are counted. */
+/** As long as the starts of a key are counted. */
 const KEPT_AT_LEAST = `interval '1 hour'`;
 /**
- * Reports kept of all newcomers together. A report has up to 1 MiB, and signing up without end must not fill the disk
- * with them.
+ * Number of reports kept of all newcomers together. A report has up to 1 MiB, and unlimited sign-ups must not fill the
+ * disk.
  */
 const KEPT_OF_NEWCOMERS = 1_000;
 
@@ -33,7 +33,7 @@ const recordOf = ({ sha256, conformanceVersion, ...run }: Row): ConformanceRunRe
   vectors: { sha256, conformanceVersion },
 });
 
-// Waits for a start of the account that is not committed yet, and goes by what comes of it.
+// Waits for an uncommitted start of the same account, and depends on its outcome.
 const insertSql = `
   insert into conformance_runs
     (run_id, account, key_id, endpoint, vectors_sha256, conformance_version, org, is_newcomer)
@@ -52,7 +52,7 @@ const takeSql = `
   where run_id = (${nextRunSql})
   returning run_id as "runId", endpoint`;
 
-// A lease that has lapsed is not prolonged, even where nobody has noticed yet.
+// An expired lease is not renewed, even if the run was not ended yet.
 const isHeld = `run_id = $1 and lease = $2 and status = 'running' and leased_until > clock_timestamp()`;
 
 const prolongSql = `
@@ -63,7 +63,7 @@ const finishSql = `
   update conformance_runs set status = $3, requests = $4, error = $5, report = $6, finished_at = svc_now()
   where ${isHeld} returning 1`;
 
-/** No later than the caller knows it to be: a clock that is ahead ends no run and removes none. */
+/** Not later than the caller's time: a clock that is ahead ends no run and removes none. */
 const earlier = (parameter: string) => `least(clock_timestamp(), svc_instant(${parameter}))`;
 
 const endInterruptedSql = `

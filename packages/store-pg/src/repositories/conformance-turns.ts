@@ -1,10 +1,10 @@
 /**
- * Whose turn it is of the conformance runs that wait (0051-runs-in-turn): orgs have one run each under way before any has a
- * second, newcomers together as one org. Among those with as many, whoever was served the longest ago.
+ * The order of waiting conformance runs (0051-runs-in-turn). Each org has one run under way before any has a second;
+ * all newcomers together count as one org. Among orgs with equally many, the one served longest ago comes first.
  */
 const SERVED_WITHIN = `interval '15 minutes'`;
 
-/** The next run that nobody takes at this moment, as `run_id`. */
+/** The next run that no other runner is taking, as `run_id`. */
 export const nextRunSql = `
   with runs as materialized (
     select run_id, created_at, coalesce(org, account) as org, is_newcomer, lease is null and status = 'running' as waits,

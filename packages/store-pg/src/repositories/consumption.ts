@@ -1,12 +1,14 @@
-/** The log of movements of budgets and its balances. What moves them is in the commit of decisions, or in here (restores). */
+/**
+ * The log of budget movements, and the balances. Balances are changed by the commit of decisions, and here by restores.
+ */
 import { applyConsumption, type Balances, findBalance, type GrantId, type Movement } from '@svc/protocol';
 import type { ConsumptionPage, ConsumptionRepository, NewRestore, ReceiptConsumption } from '@svc/service';
 import { type BalancesJson, balancesJson, balancesOf } from '../consumption-json.ts';
 import type { Database } from '../database.ts';
 import { afterLock } from '../locks.ts';
 
-// One statement, one snapshot: the events are those that the balances add up. A page reads so many rows as it may have, and leaves those
-// out that are too early: they are the last ones.
+// One statement, so one snapshot: the events are those that the balances add up. It reads as many rows as a page may
+// have and then drops those that are too early, which are the last ones.
 const pageSql = `
   select svc_now() as "asOfMs", ${balancesJson('$1')} as balances,
     (select coalesce(json_agg(e.event), '[]') from (

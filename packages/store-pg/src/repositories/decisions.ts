@@ -1,4 +1,4 @@
-/** Decisions as lists show them. Columns are an index of the Receipt, never an authority. */
+/** Decisions in the form of lists. The columns are an index of the Receipt, never an authority. */
 import { exportedText, type RowWithText } from '@svc/cold-ledger';
 import type { ReceiptId, Sha256 } from '@svc/protocol';
 import {
@@ -50,7 +50,7 @@ export function decisionRepository(database: Database, cold: ColdReader): Decisi
       const { items, ...page } = await searchPage(ledger, filter, IDS, limit);
       return { ...page, items: items.map(({ receiptId }) => receiptId) };
     },
-    // What goes cold meanwhile is among the verifications by then: they are kept before the day leaves.
+    // A day that goes cold meanwhile is covered: its verifications are stored before the day leaves.
     hasVerified: async (verified) =>
       (await searchHotDays(ledger, verified, IDS, 1)).length > 0 || hasVerifiedCold(database, verified),
     cutForExport: (ids) => againIfMoved(ledger, (question) => cutForExport(question, ids)),
@@ -74,7 +74,7 @@ async function hasVerifiedCold(
 /** Rows of one read from the database: some 0.5 MB. */
 const PIECE_ROWS = 128;
 
-/** A row group is decoded once for whatever is read of it. */
+/** Cuts ids into pieces for export, so that each row group is decoded only once. */
 async function cutForExport(question: Question, ids: readonly ReceiptId[]): Promise<ReceiptId[][]> {
   const hashes = await findColdDays(question.database, [...new Set(ids.map(dayOfId))]);
   const starts = new Map<Day, readonly string[]>();
@@ -91,7 +91,7 @@ async function cutForExport(question: Question, ids: readonly ReceiptId[]): Prom
       continue;
     }
     day = dayOfId(one);
-    // Where its group begins; of a day in the database nowhere.
+    // Start of the row group of this id; empty for a day in the database.
     from = starts.get(day)?.findLast((start) => start <= one) ?? '';
     pieces.push([one]);
   }
@@ -123,12 +123,12 @@ const bytesOf = (receiptId: ReceiptId, jws: string, form: ExportedForm): Uint8Ar
   return Buffer.from(text);
 };
 
-// In a query of its own the list is nothing to the planner, which else weighs each id of it.
+// As a subquery the list is opaque to the planner, which otherwise estimates each id.
 const charsSql = `
   select receipt_id as "receiptId", sum(400 + length(concat(evidence_ref, note, reporter_signature))) as chars
   from attestations where receipt_id = any ((select $1::text[])::text[]) group by receipt_id`;
 
-/** Those of cold days, in any order. Their outcomes are in the database, as everybody's. */
+/** Rows of cold days, in any order. All outcomes are in the database, also those of cold days. */
 async function listCold(
   question: Question,
   ids: readonly ReceiptId[],

@@ -1,4 +1,4 @@
-/** Entitlements of orgs (interface §Entitlement); `svc_put_entitlement` keeps order and count. */
+/** Entitlements of orgs (interface §Entitlement). `svc_put_entitlement` ensures order and counts. */
 import type { OrgId, Sha256 } from '@svc/protocol';
 import { DAY_MS, dayOf } from '@svc/protocol';
 import type { EntitlementPush, EntitlementRecord, EntitlementRepository } from '@svc/service';
@@ -6,7 +6,7 @@ import { againIfMoved, type Ledger, type Question } from '../cold/cold-reader.ts
 import type { Database } from '../database.ts';
 import { lowestReceiptId } from '../receipt-ids.ts';
 
-/** A row `e` as JSON. */
+/** Columns of a row `e` as JSON. */
 export const entitlementJson = `json_build_object('orgId', e.org_id, 'production', e.production,
       'productionUntilMs', svc_ms(e.production_until), 'checkCap', e.check_cap, 'capSinceMs', svc_ms(e.cap_since),
       'reason', e.reason, 'asOfMs', svc_ms(e.as_of), 'updatedAtMs', svc_ms(e.updated_at), 'version', e.version,
@@ -28,7 +28,10 @@ export function entitlementRepository(database: Database): EntitlementRepository
   };
 }
 
-/** `transact` runs the one statement that stores it; nothing waits for objects with its connection in hand. */
+/**
+ * `transact` runs the one statement that stores the entitlement. Objects are read before it, so no connection is held
+ * for them.
+ */
 export const putEntitlement = (
   ledger: Ledger,
   transact: <T>(work: (session: Database) => Promise<T>) => Promise<T>,
@@ -47,8 +50,9 @@ export const putEntitlement = (
   });
 
 /**
- * The day that a cap begins within, if that day is cold and this push begins the cap, with those members of the org that
- * have production checks in it: it was counted before it was packed. What changes until the push is stored is compared there.
+ * The day in which a cap begins, if that day is cold and this push begins the cap, with the members of the org that
+ * have production checks in it. Its checks were counted before it was packed. If the day moves before the push is
+ * stored, `svc_put_entitlement` fails, and this is read again.
  */
 const coldDaySql = `
   select c.manifest_hash as hash, array(
@@ -60,8 +64,9 @@ const coldDaySql = `
     where e.org_id = $1 and e.check_cap is not null and e.cap_since = to_timestamp($3 / 1000.0))`;
 
 /**
- * The production checks of an org in the rest of the day in which its cap begins; null where that day is in the database,
- * and where the cap has begun before, which goes on counting: a plan is not to wait for objects that it does not need.
+ * The production checks of an org from the start of its cap to the end of that day. Null where the day is in the
+ * database, and where the cap has begun before and goes on counting. So a push does not wait for objects that it does
+ * not need.
  */
 async function countColdChecks(
   question: Question,

@@ -15,7 +15,7 @@ const deliveryColumns = `position, event_id as "eventId", type, state, attempts,
   svc_ms(last_attempt_at) as "lastAttemptAtMs", last_status as "lastStatus", last_problem as "lastProblem",
   case when state = 'waiting' then svc_ms(next_attempt_at) end as "nextAttemptAtMs"`;
 
-/** The push settings of `t`, a subscription, and `e`, the stream that it may be. */
+/** The push settings of `t`, a subscription, and of `e`, its row if it is a stream. */
 const push = `case when t.method = 'push' then json_build_object('audience', t.audience, 'isOfClaim', ${isOfClaimSql('t.audience')},
       'authorization', case when e.authorization_root is not null
         then json_build_object('root', e.authorization_root, 'sealed', e.authorization_sealed) end) end as push`;
@@ -31,10 +31,13 @@ const disableFailingSql = `
   select t.subscription_id as "subscriptionId", t.url, t.last_problem as "lastProblem", ${push}
   from svc_disable_failing($1, $2, make_interval(days => $3), $4) t left join event_streams e using (subscription_id)`;
 
-/** How what is sent is sent; streams that are pushed or not. */
+/** Methods of delivery: with or without streams that are pushed. */
 const methodsOf = (pushes: boolean) => (pushes ? ['webhook', 'push'] : ['webhook']);
 
-/** Where the subscription goes elsewhere by now, another endpoint asked for it. A success that was under way may have been noted meanwhile. */
+/**
+ * Only where the subscription still has the URL that asked for the wait. Takes the later time, since a delivery that
+ * succeeded at the same time may have been recorded meanwhile.
+ */
 const putOffSql = `
   update event_subscriptions
   set not_before = greatest(not_before, svc_now() + make_interval(secs => $3)),

@@ -1,6 +1,6 @@
 /** Secrets of a subscription that are in force. */
 
-/** An SQL expression: those of the subscription that `id`, an expression, names, the newest first. */
+/** An SQL expression: the secrets of the subscription that the expression `id` names, newest first. */
 export const secretsOf = (id: string) => `(
     select coalesce(json_agg(json_build_object('number', e.number, 'root', e.root, 'endsAtMs', svc_ms(e.ends_at))
       order by e.number desc), '[]')

@@ -23,7 +23,7 @@ const insertSql = `
   )
   insert into event_secrets (subscription_id, number, root) select subscription_id, 1, $8 from inserted`;
 
-/** What has ended is not kept: a third is gone once there is a fourth. */
+/** Deletes secrets that ended before. Lets the previous secret end after some hours, and all older ones now. */
 const rotateSql = `
   with gone as (
     delete from event_secrets where subscription_id = $1 and ends_at <= svc_now()
@@ -51,7 +51,10 @@ const enableSql = `
   )
   select svc_want_events(subscription_id) from enabled`;
 
-/** Answers a row if this hour has room for one more. Locks the subscription until the end of the transaction. */
+/**
+ * Answers a row if the limit of this hour has room for one more. Locks the subscription until the end of the
+ * transaction.
+ */
 const countSql = (what: 'pings' | 'replays') => `
   update event_subscriptions
   set ${what} = case when ${what}_from > svc_now() - interval '1 hour' then ${what} + 1 else 1 end,
@@ -63,7 +66,7 @@ const waitSql = (what: 'pings' | 'replays') => `
   select ceil(extract(epoch from ${what}_from + interval '1 hour' - svc_now()))::integer as value
   from event_subscriptions where subscription_id = $1`;
 
-/** Counts one more; answers after how many seconds there is room where this hour has none, else null. */
+/** Counts one more. Where this hour has no room, answers the seconds until there is; otherwise null. */
 const countInHour = async (
   database: Database,
   what: 'pings' | 'replays',
@@ -127,7 +130,7 @@ export function eventSubscriptionRepository(database: Database): EventSubscripti
       return (await database.write({ text: enableSql, values: [subscriptionId] })).length > 0;
     },
     async delete(subscriptionId) {
-      // Nobody could hear its pings any more.
+      // No subscriber is left for its pings.
       await database.write({
         text: `select svc_forget_audience('subscription ' || $1)`,
         values: [subscriptionId],

@@ -25,7 +25,7 @@ interface UnstampedOwner {
   readonly isDue: boolean;
 }
 
-// It reads one entry of the index of each Principal, however many that has.
+// Reads one index entry of each Principal, however many Grants it has.
 const unstampedPrincipalsSql = `
   with recursive owner (principal, oldest) as (
     (
@@ -59,7 +59,7 @@ const readRevocations = (principal: string, ids: readonly string[]) => ({
   values: [principal, ids],
 });
 
-/** Each list comes with one of its Grants. */
+/** Each list's columns come with one of its Grants. */
 const revocableOf = (rows: readonly RevocableRow[]): Revocable => {
   const lists = new Map<string, ListToRevokeIn>();
   for (const { statusListUrl, bits, version } of rows)
@@ -67,7 +67,7 @@ const revocableOf = (rows: readonly RevocableRow[]): Revocable => {
   return { grants: rows.map(({ bits: _, version: __, ...grant }) => grant), lists };
 };
 
-/** `ledger`: for what reads long, and decides nothing. */
+/** `ledger`: runs long reads that decide nothing. */
 export function grantRepository(database: Database, ledger = database): GrantRepository {
   return {
     async insert(grant) {
@@ -185,15 +185,15 @@ export function grantRepository(database: Database, ledger = database): GrantRep
 
 function listStatement({ principals, agent, beforeId, state, limit }: GrantFilter) {
   const where = new Conditions().add('agent = ?', agent).add('id < ?', beforeId);
-  // Each state has an index, which it is named for.
+  // Each state has a partial index; the condition matches it.
   if (state !== undefined)
     where.require(`revocation_recorded_at is ${state === 'revoked' ? 'not null' : 'null'}`);
   const rows = where.parameter(limit);
   const newest = `order by id desc limit ${rows}`;
   if (principals === null)
     return { text: `select ${columns} from grants where ${where.text} ${newest}`, values: where.values };
-  // The newest of each Principal: together they are sorted, and no more than that. In the order of whose they are too, as the
-  // primary key is not: by it the planner would walk through others' Grants.
+  // The newest Grants of each Principal; only these are sorted together. Ordering by the Principal as well excludes the
+  // primary key, through which the planner would walk other Principals' Grants.
   const text = `select ${columns}
     from unnest(${where.parameter(principals)}::text[]) as own (did) cross join lateral (
       select * from grants where principal = any (array[own.did]) and ${where.text} order by principal, id desc limit ${rows}

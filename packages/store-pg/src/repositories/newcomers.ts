@@ -1,4 +1,6 @@
-/** Which orgs are newcomers: they signed themselves up, and nobody pays for them. They wait in one crowd (decision 23). */
+/**
+ * Identifies newcomers: orgs that signed themselves up and that nobody pays for. They wait in one crowd (decision 23).
+ */
 
 /** An SQL condition on the org that `orgId`, an expression, names; never null. */
 export const isNewcomerSql = (orgId: string): string => `(

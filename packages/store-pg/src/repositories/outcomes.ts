@@ -1,4 +1,7 @@
-/** Outcome attestations. Reporters about one Receipt take turns, so that a correction is judged on the whole ledger. */
+/**
+ * Attestations of outcomes. Reports about one Receipt take turns, so that a correction is checked against the whole
+ * ledger.
+ */
 import type { NewOutcome, OutcomeRecord, OutcomeRepository, ReportedReceipt } from '@svc/service';
 import type { Database } from '../database.ts';
 import { afterLock } from '../locks.ts';
@@ -11,7 +14,8 @@ const columns = `attestation_id as "attestationId", receipt_id as "receiptId", o
   case when consumption_cause is not null then
     json_build_object('cause', consumption_cause, 'version', consumption_version) end as consumption`;
 
-// One statement: a day is in its partition or cold in every snapshot, and never both or neither. An instant has microseconds.
+// One statement: in every snapshot a day is either in its partition or cold, never both or neither. Instants have
+// microseconds.
 const insertSql = `
   insert into attestations (attestation_id, receipt_id, ordinal, relying_party, principal, evaluated_at, decision,
     type, occurred_at, evidence_ref, note, correction_of, reporter_signature, resolution, loss_amount, currency,

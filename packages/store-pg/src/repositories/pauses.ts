@@ -1,4 +1,4 @@
-/** What is paused (protocol §9). Locks, versions and flags are moved in SQL (migrations, `pauses`), whoever pauses. */
+/** Pauses (protocol §9). SQL changes locks, versions and flags (migrations, `pauses`), whoever pauses. */
 import type { PauseFilter, PauseOwners, PauseRecord, PauseRepository } from '@svc/service';
 import { Conditions } from '../conditions.ts';
 import { type Database, readValue, writeValue } from '../database.ts';
@@ -7,7 +7,7 @@ const columns = `scope, owner, subject, is_paused as "isPaused", reason, changed
   visible_at as "visibleAtMs", seq,
   json_build_object('kind', actor_kind, 'did', actor_did, 'keyId', actor_key_id) as actor`;
 
-/** `ledger`: for what reads long, and decides nothing. */
+/** `ledger`: runs long reads that decide nothing. */
 export function pauseRepository(database: Database, ledger = database): PauseRepository {
   return {
     async set({ scope, owner, subject, isPaused, reason, actor }) {

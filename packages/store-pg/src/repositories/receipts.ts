@@ -1,11 +1,11 @@
-/** Stored Receipts by id; the partition, and the day it may have gone cold with, follow from the id. */
+/** Stored Receipts by id. The id determines the partition, and the day under which the Receipt may be cold. */
 import type { DidWeb, GrantId, ReceiptId, Sha256 } from '@svc/protocol';
 import type { ReceiptRecord, ReceiptRepository, ReportedReceipt } from '@svc/service';
 import { againIfMoved, type ColdReader, type Question } from '../cold/cold-reader.ts';
 import type { Database } from '../database.ts';
 import { dayOfId } from '../receipt-ids.ts';
 
-// One statement: a day is in its partition or cold in every snapshot, and never both or neither.
+// One statement: in every snapshot a day is either in its partition or cold, never both or neither.
 const findSql = `
   select receipt_id as "receiptId", relying_party as "relyingParty", jws, null as hash
   from receipts where receipt_id = $1

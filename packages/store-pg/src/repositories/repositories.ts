@@ -92,8 +92,8 @@ const DESCRIPTORS: PropertyDescriptorMap = Object.fromEntries(
 );
 
 /**
- * All repositories over pools, with one for long reads of the ledger and for lists, or over one transaction. Each is
- * made when it is first asked for: a call needs two or three.
+ * All repositories, over pools (with a separate one for long reads of the ledger and for lists) or over one
+ * transaction. Each is created at its first use: a call needs two or three.
  */
 export const repositories = (database: Database, cold: ColdReader, ledger = database): Repositories => {
   const lazy: Lazy = { [DATABASE]: database, [LEDGER]: ledger, [COLD]: cold };

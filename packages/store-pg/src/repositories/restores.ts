@@ -12,11 +12,11 @@ const insertSql = `
   insert into restores (epoch, lost_from, lost_until, quarantined_until, reinstated_days, least_list_number, statement)
   values ($1, to_timestamp($2 / 1000.0), to_timestamp($3 / 1000.0), to_timestamp($4 / 1000.0), $5::date[], $6, $7)`;
 
-// Everything up to its latest beat, or up to the ledger's seal where it never had a fence.
+// The time of the latest beat, or of the ledger's seal where the database never had a fence.
 const knownUntilSql = `
   select svc_ms(coalesce((select at from fence_beats order by seq desc limit 1), (select sealed_until from ledger_seal))) as value`;
 
-// A beat that is there may be the one that the fence names by then.
+// An existing beat may already be the one that the fence names.
 const adoptSql = `
   insert into fence_beats (seq, nonce, at)
   select greatest($1, coalesce(max(seq), 0) + 1), $2, to_timestamp($3 / 1000.0) from fence_beats
@@ -66,7 +66,7 @@ export function restoreRepository(database: Database): RestoreRepository {
         restore.statement,
       ]),
     async adopt({ seq, nonce, atMs }: FenceHead) {
-      // As svc_beat does. What comes after sees every beat that was made under it.
+      // The lock of `svc_beat`: later statements see every beat that was made under it.
       await write('select pg_advisory_xact_lock($1, 0)', [LOCK_SPACES.counts]);
       const [row] = await database.write<{ seq: number }>({ text: adoptSql, values: [seq, nonce, atMs] });
       if (row === undefined) throw new Error('a beat was adopted without an answer');
@@ -108,7 +108,7 @@ export function restoreRepository(database: Database): RestoreRepository {
     },
     async listUnknownNames(names) {
       const rows = await database.read<{ name: string }>({
-        // Relying parties and orgs have a column `name` too.
+        // Qualified: relying parties and orgs have a column `name` too.
         text: `select n.name from unnest($1::text[]) as n (name)
           where not exists (select from principals where did = n.name)
             and not exists (select from relying_parties where did = n.name)

@@ -1,4 +1,4 @@
-/** Events for those who have verified what is revoked (0039-told-in-turn). */
+/** Events that tell relying parties of the revocation of something that they have verified (0039-told-in-turn). */
 import type { RevocationNoticeRepository } from '@svc/service';
 import { type Database, writeValue } from '../database.ts';
 

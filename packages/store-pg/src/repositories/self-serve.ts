@@ -6,7 +6,7 @@ import { relyingPartyRepository } from './relying-parties.ts';
 const insertSql = `
   insert into self_serve_tenants (org_id, relying_party, admin_email) values ($1, $2, $3)`;
 
-// One row a day: whoever counts waits for those who count before, and goes by what they left.
+// One row a day: a sign-up waits for those before it, and counts on from their result.
 const takeSignUpSql = `
   insert into self_serve_days as counted (day, sign_ups) values ((svc_now() at time zone 'UTC')::date, 1)
   on conflict (day) do update set sign_ups = counted.sign_ups + 1 where counted.sign_ups < $1

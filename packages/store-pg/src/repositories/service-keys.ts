@@ -1,4 +1,4 @@
-/** Which public key each kid of the service names, and when it ended. Both tables are append-only. */
+/** The public key of each kid of the service, and when the key ended. Both tables are append-only. */
 import type { ServiceKeyRecord, ServiceKeyRepository } from '@svc/service';
 import type { Database } from '../database.ts';
 

@@ -1,4 +1,7 @@
-/** Streams of Shared Signals over subscriptions, the log and its deliveries (0022-streams, 0023-pushed-streams). */
+/**
+ * Streams of Shared Signals, built on subscriptions, the event log and its deliveries (0022-streams,
+ * 0023-pushed-streams).
+ */
 import {
   type StreamDelivery,
   type StreamRecord,
@@ -19,7 +22,7 @@ const select = `
         then json_build_object('root', t.authorization_root, 'sealed', t.authorization_sealed) end) end as delivery
   from event_subscriptions s join event_streams t using (subscription_id)`;
 
-/** A subscription has one type at least; a stream may have none. */
+/** A subscription has at least one type; a stream may have none. */
 const insertSql = `
   with inserted as (
     insert into event_subscriptions
@@ -46,10 +49,10 @@ const updateSql = `
   )
   select distinct order_key as "orderKey" from dropped where order_key is not null`;
 
-/** Where something was dropped, what stood behind it is next. */
+/** After deliveries of an order key were dropped, marks the first remaining one as the next to send. */
 const nextSql = 'select svc_find_next($1, $2)';
 
-/** The caller has the row. Whoever kept nothing until now begins with what is told from here on. */
+/** The caller has locked the row. A stream that stored nothing until now begins with the events from now on. */
 const statusSql = `
   with was as (
     select keeps_nothing from event_streams where subscription_id = $1

@@ -1,6 +1,6 @@
 /**
- * Counts by day and key. There can be hundreds of thousands, so the days of one key, and those of one reason, arrive as
- * one text; rows of their own would cost more than the counting.
+ * Counts by day and key. There can be hundreds of thousands, so all days of one key and one reason arrive as one text;
+ * separate rows would cost more than the counting.
  */
 import type { ApiKeyId } from '@svc/protocol';
 import { DAY_MS, dayOf } from '@svc/protocol';
@@ -37,7 +37,7 @@ interface ListRow {
   readonly list: string;
 }
 
-/** Each day is asked for as often as there are keys. */
+/** Remembers days, since each day occurs once for every key. */
 const rememberDays = () => {
   const days = new Map<string, Day>();
   return (dayNumber: string): Day => {

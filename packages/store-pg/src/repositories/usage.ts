@@ -1,10 +1,10 @@
 /**
- * Counts of decisions (see migrations/0001-foundation/07-usage.sql). The statement that adds up is one, so its answer is of
- * one instant.
+ * Counts of decisions (see migrations/0001-foundation/07-usage.sql). One statement adds up the counts, so the answer is
+ * of one instant.
  *
- * `counted_before` is read before it as well, for the planner alone: given as a value it rules out the partitions below
- * it, all of which would be planned and locked otherwise. It only moves up, so the value may be too low by then and never
- * too high, and what is added up is decided within the statement.
+ * `counted_before` is also read before that statement, only for the planner: as a value it excludes the partitions
+ * below it, which would otherwise all be planned and locked. It only rises, so the value may be too low by then and
+ * never too high. The statement itself decides what is added up.
  */
 import {
   type DayCount,
@@ -28,7 +28,7 @@ import {
 } from './usage-statements.ts';
 
 export function usageRepository(database: Database, cold: ColdReader): UsageRepository {
-  /** `work` counts in one statement; of days that are asked for in part the counts of cold ones are handed to it. */
+  /** `work` counts in one statement. It is given the counts of those partly covered days that are cold. */
   const counting = <T>(
     filter: DecisionFilter,
     columns: readonly CountedColumn[],
@@ -59,7 +59,7 @@ export function usageRepository(database: Database, cold: ColdReader): UsageRepo
       return row.summary;
     },
     async hasDecided(relyingParty) {
-      // A statement of its own: what is read after it has a snapshot with all that was waited for.
+      // A separate statement: later reads have a snapshot that includes everything this one waited for.
       await database.write({ text: 'select svc_hold_days()', values: [] });
       const values = [relyingParty, await findCountedBefore(database)];
       return (await readValue<boolean>(database, hasDecidedSql, values)) ?? false;
@@ -82,7 +82,7 @@ async function findCountedBefore(database: Database): Promise<string> {
   return id;
 }
 
-// What has been counted is in the sums, wherever it is.
+// Counted receipts are in the sums, whether their day is hot or cold.
 const hasDecidedSql = `
   select exists (select from usage_counts where relying_party = $1)
     or exists (select from receipts where receipt_id >= $2 and relying_party = $1) as value`;

@@ -16,7 +16,7 @@ const listWithheldSql = `
 
 const isToWithhold = 'revocation_recorded_at is null and withheld_by is distinct from $1';
 
-// Found by their ids: right after a restore the statistics do not know how many are withheld.
+// Found by their ids: right after a restore the statistics do not show how many Grants are withheld.
 const inPage = 'id = any (array(select id from page))';
 
 const withholdSql = `

@@ -1,23 +1,23 @@
 /**
- * Every object of a schema with its definition, from PostgreSQL's own catalog. Left out is what changes no meaning (storage
- * parameters, statistics targets, owners, comments) and what belongs to an extension. Partitions of the ledger have the
- * definition of the table; of theirs only what does not follow it is listed.
+ * Lists every object of a schema with its definition, from PostgreSQL's own catalog. Leaves out what does not change
+ * behaviour (storage parameters, statistics targets, owners, comments) and what belongs to an extension. Partitions of
+ * the ledger have the definition of the table, so only their deviations from it are listed.
  */
 
-/** What a caller runs a query with; `text` has no parameters. */
+/** Runs a query; `text` has no parameters. */
 export type QueryCatalog = <Row extends object>(text: string) => Promise<readonly Row[]>;
 
 export interface CatalogObject {
   readonly kind: string;
-  /** Name of the object; of a part, `table.part`. */
+  /** Name of the object; `table.part` for a part of a table. */
   readonly name: string;
-  /** The table that it is a part of, or null. */
+  /** The table that the object is a part of, or null. */
   readonly table: string | null;
   readonly definition: string;
 }
 
 const OURS = `n.nspname = 'public'`;
-/** Not a partition, nor one that has left the ledger and waits for its end. */
+/** Neither a partition, nor a former partition that has left the ledger and is to be dropped. */
 const OF_NO_DAY = `not c.relispartition and c.relname !~ '^detached_receipts_\\d{8}$'`;
 const NO_EXTENSION = (oid: string, catalog: string) =>
   `not exists (select from pg_depend e where e.classid = '${catalog}'::regclass and e.objid = ${oid} and e.deptype = 'e')`;
@@ -61,7 +61,7 @@ const TYPES = `
   where ${OURS} and t.typtype in ('c', 'd', 'e', 'r') and coalesce(c.relkind, 'c') = 'c'
     and ${NO_EXTENSION('t.oid', 'pg_type')}`;
 
-// PostgreSQL 18 and later list not-null constraints too; they are part of the columns.
+// PostgreSQL 18 and later also list not-null constraints, which the column definitions contain already.
 const CONSTRAINTS = `
   select 'constraint', c.relname || '.' || k.conname, c.relname, pg_get_constraintdef(k.oid)
   from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_namespace n on n.oid = c.relnamespace
@@ -91,7 +91,7 @@ const TRIGGERS = `
   where ${OURS} and ${OF_NO_DAY} and not t.tgisinternal
     and ${NO_EXTENSION('c.oid', 'pg_class')}`;
 
-/** Those of partitions and of foreign keys. */
+/** Disabled triggers of partitions and of foreign keys. */
 const OFF = `
   select 'disabled trigger', c.relname || '.' || t.tgname, c.relname, t.tgenabled::text
   from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_namespace n on n.oid = c.relnamespace
@@ -108,7 +108,7 @@ const POLICIES = `
   from pg_policy p join pg_class c on c.oid = p.polrelid join pg_namespace n on n.oid = c.relnamespace
   where ${OURS}`;
 
-/** Its rows are read with those of the table that it inherits from. */
+/** Queries of the parent table also read the rows of a child table. */
 const CHILDREN = `
   select 'child table', p.relname || '.' || c.relname, p.relname, 'inherits'
   from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
@@ -129,7 +129,7 @@ const PARTS = [
   CHILDREN,
 ];
 
-/** How expressions spell the names in them depends on it. To be set in the transaction that asks. */
+/** The search path determines how expressions spell the names in them. Set it in the transaction that queries. */
 export const CATALOG_SEARCH_PATH = 'set local search_path = public';
 
 export const listCatalog = (query: QueryCatalog): Promise<readonly CatalogObject[]> =>

@@ -1,4 +1,4 @@
-/** The comparison at the start of a process, on a connection of its own. */
+/** Compares the schema at the start of a process, on a connection of its own. */
 import { StoreError } from '@svc/service';
 import { openClient } from '../client.ts';
 import { toUnavailable } from '../errors.ts';
@@ -9,7 +9,7 @@ const CONNECT_MS = 5_000;
 const READ_MS = 30_000;
 const NAMED = 10;
 
-/** Rejects with `StoreError` `unavailable` where the database cannot be asked. */
+/** Rejects with `StoreError` `unavailable` where the database cannot be queried. */
 export const readSchema = async (databaseUrl: string): Promise<SchemaComparison> => {
   const client = await openClient({
     databaseUrl,
@@ -31,7 +31,7 @@ export const readSchema = async (databaseUrl: string): Promise<SchemaComparison>
   }
 };
 
-/** The error of a start on such a schema, or null where it is as migrated. */
+/** The error of a start on this schema, or null where it is as migrated. */
 export const schemaFault = ({ faults }: SchemaComparison): StoreError | null => {
   if (faults.length === 0) return null;
   const named = faults.slice(0, NAMED).map(({ object, problem }) => `${object} ${problem}`);

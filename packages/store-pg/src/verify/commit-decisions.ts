@@ -1,7 +1,7 @@
 /**
- * Commits a batch of decisions (protocol §10). One statement carries the whole batch; only when the server refuses it because
- * of a row is it halved until that row stands alone. docs/architecture.md, “The commit, in the database”, says what that
- * statement does.
+ * Commits a batch of decisions (protocol §10). One statement carries the whole batch. Only when the server refuses it
+ * because of a row is the batch halved, until that row is alone. docs/architecture.md, “The commit, in the database”,
+ * describes the statement.
  */
 import { type CommitOutcome, type DecisionCommit, StoreError } from '@svc/service';
 import type { DeadlinePool } from '../deadline-pool.ts';
@@ -10,7 +10,7 @@ import { commitStatement } from './commit-parameters.ts';
 
 export interface CommitContext {
   readonly pool: DeadlinePool;
-  /** For all statements of one call together, in milliseconds. */
+  /** Limit for all statements of one call together, ms. */
   readonly deadlineMs: number;
   /** Creates the partitions of today and the days around it. */
   readonly ensurePartitions: () => Promise<void>;
@@ -68,8 +68,8 @@ async function commitOrHalve(batch: Batch, send: Send): Promise<CommitOutcome[]>
 }
 
 /**
- * Once a half may be stored, `unavailable` and `refused` would be untrue of the batch: they become the outcome
- * of the decisions that they concern. An ambiguous half leaves the whole batch to be looked up.
+ * Once a half may be stored, `unavailable` and `refused` would be untrue of the whole batch. They become the outcome of
+ * the decisions concerned. After an ambiguous half the whole batch is looked up.
  */
 async function commitHalf(batch: Batch, send: Send): Promise<CommitOutcome[]> {
   try {
@@ -80,13 +80,18 @@ async function commitHalf(batch: Batch, send: Send): Promise<CommitOutcome[]> {
   }
 }
 
-/** Data exceptions, constraints, serialisation and deadlocks, program limits, raised errors. */
+/**
+ * Classes of data exceptions, constraint violations, serialisation failures and deadlocks, program limits, and raised
+ * errors.
+ */
 const ROW_ERROR_CLASSES = new Set(['22', '23', '40', '54', 'P0']);
 
 export const isCausedByRows = ({ cause }: StoreError): boolean =>
   isServerAnswer(cause) && ROW_ERROR_CLASSES.has((cause.code ?? '').slice(0, 2));
 
-/** PostgreSQL reports it as a violated check of the parent table that no constraint is named for. */
+/**
+ * PostgreSQL reports a missing partition as a check violation on the parent table, without the name of a constraint.
+ */
 export function isMissingPartition(error: unknown): boolean {
   if (!(error instanceof StoreError) || !isServerAnswer(error.cause)) return false;
   const { code, table, constraint } = error.cause;

@@ -1,8 +1,8 @@
 /**
- * The commit of decisions on budgets (protocol §11): in one transaction the locks of their Grants are taken, the balances
- * read, the decisions evaluated, and all of it committed. The locks are waited for in one order and before any other, so
- * no two transactions wait for each other in a circle; Grants whose lock is not had in time are left out. The locks go
- * with the transaction, which the server ends if this node falls silent.
+ * Commits decisions on budgets (protocol §11). One transaction takes the locks of their Grants, reads the balances,
+ * evaluates the decisions, and commits all of it. The locks are taken in one order and before any other lock, so
+ * transactions cannot deadlock. Grants whose lock is not free in time are left out. The locks end with the transaction,
+ * and the server ends that if this node falls silent.
  */
 import type { GrantId } from '@svc/protocol';
 import {
@@ -34,7 +34,7 @@ export async function commitOnBudgets(
   decide: Decide,
 ): Promise<CommitOutcome[]> {
   const work = async (database: Database): Promise<CommitOutcome[]> => {
-    // A statement of its own: what is read next must have a snapshot from after the lock.
+    // A separate statement: the next read must have a snapshot later than the lock.
     const [locked] = await database.write<{ missed: GrantId[] }>(lock(queries, waitMs));
     const missed = new Set(locked?.missed);
     const batch = await decide(await findUnder(database, queries, missed));

@@ -1,4 +1,7 @@
-/** The call of `svc_commit_decisions` with a batch of decisions: an array of `svc_decision`, in PostgreSQL's text form. */
+/**
+ * Builds the call of `svc_commit_decisions` for a batch of decisions: an array of `svc_decision` in PostgreSQL's text
+ * form.
+ */
 import type { DecisionCommit } from '@svc/service';
 import type { Statement } from '../statement.ts';
 import { type SvcDecision, svcDecisionFields } from './svc-decision.generated.ts';
@@ -15,7 +18,10 @@ export const commitStatement = (decisions: readonly DecisionCommit[]): Statement
 const elementOf = (row: SvcDecision): string =>
   `"(${svcDecisionFields.map((field) => fieldOf(row[field])).join()})"`;
 
-/** A field is quoted as a field of its composite, and that as an element of the array; null is nothing at all. */
+/**
+ * Quotes a value as a field of its composite, which is itself quoted as an element of the array. Null is an empty
+ * field.
+ */
 const fieldOf = (value: string | number | boolean | null): string => {
   if (value === null) return '';
   const text = String(value);

@@ -1,4 +1,4 @@
-/** What evaluations on budgets want to know, in one round trip: each Grant's balances once, each Proof once. */
+/** Reads the facts for evaluations on budgets in one round trip: each Grant's balances once, each Proof once. */
 import type { Balances, GrantId } from '@svc/protocol';
 import type { BudgetFacts, BudgetQuery } from '@svc/service';
 import { type BalancesJson, balancesJson, balancesOf } from '../consumption-json.ts';

@@ -1,4 +1,4 @@
-/** What a batch of evaluations wants to know, in one round trip: each Principal and each Grant once. */
+/** Reads the facts for a batch of evaluations in one round trip: each Principal and each Grant once. */
 import type { AllocatedGrant, FactsQuery, FactsRecord, PrincipalRecord } from '@svc/service';
 import type { Database } from '../database.ts';
 import { principalColumns } from '../repositories/principals.ts';

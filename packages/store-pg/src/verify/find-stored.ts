@@ -1,7 +1,7 @@
 /**
- * Looks receipts up after an ambiguous commit, over a connection of a pool that has nothing else to do: that of commits
- * may hold nothing but connections that share the fault. One that is not open in time is opened to its end and kept for
- * the next: a server that is late with commits is late with new sessions above all.
+ * Looks up receipts after an ambiguous commit. It uses a pool of its own, since all connections of the commits' pool
+ * may share the fault. A connection that is not open in time is still opened to the end, and kept for the next look-up:
+ * a server that is late with commits is even later with new sessions.
  */
 import type { ReceiptId } from '@svc/protocol';
 import { withinMs } from '@svc/service';
@@ -17,7 +17,7 @@ export const storedStatement = (receiptIds: readonly ReceiptId[]): Statement => 
   values: [receiptIds],
 });
 
-/** See `VerifyStore.findStored`. `deadlineMs` covers waiting for a connection and asking. */
+/** See `VerifyStore.findStored`. `deadlineMs` covers waiting for a connection and the look-up. */
 export async function findStored(
   pool: DeadlinePool,
   receiptIds: readonly ReceiptId[],

@@ -22,7 +22,7 @@ export interface VerifyStoreOptions {
   readonly commitOnBudgets: BudgetCommitContext;
 }
 
-// The key comes back revoked or not: authentication decides, so that it can tell the two apart.
+// Also answers revoked keys, because authentication must distinguish revoked from unknown.
 const rpCallerSql = `
   select json_build_object('keyHash', encode(k.key_hash, 'hex'), 'keyId', k.key_id, 'role', k.role,
       'subject', k.subject, 'label', k.label, 'createdAtMs', svc_ms(k.created_at),
@@ -41,12 +41,13 @@ const rpCallerSql = `
 const statusCredentialSql = `
   select credential, credential_hash as "credentialHash" from status_lists where url = $1`;
 
-// The age is the one after which `svc_commit_decisions` lets the key be used again.
+// The same age after which `svc_commit_decisions` lets the key be used again.
 const idempotencySql = `
   select body_hash as "bodyHash", receipt_id as "receiptId" from idempotency_keys
   where relying_party = $1 and key = $2 and created_at >= clock_timestamp() - interval '10 minutes'`;
 
-// Never joined with what leads to it: an id that is not known to the planner locks the partitions of all days.
+// Never joined with the table that leads to the id: an id that the planner does not know locks the partitions of all
+// days.
 const receiptSql = 'select jws from receipts where receipt_id = $1';
 
 const rpCallerStatement = (keyHash: string): Statement => ({
@@ -55,7 +56,7 @@ const rpCallerStatement = (keyHash: string): Statement => ({
   values: [keyHash],
 });
 
-/** What sessions for decisions do, with nothing in it. */
+/** The statements of decisions, with empty input. */
 export const readsWarmUp: readonly Statement[] = [rpCallerStatement(''), factsStatement([], [])];
 export const commitsWarmUp: readonly Statement[] = [commitStatement([])];
 export const lookupsWarmUp: readonly Statement[] = [storedStatement([])];
