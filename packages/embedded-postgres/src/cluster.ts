@@ -38,7 +38,7 @@ export interface Cluster {
 const clusterFolder = (dataDir: string) => join(dataDir, 'cluster');
 export const pgdataOf = (dataDir: string) => join(clusterFolder(dataDir), 'pgdata');
 
-/** Where the cluster really lies: `dataDir`, unless the server's user cannot get there. Without symbolic links. */
+/** Actual directory of the cluster: `dataDir`, unless the server's user cannot reach it. Without symbolic links. */
 export async function prepareDataDir(
   dataDir: string,
   user: ServerUser | null,
@@ -56,7 +56,7 @@ export async function prepareDataDir(
   return realpath(elsewhere);
 }
 
-/** The place that stands for an unreachable `dataDir`, always the same one for the same directory. */
+/** The directory that replaces an unreachable `dataDir`; always the same for the same `dataDir`. */
 async function placeElsewhere(dataDir: string): Promise<string> {
   const wanted = resolve(dataDir);
   const real = await realpath(wanted).catch(() => wanted);
@@ -64,14 +64,14 @@ async function placeElsewhere(dataDir: string): Promise<string> {
   return join(sharedPlace(), 'clusters', `${basename(wanted)}-${hash}`);
 }
 
-/** The user that must run a cluster that exists already: its owner, when root may choose. */
+/** The user that must run an existing cluster: its owner, when root may choose. */
 export async function ownerOfCluster(dataDir: string): Promise<ServerUser | null> {
   const owner = await stat(pgdataOf(dataDir)).catch(() => null);
   if (owner === null || owner.uid === 0) return null;
   return { name: `user ${owner.uid}`, uid: owner.uid, gid: owner.gid };
 }
 
-/** The cluster in `dataDir`, made by initdb if there is none yet. */
+/** The cluster in `dataDir`, created by initdb if there is none yet. */
 export async function openCluster(
   dataDir: string,
   durable: boolean,
@@ -89,7 +89,10 @@ export async function openCluster(
   };
 }
 
-/** Made under another name, then renamed: a cluster that exists is whole, and of two makers one wins. */
+/**
+ * Created under another name, then renamed. So an existing cluster is complete, and of two concurrent creators one
+ * wins.
+ */
 async function createCluster(dataDir: string, durable: boolean, binaries: Binaries, user: ServerUser | null) {
   await removeUnfinished(dataDir);
   const unfinished = join(dataDir, `unfinished-${process.pid}-${randomBytes(4).toString('hex')}`);
@@ -146,12 +149,12 @@ async function readPassword(folder: string): Promise<string> {
   }
 }
 
-/** Makes the directory and gives it to the server's user; false if that user cannot use it all the same. */
+/** Creates the directory and gives it to the server's user; false if that user still cannot use it. */
 async function handOver(directory: string, user: ServerUser | null): Promise<boolean> {
   const isNew = await makeDirectory(directory);
   if (isNew === null) return false;
   if (user === null) return isUsable(directory);
-  // Only a directory just made, or an empty one of root's, changes hands: never what somebody else put there.
+  // Only a new directory, or an empty one that root owns, changes its owner: never one that somebody else filled.
   const found = await stat(directory);
   const isFree = isNew || (found.uid === 0 && (await readdir(directory)).length === 0);
   if (isFree) await lchown(directory, user.uid, user.gid);
@@ -160,7 +163,7 @@ async function handOver(directory: string, user: ServerUser | null): Promise<boo
   return false;
 }
 
-/** True if made now, false if there before, null if it cannot be made. */
+/** True if created now, false if it existed, null if it cannot be created. */
 async function makeDirectory(directory: string): Promise<boolean | null> {
   try {
     await mkdir(dirname(directory), { recursive: true });

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Whether the process runs. One that has ended and that nobody has waited for yet does not; one of which nothing can be read
- * does.
+ * Whether the process runs. A zombie (ended, not yet waited for) does not run. A process whose state cannot be read
+ * counts as running.
  */
 export const isAlive = (pid: number): boolean => isThere(pid) && !hasEnded(pid) && isThere(pid);
 

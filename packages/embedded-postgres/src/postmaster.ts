@@ -1,5 +1,5 @@
-// The server process: started apart from our terminal's signals, awaited through `postmaster.pid`, stopped within
-// a bound. PostgreSQL documents the file: line 1 its process id, line 4 the port, line 8 its status.
+// The server process: started apart from our terminal's signals, awaited through `postmaster.pid`, stopped within a
+// bound. PostgreSQL documents that file: line 1 is the process id, line 4 the port, line 8 the status.
 import { execFileSync, spawn } from 'node:child_process';
 import { closeSync, constants, fchownSync, openSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { type ServerUser, spawnAs } from './server-user.ts';
 
 const pollMs = 10;
 const commandLookupMs = 5_000;
-/** Above the 5 s after which a server in immediate shutdown kills its own processes, stopped ones too. */
+/** Longer than the 5 s after which a server in immediate shutdown kills its own processes, also stopped ones. */
 const immediateStopMs = 8_000;
 const killMs = 5_000;
 
@@ -20,14 +20,16 @@ export interface RunningPostmaster {
   readonly pid: number;
   readonly port: number;
   readonly isReady: boolean;
-  /** The process that started it, as its command line says; null where that cannot be read. */
+  /** The process that started the server, from its command line; null where that cannot be read. */
   readonly startedBy: number | null;
 }
 
-/** Named on the command line, so known from the first moment on: nobody who joins takes a fresh server for an orphan. */
+/**
+ * On the command line, so known from the first moment: a process that joins does not take a fresh server for an orphan.
+ */
 export const startedBySetting = 'svc.started_by';
 
-/** What `postmaster.pid` says, if the process it names lives and serves this very directory; else null. */
+/** What `postmaster.pid` says, if the process it names runs and serves this very directory; otherwise null. */
 export function findPostmaster(pgdata: string): RunningPostmaster | null {
   let lines: readonly string[];
   try {
@@ -38,7 +40,7 @@ export function findPostmaster(pgdata: string): RunningPostmaster | null {
   const pid = Number(lines[0]);
   if (!Number.isInteger(pid) || pid <= 0 || !isAlive(pid)) return null;
   const command = findCommand(pid);
-  // Every server that we start names its directory. Windows tells no command lines.
+  // Every server that we start names its directory. Windows does not show command lines.
   const isOurs = command === null ? process.platform === 'win32' : command.includes(`-D ${pgdata} `);
   if (!isOurs) return null;
   const startedBy = Number(command?.match(/ svc\.started_by=(\d+)/)?.[1] ?? Number.NaN);
@@ -50,7 +52,9 @@ export function findPostmaster(pgdata: string): RunningPostmaster | null {
   };
 }
 
-/** Removes the file of a server that is gone; after a restart of the machine its number may be another process's. */
+/**
+ * Removes the file of a server that has ended. After a restart of the machine its process id may be another process's.
+ */
 export async function removeStalePidFile(pgdata: string) {
   if (findPostmaster(pgdata) === null) await rm(join(pgdata, 'postmaster.pid'), { force: true });
 }
@@ -71,7 +75,8 @@ export async function launchPostmaster(request: LaunchRequest): Promise<RunningP
   const own = spawnAs(user);
   const log = openLog(logFile, user);
   const spawning: { problem: Error | null } = { problem: null };
-  // Its own session: Ctrl-C in our terminal reaches us, and we stop the server when nothing needs it any more.
+  // A session of its own: Ctrl-C in our terminal reaches only us, and we stop the server when nothing needs it any
+  // more.
   const child = spawn(binaries.postgres, ['-D', pgdata, ...settings.flatMap((setting) => ['-c', setting])], {
     ...own,
     env: { ...own.env, ...env },
@@ -104,8 +109,8 @@ export async function launchPostmaster(request: LaunchRequest): Promise<RunningP
 }
 
 /**
- * Fast shutdown (sessions are cut, everything committed is kept); past the deadline immediate shutdown (the next start
- * recovers from the log); past that SIGKILL. A server that is gone already is no error.
+ * Fast shutdown cuts sessions and keeps everything committed. After the deadline comes immediate shutdown, after which
+ * the next start recovers from the log; after that SIGKILL. A server that has ended already is no error.
  */
 export async function stopPostmaster(
   pid: number,
@@ -120,7 +125,7 @@ export async function stopPostmaster(
   for (const [signal, waitMs] of stages) {
     if (!isAlive(pid)) return;
     send(pid, signal, binaries);
-    // A server that somebody stopped with SIGSTOP acts on nothing before it may run again.
+    // A server stopped by SIGSTOP acts on no signal before it continues.
     if (process.platform !== 'win32') send(pid, 'SIGCONT', binaries);
     if (await isGoneWithin(pid, waitMs)) return;
   }
@@ -136,7 +141,7 @@ export async function isGoneWithin(pid: number, waitMs: number): Promise<boolean
   return true;
 }
 
-/** On Windows Node ends a process for any signal; `pg_ctl kill` delivers the one that is meant. */
+/** On Windows Node ends a process for any signal; `pg_ctl kill` delivers the intended one. */
 function send(pid: number, signal: 'SIGINT' | 'SIGQUIT' | 'SIGKILL' | 'SIGCONT', binaries: Binaries | null) {
   try {
     if (process.platform === 'win32' && binaries !== null && signal !== 'SIGKILL') {
@@ -150,8 +155,8 @@ function send(pid: number, signal: 'SIGINT' | 'SIGQUIT' | 'SIGKILL' | 'SIGCONT',
 }
 
 /**
- * Emptied at each start; appended to, since two starters may meet here. The folder is the server user's, so as root no
- * link that it holds is followed.
+ * Truncated at each start, and opened for appending, since two starters may write to it. The folder belongs to the
+ * server's user, so as root no symbolic link in it is followed.
  */
 function openLog(logFile: string, user: ServerUser | null): number {
   const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NOFOLLOW } = constants;

@@ -3,7 +3,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 const tailBytes = 4_096;
 const tailLines = 15;
 
-/** The embedded server could not be prepared, started or stopped; the message says what was wrong and shows its log. */
+/** The embedded server could not be prepared, started or stopped. The message says why and shows the server's log. */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
 

@@ -1,10 +1,10 @@
-// PostgreSQL refuses to run as root. Started as root, the server and its tools run as an ordinary user of the
-// machine; started as anybody else, they run as that user and nothing here applies.
+// PostgreSQL refuses to run as root. Started as root, the server and its tools run as an ordinary user of the machine.
+// Started as another user, they run as that user, and nothing here applies.
 import { type ExecFileOptions, execFile, execFileSync } from 'node:child_process';
 import { promisify } from 'node:util';
 import { EmbeddedPostgresError } from './problem.ts';
 
-/** A user to run as, by number. Null stands for "whoever we are". */
+/** A user to run as, by number. Null instead of it: the current user. */
 export interface ServerUser {
   readonly name: string;
   readonly uid: number;
@@ -16,7 +16,10 @@ const commandDeadlineMs = 60_000;
 const lookupDeadlineMs = 5_000;
 const execute = promisify(execFile);
 
-/** The user that the server runs as: null when not root, else the first of `candidates` that the machine knows. */
+/**
+ * The user that the server runs as: null when not root, otherwise the first of `candidates` that exists on this
+ * machine.
+ */
 export function findServerUser(candidates: readonly string[] = usersTriedAsRoot): ServerUser | null {
   if (process.getuid?.() !== 0) return null;
   for (const name of candidates) {
@@ -30,7 +33,7 @@ export function findServerUser(candidates: readonly string[] = usersTriedAsRoot)
   );
 }
 
-/** Spawn options that make a child run as that user, away from a working directory that it may not enter. */
+/** Spawn options that make a child run as that user, outside a working directory that it may not enter. */
 export function spawnAs(user: ServerUser | null) {
   return {
     cwd: process.platform === 'win32' ? undefined : '/',
@@ -39,7 +42,7 @@ export function spawnAs(user: ServerUser | null) {
   };
 }
 
-/** Runs a program to its end as that user; throws with its output when it fails or passes its deadline. */
+/** Runs a program to its end as that user; throws with its output when it fails or exceeds its deadline. */
 export async function runAs(user: ServerUser | null, program: string, parameters: readonly string[]) {
   const options: ExecFileOptions = { ...spawnAs(user), timeout: commandDeadlineMs, killSignal: 'SIGKILL' };
   await execute(program, [...parameters], options);
@@ -68,7 +71,7 @@ function idOf(which: '-u' | '-g', name: string): number | null {
   }
 }
 
-/** Nothing of ours but what a program needs to run: no PG* settings, no preloads, no secrets. */
+/** Only the variables that a program needs to run: no PG* settings, no preloads, no secrets. */
 function serverEnvironment(): NodeJS.ProcessEnv {
   const kept = ['PATH', 'SystemRoot', 'TEMP', 'TMP'].map((name) => [name, process.env[name]] as const);
   return { ...Object.fromEntries(kept.filter(([, value]) => value !== undefined)), LC_ALL: 'C', TZ: 'UTC' };

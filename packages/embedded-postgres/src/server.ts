@@ -1,4 +1,4 @@
-// One server for a cluster, whoever asks first: started, or joined where it runs already.
+// One server for each cluster: started, or joined where it runs already.
 
 import { readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
@@ -23,7 +23,7 @@ export interface Server {
   readonly pid: number;
   readonly port: number;
   readonly isReused: boolean;
-  /** Whether we end it: we started it, or its starter is gone. */
+  /** Whether we stop the server: we started it, or its starter has ended. */
   readonly isOwned: boolean;
 }
 
@@ -42,8 +42,8 @@ const answerDeadlineMs = 2_000;
 const retryMs = 100;
 
 /**
- * Goes round, within its deadline, when another process starts the same cluster at this moment, when the probed port
- * was taken meanwhile, and when the processes of a killed server have not all ended yet.
+ * Tries again, within its deadline, in three cases: another process is starting the same cluster, the probed port was
+ * taken meanwhile, or processes of a killed server have not all ended yet.
  */
 export async function startOrJoin(request: ServerRequest): Promise<Server> {
   const { cluster } = request;
@@ -92,7 +92,7 @@ async function launch({ cluster, binaries, user, durable, port, env }: ServerReq
   return { pid, port: chosen, isReused: false, isOwned: true };
 }
 
-/** The server that runs already, once it answers; null if it was an orphan that did not, and has been ended. */
+/** The server that runs already, once it answers; null if it was an orphan that did not answer and was ended. */
 async function join(found: RunningPostmaster, cluster: Cluster): Promise<Server | null> {
   const { pid } = found;
   const starter = findStarter(found, cluster);
@@ -121,8 +121,8 @@ async function join(found: RunningPostmaster, cluster: Cluster): Promise<Server 
 }
 
 /**
- * The living process that stops the server: the one that started it, or the one that took it over since, which the file
- * names. None: it is an orphan, and whoever joins it stops it.
+ * The running process that will stop the server: its starter, or the process that has taken it over since, which the
+ * file names. Null: the server is an orphan, and a process that joins it stops it.
  */
 function findStarter({ startedBy }: RunningPostmaster, cluster: Cluster): number | null {
   if (startedBy !== null && isAlive(startedBy)) return startedBy;

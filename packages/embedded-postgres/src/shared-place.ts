@@ -1,12 +1,12 @@
-// A directory for what cannot stay in the project: binaries or a cluster that lie where the server's user may not go.
+// A directory for binaries or a cluster that the server's user cannot reach in the project.
 import { chmodSync, lstatSync, mkdirSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EmbeddedPostgresError } from './problem.ts';
 
 /**
- * The first place that can be had and that nobody else can write: programs are run from it, so in a directory open
- * to all (the temporary one) a folder that somebody else made in advance is passed over.
+ * The first usable directory that no other user can write to. Programs are run from it, so a folder that another user
+ * created in advance in a shared directory (the temporary one) is passed over.
  */
 export function sharedPlace(): string {
   const uid = process.getuid?.() ?? 0;

@@ -27,7 +27,7 @@ import {
 } from './start-embedded-postgres.ts';
 
 const isRoot = process.getuid?.() === 0;
-/** Of a server in the folder of its first parameter. */
+/** Starts a server in the folder of its first parameter. */
 const starter = withSourceProgram({
   folder: import.meta.dirname,
   text: `import { startEmbeddedPostgres } from './start-embedded-postgres.ts';
@@ -43,8 +43,8 @@ const cleanUp = async () => {
 };
 
 /**
- * A cluster that was made and stopped. Making one takes most of a test's time, so that those about something else begin
- * with a copy.
+ * A cluster that was created and stopped. Creating one takes most of a test's time, so tests about something else copy
+ * this one.
  */
 let made: EmbeddedPostgres;
 beforeAll(async () => {
@@ -122,7 +122,7 @@ describe('startEmbeddedPostgres', () => {
     expect(isAlive(pid)).toBe(false);
   });
 
-  // Of a test's own cluster: replica.test.ts and outage.test.ts of store-pg.
+  // For clusters of a test's own, replica.test.ts and outage.test.ts of store-pg test this.
   it.runIf(isDeep)('starts again after the server was killed, on the same port', async () => {
     const dataDir = copyOfMade();
     const first = await start({ dataDir });
@@ -194,7 +194,7 @@ const asRoot = isRoot ? describe : describe.skip;
 if (!isRoot) console.warn('not root: the tests of running as another user are skipped');
 
 asRoot('startEmbeddedPostgres, as root', () => {
-  // As root PostgreSQL refuses to start: every test with a database shows that another user runs it.
+  // PostgreSQL refuses to start as root, so every test with a database shows that another user runs it.
   it.runIf(isDeep)('runs the server as an ordinary user, nobody where nobody else is known', async () => {
     expect(findServerUser(['no-such-user', 'nobody'])?.name).toBe('nobody');
     expect(() => findServerUser(['no-such-user'])).toThrow(/no user called no-such-user/);
@@ -237,14 +237,14 @@ function folder(): string {
   return path;
 }
 
-/** Readable by all: the server may run as another user. */
+/** Readable by all users: the server may run as another user. */
 function makeFolder(): string {
   const path = mkdtempSync(join(tmpdir(), `svc-test-${process.pid}-`));
   chmodSync(path, 0o755);
   return path;
 }
 
-/** The data directory of a cluster that is not running, with owners and modes as made. */
+/** The data directory of a stopped cluster, with the original owners and modes. */
 function copyOfMade(): string {
   const dataDir = join(folder(), 'data');
   const { status, stderr } = spawnSync('cp', ['-a', made.dataDir, dataDir], { encoding: 'utf8' });
@@ -258,7 +258,9 @@ async function start(options: Parameters<typeof startEmbeddedPostgres>[0]): Prom
   return server;
 }
 
-/** Starts a server from a process of its own, which then stays or ends; answers once the server's number is known. */
+/**
+ * Starts a server from a process of its own, which then stays or ends. Answers once the server's process id is known.
+ */
 async function startElsewhere(dataDir: string, next: 'stay' | 'end') {
   const child = spawn(process.execPath, [starter(), dataDir, next], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -288,7 +290,7 @@ async function reach(host: string, port: number) {
   }
 }
 
-/** The number of a process that has ended. */
+/** The id of a process that has ended. */
 async function deadProcess(): Promise<number> {
   const child = spawn(process.execPath, ['--version'], { stdio: 'ignore' });
   await once(child, 'exit');

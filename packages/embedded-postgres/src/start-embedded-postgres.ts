@@ -11,31 +11,33 @@ import { findServerUser } from './server-user.ts';
 export { EmbeddedPostgresError } from './problem.ts';
 
 export interface EmbeddedPostgresOptions {
-  /** The directory that holds the cluster, made if absent. */
+  /** The directory that holds the cluster; created if absent. */
   readonly dataDir: string;
   /** False for throw-away data: commits do not wait for the disk. Default true. */
   readonly durable?: boolean;
   /** Default: a free one. */
   readonly port?: number;
-  /** Started as root: the users to run as, the first that exists. Default `postgres`, `nobody`. */
+  /** When started as root: the users to run as; the first that exists is used. Default `postgres`, `nobody`. */
   readonly users?: readonly string[];
-  /** Added to what the server sees of the environment, which is next to nothing. */
+  /** Added to the server's environment, which is otherwise almost empty. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface EmbeddedPostgres {
-  /** `postgres://user:password@127.0.0.1:port/postgres`, a superuser's. */
+  /** `postgres://user:password@127.0.0.1:port/postgres`, of a superuser. */
   readonly url: string;
   readonly port: number;
   /** The postmaster's process id. */
   readonly pid: number;
-  /** Where the cluster really lies. */
+  /** Actual directory of the cluster. */
   readonly dataDir: string;
   /** True if a server was running already. */
   readonly isReused: boolean;
-  /** What the person who started this should know, one sentence each; usually none. */
+  /** Messages for the person who started this, one sentence each; usually none. */
   readonly notes: readonly string[];
-  /** Resolves when the server has ended; one whose living starter is somebody else stays. Idempotent. */
+  /**
+   * Resolves when the server has ended. A server whose starter is another running process is not stopped. Idempotent.
+   */
   stop(options?: { readonly deadlineMs?: number }): Promise<void>;
 }
 
@@ -55,7 +57,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     env: options.env ?? {},
   });
 
-  // Asked before every signal: the number may be another process's by now.
+  // Asked before every signal: the process id may be another process's by now.
   const isRunning = () => findPostmaster(cluster.pgdata)?.pid === server.pid;
   const atExit = () => {
     if (isRunning()) process.kill(server.pid, 'SIGINT');
@@ -82,7 +84,10 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   };
 }
 
-/** Stops whatever server runs on `dataDir` (as `EmbeddedPostgres` names it), whoever started it; deletes the cluster. */
+/**
+ * Stops any server that runs on `dataDir` (as `EmbeddedPostgres` names it), whoever started it, and deletes the
+ * cluster.
+ */
 export async function removeEmbeddedPostgres(dataDir: string): Promise<void> {
   const place = await realpath(dataDir).catch(() => null);
   if (place === null) return;
@@ -91,7 +96,7 @@ export async function removeEmbeddedPostgres(dataDir: string): Promise<void> {
   await rm(place, { recursive: true, force: true });
 }
 
-/** Our process ends without stop(): the server is told to go, so that nothing but SIGKILL leaves an orphan. */
+/** Stops the servers when our process ends without stop(), so that only SIGKILL leaves an orphan. */
 const endings = new Set<() => void>();
 let isWatchingExit = false;
 

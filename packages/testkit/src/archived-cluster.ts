@@ -1,5 +1,5 @@
-// A cluster that archives its log, base backups of it, and its restore to a point in time: with what every PostgreSQL has
-// (archive_command, restore_command).
+// A cluster that archives its log, base backups of it, and its restore to a point in time, with settings that every
+// PostgreSQL has (archive_command, restore_command).
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeEmbeddedPostgres, startEmbeddedPostgres } from '@svc/embedded-postgres';
@@ -10,9 +10,9 @@ import { type OwnCluster, startOwnCluster } from './own-cluster.ts';
 import { withSession } from './store/session.ts';
 
 export interface ArchivedCluster extends OwnCluster {
-  /** A copy of the data folder, taken while the server works. */
+  /** Copies the data folder while the server runs. */
   takeBaseBackup(): Promise<void>;
-  /** A named point that can be restored to. */
+  /** Creates a named point that can be restored to. */
   markPoint(name: string): Promise<void>;
   /** Ends this server and starts another on the base backup, rolled forward to the point. */
   restoreTo(name: string): Promise<RestoredCluster>;
@@ -47,7 +47,7 @@ export async function startArchivedCluster(): Promise<ArchivedCluster> {
   });
 }
 
-/** Waits until everything written so far lies in the archive. */
+/** Waits until everything written so far is in the archive. */
 async function archiveAll(adminUrl: string): Promise<void> {
   await withSession(adminUrl, async (session) => {
     const { rows } = await session.query<{ file: string }>('select pg_walfile_name(pg_switch_wal()) as file');

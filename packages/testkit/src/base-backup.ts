@@ -1,18 +1,18 @@
-// A copy of a cluster that works meanwhile, with what every PostgreSQL has (pg_backup_start): the embedded one comes
-// without pg_basebackup.
+// Copies a cluster while it runs, with the functions that every PostgreSQL has (pg_backup_start), since the embedded
+// one comes without pg_basebackup.
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, chownSync, cpSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withSession } from './store/session.ts';
 
-/** Into an empty folder, which then lies as `cluster` does in the data folder of a server. */
+/** Copies into an empty folder, which then has the form of `cluster` in the data folder of a server. */
 export async function takeBaseBackup(
   { adminUrl, dataDir }: { readonly adminUrl: string; readonly dataDir: string },
   to: string,
 ): Promise<void> {
   await withSession(adminUrl, async (session) => {
     await session.query(`select pg_backup_start('base', true)`);
-    // Files change under the copy; the log puts that right. The copy keeps owners and modes.
+    // Files change during the copy; replaying the log repairs that. The copy keeps owners and modes.
     copyAll(join(dataDir, 'cluster'), to);
     const { rows } = await session.query<{ labelfile: string }>('select labelfile from pg_backup_stop()');
     writeLike(dataDir, join(to, 'pgdata', 'backup_label'), rows[0]?.labelfile ?? '');
@@ -20,7 +20,7 @@ export async function takeBaseBackup(
   rmSync(join(to, 'pgdata', 'postmaster.pid'), { force: true });
 }
 
-/** Makes an empty folder the data of a server that follows the primary once it is started. */
+/** Fills an empty folder with the data of a server that follows the primary once it is started. */
 export async function prepareStandby(
   primary: { readonly adminUrl: string; readonly dataDir: string },
   folder: string,
@@ -35,7 +35,7 @@ export async function prepareStandby(
   writeLike(pgdata, join(pgdata, 'standby.signal'), '');
 }
 
-/** With owners and modes, which Node's own copying does not keep. Files may vanish meanwhile, which is exit code 1. */
+/** Keeps owners and modes, which Node's own copying does not. Exit code 1 means that files vanished meanwhile. */
 export const copyAll = (from: string, to: string): void => {
   if (process.platform === 'win32') {
     cpSync(from, to, { recursive: true });
@@ -45,7 +45,7 @@ export const copyAll = (from: string, to: string): void => {
   if (status !== 0 && !/No such file/.test(stderr)) throw new Error(`cp: ${stderr}`);
 };
 
-/** As root everything must stay the server's user's. */
+/** When running as root, new files must belong to the server's user. */
 export const chownLike = (model: string, path: string): void => {
   const { uid, gid } = statSync(model);
   if (process.getuid?.() === 0) chownSync(path, uid, gid);

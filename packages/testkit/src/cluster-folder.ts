@@ -1,5 +1,5 @@
-// Where the clusters of tests lie: folders in memory, or of the temporary directory, that name the process they belong to, so
-// that the next run can clear away what a killed one left.
+// Where the clusters of tests are: folders in memory or in the temporary directory. Their names contain the process
+// that they belong to, so that the next run can remove what a killed run left.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, realpathSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,12 +9,15 @@ import { isAlive } from '@svc/embedded-postgres/is-alive';
 
 const prefix = 'svc-test-';
 
-/** Linux has a file system in memory there, as a rule half as large as the memory; a container's has 64 MB. */
+/** Linux has a file system in memory there, usually half as large as the memory; a container's has 64 MB. */
 const memory = '/dev/shm';
-/** Several times what the clusters of a whole run take at once. */
+/** Several times what the clusters of a whole run need at once. */
 const roomBytes = 4 * 2 ** 30;
 
-/** A migrated database is more than a thousand files, and each test file has one: on a disk, most of its time is theirs. */
+/**
+ * A migrated database has more than a thousand files, and each test file has a database. On a disk, most of the file's
+ * time is spent on these.
+ */
 const chooseHome = (): string => (hasRoom() ? memory : realpathSync(tmpdir()));
 
 const hasRoom = (): boolean => {
@@ -27,17 +30,17 @@ const hasRoom = (): boolean => {
   }
 };
 
-/** `near`: a folder that the server's user gets to. */
+/** `near`: a folder that the server's user can reach. */
 export const makeClusterFolder = (near = chooseHome()): string =>
   mkdtempSync(join(near, `${prefix}${process.pid}-`));
 
 /**
- * For what a test itself writes and flushes again and again: on a disk most of its time is that of the disk. The caller
+ * For data that a test writes and flushes again and again: on a disk most of its time would be the disk's. The caller
  * removes it.
  */
 export const makeMemoryFolder = (): string => makeClusterFolder();
 
-/** A cluster that is not running, into an empty folder; owners and modes, which Node's own copying loses, are kept. */
+/** Copies a stopped cluster into an empty folder. Keeps owners and modes, which Node's own copying loses. */
 export const copyCluster = (from: string, to: string): void => {
   if (process.platform === 'win32') {
     cpSync(from, to, { recursive: true });
@@ -47,7 +50,7 @@ export const copyCluster = (from: string, to: string): void => {
   if (status !== 0) throw new Error(`cp: ${stderr}`);
 };
 
-/** Stops and deletes the clusters of processes that are gone. Those of other users are theirs. */
+/** Stops and deletes the clusters of processes that have ended. Leaves those of other users. */
 export async function removeAbandonedClusters(): Promise<void> {
   for (const home of [memory, tmpdir()])
     for (const name of listIn(home)) {

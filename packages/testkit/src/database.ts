@@ -12,12 +12,14 @@ declare module 'vitest' {
 
 export const templateDatabase = 'svc_template';
 
-/** What the service runs as in production: it owns nothing, and has what `svc-admin migrate --service-role` gives it. */
+/**
+ * The role of the service, as in production: it owns nothing, and has what `svc-admin migrate --service-role` grants.
+ */
 export const SERVICE_ROLE = 'svc_service';
 
 const OWNER = 'svc';
 
-/** The same database, as that role where the URL is that of the owner. */
+/** The same database as that role, where the URL is the owner's. */
 export function asService(databaseUrl: string): string {
   const url = URL.canParse(databaseUrl) ? new URL(databaseUrl) : null;
   if (url?.username !== OWNER) return databaseUrl;
@@ -31,8 +33,8 @@ export interface TestDatabase {
 }
 
 /**
- * A fresh migrated database for this test file, dropped after its last test. Called at the top of the file, before the
- * file's own hooks, so that what they opened is closed by then.
+ * A fresh migrated database for this test file, dropped after its last test. Call it at the top of the file, before the
+ * file's own hooks, so that everything they opened is closed before the drop.
  */
 export function withDatabase(): TestDatabase {
   let database: DroppableDatabase | null = null;
@@ -49,17 +51,15 @@ export function withDatabase(): TestDatabase {
 }
 
 export interface DroppableDatabase extends TestDatabase {
-  /** Cuts the sessions that are left and deletes the database. */
+  /** Ends the remaining sessions and deletes the database. */
   drop(): Promise<void>;
 }
 
-/**
- * Copies the migrated template, or another database of this server that nobody is connected to. The caller drops it.
- */
+/** Copies the migrated template, or another database of this server without sessions. The caller drops it. */
 export async function createDatabase(adminUrl: string, sourceUrl?: string): Promise<DroppableDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   const source = sourceUrl === undefined ? templateDatabase : new URL(sourceUrl).pathname.slice(1);
-  // Its pages as files: through the log they would be written twice.
+  // Copies files: a copy through the log would be written twice.
   await execute(adminUrl, `CREATE DATABASE ${name} TEMPLATE ${source} STRATEGY file_copy`);
   return {
     url: databaseUrl(adminUrl, name),
@@ -67,14 +67,14 @@ export async function createDatabase(adminUrl: string, sourceUrl?: string): Prom
   };
 }
 
-/** The same server, another database. */
+/** URL of another database on the same server. */
 export function databaseUrl(adminUrl: string, name: string): string {
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
   return url.href;
 }
 
-/** One statement on a connection of its own. */
+/** Runs one statement on a connection of its own. */
 export async function execute(url: string, sql: string): Promise<void> {
   const client = new Client({
     connectionString: url,

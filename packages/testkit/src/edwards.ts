@@ -1,6 +1,6 @@
 /**
- * Ed25519 arithmetic for tests: honest and dishonest keys and signatures, built from scalars, and the bare
- * verification equation without any admission rule.
+ * Ed25519 arithmetic for tests: honest and dishonest keys and signatures, built from scalars, and the bare verification
+ * equation without any admission rule.
  */
 import { Point } from '@noble/ed25519';
 import { sha512 } from '@noble/hashes/sha2.js';
@@ -13,7 +13,7 @@ export const toBigInt = (bytes: Uint8Array): bigint =>
   BigInt(`0x${bytesToHex(Uint8Array.from(bytes).reverse())}`);
 export const to32Bytes = (n: bigint): Uint8Array => hexToBytes(n.toString(16).padStart(64, '0')).reverse();
 
-/** n·point for any n ≥ 0, also of points outside the prime-order subgroup. */
+/** n·point for any n ≥ 0, also for points outside the prime-order subgroup. */
 export const times = (n: bigint, point: Point): Point => {
   let sum = Point.ZERO;
   for (const bit of n.toString(2)) {
@@ -23,7 +23,7 @@ export const times = (n: bigint, point: Point): Point => {
   return sum;
 };
 
-/** A generator of the eight points of small order: what is left of some curve point times L. */
+/** A generator of the eight points of small order: some curve point times L. */
 const findTorsionGenerator = (): Point => {
   for (let y = 2n; ; y++) {
     try {
@@ -54,7 +54,7 @@ export const smallOrderEncodings = (): Uint8Array[] => {
 export const challenge = (r: Uint8Array, publicKey: Uint8Array, message: Uint8Array): bigint =>
   toBigInt(sha512(concatBytes(r, publicKey, message))) % L;
 
-/** [S]B − [k]A = R on encodings and nothing else; A is decoded leniently. */
+/** [S]B − [k]A = R on the encodings, without further checks; A is decoded leniently. */
 export const satisfiesEquation = (
   publicKey: Uint8Array,
   message: Uint8Array,
@@ -68,7 +68,7 @@ export const satisfiesEquation = (
   return bytesToHex(expected.toBytes()) === bytesToHex(r);
 };
 
-/** A key and a signature made of it, each with a chosen torsion component. Honest where both components are 0. */
+/** A key and a signature made with it, each with a chosen torsion component. Honest where both components are 0. */
 export interface Forge {
   readonly a: bigint;
   readonly r: bigint;
@@ -91,7 +91,9 @@ export const forge = ({ a, r, keyTorsion, nonceTorsion }: Forge, message: Uint8A
   return { publicKey, message, signature: concatBytes(nonce, to32Bytes(s)) };
 };
 
-/** The same for the first of the messages 0, 1, 2, … whose signature meets the bare equation, or fails it. */
+/**
+ * The same for the first of the messages 0, 1, 2, … whose signature meets the bare equation (`satisfied`), or does not.
+ */
 export const forgeUntil = (parts: Forge, satisfied: boolean): Signed => {
   for (let n = 0n; n < 1_000n; n++) {
     const signed = forge(parts, to32Bytes(n));
@@ -100,6 +102,6 @@ export const forgeUntil = (parts: Forge, satisfied: boolean): Signed => {
   throw new Error('no such message');
 };
 
-/** The signature with n·L added to S: the same number mod L. Throws if it does not fit 32 bytes. */
+/** The signature with n·L added to S, which is the same number mod L. Throws if it does not fit 32 bytes. */
 export const addOrder = (signature: Uint8Array, n: bigint): Uint8Array =>
   concatBytes(signature.slice(0, 32), to32Bytes(toBigInt(signature.slice(32)) + n * L));

@@ -1,7 +1,7 @@
 /**
- * A key management service that speaks as much of AWS KMS as a signer asks of it, as its API reference has it: JSON
- * 1.1, Signature Version 4 checked, `Sign`, `GetPublicKey` and `CreateKey` of Ed25519 keys, their limits and errors. It
- * can be made to throttle, to hang, to fail, and to be slow.
+ * A key management service with the part of AWS KMS that a signer uses, as the API reference describes it: JSON
+ * 1.1, verified Signature Version 4, `Sign`, `GetPublicKey` and `CreateKey` of Ed25519 keys, their limits and errors.
+ * Tests can make it throttle, hang, fail, and be slow.
  */
 import { createHash, createHmac, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { once } from 'node:events';
@@ -26,16 +26,16 @@ interface Key {
 type Behaviour = 'well' | 'throttle' | 'hang' | 'fail';
 
 export interface KmsServer {
-  /** For processes that are to use it. */
+  /** Environment for processes that use the service. */
   readonly env: Readonly<Record<string, string>>;
   /** `aws-kms:<ARN>` of a new key. */
   createKey(): string;
   setState(uri: string, state: Key['state']): void;
-  /** What the next `count` requests meet; without a count, all. */
+  /** Behaviour for the next `count` requests; without a count, for all. */
   behave(how: Behaviour, count?: number): void;
-  /** Each answer takes so long. */
+  /** Delays each answer by `ms`. */
   delayBy(ms: number): void;
-  /** How each request to sign was answered, by its error or `ok`, and how many bytes it was about. */
+  /** The result of each request to sign, an error or `ok`, and the number of bytes to sign. */
   readonly signed: readonly { readonly answer: string; readonly bytes: number }[];
   stop(): Promise<void>;
 }
@@ -178,7 +178,7 @@ const signWith = (key: Key, input: Readonly<Record<string, unknown>>): object =>
   return { KeyId: key.arn, Signature: signature, SigningAlgorithm: 'ED25519_SHA_512' };
 };
 
-/** Signature Version 4, as AWS verifies it. */
+/** Verifies Signature Version 4 as AWS does. */
 const checkSignature = ({ method = '', url = '', headers }: IncomingMessage, body: string): void => {
   const given = String(headers.authorization ?? '');
   const [, credential = '', names = '', signature = ''] =

@@ -1,4 +1,4 @@
-/** Numbers between 0 and 1, the same every time for a seed: for models of load that must be repeatable. */
+/** Numbers between 0 and 1, the same for the same seed: for models of load that must be repeatable. */
 export const numbers = (seed: number) => {
   let state = seed;
   return () => {

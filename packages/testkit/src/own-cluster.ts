@@ -1,4 +1,4 @@
-// A PostgreSQL of a suite's own, for what no shared server survives: SIGKILL, SIGSTOP, a restart.
+// A PostgreSQL for one suite, for tests that a shared server does not survive: SIGKILL, SIGSTOP, a restart.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -10,7 +10,7 @@ import { databaseUrl } from './database.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A folder with a cluster that does not run; projects with a database get it from the global setup. */
+    /** A folder with a stopped cluster; projects with a database get it from the global setup. */
     ownClusterTemplate: string;
   }
 }
@@ -21,21 +21,21 @@ export interface OwnCluster {
   /** A superuser's URL on the server's `postgres` database. */
   readonly adminUrl: string;
   readonly port: number;
-  /** Where the cluster really lies: `cluster/pgdata` in it is the server's. */
+  /** Actual data folder: `cluster/pgdata` in it is the server's. */
   readonly dataDir: string;
-  /** The postmaster's process id: another one after a restart. */
+  /** The postmaster's process id, which changes with a restart. */
   readonly pid: number;
-  /** Sends a signal to the postmaster and then to every process of its own. SIGSTOP and SIGCONT: Linux and macOS. */
+  /** Sends a signal to the postmaster and then to each of its processes. SIGSTOP and SIGCONT: Linux and macOS. */
   signal(name: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void;
-  /** Starts the server again on the same data and port; first ends it where it still runs. */
+  /** Starts the server again on the same data and port; ends it first where it still runs. */
   restart(): Promise<void>;
-  /** Ends the server in whatever state it is, and deletes its data. */
+  /** Ends the server in any state, and deletes its data. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts a cluster with one migrated database, a copy of the one that the run has made. `durable` (fsync on) is the default.
- * Each copy is a server of its own, but for the system identifier and the password.
+ * Starts a cluster with one migrated database, a copy of the one that the run has created. `durable` (fsync on) is the
+ * default. Each copy is a separate server; only the system identifier and the password are the same.
  */
 export async function startOwnCluster({
   durable = true,
@@ -43,7 +43,7 @@ export async function startOwnCluster({
   parent,
 }: {
   readonly durable?: boolean;
-  /** The folder, or the disk, that it lies in; the one of the run unless given. */
+  /** The folder, or the disk, for the cluster. Default: that of the run. */
   readonly parent?: string | undefined;
   /** Added to the server's environment. */
   readonly env?: Readonly<Record<string, string>>;
@@ -54,7 +54,7 @@ export async function startOwnCluster({
   return serveCluster(folder, { durable, env });
 }
 
-/** A standby of the cluster, which follows it until somebody promotes it. Its data lies beside it. */
+/** A standby of the cluster, which follows it until it is promoted. Its data is beside the primary's. */
 export async function startStandby(primary: OwnCluster): Promise<OwnCluster> {
   const folder = makeClusterFolder(dirname(primary.dataDir));
   await prepareStandby(primary, folder);

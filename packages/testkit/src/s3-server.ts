@@ -1,6 +1,6 @@
 /**
- * Storage that speaks as much of S3's protocol as is asked of it here: get with ranges, head, conditional put, delete, list.
- * Path-style, one bucket, any credential. It can be made to hang, to fail, and to lie.
+ * An object store with the part of S3's protocol that our code uses: get with ranges, head, conditional put, delete,
+ * list. Path-style, one bucket, any credential. Tests can make it hang, fail, and give wrong answers.
  */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -32,16 +32,19 @@ export type Behaviour = keyof typeof BEHAVIOURS;
 export interface S3Server {
   readonly endpoint: string;
   readonly objects: Map<string, Uint8Array>;
-  /** What requests meet from now on: all of them, or the next `times`. */
+  /** Behaviour for all requests from now on, or for the next `times`. */
   behave(how: Behaviour, times?: number): void;
-  /** `heard` is told of each request from now on, by its number since the start and its headers, before it is answered. */
+  /**
+   * `heard` is called for each request from now on, before it is answered, with its number since the start and its
+   * headers.
+   */
   listen(heard: (asked: number, headers: IncomingHttpHeaders) => void): void;
   /** Requests since the start. */
   readonly asked: number;
   stop(): Promise<void>;
 }
 
-/** `pageKeys`: how many keys a page has at most, so that whoever lists has to go on. */
+/** `pageKeys`: most keys on a page, so that a listing needs several pages. */
 export const startS3Server = async (bucket: string, pageKeys = 2): Promise<S3Server> => {
   const objects = new Map<string, Uint8Array>();
   let behaviour: Behaviour = 'well';

@@ -1,13 +1,16 @@
-/** What signs slowly, as a token behind PKCS#11 does: two at once, and whoever has no signature within 500 ms, waiting included, is refused. */
+/**
+ * A slow signer, such as a token behind PKCS#11: it makes two signatures at once, and refuses a request without a
+ * signature after 500 ms, waiting included.
+ */
 import type { Signer } from '@svc/protocol';
 
-/** By the timers that tests replace. */
+/** Uses the timers that tests replace. */
 const delay = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms));
 
 const SESSIONS = 2;
 const WITHIN_MS = 500;
 
-/** Signs in `ms`. `fail`: whether it is away. */
+/** Takes `ms` for a signature. `fail`: whether the token is away. */
 export const slowSigner = (ms: number, fail = () => false) => {
   let ends: Promise<unknown>[] = Array(SESSIONS).fill(Promise.resolve());
   let signatures = 0;

@@ -1,5 +1,5 @@
 /**
- * A PKCS#11 token in software: SoftHSM, with its objects in a folder of the test. On Debian it comes with
+ * A PKCS#11 token in software: SoftHSM, with its objects in a folder of the test. On Debian install it with
  * `apt-get install softhsm2`.
  */
 import { execFileSync } from 'node:child_process';
@@ -32,11 +32,11 @@ export interface SoftToken {
   uri(key?: string): string;
   readonly label: string;
   readonly pinPath: string;
-  /** For processes that are to see the token. */
+  /** Environment for processes that use the token. */
   readonly env: { readonly SOFTHSM2_CONF: string };
   /** Where the token keeps its objects. */
   readonly folder: string;
-  /** Out of its slot, and in again. A library sees that once it is initialised anew. */
+  /** Takes the token out of its slot, and puts it back. A library notices only when it is initialised again. */
   take(): void;
   putBack(): void;
   /** Makes every request for a signature wait, until `wake`. */
@@ -50,7 +50,7 @@ const objectsIn = (folder: string): string[] =>
     .filter((name) => name.endsWith('.object') && name !== 'token.object')
     .map((name) => join(folder, name));
 
-/** This process sees it too, and no other from then on. */
+/** Creates a token. From then on this process sees it, and no other token. */
 export const createSoftToken = (modulePath: string, label = 'svc test'): SoftToken => {
   const home = mkdtempSync(join(tmpdir(), 'svc-token-'));
   const tokens = join(home, 'tokens');
@@ -73,7 +73,7 @@ export const createSoftToken = (modulePath: string, label = 'svc test'): SoftTok
     take: () => renameSync(folder, join(home, 'taken')),
     putBack: () => renameSync(join(home, 'taken'), folder),
     freeze: () => {
-      // Opening a pipe that nobody writes to waits.
+      // Opening a pipe that has no writer blocks.
       for (const path of objectsIn(folder)) {
         renameSync(path, `${path}.kept`);
         execFileSync('mkfifo', [path]);

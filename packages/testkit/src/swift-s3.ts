@@ -1,7 +1,7 @@
 /**
- * A real S3 server: OpenStack Swift with its s3api, on loopback, with its objects in a folder of the test. On Debian it
- * comes with `apt-get install swift-proxy swift-account swift-container swift-object`. It knows no conditional PUT: it
- * answers 501.
+ * A real S3 server: OpenStack Swift with its s3api, on loopback, with its objects in a folder of the test. On Debian
+ * install it with `apt-get install swift-proxy swift-account swift-container swift-object`. It does not support
+ * conditional PUT: it answers 501.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ export interface SwiftS3 {
   stop(): Promise<void>;
 }
 
-/** Rings of one device, by Swift's own builder: its arguments are a folder, and the port of each kind. */
+/** Rings of one device, built by Swift's own builder. Arguments: a folder, and the port of each kind of server. */
 const RINGS = `
 import sys
 from swift.common.ring import RingBuilder

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 const DEFAULT_LIMIT_MS = 60_000;
 const PAUSE_MS = 5;
 
-/** Asks again and again until the condition holds. Rejects after `limitMs`, and where the condition throws. */
+/** Polls until the condition holds. Rejects after `limitMs`, and where the condition throws. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   limitMs = DEFAULT_LIMIT_MS,

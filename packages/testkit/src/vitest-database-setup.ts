@@ -1,5 +1,5 @@
-// vitest's global setup of every project that uses a database. It runs once a project, all in vitest's main process:
-// the first one starts the cluster and migrates the template, the last one to finish takes it down.
+// vitest's global setup of every project that uses a database. It runs once for each project, always in vitest's main
+// process: the first run starts the cluster and migrates the template, the last one to finish removes it.
 
 import { dirname } from 'node:path';
 import { removeEmbeddedPostgres, startEmbeddedPostgres } from '@svc/embedded-postgres';
@@ -10,7 +10,7 @@ import { databaseUrl, execute, SERVICE_ROLE, templateDatabase } from './database
 
 interface RunCluster {
   readonly adminUrl: string;
-  /** A cluster that never runs, with a migrated database `svc`: `startOwnCluster` copies it. */
+  /** A cluster that is never started, with a migrated database `svc`; `startOwnCluster` copies it. */
   readonly ownClusterTemplate: string;
   remove(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-/** Each project loads this module for itself, so what they share hangs on the process. */
+/** Each project loads its own copy of this module, so shared state is a property of the global object. */
 function sharedState(): SharedState {
   const process = globalThis as { [key: symbol]: SharedState | undefined };
   const key = Symbol.for('svc.test-cluster');
@@ -54,7 +54,7 @@ async function startCluster(): Promise<RunCluster> {
     for (const place of [server.dataDir, folder, ownClusterTemplate]) await removeEmbeddedPostgres(place);
   };
   try {
-    // Settings of this server and of those that are copied from it. Their logs may lie in memory.
+    // Settings of this server and of those copied from it. Their logs may be in memory.
     await execute(server.url, `ALTER SYSTEM SET max_wal_size = '256MB'`);
     await execute(server.url, `CREATE DATABASE ${templateDatabase}`);
     await migrate(databaseUrl(server.url, templateDatabase));

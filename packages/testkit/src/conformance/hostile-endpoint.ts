@@ -1,6 +1,6 @@
 /**
- * An endpoint on bare sockets that can do anything. Each mode is what it does with one request; a mode may behave for
- * `describe`, so that the run gets as far as the cases.
+ * An endpoint on bare sockets that can do anything. Each mode handles one request. A mode may answer
+ * `describe` correctly, so that the run reaches the cases.
  */
 
 import type { AddressInfo } from 'node:net';
@@ -11,13 +11,13 @@ import { DESCRIPTION, perfectAnswer } from './perfect-endpoint.ts';
 
 export interface Hostile {
   readonly url: string;
-  /** Bytes that went out on all connections. */
+  /** Bytes sent on all connections. */
   readonly bytesSent: () => number;
   readonly connections: () => number;
   close(): Promise<void>;
 }
 
-/** What to do with a request. `right` is the text of the right answer to it. */
+/** Handles a request. `right` is the text of the right answer to it. */
 export type Mode = (socket: Socket, right: string) => void;
 
 export const startHostile = async (
@@ -85,7 +85,7 @@ export const ok = (
   socket.end(body);
 };
 
-/** Writes as fast as the other side takes it, for as long as it is there. */
+/** Writes as fast as the other side reads, until the connection closes. */
 export const forever = (socket: Socket, piece: string | Buffer): void => {
   const pour = (): void => {
     while (!socket.destroyed) if (!socket.write(piece)) break;
@@ -94,12 +94,12 @@ export const forever = (socket: Socket, piece: string | Buffer): void => {
   pour();
 };
 
-/** Writes one character after the other, a few milliseconds apart, until the connection is gone. */
+/** Writes one character after the other, a few milliseconds apart, until the connection closes. */
 export const drip = (socket: Socket, text: string): void => {
   let at = 0;
   const timer = setInterval(() => socket.write(text[at++ % text.length] ?? ' '), 5);
   socket.on('close', () => clearInterval(timer));
 };
 
-/** 64 MiB of white space in a few kilobytes. */
+/** 64 MiB of white space, compressed to a few kilobytes. */
 export const bomb = (): Buffer => gzipSync(Buffer.alloc(67_108_864, 0x20));

@@ -1,4 +1,6 @@
-/** An endpoint that answers every case as the vectors expect, but for what a test changes. In memory, no engine. */
+/**
+ * An endpoint that answers every case as the vectors expect, except what a test changes. In memory, without an engine.
+ */
 
 import type { Transport, VectorSet } from '@svc/conformance';
 import { CONTRACT, expectedResult, type WireCase } from '@svc/conformance';
@@ -34,7 +36,7 @@ export const perfectAnswer = (
   return JSON.stringify({ contract: CONTRACT, op, results });
 };
 
-/** A transport that hands each request to `answer`, and remembers them. */
+/** A transport that passes each request to `answer`, and records the requests. */
 export const inMemory = (
   answer: (requestText: string) => string,
 ): Transport & { readonly requests: string[] } => {

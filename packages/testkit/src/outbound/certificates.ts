@@ -1,4 +1,4 @@
-/** A certificate authority of the test's own and leaves under it. Keys live in memory only. */
+/** A test's own certificate authority and certificates issued by it. Keys are in memory only. */
 import { generate } from 'selfsigned';
 
 export interface Leaf {

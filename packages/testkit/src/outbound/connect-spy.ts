@@ -1,4 +1,4 @@
-/** Sees every connection that JavaScript opens in this process, at the call below all HTTP and TLS code. */
+/** Records every connection that JavaScript opens in this process, at the call below all HTTP and TLS code. */
 import { Socket } from 'node:net';
 
 export interface ConnectSpy {
@@ -27,7 +27,7 @@ export const spyOnConnects = (): ConnectSpy => {
   };
 };
 
-/** net.connect hands its arguments on as one array whose first element holds the options. */
+/** net.connect passes its arguments on as one array whose first element holds the options. */
 const describe = ([first, second]: readonly unknown[]): string => {
   const options = Array.isArray(first) ? first[0] : first;
   if (typeof options !== 'object' || options === null)

@@ -1,4 +1,4 @@
-/** A real DNS server on loopback, UDP and TCP on one port, whose answers the test decides question by question. */
+/** A real DNS server on loopback, UDP and TCP on one port. The test decides the answer to each question. */
 import { createSocket } from 'node:dgram';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type Answer, decode, encode, RECURSION_AVAILABLE, RECURSION_DESIRED } from 'dns-packet';
@@ -19,7 +19,7 @@ export type Reply =
   | 'silence'
   /** The TC flag: ask again over TCP. */
   | 'truncated'
-  /** Bytes that are no DNS message. */
+  /** Bytes that are not a DNS message. */
   | 'garbage'
   /** An answer to another question. */
   | 'other-question'
@@ -83,7 +83,7 @@ export const startDnsServer = async (respond: (question: Question) => Reply): Pr
       }
     });
   });
-  // TCP chooses the port: connections of others come and go there, while UDP is as good as free.
+  // TCP chooses the port: other programs take and release TCP ports often, while nearly all UDP ports are free.
   const port = await new Promise<number>((resolve, reject) => {
     tcp.once('error', reject).listen(0, '127.0.0.1', () => resolve((tcp.address() as AddressInfo).port));
   });
@@ -104,7 +104,7 @@ export const startDnsServer = async (respond: (question: Question) => Reply): Pr
   };
 };
 
-/** RFC 1035 §4.2.2: over TCP the length goes first. */
+/** RFC 1035 §4.2.2: over TCP the length precedes the message. */
 const framed = (message: Buffer): Buffer => {
   const length = Buffer.alloc(2);
   length.writeUInt16BE(message.length);

@@ -1,4 +1,4 @@
-/** Hosts on loopback that stand for the outside: honest HTTPS, raw TLS that answers any bytes, plain HTTP. */
+/** Hosts on loopback that stand for the public internet: honest HTTPS, raw TLS that answers any bytes, plain HTTP. */
 import http, { type RequestListener } from 'node:http';
 import https from 'node:https';
 import net, { type AddressInfo, type Server, type Socket } from 'node:net';
@@ -36,7 +36,7 @@ export const listen = async (server: Server, address = '127.0.0.1'): Promise<Tes
   };
 };
 
-/** `settings`: what TLS the host insists on. */
+/** `settings`: the TLS that the host requires. */
 export const startHttpsHost = (
   leaf: Leaf,
   handler: RequestListener,
@@ -46,7 +46,7 @@ export const startHttpsHost = (
 export const startHttpHost = (handler: RequestListener, address?: string): Promise<TestHost> =>
   listen(http.createServer(handler), address);
 
-/** Speaks TLS, then lets `talk` write whatever it likes once the request's head has come. */
+/** Speaks TLS, then lets `talk` write anything once the request's head has arrived. */
 export const startRawTlsHost = (
   leaf: Leaf,
   talk: (socket: TLSSocket) => void,

@@ -1,6 +1,6 @@
 /**
- * The IANA IPv4 and IPv6 special-purpose address registries as of October 2025, row by row, and the multicast, site-local
- * and reserved blocks that other registries hold. Written down independently of the guard's own tables.
+ * The IANA IPv4 and IPv6 special-purpose address registries as of October 2025, row by row, and the multicast,
+ * site-local and reserved blocks that other registries hold. Written independently of the guard's own tables.
  */
 export const IANA_IPV4_SPECIAL = [
   '0.0.0.0/8',
@@ -59,7 +59,10 @@ export const IANA_IPV6_SPECIAL = [
   'fe80::/10',
 ] as const;
 
-/** Multicast, deprecated site-local and IPv4-compatible, the unallocated rest of IPv6, and what clouds put inside. */
+/**
+ * Multicast, deprecated site-local and IPv4-compatible blocks, the unallocated rest of IPv6, and internal addresses of
+ * clouds.
+ */
 export const OTHER_SPECIAL = [
   '224.0.0.0/4',
   'ff00::/8',
@@ -75,7 +78,7 @@ export const OTHER_SPECIAL = [
   '100.100.100.200/32',
 ] as const;
 
-/** Real hosts' blocks, some right beside a special one. */
+/** Blocks of real hosts, some right beside a special one. */
 export const PUBLIC_ADDRESSES = [
   ...['1.1.1.1', '8.8.8.8', '9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0', '126.255.255.255'],
   ...['128.0.0.0', '169.253.255.255', '169.255.0.0', '172.15.255.255', '172.32.0.0', '191.255.255.255'],

@@ -1,4 +1,4 @@
-/** One HTTPS host for any name of the tests, whose answer to each path a test sets. */
+/** One HTTPS host for any name in the tests, whose answer to each path a test sets. */
 import { createAuthority, type TestAuthority } from './certificates.ts';
 import { startHttpsHost, type TestHost } from './hosts.ts';
 
@@ -11,7 +11,7 @@ export interface Page {
 export interface ServedHost {
   readonly authority: TestAuthority;
   readonly host: TestHost;
-  /** By `host/path`; what is not here is 404. */
+  /** By `host/path`; other paths answer 404. */
   readonly pages: Map<string, Page>;
 }
 

@@ -1,13 +1,14 @@
 /**
- * What a customer could give us to make the service talk to its own inside. None of these may lead to a connection.
- * Every URL is tried as it stands and as the URL parser would rewrite it, so that a later layer has to hold as well.
+ * Inputs with which a customer could make the service connect to its own internal network. None of these may lead to a
+ * connection. Every URL is tried as written and as the URL parser would rewrite it, so that a later layer has to refuse
+ * it as well.
  */
 
 import ipaddr from 'ipaddr.js';
 import { addressesReply, addressRecord, type Question, RCODE, type Reply } from './dns-server.ts';
 import { IANA_IPV4_SPECIAL, IANA_IPV6_SPECIAL, OTHER_SPECIAL } from './iana-special-purpose.ts';
 
-/** Spellings of 127.0.0.1 and ::1 that a plain client follows to loopback; the trap's positive controls. */
+/** Spellings of 127.0.0.1 and ::1 that a plain client connects to loopback with; the positive controls of the trap. */
 export const LOOPBACK_SPELLINGS = [
   ...['127.0.0.1', '127.1', '127.0.1', '2130706433', '017700000001', '0x7f000001', '0x7F.1', '0x7f.0.0.1'],
   ...['0177.0.0.1', '0177.0.0.01', '0x7f.0x0.0x0.0x1', '127.0.0x1', '127.0.0.01', '00000177.0.0.1'],
@@ -200,19 +201,22 @@ const rewritten = (text: string): string | null => {
 
 const PUBLIC_HOSTS = new Set(['acme.example', 'xn--bcher-kva.example', 'acme.xn--exmple-4nf']);
 
-/** What rewriting made an ordinary URL of a public host: it may be asked, and is not of this corpus. */
+/**
+ * Texts that rewriting turned into an ordinary URL of a public host. Such a URL is allowed, and not part of this
+ * corpus.
+ */
 const isOrdinary = (text: string): boolean => {
   const { protocol, host, username, password } = new URL(text);
   const isPlain = username === '' && password === '' && !text.includes('#') && text.length <= 2048;
   return protocol === 'https:' && PUBLIC_HOSTS.has(host) && isPlain;
 };
 
-/** URL texts that are refused before anybody is asked. */
+/** URL texts that are refused before any name is looked up or connection made. */
 export const REFUSED_URLS: readonly string[] = [
   ...new Set([...texts, ...texts.map(rewritten).filter((text) => text !== null && !isOrdinary(text))]),
 ].filter((text) => text !== null);
 
-/** DIDs whose documents may not be fetched, or which are no DIDs at all. */
+/** DIDs whose documents may not be fetched, and texts that are no DIDs. */
 export const REFUSED_DIDS = [
   ...[
     '127.0.0.1',
@@ -274,7 +278,7 @@ const constant = (title: string, addresses: readonly string[]): DnsCase => ({
   outcome: 'address',
 });
 
-/** First, last and one address between of every special block, each as the only answer of a name. */
+/** First, last and one middle address of every special block, each as the only answer for a name. */
 const specialAddresses = [...IANA_IPV4_SPECIAL, ...IANA_IPV6_SPECIAL, ...OTHER_SPECIAL].flatMap((cidr) => {
   const [network, prefix] = ipaddr.parseCIDR(cidr);
   const bytes = network.toByteArray();

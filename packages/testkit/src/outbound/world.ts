@@ -2,13 +2,13 @@
 import type { AddressAnswer, DnsPort, DnsTxtAnswer, Endpoint } from '@svc/outbound';
 import { createOutbound, type Outbound, type OutboundOptions } from '@svc/outbound';
 
-/** Public addresses of the tests' own choosing; nothing is ever sent to them. */
+/** Public addresses that the tests chose; nothing is ever sent to them. */
 export const HOST_ADDRESS = '93.184.215.14';
 export const OTHER_ADDRESS = '93.184.215.15';
 
 export const addresses = (...list: string[]): AddressAnswer => ({ kind: 'addresses', addresses: list });
 
-/** Answers from tables; every name leads to HOST_ADDRESS and has no TXT record unless told otherwise. */
+/** Answers from tables. By default every name resolves to HOST_ADDRESS and has no TXT record. */
 export const tableDns = (
   byHost: Readonly<Record<string, AddressAnswer>> = {},
   byTxtName: Readonly<Record<string, DnsTxtAnswer>> = {},
@@ -19,11 +19,11 @@ export const tableDns = (
 
 export interface World {
   readonly outbound: Outbound;
-  /** Checked endpoints that were about to be connected to. */
+  /** Checked endpoints that a connection was about to be made to. */
   readonly checked: readonly Endpoint[];
 }
 
-/** `routes`: checked address → where it is in truth. */
+/** `routes`: checked address → actual address. */
 export const worldOf = (
   ca: string,
   routes: Readonly<Record<string, Endpoint>>,

@@ -1,7 +1,7 @@
 /**
- * Ports for servers that must be told theirs before they start. They lie below those that systems give to outgoing
- * connections, since one of these could take a port after it was found and before its server listens; and no two
- * workers of a test run take the same.
+ * Ports for servers that must be given theirs before they start. They are below the range that systems use for outgoing
+ * connections, since such a connection could take a port after it was found and before its server listens. No two
+ * workers of a test run get the same port.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -9,12 +9,12 @@ import { createServer } from 'node:net';
 const HOST = '127.0.0.1';
 const FIRST = 10_000;
 const END = 32_000;
-/** Each takes every sixteenth port. */
+/** Each worker takes every sixteenth port. */
 const WORKERS = 16;
 
 const worker = Number(process.env.VITEST_POOL_ID ?? process.pid) % WORKERS;
 const ownCount = Math.floor((END - FIRST) / WORKERS);
-/** Runs beside this one begin elsewhere. */
+/** Random, so that concurrent runs begin with different ports. */
 let taken = Math.floor(Math.random() * ownCount);
 
 async function isFree(port: number): Promise<boolean> {
@@ -28,7 +28,7 @@ async function isFree(port: number): Promise<boolean> {
   return true;
 }
 
-/** `count` free ports, all different, and none that was answered lately. */
+/** `count` free ports, all different, and none that was answered recently. */
 export async function findFreePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
   for (let tries = 0; ports.length < count; tries += 1) {

@@ -1,6 +1,6 @@
 /**
- * A package registry on this machine with what the lock file has installed, so that `npm install` runs in full without
- * a network.
+ * A package registry on this machine with the packages that the lock file has installed, so that `npm install` runs in
+ * full without a network.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ export interface PackageRegistry {
   close(): Promise<void>;
 }
 
-/** By name and version, the folder of each package that is installed. */
+/** The folder of each installed package, by name and version. */
 const listInstalled = (): ReadonlyMap<string, ReadonlyMap<string, string>> => {
   const all = new Map<string, Map<string, string>>();
   for (const entry of readdirSync(STORE)) {
@@ -63,7 +63,7 @@ export async function startPackageRegistry(): Promise<PackageRegistry> {
 const sendTarball = (response: ServerResponse, folder: string | undefined): void => {
   if (folder === undefined) return void response.writeHead(404).end();
   const [name = ''] = folder.split('/').slice(-1);
-  // npm leaves out links, and files of one content are one in the store.
+  // npm leaves out links, and the store links files of equal content to one file.
   const tar = spawn(
     'tar',
     ['-czhf', '-', '--hard-dereference', `--exclude=${name}/node_modules`, '-C', dirname(folder), name],

@@ -1,10 +1,10 @@
-/** Where the global setup (programs.ts) has put a program of ours. */
+/** Where the global setup (programs.ts) has put one of our programs. */
 import { join } from 'node:path';
 import { inject } from 'vitest';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The folder of each package's programs, by the package's own folder. */
+    /** The folder of each package's programs, by the folder of the package. */
     programs: Readonly<Record<string, string>>;
   }
 }

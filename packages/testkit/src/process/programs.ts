@@ -1,5 +1,5 @@
-// vitest's global setup of every project whose tests start our programs: bundles them from the sources as they are now,
-// so that a test never meets a stale build.
+// vitest's global setup of every project whose tests start our programs. It bundles them from the present sources, so
+// that no test runs a stale build.
 import { execFile } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import type {} from './program-file.ts';
 const ROOT = new URL('../../../../', import.meta.url);
 const BUILD_DEADLINE_MS = 120_000;
 
-/** By project: the packages whose programs its tests start. */
+/** By project, the packages whose programs its tests start. */
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
   api: ['apps/api', 'apps/admin', 'packages/cli'],
   'api-alone': ['apps/api', 'apps/admin'],
@@ -33,10 +33,10 @@ export default async function setup(project: TestProject): Promise<() => void> {
   };
 }
 
-/** Inside the package, whose dependencies the program finds from there. */
+/** Inside the package, so that the program finds its dependencies. */
 const FOLDER = `node_modules/.cache/programs/${process.pid}`;
 
-/** Each project loads this module for itself, so what they share hangs on the process. */
+/** Each project loads its own copy of this module, so shared state is a property of the global object. */
 const bundledOnce = async (homes: readonly string[]): Promise<void> => {
   const key = Symbol.for('svc.test-programs');
   const process = globalThis as { [key: symbol]: Map<string, Promise<void>> | undefined };

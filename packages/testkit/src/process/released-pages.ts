@@ -1,10 +1,10 @@
-/** The pages of this build as the API of the last release reads them: it knows none of the kinds of files that came since. */
+/** The pages of this build as the API of the last release reads them: without the kinds of files that are new since. */
 import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 const KNOWN = /\.(html|js|css)$/;
 
-/** `from`: the pages of this build. `to` is made. */
+/** `from`: the pages of this build. `to` is created. */
 export function linkReleasedPages(from: string, to: string): void {
   for (const folder of ['', 'pages']) {
     mkdirSync(join(to, folder), { recursive: true });

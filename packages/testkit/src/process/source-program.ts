@@ -1,5 +1,5 @@
 /**
- * A program of a test's own, or of somebody's template, bundled from its source: started through a compiler, each start of it
+ * A program that belongs to a test or to a template, bundled from its source. Started through a compiler, each start
  * would take a second longer.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -8,10 +8,13 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll } from 'vitest';
 
-/** Its file, or its text and the folder that its imports are seen from. */
+/** The program's file, or its text and the folder from which its imports are resolved. */
 export type Source = string | { readonly text: string; readonly folder: string };
 
-/** Declares it at the top of a test file, which has it from `beforeAll` on; answers where to find it. */
+/**
+ * Declares the program at the top of a test file; it exists from `beforeAll` on. Answers a function that gives its
+ * path.
+ */
 export function withSourceProgram(source: Source): () => string {
   let folder: string | null = null;
   const file = (): string => {
@@ -20,7 +23,7 @@ export function withSourceProgram(source: Source): () => string {
   };
   beforeAll(async () => {
     const home = homeOf(typeof source === 'string' ? dirname(source) : source.folder);
-    // Inside the package, whose dependencies the program finds from there.
+    // Inside the package, so that the program finds its dependencies.
     const cache = join(home, 'node_modules', '.cache');
     mkdirSync(cache, { recursive: true });
     folder = mkdtempSync(join(cache, 'source-'));
@@ -35,7 +38,7 @@ export function withSourceProgram(source: Source): () => string {
       format: 'esm',
       conditions: ['svc-source'],
       external: dependenciesOf(home),
-      // For what is bundled in and was written for `require`.
+      // For bundled code that was written for `require`.
       banner: {
         js: `import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);`,
       },
@@ -50,10 +53,10 @@ export function withSourceProgram(source: Source): () => string {
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** The package of this tree, and not what is a package only where it is copied to. */
+/** The package of this tree, not a folder that becomes a package only where it is copied to. */
 const homeOf = (folder: string): string => join(ROOT, ...relative(ROOT, folder).split(sep).slice(0, 2));
 
-/** Those of others. */
+/** The package's dependencies outside this tree. */
 const dependenciesOf = (home: string): string[] => {
   const { dependencies, devDependencies } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8')) as {
     readonly dependencies?: object;

@@ -1,4 +1,4 @@
-/** A program of ours as a process of its own: its log, its end, its signals. */
+/** Runs one of our programs as a process of its own: its log, its end, its signals. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -9,18 +9,18 @@ export interface Program {
   readonly pid: number;
   /** Every line of its output and errors so far. */
   readonly log: readonly string[];
-  /** The first line with this text, as soon as it is there; rejects with the log if the program ends before. */
+  /** The first line with this text, as soon as it is written; rejects with the log if the program ends before. */
   line(text: string): Promise<string>;
   /** The exit code, or null after a kill. */
   readonly ended: Promise<number | null>;
   signal(name: NodeJS.Signals): void;
-  /** SIGTERM, SIGKILL if it does not end by that; the exit code. */
+  /** Sends SIGTERM, then SIGKILL if the program does not end; answers the exit code. */
   stop(): Promise<number | null>;
 }
 
 /**
- * Starts a program, which sees PATH alone of this process's environment. `cwd`: where it is at work, here unless given.
- * The caller ends it.
+ * Starts a program, which gets only PATH of this process's environment. `cwd`: its working directory, by default this
+ * process's. The caller ends it.
  */
 export function startProgram(
   file: string,

@@ -1,6 +1,6 @@
 /**
- * A clock of a process of its own that a test steps while it runs: libfaketime, preloaded. Its monotonic clock goes on, as
- * that of a real machine does. On Debian the library comes with `apt-get install faketime`.
+ * A clock of one process that a test steps while the process runs: libfaketime, preloaded. The monotonic clock is not
+ * stepped, as on a real machine. On Debian install the library with `apt-get install faketime`.
  */
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,9 +11,9 @@ const LIBRARIES = ['x86_64-linux-gnu', 'aarch64-linux-gnu'].map(
 );
 
 export interface SteppedClock {
-  /** For the process that is to have it. */
+  /** Environment for the process. */
   readonly env: Readonly<Record<string, string>>;
-  /** So far ahead of this machine's clock from now on; behind where negative. */
+  /** Sets the clock ahead of this machine's by so many seconds; behind it where negative. */
   set(seconds: number): void;
   remove(): void;
 }

@@ -1,4 +1,4 @@
-/** Capabilities with budgets, and the log of what was consumed of them, as `GET /grants/{id}/consumption` would tell it. */
+/** Capabilities with budgets, and the log of their consumption in the form of `GET /grants/{id}/consumption`. */
 import {
   applyConsumption,
   type Balances,
@@ -59,7 +59,7 @@ export const logOf = (uses: readonly Use[]): Log => {
   return { balances, movements };
 };
 
-/** The answer of the endpoint at the present version, with the events of `from` to `to`, newest first. */
+/** The endpoint's answer at the present version, with the events `from` to `to`, newest first. */
 export const pageOf = ({ balances, movements }: Log, from = 1, to = movements.length): JsonObject => {
   const events = movements.map((movement, i) => ({
     version: i + 1,
@@ -81,7 +81,7 @@ export const pageOf = ({ balances, movements }: Log, from = 1, to = movements.le
   };
 };
 
-/** A v2 relying party, these Capabilities, and what was consumed of them. */
+/** A v2 relying party, these Capabilities, and their consumption. */
 export const budgeted = (
   capabilities: readonly JsonObject[],
   uses: readonly Use[] = [],
@@ -123,7 +123,7 @@ const call = fc.option(fc.nat(2)).map(
   }),
 );
 
-/** Budgets of every kind, used up to some degree, sometimes unavailable; what is bought may cost nothing. */
+/** Budgets of every kind, partly or fully used, sometimes unavailable. Purchases may cost nothing. */
 export const arbitraryBudgets: fc.Arbitrary<Partial<Setting>> = fc
   .array(fc.oneof({ weight: 4, arbitrary: capability }, call), { minLength: 1, maxLength: 4 })
   .chain((capabilities) =>

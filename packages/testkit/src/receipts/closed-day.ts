@@ -1,4 +1,6 @@
-/** The day of a Receipt, closed: its checkpoint and inclusion proof as the service answers them, and a bundle. */
+/**
+ * The closed day of a Receipt: its checkpoint and inclusion proof in the form of the service's answers, and a bundle.
+ */
 import { formatHash, MerkleTree } from '@svc/merkle';
 import { encodeUlid, portableCrypto, type Signer, sha256Of, ulidOf, ulidTimeMs } from '@svc/protocol';
 import {
@@ -21,7 +23,7 @@ export interface ClosedDay {
   readonly inclusion: Readonly<Record<string, unknown>> & { readonly audit_path: readonly string[] };
 }
 
-/** The service's word, by `signer`, for the Receipt with this id and JWS and the checkpoint of its day. */
+/** An attestation, signed by `signer`, for the Receipt with this id and JWS and the checkpoint of its day. */
 export const attestTo = (
   receipt: { readonly id: string; readonly jws: string },
   { jws: checkpoint }: Pick<ClosedDay, 'jws'>,
@@ -38,7 +40,7 @@ export const attestTo = (
     signer,
   );
 
-/** Closes the day of the world's Receipt, with so many others before and after it. */
+/** Closes the day of the world's Receipt, with the given numbers of other Receipts before and after it. */
 export const closeDayOf = async (
   { body: { receipt_id: receiptId } }: { readonly body: Pick<World['body'], 'receipt_id'> },
   { before = 3, after = 5, signer = statusSigner, closedBy = SERVICE } = {} as {

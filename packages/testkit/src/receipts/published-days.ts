@@ -1,4 +1,4 @@
-/** A service that has closed days, as a monitor reads it: what is served for each path, honest until it is changed. */
+/** A service with closed days, as a monitor reads it: the answer for each path, honest until a test changes it. */
 import { emptyRoot, formatHash, MerkleTree } from '@svc/merkle';
 import { dayStartMs, encodeUlid, portableCrypto, type Signer, sha256Of } from '@svc/protocol';
 import {
@@ -26,7 +26,7 @@ export interface PublishedDay {
 
 export const FIRST_DAY = '2026-11-10';
 
-/** Ids of a day; another `seed` makes others. */
+/** Ids of a day; another `seed` gives other ids. */
 const idsOf = (day: string, size: number, seed = 1): string[] =>
   Array.from({ length: size }, (_, i) => {
     return `drc_${encodeUlid(dayStartMs(day) + i, new Uint8Array(10).fill(seed))}`;
@@ -39,7 +39,7 @@ export interface DayDraft {
   readonly seed?: number;
   readonly signer?: Signer;
   readonly serviceDid?: string;
-  /** A second after its end unless given. */
+  /** Default: one second after the end of the day. */
   readonly closedAtSeconds?: number;
 }
 
@@ -75,7 +75,7 @@ export const recordOf = (jws: string): string => {
   });
 };
 
-/** What a service serves. Any path may be given another answer. */
+/** The answers of a service. A test may replace the answer of any path. */
 export class PublishedDays {
   readonly days: PublishedDay[] = [];
   readonly #answers = new Map<string, Served>();
@@ -95,7 +95,7 @@ export class PublishedDays {
     return day;
   }
 
-  /** In the place of what is served, until it is taken back. */
+  /** Replaces the answer of a path, until called with null. */
   answer(path: string, served: Served | null): void {
     if (served === null) this.#answers.delete(path);
     else this.#answers.set(path, served);
@@ -115,7 +115,7 @@ export class PublishedDays {
     return { status: 200, body: day.leaves.map((leaf) => `${leaf}\n`).join('') };
   }
 
-  /** Without a network: bodies arrive in pieces of seven bytes. */
+  /** Reads without a network; bodies arrive in pieces of seven bytes. */
   source(): Source {
     return {
       fetchText: async (path) => {

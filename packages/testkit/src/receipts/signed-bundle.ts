@@ -1,4 +1,4 @@
-/** A whole bundle for the tests of the verifier: a Receipt of the world in which the Receipts' own tests play. */
+/** A whole bundle for the tests of the verifier, with a Receipt of the world that the tests of Receipts use. */
 
 import { signDay } from './signed-days.ts';
 import { buildWorld, SERVICE, serviceDocument, statusSigner } from './world.ts';

@@ -1,4 +1,6 @@
-/** Receipts for the tests of the pages: bodies of the published vectors, signed by a service with keys of fixed seeds. */
+/**
+ * Receipts for the tests of the pages: bodies of the published vectors, signed by a service with keys from fixed seeds.
+ */
 import { createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { encodeMultikey, type ReceiptBody, type Signer, signCompactJws } from '@svc/protocol';
@@ -33,7 +35,7 @@ export const serviceDocument = {
   assertionMethod: METHODS.map(({ id }) => id),
 };
 
-/** The document of the same service, by its name, with the key of seed 9 in the place of the one that signs Receipts. */
+/** A document of the service by name, with the key of seed 9 in place of the one that signs Receipts. */
 export const forgedDocument = {
   ...serviceDocument,
   verificationMethod: METHODS.map((method) =>
@@ -45,7 +47,7 @@ export const bodyOf = (vector: string): ReceiptBody =>
   JSON.parse(readFileSync(new URL(`../../../../vectors/evaluate/${vector}.json`, import.meta.url), 'utf8'))
     .expected.body;
 
-/** Signs a body after `change`: what a faulty service could issue. */
+/** Signs a body after `change`, as a faulty service could. */
 export const signedReceipt = async (
   body: ReceiptBody,
   change: (draft: Draft) => void = () => {},
@@ -62,6 +64,6 @@ export const withHeader = async (receipt: Receipt, typ: string, kid?: string): P
   return { ...receipt, receipt: await signCompactJws(signerOf(1, kid), { typ }, body as never) };
 };
 
-/** A Receipt that may be given any value anywhere. */
+/** A Receipt in which any value may be set anywhere. */
 // biome-ignore lint/suspicious/noExplicitAny: that is what it is for
 export type Draft = any;

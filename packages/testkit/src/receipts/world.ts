@@ -1,6 +1,6 @@
 /**
- * A small world with everything a verification meets: service, Principal, Agent and relying party with keys from
- * fixed seeds, a Grant, a Proof, DID documents and a signed status list. Everything is real but the network.
+ * A small world with everything that a verification uses: service, Principal, Agent and relying party with keys from
+ * fixed seeds, a Grant, a Proof, DID documents and a signed status list. Only the network is missing.
  */
 import { createPublicKey, type KeyObject, sign } from 'node:crypto';
 import {
@@ -94,7 +94,7 @@ export interface Setting {
   readonly listIssuer: string;
   readonly listValidUntil: string | null;
   readonly profile: ProfileId;
-  /** Instead of those of the usual Grant. */
+  /** Replaces the Capabilities of the usual Grant. */
   readonly capabilities: readonly JsonObject[];
   readonly facts: Partial<EvaluateInput['facts']>;
 }
@@ -129,7 +129,7 @@ export interface World {
   readonly grant: string;
   readonly proof: string;
   readonly action: unknown;
-  /** The texts that `/evidence/{hash}` would serve, and the balances, which it would not. */
+  /** The texts that `/evidence/{hash}` would serve, and the balances, which it would not serve. */
   readonly evidence: ReadonlyMap<string, string>;
 }
 
@@ -253,7 +253,7 @@ const buildInput = (
   },
 });
 
-/** A Receipt with a wrong body, signed all the same: what a faulty service could issue. */
+/** A Receipt with a wrong body that is signed correctly, as a faulty service could issue. */
 export const resign = async (
   body: ReceiptBody,
   change: (draft: Draft) => void,
@@ -264,7 +264,7 @@ export const resign = async (
   return (await signReceipt(draft as unknown as ReceiptBody, signer)).text;
 };
 
-/** A body that may be given any value anywhere. */
+/** A body in which any value may be set anywhere. */
 export type Draft = { [name: string]: unknown } & {
   evidence: { [name: string]: unknown } & {
     issuer_resolution: Record<string, unknown>;

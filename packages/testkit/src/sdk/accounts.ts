@@ -1,4 +1,4 @@
-/** Records as the service answers them, for the tests of both libraries. */
+/** Records in the form of the service's answers, for the tests of both libraries. */
 import type { Reply } from './scripted-server.ts';
 
 const at = '2026-11-20T08:00:00.000Z';

@@ -1,4 +1,7 @@
-/** A request for approval as an honest service answers it: what the Agent signed, and the Receipt of the denial. */
+/**
+ * A request for approval as an honest service answers it: the Proof that the Agent signed, and the Receipt of the
+ * denial.
+ */
 import {
   type Action,
   capabilityForOnce,
@@ -20,7 +23,7 @@ export interface DeniedWorld {
   /** Signed by the Agent for a POST to `url`. */
   readonly proof: string;
   readonly url: string;
-  /** When it was denied, and asked about. */
+  /** Time of the denial and of the request. */
   readonly nowMs: number;
 }
 
@@ -33,7 +36,7 @@ export interface DeniedRequest {
 
 export const REQUEST_ID = 'arq_01M7VZGC008Q2R7V9X1C4E6H8S';
 
-/** `change`: what the service signs in place of the truth. */
+/** `change`: alters what the service signs. */
 export const deniedRequest = async (
   { principal, relyingParty, agent, grantId, action, proof, url, nowMs }: DeniedWorld,
   change: (body: Draft) => void = () => {},

@@ -1,13 +1,13 @@
-/** Blocks of a README as they stand, executed: imports become look-ups, so that they run against the sources. */
+/** Executes blocks of a README unchanged, except that imports become look-ups, so that they run against the sources. */
 import { readFileSync } from 'node:fs';
 
-/** A fenced block of a Markdown text: what stands behind the fence, and its lines. */
+/** A fenced block of a Markdown text: the text after the fence, and its lines. */
 export interface Block {
   readonly language: string;
   readonly code: string;
 }
 
-/** Every fenced block, those within lists too. */
+/** Every fenced block, also within lists. */
 export const fencedBlocks = (markdown: string): readonly Block[] =>
   [...markdown.matchAll(/^( *)```([^\n`]*)\n(.*?)^ *```$/gms)].map(
     ([, indent = '', language = '', text = '']) => ({
@@ -26,7 +26,7 @@ export const blocksOf = (name: string): readonly string[] =>
     ),
   ].map(([, block = '']) => block);
 
-/** The first block of it that has this text. */
+/** The first JavaScript block of the package's README with this text. */
 export const blockWith = (name: string, text: string): string => {
   const found = blocksOf(name).find((block) => block.includes(text));
   if (found === undefined) throw new Error(`no block of ${name} has ${text}`);
@@ -34,18 +34,18 @@ export const blockWith = (name: string, text: string): string => {
 };
 
 export interface BlockOptions {
-  /** What its imports lead to. */
+  /** The modules that the block's imports resolve to. */
   readonly modules: Readonly<Record<string, object>>;
-  /** Names that the text leaves to its reader. */
+  /** Names that the text leaves to its reader to define. */
   readonly given?: Names;
-  /** What the text calls things, and what they are here. Each must occur. */
+  /** Texts in the block and their replacements. Each must occur. */
   readonly replaced?: Names;
-  /** Names of the block that are answered. */
+  /** Names of the block whose values are returned. */
   readonly wanted?: string;
 }
 
 export interface BlockResult<Wanted> {
-  /** What it wrote to the console, and what its comments behind `console.log` say that it writes. */
+  /** What the block wrote to the console, and what its comments after `console.log` say it writes. */
   readonly printed: readonly string[];
   readonly said: readonly string[];
   readonly wanted: Wanted;

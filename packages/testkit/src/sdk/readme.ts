@@ -1,13 +1,13 @@
-/** The examples of a README, type-checked as a user would write them: in TypeScript, strict. */
+/** Type-checks the examples of a README as in a user's project: in TypeScript, strict. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * What the compiler says about the `js` blocks of the package's README, as `README-1.ts(line): message`. Each block is
- * a module of its own behind its preamble, which imports and declares what the text leaves out. `files` of the
- * package are checked with them.
+ * The compiler's messages about the `js` blocks of the package's README, as `README-1.ts(line): message`. Each block is
+ * a module of its own after its preamble, which imports and declares what the text leaves out. `files` of the package
+ * are checked with the blocks.
  */
 export function checkReadme(
   packageFolder: URL,
@@ -29,12 +29,12 @@ export function checkReadme(
 }
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
-/** As each line says what is wrong. */
+/** A line of the compiler with an error. */
 const SAID = /^(.+)\((\d+),\d+\): error TS\d+: (.*)$/;
 
 /**
- * What the compiler says about these modules, which need not be there, and these files, as `path(line): message`. All
- * modules are of one package.
+ * The compiler's messages about these modules, which need not exist on disk, and these files, as `path(line): message`.
+ * All modules are of one package.
  */
 export function checkModules(
   sources: ReadonlyMap<string, string>,
@@ -42,7 +42,7 @@ export function checkModules(
 ): readonly string[] {
   const [first = ''] = sources.keys();
   const home = join(ROOT, ...relative(ROOT, first).split(sep).slice(0, 2));
-  // Inside the package, whose dependencies the modules find from there.
+  // Inside the package, so that the modules find its dependencies.
   const cache = join(home, 'node_modules', '.cache');
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, 'modules-'));
@@ -60,13 +60,13 @@ export function checkModules(
     const { stdout, stderr, status } = spawnSync(process.execPath, [compiler, ...options], {
       ...{ cwd: folder, encoding: 'utf8', maxBuffer: 1 << 26 },
     });
-    // An error that has no place is one of the configuration, or of the compiler itself.
+    // An error without a position is one of the configuration, or of the compiler itself.
     const isWhole = [0, 1, 2].includes(status ?? -1) && !/^error /m.test(stdout);
     if (!isWhole) throw new Error(`${stdout}\n${stderr}`);
     const names = new Map([...written, ...files.map((file) => [file, file] as const)]);
     return stdout.split('\n').flatMap((line) => {
       const [, path = '', at, message] = SAID.exec(line) ?? [];
-      // What they import is checked with the tree.
+      // Modules that these import are checked with the tree.
       const name = names.get(resolve(folder, path));
       return name === undefined || message === undefined ? [] : [`${name}(${at}): ${message}`];
     });

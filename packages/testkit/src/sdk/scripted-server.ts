@@ -1,4 +1,4 @@
-/** A real HTTP server on loopback that answers as told: also not at all, or by dropping the connection. */
+/** A real HTTP server on loopback that answers as scripted. It can also stay silent or drop the connection. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -26,7 +26,7 @@ export interface ScriptedServer extends AsyncDisposable {
   readonly received: Received[];
 }
 
-/** `script` is asked for each request in turn; the last reply of a list is given again and again. */
+/** `script` gives the reply to each request in turn; the last reply of a list is repeated. */
 export async function startServer(
   script: readonly Reply[] | ((request: Received) => Reply | Promise<Reply>),
 ): Promise<ScriptedServer> {
@@ -62,7 +62,7 @@ export async function startServer(
   };
 }
 
-/** A page as gateways write them, which is not UTF-8. */
+/** An error page as gateways write it, not in UTF-8. */
 export const LATIN_1 = Buffer.from('<h1>Passerelle fermée</h1>', 'latin1');
 
 export const unavailable = (retryAfter = '0'): Reply => ({

@@ -1,4 +1,7 @@
-/** Commits on budgets as the verify path makes them: evaluated by the engine's own arithmetic, stored by the real function. */
+/**
+ * Commits on budgets as the verify path makes them: evaluated by the engine's own arithmetic, stored by the real
+ * function.
+ */
 import {
   type Balances,
   type Budget,
@@ -30,7 +33,7 @@ export const consume = (
   { key = keyOf(1), budget, amount = 0, nowMs = Date.now() }: Purchase,
 ): Consumption | null => consumptionOf({ key, budget, balances, amount, nowMs });
 
-/** An ALLOW on these balances where the budget allows it, a DENY that has consulted them otherwise. */
+/** An ALLOW on these balances where the budget allows it; otherwise a DENY that has consulted them. */
 export const budgetCommit = (
   world: World,
   grant: GrantRecord,

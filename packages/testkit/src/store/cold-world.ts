@@ -1,4 +1,4 @@
-/** A ledger of closed days with whatever a day may have, and what packs them. */
+/** A ledger of closed days with every kind of row that a day may have, and what packing them needs. */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { manifestReader, type PackDaysDeps } from '@svc/cold-ledger';
 import { DAY_MS, type DidWeb, encodeBase64urlText, encodeUlid, type ReceiptId } from '@svc/protocol';
@@ -18,12 +18,17 @@ import { daysAgo, moveFirstDay, tamper } from '../index.ts';
 import { withSession } from './session.ts';
 
 export const HOT_DAYS = 3;
-/** Small, so that a day of some rows has several groups and objects. */
+/** Small, so that a day with few rows has several groups and objects. */
 const SIZES = { rowsPerGroup: 8, rowsPerObject: 16 };
 
-/** Receipts of each day, the oldest first; the last is yesterday. Those over for three days are three. */
+/**
+ * Receipts of each day, the oldest first; the last is yesterday. The first three days are over for three days or more.
+ */
 const COUNTS = [30, 0, 41, 9, 12, 6];
-/** The day with the most Receipts, all of this many milliseconds, from its first to its last: groups begin, end and lie within one. */
+/**
+ * All Receipts of the day that has most of them are in this many milliseconds, from its first to its last: row groups
+ * begin, end and lie within one millisecond.
+ */
 const BURSTS = { day: 2, count: 4 };
 export const DAYS = COUNTS.map((_, i) => daysAgo(COUNTS.length - i));
 export const DUE = DAYS.slice(0, COUNTS.length - HOT_DAYS);
@@ -34,7 +39,7 @@ export const KEYS = ['aaaaaaaaaaaa', 'bbbbbbbbbbbb', 'cccccccccccc'];
 export const REASONS = ['GRANT_MALFORMED', 'ISSUER_UNVERIFIED', 'PROOF_REPLAYED'];
 export const GRANTS = ['1', '2', '3'].map((end) => `urn:svc:grant:01K${end.repeat(23)}`);
 
-/** Repeatable, so that a failure can be looked into; ids are not. */
+/** Repeatable, so that a failure can be investigated; ids are not repeatable. */
 const randomFrom = (seed: number) => {
   let state = seed;
   return (below: number): number => {
@@ -63,20 +68,20 @@ const newReceipt = (atMs: number, random: (below: number) => number) => {
     action: hasAction ? pick(['commerce:purchase', 'api:call']) : null,
     amount: hasAction && random(2) === 0 ? 10_000 + random(90_000) : null,
     counted: random(2) === 0,
-    // Mostly as they are signed, and also what is none.
+    // Mostly in the form of signed ones, and some that are no JWS.
     jws: random(5) === 0 ? `eyz.of.${id}` : `${text.join('.')}.${randomBytes(64).toString('base64url')}`,
   };
 };
 
 export type Receipt = ReturnType<typeof newReceipt>;
 
-/** Inserts the world and closes its days; all of it is sealed, counted and read for what it names. */
+/** Inserts the world and closes its days. All of it is sealed, counted, and read for the ids it names. */
 export const createColdWorld = async (url: string, store: Store): Promise<readonly Receipt[]> => {
   await moveFirstDay(url, DAYS[0] ?? '');
   const random = randomFrom(11);
   const receipts = [...COUNTS, 5].flatMap((count, i) => {
     const startMs = Date.parse(daysAgo(COUNTS.length - i));
-    // Today's Receipts lie in what has passed of it.
+    // Today's Receipts are in the part of the day that has passed.
     const lengthMs = i === COUNTS.length ? Math.max(1, Date.now() - startMs - 10_000) : DAY_MS;
     const timeOf = () =>
       i === BURSTS.day
@@ -146,12 +151,12 @@ const identityOf = (domain: string, formers: ServiceIdentity['formers'] = []): S
   const keys = { receiptKeys: keySet(did, 'receipt'), statusKeys: keySet(did, 'status') };
   return { did, ...keys, formers } as unknown as ServiceIdentity;
 };
-/** Its keys, none of which a database knows by itself. */
+/** The service's keys, none of which a database has recorded at first. */
 export const identity = identityOf('svc.example');
-/** The same service, which has another DID by now. */
+/** The same service after a change of its DID. */
 export const renamed = identityOf('new.example', [identity]);
 
-/** A service, as far as days need it. */
+/** A service with the parts that days need. */
 export const serviceOf = (store: Store): ServiceDeps => {
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   const clock = { nowMs: () => Date.now(), resync: async () => {} };
@@ -165,7 +170,7 @@ export const serviceOf = (store: Store): ServiceDeps => {
   } as unknown as ServiceDeps;
 };
 
-/** Objects with the keys of that service; pages that have all the time they need, unless it is said. */
+/** A place of cold days with the keys of that service. Pages have unlimited time by default. */
 export const coldPlaceOf = (objects: ObjectStore, pageMs = 600_000) => ({
   ...{ objects, pageMs },
   readManifest: manifestReader(identity, nativeCrypto),
@@ -177,7 +182,7 @@ export const packingOf = (url: string, store: Store, objects: ObjectStore): Pack
   readDayRows: (day, work, from) => readDayRows(url, day, work, from),
 });
 
-/** Every day is in the ledger again, as if none had ever been packed; what was dropped is lost. */
+/** Makes every day hot again, as if none had been packed. Rows that were dropped are lost. */
 export const bringBack = (url: string): Promise<void> =>
   tamper(
     url,
@@ -198,7 +203,7 @@ export const bringBack = (url: string): Promise<void> =>
      end $$`,
   );
 
-/** `fsck` knows the keys of `identity` as those of the service. */
+/** Records the keys of `identity` as those of the service, for `fsck`. */
 export const recordKeys = async (url: string): Promise<void> => {
   for (const { kid, publicKeyMultibase } of [
     ...identity.receiptKeys.published,

@@ -1,24 +1,30 @@
-/** A TCP proxy before the server that closes a connection exactly around a commit, or another statement that its markers tell. */
+/**
+ * A TCP proxy in front of the server that closes a connection exactly around a commit, or around another statement that
+ * its markers identify.
+ */
 import { startTcpProxy } from './tcp-proxy.ts';
 
 /**
- * `pass`: forwards. `cut-before`: the next commit is not forwarded, its connection breaks. `cut-after`: the next commit
- * is forwarded, its answer is thrown away and the connection breaks. `cut-after-and-block`: the same, every other
- * connection breaks too, and nothing connects any more. `cut-all`: as `cut-before`, every commit from now on. `block`:
- * nothing connects.
+ * What the proxy does:
+ * - `pass`: forwards.
+ * - `cut-before`: does not forward the next commit, and breaks its connection.
+ * - `cut-after`: forwards the next commit, drops its answer, and breaks the connection.
+ * - `cut-after-and-block`: the same, and breaks every other connection and refuses new ones.
+ * - `cut-all`: as `cut-before`, for every commit from now on.
+ * - `block`: refuses new connections.
  */
 export type ProxyMode = 'pass' | 'cut-before' | 'cut-after' | 'cut-after-and-block' | 'cut-all' | 'block';
 
 export interface CuttingProxy {
   readonly url: string;
   setMode(mode: ProxyMode): void;
-  /** How often a commit was sent, and how often one was cut. */
+  /** Number of commits sent, and number of commits cut. */
   readonly seen: number;
   readonly cuts: number;
   close(): Promise<void>;
 }
 
-/** `markers` are texts that together only the commit's messages hold. */
+/** `markers`: texts that only the messages of the commit contain all of. */
 export async function startCuttingProxy(
   serverUrl: string,
   ...markers: readonly string[]
@@ -49,7 +55,7 @@ export async function startCuttingProxy(
           server.write(chunk);
         },
         fromServer(chunk) {
-          // The answer exists, so the commit has reached the server and is over.
+          // There is an answer, so the server has finished the commit.
           if (!answersAreLost) return void client.write(chunk);
           if (mode === 'block') proxy.cutAll();
           cut();

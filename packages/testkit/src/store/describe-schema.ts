@@ -26,7 +26,7 @@ const types = `
   group by c.relname
   order by c.relname`;
 
-// Not-null constraints are part of the columns; from PostgreSQL 18 on they are listed here too.
+// Not-null constraints are part of the columns; PostgreSQL 18 and later list them here too.
 const constraints = `
   select format('alter table %s add constraint %s %s;', c.relname, k.conname, pg_get_constraintdef(k.oid)) as text
   from pg_constraint k join pg_class c on c.oid = k.conrelid
@@ -70,7 +70,7 @@ const VALUES: Readonly<Record<string, string>> = {
   boolean: 'boolean',
 };
 
-/** The type of a decision on its way into the commit, as TypeScript: an interface, and the order of its fields. */
+/** The type of a decision in the call of the commit, as TypeScript: an interface, and the order of its fields. */
 export async function describeDecisionType(url: string): Promise<string> {
   const fields = await runSql<{ name: string; type: string }>(
     url,

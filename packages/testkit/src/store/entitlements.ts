@@ -1,9 +1,9 @@
-/** Pushes and production checks as the service makes them, and what they should have counted to. */
+/** Pushes and production checks as the service makes them, and the counts that they should lead to. */
 import type { OrgId } from '@svc/protocol';
 import type { EntitlementPush, EntitlementRecord, ProductionCheck, Store } from '@svc/service';
 import { runSql } from './session.ts';
 
-/** Covers everything, as of now, unless changed. */
+/** Covers everything as of now; `change` overrides. */
 export const push = (change: Partial<EntitlementPush> = {}): EntitlementPush => ({
   production: 'allowed',
   productionUntilMs: null,
@@ -14,7 +14,7 @@ export const push = (change: Partial<EntitlementPush> = {}): EntitlementPush => 
   ...change,
 });
 
-/** A cap on what is dated from a minute ago on. */
+/** A cap on checks dated from a minute ago on. */
 export const capped = (checkCap: number, change: Partial<EntitlementPush> = {}): EntitlementPush =>
   push({ checkCap, capSinceMs: Date.now() - 60_000, ...change });
 
@@ -24,7 +24,7 @@ export async function getEntitlement(store: Store, orgId: OrgId): Promise<Entitl
   return found;
 }
 
-/** As a node that enforces plans makes it after reading the entitlement. */
+/** A production check as a node makes it that enforces plans, after reading the entitlement. */
 export async function productionCheck(
   store: Store,
   orgId: OrgId,
@@ -40,7 +40,7 @@ export async function productionCheck(
   };
 }
 
-/** What `checksSinceCap` must be, counted from the receipts one by one. */
+/** The right value of `checksSinceCap`, counted from the receipts one by one. */
 export async function recount(url: string, { orgId, checkCap, capSinceMs }: EntitlementRecord) {
   if (checkCap === null) return null;
   const [row] = await runSql<{ checks: number }>(

@@ -1,4 +1,4 @@
-/** Subscriptions as the service makes them, and what was written for their audience. */
+/** Subscriptions as the service creates them, and the events written for their audience. */
 import { randomBytes } from 'node:crypto';
 import { eventData } from '@svc/contract';
 import { encodeUlid } from '@svc/protocol';
@@ -40,7 +40,7 @@ export interface Told {
   readonly data: string;
 }
 
-/** In the outbox and in the log, in their order; `data` of each is as the contract has it. */
+/** Events of the outbox and the log, in order; checks that `data` of each is as the contract defines it. */
 export const listTold = async (url: string, audience: string): Promise<Told[]> => {
   const told = await runSql<Told>(
     url,
@@ -55,8 +55,8 @@ export const listTold = async (url: string, audience: string): Promise<Told[]> =
 };
 
 /**
- * Until all is in the log, and all who have verified what is revoked are told: a transaction that is under way anywhere
- * on the server may still keep it back.
+ * Repeats until all events are in the log, and all verifiers of what was revoked are told: an open transaction anywhere
+ * on the server may still hold events back.
  */
 export const sequenceAll = async (url: string, store: Store): Promise<void> => {
   const turns = new VerifierTurns(store.revocationNotices);
@@ -69,7 +69,7 @@ export const sequenceAll = async (url: string, store: Store): Promise<void> => {
   }
 };
 
-/** Opens deliveries of all who are behind, until each has been asked once. */
+/** Opens deliveries of all subscriptions that are behind, until each has been asked once. */
 export const openBehind = async ({ eventDeliveries }: Store, window = 1_000): Promise<void> => {
   const asked = new Set<string>();
   for (;;) {

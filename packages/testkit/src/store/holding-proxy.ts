@@ -1,6 +1,6 @@
 /**
- * A TCP proxy before the server that lets nobody through until it is told to: a server that is slow to accept. And one that loses
- * connections without a word, as a firewall does that forgets them.
+ * A TCP proxy in front of the server that holds connections until it is told to admit them, as a server that is slow to
+ * accept. It can also lose connections silently, as a firewall that drops their state.
  */
 import type { Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
@@ -8,22 +8,22 @@ import { startTcpProxy } from './tcp-proxy.ts';
 
 export interface HoldingProxy {
   readonly url: string;
-  /** How many connections were accepted, and how many of them stand here, not let through. */
+  /** Number of connections accepted, and number of those that are held. */
   readonly accepted: number;
   readonly held: number;
-  /** Lets through all that stand here, and from now on everybody at once. */
+  /** Admits all held connections, and from now on every new one at once. */
   admit(): void;
-  /** Lets nobody new through from now on. */
+  /** Holds every new connection from now on. */
   hold(): void;
-  /** Nothing passes any more on what is let through by now, and neither side is told. */
+  /** Drops all data on the connections admitted so far, without notifying either side. */
   lose(): void;
-  /** How many connections were lost and have not been closed by the client. */
+  /** Number of lost connections that the client has not closed. */
   readonly lost: number;
 }
 
 /** Runs until the end of the test. */
 export async function startHoldingProxy(serverUrl: string): Promise<HoldingProxy> {
-  /** Clients that are not let through, each with what lets it through. */
+  /** Clients that are held, each with the function that admits it. */
   const held = new Map<Socket, () => void>();
   const passing = new Set<Socket>();
   const lost = new Set<Socket>();

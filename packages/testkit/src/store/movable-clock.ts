@@ -1,16 +1,19 @@
-/** A database whose clock a test moves on, for what takes days: `clock_timestamp()` is found in a schema of its own first. */
+/**
+ * A database whose clock a test can move, for processes that take days: a schema of its own, first in the search path,
+ * contains `clock_timestamp()`.
+ */
 import { runSql, withSession } from './session.ts';
 
-/** The clock of this machine, which is that of the database too: for jobs on a store alone. */
+/** The clock of this machine, which is also the database's: for jobs that only use a store. */
 export const machineClock = { nowMs: () => Date.now(), resync: async () => {} };
 
 export interface MovableClock {
   nowMs(): number;
-  /** Moves on; back where negative. */
+  /** Moves the clock forward; back where negative. */
   pass(ms: number): Promise<void>;
 }
 
-/** For connections that are opened from here on, and for the functions of ours, which have a search_path of their own. */
+/** Applies to connections opened from now on, and to our functions, which have a search_path of their own. */
 export async function moveClockOf(databaseUrl: string): Promise<MovableClock> {
   const database = new URL(databaseUrl).pathname.slice(1);
   await withSession(databaseUrl, (session) =>

@@ -1,6 +1,6 @@
 /**
- * Budgets written down a second time, as plainly as they can be: every purchase ever made is kept, and whatever is asked
- * is added up anew. Windows are cut out of the text of the date.
+ * A second, deliberately simple implementation of budgets: it keeps every purchase, and adds up every answer anew. It
+ * cuts windows out of the text of the date.
  */
 import type { Period, Sha256 } from '@svc/protocol';
 import { DAY_MS } from '@svc/protocol';
@@ -25,7 +25,7 @@ export interface Move {
   readonly atMs: number;
 }
 
-/** The first instant, as text. */
+/** First instant of the window, as text. */
 export const windowOf = (period: Period, nowMs: number): string => {
   const text = new Date(nowMs).toISOString();
   if (period === 'hour') return `${text.slice(0, 13)}:00:00.000Z`;
@@ -37,12 +37,12 @@ export const windowOf = (period: Period, nowMs: number): string => {
 
 export class NaiveBudgets {
   private readonly purchases = new Map<string, Purchase>();
-  /** Everything that moved anything, in its order. */
+  /** Every change of a budget, in order. */
   readonly moves: Move[] = [];
 
   constructor(readonly budgets: readonly NaiveBudget[]) {}
 
-  /** Whether it is allowed; then it is kept under the receipt id. */
+  /** Whether the purchase is allowed; if so it is stored under the receipt id. */
   buy(receiptId: string, budget: NaiveBudget, amount: number, nowMs: number): boolean {
     const window = this.windowAt(budget, nowMs);
     const { total, inWindow, uses } = this.spent(budget.key, window);
@@ -66,7 +66,7 @@ export class NaiveBudgets {
     this.move(receiptId, false, atMs);
   }
 
-  /** As published, for the budgets that were ever drawn on. */
+  /** The published form, for the budgets that were ever drawn on. */
   capabilities(): object[] {
     const drawnOn = this.budgets.filter(({ key }) =>
       [...this.purchases.values()].some((one) => one.key === key),
@@ -104,7 +104,7 @@ export class NaiveBudgets {
     this.moves.push({ key: purchase.key, atMs });
   }
 
-  /** The one that holds `nowMs`, or a later one that has been drawn on. */
+  /** The window that contains `nowMs`, or a later one that was drawn on. */
   private windowAt({ key, period }: NaiveBudget, nowMs: number): string | null {
     if (period === null) return null;
     const [window, latest] = [windowOf(period, nowMs), this.latestWindow(key)];

@@ -1,4 +1,4 @@
-/** Stores of objects in folders that no other test sees. */
+/** Object stores in folders that no other test sees. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,7 +7,10 @@ import type { ObjectStore } from '@svc/service';
 import { afterAll } from 'vitest';
 import { makeMemoryFolder } from '../cluster-folder.ts';
 
-/** To be called at the top of a test file. Each call of what it answers opens an empty store; all are removed after the tests. */
+/**
+ * Call it at the top of a test file. Each call of the function that it answers opens an empty store; all are removed
+ * after the tests.
+ */
 export const withObjectFolders = (): (() => Promise<ObjectStore>) => {
   const root = makeMemoryFolder();
   afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -12,7 +12,7 @@ export interface TestStores {
 }
 
 const PATIENCE_MS = 20_000;
-/** What is proven here holds however long storage takes: a loaded machine is slow, not wrong. */
+/** Long deadlines: what these tests prove must hold however slow storage is on a loaded machine. */
 export const PATIENT: Partial<StoreDeadlines> = {
   connectMs: PATIENCE_MS,
   patientConnectMs: PATIENCE_MS,
@@ -40,7 +40,7 @@ export const openStores = (databaseUrl: string): [Store, Store] => {
   return nodes;
 };
 
-/** Called at the top of a test file. */
+/** Call it at the top of a test file. */
 export function withStores(): TestStores {
   const database = withDatabase();
   const stores: Store[] = [];

@@ -1,7 +1,8 @@
 /**
  * Races pauses, and their ends, against a stream of commits through two stores, and reports every breach of the promise
- * of protocol §9: no ALLOW committed after the pause was acknowledged, none dated after it, and no DENY for it
- * committed after its end was. What is streamed was evaluated before, as on a node that has not heard of it.
+ * of protocol §9: after a pause was acknowledged no ALLOW is committed, and none is dated after it; after its end was
+ * acknowledged no DENY for it is committed. The streamed decisions were evaluated before the change, as on a node that
+ * has not seen it yet.
  */
 import { randomBytes } from 'node:crypto';
 import type { DidWeb, OrgId } from '@svc/protocol';
@@ -27,7 +28,7 @@ interface PauseRaceOptions extends SeriesOptions {
 
 const STREAMS_PER_STORE = 2;
 const BATCH = 2;
-/** Each counts what its relying party was answered, all of it. */
+/** Each race counts all decisions of its relying party. */
 const RACES_PER_WORLD = 40;
 
 export function racePauses(databaseUrl: string, options: PauseRaceOptions): Promise<RaceReport> {
@@ -76,7 +77,7 @@ const raceOnce = async (
   };
 };
 
-/** Streams until the change is acknowledged, then counts what is stored after all. */
+/** Streams until the change is acknowledged, then counts what was stored afterwards. */
 const raceAgainst = async (
   { stores, observer }: RaceCourse,
   { relyingParty }: World,
@@ -113,7 +114,7 @@ const raceAgainst = async (
   return { stored: race.stored, refused: race.refused, breaches };
 };
 
-/** On a machine that is busy: whether it was stored after all the counts say. */
+/** For a busy machine: the counts tell whether a late commit was stored after all. */
 const commitUnlessLate = (store: Store, batch: readonly DecisionCommit[]): Promise<readonly string[]> =>
   store.verify.commitDecisions(batch).catch((error: unknown) => {
     if (error instanceof StoreError) return batch.map(() => 'LATE');
@@ -122,7 +123,7 @@ const commitUnlessLate = (store: Store, batch: readonly DecisionCommit[]): Promi
 
 const MAX_REPEATS = 5;
 
-/** Recorded perhaps, and not known to be visible: whoever pauses repeats the call. */
+/** The change may be recorded without being known to be visible, so the caller repeats it. */
 const repeated = async <T>(change: () => Promise<T>): Promise<T> => {
   for (let attempt = 1; ; attempt++)
     try {
@@ -165,7 +166,7 @@ const readAgain = async (world: World): Promise<World> => {
   return { ...world, principal, relyingParty };
 };
 
-/** As it is evaluated while the Grant is paused. */
+/** A DENY evaluated while the Grant is paused. */
 const denyOf = (world: World, grant: GrantRecord): DecisionCommit => {
   const { did, version } = world.principal;
   return denyCommit(world, {
@@ -174,7 +175,7 @@ const denyOf = (world: World, grant: GrantRecord): DecisionCommit => {
   });
 };
 
-/** As the operator's command or a route does it. */
+/** Changes a pause as the operator's command or a route does. */
 export const changePause = (store: Store, target: PauseTarget, isPaused: boolean): Promise<SetPause> =>
   setPause(pauseDeps(store), {
     ...{ caller: SYSTEM, target, isPaused },

@@ -1,4 +1,4 @@
-/** A real PgBouncer in front of a database, where Debian's is installed. */
+/** A real PgBouncer in front of a database, where Debian's package is installed. */
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ export const hasPgBouncer = existsSync(PGBOUNCER);
 export type PoolMode = 'session' | 'transaction' | 'statement';
 
 export interface PgBouncer {
-  /** The same database through it. */
+  /** The same database through PgBouncer. */
   readonly url: string;
   stop(): Promise<void>;
 }
@@ -36,7 +36,7 @@ auth_file = ${join(folder, 'users')}
 pool_mode = ${poolMode}
 `,
   );
-  // It refuses to run as root.
+  // PgBouncer refuses to run as root.
   const isRoot = process.getuid?.() === 0;
   for (const path of [folder, file, join(folder, 'users')]) chmodSync(path, path === folder ? 0o755 : 0o644);
   const child = spawn(PGBOUNCER, [...(isRoot ? ['-u', 'nobody'] : []), file], { stdio: 'ignore' });

@@ -8,20 +8,20 @@ export interface SeriesOptions {
   readonly untilBreach?: boolean;
 }
 
-/** What races are run with: two stores on one database, and a session that sees what they have committed. */
+/** What each race uses: two stores on one database, and a session that sees what they have committed. */
 export interface RaceCourse {
   readonly stores: readonly [Store, Store];
   readonly observer: pg.Client;
 }
 
-/** Two counts, and each breach of what is raced for. */
+/** Numbers of stored and refused decisions, and each breach of the tested promise. */
 export interface RaceReport {
   readonly stored: number;
   readonly refused: number;
   readonly breaches: readonly string[];
 }
 
-/** Runs one race after another and answers their sum. */
+/** Runs one race after another and adds up their reports. */
 export async function runSeries(
   databaseUrl: string,
   { races, untilBreach = false }: SeriesOptions,

@@ -1,6 +1,6 @@
 import { type LoggedRevocations, RevocationLog } from '@svc/service';
 
-/** Reads the lines of one file. Throws where one that may be a revocation is not understood. */
+/** Reads the lines of one file. Throws where a line that may be a revocation cannot be parsed. */
 export const readRevocationLog = (lines: Iterable<string>): LoggedRevocations => {
   const log = new RevocationLog();
   const file = log.open();

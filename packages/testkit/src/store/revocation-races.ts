@@ -1,6 +1,6 @@
 /**
- * Races revocations against a stream of commits through two stores and reports every breach of the promise of
- * protocol §9: no ALLOW committed after the revocation was acknowledged, none dated after `revoked_at`.
+ * Races revocations against a stream of commits through two stores, and reports every breach of the promise of protocol
+ * §9: after the revocation was acknowledged no ALLOW is committed, and none is dated after `revoked_at`.
  */
 
 import type { GrantRecord, Store } from '@svc/service';

@@ -1,4 +1,4 @@
-/** Plain SQL for what a test does beside the store. */
+/** Plain SQL that tests run beside the store. */
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 
@@ -21,7 +21,7 @@ export const runSql = <Row extends pg.QueryResultRow>(
   values: unknown[] = [],
 ): Promise<Row[]> => withSession(url, async (session) => (await session.query<Row>(text, values)).rows);
 
-/** Asks again and again until the statement answers a row. */
+/** Repeats the statement until it answers a row. */
 export async function untilRow(session: pg.Client, text: string): Promise<void> {
   for (;;) {
     const { rowCount } = await session.query(text);
@@ -29,11 +29,11 @@ export async function untilRow(session: pg.Client, text: string): Promise<void> 
   }
 }
 
-/** Resolves when so many sessions of this database wait for a lock; what others on the server wait for is not meant. */
+/** Resolves when `count` sessions of this database wait for a lock; other databases of the server do not count. */
 export const untilWaiting = (session: pg.Client, count = 1): Promise<void> =>
   untilRow(
     session,
-    // What is shown of others is otherwise remembered until the end of the transaction.
+    // Statistics of other sessions are otherwise cached until the end of the transaction.
     `with renewed as materialized (select pg_stat_clear_snapshot())
      select from renewed, pg_stat_activity
      where datname = current_database() and backend_type = 'client backend' and wait_event_type = 'Lock'
@@ -43,8 +43,8 @@ export const untilWaiting = (session: pg.Client, count = 1): Promise<void> =>
 const GONE_WITHIN_MS = 20_000;
 
 /**
- * Ends the sessions that the query names by `pid`, and resolves when they are gone, with their locks: a client is told before
- * that. Answers how many there were.
+ * Ends the sessions that the query names by `pid`, and resolves when they and their locks are gone, which is later than
+ * the client's error. Answers how many there were.
  */
 export async function endSessions(url: string, pids: string): Promise<number> {
   const sessions = await runSql<{ pid: number; isGone: boolean }>(
@@ -57,8 +57,8 @@ export async function endSessions(url: string, pids: string): Promise<number> {
 }
 
 /**
- * SIGKILL to a session's process. Resolves when its server has noticed, which then ends all others and recovers: until then it
- * serves others. Rejects with ESRCH where there is none.
+ * Sends SIGKILL to a session's process. Resolves when the server has noticed, which then ends all other sessions and
+ * recovers; until then it serves them. Rejects with ESRCH where there is no such process.
  */
 export async function killSession(pid: number): Promise<void> {
   process.kill(pid, 'SIGKILL');
@@ -75,8 +75,8 @@ const isThere = (pid: number): boolean => {
 };
 
 /**
- * Resolves when nobody has a session but the test itself, with as many as it keeps: a server notices a client's death at its
- * next word to it, and its locks go then.
+ * Resolves when no session is left but this one and `kept` others. A server notices the death of a client when it next
+ * writes to it, and releases the client's locks then.
  */
 export const untilAlone = (url: string, kept = 0): Promise<void> =>
   withSession(url, (session) =>
@@ -89,7 +89,7 @@ export const untilAlone = (url: string, kept = 0): Promise<void> =>
     ),
   );
 
-/** Replaces a part of a function in force; answers its whole source as it was. */
+/** Replaces a part of an existing function; answers its former source. */
 export async function alterFunction(
   url: string,
   name: string,

@@ -1,4 +1,4 @@
-/** A TCP proxy before a server. Without hooks it passes on everything, in both directions. */
+/** A TCP proxy in front of a server. Without hooks it forwards everything, in both directions. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
@@ -10,23 +10,26 @@ export interface ProxiedConnection {
   cut(): void;
 }
 
-/** What is done with a chunk in place of writing it to the other side. */
+/** Called with a chunk in place of writing it to the other side. */
 export interface ChunkHandlers {
   fromClient?(chunk: Buffer): void;
   fromServer?(chunk: Buffer): void;
 }
 
 export interface ProxyHooks {
-  /** Called for each new client. The server is connected to once this is over, unless the client has been closed by then. */
+  /**
+   * Called for each new client. The proxy connects to the server when this resolves, unless the client has closed by
+   * then.
+   */
   admit?(client: Socket): Promise<void> | void;
-  /** Called when the connection to the server has been begun. */
+  /** Called when the connection to the server begins. */
   handle?(connection: ProxiedConnection): ChunkHandlers;
 }
 
 export interface TcpProxy {
-  /** URL of the server, with the address of the proxy. */
+  /** URL of the server, with the proxy's address. */
   readonly url: string;
-  /** Closes all connections; new ones are accepted. */
+  /** Closes all connections; still accepts new ones. */
   cutAll(): void;
   /** Closes all connections and accepts no more. */
   close(): Promise<void>;
@@ -45,7 +48,7 @@ export async function startTcpProxy(serverUrl: string, hooks: ProxyHooks = {}): 
 
   const listener = createServer(async (client) => {
     register(client);
-    // A client is read from before it is admitted, too: the end of a socket that nobody reads is not noticed.
+    // The proxy also reads from a client before it is admitted: otherwise it would not notice that the client closes.
     const early: Buffer[] = [];
     let take = (chunk: Buffer): unknown => early.push(chunk);
     client.on('data', (chunk) => take(chunk));

@@ -1,4 +1,7 @@
-/** One Principal, one Relying Party with its key, one status list; decisions about them as the verify path makes them. */
+/**
+ * One Principal, one relying party with its key, one status list, and decisions about them as the verify path makes
+ * them.
+ */
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import {
   type ApiKeyId,
@@ -46,7 +49,7 @@ export async function insertOrg(store: Store): Promise<OrgId> {
   return orgId;
 }
 
-/** The audit row of a transfer by the operator to no org, from this one, as 0.3.0 writes it. */
+/** The audit row that 0.3.0 writes when the operator transfers a DID from this org to no org. */
 export const insertTransferred = (
   store: Pick<Store, 'audit'>,
   action: 'principal.verify' | 'relying_party.update',
@@ -60,7 +63,7 @@ export const insertTransferred = (
     details: { claim: 'transferred', from_org: orgId, to_org: null },
   });
 
-/** Fresh names each time, so that tests in one database do not meet. */
+/** Uses fresh names each time, so that tests in one database do not collide. */
 export async function createWorld(store: Store, orgId: OrgId | null = null): Promise<World> {
   const principal = await insertPrincipal(store);
   const relyingParty = await store.relyingParties.insert({
@@ -151,7 +154,7 @@ export async function insertGrant(
   });
 }
 
-/** The one Grant that the tests sign under this id. */
+/** The hash of the one Grant that the tests sign under this id. */
 export const grantHashOf = ({ id }: Pick<GrantRecord, 'id'>): Sha256 => hashOf(id);
 
 export const newOutcome = (
@@ -175,7 +178,7 @@ export const newOutcome = (
   ...change,
 });
 
-/** A DENY before anything is authenticated, evaluated now. */
+/** A DENY before any authentication, evaluated now. */
 export function denyCommit(world: World, change: Partial<DecisionCommit> = {}): DecisionCommit {
   const evaluatedAtMs = change.evaluatedAtMs ?? Date.now();
   return {
