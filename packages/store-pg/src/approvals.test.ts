@@ -1,5 +1,5 @@
 /**
- * Requests for approval in the database: decided once, never after they have expired, told in the transaction that
+ * Requests for approval in the database: decided once, never after they expire, and announced in the transaction that
  * records them.
  */
 import { randomBytes } from 'node:crypto';
@@ -49,7 +49,7 @@ const newAsk = (): NewApproval => ({
   proof: 'a.b.c',
 });
 const insert = (): Promise<ApprovalRecord> => stores.first.approvals.insert(newAsk());
-/** One that expires so many milliseconds from now, or has. */
+/** A request that expires in `ms` milliseconds; a negative number: that has expired. */
 const insertDueIn = async (ms: number): Promise<string> => {
   const { requestId, relyingParty, principal, grantId, agent, actionHash } = newAsk();
   await runSql(
@@ -70,7 +70,7 @@ const DENIED: ApprovalDecision = { state: 'denied', reason: null };
 const CANCELLED: ApprovalDecision = { state: 'cancelled' };
 const stateOf = async (id: string) => (await stores.first.approvals.find(id))?.state;
 
-/** Of a hundred rounds and more, on a machine that may do other things too. */
+/** Limit for a hundred rounds and more, on a machine that may be busy. */
 const RACES_MS = sampled({ quick: 30_000, deep: 900_000 });
 
 describe('a request is decided once', () => {
@@ -115,7 +115,7 @@ describe('a request is decided once', () => {
         ]);
         const now = await stores.second.approvals.find(id);
         expect(now?.state).toBe(record === null ? 'expired' : 'approved');
-        // By the microsecond it is before it, as a constraint has it; what is read are milliseconds.
+        // A constraint ensures that it is earlier, in microseconds; the values here are milliseconds.
         if (now?.state === 'approved') expect(now.decidedAtMs).toBeLessThanOrEqual(now.expiresAtMs);
         expect(await stores.first.approvals.decide(id, approved())).toBeNull();
       }
@@ -123,7 +123,10 @@ describe('a request is decided once', () => {
     RACES_MS,
   );
 
-  /** All that can end one request, at once and on two nodes. Which decisions ended it, and what is stored. */
+  /**
+   * Runs everything that can end one request, at once and on two nodes. Answers the decisions that ended it, and what
+   * is stored.
+   */
   const endAtOnce = async (
     dueInMs: number,
     decide: (id: string, decision: ApprovalDecision) => Promise<ApprovalRecord | null>[],
@@ -138,7 +141,7 @@ describe('a request is decided once', () => {
         decisions.push(...decide(id, decision));
       ends.push(insertTransferred(stores.first, 'principal.verify', world.principal.did, orgId));
       ends.push(stores.second.approvals.expire(1_000));
-      // The transfer waits in any case; a decision about what is due already has nothing to wait for.
+      // The transfer always waits; a decision about a request that is due already has nothing to wait for.
       await untilWaiting(session);
       await session.query('commit');
     });

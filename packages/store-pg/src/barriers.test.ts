@@ -1,6 +1,6 @@
 /**
- * Barriers wait for commits with a connection in hand (protocol §9), and a tenant can make its own commits last. Nobody else's
- * revocation waits for that.
+ * Barriers hold a connection while they wait for commits (protocol §9), and a tenant can make its own commits slow. No
+ * other tenant's revocation waits for these.
  */
 import type { DidWeb } from '@svc/protocol';
 import type { Store, Tenant } from '@svc/service';
@@ -40,7 +40,7 @@ const besideBarriersOf = async (orgs: readonly string[], work: (victim: Store) =
     );
     await new Promise(setImmediate);
     await work(first.as(tenant('victim')));
-    // None has been answered or given up: what the victim did, it did beside all of them.
+    // No barrier has ended, so the victim's work ran beside all of them.
     expect(ended).toBe(0);
     await session.query('commit');
     await Promise.all(barriers);

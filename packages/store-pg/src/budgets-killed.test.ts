@@ -1,6 +1,6 @@
 /**
- * PostgreSQL killed at every statement of a consume, and the connection cut before and after every message of a commit on
- * budgets and of a restore: no budget is lost and none is spent without its Receipt. A server of the suite's own.
+ * PostgreSQL killed at every statement of a consume, and the connection cut before and after every message of a commit
+ * on budgets and of a restore: no budget is lost, and none is spent without its Receipt. Uses a server of its own.
  */
 import { applyConsumption, type Balances, emptyBalances, findBalance } from '@svc/protocol';
 import { type DecisionCommit, type GrantRecord, type Store, StoreError } from '@svc/service';
@@ -16,9 +16,9 @@ import { createStore } from './create-store.ts';
 
 const LIMIT = 1_000;
 const MANY = 3;
-/** Of the statements at which the server is killed, a sample tries every fourth. */
+/** Kills the server at each statement; a sample tries every eighth. */
 const STEP = sampled({ quick: 8, deep: 1 });
-/** A killed server must be noticed by its silence, not by a time-out of ours. */
+/** Long limits: the silence of a killed server must be noticed, not a time-out of ours. */
 const PATIENT = { commitMs: 20_000, budgetCommitMs: 20_000, transactionMs: 20_000 };
 
 let cluster: OwnCluster;
@@ -46,7 +46,7 @@ const chainOn = (from: Balances): DecisionCommit[] => {
   });
 };
 
-/** Asks until the server is up again. */
+/** Repeats the call until the server is up again. */
 const eventually = async <T>(ask: () => Promise<T>): Promise<T> => {
   for (const endsAtMs = performance.now() + 20_000; ; )
     try {
@@ -65,7 +65,9 @@ const runWhenUp = <Row extends pg.QueryResultRow>(text: string, values: unknown[
     }
   });
 
-/** What is spent has its Receipt and its Proof, and the other way round; the log replays. Answers the version. */
+/**
+ * Every purchase has its Receipt and its Proof, and the reverse; the log replays to the balances. Answers the version.
+ */
 const checkBooks = async (): Promise<number> => {
   const balances = await eventually(() => readBalances(store, grant.id));
   const [row] = await runWhenUp<{ events: string; receipts: string; proofs: string; orphans: string }>(
@@ -95,7 +97,7 @@ describe('PostgreSQL is killed', () => {
   ] as const;
   let points = 0;
 
-  /** Every statement of the functions can be made the one at which they stop. */
+  /** Lets a test choose any statement of the functions as the one at which they stop. */
   beforeAll(async () => {
     await withSession(cluster.url, async (session) => {
       await session.query(`create table stop_at (point integer); insert into stop_at values (-1);
@@ -148,7 +150,7 @@ describe('PostgreSQL is killed', () => {
     expect(stops).toBeGreaterThan(15 / STEP);
   }, 120_000);
 
-  /** SIGKILL to the backend that sleeps; the server then ends all others and recovers. */
+  /** Sends SIGKILL to the sleeping backend; the server then ends all others and recovers. */
   const killSleeper = async (session: Parameters<typeof untilRow>[0]): Promise<void> => {
     await session.query(`set statement_timeout = '10s'`);
     await untilRow(
@@ -163,7 +165,7 @@ describe('PostgreSQL is killed', () => {
 });
 
 describe('the connection is cut', () => {
-  /** Loses the n-th message that carries a statement, on its way there or its answer on the way back. */
+  /** Loses the n-th message that carries a statement, or its answer. */
   const startProxy = async () => {
     let left = Number.POSITIVE_INFINITY;
     let losesAnswer = false;
@@ -172,7 +174,7 @@ describe('the connection is cut', () => {
         let isCut = false;
         return {
           fromClient(chunk) {
-            // Q: a statement as text; P and B: one that is or was prepared.
+            // Q: a statement as text; P and B: a prepared statement.
             if ('QPB'.includes(String.fromCharCode(chunk[0] ?? 0)) && --left === 0) {
               if (!losesAnswer) return cut();
               isCut = true;

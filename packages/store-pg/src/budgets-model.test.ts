@@ -1,8 +1,8 @@
 /**
- * Random lives of a Grant's budgets, on two nodes, against the naive model: purchases alone and many at once, outcomes that
- * give back and corrections that take again, the clock moved over the ends of hours, days, weeks, months and a leap day,
- * and back.
- * After every step balances, log and snapshot hash are those of the model, and the log replays to the balances.
+ * Random histories of a Grant's budgets, on two nodes, against the naive model: purchases alone and many at once,
+ * outcomes that restore and corrections that take again, and the clock moved over the ends of hours, days, weeks,
+ * months and a leap day, and back. After every step the balances, log and snapshot hash equal those of the model, and
+ * the log replays to the balances.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -65,7 +65,7 @@ interface Real {
 
 interface Consumed {
   readonly receiptId: ReceiptId;
-  /** Of the attestation that gave back. */
+  /** Id of the attestation that restored the purchase. */
   restoredBy: string | null;
   isReversed: boolean;
 }
@@ -88,7 +88,7 @@ const engineBudget = ({ total, perPeriod, uses, period }: NaiveBudget): Budget =
   period,
 });
 
-/** Evaluated under the lock, so it is settled at once whoever else is at it. */
+/** Evaluated under the lock, so one attempt is enough even beside others. */
 const buyOn = async (
   store: Store,
   grant: GrantRecord,
@@ -157,7 +157,7 @@ class Buy implements Command {
   toString = () => `buy ${this.amount} of ${this.i}`;
 }
 
-/** Equal purchases, so that it does not matter which of them come first. */
+/** Equal purchases, so that their order does not matter. */
 class BuyAtOnce implements Command {
   constructor(
     readonly i: number,
@@ -172,7 +172,7 @@ class BuyAtOnce implements Command {
     const inOrder = made.toSorted(
       (a, b) => (a.budget?.balances.version ?? 0) - (b.budget?.balances.version ?? 0),
     );
-    // Of two on the same balances the one that moved them comes last.
+    // Of two on the same balances, the one that changed them comes last.
     inOrder.sort(
       (a, b) =>
         (a.budget?.balances.version ?? 0) - (b.budget?.balances.version ?? 0) ||
@@ -215,7 +215,7 @@ const lastMoveMs = async (grantId: GrantId): Promise<number> => {
   return events[0]?.recordedAtMs ?? 0;
 };
 
-/** Several reports of the same at once: one of them moves something, if any. */
+/** Several concurrent reports of one outcome, of which at most one changes a budget. */
 class Cancel implements Command {
   constructor(
     readonly which: number,
@@ -258,7 +258,7 @@ class Correct implements Command {
   toString = () => `correct ${this.which}`;
 }
 
-/** To just before the end of the window that holds now, or just behind it. */
+/** Moves the clock to just before or just after the end of the present window. */
 class Pass implements Command {
   constructor(
     readonly period: Period,
@@ -275,7 +275,7 @@ class Pass implements Command {
   toString = () => `pass to the end of the ${this.period} ${this.aheadMs} ms`;
 }
 
-/** From behind the end of a window to before it, where the clock has only just passed it. */
+/** Moves the clock back over the end of a window that has only just passed. */
 class StepBack implements Command {
   check = () => true;
   run = () => clock.pass(-400);

@@ -72,7 +72,7 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer', () => {
 
   it('a replica is refused alike', async () => {
     const name = new URL(database.url).pathname.slice(1);
-    // As far as this look goes a standby is a server that takes no writes.
+    // To this check, a standby is any server that takes no writes.
     await runSql(database.url, `alter database ${name} set default_transaction_read_only = on`);
     const url = await startPooler('transaction');
     try {

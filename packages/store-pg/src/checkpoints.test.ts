@@ -255,7 +255,7 @@ describe('a day that a restore put back with some of its receipts', () => {
     await first.transaction((tx) => tx.restores.reinstate({ ...former, previousRoot: latest.root }));
     const errors: string[] = [];
     const asked = { ...deps(), log: { ...log, error: (event: string) => errors.push(event) } };
-    // Before the restore is recorded it is a day as any other.
+    // Before the restore is recorded the day is treated like any other.
     await expect(getInclusion(asked, kept[0] as ReceiptId)).rejects.toMatchObject({ code: 'INTERNAL' });
     expect(errors).toEqual(['checkpoint.mismatch']);
     await first.transaction((tx) =>

@@ -45,11 +45,11 @@ import { unpackDay } from './cold/unpack-day.ts';
 import { createStore } from './create-store.ts';
 
 const stores = withStores();
-/** An empty one. */
+/** Opens an empty folder. */
 const openFolder = withObjectFolders();
 
 const never = new AbortController().signal;
-/** Seven years and a day from now, as nodes have it. */
+/** The nodes' clock, seven years and a day from now. */
 const later = { nowMs: () => Date.now() + 7 * 366 * 86_400_000, resync: async () => {} };
 const packingIn = (objects: ObjectStore, store = stores.first): PackDaysDeps => ({
   ...packingOf(stores.url, store, objects),
@@ -57,7 +57,7 @@ const packingIn = (objects: ObjectStore, store = stores.first): PackDaysDeps => 
 });
 const round = (objects: ObjectStore, store = stores.first) => packDays(packingIn(objects, store), never);
 
-/** As the database has it: from then on days that ended three days ago are seven years old. */
+/** Makes days that ended three days ago seven years old by the database's clock. */
 const becomeOld = (isOld: boolean) =>
   runSql(
     stores.url,
@@ -65,7 +65,7 @@ const becomeOld = (isOld: boolean) =>
      $$ select clock_timestamp() - interval '${isOld ? '3 days' : '7 years'}' $$`,
   );
 
-/** When what failed is tried again. */
+/** Makes failed days due for another try. */
 const retry = () =>
   tamper(
     stores.url,
@@ -116,8 +116,8 @@ const published = (day: string) =>
     .sort();
 
 /**
- * Every Receipt of every packed day is in its objects to the byte. Answers the days whose action fields are there; a
- * day has all or none.
+ * Checks that the objects of each packed day hold every Receipt to the byte. Answers the days that have their action
+ * fields; a day has all or none.
  */
 const readWhole = async (objects: ObjectStore): Promise<readonly string[]> => {
   const uncleared: string[] = [];
@@ -147,7 +147,7 @@ const countFields = async (table: string) =>
   )[0]?.count;
 const keptOf = (day: string) => `detached_receipts_${day.replaceAll('-', '')}`;
 
-/** The grace period of what was replaced, and of what was detached, is over. */
+/** Ends the grace periods of replaced manifests and of detached days. */
 const endGrace = () =>
   tamper(
     stores.url,
@@ -167,7 +167,7 @@ it('a packed day that is seven years old is cleared in its objects and beside th
   await round(objects);
   expect(await readWhole(objects)).toEqual(withReceipts);
   const before = await recorded();
-  // The database says what time it is, whatever a node says.
+  // The database's clock decides, not the node's.
   expect(await round(objects)).toMatchObject({ cleared: 0 });
   await becomeOld(true);
   expect(await round(objects)).toMatchObject({ cleared: withReceipts.length, deleted: 0, detached: 0 });
@@ -190,7 +190,7 @@ it('a packed day that is seven years old is cleared in its objects and beside th
   const former = receiptsOf(before);
   expect(await areThere(objects, former)).toEqual(former.map(() => true));
   await endGrace();
-  // Compared with what is kept, column by column, and removed.
+  // The kept rows are compared with the objects, column by column, and removed.
   expect(await round(objects)).toMatchObject({ deleted: former.length, dropped: DUE.length });
   expect(await areThere(objects, former)).toEqual(former.map(() => false));
   const named = (await recorded()).flatMap(({ manifest }) => namesOf(manifest));
@@ -208,7 +208,10 @@ it('a packed day that is seven years old is cleared in its objects and beside th
   await bringBackFromLedger();
 }, 120_000);
 
-/** What was dropped and unpacked is in the ledger: nothing is recorded of it. */
+/**
+ * For days that were dropped and unpacked, so that their rows are in the ledger again: deletes what is recorded of
+ * them.
+ */
 const bringBackFromLedger = () => tamper(stores.url, 'truncate cold_manifests; delete from cold_days');
 
 it('to clear a packed day gives the objects that packing a cleared day gives', async () => {
@@ -221,7 +224,7 @@ it('to clear a packed day gives the objects that packing a cleared day gives', a
   await clearOldActions({ store: stores.first, clock: later as never }, never);
   await round(other);
   expect((await recorded()).map(({ manifest }) => parseColdDay(manifest).tables)).toEqual(cleared);
-  // Nothing was there to clear, so nothing is replaced.
+  // There was nothing to clear, so no manifest was replaced.
   expect(await runSql(stores.url, 'select from cold_manifests')).toEqual([]);
   expect((await recorded()).map(({ isCleared }) => isCleared)).toEqual(DUE.map((day) => day !== DUE[1]));
 });
@@ -328,7 +331,7 @@ it('what a former manifest names that the service has not signed is not deleted'
 
 it('what a manifest in the store names that this database does not know is not deleted: another database may go by it', async () => {
   const objects = await openFolder();
-  // Of production, of which this database is a copy from before it had packed anything.
+  // Production, of which this database is a copy from before any day was packed.
   const production = { ...packingIn(objects), clock: { ...later, nowMs: () => later.nowMs() - 60_000 } };
   await packDays(production as unknown as PackDaysDeps, never);
   const theirs = (await recorded()).filter(({ day }) => withReceipts.includes(day));
@@ -354,7 +357,7 @@ it('what a manifest in the store names that this database does not know is not d
       problem: expect.stringContaining(`named by ${manifestName(day, manifestHash as Sha256)}, which`),
     })),
   );
-  // What nobody signed keeps nothing.
+  // A manifest without a valid signature protects no objects.
   for (const { day, manifest, manifestHash } of theirs) {
     const bytes = Buffer.from(`${manifest.slice(0, manifest.lastIndexOf('.'))}.AA`);
     await objects.put(objectName(manifestFolder(day), bytes, 'jws'), bytes);
@@ -491,7 +494,7 @@ it('a day whose objects are damaged stays as it is and is named, and the others 
   expect((await recorded()).filter(({ isCleared }) => isCleared).map(({ day }) => day)).toEqual([DUE[0]]);
   expect((await stores.first.coldDays.listBroken()).map(({ day }) => day)).toEqual([busy]);
   await objects.put(first, bytes);
-  // It is not read again in each round.
+  // The failed day is not read again in each round.
   expect(await round(objects)).toMatchObject({ cleared: 0, detached: 0, dropped: 0 });
   await retry();
   expect(await round(objects)).toMatchObject({ cleared: 1 });
@@ -539,7 +542,7 @@ it('a day that cannot be cleared, or whose former objects cannot be deleted, is 
   ]);
   expect(await round(objects)).toMatchObject({ deleted: 0 });
   await retry();
-  // A store that says that it has deleted an object, and has not.
+  // An object store that reports a deletion and does not delete.
   const lying: ObjectStore = Object.assign(Object.create(objects), { delete: async () => {} });
   await expect(round(lying)).rejects.toMatchObject({ name: 'NotProvenError', days: [first] });
   expect(await stores.first.coldDays.listBroken()).toEqual([
@@ -557,7 +560,7 @@ describe('killed', () => {
   it(
     'before or after any statement and any request of clearing and deleting: every Receipt is there, and the next round ends',
     async () => {
-      /** Days that are packed, and old by now. */
+      /** Packs days that are old by now. */
       const prepare = async (): Promise<ObjectStore> => {
         await becomeOld(false);
         await bringBack(stores.url);
@@ -570,7 +573,7 @@ describe('killed', () => {
         await becomeOld(true);
         return objects;
       };
-      /** Clears, and deletes what was replaced once its time is over. */
+      /** Clears, and deletes the replaced objects once their grace period is over. */
       const clearAll = async (deps: PackDaysDeps): Promise<void> => {
         await packDays(deps, never);
         await tamper(stores.url, `update cold_manifests set replaced_at = now() - interval '2 days'`);
@@ -685,10 +688,10 @@ describe('a store that', () => {
       server.behave('forget');
       await clearDays(packingIn(trusting), never);
       server.behave('well');
-      // Without its manifests it would be taken for another store.
+      // Without its manifests the store would be taken for another one.
       for (const [name, bytes] of put) if (name.endsWith('.jws')) await objects.put(name, bytes);
       await tamper(stores.url, `update cold_manifests set replaced_at = now() - interval '2 days'`);
-      // One that reads it again deletes nothing.
+      // A packer that reads the objects again deletes nothing.
       await expect(round(objects)).rejects.toMatchObject({ name: 'NotProvenError' });
       const former = await runSql<{ manifest: string }>(stores.url, 'select manifest from cold_manifests');
       const names = former.flatMap(({ manifest }) => namesOf(manifest));

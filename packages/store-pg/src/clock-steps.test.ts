@@ -1,4 +1,4 @@
-/** Steps of the database's clock, and of the node's with it: what is dated, sealed, closed or forgotten meanwhile. */
+/** Steps of the database's clock, and of the node's with it: what is dated, sealed, closed or deleted meanwhile. */
 import { randomBytes } from 'node:crypto';
 import { encodeBase64urlText, encodeUlid, type ReceiptId } from '@svc/protocol';
 import {
@@ -52,11 +52,11 @@ afterAll(() => store?.close());
 afterEach(async () => {
   for (const one of started.splice(0)) one.stop();
   await step(-steppedMs);
-  // The seal of a test that has failed would fail those after it.
+  // The seal of a failed test would make the later ones fail.
   await runSql(stores.url, `update ledger_seal set sealed_until = now() - interval '1 day'`);
 });
 
-/** Of the database alone. */
+/** Steps only the database's clock. */
 const step = async (ms: number) => {
   await clock.pass(ms);
   steppedMs += ms;
@@ -69,7 +69,7 @@ const lateAllows = () =>
      where decision = 'ALLOW' and r.evaluated_at > g.revoked_at`,
   );
 
-/** A process that is at work, with what it knows of the time. */
+/** Starts a process with its own knowledge of the time. */
 const startProcess = async () => {
   const holds = new Holds(log);
   const processClock = await DatabaseClock.start({ store, holds, log });
@@ -233,7 +233,7 @@ describe('a repair after both clocks were ahead', () => {
          union all select 'log', logged_at from event_log) as dated where at > svc_now()`,
     );
     expect(ahead).toEqual([]);
-    // As long as before, what is under way is waited for, and what has failed.
+    // Deliveries under way, and failed ones, wait as long as before.
     await step(61_000 + 600_000);
     const again = await take();
     expect(new Set(again.map(({ subscriptionId }) => subscriptionId))).toEqual(
@@ -261,7 +261,7 @@ describe('a repair after both clocks were ahead', () => {
     expect(decisionsFromMs).toBe(repairedAtMs + PROOF_LIFE_MS);
     const again = allowCommit(own, grant, { spend: given.spend });
     expect(await store.verify.commitDecisions([again])).toEqual(['CLOCK']);
-    // Repeated, it does not begin anew, and does not end early.
+    // A repeated repair neither restarts the quarantine nor shortens it.
     expect(await repairClock(stores.url, Date.now())).toMatchObject({ decisionsFromMs });
     await step(PROOF_LIFE_MS);
     const late = denyCommit(world, { evaluatedAtMs: Math.floor(clock.nowMs()) });
@@ -291,11 +291,11 @@ describe('a repair after both clocks were ahead', () => {
     expect(repaired?.keys[0]?.sinceMs).toBeLessThanOrEqual(nowMs);
     expect(repaired?.lastProvenMs).toBeLessThanOrEqual(nowMs);
     expect(repaired?.verifiedSinceMs).toBeLessThanOrEqual(nowMs);
-    // Nodes that remember it read it anew.
+    // The version rises, so that nodes read it anew.
     expect(repaired?.version).toBe((ahead?.version ?? 0) + 1);
     const due = await store.principals.listDueForVerification(1_000);
     expect(due.map(({ did }) => did)).toContain(principal.did);
-    // What was dated right stays.
+    // A correct date stays.
     await store.principals.recordVerification(principal.did, { state: 'verified', proven: true });
     const right = await store.principals.find(principal.did);
     await repairClock(stores.url, Date.now());
@@ -320,7 +320,7 @@ describe('a repair after both clocks were ahead', () => {
     expect((await store.principals.find(did))?.version).toBe(version + 1);
     expect(await store.grants.find(before.id)).toEqual(before);
 
-    // As whoever tells verifiers of a revocation asks.
+    // Uses the version as the job does that tells verifiers of a revocation.
     expect(
       await store.verify.commitDecisions([
         allowCommit(own, ahead, { usedPrincipal: { did, version: version + 1 } }),
@@ -337,7 +337,7 @@ describe('a repair after both clocks were ahead', () => {
     expect(unstamped.map(({ id }) => id)).toContain(revoked.id);
     expect((await store.grants.listUnstampedPrincipals(10, null)).principals).toContain(did);
     expect((await store.grants.listUnstampedPrincipals(10, did)).principals).not.toContain(did);
-    // What was dated right stays.
+    // A correct date stays.
     const right = await store.principals.find(did);
     await repairClock(stores.url, Math.floor(clock.nowMs()));
     expect(await store.principals.find(did)).toEqual(right);
@@ -437,7 +437,7 @@ describe('a repair after both clocks were ahead', () => {
       ...{ kid: 'kid', jws: 'jws', hash, contentRoot: hash },
     };
     const putBack = () => store.transaction(({ restores }) => restores.reinstate(checkpoint));
-    /** And forgets it, as whoever has copied it. */
+    /** Lists the notes and deletes them, as after copying them. */
     const takeCopies = async () => {
       const notes = await store.lineage.listNotes({ revoked: 0, others: 0 }, Number.MAX_SAFE_INTEGER, 1_000);
       await runSql(stores.url, 'delete from fence_notes');

@@ -182,7 +182,7 @@ it("a database's clock that is ahead ends no run and removes none before their t
   const waiting = await conformanceRuns.insert(newRun('rp a'));
   await conformanceRuns.insert(newRun('rp b'));
   await sql.query(`update conformance_runs set status = 'error', finished_at = now() where account = 'rp b'`);
-  // The process's time is a month behind that of the database: one of them has stepped.
+  // The process's clock is a month behind the database's: one of them has stepped.
   const heldMs = Date.now() - 31 * 86_400_000;
   const created = `update conformance_runs set created_at = now() - interval '31 days' where run_id = $1`;
   await sql.query(created, [waiting?.runId]);
@@ -247,7 +247,7 @@ describe('whose turn it is', () => {
 
   it('runs that a former version started are of their accounts', async () => {
     await insertOf('org_many', 3);
-    // Times are of milliseconds, and whoever came later is to have come later.
+    // Times have milliseconds, so the older runs are moved back to be earlier for certain.
     await sql.query(`update conformance_runs set org = null, created_at = created_at - interval '1 second'`);
     await insertOf('org_one', 1);
     await taken('first');

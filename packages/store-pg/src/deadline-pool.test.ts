@@ -11,7 +11,10 @@ import { DeadlineError } from './errors.ts';
 const database = withDatabase();
 let pool: DeadlinePool;
 
-/** One connection, two callers in line at most. What is no test of a wait has as long as a loaded machine takes. */
+/**
+ * One connection, and at most two callers in the queue. Limits that are not under test are long enough for a loaded
+ * machine.
+ */
 const PATIENT: Omit<DeadlinePoolOptions, 'databaseUrl'> = {
   size: 1,
   waitMs: 20_000,
@@ -188,7 +191,7 @@ it('what is kept open is opened again when it was lost, though nobody asks for i
   expect(own.state).toMatchObject({ busy: 0, idle: 3 });
   await endSessions(database.url, `${pids} and pid != pg_backend_pid()`);
   await expect.poll(() => own.state, { timeout: 20_000 }).toMatchObject({ busy: 0, idle: 3 });
-  // One of three: the two that are idle are given to whoever asks.
+  // Only one of three: the two idle ones remain for callers.
   const lost = await own.run(backendPid);
   await endSessions(database.url, `select ${lost} as pid`);
   await expect.poll(() => own.state, { timeout: 20_000 }).toMatchObject({ busy: 0, idle: 3 });
@@ -212,7 +215,10 @@ describe('a server that is slow to accept', () => {
     return { proxy, own };
   };
   const unavailable = { kind: 'unavailable', message: /^no connection was open within 100 ms$/ };
-  /** A loaded machine may open a connection later than a caller waits. A pool that is closed meanwhile serves nobody. */
+  /**
+   * Retries, since a loaded machine may open a connection later than a caller waits. A pool that is closed meanwhile
+   * serves no call.
+   */
   const served = async <T>(
     own: DeadlinePool,
     work: (client: pg.ClientBase) => Promise<T>,
@@ -238,7 +244,7 @@ describe('a server that is slow to accept', () => {
   it('what is kept open comes back also where callers had every place for attempts that failed', async () => {
     const { proxy, own } = await startPool({ isKept: true, openMs: 300 });
     await expect(own.run(backendPid)).rejects.toMatchObject(unavailable);
-    // There is no room for it.
+    // Resolves although the pool has no room for a connection.
     await own.openKept();
     await expect.poll(() => proxy.held, { timeout: 20_000 }).toBe(0);
     proxy.admit();
@@ -282,7 +288,7 @@ describe('a server that is slow to accept', () => {
     expect(proxy.accepted).toBe(2);
     proxy.admit();
     await Promise.all(patient);
-    // For who waited and has gone nothing is opened.
+    // No connection is opened for a caller that has given up.
     expect(proxy.accepted).toBe(2);
     await served(own, backendPid);
   });

@@ -1,6 +1,6 @@
 /**
- * A server that must wait for a standby, which does not answer: the commits of whoever gives up, or is cut off, are visible and
- * would be lost with the machine. Nothing that rests on them is acknowledged.
+ * A server whose commits must wait for a standby that does not answer. Commits whose callers give up, or are cut off,
+ * are visible and would be lost with the machine. No answer that depends on them is given.
  */
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
@@ -38,7 +38,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { clientConfig, StoreClient } from './client.ts';
 import { createStore } from './create-store.ts';
 
-/** However late a connection opens: what is asked of it then has its usual time. */
+/** Long limits for opening connections; statements on them have their usual time. */
 const OPENED = { connectMs: 20_000, patientConnectMs: 20_000, waitMs: 20_000, transactionWaitMs: 20_000 };
 
 let cluster: OwnCluster;
@@ -47,7 +47,7 @@ let world: World;
 
 beforeAll(async () => {
   cluster = await startOwnCluster({ durable: false });
-  // As an operator may have configured them, to win some time.
+  // Settings that an operator might have chosen to gain speed.
   await setSystem('synchronous_commit', 'off');
   store = createStore({ databaseUrl: cluster.url, deadlines: OPENED });
   world = await createWorld(store);
@@ -68,17 +68,17 @@ const setSystem = async (name: string, value: string) => {
     ),
   );
 };
-/** Commits wait for this standby, which is none. */
+/** Makes commits wait for this standby, which does not exist. */
 const setStandby = (name: string) => setSystem('synchronous_standby_names', name);
 
-/** Ends the sessions that wait for the standby: their commits are visible from then on. */
+/** Ends the sessions that wait for the standby: their commits become visible. */
 const cutOffWaiting = () =>
   withSession(cluster.adminUrl, async (session) => {
     await untilRow(session, `select 1 from pg_stat_activity where wait_event = 'SyncRep'`);
     await endSessions(cluster.adminUrl, `select pid from pg_stat_activity where wait_event = 'SyncRep'`);
   });
 
-/** How many sessions the server has that wait for the standby. */
+/** Number of the server's sessions that wait for the standby. */
 const countWaiting = () =>
   withSession(cluster.adminUrl, async (session) => {
     const { rows } = await session.query<{ count: number }>(
@@ -87,7 +87,7 @@ const countWaiting = () =>
     return rows[0]?.count ?? 0;
   });
 
-/** Connections of the pool for commits, and more commits than that. */
+/** Size of the pool for commits, and a greater number of commits. */
 const COMMITS = 3;
 const GIVEN_UP = 6;
 
@@ -144,7 +144,7 @@ describe('while the standby does not answer', () => {
     const grants: GrantRecord[] = [];
     while (grants.length <= GIVEN_UP) grants.push(await insertGrant(world));
     const [last, ...givenUp] = grants as [GrantRecord, ...GrantRecord[]];
-    // A place is waited for no longer than usual, and all are open before.
+    // Here the wait for a place has its usual limit, and all connections are open before.
     const own = createStore({ databaseUrl: cluster.url, opensAhead: true });
     onTestFinished(() => own.close());
     const places = () => own.describePools().find(({ pool }) => pool === 'commits');
@@ -167,7 +167,7 @@ describe('while the standby does not answer', () => {
         `select 1 where not exists (select from pg_stat_activity where wait_event = 'SyncRep')`,
       ),
     );
-    // Their places are given back soon.
+    // Their places become free soon.
     const isStored = () =>
       own.verify.commitDecisions([allowCommit(world, last)]).then(
         ([outcome]) => outcome === 'STORED',
@@ -206,7 +206,10 @@ describe('while the standby does not answer', () => {
     };
   const artifact = { hash: hashOf('x'), contentType: 'text/plain', body: Buffer.from('x') };
 
-  /** What is made ready while the standby answers, and then asked; what it comes to once the standby answers again. */
+  /**
+   * What is prepared while the standby answers and called while it does not, and the result (`once`) when it answers
+   * again.
+   */
   const asked: [what: string, prepare: (own: Store) => Promise<() => Promise<unknown>>, once?: object][] = [
     [
       'a transaction that finds everything done already is not answered as done',
@@ -257,7 +260,7 @@ describe('while the standby does not answer', () => {
     ],
   ];
   const answers = new Map<string, { readonly meanwhile: object | undefined; readonly once: unknown }>();
-  // All at once, each at a node of its own: each takes its whole deadline.
+  // All calls run at once, each on a node of its own, because each takes its whole deadline.
   beforeAll(async () => {
     const nodes = asked.map(() => createStore({ databaseUrl: cluster.url, deadlines: OPENED }));
     const asking: (readonly [string, () => Promise<unknown>])[] = [];
@@ -295,8 +298,8 @@ it.each(['off', 'local', 'remote_write', 'remote_apply'])(
 );
 
 /**
- * Receives the log as a standby does, and says at once that it has all there will ever be (PostgreSQL, Streaming Replication
- * Protocol: START_REPLICATION, Standby status update).
+ * Receives the log as a standby does, and reports at once that it has everything that will ever come (PostgreSQL,
+ * Streaming Replication Protocol: START_REPLICATION, Standby status update).
  */
 const attachStandby = async (name: string): Promise<() => void> => {
   const config: pg.ClientConfig = { connectionString: cluster.adminUrl, application_name: name };
@@ -331,7 +334,7 @@ it('whether a standby has what is answered is told, as far as the role may see i
     expect(await told()).toEqual([said(/is empty/), said(/is empty/)]);
     await setStandby('one');
     expect(await told()).toEqual([said(/no standby is connected/), said(/no standby is connected/)]);
-    // One that commits do not wait for; whoever may not see that takes it for one.
+    // A standby that commits do not wait for. A role that may not see this takes it for one that they wait for.
     detaching.push(await attachStandby('other'));
     await expect.poll(told).toEqual([said(/none .* is synchronous/), 'ok']);
     detaching.push(await attachStandby('one'));

@@ -1,7 +1,6 @@
 /**
- * Pushes, production checks and the counting of the ledger at random, all at once through two nodes: no cap is ever
- * passed, and the count of every cap is what a recount of the receipts gives. The same without one of the locks must
- * break it.
+ * Random pushes, production checks and counts of the ledger run at once through two nodes. No cap is ever passed, and
+ * the count of every cap equals a recount of the receipts. Without one of the locks the same test must fail.
  */
 
 import { randomInt } from 'node:crypto';
@@ -80,7 +79,7 @@ async function openOrg(store: Store) {
 
 const START_MS = Date.now();
 
-/** Often capped, with a beginning in the past that other pushes share. */
+/** Often with a cap, whose start is in the past and shared with other pushes. */
 const anyPush = (): EntitlementPush =>
   push({
     checkCap: randomInt(4) === 0 ? null : randomInt(40),
@@ -88,7 +87,7 @@ const anyPush = (): EntitlementPush =>
     asOfMs: Date.now() - randomInt(30),
   });
 
-/** Checks of any org, some with a Proof that others have, as the node finds the entitlements. */
+/** Checks of any org, some with a Proof that others use too, with the entitlements as the node finds them. */
 async function commitBatch(store: Store, orgs: readonly Awaited<ReturnType<typeof openOrg>>[]) {
   const jtis = Array.from({ length: BATCH / 2 }, newJti);
   const batch = await Promise.all(
@@ -104,7 +103,7 @@ async function commitBatch(store: Store, orgs: readonly Awaited<ReturnType<typeo
   return store.verify.commitDecisions(batch);
 }
 
-/** A cap may be pushed below what is used already; from then on nothing may be added. */
+/** A push may set a cap below the present count; from then on the count must not rise. */
 const lastSeen = new Map<string, { readonly used: number; readonly state: string }>();
 
 async function findBreaches(url: string, store: Store, orgId: OrgId): Promise<string[]> {
@@ -121,7 +120,7 @@ async function findBreaches(url: string, store: Store, orgId: OrgId): Promise<st
 }
 
 const STORING = '  perform svc_store(';
-/** Stretches the moment between judging and storing, where there is something to store: a new session begins with nothing. */
+/** Delays commits between judging and storing, if there is something to store: a new session's warm-up has nothing. */
 const slowDown = (url: string, seconds: number) =>
   alterFunction(
     url,
@@ -133,7 +132,7 @@ const slowDown = (url: string, seconds: number) =>
 describe('production checks against pushes through two nodes', () => {
   it(`in ${ROUNDS} rounds every count is exact and no cap is passed`, async () => {
     const unseen = new Set(['STORED', 'PLAN_REQUIRED', 'STALE', 'REPLAY']);
-    // At random, a few rounds may do without one of them.
+    // Outcomes are random, so a few rounds may lack one of them.
     for (let races = 0; races === 0 || (unseen.size > 0 && races < 10); races++) {
       const { outcomes, breaches } = await race(whole.url, ROUNDS);
       expect(breaches).toEqual([]);
@@ -161,7 +160,7 @@ describe('production checks against pushes through two nodes', () => {
 
   it('a push that begins a cap while a check is being stored counts it, unless pushes take no lock', async () => {
     const { url } = withoutPushLock;
-    // Longer than a slow machine takes to open a connection for the push.
+    // Longer than a slow machine needs to open a connection for the push.
     await slowDown(url, 1);
     expect(await pushBesideCheck(url)).toEqual([]);
     const lock = 'perform pg_advisory_xact_lock(8, hashtext(p_org_id));';
@@ -176,7 +175,7 @@ describe('production checks against pushes through two nodes', () => {
       const { orgId, worlds } = await openOrg(store);
       const asOfMs = Date.now();
       const cap = push({ checkCap: 1_000, capSinceMs: Date.parse(dayOf(START_MS - 45 * DAY_MS)) });
-      // A day that is counted, and whose Receipts are elsewhere.
+      // A day that is counted, without its Receipts in the ledger.
       await runSql(
         url,
         `insert into usage_by_key (day, relying_party, key_id, reason, verifies, production_checks)
@@ -219,7 +218,7 @@ const withTwoNodes = async <T>(url: string, work: (nodes: Nodes) => Promise<T>):
 const denial = async (store: Store, { orgId, worlds }: Org) =>
   denyCommit(pick(worlds).world, { productionCheck: await productionCheck(store, orgId) });
 
-/** Waits until a check has been judged, and is not stored yet. */
+/** Waits until a check is judged and not stored yet. */
 const untilJudged = (url: string): Promise<unknown> =>
   withSession(url, (session) =>
     untilRow(
@@ -228,7 +227,7 @@ const untilJudged = (url: string): Promise<unknown> =>
     ),
   );
 
-/** The push comes when the check has been judged. */
+/** The push arrives after the check is judged. */
 const pushBesideCheck = (url: string): Promise<readonly string[]> =>
   withTwoNodes(url, async ([first, second]) => {
     const org = await openOrg(first);
@@ -239,12 +238,12 @@ const pushBesideCheck = (url: string): Promise<readonly string[]> =>
     return await findBreaches(url, first, org.orgId);
   });
 
-/** The second check under a cap of one comes when the first has been judged. */
+/** The second check under a cap of one arrives after the first is judged. */
 const checkBesideCheck = (url: string) =>
   withTwoNodes(url, async ([first, second]) => {
     const org = await openOrg(first);
     await first.putEntitlement(org.orgId, push({ checkCap: 1, capSinceMs: Date.now() }));
-    // What is used before is nothing.
+    // Records that nothing has been used so far.
     await findBreaches(url, first, org.orgId);
     const checks = [await denial(first, org), await denial(second, org)] as const;
     const storing = first.verify.commitDecisions([checks[0]]);

@@ -1,4 +1,7 @@
-/** Who is behind the log: nobody who is stays unnoted, whatever happens beside it, and a look costs what is behind and not what there is. */
+/**
+ * Subscriptions that are behind the log. Each of them is noted, whatever happens concurrently, and a look costs as much
+ * as is behind, not as much as exists.
+ */
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { EventAudience, EventSubscriptionRecord, EventType } from '@svc/service';
@@ -24,7 +27,7 @@ beforeEach(async () => {
 
 const TYPES: readonly EventType[] = ['decision.deny', 'checkpoint.published'];
 const want = (audience = rp) => insertSubscription(stores.first, audience, TYPES);
-/** Until no transaction that was under way anywhere on the server keeps it from being moved. */
+/** Repeats until no open transaction anywhere on the server holds the events back. */
 const tell = async (audience: string, count = 1) => {
   await emit(audience, count);
   await untilMovable(stores.url);
@@ -62,7 +65,7 @@ const behind = async () =>
     )
   ).map(({ id, line }) => ({ id, line }));
 
-/** Subscriptions that are not disabled and have not read what the log has for them, of which no look would hear. */
+/** Enabled subscriptions that have not read their part of the log, and that no look would find. */
 const unnoted = () =>
   runSql(
     stores.url,
@@ -73,7 +76,7 @@ const unnoted = () =>
   );
 
 describe('a look', () => {
-  /** Rows of these tables that the statements read, in their order; nothing of it stays. */
+  /** Numbers of rows that the statements read of these tables, in order; all of it is rolled back. */
   const rowsRead = (...statements: readonly string[]) =>
     withSession(stores.url, async (session) => {
       await session.query('begin');
@@ -109,7 +112,8 @@ describe('a look', () => {
     expect(read).toMatchObject({ noted: 1, opened: 1 });
     expect(read?.read).toBeLessThan(50);
 
-    // What all are told is noted in steps; who was told something meanwhile has its turn at once.
+    // Events for everybody are noted in steps. A subscription that was told something else meanwhile gets its turn at
+    // once.
     await tell('everyone');
     const step = await rowsRead('select svc_move_events(1000)');
     expect(step?.noted).toBeLessThanOrEqual(1_001);
@@ -271,7 +275,7 @@ it('the query of the runbook for who holds events back names a session that has 
   const runbook = readFileSync(new URL('../../../docs/runbook.md', import.meta.url), 'utf8');
   const [, section = ''] = runbook.split('### SvcEventsNotSent\n');
   const [found = ''] = section.match(/^ {3}select .*pg_stat_activity.*$/m) ?? [];
-  // Other files share the server, and may have older ones.
+  // Other test files share the server, and may have older transactions.
   const query = found.replace(' limit 5', '');
   await withSession(stores.url, (reader) =>
     withSession(stores.url, async (writer) => {
@@ -293,7 +297,7 @@ it('the query of the runbook for who holds events back names a session that has 
 });
 
 describe('what is told while deliveries are opened is not lost', () => {
-  /** Both under way at once, the one or the other first. */
+  /** Runs both concurrently; `isOpenedFirst` says which begins first. */
   const race = async (isOpenedFirst: boolean) => {
     const mine = await want();
     await tell(rp);
@@ -340,7 +344,7 @@ describe('what is told while deliveries are opened is not lost', () => {
 
   const wasKilled = (error: unknown) =>
     (error as { code?: string }).code === '57P01' || /connection/i.test((error as Error).message);
-  /** Endpoints with something that waits, which no look would look at in time. */
+  /** Endpoints with a waiting delivery that no look would find in time. */
   const late = () =>
     runSql(
       stores.url,
@@ -415,7 +419,7 @@ describe('what is told while deliveries are opened is not lost', () => {
     await move();
     while ((await stores.first.eventLog.sequence(1_000)) > 0);
     expect(await unnoted()).toEqual([]);
-    // A call that has opened some leaves the note to the next one, which finds nothing left.
+    // A call that opened deliveries keeps the note; the next call finds nothing left and removes it.
     const left = async () => {
       await openBehind(stores.first, 1_000_000);
       return behind();

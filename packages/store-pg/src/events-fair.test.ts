@@ -1,4 +1,7 @@
-/** What a look at due deliveries and a revocation cost, whoever makes them dear, and what stays in order meanwhile. */
+/**
+ * The cost of a look for due deliveries and of a revocation, whichever tenant makes it expensive, and the order that
+ * deliveries keep meanwhile.
+ */
 import type { OrgId } from '@svc/protocol';
 import type { EventAudience, EventType, GrantRecord, TakenDelivery } from '@svc/service';
 import { sampleOf } from '@svc/testkit/sampled';
@@ -49,7 +52,7 @@ const note = (taken: TakenDelivery | undefined, isDelivered = true) =>
 const denies = (count: number, grantId: GrantRecord['id'] | null = grant.id) =>
   stores.first.verify.commitDecisions(Array.from({ length: count }, () => denyCommit(world, { grantId })));
 
-/** Endpoints of one audience that fail, with a delivery for each that is due. */
+/** Endpoints of one audience that fail, each with a delivery that is due. */
 const insertFailing = async (count: number, audience: EventAudience) => {
   await runSql(
     stores.url,
@@ -142,7 +145,7 @@ describe('a look at what is due', () => {
        where failing_since is not null and subscription_id not like '%0'`,
     );
     await runSql(stores.url, 'analyze event_deliveries, event_subscriptions');
-    // Puts off what is not due yet.
+    // Puts off the endpoints that are not due yet.
     await take(0);
     await runSql(stores.url, 'vacuum analyze event_due');
     const scansAndRows = (text: string) =>
@@ -201,7 +204,7 @@ describe('a look at what is due', () => {
   describe('where a worker has 256 places and orgs have endpoints that do not answer', () => {
     const PLACES = 256;
     const MAX_PER_ORG = 32;
-    /** Orgs with so many that are due. */
+    /** Orgs with `due` due deliveries each. */
     const insertTenants = async (count: number, due: number, isNewcomer: boolean) => {
       const orgs = await Promise.all(
         Array.from({ length: count }, async () => {
@@ -229,7 +232,7 @@ describe('a look at what is due', () => {
         [orgId, member.relyingParty.did],
       );
     };
-    /** What a worker has under way once it has looked as often as it finds something. */
+    /** Deliveries that a worker has under way after it has looked until it found no more. */
     const fill = async (underWay = { newcomers: 0, others: 0 }) => {
       const counts = new Map<string, number>();
       const taking = { ...underWay };
@@ -323,7 +326,7 @@ describe('what is due after a look that has put its endpoint off comes with the 
     await note(second);
     await denies(1, null);
     await sequenceAll(stores.url, stores.second);
-    // A look that has read what there is, and not yet what was noted.
+    // Stops a look after it has read the due endpoints, and before it reads what was noted meanwhile.
     const source = await alterFunction(
       stores.url,
       'svc_settle_due',
@@ -443,7 +446,7 @@ describe('what has an order keeps it', () => {
     const askAgain = () => runSql(stores.url, 'update event_subscriptions set not_before = svc_now()');
     const [first, second] = await take();
     await fail(first, 3_600);
-    // Brings the first forward; that attempt fails too and leaves its schedule, and the next succeeds.
+    // Makes the first delivery due early. That attempt fails too, and keeps its schedule; the next one succeeds.
     await note(second);
     for (const isDelivered of [false, true]) {
       await runSql(
@@ -516,7 +519,7 @@ describe('a revocation', () => {
       await session.query('commit');
       return asked;
     });
-    // The server counts a function with settings of its own twice.
+    // The server counts a function that has settings of its own twice.
     expect(calls).toBeLessThanOrEqual(2 * 2);
     await openAll();
     expect((await take()).map(({ subscriptionId, type }) => ({ subscriptionId, type }))).toEqual(
@@ -524,7 +527,7 @@ describe('a revocation', () => {
     );
   });
 
-  /** So many relying parties that want to hear of revocations. */
+  /** `count` relying parties that subscribe to revocations. */
   const listen = (count: number) =>
     Promise.all(
       Array.from({ length: count }, async () => {
@@ -543,7 +546,7 @@ describe('a revocation', () => {
     while ((await runSql(stores.url, 'select from event_outbox limit 1')).length > 0)
       await stores.first.eventLog.sequence(10_000);
   };
-  /** The shortest step that there is. */
+  /** The shortest possible step. */
   const tell = (principal: string) => stores.first.revocationNotices.tellVerifiers(principal, 0);
   const toldOf = async (worlds: readonly World[]) =>
     (
@@ -568,7 +571,7 @@ describe('a revocation', () => {
       onTestFinished(async () => void (await runSql(stores.url, source)));
       const verified = await listen(6);
       for (const by of verified.slice(0, 4)) await verify(by, grant);
-      // One of these has both.
+      // One of these has verified in both.
       for (const by of verified.slice(3)) await verifyOnColdDay(by, grant);
       const [before, beside, other] = await listen(3);
       if (before === undefined || beside === undefined || other === undefined) throw new Error('none');
@@ -625,7 +628,7 @@ describe('a revocation', () => {
     await withSession(stores.url, async (session) => {
       await session.query('begin');
       await session.query(`select svc_tell_verifiers($1, interval '1 minute')`, [world.principal.did]);
-      // Nor does anybody else tell meanwhile.
+      // Nor does another worker tell them meanwhile.
       expect(await tell(world.principal.did)).toBe(false);
       await session.query('rollback');
     });
@@ -758,7 +761,7 @@ describe('storage', () => {
   });
 });
 
-/** Rows that a statement reads and deletes, of two tables; nothing of it stays. */
+/** Rows of two tables that a statement reads and deletes; all of it is rolled back. */
 const workOf = (tables: readonly string[], text: string, values: readonly unknown[] = []) =>
   withSession(stores.url, async (session) => {
     await session.query('begin');
@@ -892,7 +895,7 @@ describe('what is done within a call does not grow with what there is', () => {
     );
     await runSql(stores.url, 'analyze event_deliveries, event_log, event_subscriptions');
     const forget = `select svc_forget_events(10, interval '30 days', $1)`;
-    // A plan for any value comes after five of its own.
+    // PostgreSQL chooses a generic plan after five custom ones.
     await withSession(stores.url, async (session) => {
       await session.query('begin');
       for (let i = 0; i < 8; i++) {

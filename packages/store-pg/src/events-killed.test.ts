@@ -1,8 +1,8 @@
 /**
- * Servers killed (SIGKILL to a session, upon which all end and the server recovers) while decisions are committed,
- * Grants paused and revoked, events move into the log, and those are told who have verified what is revoked: each
- * decision, pause, end of one and revocation that is stored has its event, each event its fact, once. A server of the
- * suite's own.
+ * Servers killed (SIGKILL to a session, after which all sessions end and the server recovers) while decisions are
+ * committed, Grants paused and revoked, events moved into the log, and verifiers told of revocations. Each stored
+ * decision, pause, end of a pause and revocation has its event, and each event its fact, exactly once. Uses a server of
+ * its own.
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -26,14 +26,14 @@ import { createStore } from './create-store.ts';
 const KILLS = sampled({ quick: 5, deep: 1_000 });
 const WRITERS = 3;
 const BATCH = 4;
-/** A killed server must be noticed by its silence, not by a time-out of ours. */
+/** Long limits: the silence of a killed server must be noticed, not a time-out of ours. */
 const PATIENT = { commitMs: 20_000, transactionMs: 20_000, connectMs: 5_000, waitMs: 20_000 };
 
 let cluster: OwnCluster;
 let store: Store;
 let world: World;
 let grants: readonly GrantRecord[];
-/** What is paused and revoked is of another Principal: nothing of that makes a decision stale. */
+/** Pauses and revocations are those of another Principal, so they make no decision stale. */
 let other: World;
 
 beforeAll(async () => {
@@ -60,7 +60,7 @@ const newBatch = (): DecisionCommit[] =>
       : allowCommit(world, grant);
   });
 
-/** Asks until the server is up again. */
+/** Repeats the call until the server is up again. */
 const eventually = async <T>(ask: () => Promise<T>): Promise<T> => {
   for (const endsAtMs = performance.now() + 30_000; ; await pause(20))
     try {
@@ -73,7 +73,7 @@ const eventually = async <T>(ask: () => Promise<T>): Promise<T> => {
 const sql = <Row extends object>(text: string, values: unknown[] = []) =>
   eventually(() => runSql<Row & Record<string, unknown>>(cluster.url, text, values));
 
-/** One session of those that are at work; another one where it has ended by itself. */
+/** Kills one session that is at work; tries another one where it has ended by itself. */
 const killOne = async (): Promise<void> => {
   while (!(await tryToKill()));
 };
@@ -96,13 +96,13 @@ const tryToKill = async (): Promise<boolean> => {
 interface Books {
   readonly stored: number;
   readonly lost: number;
-  /** Or told twice. */
+  /** Events without a fact, or told twice. */
   readonly invented: number;
   readonly revoked: number;
   readonly paused: number;
 }
 
-/** Each fact and each event by what it is about; of the same more than once by how often. */
+/** Facts and events, by what they are about; repetitions are numbered. */
 const booksSql = `
   with events as (
     select event_id, audience, type, data::json as data from event_log
@@ -133,7 +133,7 @@ const checkBooks = async (): Promise<Books> => {
   return books as Books;
 };
 
-/** Null: nothing is known of it, as the server was killed. */
+/** Null: the outcome is unknown, since the server was killed. */
 const unlessKilled = async <T>(act: () => Promise<T>): Promise<T | null> => {
   try {
     return await act();
@@ -230,7 +230,7 @@ it(`${KILLS} kills lose no event and invent none`, async () => {
   expect(missing).toEqual({ count: 0 });
 }, 3_600_000);
 
-/** Made anew for each try: a decision is only stored in its own moment. */
+/** A new decision for each try, because a decision can be stored only shortly after its evaluation. */
 const commitWhenUp = () =>
   eventually(async () =>
     expect(await store.verify.commitDecisions(newBatch())).toEqual(Array(BATCH).fill('STORED')),

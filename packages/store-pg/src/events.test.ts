@@ -1,4 +1,7 @@
-/** What is told, to whom, and in which order: the outbox, the log, and the deliveries that are opened from it. */
+/**
+ * Which events are emitted, for which audience and in which order: the outbox, the log, and the deliveries opened from
+ * it.
+ */
 import { applyConsumption, emptyBalances } from '@svc/protocol';
 import {
   type DecisionCommit,
@@ -297,7 +300,8 @@ describe('the order', () => {
           world.principal.did,
           data,
         ]);
-        // Later than the first, and over: what was made before it is not what is made after the first look.
+        // A transaction that began after the first one and has ended. It separates what was written before it from what
+        // is written after the first look.
         await holder.query('select pg_current_xact_id()');
         await holder.query('begin; lock table event_log in access exclusive mode');
         const moving = stores.second.eventLog.sequence(100);
@@ -436,7 +440,7 @@ describe('deliveries', () => {
     const of = (rows: readonly TakenDelivery[]) =>
       rows.filter(({ subscriptionId }) => subscriptionId === other.subscriptionId).length;
     expect({ slow: taken.length - of(taken), other: of(taken) }).toEqual({ slow: 25, other: 3 });
-    // As long as those have not answered, there are no more of them.
+    // No more of them are taken until these are answered.
     expect(await store.eventDeliveries.take(256, bounds)).toEqual([]);
   });
 
@@ -469,7 +473,7 @@ describe('deliveries', () => {
     expect(await stores.first.eventSubscriptions.list(rp)).toMatchObject([{ lastProblem: 'answered 500' }]);
   });
 
-  /** As if the endpoint had done all that it did so many seconds before. */
+  /** Moves everything that the endpoint did back by `seconds`. */
   const DAY = 86_400;
   const secondsLater = (seconds: number) =>
     runSql(
@@ -588,7 +592,7 @@ describe('deliveries', () => {
     expect(await first.eventSubscriptions.list(rp)).toHaveLength(1);
     await insertTransferred(first, 'relying_party.update', world.relyingParty.did, orgId);
     expect(await first.eventSubscriptions.list(rp)).toEqual([]);
-    // Whoever has the name next cannot have it replayed.
+    // The next holder of the name cannot have the events replayed.
     const { subscriptionId } = await want(rp);
     await stores.first.eventSubscriptions.readAgain(subscriptionId, 1);
     expect(await takeAll(subscriptionId)).toEqual([]);
@@ -600,7 +604,7 @@ describe('deliveries', () => {
     await want(rp);
     await commit(denyCommit(world));
     const left = () => runSql(stores.url, 'select from event_outbox');
-    // A transaction that is under way anywhere on the server may still keep it back.
+    // An open transaction anywhere on the server may still hold events back.
     while ((await left()).length > 0)
       await forgetEvents({ store: stores.first, clock: machineClock }, new AbortController().signal);
     expect(await listTold(stores.url, rp)).toHaveLength(1);

@@ -1,4 +1,4 @@
-/** Work for one node at a time, and how a node learns that it no longer is the one. */
+/** Work for one node at a time, and how a node detects that it has lost the lock. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { StoreError } from '@svc/service';
 import { startHoldingProxy } from '@svc/testkit/store/holding-proxy';

@@ -1,4 +1,4 @@
-/** Claims that nobody has proven in time are released (protocol §13), and above all no other is. */
+/** Claims that are not proven in time are released (protocol §13), and above all no others are. */
 import { expireClaims } from '@svc/service';
 import { withStores } from '@svc/testkit/store/open-store';
 import { runSql } from '@svc/testkit/store/session';
@@ -12,7 +12,7 @@ beforeAll(() =>
   runSql(stores.url, `insert into orgs (org_id, slug, name) values ($1, 'claimants', 'An org')`, [ORG]),
 );
 
-/** Of both kinds; `expiresAtMs` null: proven. */
+/** Claims of both kinds; `expiresAtMs` null: proven. */
 const insertClaims = async (name: string, expiresAtMs: number | null): Promise<void> => {
   const did = `did:web:${name}.example`;
   await runSql(
@@ -37,7 +37,7 @@ const registered = async (): Promise<readonly string[]> =>
     )
   ).map(({ did }) => did.slice('did:web:'.length, -'.example'.length));
 
-/** A worker whose clock is `aheadMs` ahead of the database's. */
+/** Runs the job of a worker whose clock is `aheadMs` ahead of the database's. */
 const expire = (aheadMs = 0, onList = async () => {}) => {
   const { first } = stores;
   const listExpiredClaims = async (limit: number) => {
@@ -76,7 +76,7 @@ it('one that is proven while the worker is at it stays', async () => {
       stores.url,
       `update principals set claim_expires_at = null where did = 'did:web:proven-late.example'`,
     );
-  // The relying party of that name goes.
+  // Only the relying party of that name is released.
   expect(await expire(0, async () => void (await prove()))).toEqual({ released: 1 });
   expect((await registered()).filter((name) => name === 'proven-late')).toHaveLength(1);
 });

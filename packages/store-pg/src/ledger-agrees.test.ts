@@ -1,6 +1,6 @@
 /**
- * However decisions, outcomes and corrections come about, and whatever has been sealed and summed of them: list, export,
- * usage, statistics and metrics agree exactly with a recount of the rows.
+ * List, export, usage, statistics and metrics agree exactly with a recount of the rows, whatever decisions, outcomes
+ * and corrections there are, and however many of them have been sealed and summed.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -87,7 +87,7 @@ const pick = <T>(items: readonly T[], index: number): T => items[index % items.l
 
 type Step = (index: number) => Promise<void>;
 
-/** `kind` and `index` choose what is decided, and about whom. */
+/** `kind` and `index` select the decision, and whom it is about. */
 const decide = async (rpIndex: number, principalIndex: number, kind: number, count: number) => {
   const { world, keyIds } = pick(worlds, rpIndex);
   const issuer = pick(worlds, principalIndex);
@@ -101,7 +101,7 @@ const decide = async (rpIndex: number, principalIndex: number, kind: number, cou
     const reason = pick(['GRANT_EXPIRED', 'PROOF_REPLAYED', 'AMOUNT_EXCEEDS_AUTHORITY'], kind);
     return denyCommit(world, { ...common, ...authenticated, reason });
   };
-  // An org or a document that is joined or put later makes the version another one: read it again.
+  // A later membership of an org or a new document changes the version, so it is read again.
   const { version } = (await stores.first.principals.find(of.principal.did)) ?? { version: -1 };
   Object.assign(of, { principal: { ...of.principal, version } });
   const outcomes = await stores.second.verify.commitDecisions(Array.from({ length: count }, build));
@@ -229,13 +229,13 @@ const rpCaller = (rp: DidWeb): Caller => {
     isPaused: false,
   };
 };
-/** With a key that is live, whoever's it is. */
+/** A caller with a valid key; its owner does not matter. */
 const callerOf = (kind: Exclude<Caller['class'], 'rp'>, subject: string | null): Caller => {
   const { keyHash } = pick(worlds, 0).world;
   return { class: kind, subject, role: 'read', key: { keyHash } } as unknown as Caller;
 };
 
-/** A caller's view: whose decisions it is, and what is asked for. */
+/** The view of a caller: which decisions it sees, and its filter. */
 interface View {
   readonly caller: Caller;
   readonly isVisible: (one: RawReceipt) => boolean;
@@ -364,7 +364,7 @@ const expectStats = async (caller: Caller, some: readonly RawReceipt[], asked: A
   expect(stats.totals).toEqual({ ...countsOf(some), allowWithOutcome });
 };
 
-/** Every page of the list, and of the export with its outcomes. */
+/** Compares every page of the list, and of the export with its outcomes. */
 const expectLists = async (caller: Caller, some: readonly RawReceipt[], asked: Asked, raw: Raw) => {
   const [listed, exported]: [ReceiptId[], ReceiptId[]] = [[], []];
   let cursor: string | undefined;
@@ -431,7 +431,7 @@ it('list, export, usage, statistics and metrics agree with a recount', async () 
         for (const asked of [whole, ...ranges, { ...whole, ...narrowed }]) {
           const some = raw.receipts.filter((one) => isVisible(one) && isAsked(asked)(one));
           if (!('key_id' in asked)) await expectStats(caller, some, asked, raw);
-          // An org names a Principal of its own alone, and sees then what that sees.
+          // An org may name only its own Principals, and then sees what the Principal sees.
           if (caller.class !== 'org' || !('principal' in asked)) await expectUsage(caller, some, asked);
           if (seesLists) await expectLists(caller, some, asked, raw);
         }

@@ -25,7 +25,7 @@ beforeEach(async () => {
   await sealAndCount(stores.first);
 });
 
-/** The database's clock alone bounds the seal. */
+/** Later than now, so only the database's clock bounds the seal. */
 const shortly = () => Date.now() + 60_000;
 
 const sealAndCount = async (store: Store, limit = 10_000): Promise<number> => {
@@ -35,10 +35,10 @@ const sealAndCount = async (store: Store, limit = 10_000): Promise<number> => {
   return counted;
 };
 
-/** As it was when nothing had been counted: it may be too low, and nothing comes of that. */
+/** The bound from before anything was counted: too low, which must not change a result. */
 const OLD_COUNT = lowestReceiptId(0);
 
-/** What readers add up beside what is there, all of one snapshot. */
+/** Numbers of stored receipts, and the sums that readers add up, in one snapshot. */
 const recount = (url: string) =>
   withSession(url, async (session) => {
     const add = async ({ text, values }: Statement) => {
@@ -171,7 +171,7 @@ it('without the check under the locks, a decision would be stored and never coun
 
 const databaseMs = async () => Math.floor(await stores.first.now());
 
-/** Returns once the database's clock is past this millisecond. */
+/** Resolves once the database's clock is past this millisecond. */
 const nextMs = async (ms: number): Promise<void> => {
   while ((await databaseMs()) <= ms);
 };

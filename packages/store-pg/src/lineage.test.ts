@@ -1,4 +1,7 @@
-/** The lineage of a database against the head of its fence: what is known, what continues it, and what must not decide. */
+/**
+ * Compares the lineage of a database with the head of its fence: what is known, what continues it, and what must not
+ * decide.
+ */
 import type { DidWeb } from '@svc/protocol';
 import { type FenceStore, formatHead, HEAD_KEY, parseHead, resetFence, type ServiceDeps } from '@svc/service';
 import { withStores } from '@svc/testkit/store/open-store';
@@ -9,7 +12,7 @@ const stores = withStores();
 const nonce = (name: string) => name.padEnd(32, '0');
 const beat = (head: [number, string] | null, next: string, store = stores.first) =>
   store.lineage.beat(head && { seq: head[0], nonce: nonce(head[1]) }, nonce(next));
-/** The next beat is due. */
+/** Makes the next beat due. */
 const pass = () => runSql(stores.url, `update fence_beats set at = at - interval '1 second'`);
 
 beforeEach(() => runSql(stores.url, 'truncate fence_beats'));
@@ -82,7 +85,7 @@ describe('a lineage', () => {
 
 describe('a fence that is begun anew', () => {
   const DID = 'did:web:svc.example' as DidWeb;
-  /** `seq` of its head; null: there is none. `of`: whose it is. */
+  /** `head`: `seq` and name of the nonce; null: the fence has no head. `of`: DID of its service. */
   const createFence = (head: [number, string] | null, of = DID) => {
     const textOf = ([seq, name]: [number, string]) =>
       formatHead(of, { epoch: 0, seq, nonce: nonce(name), atMs: 0 });
@@ -113,7 +116,7 @@ describe('a fence that is begun anew', () => {
     const identity = { did: DID, formers: formers.map((did) => ({ did })) };
     return resetFence({ store, random, identity } as unknown as ServiceDeps, fenceStore, 0);
   };
-  /** Long enough for every service to have made a beat. */
+  /** Lets enough time pass for every service to have made a beat. */
   const passLong = () => runSql(stores.url, `update fence_beats set at = at - interval '1 minute'`);
   /** `begin` runs before the transaction of the reset. */
   const beginBeside = (begin: () => Promise<unknown>) =>

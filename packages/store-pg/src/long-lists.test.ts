@@ -1,4 +1,4 @@
-/** What a tenant has long done and kept makes no list, and nothing else that asks for it, dear. */
+/** Old data of a tenant makes neither its lists nor other queries that read them expensive. */
 import type { DidWeb, OrgId } from '@svc/protocol';
 import type { AuditFilter, GrantFilter } from '@svc/service';
 import { PATIENT, withStores } from '@svc/testkit/store/open-store';
@@ -15,14 +15,14 @@ import type { Statement } from './statement.ts';
 const stores = withStores();
 
 const MANY = 3_000;
-/** Blocks of 8 KB. All that the table has of whom is asked for fills some hundreds. */
+/** Blocks of 8 KB. The rows of the owner asked for fill some hundred blocks of the table. */
 const FEW_BLOCKS = 80;
 
 let orgId: OrgId;
 let world: World;
 let did: DidWeb;
 
-/** Events of a member and of its org, the first of each a seldom one, and later ones of others. */
+/** Events of a member and of its org, the first of each with a rare action, and later events of others. */
 const eventsSql = `
   insert into audit_events (event_id, occurred_at, actor_kind, actor_did, action, target, org_id, details)
   select 'aud_0' || lpad(n::text, 25, '0'), now() + interval '1 hour', 'principal', $2,
@@ -37,7 +37,7 @@ const eventsSql = `
     '{}'::jsonb
   from generate_series(1, 5 * $1::integer) as n`;
 
-/** One Grant is in force; of another Principal one is revoked. */
+/** One Grant is in force; another Principal has one that is revoked. */
 const grantsSql = `
   insert into grants (id, principal, agent, status_list_url, status_index, revocation_recorded_at)
   select p.did || lpad(n::text, 8, '0'), p.did, 'did:key:a', 'list ' || p.did || n, 1,
@@ -60,10 +60,10 @@ interface Explained {
   readonly 'QUERY PLAN': readonly [{ readonly Plan: Record<string, number> }];
 }
 
-/** Planned as in the pool of long reads. */
+/** Planned with the settings of the pool for long reads. */
 const blocksOf = async (session: Client, { text, values }: Statement): Promise<number> => {
   await session.query('set random_page_cost = 1.1');
-  // What a session reads of the catalogue once is not meant.
+  // A first run excludes the reads of the catalog that a session makes once.
   await session.query(text, [...values]);
   const { rows } = await session.query<Explained>(`explain (analyze, buffers, format json) ${text}`, [
     ...values,
@@ -72,7 +72,7 @@ const blocksOf = async (session: Client, { text, values }: Statement): Promise<n
   return (plan?.['Shared Hit Blocks'] ?? 0) + (plan?.['Shared Read Blocks'] ?? 0);
 };
 
-/** The rows of one list, and the blocks that its statement reads. */
+/** The rows of one list, and the number of blocks that its statement reads. */
 const listed = <Row>(list: (database: Database) => Promise<readonly Row[]>) =>
   withSession(stores.url, async (session) => {
     const statements: Statement[] = [];

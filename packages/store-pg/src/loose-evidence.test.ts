@@ -1,4 +1,4 @@
-/** Evidence that nobody relies on goes, and above all what somebody relies on does not (protocol §8, §9). */
+/** Evidence that nothing refers to is deleted, and above all evidence in use is not (protocol §8, §9). */
 import { encodeBase64urlText, type GrantId } from '@svc/protocol';
 import { collectEvidence } from '@svc/service';
 import { machineClock } from '@svc/testkit/store/movable-clock';
@@ -27,7 +27,7 @@ const insertLoose = async () => {
 const isKept = async (hash: string) => (await stores.first.evidence.find(hash as never)) !== null;
 const collect = () =>
   collectEvidence({ store: stores.first, clock: machineClock }, new AbortController().signal);
-/** As if what is out of use had been so for two hours, and every decision so far were sealed. */
+/** Makes unused evidence two hours old, and seals all decisions so far. */
 const letTimePass = async () => {
   await collect();
   await runSql(stores.url, `update loose_evidence set unused_since = unused_since - interval '2 hours'`);
@@ -86,7 +86,7 @@ it('what is in force stays, and what comes into force again is not collected', a
     await statusLists.update({ ...list, credential: String(body), credentialHash: hash });
   }
   await letTimePass();
-  // It was out of use for two hours, and is in force again as it is about to be collected.
+  // Was unused for two hours, and is in use again when it would be collected.
   await stores.first.transaction(async (tx) => {
     await tx.evidence.insertLoose(before);
     await tx.statusLists.update({ ...list, credential: String(before.body), credentialHash: before.hash });

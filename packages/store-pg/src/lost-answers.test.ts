@@ -7,10 +7,10 @@ import { createWorld, denyCommit, hashOf, type World } from '@svc/testkit/store/
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { createStore } from './create-store.ts';
 
-/** A machine may be busy with other tests. */
+/** Long, since the machine may be busy with other tests. */
 const PATIENTLY = { timeout: 20_000 };
 
-/** Stands in commits and in the look-ups of them. */
+/** A text that occurs in commits and in the look-ups of them. */
 const RECEIPT_ID = 'drc_';
 
 const database = withDatabase();

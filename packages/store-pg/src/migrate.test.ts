@@ -19,7 +19,7 @@ describe('migrate', () => {
 
   it('runs once, in order, when several processes start on an empty database', async () => {
     const ran = await Promise.all(Array.from({ length: 4 }, () => migrate(emptyUrl())));
-    // One of them has run all, and says so.
+    // One of them has run all migrations, and reports them.
     expect(ran.flat()).toEqual(listMigrations().map(({ name }) => name));
     const rows = await runSql(emptyUrl(), 'select name from migrations order by ran_at');
     expect(rows).toEqual(listMigrations().map(({ name }) => ({ name })));
@@ -68,7 +68,7 @@ describe('migrate', () => {
     expect(
       await runSql(emptyUrl(), 'select issuer_unverified as found from attestations order by attestation_id'),
     ).toEqual([{ found: true }, { found: false }, { found: false }]);
-    // As the version before it reports, which does not know the column.
+    // An insert by the previous version, which does not know the column.
     const { rows: reported } = await withSession(emptyUrl(), (session) =>
       session.query(
         `insert into attestations (attestation_id, receipt_id, ordinal, relying_party, principal, evaluated_at, decision, type, occurred_at)
@@ -107,7 +107,8 @@ describe('migrate', () => {
     const [locking = ''] = /do \$\$.*?\$\$;/s.exec(sql) ?? [];
     await withSession(emptyUrl(), (writer) =>
       withSession(emptyUrl(), async (session) => {
-        // As who notes an outcome has a subscription's row, and then writes deliveries.
+        // The order of a transaction that records an outcome: it locks a subscription's row, and then writes
+        // deliveries.
         await writer.query('begin; lock table event_subscriptions in row share mode');
         const done = session.query(
           `begin; ${locking}; drop index if exists event_subscriptions_active; commit`,
@@ -201,7 +202,7 @@ describe('migrate', () => {
         await decision.query(`set lock_timeout = '5s'`);
         while (waits < 2) await decision.query('select count(*) from receipts');
       });
-      // Of the version before: nothing is missing to it.
+      // For the previous version no migration is missing.
       expect(await migrate(emptyUrl())).toEqual([]);
       await expect(migrate(emptyUrl(), { migrations, lockMs: 0 })).rejects.toMatchObject({
         kind: 'lock_timeout',
@@ -217,7 +218,7 @@ describe('migrate', () => {
   it('leaves nothing of a migration that was cut off, and runs it anew', async () => {
     await runSql(database.url, `drop database ${emptyName} with (force)`);
     await runSql(database.url, `create database ${emptyName} template template0`);
-    // This one cannot be recorded, so it fails after all its statements.
+    // Recording this migration fails, so it fails after all its statements.
     const [name, made] = ['0008-replica-marks', 'replica_marks'];
     await runSql(
       emptyUrl(),

@@ -1,4 +1,7 @@
-/** A loss of which nothing outside tells (protocol §10): the fence was lost, was set back with the database, or there is none. */
+/**
+ * A loss that nothing outside shows (protocol §10): the fence was lost, or set back with the database, or there is
+ * none.
+ */
 import { generateKeyPairSync } from 'node:crypto';
 import { type DidWeb, jcs } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
@@ -37,7 +40,7 @@ const HOUR_MS = 3_600_000;
 
 const jwk = { ...generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }), kid: 'status-1' };
 const statusKeys = parseKeySet({ keys: [jwk] }, 'status', DID);
-/** Lines of the log since the test began. */
+/** Log lines since the test began. */
 let lines: string[] = [];
 const log = {
   info: (msg: string, fields: object) => lines.push(JSON.stringify({ ...fields, msg })),
@@ -56,7 +59,7 @@ const depsOf = (store = stores.first) =>
     random: { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) },
   }) as unknown as ServiceDeps;
 
-/** A fence without anything in it. */
+/** An empty fence. */
 const openEmpty = () => {
   const objects = new Map<string, string>();
   const fenceStore: FenceStore = {
@@ -75,7 +78,7 @@ const openEmpty = () => {
   return { objects, fenceStore };
 };
 
-/** The fence as the database knows it: of two that were set back together nothing is told. */
+/** A fence that the database knows: if both were set back together, nothing shows the loss. */
 const openKnown = async () => {
   const fence = openEmpty();
   const nonce = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex');
@@ -134,7 +137,7 @@ describe('what was revoked since the moment of the backup is revoked by the log,
       statement: stated.statement,
     });
     expect(stated.lostFromMs).toBeLessThanOrEqual(fromMs);
-    // Nobody knows when the former service ended: no Proof that was spent before now is fresh.
+    // The end of the former service is unknown, so no Proof from before now may count as unspent.
     expect(stated.quarantinedUntilMs).toBeGreaterThanOrEqual(Math.floor(beganMs) + PROOF_LIFE_MS);
     if (fenceStore === null) return;
     expect(await restores.isKnownHead(await headIn(fenceStore))).toBe(true);
@@ -219,7 +222,7 @@ describe('a log that is held against a database of which nothing is known to be 
     expect(await stores.first.grants.find(kept.id)).toMatchObject({ revocationRecordedAtMs: null });
   });
 
-  /** Of a key that was first seen and compromised behind the backup. */
+  /** Lines of a key that was first seen, and compromised, after the backup. */
   const linesOfKey = async () => {
     const { did, createdAtMs } = world.principal;
     const kid = `${did}#key-2`;

@@ -5,7 +5,7 @@ import { until } from '@svc/testkit/until';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createStore } from './create-store.ts';
 
-/** What the callers of the service are promised, outage or not. */
+/** The limit for answers that the service promises its callers, with or without an outage. */
 const ANSWER_MS = 2_000;
 
 let cluster: OwnCluster;
@@ -31,7 +31,10 @@ async function inTime<T>(work: Promise<T>, limitMs = ANSWER_MS): Promise<T> {
   return Promise.race([work, tooLate]).finally(() => clearTimeout(timer));
 }
 
-/** As soon as connections are open: a busy machine may take longer for one than a call waits. Each call is answered in time. */
+/**
+ * Repeats the call until it is answered, since a busy machine may need longer to open a connection than a call waits.
+ * Each call ends in time.
+ */
 const untilAnswered = (call: () => Promise<unknown>): Promise<void> =>
   until(async () => {
     const isAnswered = call().then(
@@ -46,7 +49,10 @@ const untilStored = (): Promise<void> =>
     expect(await store.verify.commitDecisions([denyCommit(world)])).toEqual(['STORED']),
   );
 
-/** A connection that was idle is found reset when it is used; what was asked of it then may be stored, for all that is known. */
+/**
+ * An idle connection is found reset only when it is used. The statement sent on it may have been stored, so the error
+ * is ambiguous.
+ */
 async function untilUnavailable(): Promise<void> {
   const error = await inTime(store.verify.commitDecisions([denyCommit(world)])).catch((reason) => reason);
   if (error instanceof StoreError && error.kind === 'ambiguous') return untilUnavailable();
@@ -59,7 +65,7 @@ describe('a server that is stopped', () => {
   it('lets every call fail in time with its kind, and all is well when it goes on', async () => {
     await store.now();
     await untilStored();
-    // Its connection is open from here on: to open one takes time of its own.
+    // Opens the connection first, since opening takes time of its own.
     await untilAnswered(() => store.revocation.stampRevoked(world.principal.did, [], Date.now()));
     cluster.signal('SIGSTOP');
     try {

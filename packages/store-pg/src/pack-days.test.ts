@@ -1,4 +1,7 @@
-/** A day is recorded as packed only when its objects are there, are read back and are what was published: whatever fails. */
+/**
+ * Whatever fails, a day is recorded as packed only when its objects exist, were read back, and match what was
+ * published.
+ */
 import { createHash } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -45,7 +48,7 @@ const root = makeMemoryFolder();
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 let folder = 0;
-/** An empty one. */
+/** Opens an empty folder. */
 const openFolder = async (): Promise<ObjectStore> =>
   (await openObjects(pathToFileURL(join(root, `${folder++}`)).href, null)).objects;
 
@@ -68,14 +71,16 @@ const recorded = () =>
     'select day::text, state, manifest from cold_days order by cold_days.day',
   );
 
-/** When what failed is tried again. */
+/** Makes failed days due for another try. */
 const later = () =>
   tamper(
     stores.url,
     `update cold_days set again_at = now() - interval '1 second' where again_at is not null`,
   );
 
-/** Every Receipt of every day that is due is read to the byte, from whichever side; the days recorded so far are answered. */
+/**
+ * Checks that every Receipt of every due day can be read to the byte, hot or cold. Answers the days recorded so far.
+ */
 const expectWhole = async (objects: ObjectStore): Promise<readonly string[]> => {
   const rows = (await recorded()).filter(({ state }) => state !== 'broken');
   expect(rows.map(({ state }) => state).filter((state) => !['recorded', 'cold'].includes(state))).toEqual([]);
@@ -97,7 +102,7 @@ const expectWhole = async (objects: ObjectStore): Promise<readonly string[]> => 
   expect(leaves).toEqual(
     published.map(({ id, jws }) => `${id} ${createHash('sha256').update(jws).digest('hex')}`).sort(),
   );
-  // What is recorded can be read, whether it is by now or not.
+  // The objects of every recorded day can be read, whether it has left the ledger or not.
   for (const { manifest } of rows) await proveReceipts(objects, parseColdDay(manifest).tables);
   return rows.map(({ day }) => day);
 };
@@ -202,7 +207,7 @@ it('a packer that was overtaken takes back its manifest, and not one that is rec
 
 const FIRST = `detached_receipts_${DUE[0]?.replaceAll('-', '')}`;
 
-/** Runs `work` when the grace period of the first day is over. What it removes is there again afterwards. */
+/** Runs `work` when the grace period of the first day is over. Afterwards restores what it removed. */
 const onceOver = async (work: () => Promise<void>): Promise<void> => {
   await tamper(
     stores.url,
@@ -244,7 +249,7 @@ it('what is recorded cannot be changed or deleted, nor what was detached; that i
     await later();
     const warned: unknown[] = [];
     const log = { ...quiet, warn: (...line: unknown[]) => warned.push(line) };
-    // Whoever may not remove it reads it again all the same.
+    // A role that may not remove the day still reads its objects again.
     const powerless = { ...stores.first.coldDays, mayDrop: async () => false };
     const store = { coldDays: powerless, checkpoints: stores.first.checkpoints };
     expect(await pack(objects, { store, log })).toEqual({ ...NOTHING, proven: 1 });
@@ -256,7 +261,7 @@ it('what is recorded cannot be changed or deleted, nor what was detached; that i
   });
 });
 
-/** Packs every day, and has none leave. */
+/** Packs every day, and lets none leave. */
 const packOnly = (objects: ObjectStore) =>
   pack(objects, {
     store: {
@@ -285,7 +290,7 @@ it('one day that cannot be proven stays and is named, and the days after it leav
   const states = (await recorded()).map(({ day, state }) => [day, state]);
   expect(states).toEqual([[first, 'recorded'], ...others.map((day) => [day, 'cold'])]);
   expect((await stores.first.coldDays.listBroken()).map(({ day }) => day)).toEqual([first]);
-  // It is not read again in each round.
+  // The failed day is not read again in each round.
   expect(await pack(damaged)).toEqual(NOTHING);
   await later();
   expect(await pack(objects)).toEqual({ ...NOTHING, detached: 1 });
@@ -373,7 +378,7 @@ it('a session that holds a lock of the ledger keeps a day in it, is named, and i
       [
         'cold.locked',
         {
-          day: DUE[0], // An attempt that was given up may not have given its own back yet.
+          day: DUE[0], // An attempt that was given up may still hold its lock.
           holders: expect.arrayContaining([
             expect.stringMatching(/idle in transaction AccessShareLock for \d+ s/),
           ]),
@@ -394,7 +399,7 @@ it('a vacuum of the partition is waited for apart from readers and commits: no l
     await vacuum.query('begin');
     await vacuum.query(`lock table ${table} in share update exclusive mode`);
     let isSeen = false;
-    // Each waits for its time, and is refused.
+    // Each call waits for its lock time-out, and is refused.
     const detaching = (async () => {
       while (!isSeen)
         await expect(runSql(stores.url, 'select svc_detach_day($1)', [day])).rejects.toMatchObject({
@@ -470,7 +475,7 @@ it('another store than that into which days were packed takes none: a folder tha
 });
 
 describe('a folder that is taken away during a round, an empty one being in its place', () => {
-  /** The piece of work before or after which it goes, and the states of the days then. */
+  /** The step before or after which the folder goes, and the states of the days then. */
   const moments = [
     ['before the second day is packed', 'pack', 'before', ['recorded']],
     ['once the second day is packed', 'pack', 'after', ['recorded']],
@@ -486,7 +491,7 @@ describe('a folder that is taken away during a round, an empty one being in its 
     const take = async () => {
       renameSync(place, kept);
       mkdirSync(place);
-      // A process that is started meanwhile takes it for a new store.
+      // A process that starts now takes the folder for a new store.
       await open();
     };
     const giveBack = () => {
@@ -616,7 +621,7 @@ it('an outage that is over at once is said of no day: it is packed, proven and l
   const objects = await openFolder();
   const work = dayWork({ objects, readDayRows: (day, use, from) => readDayRows(stores.url, day, use, from) });
   const met = new Set<string>();
-  /** The first time that it is asked of a day. */
+  /** True the first time that it is called for a day. */
   const fails = (what: string) => {
     if (met.has(what)) return false;
     met.add(what);
@@ -641,7 +646,7 @@ it('an outage that is over at once is said of no day: it is packed, proven and l
   expect(said).toEqual([]);
 });
 
-/** What a round does that runs through; one is looked at for all tests. */
+/** The steps of a round without faults; recorded once for all tests. */
 let round: Promise<string[]> | undefined;
 const stepsOfRound = () => (round ??= readSteps());
 const readSteps = async (): Promise<string[]> => {

@@ -19,12 +19,12 @@ const partitionNames = async (): Promise<string[]> => {
 
 const nameOf = (timeMs: number) => `receipts_${dayOf(timeMs).replaceAll('-', '')}`;
 
-/** As if nobody had created partitions ahead for a week. */
+/** Drops the partitions, as if none had been created ahead for a week. */
 async function dropPartitions(): Promise<void> {
   for (const name of await partitionNames()) await runSql(stores.url, `drop table ${name}`);
 }
 
-/** A store creates them as it opens, beside whatever else is done: on a slow machine while a test drops them. */
+/** A store creates partitions as it opens, beside other work: on a slow machine perhaps while a test drops them. */
 const untilStoresAreOpen = () =>
   vi.waitFor(() => {
     const pools = [stores.first, stores.second].flatMap((store) => store.describePools());

@@ -16,7 +16,7 @@ const unawaited = withDatabase();
 const JUDGED = '  if v_any.caps then\n    v_outcomes := svc_judge_caps';
 const PRINCIPAL_LOCK = '(1, hashtext(d.used_principal), false),';
 
-/** Stretches the moment between judging and storing, in which a pause may come. */
+/** Delays commits between judging and storing, so that a pause can come in between. */
 const slowDown = (url: string, seconds = 0.004) =>
   alterFunction(url, 'svc_commit_decisions', JUDGED, `  perform pg_sleep(${seconds});\n${JUDGED}`);
 

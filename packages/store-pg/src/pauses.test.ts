@@ -1,4 +1,4 @@
-/** What a pause meets in the database, and how pauses are listed. Races with decisions: pause-races.test.ts. */
+/** What a pause does in the database, and how pauses are listed. For races with decisions see pause-races.test.ts. */
 import type { DidWeb } from '@svc/protocol';
 import { completePauses, type PauseTarget } from '@svc/service';
 import { tamper } from '@svc/testkit';
@@ -17,7 +17,7 @@ import type { Statement } from './statement.ts';
 const stores = withStores();
 
 const change = (target: PauseTarget, isPaused: boolean) => changePause(stores.first, target, isPaused);
-/** Transactions that were rolled back, as those are that do not get a lock in time. */
+/** Number of transactions rolled back, such as those that do not get a lock in time. */
 const FAILED_LOCKS = `
   select xact_rollback::text as fails from pg_stat_database where datname = current_database()`;
 const SERVICE: PauseTarget = { scope: 'service', owner: 'service', subject: 'service' };
@@ -25,7 +25,7 @@ const SERVICE: PauseTarget = { scope: 'service', owner: 'service', subject: 'ser
 it('the whole service is paused while its tables are vacuumed', async () => {
   await withSession(stores.url, async (session) => {
     await session.query('begin');
-    // As a vacuum has it.
+    // The locks that a vacuum takes.
     await session.query('lock table relying_parties, ledger_seal, pauses in share update exclusive mode');
     expect((await change(SERVICE, true)).record).toMatchObject({ isPaused: true });
     expect((await change(SERVICE, false)).record).toMatchObject({ isPaused: false });
@@ -66,7 +66,7 @@ it('a relying party that registers while the service is being paused has its new
   await change(SERVICE, false);
 });
 
-/** Whether each flag that decisions go by is what the pauses come to. */
+/** Whether each flag that decisions read matches the pauses. */
 const FLAGS = `
   select p.has_pauses = svc_principal_has_pauses(p.did, p.org_id) as principal,
     r.is_paused = svc_relying_party_is_paused(r.did, r.org_id) as "relyingParty"
@@ -117,7 +117,7 @@ it('the whole service is paused in the order in which an org takes its members: 
   const orgId = await insertOrg(stores.first);
   const worlds = [await createWorld(stores.first, orgId), await createWorld(stores.first, orgId)];
   const [first, second] = worlds.map(({ relyingParty }) => relyingParty.did).sort();
-  // An update leaves the one that comes first in order behind the other in the table.
+  // The update moves the first row in order behind the other one in the table.
   await tamper(stores.url, `update relying_parties set name = 'moved' where did = $1`, [first]);
   await withSession(stores.url, async (org) => {
     const take = 'select from relying_parties where did = $1 for no key update';
@@ -125,7 +125,7 @@ it('the whole service is paused in the order in which an org takes its members: 
     await org.query(take, [first]);
     const paused = change(SERVICE, true);
     await withSession(stores.url, (session) => untilWaiting(session));
-    // It holds nothing of what comes behind.
+    // The pause holds no lock on a later row.
     await org.query(`${take} nowait`, [second]);
     await org.query('commit');
     expect((await paused).record).toMatchObject({ isPaused: true });
@@ -215,7 +215,7 @@ it('pauses and ends that their caller never heard of are completed 10 s later; o
   ]);
 });
 
-/** The text of a query where it is asked, and what it is asked with. */
+/** The text of each query in the code, and its parameters. */
 const asked = {
   pauses_unstamped: async () => {
     let statement: Statement | undefined;

@@ -1,4 +1,4 @@
-/** After a rotation of the status key every list is signed by the new one, and says what it said (protocol §9). */
+/** After a rotation of the status key the new key signs every list, with unchanged contents (protocol §9). */
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import type { DidWeb } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
@@ -50,7 +50,7 @@ const never = new AbortController().signal;
 const reSign = (store = stores.first, keys = AFTER, stop = never) =>
   reSignStatusLists(node(store, keys), stop);
 
-/** Lists of one Principal, the i-th with bit i set. */
+/** Lists of one Principal; the i-th has bit i set. */
 const insertLists = async (count: number, keys = BEFORE): Promise<string[]> => {
   const principal = await insertPrincipal(stores.first);
   const deps = node(stores.first, keys);
@@ -72,7 +72,7 @@ const listOf = async (url: string): Promise<StatusListRecord> => {
   return list;
 };
 
-/** Whose signature a credential has, and which bits it says. */
+/** The signer of a credential, and its bits. */
 const readCredential = ({ credential }: StatusListRecord) => {
   const [header = '', payload = '', signature = ''] = credential.split('.');
   const json = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
@@ -94,7 +94,7 @@ describe('a rotation', () => {
   let urls: string[];
   let before: StatusListRecord[];
   beforeAll(async () => {
-    // More than are asked for at once.
+    // More lists than one read returns.
     urls = await insertLists(60);
     before = await Promise.all(urls.map(listOf));
   });
@@ -186,7 +186,7 @@ describe('what the service did not sign is never signed anew:', () => {
   const isLeft = async (at: string) => {
     const { credential } = await listOf(at);
     const result = await reSign();
-    // Its neighbours are done.
+    // The other lists are signed.
     expect([result, logged]).toEqual([{ signed: 2, left: 1 }, ['status_list.unusable']]);
     expect((await listOf(at)).credential).toBe(credential);
     await tamper(stores.url, 'delete from status_lists where url = $1', [at]);

@@ -1,4 +1,7 @@
-/** Databases have run what has landed, and refuse a program that has other texts of it: a change is a new migration. */
+/**
+ * Databases have run every landed migration, and refuse a program whose text of one differs. A change is a new
+ * migration.
+ */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
@@ -65,7 +68,7 @@ const LANDED: readonly (readonly [name: string, sha256: string])[] = [
   ['0063-who-is-due', '9f213c2c558ad5e47e3cc75cb2c66371260380a2f667356373f13a26f1fb505f'],
 ];
 
-/** Of the names and texts of its files, in the order in which they run. */
+/** Hash of the names and texts of the files, in the order in which they run. */
 const hashOf = (name: string): string => {
   const hash = createHash('sha256');
   for (const file of readdirSync(new URL(`${name}/`, folder)).sort())

@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { covers, type Position, ReplicaAge, type ReplicaPosition } from './replica-age.ts';
 
-/** What a log consists of, in a history of servers that are promoted, left behind and started again. */
+/** An entry of a log, in a history of servers that are promoted, replaced and restarted. */
 type Entry = { readonly receipt: number } | { readonly mark: string; readonly run: number };
 interface Server {
   log: Entry[];
-  /** Of its process. */
+  /** Number of the server's process. */
   run: number;
   isStandby: boolean;
 }
@@ -38,7 +38,7 @@ const STEPS = [
   'start again',
 ] as const;
 
-/** Whether some report would lack a Receipt that the primary had, by this rule. */
+/** Whether, by this rule, some report would lack a Receipt that the primary had. */
 const forgets = (
   steps: readonly (typeof STEPS)[number][],
   rule: (found: ReplicaPosition, position: Position) => boolean,
@@ -49,7 +49,7 @@ const forgets = (
   let former: Server = { log: [], run: next++, isStandby: false };
   const replica: Server = { log: [], run: next++, isStandby: true };
   const follow = ({ log }: Server) => {
-    // A standby follows whoever has its whole log.
+    // A standby follows any server that has its whole log.
     if (replica.log.every((entry, index) => log[index] === entry))
       replica.log = log.slice(0, replica.log.length + 2);
   };
@@ -62,7 +62,7 @@ const forgets = (
     else if (step === 'start again') primary.run = next++;
     else {
       former = primary;
-      // It had not yet all that the former one has.
+      // The promoted server lacks the end of the former primary's log.
       primary = { log: former.log.slice(0, -1), run: next++, isStandby: false };
     }
     const lacks = primary.log.some((entry) => 'receipt' in entry && !replica.log.includes(entry));
@@ -79,7 +79,7 @@ it('what covers a position lacks nothing that the primary had there, whatever wa
     fc.property(histories, (steps) => !forgets(steps, covers)),
     { numRuns: runs },
   );
-  // And it is covered at all.
+  // The rule also accepts some position.
   const steps = ['mark', 'write', 'follow', 'fail over', 'mark', 'follow', 'write', 'follow'] as const;
   let isCovered = false;
   forgets(steps, (found, position) => {
@@ -128,12 +128,12 @@ it('the age is that of the latest position that was covered, and grows until ano
   age.ask({ lsn: 20, mark: 'b' }, 2_000);
   age.meet(found(15, 'b', 'a'));
   expect(age.behindMs(2_500)).toBe(1_500);
-  // Of another history, although it is further.
+  // A replica of another history, although its log is longer.
   age.meet(found(99, 'x'));
   expect(age.behindMs(7_000)).toBe(6_000);
   age.meet(found(20, 'b', 'a'));
   expect(age.behindMs(7_000)).toBe(5_000);
-  // An older look that comes late takes nothing back.
+  // The late result of an older look does not reduce it.
   age.meet(found(12, 'a'));
   expect(age.behindMs(7_000)).toBe(5_000);
 });

@@ -1,4 +1,6 @@
-/** Reports on a real standby that is paused, frozen, killed and promoted: whoever was handed a Receipt finds it. */
+/**
+ * Reports on a real standby that is paused, frozen, killed and promoted: a caller that was given a Receipt finds it.
+ */
 import type { ReceiptId } from '@svc/protocol';
 import { DAY_MS } from '@svc/protocol';
 import {
@@ -25,7 +27,7 @@ const PATIENT = { connectMs: 20_000, patientConnectMs: 20_000, waitMs: 20_000, r
 const clusters: OwnCluster[] = [];
 let primary: OwnCluster;
 let standby: OwnCluster;
-/** A node of its own, and one that reads reports on the standby. */
+/** A writing node, and one that reads reports on the standby. */
 let writer: Store;
 let node: Store;
 let world: World;
@@ -38,7 +40,7 @@ const openNode = (
   const deadlines = { ...PATIENT, replicaLateMs: 0, ...replica };
   return createStore({ databaseUrl: primary.url, databaseReadUrl, deadlines, onReplicaChange });
 };
-/** What waits for no standby long. */
+/** Short limits for waiting on a standby. */
 const HASTY = { replicaReadMs: 500, replicaLookMs: 500, patientConnectMs: 500, catchUpMs: 50 };
 
 beforeAll(async () => {
@@ -73,7 +75,7 @@ const readsOf = (store: Store) => store.describeReplica()?.reads ?? { replica: 0
 const untilInStep = (store: Store) => until(() => store.describeReplica()?.fault === null);
 const untilLost = (store: Store) => until(() => store.describeReplica()?.fault !== null);
 
-/** Every kind of report has all Receipts that there are. */
+/** Checks that every kind of report has all existing Receipts. */
 const expectAll = async (store: Store, ids: readonly ReceiptId[]): Promise<void> => {
   const range = { sinceMs: 0, untilMs: Date.now() + DAY_MS, relyingParties: [world.relyingParty.did] };
   const sum = (rows: readonly { verifies: number }[]) =>
@@ -172,7 +174,7 @@ it('under load, while the standby is paused, frozen and killed, everybody finds 
       await untilLost(hasty);
       const { replica } = readsOf(hasty);
       await some();
-      // What was under way when it was lost.
+      // Reports that were under way when the replica was lost.
       expect(readsOf(hasty).replica).toBeLessThanOrEqual(replica + load.length);
       await until(() => told.at(-1)?.fault !== null);
       await end();
@@ -180,7 +182,7 @@ it('under load, while the standby is paused, frozen and killed, everybody finds 
     await untilInStep(hasty);
     await some();
     await until(() => told.at(-1)?.fault === null);
-    // Told in turn, the reads of each server with it.
+    // Loss and recovery alternate, each with the reads of each server.
     expect(told.length).toBeGreaterThanOrEqual(7);
     expect(told.every(({ fault }, index) => (fault === null) === (index % 2 === 0))).toBe(true);
     expect(told[1]?.fault).toContain('behind');
@@ -201,7 +203,7 @@ it('what the replica is about to have is waited for, and the report is read afte
   decided.push(receiptId);
   const before = readsOf(node);
   const listed = idsIn(node);
-  // One session waits for what is asked for, the other one looks.
+  // One session waits for the requested position, the other one looks.
   const waiting = `select from pg_stat_activity where query like '%pg_last_wal_replay_lsn%' and pid <> pg_backend_pid()
     having count(*) = 2`;
   await withSession(standby.adminUrl, (session) => untilRow(session, waiting));
@@ -217,7 +219,7 @@ it('what a paused standby lacks is read on the primary: without the look at its 
     await runSql(standby.adminUrl, 'select pg_wal_replay_pause()');
     const receiptId = await decide();
     decided.push(receiptId);
-    // The standby as it is, asked without the look.
+    // Reads the standby directly, without the wait for its position.
     expect(await runSql(standby.url, 'select from receipts where receipt_id = $1', [receiptId])).toEqual([]);
     const { replica } = readsOf(hasty);
     await expectAll(hasty, decided);
@@ -282,7 +284,7 @@ it('whoever asks while the primary is being asked for its position has it asked 
   const first = replica.report(async () => 'read', null);
   await until(() => answer !== null);
   const second = replica.report(async () => 'read', null);
-  // What is committed now is not in the answer that is under way.
+  // The answer under way does not include what is committed now.
   [isHeld, lsn] = [false, 30];
   (answer as ((lsn: number) => void) | null)?.(20);
   expect([await first, await second]).toMatchObject([{ value: 'read' }, null]);
@@ -369,7 +371,7 @@ it('the session that looks at a server that lags is closed, so that the next may
   let [lsn, closed] = [10, 0];
   const client = { query: async () => ({ rows: [{ isStandby: true, lsn: 10, marks: ['m'] }] }) };
   const pool = { run: async (work: (session: unknown) => unknown) => work(client), close: async () => {} };
-  // A session is closed when the work in it fails.
+  // The pool closes a session when the work in it fails.
   const looks = {
     ...pool,
     run: (work: (session: unknown) => Promise<unknown>) =>
@@ -378,7 +380,7 @@ it('the session that looks at a server that lags is closed, so that the next may
         throw error;
       }),
   };
-  // The report alone needs what the server has not replayed; looks at its health need nothing.
+  // Only the report needs what the server has not replayed; looks at its health need nothing.
   const read = async () => {
     const row = { lsn, mark: 'm', isDue: false };
     lsn = 10;
@@ -482,7 +484,7 @@ it('neither objects of cold days that cannot be read nor a report that takes too
   const failing = (error: Error) => replica.report(() => Promise.reject(error), null);
   try {
     await until(() => replica.state.fault === null);
-    // The primary would read the same objects, and be no wiser.
+    // The primary would read the same objects, with the same result.
     await expect(failing(new ColdReadError('cold days: no such store'))).rejects.toThrow(ColdReadError);
     expect(await failing(new DayMovedError())).toBeNull();
     isSlow = true;
@@ -507,7 +509,7 @@ it('a standby that was promoted is left at once, and what follows it is never ta
   await untilLost(node);
   await until(() => /takes writes/.test(node.describeReplica()?.fault ?? ''));
 
-  // Its log is further than the primary's, on another timeline.
+  // Its log is ahead of the primary's, on another timeline.
   await runSql(standby.url, `select pg_logical_emit_message(true, 'svc', repeat('x', 1000000))`);
   await runSql(standby.url, 'create table of_another_history ()');
   const follower = await startStandby(standby);

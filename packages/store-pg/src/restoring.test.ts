@@ -1,4 +1,4 @@
-/** A restore of more Grants than one transaction should mark (protocol §10), cut off behind each of its steps. */
+/** A restore of more Grants than one transaction should mark (protocol §10), cut off after each of its steps. */
 import { generateKeyPairSync } from 'node:crypto';
 import type { DidWeb } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
@@ -34,7 +34,7 @@ const deps = () =>
     identity: { did: DID, domain: 'svc.example', statusKeys, formers: [{ did: FORMER }] },
   }) as unknown as ServiceDeps;
 
-/** Beside the database only the head of the fence, which the database lacks. */
+/** A fence with only a head, which the database lacks. */
 const loseHead = async (of = DID): Promise<FenceStore> => {
   const { seq, epoch } = await stores.first.restores.findLast();
   const head = { epoch, seq: seq + 5, nonce: 'f'.repeat(32), atMs: Math.floor(await stores.first.now()) };
@@ -62,7 +62,7 @@ it('what is lost is told by a head of a former DID as by one of the present, and
 
 type OnProgress = (what: 'withheld' | 'counted', looked: number) => void;
 
-/** As `svc-admin restore --apply` does it. */
+/** Restores as `svc-admin restore --apply` does. */
 const restore = async (fenceStore: FenceStore, onProgress: OnProgress, service = deps()) => {
   const span = await findLostSpan(service, fenceStore);
   if (span === null) throw new Error('nothing is lost');
@@ -71,7 +71,7 @@ const restore = async (fenceStore: FenceStore, onProgress: OnProgress, service =
 
 interface Marks {
   readonly grants: number;
-  /** By the restore that is next, or by the last one. */
+  /** Grants that the restore with this epoch has marked. */
   readonly marked: number;
 }
 const countMarks = async (epoch: number): Promise<Marks> => {
@@ -120,7 +120,7 @@ it('cut off behind any step is begun anew: the database lacks the head until eve
   const size = 'select transaction, count(*)::int as size from marks where mark = $1 group by transaction';
   const transactions = await runSql<{ size: number }>(stores.url, size, [epoch]);
   const { grants } = await countMarks(epoch);
-  // None marked more than a step has, and none was marked twice.
+  // No transaction marked more than a step, and no Grant was marked twice.
   expect(Math.max(...transactions.map((one) => one.size))).toBe(STEP);
   expect(transactions.reduce((sum, one) => sum + one.size, 0)).toBe(grants);
 });

@@ -1,4 +1,4 @@
-/** What retention lets go of, and above all what it does not, at 10^4 rows and more, beside commits. */
+/** What retention deletes, and above all what it keeps, with 10^4 rows and more, beside commits. */
 import {
   clearOldActions,
   type DecisionCommit,
@@ -34,7 +34,7 @@ const count = async (from: string): Promise<number> => {
   return Number(row?.count);
 };
 
-/** The first store, and a signal that is aborted once the first step is over. */
+/** The first store, and a signal that is aborted after the first step. */
 const endingAfterOneStep = () => {
   const stop = new AbortController();
   const once =
@@ -129,7 +129,7 @@ describe('spent Proofs', () => {
   it(`within their time are replays while ${OTHERS} others are being forgotten`, async () => {
     const grant = await insertGrant(world);
     const MINUTE_MS = 60_000;
-    // Fresh, just expired, and within the margin.
+    // Valid, just expired, and within the margin.
     const spends = [5, 0, -30, -59].flatMap((minutes) =>
       Array.from({ length: 8 }, () => ({
         grantId: grant.id,
@@ -160,7 +160,7 @@ describe('idempotency keys', () => {
   const insertKeys = (rows: number, created: string) =>
     runSql(
       stores.url,
-      // The physical order is the reverse of the order in which commits claim.
+      // The physical order is the reverse of the order in which commits claim keys.
       `insert into idempotency_keys (relying_party, key, body_hash, receipt_id, created_at)
        select '${world.relyingParty.did}', 'key-' || lpad((1000000 - n)::text, 7, '0'), 'h', 'drc_' || n, ${created}
        from generate_series(1, ${rows}) as n`,
@@ -221,7 +221,7 @@ describe('idempotency keys', () => {
 const ACTION = `action_type = null, amount = null, currency = null, resource = null, method = null`;
 const ACTION_COLUMNS = ['action_type', 'amount', 'currency', 'resource', 'method'];
 
-/** Receipts with an Action, `everySeconds` apart from `first` on. Their partitions are made. */
+/** Inserts Receipts with an Action, `everySeconds` apart from `first` on. Creates their partitions. */
 const insertReceipts = async (rows: number, first: string, everySeconds: number): Promise<void> => {
   const at = `(${first} + n * ${everySeconds} * interval '1 second')`;
   await runSql(
@@ -250,7 +250,7 @@ describe('action fields of Receipts', () => {
         `select encode(sha256(convert_to(string_agg((to_jsonb(r) - '{${ACTION_COLUMNS.join(',')}}'::text[])::text, ''
            order by receipt_id), 'UTF8')), 'hex') as rest from receipts r`,
       );
-    // Three days, and a quarter of an hour around the edge, one a second.
+    // Receipts over three days, and one a second for a quarter of an hour around the limit.
     const long = sampled({ quick: 1_500, deep: 9_000 });
     await insertReceipts(long, `timestamptz '2011-03-01 00:00:00Z'`, (3 * 86_400) / long);
     await insertReceipts(900, `${SEVEN_YEARS_AGO} - interval '10 minutes'`, 1);
@@ -272,7 +272,7 @@ describe('action fields of Receipts', () => {
       await count(`${old} and action_type is not null and amount is not null and resource is not null`),
     ).toBe(long + 900 - cleared);
     expect(await rest()).toEqual(before);
-    // The seconds go on: what has come of age since is cleared, and no more.
+    // Time goes on: exactly the rows that have become old enough since are cleared.
     const { cleared: later } = await clearOldActions(
       { store: stores.first, clock: machineClock },
       unstopped(),

@@ -13,7 +13,7 @@ const unlocked = withDatabase();
 const JUDGED = '  if v_any.caps then\n    v_outcomes := svc_judge_caps';
 const PRINCIPAL_LOCK = '(1, hashtext(d.used_principal), false),';
 
-/** Stretches the moment between judging and storing, in which a revocation may come. */
+/** Delays commits between judging and storing, so that a revocation can come in between. */
 const slowDown = (url: string, seconds = 0.004) =>
   alterFunction(url, 'svc_commit_decisions', JUDGED, `  perform pg_sleep(${seconds});\n${JUDGED}`);
 

@@ -1,4 +1,7 @@
-/** Revocations of one Principal on two nodes: nothing is locked while lists are signed, and nothing is lost (protocol §9). */
+/**
+ * Revocations of one Principal on two nodes: no lock is held while lists are signed, and no revocation is lost
+ * (protocol §9).
+ */
 import { generateKeyPairSync } from 'node:crypto';
 import type { DidWeb } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
@@ -56,7 +59,7 @@ const node = (store: Store, onSign = async () => {}): Node => {
   return {
     async revoke({ principal, id: grantId }) {
       const order = { deps, caller: SYSTEM, principal, grantId, requestId: 'r' };
-      // Who waits for longer than a revocation may is told so, and asks again.
+      // A revocation that waits longer than it may is refused, and the caller repeats it.
       for (;;)
         try {
           return (await revoker.revoke(order)).revokedAtMs;
@@ -80,7 +83,7 @@ const isSet = async (tx: Repositories, { statusListUrl, statusIndex }: GrantReco
 it('each bit that two nodes set at once is in the list, each Grant is revoked and audited once', async () => {
   const nodes = [node(stores.first), node(stores.second)];
   const grants = await grantsOf(sampled({ quick: 40, deep: 400 }));
-  // Every third one is asked of both.
+  // Every third revocation is requested on both nodes.
   const asked = grants.flatMap((grant, i) => (i % 3 === 0 ? [0, 1] : [i % 2]).map((at) => ({ grant, at })));
   await Promise.all(asked.map(({ grant, at }) => nodes[at]?.revoke(grant)));
   for (const grant of grants) expect(await isSet(stores.first, grant)).toBe(true);
@@ -149,7 +152,7 @@ it('to find the next Principal whose revocations are to be completed no more tha
   });
   expect(read[0]).toBeGreaterThanOrEqual(PRINCIPALS);
   expect(read[1]).toBeGreaterThanOrEqual(100);
-  // Other tests leave theirs.
+  // Other tests leave rows of their own.
   for (const rows of read) expect(rows).toBeLessThan(MANY / 10);
 });
 
@@ -161,7 +164,7 @@ interface Plan {
   readonly Plans?: readonly Plan[];
 }
 
-/** Rows that a plan reads of the table, those that it drops too. */
+/** Rows of the table that a plan reads, also those that its filter drops. */
 const grantsRead = (plan: Plan): number => {
   const each = plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0);
   const own = plan['Relation Name'] === 'grants' ? Math.round(each * plan['Actual Loops']) : 0;

@@ -1,4 +1,7 @@
-/** The role of the conformance runner (docs/operations.md): the queue of runs, and nothing else of the database. */
+/**
+ * The role of the conformance runner (docs/operations.md): it may use the queue of runs, and nothing else of the
+ * database.
+ */
 
 import { randomBytes } from 'node:crypto';
 import type { Sha256 } from '@svc/protocol';
@@ -17,7 +20,7 @@ const roleUrl = () => Object.assign(new URL(database.url), { username: role, pas
 
 beforeAll(async () => {
   await runSql(database.url, `create role ${role} login password 'p'`);
-  // What somebody gave it before is taken back.
+  // Rights that were granted to the role before are revoked.
   await runSql(database.url, `grant select on receipts to ${role}`);
   await grantRunner(database.url, role);
 });

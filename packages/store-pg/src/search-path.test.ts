@@ -1,6 +1,7 @@
 /**
- * The functions of the schema find what they name in `public`: for pg_restore, whose search_path is empty, and for a session
- * that has tables of its own in front. Those that are left unpinned are reached from nowhere else (0005-roles/03-search-path).
+ * The functions of the schema find the objects that they name in `public`: under pg_restore, whose search_path is
+ * empty, and in a session with tables of its own in front. Functions without a pinned path are inlined, or called only
+ * by the commit, which has one (0005-roles/03-search-path).
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -23,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => store?.close());
 
-/** Not pinned, so that they can be inlined: they name nothing of ours. */
+/** Not pinned, so that they can be inlined; they name none of our objects. */
 const INLINED = [
   'svc_day_number',
   'svc_instant',

@@ -22,7 +22,7 @@ afterAll(() => readOnly.stop());
 afterEach(() => vi.useRealTimers());
 
 const hostOf = (url: string) => new URL(url).host;
-/** The database of these tests behind servers that do not answer, or take no writes. */
+/** The test database, listed after servers that do not answer or take no writes. */
 const behind = (...hosts: readonly string[]) =>
   database.url.replace(hostOf(database.url), [...hosts, hostOf(database.url)].join(','));
 

@@ -1,4 +1,7 @@
-/** A database belongs to one service: which one is written once, found from what it signed, and changed by an operator alone. */
+/**
+ * A database belongs to one service. Its DID is written once, derived from what the service signed, and changed only by
+ * an operator.
+ */
 import { awayFromMidnight, daysAgo, insertReceipts, receiptIdsOf, tamper, withDatabase } from '@svc/testkit';
 import { runSql } from '@svc/testkit/store/session';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -24,7 +27,7 @@ const knowKeysOf = (...of: readonly string[]) =>
     [of],
   );
 
-/** As its latest Receipt has it. */
+/** Makes `did` the signer of the latest Receipt. */
 const signAs = async (did: string) => {
   const [id] = receiptIdsOf(day, 1);
   if (id === undefined) throw new Error('no id');

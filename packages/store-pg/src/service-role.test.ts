@@ -1,6 +1,6 @@
 /**
- * The role of the running service (docs/operations.md): it does the service's work, and the append-only rules hold against it,
- * since it can neither take their triggers away nor go around them.
+ * The role of the running service (docs/operations.md). It can do the service's work, and the append-only rules bind
+ * it, since it can neither remove their triggers nor bypass them.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { tamper, withDatabase } from '@svc/testkit';
@@ -21,7 +21,7 @@ const roleUrl = () => Object.assign(new URL(database.url), { username: role, pas
 
 beforeAll(async () => {
   await runSql(database.url, `create role ${role} login password 'p'`);
-  // What somebody gave it before is taken back.
+  // Rights that were granted to the role before are revoked.
   await runSql(database.url, `grant truncate, trigger, delete on audit_events, receipts to ${role}`);
   await grantService(database.url, role);
 });
@@ -33,7 +33,7 @@ afterAll(async () => {
 const asRole = (sql: string) => withSession(roleUrl(), (session) => session.query(sql));
 const DENIED = { code: '42501' };
 
-/** Which tables of days the role may read, and which it may change itself. */
+/** Tables of days that the role may read, and those that it may change directly. */
 const rightsOnDays = (url: string) =>
   runSql<{ name: string; reads: boolean; writes: boolean }>(
     url,
@@ -50,7 +50,7 @@ it('after any migration the roles of the service and of a runner have what they 
   await runSql(database.url, `create role ${runner}`);
   await runSql(database.url, `create role ${reader}`);
   const former = Object.assign(new URL(database.url), { pathname: `/${name}` }).href;
-  /** Of each of both, on tables and columns. */
+  /** Rights of both roles, on tables and columns. */
   const rights = () =>
     runSql<{ relname: string; attname: string | null; role: string; rights: string[] }>(
       former,
@@ -68,7 +68,7 @@ it('after any migration the roles of the service and of a runner have what they 
     await migrate(former, { migrations: migrations.filter((one) => one.name < '0010') });
     await grantService(former, role);
     await grantRunner(former, runner);
-    // A right of somebody else on a column changes nothing of that, and stays.
+    // Another role's right on a column changes none of this, and stays.
     await runSql(former, `grant select (jws) on receipts to ${reader}`);
     const atFirst = await rights();
     for (const until of sampled({ quick: ['9999'], deep: ['0011', '0019', '9999'] })) {
@@ -124,7 +124,7 @@ describe('the table of a day, which lists name', () => {
   );
 });
 
-/** Nothing of it stays. */
+/** Runs a statement as the owner and rolls it back. */
 const asOwner = (sql: string) =>
   withSession(database.url, async (session) => {
     await session.query('begin');
@@ -132,7 +132,7 @@ const asOwner = (sql: string) =>
     await session.query('rollback');
   });
 
-/** What the rules rest on, and would be gone before a change that they refuse. */
+/** Changes to what the rules depend on, with which a refused change could be prepared. */
 const AGAINST_RULES = [
   'alter table receipts disable trigger all',
   'alter table receipts_20310101 disable trigger all',
@@ -220,7 +220,7 @@ describe('the role of the service', () => {
   });
 });
 
-/** Of a day without Receipts whose checkpoint has such roots; a compact JWS that nobody has signed. */
+/** The manifest of a day without Receipts whose checkpoint has these roots: a compact JWS with no valid signature. */
 const manifestOf = (day: string, change: object = {}) => {
   const tables = { receipts: [], attestations: [], consumption_events: [] };
   const payload = {
@@ -231,7 +231,7 @@ const manifestOf = (day: string, change: object = {}) => {
     .map((part) => Buffer.from(part).toString('base64url'))
     .join('.');
 };
-/** With its hash, as two values of SQL. */
+/** The manifest and its hash, as two SQL values. */
 const valuesOf = (manifest: string) =>
   `'${manifest}', 'sha256:${createHash('sha256').update(manifest).digest('hex')}'`;
 
@@ -244,7 +244,10 @@ describe('a closed day that nobody has proven', () => {
          to_regclass('detached_receipts_20310102') is not null as "isThere" from cold_days`,
     );
 
-  /** Of a day that has no table, one of the caller's with its name would be written as the owner, with its triggers. */
+  /**
+   * For a day without a table, a temporary table of the caller with that name must not be used: it would be written as
+   * the owner, and its triggers would run as the owner.
+   */
   const expectTemporaryUntouched = async (nodeMs: number): Promise<void> => {
     const other = '2031-01-03';
     const manifest = valuesOf(manifestOf(other));
@@ -271,7 +274,10 @@ describe('a closed day that nobody has proven', () => {
     );
   };
 
-  /** By the database's time, under a manifest that is of the day and replaces the one that is recorded; which stays. */
+  /**
+   * A day is cleared only when it is due by the database's clock, under a manifest of that day that replaces the
+   * recorded one; the recorded one stays.
+   */
   const expectClearedInTimeAlone = async (): Promise<void> => {
     const hash = `sha256:${createHash('sha256').update(manifestOf(day)).digest('hex')}`;
     const nodeMs = 4_102_444_800_000;
@@ -289,7 +295,7 @@ describe('a closed day that nobody has proven', () => {
       database.url,
       `create or replace function svc_actions_kept_since() returns timestamptz language sql volatile as $$ select timestamptz '2040-01-01' $$`,
     );
-    // Nor before its table is cleared.
+    // Refused also while the day's table is not cleared.
     expect(await record()).toBe(false);
     expect(await isDone(`svc_clear_table_of_day('${day}', 2, ${nodeMs})`)).toBe(true);
     const other = { receipts: [], attestations: [{ name: `${day}/x`, rows: 1 }], consumption_events: [] };
@@ -358,7 +364,7 @@ describe('a closed day that nobody has proven', () => {
     const expectRefused = async (changes: readonly string[]) => {
       for (const change of changes) {
         await expect(asRole(`update cold_days set ${change}`), change).rejects.toMatchObject(DENIED);
-        // Nor would the rule let it, whatever the role were granted.
+        // A trigger would refuse the change too, whatever the role was granted.
         await runSql(database.url, `grant update on cold_days to ${role}`);
         await expect(asRole(`update cold_days set ${change}`), change).rejects.toMatchObject(DENIED);
         await grantService(database.url, role);
@@ -372,7 +378,7 @@ describe('a closed day that nobody has proven', () => {
       `(manifest, manifest_hash) = (${valuesOf(`${manifestOf(day)}x`)})`,
     ]);
     await asRole(`select svc_keep_verifiers('${day}', 1)`);
-    // It is kept beside the ledger, and can be put back.
+    // The day is kept beside the ledger, and can be put back.
     await asRole(`select svc_detach_day('${day}')`);
     await expectRefused([
       `detached_at = '2001-01-01'`,

@@ -1,6 +1,6 @@
 /**
- * Connections that are lost without a word: one that was met costs its caller a deadline, and nobody meets another. A server that
- * is slow keeps its connections.
+ * Connections that are lost silently: the caller that first uses one waits for a deadline, and no caller gets another
+ * lost one. A server that is slow keeps its connections.
  */
 import { withDatabase } from '@svc/testkit';
 import { isDeep, sampled } from '@svc/testkit/sampled';
@@ -14,10 +14,10 @@ import { DeadlineError } from './errors.ts';
 
 const database = withDatabase();
 
-/** Every wait is long, except for the one that tells of the loss. */
+/** All limits are long, except the one that detects the loss. */
 const PATIENT_MS = 20_000;
 const MISSED_MS = 200;
-/** Connections for reads. */
+/** Number of connections for reads. */
 const READS = 6;
 
 const startPool = async () => {
@@ -38,7 +38,7 @@ const startPool = async () => {
 
 const backendPid = async (client: pg.ClientBase) =>
   (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
-/** Work that has begun, and goes on until it is told to end. */
+/** Work that has begun, and goes on until `end` is called. */
 const begin = async (pool: DeadlinePool) => {
   let end = () => {};
   const isOver = new Promise<void>((resolve) => {
@@ -83,7 +83,7 @@ it('after one call met a lost connection none is left in any pool, and every oth
   const stamp = () => store.revocation.stampRevoked(world.principal.did, [], Date.now());
   const others = () => [store.now(), commit(), transact('bulk'), transact('urgent'), stamp()];
   await Promise.all([...others(), transact('reports')]);
-  // The pools that are opened ahead, one after the other.
+  // The pools are opened ahead one after the other; this is the last one.
   const last = () => store.describePools().find(({ pool }) => pool === 'lineage');
   await expect.poll(last, { timeout: PATIENT_MS }).toMatchObject({ busy: 0, idle: 2 });
 
@@ -111,7 +111,7 @@ it('an idle connection that answers is kept, whatever becomes of the one that mi
   const [first, second] = await twoIdle(pool);
   const late = pool.run((client) => client.query('select pg_sleep(60)'), { deadlineMs: 100 });
   await expect(late).rejects.toBeInstanceOf(DeadlineError);
-  // The question has been answered once the connection of the one that was late is closed.
+  // The connection of the late call is closed only after the question was answered.
   await expect.poll(() => pool.state, { timeout: PATIENT_MS }).toMatchObject({ busy: 0, idle: 1 });
   expect([first, second]).toContain(await pool.run(backendPid));
   expect(proxy.lost).toBe(0);
@@ -139,7 +139,7 @@ it.runIf(isDeep)(
     for (let i = 0; i < sampled({ quick: 3, deep: 5 }); i++) {
       const late = pool.run((client) => client.query('select pg_sleep(0.6)'), { deadlineMs: 50 });
       await expect(late).rejects.toBeInstanceOf(DeadlineError);
-      // It is answered after it was asked about.
+      // The late call is answered after the question about it.
       await expect.poll(() => pool.state, { timeout: PATIENT_MS }).toMatchObject({ busy: 0, idle: 2 });
     }
     expect(proxy.accepted - before).toBeLessThanOrEqual(1);
@@ -159,7 +159,7 @@ it.runIf(isDeep)(
     proxy.hold();
     const late = pool.run((client) => client.query('select pg_sleep(2.5)'), { deadlineMs: 50 });
     await expect(late).rejects.toBeInstanceOf(DeadlineError);
-    // It has been asked for a session for longer than a question may take, and more than once.
+    // The session for the question was asked for more than once, and for longer than a question may take.
     await expect.poll(() => pool.state, { timeout: PATIENT_MS }).toMatchObject({ busy: 0, idle: 2 });
     expect(proxy.accepted - before).toBe(1);
     for (const { pid, end } of [await begin(pool), await begin(pool)]) {

@@ -1,4 +1,4 @@
-/** Two servers, of which one was replaced and goes on answering: its open sessions count no more, whatever they answer. */
+/** Two servers, one of which was replaced and still answers: answers of its open sessions are no longer used. */
 import type { ReceiptId } from '@svc/protocol';
 import { type OwnCluster, startOwnCluster } from '@svc/testkit';
 import { PATIENT } from '@svc/testkit/store/open-store';
@@ -9,7 +9,7 @@ import { createStore } from './create-store.ts';
 import { Standing } from './standing.ts';
 
 const clusters: OwnCluster[] = [];
-/** Databases of both, with one password. */
+/** Databases on both servers, with one password. */
 const urls = { replaced: '', promoted: '' };
 beforeAll(async () => {
   const [replaced, promoted] = [
@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 const hostOf = (url: string) => new URL(url).host;
-/** The Orgs table stands for any: each server has another name in it. */
+/** The Orgs table stands for any table: each server has another name in it. */
 const nameIn = (url: string, name: string) =>
   runSql(url, `insert into orgs (org_id, slug, name) values ('${ORG}', 'o', '${name}')`);
 const ORG = `org_${'0'.repeat(26)}`;
@@ -115,7 +115,7 @@ it('a session waits for a look that began after it was opened, and a server that
   standing.trust('old');
   standing.beginLook();
   const met = standing.settles('new');
-  // Found out before.
+  // The result of the look before.
   standing.trust('old');
   standing.beginLook();
   standing.trust('new');
@@ -136,11 +136,11 @@ it('what a look finds of another server is no word on the one that was met', asy
   });
   standing.trust('old');
   const met = standing.settles('new');
-  // The look asked the one that was replaced, and found it behind.
+  // That look reached the replaced server, and found it behind.
   standing.beginLook();
   standing.doubt('old');
   standing.beginLook();
-  // Opened while a look is under way that finds it.
+  // Opened during the look that will trust its server.
   const metLater = standing.settles('new');
   standing.trust('new');
   expect([await met, await metLater, asked]).toEqual([true, true, 2]);

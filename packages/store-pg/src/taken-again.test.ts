@@ -1,4 +1,4 @@
-/** What a restore gave back is taken away again by what was kept beside the fence, and by the log (protocol §10). */
+/** What a restore gave back is revoked again from the copies beside the fence, and from the log (protocol §10). */
 import { generateKeyPairSync } from 'node:crypto';
 import { emptyRoot } from '@svc/merkle';
 import { type DidKey, type DidWeb, type GrantId, jcs, signCompactJws } from '@svc/protocol';
@@ -60,7 +60,7 @@ const depsOf = (store = stores.first, identity: object = ofService) =>
     random: { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) },
   }) as unknown as ServiceDeps;
 
-/** Lines of the log since the test began. */
+/** Log lines since the test began. */
 let lines: string[] = [];
 const log = {
   info: (msg: string, fields: object) => lines.push(JSON.stringify({ ...fields, msg })),
@@ -70,12 +70,12 @@ const log = {
 let world: World;
 beforeEach(async () => {
   lines = [];
-  // Those of other tests would be revoked again too, and each looked at, in steps of one.
+  // Grants of other tests would be revoked again too, each in a step of one.
   await tamper(stores.url, 'delete from grants');
   world = await createWorld(stores.first);
 });
 
-/** In the order of their entries, `i` by `i`. */
+/** Inserts Grants in the order of their entries; `entry` is an expression of `i`. */
 const insertGrants = (count: number, entry = 'i') =>
   runSql(
     stores.url,
@@ -85,7 +85,7 @@ const insertGrants = (count: number, entry = 'i') =>
     [world.principal.did, world.listUrl, count],
   );
 
-/** Of the list as it was served in the lost span, with the first `count` entries revoked. */
+/** Signs the list as it was served in the lost span, with the first `count` entries revoked. */
 const signList = (count: number, issuer = DID, { signer } = statusKeys): Promise<string> => {
   const bits = createBitstring(LIST_BITS);
   for (let index = 0; index < count; index++) setBit(bits, index);
@@ -95,7 +95,7 @@ const signList = (count: number, issuer = DID, { signer } = statusKeys): Promise
   return signCompactJws(signer, { typ: 'vc+jwt' }, jcs({ ...payload }));
 };
 
-/** The head of a fence that the database lacks, and what was kept beside it, by folders. */
+/** A fence whose head the database lacks, with the copies beside it, by folder. */
 const loseHead = async (
   kept: Readonly<Record<string, readonly object[]>>,
   did = DID,
@@ -123,7 +123,7 @@ const keepList = async (count: number, ...by: [DidWeb?, typeof statusKeys?]) => 
   kept: { number: 1, version: 5, credential: await signList(count, ...by) },
 });
 
-/** As `svc-admin restore --apply` does it. */
+/** Restores as `svc-admin restore --apply` does. */
 const restore = async (
   deps: ServiceDeps,
   fenceStore: FenceStore,
@@ -134,7 +134,7 @@ const restore = async (
   return restoreLedger(deps, fenceStore, span, readRevocationLog(log), options);
 };
 
-/** Of the Grants of the list. */
+/** Counts the revoked Grants of the list. */
 const countRevoked = async () => {
   const text = `select count(revoked_at)::int as revoked, count(revocation_recorded_at)::int as recorded,
     (select max(n)::int from (
@@ -233,7 +233,7 @@ describe('a key of a hosted Principal that was first seen in the lost span, and 
   const NEW_KEY = 'z6MkpTHR8VNsBxYAAWHut2Geadd9jSwuBV8xRoAnwWsdvktH';
   const kidOfWorld = () => `${world.principal.did}#key-2`;
 
-  /** As its domain serves it. */
+  /** Stores the DID document that the domain serves. */
   const putDocument = async () => {
     const body = JSON.stringify({ id: world.principal.did, key: NEW_KEY });
     await stores.first.evidence.insert({
@@ -423,7 +423,7 @@ describe('where the key files do not go with what was kept in the lost span the 
 });
 
 describe('Grants whose list nothing signs when they are revoked', () => {
-  /** Of the list, as they are to be copied. */
+  /** Notes of the list that wait to be copied. */
   const listUnlisted = async () => {
     const notes = await stores.first.lineage.listNotes({ revoked: 0, others: 0 }, 0, 1_000);
     const noted = notes.filter(({ name }) => name.startsWith(`unlisted:${world.listUrl} `));
@@ -470,7 +470,7 @@ describe('Grants whose list nothing signs when they are revoked', () => {
 
   it('by a kill switch of a whole list: one copy has them all', async () => {
     const grants = sampled({ quick: 2_000, deep: 100_000 });
-    // Their entries lie anywhere in the list, one of them at its end.
+    // Their entries are spread over the list, one of them at its end.
     await insertGrants(grants, '(131071 + (i::bigint - 1) * 48611) % 131072');
     await record(await listIds());
     const kept = await listUnlisted();

@@ -1,4 +1,4 @@
-/** What a call does that was let in before its key was revoked, or before its DID was released or given to another org. */
+/** Calls that were admitted before their key was revoked, or before their DID was released or given to another org. */
 import type { ApiKeyId, DidWeb, OrgId } from '@svc/protocol';
 import {
   type ApiKeyRecord,
@@ -38,7 +38,7 @@ import { commitStatement } from './verify/commit-parameters.ts';
 const stores = withStores();
 const depsOf = (store: Store): ServiceDeps => ({ ...pauseDeps(store), maxLiveKeys: 20 });
 
-/** Waits with its transaction, all of it done, until it is let go. */
+/** Holds the transaction, with all its work done, until `letGo`. */
 const held = (store: Store) => {
   let letGo = () => {};
   const gate = new Promise<void>((resolve) => {
@@ -177,7 +177,7 @@ it('a key that is revoked, and an org that a DID was taken from, resume nothing 
   for (const call of [() => set(stolen, false), () => set(stolen, true), () => change(stolen)])
     await expect(call()).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
   await takeAway['given to another org'](stores.second, 'rp', did);
-  // The look before the transaction is passed, as by a call that was let in before.
+  // Skips the check before the transaction, as for a call that was admitted earlier.
   await expect(set(admin, false)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   expect(await stores.first.pauses.find(target)).toMatchObject({ isPaused: true });
 });
@@ -200,7 +200,7 @@ it('a key that is revoked, and an org that a Principal was taken from, end no ke
   const owner = { subject: orgId, roles: ['org:admin'] } as const;
   const { keyId } = stolen as unknown as { keyId: ApiKeyId };
   await revokeOwnedKey(deps, admin, owner, keyId, 'r');
-  // The look before the transaction is passed, as by a call that was let in before.
+  // Skips the check before the transaction, as for a call that was admitted earlier.
   for (const call of calls) await expect(call(stolen)).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
   await takeAway['given to another org'](stores.second, 'principal', principal);
   for (const call of calls) await expect(call(admin)).rejects.toMatchObject({ code: 'NOT_FOUND' });
@@ -225,7 +225,7 @@ it.each(['an org', 'no org'] as const)(
     const toOrgId = await insertOrg(stores.first);
     const transfer = () =>
       transferDid(depsOf(stores.second), { caller, did, kind: 'relying_party', toOrgId, requestId: 'r' });
-    // As of a Grant of the sandbox.
+    // Without a production check, as for a Grant of the sandbox.
     const decision = allowCommit(world, await insertGrant(world), { productionCheck: null });
     await withSession(stores.url, async (commit) => {
       await commit.query('begin');

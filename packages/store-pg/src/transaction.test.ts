@@ -133,17 +133,17 @@ it('what anybody may call in any number is not in the way of what takes authorit
 
 it('is unavailable, and stores nothing ever, when its work is not done by its deadline', async () => {
   let written = 0;
-  // A slow machine may not come to write in the first.
+  // On a slow machine the first try may write nothing.
   for (let transactionMs = 200; written === 0; transactionMs *= 2) {
     const store = createStore({ databaseUrl: stores.url, deadlines: { ...PATIENT, transactionMs } });
     onTestFinished(() => store.close());
     let isOver = false;
-    // The server would end a session that waits inside of its transaction.
+    // Writes all the time, since the server would end a session that is idle inside its transaction.
     const transaction = store.transaction(async (tx) => {
       for (; !isOver; written++) await tx.evidence.insert(artifact(`late ${written}`));
     });
     await expect(transaction).rejects.toMatchObject({ kind: 'unavailable' });
-    // At once: its connection is still open.
+    // Immediately, while its connection is still open.
     isOver = true;
   }
   await withSession(stores.url, (session) =>

@@ -16,7 +16,7 @@ const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Arra
 const deps = () =>
   ({ store: stores.first, clock: { nowMs: () => Date.now() }, random }) as unknown as ServiceDeps;
 
-/** These and no other. Ascending ids. */
+/** Withholds new Grants and no others. Answers their ids, ascending. */
 const withholdNew = async (count: number): Promise<string[]> => {
   const ids: string[] = [];
   for (let i = 0; i < count; i++) ids.push((await insertGrant(world)).id);

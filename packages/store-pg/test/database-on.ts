@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import type { Database } from '../src/database.ts';
 
-/** On one session, whatever the rights of a store are. */
+/** A `Database` on one session, independent of a store's role. */
 export const databaseOn = (session: Client): Database => {
   const run: Database['read'] = async ({ text, values }) =>
     (await session.query(text, [...values])).rows as never[];

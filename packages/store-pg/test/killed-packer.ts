@@ -1,9 +1,9 @@
-/** A packer whose every statement and request somebody sees, and may end. */
+/** A packer whose every statement and request a test observes, and can fail. */
 import type { PackDaysDeps } from '@svc/cold-ledger';
 
 export class Killed extends Error {}
 
-/** Every statement and every request of a packer goes by `at`, with what it is; after a kill none does any more. */
+/** Passes every statement and request of a packer to `at`, with its name. After a kill none is passed any more. */
 export const through = (
   deps: PackDaysDeps,
   at: <T>(what: string, work: () => Promise<T>) => Promise<T>,

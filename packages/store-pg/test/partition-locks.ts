@@ -1,4 +1,7 @@
-/** How many days of the ledger a statement locks. Locks are shared with the commits, so all days would be too many. */
+/**
+ * Counts the days of the ledger that a statement locks. The lock table is shared with the commits, so all days would be
+ * too many.
+ */
 
 import { withSession } from '@svc/testkit/store/session';
 import type pg from 'pg';
@@ -7,7 +10,7 @@ import type { Database } from '../src/database.ts';
 const lockedSql = `select from pg_locks l join pg_class c on c.oid = l.relation
   where l.pid = pg_backend_pid() and c.relkind = 'r' and c.relname ~ '^receipts_'`;
 
-/** Of one statement, prepared or not; what it does is undone. */
+/** Counts for one statement, prepared or not, and undoes its effect. */
 export async function runCountingLocks(
   session: pg.Client,
   statement: pg.QueryConfig,
@@ -19,14 +22,14 @@ export async function runCountingLocks(
   return { rows, locked: rowCount ?? 0 };
 }
 
-/** How many partitions the greediest statement of some reading has locked. */
+/** Highest number of partitions that any statement of `work` locked. */
 export const mostPartitionsLocked = (
   url: string,
   work: (database: Database) => Promise<unknown>,
 ): Promise<number> =>
   withSession(url, async (session) => {
     let most = 0;
-    // One after the other, though they are asked for at once.
+    // One after the other, though they are called at once.
     let before: Promise<unknown> = Promise.resolve();
     const read: Database['read'] = ({ values, ...statement }) => {
       const counted = before.then(() => runCountingLocks(session, { ...statement, values: [...values] }));

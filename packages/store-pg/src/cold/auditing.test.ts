@@ -1,4 +1,7 @@
-/** docs/auditing.md as it stands, executed over packed days by DuckDB, and held against PostgreSQL before they were packed. */
+/**
+ * Executes the queries of docs/auditing.md, unchanged, with DuckDB over packed days, and compares the answers with
+ * PostgreSQL's from before packing.
+ */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +30,7 @@ const page = readFileSync(new URL('../../../../docs/auditing.md', import.meta.ur
 const blocks = [...page.matchAll(/^```sql( setup)?\n([\s\S]*?)^```$/gm)].map(([, , sql = '']) =>
   sql.replaceAll("'ledger/", `'${root}/`).replaceAll("'checkpoints/", `'${published}/`),
 );
-/** As PostgreSQL has them while the days are hot. */
+/** Rows from PostgreSQL while the days are hot. */
 const hot: Record<string, Row[]> = {};
 const answers: Row[][] = [];
 let world: readonly Receipt[];
@@ -65,7 +68,7 @@ beforeAll(async () => {
   );
   const { objects } = await openObjects(pathToFileURL(root).href, null);
   const packing = packingOf(stores.url, stores.first, objects);
-  // Of a packer that was cut off: the same rows in other objects, which no manifest names.
+  // Objects of a packer that was cut off: the same rows in other objects, which no manifest names.
   const [first = ''] = DUE;
   const sizes = { rowsPerGroup: 4, rowsPerObject: 8 };
   await packing.readDayRows(first, (rows) => packTables(objects, first, rows, { sizes }));
@@ -85,7 +88,7 @@ beforeAll(async () => {
   }
 }, 60_000);
 
-/** Manifests that are not to be taken, although each is the latest: by any of them the tables would be empty. */
+/** Leaves manifests that must not be used, although each is the latest: with any of them the tables would be empty. */
 const leaveOthers = async (objects: ObjectStore): Promise<void> => {
   const [first = '', , last = ''] = DUE;
   const recorded = new Map(
@@ -109,7 +112,8 @@ const leaveOthers = async (objects: ObjectStore): Promise<void> => {
   const replaced = await put(first, textOf(first, 1_000, none));
   await put(first, textOf(first, 1, { replaces: replaced }));
   writeFileSync(join(root, manifestFolder(first), 'copy.jws'), textOf(first, 2_000, none));
-  // Of a checkpoint that a repair of the clock has retracted: one beside that which counts, and one that took its place.
+  // Manifests of a checkpoint that a repair of the clock has retracted: one beside the valid manifest, and one that
+  // replaced it.
   const retracted = { ...none, checkpoint_hash: `sha256:${'0'.repeat(64)}` };
   await put(first, textOf(first, 3_000, retracted));
   const [{ manifest_hash: replaces } = { manifest_hash: '' }] = await runSql<{ manifest_hash: string }>(
@@ -120,7 +124,7 @@ const leaveOthers = async (objects: ObjectStore): Promise<void> => {
   await put(last, textOf(last, -3_000, { ...retracted, replaces }));
 };
 
-/** As `GET /checkpoints/{day}` answers them, a file each. */
+/** Saves the answers of `GET /checkpoints/{day}`, one file each. */
 const savePublished = async (): Promise<void> => {
   for (const day of DUE) {
     const found = await stores.first.checkpoints.find(day);
@@ -129,7 +133,7 @@ const savePublished = async (): Promise<void> => {
   }
 };
 
-/** In any order, numbers as numbers. */
+/** Rows in any order, with numbers as numbers. */
 const plain = (rows: readonly Row[] | undefined) =>
   (rows ?? [])
     .map((row) =>

@@ -1,6 +1,5 @@
 /**
- * Outcomes of cold Receipts: whatever reads objects is done before the transaction, which holds locks that decisions
- * wait for.
+ * Outcomes of cold Receipts: all reads of objects precede the transaction, which holds locks that decisions wait for.
  */
 import { randomBytes } from 'node:crypto';
 import { packDays } from '@svc/cold-ledger';

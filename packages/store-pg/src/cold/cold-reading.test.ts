@@ -1,4 +1,4 @@
-/** The same ledger hot, and with any of its days cold: whoever asks is answered the same, to the byte. */
+/** Compares the same ledger hot, and with any of its days cold: every call gets the same answer, to the byte. */
 import { packDays, parseColdDay } from '@svc/cold-ledger';
 import type { ApiKeyId, DidWeb, GrantId, OrgId, ReceiptId, Sha256 } from '@svc/protocol';
 import { DAY_MS, dayOf, ulidTimeMs } from '@svc/protocol';
@@ -68,7 +68,7 @@ afterAll(async () => {
   await reading?.close();
 });
 
-/** Has these days leave the ledger, and all others be in it. */
+/** Makes these days cold, and all others hot. */
 const makeCold = async (days: readonly string[]): Promise<void> => {
   await bringBack(stores.url);
   const deps = packingOf(stores.url, stores.first, objects);
@@ -115,14 +115,14 @@ const usageFilter = fc
     untilMs: Math.max(sinceMs, untilMs),
   })) as fc.Arbitrary<DecisionFilter>;
 
-/** Rows whose order nothing promises. */
+/** For rows without a defined order. */
 const anyOrder = (rows: readonly object[]): string[] => rows.map((row) => JSON.stringify(row)).sort();
 
 const textOf = ({ receipt }: DecisionExportRecord): string => Buffer.from(receipt).toString();
 
 const actOf = ({ principal, keyId, actionType, resource, method, ...act }: DecisionRecord) => act;
 
-/** Whatever can be asked of old decisions, as text. */
+/** Every kind of question about old decisions, with its answer as text. */
 const ask = async (
   store: Store,
   lists: readonly [DecisionListFilter, number][],
@@ -288,13 +288,13 @@ it('an export reads each row group of a cold day once, with no session of the da
   });
 });
 
-/** Cold days whose objects come once `open` is called; until `close` is, they come at once. */
+/** Cold days whose reads wait for `open` after `close` was called; otherwise they are answered at once. */
 const createGated = () => {
   let gate = Promise.resolve();
   let open = () => {};
   let held = 0;
   let onHeld = () => {};
-  /** Settles once so many reads stand before the closed gate. */
+  /** Resolves once `count` reads wait at the closed gate. */
   const untilHeld = (count: number) =>
     new Promise<void>((resolve) => {
       onHeld = () => {
@@ -308,7 +308,7 @@ const createGated = () => {
       open = resolve;
     });
   };
-  // What was read once is in memory: how long a disk takes decides nothing here.
+  // Caches what was read, so that the disk's speed does not influence the test.
   const known = new Map<string, Promise<Uint8Array>>();
   const getRange: ObjectStore['getRange'] = async (name, range) => {
     const key = `${name} ${range.offset}`;
@@ -360,7 +360,8 @@ it('who asks for an object that the public asked for first waits in no line of t
     const asking = [find('public', '10.0.2.1', last), find('tenants', 'shop', last)];
     open();
     await Promise.all([...flood, ...asking]);
-    // The tail and then the row group: each comes behind eight that are fetched already, and one more turn of the public.
+    // The tail and then the row group: each comes after eight that are fetched already, and one more turn of the
+    // public.
     expect(order.indexOf('tenants')).toBeLessThanOrEqual(1 + 2 * (8 + 1));
   });
 });
@@ -368,7 +369,7 @@ it('who asks for an object that the public asked for first waits in no line of t
 describe('the manifest of a cold day', () => {
   const foundAt = (day: number) =>
     world.filter(({ at }) => at >= START_MS + day * DAY_MS && at < START_MS + (day + 1) * DAY_MS)[0]?.id;
-  /** What is read of the database and believed meanwhile. */
+  /** Counts manifests that are read from the database, and those that are verified, during `work`. */
   const countOpening = async (
     maxChars: number | undefined,
     work: (find: (day: number) => Promise<void>, failNext: () => void) => Promise<void>,
@@ -537,14 +538,14 @@ it('a page whose time is over at once ends where it is: the pages together are t
 const firstOfItsMillisecond = (id: string | null): string | null =>
   id === null ? null : lowestReceiptId(ulidTimeMs(id.slice('drc_'.length)) ?? Number.NaN);
 
-/** A bucket that is away. */
+/** A bucket that cannot be reached. */
 const unreachable = new Proxy({} as ObjectStore, {
   get: () => async () => {
     throw new ObjectStoreError('unavailable', 'no such store');
   },
 });
 
-/** The org of this one relying party. */
+/** Inserts an org with this one relying party. */
 const insertMember = async (orgId: string, did: string): Promise<OrgId> => {
   const org = orgId as OrgId;
   await reading.orgs.insert({ orgId: org, slug: orgId.replace('_', '-'), name: orgId });
@@ -610,7 +611,7 @@ describe('with cold days', () => {
         answers.push(...(await runSql(stores.url, 'select svc_has_verified($1, $2, $3) as known', values)));
       return answers;
     };
-    // Of hot days nothing is left that could tell.
+    // Removes the hot receipts, so that only what is kept of cold days can answer.
     await tamper(stores.url, 'create table kept as select * from receipts; delete from receipts');
     const cold = await ask();
     await bringBack(stores.url);
@@ -711,7 +712,7 @@ describe('with cold days', () => {
   it('whether a relying party has decided is known without its objects, in the transaction that hands it over', async () => {
     const unknown = createStore({ databaseUrl: stores.url, deadlines: PATIENT });
     try {
-      // Of hot days nothing is left that could tell.
+      // Removes the hot receipts, so that only what is kept of cold days can answer.
       await tamper(stores.url, 'create table kept as select * from receipts; delete from receipts');
       for (const [did, hasDecided] of [
         ...RPS.map((rp) => [rp, true] as const),
@@ -773,7 +774,7 @@ describe('with cold days', () => {
     const listening: ObjectStore = {
       ...objects,
       getRange(name, range, signal) {
-        // What describes an object is read for others too.
+        // Reads of an object's tail are shared with other callers, so they have no signal of one caller.
         if (signal !== undefined) signals.push(signal);
         return objects.getRange(name, range, signal);
       },
@@ -850,7 +851,7 @@ describe('with cold days', () => {
 });
 
 describe('with every day cold', () => {
-  /** What is asked of the store of objects meanwhile. */
+  /** Counts the reads of the object store during `work`. */
   const countReads = async (work: (store: Store) => Promise<unknown>): Promise<number> => {
     let reads = 0;
     const counted: ObjectStore = {
@@ -932,14 +933,14 @@ describe('with every day cold', () => {
     );
     const packed = parseColdDay(recorded?.manifest ?? '').tables.receipts;
     const groups = packed.flatMap((object) => object.groups);
-    // With the tail of each object.
+    // Plus the tail of each object.
     expect(reads).toBe(groups.length + packed.length);
   });
 
   it.each([
     ['a run', 8, 0],
     ['two of them a run', 16, 0],
-    // Of the first run, which is as long as it is asked for.
+    // One group is read twice: the first run has exactly the length asked for, so it ends within a group.
     ['not as many as a run has', 20, 1],
   ])('where a day has many runs, each row group is read once: %s', async (_, limit, again) => {
     const day = DAYS[2] as string;
@@ -982,7 +983,7 @@ describe('with every day cold', () => {
       const ids = await checkpoints.listReceiptIds(day, { at }, 8);
       expect([ids[0], ids.length]).toEqual([at, 8]);
     });
-    // With the tail.
+    // The row group and the tail.
     expect(reads).toBe(2);
   });
 });

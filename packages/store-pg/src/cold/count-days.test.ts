@@ -1,4 +1,4 @@
-/** Counts of parts of cold days have the columns that are asked for and no others, and are bounded. */
+/** Counts of parts of cold days have exactly the columns asked for, and are bounded. */
 import { packDays } from '@svc/cold-ledger';
 import { DAY_MS, dayOf } from '@svc/protocol';
 import { TooManyCountsError } from '@svc/service';
@@ -49,7 +49,7 @@ const count = (counting: Counting): Promise<readonly CountedRows[]> =>
 const columnOf = ({ at, principal, key, reason }: Receipt, column: CountedColumn) =>
   ({ day: dayOf(at), principal, key_id: key, reason })[column] ?? null;
 
-/** Of the world, as text without an order. */
+/** Counts over the world, as text in no particular order. */
 const expected = (columns: readonly CountedColumn[], isAsked: (receipt: Receipt) => boolean): string[] => {
   const groups = new Map<string, number>();
   for (const receipt of world) {

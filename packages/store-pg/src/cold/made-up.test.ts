@@ -1,6 +1,6 @@
 /**
- * What is recorded of a day is not believed for being recorded: whoever could write to the database alone makes nothing
- * lost, and no answer wrong.
+ * Records of a cold day are verified, not trusted: an attacker who can write only to the database causes neither a loss
+ * nor a wrong answer.
  */
 import { createHash } from 'node:crypto';
 import { dropDays, type PackDaysDeps, packDays } from '@svc/cold-ledger';
@@ -49,7 +49,7 @@ const packing = (change: Partial<PackDaysDeps> = {}) => ({
 });
 const hashOf = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
 
-/** In place of what the packer signed, the same with other parts: as it was recorded, and the day has left. */
+/** Replaces the signed manifest by one with changed parts, as if it had been recorded and the day had left. */
 const recordInstead = async (change: (manifest: string) => string): Promise<void> => {
   const [row] = await runSql<{ manifest: string }>(
     stores.url,
@@ -67,7 +67,7 @@ const recordInstead = async (change: (manifest: string) => string): Promise<void
 const kept = () =>
   runSql(stores.url, `select count(*)::integer as rows from detached_receipts_${day.replaceAll('-', '')}`);
 
-/** The grace period of the day is over, and its owner removes what is over. */
+/** Ends the grace period of the day, and lets the owner remove what is over. */
 const drop = async (change: Partial<PackDaysDeps> = {}) => {
   await tamper(
     stores.url,

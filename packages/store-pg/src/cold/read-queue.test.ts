@@ -25,7 +25,7 @@ const readAtOnce: ReadElsewhere = async () => SEALED;
 const readFrom = (queue: ReadQueue, name = 'x', stop?: AbortSignal) =>
   queue.readGroup({ name, ...GROUP }, RANGE, ALL, stop);
 
-/** A thread whose time passes only where something takes it or waits; what happened on it, in order. */
+/** A thread whose time passes only through work or waiting; records what happened on it, in order. */
 const createThread = () => {
   const log: string[] = [];
   let nowMs = 0;
@@ -190,7 +190,7 @@ it('of a tenant beside five hundred reads of the public the first comes after th
 describe('the tail of an object that many ask for at once', () => {
   const publicly = (i: number): Tenant => ({ crowd: 'public', org: `10.0.${i}.1`, subject: '' });
   const SHOP: Tenant = { crowd: 'tenants', org: 'shop', subject: 'did:web:shop.example' };
-  /** Nothing of it comes before `open`. */
+  /** No read is answered before `open`. */
   const createClosed = (answer = async () => NONE) => {
     const fetched: string[] = [];
     let open = () => {};

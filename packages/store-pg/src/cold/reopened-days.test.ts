@@ -1,4 +1,4 @@
-/** A repair of the clock where days that are not over have been packed: here `today` is a day of the past. */
+/** A repair of the clock after days were packed that are not over; here `today` is a day of the past. */
 import { ColdDayReader, dropDays, packDays, parseColdDay } from '@svc/cold-ledger';
 import { checkContent, closeDays, type ObjectStore } from '@svc/service';
 import { tamper } from '@svc/testkit';
@@ -24,8 +24,8 @@ beforeAll(async () => {
 const packing = () => packingOf(stores.url, stores.first, objects);
 beforeEach(async () => {
   await bringBack(stores.url);
-  // A day that is closed twice within one second has the same checkpoint, which cannot be retracted twice: no repair is
-  // as quick as a test.
+  // A day that is closed twice within one second has the same checkpoint, which cannot be retracted twice. A real
+  // repair is never as quick as this test.
   await tamper(stores.url, 'delete from retracted_checkpoints');
   await closeDays(serviceOf(stores.first), never);
   await checkContent(serviceOf(stores.first), never);
@@ -43,7 +43,7 @@ const packed = () =>
 const reopen = async () =>
   (await runSql<{ days: number }>(stores.url, 'select svc_reopen_days($1) as days', [today]))[0]?.days;
 
-/** As where a day's action fields were cleared. */
+/** Replaces the manifest, as clearing a day's action fields does. */
 const replaceManifest = (day: string) =>
   runSql(
     stores.url,
@@ -57,7 +57,7 @@ it('is opened again with its Receipts to the byte, packed or broken; one that wa
     broken,
   ]);
   for (const day of [first, last]) await replaceManifest(day);
-  // The worker has made an empty partition for it since.
+  // The worker has created an empty partition for the day meanwhile.
   await runSql(stores.url, 'select svc_ensure_receipt_partitions($1, $1)', [last]);
   expect(await reopen()).toBe(DAYS.length - 1);
   expect(await packed()).toEqual([{ day: first, state: 'cold' }]);

@@ -1,4 +1,4 @@
-/** Packed days come back as they were, and what has no other copy is proven now and again. */
+/** Packed days come back unchanged, and objects that are the only copy are verified regularly. */
 import {
   ColdDayReader,
   type DayWork,
@@ -40,7 +40,7 @@ beforeEach(async () => {
   await packDays(packing(), never);
 });
 
-/** Every column of every Receipt of the days that are due, as the ledger has them. */
+/** Every column of every Receipt of the due days, from the ledger. */
 const ledger = () =>
   runSql<{ receipt_id: ReceiptId }>(
     stores.url,
@@ -64,7 +64,7 @@ const rowOf = async (which: string) =>
     )
   )[0];
 
-/** The grace period of these days is over, and they are removed. */
+/** Ends the grace period of these days, and removes them. */
 const drop = async (days: readonly string[]): Promise<void> => {
   await tamper(
     stores.url,
@@ -74,7 +74,7 @@ const drop = async (days: readonly string[]): Promise<void> => {
   expect(await dropDays(packing(), never)).toEqual({ dropped: days.length, locked: null, notProven: [] });
 };
 
-/** The hour is over after which what failed is tried again. */
+/** Ends the hour after which a failed day is tried again. */
 const expire = () =>
   tamper(
     stores.url,
@@ -116,7 +116,7 @@ it('a packer that began before a day was brought back does not pack it again: on
 describe('a packed day comes back', () => {
   it('from what was kept, and from its objects once that is removed, to the byte; a round of the worker leaves it', async () => {
     await drop([day]);
-    // Somebody has made an empty partition for it since.
+    // An empty partition was created for the day meanwhile.
     await runSql(stores.url, 'select svc_ensure_receipt_partitions($1, $1)', [day]);
     expect(await unpack(day)).toBe('objects');
     for (const other of DUE.slice(1)) expect(await unpack(other)).toBe('kept');
@@ -313,7 +313,7 @@ describe('a packed day comes back', () => {
 });
 
 describe('a day that is packed', () => {
-  /** The first of them before the others. */
+  /** Makes these days due, the first one before the others. */
   const due = (days: readonly string[]) =>
     tamper(
       stores.url,
@@ -388,12 +388,12 @@ describe('a day that is packed', () => {
       await expire();
       expect(await stores.first.coldDays.listToProve(30, 1, Date.now())).toEqual([day, busy]);
       for (const one of DUE) await unpack(one);
-      // Of a day that is back nothing rests on its objects, and to find fault with them holds up no packing.
+      // A day that is back does not depend on its objects, so a fault in them does not stop packing.
       await stores.first.coldDays.noteProof(day, 'nothing is stored under that name');
       await expire();
       expect(await stores.first.coldDays.listToProve(30, 9, Date.now())).not.toContain(day);
       expect(await stores.first.coldDays.listBroken()).not.toContainEqual(expect.objectContaining({ day }));
-      // What could not be done with it is named all the same.
+      // A failure of other work on the day is still listed.
       await stores.first.coldDays.noteFailure(day, 'it could not be cleared');
       expect(await stores.first.coldDays.listBroken()).toContainEqual({
         day,
@@ -417,13 +417,13 @@ describe('a day that is packed', () => {
     expect(await stores.first.coldDays.listBroken()).toEqual([
       { day, problem: 'nothing is stored under that name' },
     ]);
-    // It is not read again in each round.
+    // The failed day is not read again in each round.
     expect(await stores.first.coldDays.listToProve(30, 8, Date.now())).toEqual([]);
     await tamper(stores.url, `update cold_days set again_at = now() - interval '1 second' where day = $1`, [
       day,
     ]);
     expect(await stores.first.coldDays.listToProve(30, 8, Date.now())).toEqual([day]);
-    // That nobody can be asked, or that credentials have ended, says nothing of the day.
+    // A store that cannot be reached, or refuses the credentials, says nothing about the day.
     for (const kind of ['unavailable', 'refused'] as const) {
       const error = new ObjectStoreError(kind, `it is ${kind}`);
       const away = { ...failing(day, error), head: () => Promise.reject(error) };

@@ -1,4 +1,6 @@
-/** Paging while others write, seal and count: nothing twice, nothing missing among what existed at the start. */
+/**
+ * Paging while other sessions write, seal and count: no duplicate, and no decision missing that existed at the start.
+ */
 import { randomBytes } from 'node:crypto';
 import { encodeUlid, type ReceiptId } from '@svc/protocol';
 import { type Caller, type DecisionQuery, listDecisions, type ServiceDeps } from '@svc/service';
@@ -71,7 +73,7 @@ it('eight writers on two nodes, while the ledger is sealed and counted between p
     return stored;
   });
   const sealAndCount = async () => {
-    // A sealer that finds decisions under way gives up for now.
+    // Sealing gives up for now when it finds decisions under way.
     await stores.first.usage.seal(Date.now()).catch(() => false);
     await stores.first.usage.countSealed(40);
   };
@@ -94,7 +96,7 @@ it('eight writers on two nodes, while the ledger is sealed and counted between p
   const after = await storedIds();
   expect(after).toHaveLength(OLD + stored.reduce((sum, one) => sum + one, 0));
   expect(await readAllPages({ limit: 200 }, sealAndCount)).toEqual(after);
-  // Otherwise the sums have told nothing here.
+  // Ensures that the search has used stored sums.
   const [counted] = await runSql<{ sum: number }>(
     stores.url,
     'select coalesce(sum(verifies), 0)::integer as sum from usage_by_day',

@@ -1,4 +1,4 @@
-/** Every filter finds exactly what it says, in order, however much of the ledger has been counted. */
+/** Every filter finds exactly its matches, in order, however much of the ledger has been counted. */
 import { randomBytes } from 'node:crypto';
 import {
   type ApiKeyId,
@@ -60,7 +60,7 @@ interface Row {
   readonly reason: ReasonCode | null;
 }
 
-/** Repeatable, so that a failure can be looked into. */
+/** Repeatable, so that a failure can be investigated. */
 const random = (() => {
   let state = 7;
   return (below: number) => {
@@ -76,7 +76,7 @@ const newRow = (at: number): Row => {
   const common = { id: `drc_${encodeUlid(at, randomBytes(10))}` as ReceiptId, at, rp, key };
   const reason = random(5) === 0 ? pick(reasons, 4) : null;
   if (reason === 'GRANT_MALFORMED') return { ...common, reason, principal: null, grant: null };
-  // Several sign under the id of the third Grant; whoever is not verified is not named.
+  // Several Principals sign under the id of the third Grant; an unverified one is not named.
   if (reason === 'ISSUER_UNVERIFIED')
     return { ...common, reason, principal: null, grant: grantIds[2] ?? null };
   const issuer = random(2);
@@ -84,7 +84,7 @@ const newRow = (at: number): Row => {
   return { ...common, reason, principal: principals[issuer] ?? null, grant: grant ?? null };
 };
 
-/** Days without any, days with few, one with many; ids that share a millisecond. */
+/** Days without rows, days with few, and one with many; some ids share a millisecond. */
 const rows: readonly Row[] = Array.from({ length: DAYS }, (_, day) => {
   const count = day === BUSY_DAY ? BUSY : pick([0, 1, 3, 12]);
   return Array.from({ length: count }, () => newRow(FIRST_MS + day * DAY_MS + random(900) * 96_000));
@@ -109,7 +109,7 @@ beforeAll(() =>
   }),
 );
 
-/** Counts what is older, a few hundred at a time. */
+/** Counts the older receipts, a few hundred at a time. */
 const countUntil = (ms: number) =>
   withSession(stores.url, async (session) => {
     await session.query('update ledger_seal set sealed_until = to_timestamp($1 / 1000.0)', [ms]);
@@ -159,14 +159,14 @@ const members = {
   keyId: fc.constantFrom(...keyIds),
   beforeId,
 };
-/** Few members at a time: together they leave nothing. */
+/** Few members at a time: all of them together match nothing. */
 const filters: fc.Arbitrary<DecisionListFilter> = fc
   .subarray(Object.keys(members) as (keyof typeof members)[], { maxLength: 3 })
   .chain((names) =>
     fc.record({ relyingParties, ...Object.fromEntries(names.map((name) => [name, members[name]])) }),
   );
 
-/** Before the busy day, in the middle of it, in the middle of a later one, all. */
+/** Before the busy day, in the middle of it, in the middle of a later one, and after all days. */
 const UNTIL = [BUSY_DAY, BUSY_DAY + 0.5, DAYS - 9.3, DAYS + 1];
 
 it('any filter, from any place, whatever is counted: the newest first, complete, nothing else', async () => {

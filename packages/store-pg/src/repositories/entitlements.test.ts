@@ -126,7 +126,7 @@ describe('a cap that begins', () => {
     const now = Date.now();
     const sinceMs = fc.oneof(
       fc.integer({ min: now - 5 * DAY_MS, max: now }),
-      // Midnights, and their neighbours.
+      // Midnights, and the instants beside them.
       fc
         .tuple(fc.integer({ min: 0, max: 4 }), fc.integer({ min: -1, max: 1 }))
         .map(([days, ms]) => (Math.floor(now / DAY_MS) - days) * DAY_MS + ms),
@@ -150,7 +150,7 @@ describe('a cap that begins', () => {
   });
 });
 
-/** Receipts of the last four days, every third of them no production check. */
+/** Receipts of the last four days; every third is not a production check. */
 async function insertPast(relyingParty: DidWeb): Promise<void> {
   await withSession(stores.url, async (session) => {
     await session.query('select svc_ensure_receipt_partitions(current_date - 6, current_date)');

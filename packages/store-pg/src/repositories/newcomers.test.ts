@@ -20,7 +20,7 @@ const push = (change: Partial<EntitlementPush>): EntitlementPush => ({
   ...change,
 });
 
-/** An org with a Principal, a relying party and a key of each, the world's being that of the relying party. */
+/** An org with a Principal, a relying party and a key of each; the world's key is the relying party's. */
 beforeEach(async () => {
   world = await createWorld(stores.first);
   orgId = `org_${randomBytes(8).toString('hex')}` as OrgId;
@@ -106,10 +106,10 @@ it('the hosts of newcomers are re-checked in one turn, however many orgs they ar
   }
   const due = await stores.first.principals.listDueForVerification(1_000);
   const order = due.map(({ did }) => dids.indexOf(did)).filter((at) => at >= 0);
-  // The second newcomer has waited longer than the one who is paid for, and comes after it.
+  // The second newcomer has waited longer than the paying org, and still comes after it.
   expect(order).toEqual([0, 2, 1]);
 
-  // Also where the newcomers have more that have waited longer than one look may read.
+  // Also where more hosts of newcomers have waited longer than one read returns.
   const [first, , paid] = hosts;
   const insertHosts = (name: string, count: number, beside: World | undefined) =>
     runSql(

@@ -13,7 +13,7 @@ const keyed = Array.from({ length: 5 }, (_, i) => `did:web:keyed-${i}.example`);
 const KEYS = 256;
 const KID_BYTES = 760;
 
-/** The last but one has no document. */
+/** The last Principal but one has no document. */
 beforeAll(async () => {
   for (const did of dids) {
     const body = randomBytes(DOCUMENT_BYTES / 2).toString('hex');
@@ -33,7 +33,7 @@ beforeAll(async () => {
   }
 });
 
-/** Members of an org, verified, with long kids. The last has a document. */
+/** Verified members of an org, with long kids. The last has a document. */
 beforeAll(async () => {
   await stores.first.orgs.insert({ orgId: ORG, slug: 'keyed', name: 'Keyed' });
   for (const did of keyed)

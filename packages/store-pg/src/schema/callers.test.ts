@@ -1,4 +1,7 @@
-/** Every function of the schema has a caller: a statement of the code, a trigger or default, or a function that has one. */
+/**
+ * Every function of the schema has a caller: a statement of the code, a trigger or default, or a function with a
+ * caller.
+ */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +10,7 @@ import { expect, it } from 'vitest';
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const read = (path: string) => readFileSync(`${root}${path}`, 'utf8');
 
-/** Those that the last release calls, beside whose nodes this version runs. */
+/** Functions that the last release calls, whose nodes run beside this version. */
 const OF_THE_LAST_RELEASE = [
   'svc_sequence_events',
   'svc_subscriptions_behind',

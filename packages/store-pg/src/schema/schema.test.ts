@@ -1,4 +1,7 @@
-/** The schema is compared with what the migrations come to: what can change a decision is a fault, what cannot is not. */
+/**
+ * Compares the schema with the result of the migrations: a difference that can change a decision is a fault, others are
+ * not.
+ */
 import { fileURLToPath } from 'node:url';
 import { withDatabase } from '@svc/testkit';
 import { runSql, withSession } from '@svc/testkit/store/session';
@@ -9,11 +12,11 @@ import { compareSchema, digestsOf } from './compare-schema.ts';
 
 const database = withDatabase();
 
-/** What a failure tells whoever has written a migration. */
+/** The hint that a failure shows to the author of a migration. */
 const RENEW =
   'what a new migration made is expected once `npx vitest run --project store-pg -u` has renewed expected-schema.generated.ts';
 
-/** What is found after `change`, which is taken back. */
+/** The comparison after `change`, which is rolled back. */
 const after = (change: string) =>
   withSession(database.url, async (session) => {
     await session.query('begin');

@@ -1,4 +1,4 @@
-/** What a commit does to budgets: chains, what breaks them, and what remains of what was broken. */
+/** What a commit does to budgets: chains of decisions, what breaks a chain, and what remains of a broken one. */
 import { applyConsumption, type Balances, type Budget, emptyBalances, findBalance } from '@svc/protocol';
 import type { DecisionCommit, GrantRecord } from '@svc/service';
 import { budgetCommit, consume, keyOf, readBalances, usesOf } from '@svc/testkit/store/budgets';
@@ -11,8 +11,7 @@ const stores = withStores();
 let world: World;
 let grant: GrantRecord;
 
-// How old a decision may be when it is stored is tested elsewhere (commit-outcomes.test.ts); a loaded machine takes
-// its time here.
+// The greatest age of a decision is tested elsewhere (commit-outcomes.test.ts). Raised here for a loaded machine.
 beforeAll(() => alterFunction(stores.url, 'svc_judge', `interval '2 seconds'`, `interval '1 minute'`));
 beforeEach(async () => {
   world ??= await createWorld(stores.first);
@@ -21,7 +20,7 @@ beforeEach(async () => {
 
 const ALMOST_ALL = Number.MAX_SAFE_INTEGER;
 
-/** ALLOWs one after the other, each on what the one before leaves. */
+/** ALLOWs one after the other, each on the balances that the one before leaves. */
 const chainOf = (
   length: number,
   budget: Budget = usesOf(100),

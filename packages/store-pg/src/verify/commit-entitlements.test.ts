@@ -18,7 +18,7 @@ const node = (index: number): Store => (index % 2 === 0 ? stores.first : stores.
 const orgLock = 'select pg_advisory_xact_lock(8, hashtext($1))';
 const someoneWaits = `select from pg_locks where locktype = 'advisory' and not granted
   and database = (select oid from pg_database where datname = current_database())`;
-// What is shown of others is otherwise remembered until the end of the transaction that looks.
+// Statistics of other sessions are otherwise cached until the end of the transaction.
 const proofIsWaitedFor = `with renewed as materialized (select pg_stat_clear_snapshot())
   select from renewed, pg_stat_activity
   where datname = current_database() and wait_event_type = 'Lock' and wait_event = 'transactionid'`;
@@ -41,8 +41,8 @@ const checks = async (count: number): Promise<DecisionCommit[]> => {
   return Array.from({ length: count }, () => allowCommit(world, grant, { productionCheck: current }));
 };
 /**
- * Again, and dated anew, where its lock was not had in the 400 ms of a commit, or its date had become too old: on a slow
- * disk 64 of them take longer, and nothing is stored of those.
+ * Repeats, with a new date, a commit whose lock was not free in the 400 ms of a commit, or whose date had become too
+ * old. On a slow disk 64 of them take longer; nothing is stored of a refused one.
  */
 const commitInTurn = async (makeOne: () => DecisionCommit, store: Store): Promise<CommitOutcome> => {
   for (;;) {
@@ -209,7 +209,7 @@ describe('an entitlement', () => {
         one.spend?.grantId,
         one.spend?.jti,
       ]);
-      // Judged, and now waits for the Proof.
+      // The commit has been judged, and now waits for the Proof.
       const committing = commit([one]);
       await untilRow(holder, proofIsWaitedFor);
       const pushing = stores.second.putEntitlement(orgId, capped(5));

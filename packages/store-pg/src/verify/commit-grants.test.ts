@@ -1,4 +1,4 @@
-/** An id of a Grant is one Grant: the first that an ALLOW of it is stored for (protocol §10). */
+/** The id of a Grant means one Grant: the first for which an ALLOW is stored (protocol §10). */
 import { applyConsumption, emptyBalances } from '@svc/protocol';
 import type { DecisionCommit, GrantRecord, Store } from '@svc/service';
 import { withDatabase } from '@svc/testkit';
@@ -116,7 +116,7 @@ describe('the first ALLOW that is stored binds its Grant to the id', () => {
 const RACES = 40;
 const BIND = '  if v_any.binds then';
 
-/** Two nodes allow two Grants under one id, again and again; answers how often both were stored. */
+/** Two nodes allow two Grants under one id, repeatedly. Answers how often both were stored. */
 const race = async (nodes: readonly [Store, Store]): Promise<{ both: number; stored: number }> => {
   const ours = await createWorld(nodes[0]);
   let both = 0;

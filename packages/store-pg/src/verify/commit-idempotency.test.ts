@@ -43,7 +43,7 @@ it('looking a key up locks the day of its Receipt and no other', async () => {
   const unused = {} as Omit<VerifyStoreOptions, 'database'>;
   const lookUp = async (database: Database) => {
     const { findIdempotent } = verifyStore({ ...unused, database });
-    // What is prepared is planned for any values after five.
+    // PostgreSQL may use a generic plan for a prepared statement after five executions.
     for (let i = 0; i < 8; i++)
       expect(await findIdempotent(world.relyingParty.did, idempotency.key)).not.toBeNull();
   };

@@ -50,7 +50,7 @@ it('a lock whose turn comes when the time is over is not had either', async () =
   });
 });
 
-/** As a node leaves it that stops between the statement of a commit on budgets and its COMMIT. */
+/** Leaves the state of a node that stopped between the statement of a commit on budgets and its COMMIT. */
 const leaveOpen = async (holder: pg.Client, ...batch: readonly DecisionCommit[]) => {
   await holder.query('begin');
   const { text, values } = commitStatement(batch);

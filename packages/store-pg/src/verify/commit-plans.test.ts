@@ -28,7 +28,7 @@ beforeAll(async () => {
   await runSql(stores.url, 'analyze');
 });
 
-/** Rows of each table that the commit looks up, by the first call of a session, which makes the plans. */
+/** Rows of each table that the commit reads in the first call of a session, which makes the plans. */
 const fetchedBy = (
   decisions: readonly DecisionCommit[],
   outcomes: readonly string[],

@@ -7,7 +7,10 @@ import { expect, it } from 'vitest';
 
 const stores = withStores();
 const node = (index: number): Store => (index % 2 === 0 ? stores.first : stores.second);
-/** What a slow machine makes of any commit: a lock not had in 400 ms, a date more than 2 s old. Nothing is stored then. */
+/**
+ * Outcomes that any commit can have on a slow machine: a lock that was not free in 400 ms, or a date more than 2 s old.
+ * Nothing is stored then.
+ */
 const isOfSlowness = (outcome: CommitOutcome | undefined) => outcome === 'LOCKED' || outcome === 'CLOCK';
 
 it('of 64 commits of one Proof at once, through two nodes, exactly one is stored', async () => {
