@@ -52,7 +52,8 @@ export interface MigrateOptions {
  * Safe to run from several processes at once, where each has a session of its own (`checkServer`). Each returns when
  * the schema is up to date, with the names of the migrations that it ran itself. Rejects with `StoreError`:
  * - `unavailable` when the database cannot be reached;
- * - `refused` when the database was made by another version that this one does not run beside, or is not whole;
+ * - `refused` when the database was made by another version that this one does not run beside, is not whole, or lacks
+ *   migrations that the role may not run;
  * - `lock_timeout` when its locks were not free for ten minutes, or another process migrated for longer than `lockMs`.
  */
 export async function migrate(

@@ -104,7 +104,7 @@ export const openPools = (settings: PoolSettings) => {
       openings: urgentOpenings,
       isKept,
     }),
-    // Long work takes little time compared with its waiting for other long work.
+    // Each call has the usual limit, but may wait long in the queue behind other long work.
     bulk: openPool(sizes.bulk, deadlines.transactionMs, { waitMs: deadlines.bulkWaitMs, connectMs }),
     reports: openPool(sizes.reports, deadlines.transactionMs, { waitMs, connectMs }),
     // Asks any server, because its answers tell which server counts. Nothing is decided without it, so it queues behind

@@ -44,7 +44,7 @@ export interface Question extends Ledger {
   readonly time: ReadTime;
 }
 
-/** Where cold days are, and which recorded manifests are to be trusted. */
+/** Where cold days are, and the function that verifies their recorded manifests. */
 export interface ColdPlace extends ColdObjects {
   /** How long one page of a list searches cold days, ms. Default 150. */
   readonly pageMs?: number;

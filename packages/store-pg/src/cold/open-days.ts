@@ -24,7 +24,7 @@ import { type ReadQueue, readQueue } from './read-queue.ts';
  */
 const MAX_CHARS = 4_194_304;
 
-/** Where the objects of cold days are, and which recorded manifests are to be trusted. */
+/** Where the objects of cold days are, and the function that verifies their recorded manifests. */
 export interface ColdObjects {
   readonly objects: ObjectStore;
   readonly readManifest: ReadManifest;

@@ -1,9 +1,9 @@
 /**
  * Reads of cold days in a process that also decides. Row groups are decoded on a separate thread. This thread takes
- * over the results one at a time, and after each it leaves itself to other work for as long as the take-over took. The
- * same holds for the look-up of a Receipt by its id. Its row group is decoded on this thread, because reading one page
- * of each column takes less time than handing the work to another thread. The memory for all this is bounded. Readers
- * take turns by tenant, because anybody may read the leaves of a day.
+ * over the results one at a time. After each it pauses for as long as that took, so that other work can run. It also
+ * pauses after the look-up of a Receipt by its id, whose row group is decoded on this thread: reading one page of each
+ * column takes less time than handing the work to another thread. The memory for all this is bounded. Readers take
+ * turns by tenant, because anybody may read the leaves of a day.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';

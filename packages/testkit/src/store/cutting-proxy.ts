@@ -24,7 +24,7 @@ export interface CuttingProxy {
   close(): Promise<void>;
 }
 
-/** `markers`: texts that only the messages of the commit contain all of. */
+/** A message that contains all of the `markers` belongs to the commit. */
 export async function startCuttingProxy(
   serverUrl: string,
   ...markers: readonly string[]
