@@ -25,15 +25,16 @@ export const ERROR_CODES = Object.keys(ERROR_STATUS) as readonly ErrorCode[];
 export const ERROR_MEANING: Readonly<Record<ErrorCode, string>> = {
   INVALID_REQUEST: 'The request is malformed. `message` names the field, what was sent and what is right.',
   UNAUTHORIZED:
-    'No credential, an unknown or revoked one, or one of a class that this endpoint does not take.',
+    'There is no credential, it is unknown or revoked, or this endpoint does not accept its class.',
   PLAN_REQUIRED: 'No plan of the org covers this production check. Nothing was evaluated or stored.',
   FORBIDDEN: 'The credential is valid but may not do this.',
-  NOT_FOUND: "There is no such resource, or it is another subject's: the two answers are the same.",
-  METHOD_NOT_ALLOWED: 'The path exists, the method does not. `Allow` lists those that do.',
+  NOT_FOUND:
+    'There is no such resource, or it belongs to another subject: the answer is the same in both cases.',
+  METHOD_NOT_ALLOWED: 'The path exists, but not with this method. `Allow` lists the methods that it has.',
   CONFLICT: 'The request contradicts what is stored.',
   PAYLOAD_TOO_LARGE: 'The body is larger than 64 KB.',
   RATE_LIMITED: 'Too many requests in this one-minute window. Wait `Retry-After` seconds.',
-  INTERNAL: 'A fault of the service. Quote `Svc-Request-Id` when reporting it.',
+  INTERNAL: 'The service failed. Quote `Svc-Request-Id` when you report it.',
   SERVICE_UNAVAILABLE:
     'A backing service is unreachable. Nothing was allowed. Retry after `Retry-After` seconds.',
 };
@@ -42,27 +43,28 @@ export const ERROR_MEANING: Readonly<Record<ErrorCode, string>> = {
 export const ERROR_REMEDY: Readonly<Record<ErrorCode, string>> = {
   INVALID_REQUEST: 'Correct the field that `message` names, and send the request again.',
   UNAUTHORIZED:
-    'Send `Authorization: Bearer` with a key that is in force, of a class that the endpoint takes; `GET /me` tells what a key is.',
+    'Send `Authorization: Bearer` with a key that is in force and of a class that the endpoint accepts; `GET /me` shows the class of a key.',
   PLAN_REQUIRED: 'The org of the relying party needs a plan for production checks; ask the operator.',
-  FORBIDDEN: 'Use a key of the one whom this concerns, or of the role that the endpoint names.',
-  NOT_FOUND: 'Look at the path and the id, and whether the key is of the one whose thing it is.',
+  FORBIDDEN: 'Use a key of the subject that this concerns, or of the role that the endpoint names.',
+  NOT_FOUND: 'Check the path and the id, and whether the key belongs to the subject that owns the resource.',
   METHOD_NOT_ALLOWED: 'Use a method that `Allow` lists.',
-  CONFLICT: 'Read what is stored now; repeat only with what agrees with it, or under another id.',
-  PAYLOAD_TOO_LARGE: 'Send less: at most 65,536 bytes, where the endpoint names no other bound.',
+  CONFLICT:
+    'Read what is stored now; repeat the call only with values that agree with it, or under another id.',
+  PAYLOAD_TOO_LARGE: 'Send a smaller body: at most 65,536 bytes, unless the endpoint names another limit.',
   RATE_LIMITED:
-    'Wait `Retry-After` seconds, then go on more slowly; `RateLimit-Remaining` tells what is left.',
-  INTERNAL: 'Tell the operator the `Svc-Request-Id`. Take nothing as allowed.',
+    'Wait `Retry-After` seconds, then send requests more slowly; `RateLimit-Remaining` shows how many are left.',
+  INTERNAL: 'Tell the operator the `Svc-Request-Id`. Treat nothing as allowed.',
   SERVICE_UNAVAILABLE:
-    'Wait `Retry-After` seconds and send the same again, a verification under its `Idempotency-Key` or with a new Proof: the one sent may be spent. Take nothing as allowed; repeat a revocation until it is 200.',
+    'Wait `Retry-After` seconds and send the same request again; send a verification under its `Idempotency-Key` or with a new Proof, because the first Proof may be spent. Treat nothing as allowed; repeat a revocation until it is 200.',
 };
 
 export const errorBody = z
   .strictObject({
     error: z
       .enum(ERROR_CODES as [ErrorCode, ...ErrorCode[]])
-      .meta({ description: 'Stable; switch on this.' }),
-    message: z.string().meta({ description: 'For people; may change.' }),
+      .meta({ description: 'Stable: base your program on this code.' }),
+    message: z.string().meta({ description: 'For people; the text may change.' }),
   })
-  .meta({ id: 'Error', description: 'Every answer that is not a result.' });
+  .meta({ id: 'Error', description: 'The body of every answer that is not a result.' });
 
 export type ErrorBody = z.output<typeof errorBody>;

@@ -97,7 +97,7 @@ export const conformanceRunId = text(
 export const apiKeyId = branded<ApiKeyId>(
   text(/^[0-9a-f]{12}$/, 'must be an API key id: 12 lower-case hex characters')
     .refine(isApiKeyId)
-    .meta({ description: 'Public name of an API key; never a secret.', example: '3fa1c09be742' }),
+    .meta({ description: 'The public id of an API key; not a secret.', example: '3fa1c09be742' }),
 );
 
 export const sha256 = branded<Sha256>(
@@ -160,14 +160,14 @@ export const compactJws = text(
   'must be a compact JWS: three base64url parts',
 );
 export const apiKey = text(/^dk_[a-z]+(_[a-z]+)?_[0-9A-Za-z]{49}$/, 'must be an API key').meta({
-  description: 'The secret itself. It is shown in this answer and never again.',
+  description: 'The secret itself. It is shown only in this answer.',
 });
 
 /** Protocol §7: names one logical request, so that a lost answer can be fetched again. */
 export const idempotencyKey = text(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 of A-Z, a-z, 0-9, "_" and "-"');
 /** Header of an answer to a request that had an idempotency key. */
 export const repeatHeader = {
-  'Svc-Idempotent-Replay': '`true` when this is the stored answer to an earlier request with the same key.',
+  'Svc-Idempotent-Replay': '`true` if this is the stored answer to an earlier request with the same key.',
 };
 
 /**

@@ -12,7 +12,7 @@ export const actingFor = z.strictObject({
 
 export const didParams = z.strictObject({
   did: didWeb.meta({
-    description: 'The DID, percent-encoded: a `%3A` inside it is sent as `%253A`.',
+    description: 'The DID, percent-encoded: send a `%3A` inside it as `%253A`.',
     example: 'did:web:shop.example',
   }),
 });
@@ -20,10 +20,10 @@ export const didParams = z.strictObject({
 /** The period that is counted (interface §Limits). */
 export const statsRange = {
   since: instant.optional().meta({
-    description: 'Decisions evaluated at this instant or later. Unless given: 29 days ago, 00:00 UTC.',
+    description: 'Decisions evaluated at this instant or later. Default: 29 days ago, 00:00 UTC.',
   }),
   until: instant.optional().meta({
     description:
-      'Decisions evaluated before this instant, at most 366 days after `since`. Unless given: tomorrow, 00:00 UTC.',
+      'Decisions evaluated before this instant, at most 366 days after `since`. Default: tomorrow, 00:00 UTC.',
   }),
 };

@@ -1,14 +1,14 @@
 /** Generated from the contract by `npm run --prefix packages/sdk-core generate`. Do not edit. */
 import type { ApiKeyId, DidKey, DidWeb, GrantId, JsonObject, OrgId, ReceiptId, Sha256 } from '@svc/protocol';
 
-/** The question whether one Action that was denied shall be allowed once, and what has become of it. */
+/** A request to allow one denied Action once, and its state. */
 export interface AccessRequest {
   task: {
     id: string;
     status: AccessRequestStatus;
-    /** Where the relying party reads it. */
+    /** Where the relying party reads the request. */
     status_endpoint: string;
-    /** Until when the Principal can answer. */
+    /** The time until which the Principal can answer. */
     expires_at: string;
     links: {
       cancel: string;
@@ -16,7 +16,7 @@ export interface AccessRequest {
   };
   relying_party: DidWeb;
   principal: DidWeb;
-  /** The Grant under which it was denied. */
+  /** The Grant under which the Action was denied. */
   grant_id: GrantId;
   agent: DidKey;
   /** The Action that was denied. */
@@ -32,44 +32,44 @@ export interface AccessRequest {
         method: string;
         resource: string;
       };
-  /** What the Principal would sign: this Action alone, once. */
+  /** What the Principal would sign: only this Action, once. */
   capability: {
     action: 'commerce:purchase' | 'api:call';
     constraints: JsonObject;
     resources?: string[];
   };
-  /** The denial that it began with. Null, as `proof`: recorded by a version that did not keep it; nobody should approve that. */
+  /** The denial that the request is about. `receipt_id` and `proof` are null in a request that was recorded by a version that did not keep them; do not approve such a request. */
   receipt_id: ReceiptId | null;
   /** What the Agent signed for that Action. Its SHA-256 is the `proof_hash` of the Receipt. */
   proof: string | null;
   requested_at: string;
   decided_at: string | null;
-  /** The Principal’s, where it said no. */
+  /** The reason of the Principal, if it rejected the request. */
   reason: string | null;
-  /** What an approved request came to; null otherwise. */
+  /** The result of an approved request; null otherwise. */
   result: {
     mode: 'urn:svc:access-request:mode:grant';
     grant_id: GrantId;
-    /** For the Agent, which signs a new Proof under it. Null: it has expired. */
+    /** Pass it to the Agent, which signs a new Proof under it. Null: the Grant has expired. */
     grant: string | null;
     approved_until: string;
   } | null;
 }
 
-/** One page of requests, newest first. `next_cursor` is the `cursor` of the next, null on the last. */
+/** One page of requests, newest first. `next_cursor` is the `cursor` of the next page; null on the last page. */
 export interface AccessRequestList {
   requests: AccessRequest[];
   next_cursor: string | null;
 }
 
-/** `denied`: the Principal said no. `cancelled`: the relying party took it back. All but `pending` stay. */
+/** `denied`: the Principal rejected it. `cancelled`: the relying party cancelled it. Only `pending` can change. */
 export type AccessRequestStatus = 'pending' | 'approved' | 'denied' | 'expired' | 'cancelled';
 
-/** The decisions that have one subject. */
+/** The decisions of one group. */
 export interface ActivityGroup {
   /** An Agent’s DID, a Grant id, or a relying party’s DID, as asked for. */
   subject: string | null;
-  /** By Grant: the Agent that it names. Else null. */
+  /** With `by=grant`: the Agent that the Grant names. Otherwise null. */
   agent: DidKey | null;
   verifies: number;
   allow: number;
@@ -78,12 +78,12 @@ export interface ActivityGroup {
   reasons: Record<string, number>;
   /** Currency → sum of the amounts that were allowed, in minor units. */
   allowed_amounts: Record<string, number>;
-  /** When the first of those counted was. */
+  /** The time of the first counted decision. */
   first_at: string;
   last_at: string;
 }
 
-/** A Principal’s note of an Agent. Inventory only: no verification consults it. */
+/** An Agent in a Principal’s inventory. No verification uses the inventory. */
 export interface Agent {
   did: DidKey;
   principal: DidWeb;
@@ -92,18 +92,18 @@ export interface Agent {
 
 export interface AgentDisabled {
   did: DidKey;
-  /** No ALLOW of these Grants is dated later. */
+  /** No ALLOW under these Grants is dated later than this. */
   disabled_at: string;
-  /** Every Grant of the Principal that names the Agent, ascending; all are revoked. */
+  /** Every Grant of the Principal that names the Agent, in ascending order; all of them are revoked. */
   revoked_grants: GrantId[];
 }
 
 /** An API key without its value. Times are RFC 3339 UTC with milliseconds, here and in every record. */
 export interface ApiKey {
-  /** Public name of an API key; never a secret. */
+  /** The public id of an API key; not a secret. */
   key_id: ApiKeyId;
   role: 'principal' | 'rp' | 'org:read' | 'org:admin' | 'observer';
-  /** The Principal or relying party, the org of an org key, the service itself for an observer key. */
+  /** The Principal or relying party; for an org key the org; for an observer key the service itself. */
   subject: DidWeb | OrgId;
   label: string | null;
   created_at: string;
@@ -112,32 +112,32 @@ export interface ApiKey {
 
 /** A new API key, with its value. */
 export interface ApiKeyIssued {
-  /** Public name of an API key; never a secret. */
+  /** The public id of an API key; not a secret. */
   key_id: ApiKeyId;
   role: 'principal' | 'rp' | 'org:read' | 'org:admin' | 'observer';
-  /** The Principal or relying party, the org of an org key, the service itself for an observer key. */
+  /** The Principal or relying party; for an org key the org; for an observer key the service itself. */
   subject: DidWeb | OrgId;
   label: string | null;
   created_at: string;
   revoked_at: string | null;
-  /** The secret itself. It is shown in this answer and never again. */
+  /** The secret itself. It is shown only in this answer. */
   api_key: string;
 }
 
-/** API keys of one Principal or relying party, newest first: every live one, and the 900 that were revoked last. */
+/** API keys of one Principal or relying party, newest first: every live key, and the 900 that were revoked last. */
 export interface ApiKeyList {
   subject: DidWeb;
   keys: ApiKey[];
 }
 
 export interface ApiKeyRevoked {
-  /** Public name of an API key; never a secret. */
+  /** The public id of an API key; not a secret. */
   key_id: ApiKeyId;
   revoked: true;
   revoked_at: string;
 }
 
-/** What the relying party later reported about a decision. */
+/** What the relying party reported about a decision later. */
 export interface Attestation {
   attestation_id: string;
   type:
@@ -148,7 +148,7 @@ export interface Attestation {
     | 'chargeback_received'
     | 'chargeback_reversed'
     | 'loss_reported';
-  /** As it was reported. */
+  /** As the relying party reported it. */
   occurred_at: string;
   recorded_at: string;
   reporter: DidWeb;
@@ -199,26 +199,26 @@ export type AuditAction =
   | 'stream.status'
   | 'stream.delete';
 
-/** What somebody did with an API key, or the service by itself. Nothing in the log ever changes. */
+/** What a caller did with an API key, or what the service did by itself. Audit events never change. */
 export interface AuditEvent {
   event_id: string;
   occurred_at: string;
   actor: {
     kind: 'admin' | 'principal' | 'rp' | 'org' | 'system';
-    /** Subject DID, or org id. */
+    /** DID of the subject, or org id. */
     did: DidWeb | OrgId | null;
-    /** Public name of an API key; never a secret. */
+    /** The public id of an API key; not a secret. */
     key_id: ApiKeyId | null;
   };
   action: AuditAction;
-  /** What it was done to: a DID, or the id of a Grant or key. */
+  /** The target of the event: a DID, or the id of a Grant or key. */
   target: string | null;
   /** `Svc-Request-Id` of the call. */
   request_id: string | null;
   details: JsonObject;
 }
 
-/** One page of the audit log, newest first. `next_cursor` is the `cursor` of the next, null on the last. */
+/** One page of the audit log, newest first. `next_cursor` is the `cursor` of the next page; null on the last page. */
 export interface AuditList {
   events: AuditEvent[];
   next_cursor: string | null;
@@ -231,7 +231,7 @@ export interface Capability {
   resources?: string[];
 }
 
-/** What one check demands of a Capability. */
+/** The condition that one check sets for a Capability. */
 export interface CapabilityCondition {
   check: 'P16' | 'P17' | 'P18' | 'P19' | 'P20';
   holds: boolean;
@@ -242,31 +242,31 @@ export interface CapabilityCondition {
 export type CheckOutcome = boolean | 'skipped';
 
 export interface Comparison {
-  /** A member of Grant, Proof or Action, or what else was looked at. */
+  /** The compared value: a member of Grant, Proof or Action, or another fact. */
   what: string;
-  /** What is there. */
+  /** The value that was found. */
   found: string;
-  /** What it was held against: a value, or in words. */
+  /** The value that it was compared with, or a description of it. */
   expected: string;
 }
 
-/** What is used up of one budget. Amounts are in minor units. */
+/** What has been used of one budget. Amounts are in minor units. */
 export interface ConsumptionBalance {
-  /** SHA-256 over the JCS form of the Capability: two equal ones are one budget. */
+  /** SHA-256 over the JCS form of the Capability: two equal Capabilities share one budget. */
   key: Sha256;
   spent_total: number;
   /** In the window that began at `period_start`. */
   spent_in_period: number;
-  /** The first instant of the UTC calendar window; null where the budget has no period. */
+  /** The first instant of the UTC calendar window; null if the budget has no period. */
   period_start: string | null;
   uses_spent: number;
-  /** As seen at the last consume; null: not limited. */
+  /** The limits at the last consumption; null: not limited. */
   limits: {
     total: number | null;
     per_period: number | null;
     uses: number | null;
   };
-  /** What is left in the window of `period_start`, also when that has passed. */
+  /** What is left in the window of `period_start`, even if that window has passed. */
   remaining: {
     total: number | null;
     per_period: number | null;
@@ -275,27 +275,27 @@ export interface ConsumptionBalance {
   updated_at: string;
 }
 
-/** One movement of a budget. Nothing in the log ever changes. */
+/** One movement of a budget. Entries of the log never change. */
 export interface ConsumptionEvent {
-  /** Counts the events of the Grant, from 1 without a gap. */
+  /** The number of this event of the Grant, from 1 without a gap. */
   version: number;
-  /** SHA-256 over the JCS form of the Capability: two equal ones are one budget. */
+  /** SHA-256 over the JCS form of the Capability: two equal Capabilities share one budget. */
   key: Sha256;
   /** In minor units; negative for a restore. */
   delta_total: number;
   delta_period: number;
   delta_uses: number;
-  /** The first instant of the UTC calendar window; null where the budget has no period. */
+  /** The first instant of the UTC calendar window; null if the budget has no period. */
   period_start: string | null;
   cause: 'consume' | 'restore' | 'restore_reversal';
-  /** The Receipt of a consume; the attestation of a restore and of its reversal. */
+  /** The Receipt of a consumption; the attestation of a restore and of its reversal. */
   cause_id: string;
-  /** What consumed. */
+  /** The Receipt of the consumption. */
   receipt_id: ReceiptId;
   recorded_at: string;
 }
 
-/** Goes into the Grant as `credentialStatus`, unchanged. */
+/** Put it into the Grant as `credentialStatus`, unchanged. */
 export interface CredentialStatus {
   id: string;
   type: 'BitstringStatusListEntry';
@@ -304,7 +304,7 @@ export interface CredentialStatus {
   statusListCredential: string;
 }
 
-/** A decision: its Receipt as it is stored, and what was reported about it later. */
+/** A decision: its Receipt as stored, and what was reported about it later. */
 export interface Decision {
   receipt: JsonObject;
   outcomes: Attestation[];
@@ -316,14 +316,14 @@ export interface DecisionExportRow {
   decision: 'ALLOW' | 'DENY';
   reason: ReasonCode;
   evaluated_at: string;
-  /** Null: no Grant was authenticated. */
+  /** Null: the check authenticated no Grant. */
   principal: DidWeb | null;
   grant_id: GrantId | null;
   agent: DidKey | null;
   rp: DidWeb;
-  /** The RP key that made the verify; null before keys were tracked. */
+  /** The RP key that requested the verification; null for decisions from before keys were recorded. */
   key_id: ApiKeyId | null;
-  /** This and what follows is null for a malformed action and after seven years. */
+  /** This and the following members are null for a malformed action and after seven years. */
   action_type: 'commerce:purchase' | 'api:call' | null;
   /** The amount of a purchase, in minor units. */
   amount: number | null;
@@ -336,17 +336,17 @@ export interface DecisionExportRow {
   outcomes: Attestation[];
 }
 
-/** One page of decisions, newest first. `next_cursor` is the `cursor` of the next, null on the last. */
+/** One page of decisions, newest first. `next_cursor` is the `cursor` of the next page; null on the last page. */
 export interface DecisionList {
   decisions: DecisionSummary[];
   next_cursor: string | null;
 }
 
-/** Decisions of a period by Principal, with the outcomes reported about them at any time. */
+/** Decisions of a period by Principal, with the outcomes that were reported about them at any time. */
 export interface DecisionStats {
   since: string;
   until: string;
-  /** The relying parties covered; absent where it is every one. */
+  /** The relying parties covered; absent if all are covered. */
   rps?: DidWeb[];
   totals: {
     verifies: number;
@@ -358,20 +358,20 @@ export interface DecisionStats {
   principals: PrincipalStats[];
 }
 
-/** One line about a decision. The Receipt is the authority. */
+/** One line about a decision. The Receipt is authoritative. */
 export interface DecisionSummary {
   receipt_id: ReceiptId;
   decision: 'ALLOW' | 'DENY';
   reason: ReasonCode;
   evaluated_at: string;
-  /** Null: no Grant was authenticated. */
+  /** Null: the check authenticated no Grant. */
   principal: DidWeb | null;
   grant_id: GrantId | null;
   agent: DidKey | null;
   rp: DidWeb;
-  /** The RP key that made the verify; null before keys were tracked. */
+  /** The RP key that requested the verification; null for decisions from before keys were recorded. */
   key_id: ApiKeyId | null;
-  /** This and what follows is null for a malformed action and after seven years. */
+  /** This and the following members are null for a malformed action and after seven years. */
   action_type: 'commerce:purchase' | 'api:call' | null;
   /** The amount of a purchase, in minor units. */
   amount: number | null;
@@ -403,14 +403,14 @@ export type DeliveredEventType =
 /** How a dispute ended. */
 export interface DisputeResolvedEvent {
   type: 'dispute_resolved';
-  /** When it happened: at most five minutes ahead of the service’s clock. */
+  /** The time when it happened: at most five minutes ahead of the service’s clock. */
   occurred_at: string;
-  /** Where the reporter keeps the evidence. */
+  /** The place where the reporter keeps the evidence. */
   evidence_ref?: string;
   note?: string;
-  /** The attestation that this one replaces: of the same decision, no correction itself, not yet corrected. */
+  /** The attestation that this report replaces. It must be of the same decision, must not be a correction itself, and must not be corrected yet. */
   correction_of?: string;
-  /** The reporter’s own; kept as given, not checked. */
+  /** A value of the reporter; stored as given, not checked. */
   reporter_signature?: string;
   resolution: 'agent_at_fault' | 'agent_not_at_fault' | 'indeterminate';
   /** In minor units. Kept and shown; statistics count it with `loss_reported` alone. */
@@ -418,14 +418,14 @@ export interface DisputeResolvedEvent {
   currency?: string;
 }
 
-/** What a verification would come to. Unsigned, and never an ALLOW. */
+/** What a verification would answer. Unsigned, and never an ALLOW. */
 export interface DryRun {
-  /** This is no Receipt and no decision: nothing was signed, spent or stored. */
+  /** This is not a Receipt and not a decision: nothing was signed, spent or stored. */
   dry_run: 'nothing was decided';
-  /** What a verification would have come to at `evaluated_at`; the next moment it may be another. */
+  /** What a verification would have answered at `evaluated_at`; a moment later it may be different. */
   would: 'allow' | 'deny';
   reason: ReasonCode;
-  /** What to do about `reason`, in a sentence; `reason` is that of the first check that fails. */
+  /** What to do about `reason`, in one sentence; `reason` is that of the first check that fails. */
   remedy: string | null;
   evaluated_at: string;
   relying_party: DidWeb;
@@ -461,11 +461,11 @@ export interface DryRun {
     T3: CheckOutcome;
     T5: CheckOutcome;
   };
-  /** Every check that fails, in their order. What one of them keeps others from judging is `skipped` in `checks`. */
+  /** Every check that fails, in order. Checks that a failed check keeps from running are `skipped` in `checks`. */
   failed: FailedCheck[];
-  /** The Capability that went furthest towards allowing it; null unless the Grant’s signature verifies and the Action is well formed. */
+  /** The Capability that came closest to allowing the Action; null unless the Grant’s signature verifies and the Action is well formed. */
   closest_capability: {
-    /** Its place in the Grant, from 0. */
+    /** Its index in the Grant, from 0. */
     index: number;
     capability: Capability;
     /** All five, in the order of the checks. */
@@ -473,93 +473,93 @@ export interface DryRun {
   } | null;
 }
 
-/** What became of one event at one endpoint. */
+/** The state of one event at one endpoint. */
 export interface EventDelivery {
   event_id: string;
   type: DeliveredEventType;
-  /** `failed`: it is not tried again, unless it is replayed. */
+  /** `failed`: it is not retried, unless it is replayed. */
   state: 'waiting' | 'delivered' | 'failed';
   attempts: number;
   last_attempt_at: string | null;
-  /** The HTTP status that was answered; null: none was. */
+  /** The HTTP status of the answer; null: there was no answer. */
   last_status: number | null;
   last_problem: string | null;
   next_attempt_at: string | null;
 }
 
-/** A page of deliveries, the newest first. */
+/** A page of deliveries, newest first. */
 export interface EventDeliveryList {
   deliveries: EventDelivery[];
   next_cursor: string | null;
 }
 
-/** A ping that is on its way. */
+/** A queued ping. */
 export interface EventPing {
   subscription_id: string;
   event_id: string;
 }
 
-/** Where a subject is told of which events. */
+/** An endpoint of a subject, and the event types that it receives. */
 export interface EventSubscription {
   subscription_id: string;
   url: string;
   description: string | null;
   types: EventType[];
-  /** What is left of a `maxTotal`, in percent, when `budget.low` is told. */
+  /** The remaining percentage of a `maxTotal` at which `budget.low` is sent. */
   budget_low_percent: number;
   created_at: string;
-  /** The API key that asked for it. */
+  /** The API key that created the subscription. */
   created_by: ApiKeyId | null;
   state: 'active' | 'failing' | 'disabled';
-  /** Since when no attempt has succeeded. */
+  /** The time since which no attempt has succeeded. */
   failing_since: string | null;
-  /** What the latest failed attempt met with. */
+  /** Why the latest failed attempt failed. */
   last_problem: string | null;
   disabled_at: string | null;
-  /** `failing`: for five days. `gone`: it answered 410. */
+  /** `failing`: attempts failed for five days. `gone`: the endpoint answered 410. */
   disabled_because: 'owner' | 'failing' | 'gone' | null;
-  /** Deliveries that are open. */
+  /** The number of open deliveries. */
   waiting: number;
-  /** Those that events are signed with, the newest first; two at most. */
+  /** The secrets that sign events, newest first; at most two. */
   secrets: {
     number: number;
-    /** Null: until it is rotated. */
+    /** Null: it has no end until it is rotated. */
     ends_at: string | null;
   }[];
 }
 
-/** A subscription as it is made, with its secret. */
+/** A new subscription, with its secret. */
 export interface EventSubscriptionCreated {
   subscription_id: string;
   url: string;
   description: string | null;
   types: EventType[];
-  /** What is left of a `maxTotal`, in percent, when `budget.low` is told. */
+  /** The remaining percentage of a `maxTotal` at which `budget.low` is sent. */
   budget_low_percent: number;
   created_at: string;
-  /** The API key that asked for it. */
+  /** The API key that created the subscription. */
   created_by: ApiKeyId | null;
   state: 'active' | 'failing' | 'disabled';
-  /** Since when no attempt has succeeded. */
+  /** The time since which no attempt has succeeded. */
   failing_since: string | null;
-  /** What the latest failed attempt met with. */
+  /** Why the latest failed attempt failed. */
   last_problem: string | null;
   disabled_at: string | null;
-  /** `failing`: for five days. `gone`: it answered 410. */
+  /** `failing`: attempts failed for five days. `gone`: the endpoint answered 410. */
   disabled_because: 'owner' | 'failing' | 'gone' | null;
-  /** Deliveries that are open. */
+  /** The number of open deliveries. */
   waiting: number;
-  /** Those that events are signed with, the newest first; two at most. */
+  /** The secrets that sign events, newest first; at most two. */
   secrets: {
     number: number;
-    /** Null: until it is rotated. */
+    /** Null: it has no end until it is rotated. */
     ends_at: string | null;
   }[];
-  /** The secret itself. It is shown in this answer and never again. */
+  /** The secret itself. It is shown only in this answer. */
   secret: string;
 }
 
-/** What is gone. */
+/** The deleted subscription. */
 export interface EventSubscriptionDeleted {
   subscription_id: string;
   deleted: true;
@@ -569,15 +569,15 @@ export interface EventSubscriptionList {
   subscriptions: EventSubscription[];
 }
 
-/** A new secret, and until when the one before it holds. */
+/** A new secret, and the time until which the one before it is valid. */
 export interface EventSubscriptionRotated {
   subscription_id: string;
-  /** The secret itself. It is shown in this answer and never again. */
+  /** The secret itself. It is shown only in this answer. */
   secret: string;
   previous_ends_at: string;
 }
 
-/** What happened. A later service may tell of more. */
+/** The type of event. Later versions of the service may have more types. */
 export type EventType =
   | 'decision.allow'
   | 'decision.deny'
@@ -620,11 +620,11 @@ export interface FailedCheck {
     | 'P19'
     | 'P20'
     | 'T5';
-  /** What would have been true. */
+  /** The condition that the check requires. */
   title: string;
   reason: ReasonCode;
   compared: Comparison[];
-  /** What to do, in a sentence. */
+  /** What to do, in one sentence. */
   remedy: string;
 }
 
@@ -636,30 +636,30 @@ export interface GrantAllocation {
   allocated_at: string;
 }
 
-/** Every balance of a Grant, and one page of the movements that came to it. */
+/** Every balance of a Grant, and one page of the movements that led to it. */
 export interface GrantConsumption {
   grant_id: GrantId;
   principal: DidWeb;
   agent: DidKey;
-  /** The version of the log; 0 when nothing was ever consumed. */
+  /** The version of the log; 0 if nothing was ever consumed. */
   version: number;
   as_of: string;
   /** SHA-256 over the JCS form of `{grant_id, version, capabilities}`, as Receipts pin it. */
   snapshot_hash: Sha256;
-  /** By ascending `key`. */
+  /** In ascending order of `key`. */
   capabilities: ConsumptionBalance[];
   /** Newest first. */
   events: ConsumptionEvent[];
   next_cursor: number | null;
 }
 
-/** One page of Grants, newest first. `next_cursor` is the `cursor` of the next, null on the last. */
+/** One page of Grants, newest first. `next_cursor` is the `cursor` of the next page; null on the last page. */
 export interface GrantList {
   grants: GrantSummary[];
   next_cursor: string | null;
 }
 
-/** What the service knows of a Grant. What it allows is signed by the Principal and not stored. */
+/** The service’s record of a Grant. What the Grant allows is signed by the Principal and not stored here. */
 export interface GrantSummary {
   id: GrantId;
   principal: DidWeb;
@@ -681,7 +681,7 @@ export interface KeyRetired {
   state: 'retired' | 'compromised';
 }
 
-/** How many decisions were asked for with one API key. */
+/** The number of decisions that were requested with one API key. */
 export interface KeyUsage {
   verifies: number;
   allow: number;
@@ -691,14 +691,14 @@ export interface KeyUsage {
 /** What it cost the relying party. */
 export interface LossReportedEvent {
   type: 'loss_reported';
-  /** When it happened: at most five minutes ahead of the service’s clock. */
+  /** The time when it happened: at most five minutes ahead of the service’s clock. */
   occurred_at: string;
-  /** Where the reporter keeps the evidence. */
+  /** The place where the reporter keeps the evidence. */
   evidence_ref?: string;
   note?: string;
-  /** The attestation that this one replaces: of the same decision, no correction itself, not yet corrected. */
+  /** The attestation that this report replaces. It must be of the same decision, must not be a correction itself, and must not be corrected yet. */
   correction_of?: string;
-  /** The reporter’s own; kept as given, not checked. */
+  /** A value of the reporter; stored as given, not checked. */
   reporter_signature?: string;
   resolution?: 'agent_at_fault' | 'agent_not_at_fault' | 'indeterminate';
   /** In minor units. */
@@ -706,40 +706,40 @@ export interface LossReportedEvent {
   currency: string;
 }
 
-/** Whose API key the call was made with, and what the service knows of them. */
+/** The subject of the API key of this call, and the service’s record of it. */
 export interface Me {
   subject: DidWeb | OrgId;
   role: 'principal' | 'rp' | 'org:read' | 'org:admin' | 'observer';
-  /** Public name of an API key; never a secret. */
+  /** The public id of an API key; not a secret. */
   key_id: ApiKeyId;
   service_did: DidWeb;
   env: 'development' | 'production';
   key_label?: string | null;
   key_created_at?: string;
-  /** Relying parties. */
+  /** Only for relying parties. */
   name?: string;
-  /** Relying parties. */
+  /** Only for relying parties. */
   proof_window_seconds?: number;
-  /** Principals. */
+  /** Only for Principals. */
   kind?: 'managed' | 'hosted';
   verification?: Verification;
-  /** Principals: signing keys. */
+  /** Only for Principals: the signing keys. */
   keys?: {
     kid: string;
     state: 'active' | 'retired' | 'compromised';
   }[];
-  /** Principals and relying parties. */
+  /** Only for Principals and relying parties. */
   org_id?: OrgId | null;
-  /** Org keys. */
+  /** Only for org keys. */
   org?: {
     org_id: OrgId;
     slug: string;
     name: string;
     created_at: string;
   };
-  /** Org keys. */
+  /** Only for org keys. */
   members?: OrgMember[];
-  /** Observer keys: the endpoints the key may call. */
+  /** Only for observer keys: the endpoints that the key may call. */
   scope?: string[];
 }
 
@@ -765,25 +765,25 @@ export type OrgMember =
 /** What a relying party reports about one of its decisions. */
 export type OutcomeEvent = PlainOutcomeEvent | DisputeResolvedEvent | LossReportedEvent;
 
-/** What is not allowed for now, although it is not revoked. */
+/** A pause: what is denied for now, although it is not revoked. */
 export interface Pause {
   scope: PauseScope;
   subject: string;
-  /** Whose Grant or Agent it is; null for all else. */
+  /** The Principal to which the Grant or Agent belongs; null for all other scopes. */
   principal: DidWeb | null;
   reason: string | null;
   paused_by: {
     kind: 'admin' | 'principal' | 'rp' | 'org' | 'system';
-    /** Null also for another org than the caller’s. */
+    /** Null also if it is another org than the caller’s. */
     did: DidWeb | OrgId | null;
-    /** Null also where it is a key of an org, and the caller’s is none of that org. */
+    /** Null also if it is a key of an org to which the caller does not belong. */
     key_id: ApiKeyId | null;
   };
-  /** No ALLOW is dated later. Null: recorded, and not yet known to be visible everywhere; pause again. */
+  /** No ALLOW is dated later than this. Null: the pause is recorded, but is not yet known to be visible everywhere; pause again. */
   paused_at: string | null;
 }
 
-/** One page of what is paused, newest first. `next_cursor` is the `cursor` of the next, null on the last. */
+/** One page of pauses, newest first. `next_cursor` is the `cursor` of the next page; null on the last page. */
 export interface PauseList {
   pauses: Pause[];
   next_cursor: string | null;
@@ -794,14 +794,14 @@ export type PauseScope = 'grant' | 'agent' | 'principal' | 'relying_party' | 'or
 /** What happened; further particulars are optional. */
 export interface PlainOutcomeEvent {
   type: 'fulfilled' | 'cancelled' | 'dispute_opened' | 'chargeback_received' | 'chargeback_reversed';
-  /** When it happened: at most five minutes ahead of the service’s clock. */
+  /** The time when it happened: at most five minutes ahead of the service’s clock. */
   occurred_at: string;
-  /** Where the reporter keeps the evidence. */
+  /** The place where the reporter keeps the evidence. */
   evidence_ref?: string;
   note?: string;
-  /** The attestation that this one replaces: of the same decision, no correction itself, not yet corrected. */
+  /** The attestation that this report replaces. It must be of the same decision, must not be a correction itself, and must not be corrected yet. */
   correction_of?: string;
-  /** The reporter’s own; kept as given, not checked. */
+  /** A value of the reporter; stored as given, not checked. */
   reporter_signature?: string;
   resolution?: 'agent_at_fault' | 'agent_not_at_fault' | 'indeterminate';
   /** In minor units. Kept and shown; statistics count it with `loss_reported` alone. */
@@ -809,7 +809,7 @@ export interface PlainOutcomeEvent {
   currency?: string;
 }
 
-/** A Principal as it sees itself, with what it takes to prove its domain. */
+/** A Principal’s own record, with what is needed to prove its domain. */
 export interface Principal {
   did: DidWeb;
   kind: 'managed' | 'hosted';
@@ -826,22 +826,22 @@ export interface PrincipalActivity {
   since: string;
   until: string;
   by: 'agent' | 'grant' | 'rp';
-  /** How many decisions were counted. */
+  /** The number of counted decisions. */
   counted: number;
-  /** False: the period has more, all older than these. */
+  /** False: the period has more decisions, all older than the counted ones. */
   complete: boolean;
-  /** How many groups there are; the largest 200 are listed. */
+  /** The number of groups; the largest 200 are listed. */
   groups_total: number;
   groups: ActivityGroup[];
 }
 
-/** One page of the directory of Principals. `next_cursor` is the `cursor` of the next, null on the last. */
+/** One page of the directory of Principals. `next_cursor` is the `cursor` of the next page; null on the last page. */
 export interface PrincipalDirectory {
   principals: PrincipalDirectoryEntry[];
   next_cursor: DidWeb | null;
 }
 
-/** A Principal as everybody with a key sees it. */
+/** The public record of a Principal, for every caller with a key. */
 export interface PrincipalDirectoryEntry {
   did: DidWeb;
   kind: 'managed' | 'hosted';
@@ -853,13 +853,13 @@ export interface PrincipalDirectoryEntry {
     /** `svc-hosted`: a managed Principal, verified by construction. */
     method: 'domain' | 'svc-hosted';
   };
-  /** Every verification method ever seen. */
+  /** Every verification method that the Principal has ever had. */
   keys: {
     kid: string;
     state: 'active' | 'retired' | 'compromised';
     since: string;
   }[];
-  /** The document in force; null while none has been had. */
+  /** The document in force; null if the service has none yet. */
   did_document: JsonObject | null;
   registered_at: string;
   may_be_named?: boolean;
@@ -867,16 +867,16 @@ export interface PrincipalDirectoryEntry {
 
 /** The decisions of a period against the Grants of one Principal. Losses are in minor units. */
 export interface PrincipalStats {
-  /** Null groups decisions that ended before the Grant was authenticated. */
+  /** Null: decisions that ended before the Grant was authenticated. */
   principal: DidWeb | null;
   verifies: number;
   allow: number;
   deny: number;
   /** ReasonCode → number of DENYs. */
   reasons: Record<string, number>;
-  /** Outcome type → number of attestations in force: not corrected by another. */
+  /** Outcome type → number of attestations that are not corrected by another. */
   outcomes: Record<string, number>;
-  /** Currency → sum of the reported losses in force, in minor units. */
+  /** Currency → sum of the reported losses that are not corrected, in minor units. */
   losses: Record<string, number>;
   /** ALLOW Receipts with at least one attestation. */
   allow_with_outcome: number;
@@ -920,7 +920,7 @@ export interface RelyingParty {
   verify_rate_limit_per_minute: number;
   created_at: string;
   org_id?: OrgId | null;
-  /** The set of checks that decide its verifications. `svc-base-v2` knows budgets that are used up. */
+  /** The set of checks that decide its verifications. `svc-base-v2` supports budgets that are used up. */
   profile?: 'svc-base-v1' | 'svc-base-v2';
 }
 
@@ -928,7 +928,7 @@ export interface Resumed {
   scope: PauseScope;
   subject: string;
   paused: false;
-  /** No decision that is dated later is denied for the pause. */
+  /** No decision dated later than this is denied because of the pause. */
   resumed_at: string;
 }
 
@@ -938,7 +938,7 @@ export interface RevokeResponse {
   revoked_at: string;
 }
 
-/** How many decisions were made, by UTC day of `evaluated_at`. */
+/** The number of decisions by UTC day of `evaluated_at`. */
 export interface Usage {
   since: string;
   until: string;
@@ -946,7 +946,7 @@ export interface Usage {
   principal?: DidWeb;
   /** Org keys: the relying parties covered. */
   rps?: DidWeb[];
-  /** Public name of an API key; never a secret. */
+  /** The public id of an API key; not a secret. */
   key_id?: ApiKeyId;
   totals: {
     verifies: number;
@@ -958,18 +958,18 @@ export interface Usage {
 
 /** The decisions of one UTC day. */
 export interface UsageDay {
-  /** A UTC day. Days without a verify are listed too. */
+  /** A UTC day. Days without a verification are listed too. */
   day: string;
   verifies: number;
   allow: number;
   deny: number;
   /** ReasonCode → number of DENYs. */
   reasons: Record<string, number>;
-  /** With `by=key`: API key id → its part. `unknown` is what was recorded before keys were tracked. */
+  /** With `by=key`: API key id → its counts. `unknown` counts decisions from before keys were recorded. */
   keys?: Record<string, KeyUsage>;
 }
 
-/** Whether control of the domain is proven, and the two ways to prove it; either suffices. */
+/** Whether control of the domain is proven, and the two ways to prove it; one of them suffices. */
 export interface Verification {
   state: 'verified' | 'unverified';
   token: string;

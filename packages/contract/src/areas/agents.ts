@@ -11,7 +11,8 @@ export const agentRoutes = {
     path: '/agents',
     tag: 'Agents',
     summary: 'Register an Agent',
-    description: 'Notes an Agent in the Principal’s inventory. Grants may name Agents that are not in it.',
+    description:
+      'Adds an Agent to the Principal’s inventory. Grants may also name Agents that are not in it.',
     auth: ['principal', 'org:admin'],
     limiter: 'authenticated',
     query: actingFor,
@@ -30,8 +31,9 @@ export const agentRoutes = {
     summary: 'Disable an Agent',
     description: [
       'The kill switch: revokes every Grant of the Principal that names the Agent. A 200 means that all of them are',
-      'visible as revoked everywhere, as after `POST /revoke`. Repeating the call is harmless; it also revokes Grants',
-      'allocated to the Agent since. A 503 means that the revocation may be recorded but is not yet visible; repeat it.',
+      'visible as revoked everywhere, as after `POST /revoke`. You may repeat the call; it then also revokes Grants',
+      'allocated to the Agent since. A 503 means that the revocation may be recorded but is not yet visible: repeat the',
+      'call.',
     ].join('\n'),
     auth: ['principal', 'org:admin'],
     limiter: 'authenticated',
@@ -39,7 +41,7 @@ export const agentRoutes = {
     query: actingFor,
     responses: { 200: json(agentDisabled, 'Disabled: every Grant naming the Agent is revoked.') },
     errors: {
-      NOT_FOUND: 'The Principal has neither registered this Agent nor a Grant that names it.',
+      NOT_FOUND: 'The Principal has not registered this Agent, and no Grant of the Principal names it.',
       SERVICE_UNAVAILABLE:
         'Recorded but not yet visible to every verification, or storage is unreachable. Repeat the call.',
     },

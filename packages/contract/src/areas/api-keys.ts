@@ -13,7 +13,7 @@ import { defineRoute, json } from '../route.ts';
 const subject = z.strictObject({
   subject: didWeb.optional().meta({
     description:
-      'Whose keys. Required with an org key (a member) and for the operator (any Principal or relying party).',
+      'The subject of the keys. Required for an org key (a member) and for the operator (any Principal or relying party).',
   }),
 });
 const keyParams = z.strictObject({ key_id: apiKeyId });
@@ -26,7 +26,7 @@ export const apiKeyRoutes = {
     tag: 'API keys',
     summary: 'List API keys',
     description:
-      "Ids and labels of the subject's keys, the newest first: every live one, and the 900 that were revoked last; never a key's value.",
+      'Ids and labels of the subject’s keys, newest first: every live key, and the 900 that were revoked last. The value of a key is never listed.',
     auth: ['rp', 'principal', 'org', 'admin'],
     limiter: 'authenticated',
     query: subject,
@@ -40,8 +40,9 @@ export const apiKeyRoutes = {
     tag: 'API keys',
     summary: 'Issue an API key',
     description: [
-      'Any live key of a subject issues further ones; an org:admin key issues for members. The new key does not end the',
-      'old one: to rotate, issue, change over, then revoke. The key is shown only in this answer.',
+      'Any live key of a subject can issue further keys; an org:admin key issues keys for members. The new key does not',
+      'end the old one: to rotate, issue a key, switch to it, then revoke the old one. The key is shown only in this',
+      'answer.',
     ].join('\n'),
     auth: ['rp', 'principal', 'org:admin', 'admin'],
     limiter: 'authenticated',
@@ -51,7 +52,7 @@ export const apiKeyRoutes = {
     errors: {
       NOT_FOUND: UNKNOWN_SUBJECT,
       INVALID_REQUEST:
-        'A bad label; or the subject has as many live keys as it may (20 unless set otherwise); or the DID is both a Principal and a relying party: issue with a key of the one that is meant.',
+        'The label is malformed; or the subject has as many live keys as it may have (20 unless set otherwise); or the DID is both a Principal and a relying party: then issue with a key of the one that you mean.',
     },
   }),
 
@@ -61,19 +62,21 @@ export const apiKeyRoutes = {
     tag: 'API keys',
     summary: 'Revoke an API key',
     description: [
-      'At once, on every node, and for good: a verification still under way with the key is not answered any more. The',
-      'key that calls may revoke itself. An org:admin key revokes keys of its members, found by their id.',
-      'Repeating the call is harmless.',
+      'Takes effect at once, on every node, and for good: a verification still in progress with the key is not answered',
+      'any more. A key may revoke itself. An org:admin key revokes keys of its members, found by their id. You may',
+      'repeat the call.',
     ].join('\n'),
     auth: ['rp', 'principal', 'org:admin', 'admin'],
     limiter: 'authenticated',
     params: keyParams,
     query: z.strictObject({
-      subject: didWeb.optional().meta({ description: 'For the operator alone: whose key it must be.' }),
+      subject: didWeb
+        .optional()
+        .meta({ description: 'Only for the operator: the subject to which the key must belong.' }),
     }),
     responses: { 200: json(apiKeyRevoked, 'Revoked.') },
     errors: {
-      NOT_FOUND: "Not one of the subject's keys.",
+      NOT_FOUND: 'Not one of the subject’s keys.',
       FORBIDDEN: 'An org:read key, or an org:admin key that names a `subject`.',
     },
   }),
@@ -83,7 +86,7 @@ export const apiKeyRoutes = {
     path: '/observer-keys',
     tag: 'API keys',
     summary: 'List observer keys',
-    description: 'The newest first: every live one, and the 900 that were revoked last.',
+    description: 'Newest first: every live key, and the 900 that were revoked last.',
     auth: ['admin'],
     limiter: 'authenticated',
     responses: { 200: json(observerKeyList, 'The observer keys.') },
@@ -96,12 +99,12 @@ export const apiKeyRoutes = {
     tag: 'API keys',
     summary: 'Issue an observer key',
     description:
-      'Reads service-wide statistics and usage, nothing else. The key is shown only in this answer.',
+      'An observer key reads service-wide statistics and usage, and nothing else. The key is shown only in this answer.',
     auth: ['admin'],
     limiter: 'authenticated',
     body: apiKeyRequest,
     responses: { 201: json(apiKeyIssued, 'Issued. Keep the key: it is not shown again.') },
-    errors: { INVALID_REQUEST: 'There are as many live observer keys as there may be.' },
+    errors: { INVALID_REQUEST: 'The limit of live observer keys is reached.' },
   }),
 
   revokeObserverKey: defineRoute({
@@ -109,7 +112,7 @@ export const apiKeyRoutes = {
     path: '/observer-keys/{key_id}/revoke',
     tag: 'API keys',
     summary: 'Revoke an observer key',
-    description: 'At once and for good. Repeating the call is harmless.',
+    description: 'Takes effect at once and for good. You may repeat the call.',
     auth: ['admin'],
     limiter: 'authenticated',
     params: keyParams,

@@ -11,7 +11,8 @@ import {
 } from '../resources/access-request.ts';
 import { defineRoute, json } from '../route.ts';
 
-const NOT_ITS_PRINCIPAL = 'Not a Principal of this key, or no request to it.';
+const NOT_ITS_PRINCIPAL =
+  'This key is not the Principal’s or its org’s, or the Principal has no such request.';
 const NOT_PROVEN = 'The Principal is hosted, and its domain is not proven now.';
 const ofPrincipal = z.strictObject({
   did: didWeb.meta({
@@ -29,26 +30,26 @@ export const approvalRoutes = {
     tag: 'Approvals',
     summary: 'Ask for an approval',
     description: [
-      'Turns a denial of yours into a question to its Principal: may this Agent do this once? Only a denial whose P1 to P15 and trust',
-      'checks hold, and that is at most an hour old. What is asked for is the Action of that decision; nothing else can be added.',
-      'The Principal hears of it by the event `approval.requested`, and approves by signing a Grant for you alone, that resource, that',
-      'amount, and one use. Your profile must be `svc-base-v2`, which knows `maxUses`.',
+      'Asks the Principal about a denial that you received: may this Agent do this once? The denial must be at most an',
+      'hour old, and its checks P1 to P15 and its trust checks must have passed. You ask for the Action of that',
+      'decision; you cannot add anything. The event `approval.requested` tells the Principal. The Principal approves by',
+      'signing a Grant for you alone, for that resource, that amount, and one use. Your profile must be `svc-base-v2`,',
+      'which supports `maxUses`.',
       '',
-      'Repeating the call is harmless: a Receipt has one request, and while one is open for the same Grant, Agent and Action, that one is',
-      'answered. What nobody answers in time is expired, and stays so.',
+      'You may repeat the call: a Receipt has one request. While a request is open for the same Grant, Agent and',
+      'Action, the service returns that one. A request that nobody answers in time expires, and stays expired.',
     ].join('\n'),
     auth: ['rp'],
     limiter: 'authenticated',
     body: accessRequestBody,
-    responses: { 202: json(accessRequest, 'The request that stands for this denial, as it is now.') },
+    responses: { 202: json(accessRequest, 'The request for this denial, as it is now.') },
     errors: {
-      INVALID_REQUEST: 'Not the body of a request, or a resource that no Grant can name alone.',
-      FORBIDDEN: 'The org of the relying party has made as many changes as it may without a plan.',
-      NOT_FOUND: 'No decision of this relying party.',
-      CONFLICT:
-        'Not a denial that can be approved, or the Principal has denied the same in the last 24 hours.',
+      INVALID_REQUEST: 'The body is malformed, or no Grant can name this resource alone.',
+      FORBIDDEN: 'The org of the relying party has made as many changes as it may make without a plan.',
+      NOT_FOUND: 'This relying party has no such decision.',
+      CONFLICT: 'The denial cannot be approved, or the Principal has denied the same in the last 24 hours.',
       RATE_LIMITED:
-        'Too many calls, or too many requests are open of this Agent, of you, or to this Principal: wait until some are decided.',
+        'Too many calls; or too many requests are open for this Agent, from you, or to this Principal: wait until some are decided.',
     },
   }),
 
@@ -56,11 +57,11 @@ export const approvalRoutes = {
     method: 'get',
     path: '/access/v1/requests/{request_id}',
     tag: 'Approvals',
-    summary: 'Get what has become of a request',
+    summary: 'Get a request and its result',
     description: [
-      'With `wait` the answer comes when the request is decided, at the latest after so many seconds; ask again while it is `pending`.',
-      'When it is `approved`, `result.grant` is what the Principal has signed: hand it to the Agent, which signs a new Proof under it, and',
-      'verify that. The approval allows nothing by itself.',
+      'With `wait`, the answer comes when the request is decided, at the latest after that many seconds; ask again',
+      'while it is `pending`. When it is `approved`, `result.grant` is the Grant that the Principal signed. Pass it to',
+      'the Agent, which signs a new Proof under it, and verify that Proof. The approval allows nothing by itself.',
     ].join('\n'),
     auth: ['rp'],
     limiter: 'authenticated',
@@ -68,8 +69,8 @@ export const approvalRoutes = {
     query: z.strictObject({ wait: queryInteger(0, 20, 0) }),
     responses: { 200: json(accessRequest, 'The request as it is now.') },
     errors: {
-      NOT_FOUND: 'No request of this relying party.',
-      RATE_LIMITED: 'Too many calls, or too many that wait on this node.',
+      NOT_FOUND: 'This relying party has no such request.',
+      RATE_LIMITED: 'Too many calls, or too many calls are waiting on this node.',
     },
   }),
 
@@ -78,20 +79,23 @@ export const approvalRoutes = {
     path: '/access/v1/requests/{request_id}/cancel',
     tag: 'Approvals',
     summary: 'Cancel a request',
-    description: 'For what is not needed any more. Repeating the call is harmless.',
+    description: 'Cancels a request that you no longer need. You may repeat the call.',
     auth: ['rp'],
     limiter: 'authenticated',
     params: one,
     responses: { 200: json(accessRequest, 'Cancelled.') },
-    errors: { NOT_FOUND: 'No request of this relying party.', CONFLICT: 'It is decided already.' },
+    errors: {
+      NOT_FOUND: 'This relying party has no such request.',
+      CONFLICT: 'The request is already decided.',
+    },
   }),
 
   listApprovals: defineRoute({
     method: 'get',
     path: '/principals/{did}/access-requests',
     tag: 'Approvals',
-    summary: 'List what a Principal is asked',
-    description: 'Newest first. For the Principal and its org.',
+    summary: 'List the requests to a Principal',
+    description: 'Newest first. Only for the Principal and its org.',
     auth: ['principal', 'org'],
     limiter: 'authenticated',
     params: ofPrincipal,
@@ -108,8 +112,8 @@ export const approvalRoutes = {
     method: 'get',
     path: '/principals/{did}/access-requests/{request_id}',
     tag: 'Approvals',
-    summary: 'Get what a Principal is asked',
-    description: 'One request: who asks for what, and the Capability that would be signed.',
+    summary: 'Get a request to a Principal',
+    description: 'One request: who asks for what, and the Capability that the Principal would sign.',
     auth: ['principal', 'org'],
     limiter: 'authenticated',
     params: oneOfPrincipal,
@@ -123,9 +127,11 @@ export const approvalRoutes = {
     tag: 'Approvals',
     summary: 'Approve',
     description: [
-      'Takes a Grant that the Principal has signed: allocated by `POST /grants` for the Agent of the request, its audience the relying party',
-      'alone, one Capability, which is the `capability` of the request, and valid for at most 15 minutes. It is checked as a verification',
-      'would check it, kept until it expires, and handed to the relying party. The service can sign none. Repeating the call is harmless.',
+      'Accepts a Grant that the Principal has signed. It must be allocated by `POST /grants` for the Agent of the',
+      'request, have the relying party as its only audience, have exactly one Capability, the `capability` of the',
+      'request, and be valid for at most 15 minutes. The service checks it as a verification would, keeps it until it',
+      'expires, and passes it to the relying party. The service cannot sign such a Grant itself. You may repeat the',
+      'call.',
     ].join('\n'),
     auth: ['principal', 'org:admin'],
     limiter: 'authenticated',
@@ -133,10 +139,10 @@ export const approvalRoutes = {
     body: approveBody,
     responses: { 200: json(accessRequest, 'Approved.') },
     errors: {
-      INVALID_REQUEST: 'Not exactly the Grant that was asked for; the message says what differs.',
+      INVALID_REQUEST: 'The Grant is not exactly the one that was asked for; the message says what differs.',
       FORBIDDEN: `An org:read key; or: ${NOT_PROVEN}`,
       NOT_FOUND: NOT_ITS_PRINCIPAL,
-      CONFLICT: 'It is decided or expired already, or the Grant would be denied now.',
+      CONFLICT: 'The request is already decided or expired, or the Grant would be denied now.',
     },
   }),
 
@@ -146,12 +152,12 @@ export const approvalRoutes = {
     tag: 'Approvals',
     summary: 'Reject',
     description:
-      'The same cannot be asked for again for 24 hours. The relying party sees the reason. Repeating the call is harmless; the first reason stands. It goes on while the domain of a hosted Principal is not proven.',
+      'The relying party sees the reason, and cannot ask for the same again for 24 hours. You may repeat the call; the first reason stays. This also works while the domain of a hosted Principal is not proven.',
     auth: ['principal', 'org:admin'],
     limiter: 'authenticated',
     params: oneOfPrincipal,
     body: rejectBody,
     responses: { 200: json(accessRequest, 'Rejected.') },
-    errors: { NOT_FOUND: NOT_ITS_PRINCIPAL, CONFLICT: 'It is decided or expired already.' },
+    errors: { NOT_FOUND: NOT_ITS_PRINCIPAL, CONFLICT: 'The request is already decided or expired.' },
   }),
 } as const;

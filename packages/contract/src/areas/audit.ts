@@ -11,8 +11,8 @@ export const auditRoutes = {
     tag: 'Audit',
     summary: 'List audit events',
     description: [
-      'Who changed what, the newest first. A Principal or RP key sees what its subject did, an org key what the org and',
-      'its members did, the operator everything. Decisions are not here: each has a Receipt.',
+      'Lists who changed what, newest first. A Principal or RP key sees what its subject did, an org key what the org',
+      'and its members did, and the operator everything. Decisions are not listed here: each decision has a Receipt.',
     ].join('\n'),
     auth: ['rp', 'principal', 'org', 'admin'],
     limiter: 'authenticated',
@@ -22,13 +22,13 @@ export const auditRoutes = {
         .optional()
         .meta({ description: 'Admin only: a DID or an org id.' }),
       action: auditAction.optional(),
-      target: searchText.optional().meta({ description: 'Exactly what it was done to.' }),
+      target: searchText.optional().meta({ description: 'The exact target of the event.' }),
       since: instant.optional().meta({ description: 'Events at this instant or later.' }),
       until: instant.optional().meta({ description: 'Events before this instant.' }),
       limit: pageLimit,
       cursor: cursor.optional(),
     }),
     responses: { 200: json(auditList, 'One page of events.') },
-    errors: { FORBIDDEN: '`actor` is for the operator alone.' },
+    errors: { FORBIDDEN: 'Only the operator may use `actor`.' },
   }),
 } as const;

@@ -20,17 +20,17 @@ export const authZenRoutes = {
     tag: 'AuthZEN',
     summary: 'Evaluate one access',
     description: [
-      '`POST /verify` for clients that speak AuthZEN: the same checks, Receipts and limits. The Grant and the Proof that',
-      'the Agent presented stand in `subject.properties` or in `context`, and `subject.id` is the Agent that signed the',
-      'Proof. The Action is `action.name`, `action.properties` and `resource.id`. Whatever is wrong inside Grant, Proof',
-      'and Action is evaluated: `decision` is false, and `context.reason` says why. Other members are ignored.',
+      '`POST /verify` for clients that use AuthZEN: the same checks, Receipts and limits. Put the Grant and the Proof',
+      'that the Agent presented into `subject.properties` or into `context`; `subject.id` is the Agent that signed the',
+      'Proof. The Action is `action.name`, `action.properties` and `resource.id`. Anything wrong inside the Grant, the',
+      'Proof or the Action is evaluated: `decision` is false, and `context.reason` says why. Other members are ignored.',
     ].join('\n'),
     auth: ['rp'],
     limiter: 'verify',
     headers: z.strictObject({
       'idempotency-key': idempotencyKey
         .optional()
-        .meta({ description: 'As of `POST /verify`: repeating the request returns the same Receipt.' }),
+        .meta({ description: 'As for `POST /verify`: repeating the request returns the same Receipt.' }),
     }),
     body: authZenRequest,
     bodyReading: 'authzen',
@@ -39,7 +39,7 @@ export const authZenRoutes = {
       INVALID_REQUEST:
         'The request does not map to a verification, or is not `application/json`. Nothing was evaluated.',
       UNAUTHORIZED:
-        'Not a live key of a relying party. One whose DID is claimed by its org and not proven yet is none.',
+        'Not a live key of a relying party. A key is not live while its DID is claimed by its org and not proven yet.',
       PLAN_REQUIRED:
         'No plan of the org covers this check. Nothing was evaluated, and the Proof is not spent.',
       CONFLICT: 'This `Idempotency-Key` was used with another body in the last ten minutes.',
@@ -52,15 +52,15 @@ export const authZenRoutes = {
     tag: 'AuthZEN',
     summary: 'Evaluate several accesses',
     description: [
-      'Up to 50 evaluations in one call, answered in their order, each with a Receipt of its own. Members beside',
-      '`evaluations` are defaults: an item’s own member takes the place of the whole default, nothing within it is filled',
-      'in. An item that does not map to a verification, or could not be evaluated, has `decision` false and',
-      '`context.error`; the others are not affected. Each item counts against the limit: a batch that does not fit is',
-      'refused whole. The body may have 256 KB.',
+      'Evaluates up to 50 items in one call and answers them in order, each with its own Receipt. Members beside',
+      '`evaluations` are defaults: an item’s own member replaces the whole default, and nothing inside it is merged. An',
+      'item that does not map to a verification, or could not be evaluated, has `decision` false and `context.error`;',
+      'the other items are not affected. Each item counts against the rate limit: a batch that does not fit is refused',
+      'as a whole. The body may have 256 KB.',
       '',
-      '`deny_on_first_deny` and `permit_on_first_permit` evaluate one after the other and stop there; no further item is',
-      'begun once the connection is closed. Each item is answered within 1.7 s of its own. Without `evaluations` the call is',
-      'the single one, and so is its answer.',
+      '`deny_on_first_deny` and `permit_on_first_permit` evaluate one item after the other and stop at the first such',
+      'decision. The service begins no further item after the connection is closed. Each item has its own 1.7 s in',
+      'which it is answered. Without `evaluations`, the call and its answer are those of `POST /access/v1/evaluation`.',
     ].join('\n'),
     auth: ['rp'],
     limiter: 'verify',
@@ -75,8 +75,8 @@ export const authZenRoutes = {
         'The batch as a whole is malformed, or is not `application/json`. Nothing was evaluated.',
       PAYLOAD_TOO_LARGE: 'The body is larger than 256 KB.',
       UNAUTHORIZED:
-        'Not a live key of a relying party. One whose DID is claimed by its org and not proven yet is none; in a batch each item says so.',
-      PLAN_REQUIRED: 'Only of a call without `evaluations`: no plan of the org covers this check.',
+        'Not a live key of a relying party. A key is not live while its DID is claimed by its org and not proven yet; in a batch each item says so.',
+      PLAN_REQUIRED: 'Only for a call without `evaluations`: no plan of the org covers this check.',
     },
   }),
 
@@ -85,7 +85,7 @@ export const authZenRoutes = {
     path: '/.well-known/authzen-configuration',
     tag: 'AuthZEN',
     summary: 'Metadata of the policy decision point',
-    description: 'Where the AuthZEN endpoints are. `svc` says what their Receipts rest on.',
+    description: 'Lists the AuthZEN endpoints. `svc` names what is needed to check their Receipts.',
     auth: [],
     limiter: 'public',
     responses: {

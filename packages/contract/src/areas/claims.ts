@@ -14,16 +14,16 @@ export const claimRoutes = {
     method: 'get',
     path: '/claims/{did}',
     tag: 'Onboarding',
-    summary: 'What a DID has still to prove',
+    summary: 'Get what a DID must still prove',
     description: [
-      'A `hosted` DID that an org has registered is a claim until its domain is proven. Says until when that has to be, and',
-      'what to publish. For the DID itself, its org and the operator.',
+      'A `hosted` DID that an org has registered is a claim until its domain is proven. The answer says by when it must',
+      'be proven, and what to publish. Only for the DID itself, its org and the operator.',
     ].join('\n'),
     auth: ['rp', 'principal', 'org', 'admin'],
     limiter: 'authenticated',
     params: didParams,
     responses: { 200: json(didClaims, 'The claims under this DID that the key may see.') },
-    errors: { NOT_FOUND: 'Nothing is registered under this DID for this key.' },
+    errors: { NOT_FOUND: 'Nothing that this key may see is registered under this DID.' },
   }),
 
   releaseClaim: defineRoute({
@@ -32,15 +32,19 @@ export const claimRoutes = {
     tag: 'Onboarding',
     summary: 'Release a DID',
     description: [
-      'Frees a DID whose domain was never proven, with everything that was made under it: keys, Agents, Grants. What was',
-      'proven once, or is hosted by the service, has a history: it can only be transferred, and a managed Principal not even that.',
+      'Frees a DID whose domain was never proven, and deletes everything that was made under it: keys, Agents, Grants.',
+      'A DID that was proven once, or that the service hosts, has a history. It can only be transferred; a managed',
+      'Principal cannot be transferred either.',
     ].join('\n'),
     auth: ['admin'],
     limiter: 'authenticated',
     params: didParams,
     body: claimReleaseRequest,
     responses: { 200: json(claimReleased, 'The DID can be registered again.') },
-    errors: { CONFLICT: 'It is proven, hosted by the service, or decides.' },
+    errors: {
+      CONFLICT:
+        'The DID was proven, is hosted by the service, or is that of a relying party that may already verify.',
+    },
   }),
 
   transferClaim: defineRoute({
@@ -49,20 +53,22 @@ export const claimRoutes = {
     tag: 'Onboarding',
     summary: 'Give a DID to another org',
     description: [
-      'Moves a Principal or relying party with its history to another org, or to none. All its API keys are revoked: the',
-      'new org issues its own. A hosted Principal is `unverified` until its domain says a new token. A managed Principal',
-      'stays: it can be given no other signing keys, so who holds those that it has would go on signing for it. Register',
-      'another slug in the other org, and compromise the keys of this one where it has to end.',
+      'Moves a Principal or relying party with its history to another org, or to none. All its API keys are revoked:',
+      'the new org issues its own. A hosted Principal is `unverified` until its domain publishes a new token.',
+      '',
+      'A managed Principal cannot be moved: it cannot be given other signing keys, so anybody who holds its present',
+      'keys would continue to sign for it. Register another slug in the other org instead, and mark the keys of this',
+      'one as compromised if it must end.',
     ].join('\n'),
     auth: ['admin'],
     limiter: 'authenticated',
     params: didParams,
     body: claimTransferRequest,
-    responses: { 200: json(claimTransferred, 'It belongs to this org.') },
+    responses: { 200: json(claimTransferred, 'The DID now belongs to this org.') },
     errors: {
-      CONFLICT: 'A managed Principal, or a relying party with decisions.',
+      CONFLICT: 'It is a managed Principal, or a relying party with decisions.',
       SERVICE_UNAVAILABLE:
-        'Nothing is transferred: a decision under way was not over in time, or storage did not answer. Repeat the call.',
+        'Nothing was transferred: a decision in progress did not end in time, or storage did not answer. Repeat the call.',
     },
   }),
 } as const;

@@ -23,12 +23,12 @@ const filters = {
   until: instant.optional().meta({ description: 'Decisions evaluated before this instant.' }),
   decision: z.enum(['ALLOW', 'DENY']).optional(),
   reason: reasonCode.optional(),
-  principal: didWeb.optional().meta({ description: 'Only of Grants that this Principal issued.' }),
+  principal: didWeb.optional().meta({ description: 'Only decisions on Grants that this Principal issued.' }),
   grant_id: grantId.optional(),
   rp: didWeb
     .optional()
-    .meta({ description: 'Org keys: one member relying party, all unless given. Admin: any.' }),
-  key_id: apiKeyId.optional().meta({ description: 'Only what was verified with this RP key.' }),
+    .meta({ description: 'Org keys: one member relying party (default: all). Admin: any.' }),
+  key_id: apiKeyId.optional().meta({ description: 'Only decisions that were requested with this RP key.' }),
   cursor: cursor.optional(),
 };
 
@@ -38,17 +38,19 @@ const {
   ...ownFilters
 } = {
   ...filters,
-  rp: didWeb.optional().meta({ description: 'Only what this relying party asked.' }),
+  rp: didWeb.optional().meta({ description: 'Only decisions that this relying party requested.' }),
 };
 
-const NOT_ITS_PRINCIPAL = 'Not a Principal whose decisions this key may read.';
+const NOT_ITS_PRINCIPAL = 'This key may not read the decisions of this Principal.';
 const NOT_PROVEN = 'The Principal is hosted, and its domain is not proven now.';
 const OWN = [
-  'About the Principal’s own Grants, whoever asked: decisions whose P3 is true. A Grant that only names it is not its own, nor is what',
-  'was decided before the DID was registered or transferred to its present holder. For the Principal and its org. Which key of a relying party asked, and the words of its reports, stay with the relying party.',
+  'Covers decisions about the Principal’s own Grants, whichever relying party asked: decisions whose check P3 is',
+  'true. It excludes Grants that only name the Principal, and decisions from before the DID was registered by, or',
+  'transferred to, its present holder. Only for the Principal and its org. Which API key of a relying party asked,',
+  'and the text of its reports, are shown only to the relying party.',
 ].join('\n');
 
-const NOT_ITS_RP = 'The relying party asked for is not one this key may read.';
+const NOT_ITS_RP = 'This key may not read this relying party.';
 
 const exportedRows = {
   200: stream(['application/x-ndjson', 'text/csv; charset=utf-8; header=present'], 'One page of rows.', {
@@ -56,7 +58,7 @@ const exportedRows = {
     headers: {
       'X-Svc-Rows': 'How many rows the body has.',
       'X-Svc-Next-Cursor': 'The `cursor` of the next page; empty on the last.',
-      'Content-Disposition': 'A file name for those who save it.',
+      'Content-Disposition': 'A file name for saving the answer.',
     },
   }),
 };
@@ -69,7 +71,7 @@ export const decisionRoutes = {
     summary: 'List decisions',
     description: [
       'Newest first, in descending order of receipt ids. An RP key sees its own decisions, an org key those of its',
-      'relying parties, the operator all. Decisions made while you page change nothing about the pages that follow.',
+      'relying parties, and the operator all. Decisions that are made while you page do not change the following pages.',
     ].join('\n'),
     auth: ['rp', 'org', 'admin'],
     limiter: 'authenticated',
@@ -84,14 +86,15 @@ export const decisionRoutes = {
     tag: 'Decisions',
     summary: 'Export decisions',
     description: [
-      'The same decisions in the same order with their Receipts and outcomes, streamed, up to 5,000 a page. Go on with',
-      '`X-Svc-Next-Cursor` as `cursor` until it is empty. `X-Svc-Rows` tells before the body how many rows it has; a body',
-      'that breaks off is not to be used.',
+      'Streams the same decisions in the same order, with their Receipts and outcomes, up to 5,000 a page. For the next',
+      'page, send `X-Svc-Next-Cursor` as `cursor`, until it is empty. `X-Svc-Rows` says before the body how many rows',
+      'it has; do not use a body that ends early.',
       '',
-      "CSV has a header line. It is safe to open in a spreadsheet: what could be taken for a formula has a `'` in front, at",
-      "the beginning of a cell and, for programs with other separators, after `;`, `|` and tab. A `'` that stands there anyway",
-      "gets one as well, so whoever takes one `'` off in each of these places has what was stored.",
-      '`outcomes` is a JSON array there, and `receipt` the compact JWS, whose payload is the Receipt.',
+      "CSV has a header line and is safe to open in a spreadsheet. A `'` is inserted before everything that could be",
+      'read as a formula: at the beginning of a cell and, for programs with other separators, after `;`, `|` and tab. A',
+      "`'` that is already in such a place gets another one. To restore the stored text, remove one `'` in each of",
+      'these places. In CSV, `outcomes` is a JSON array, and `receipt` is the compact JWS, whose payload is the',
+      'Receipt.',
     ].join('\n'),
     auth: ['rp', 'org', 'admin'],
     limiter: 'authenticated',
@@ -110,7 +113,7 @@ export const decisionRoutes = {
     tag: 'Decisions',
     summary: 'Get one decision',
     description: [
-      'The Receipt as it was signed, and what was later reported about it. Use it to fetch a Receipt whose answer was',
+      'The Receipt as it was signed, and what was reported about it later. Use it to get a Receipt whose answer was',
       'lost, or to show an auditor what was decided.',
     ].join('\n'),
     auth: ['rp', 'org', 'admin'],
@@ -120,7 +123,7 @@ export const decisionRoutes = {
       rp: didWeb.optional().meta({ description: 'Org keys: one member relying party. Admin: any.' }),
     }),
     responses: { 200: json(decision, 'The Receipt and its outcomes.') },
-    errors: { NOT_FOUND: "Not one of this relying party's decisions." },
+    errors: { NOT_FOUND: 'Not one of this relying party’s decisions.' },
   }),
 
   listPrincipalDecisions: defineRoute({
@@ -128,7 +131,7 @@ export const decisionRoutes = {
     path: '/principals/{did}/decisions',
     tag: 'Decisions',
     summary: 'List the decisions on a Principal’s Grants',
-    description: `${OWN}\n\nOtherwise as \`GET /decisions\`.`,
+    description: `${OWN}\n\nOtherwise like \`GET /decisions\`.`,
     auth: ['principal', 'org'],
     limiter: 'authenticated',
     params: didParams,
@@ -142,7 +145,7 @@ export const decisionRoutes = {
     path: '/principals/{did}/decisions/export',
     tag: 'Decisions',
     summary: 'Export the decisions on a Principal’s Grants',
-    description: `${OWN}\n\nOtherwise as \`GET /decisions/export\`.`,
+    description: `${OWN}\n\nOtherwise like \`GET /decisions/export\`.`,
     auth: ['principal', 'org'],
     limiter: 'authenticated',
     params: didParams,
@@ -163,7 +166,8 @@ export const decisionRoutes = {
     description: [
       OWN,
       '',
-      'Otherwise as `GET /decisions/stats`, but that decisions made while its domain was not proven are counted under its name.',
+      'Otherwise like `GET /decisions/stats`, with one difference: decisions that were made while its domain was not',
+      'proven are counted under its name.',
     ].join('\n'),
     auth: ['principal', 'org'],
     limiter: 'authenticated',
@@ -179,11 +183,13 @@ export const decisionRoutes = {
     tag: 'Decisions',
     summary: 'Who acted on a Principal’s Grants',
     description: [
-      'The decisions of a period by Agent, by Grant or by relying party: how many were allowed and denied, why, for how much, and',
-      `when the latest was. ${OWN}`,
+      'The decisions of a period by Agent, by Grant or by relying party: how many were allowed and denied, the reasons,',
+      'the amounts, and the time of the latest.',
+      OWN,
       '',
       'The newest 5,000 decisions of the period are counted; `complete` says whether these are all. Amounts are those of ALLOW',
-      'Receipts, as they were allowed: what was cancelled later is in them. The 200 groups with the most decisions are listed.',
+      'Receipts, as they were allowed: amounts that were cancelled later are included. The 200 groups with the most decisions',
+      'are listed.',
     ].join('\n'),
     auth: ['principal', 'org'],
     limiter: 'authenticated',
@@ -204,7 +210,7 @@ export const decisionRoutes = {
     path: '/principals/{did}/decisions/{receipt_id}',
     tag: 'Decisions',
     summary: 'Get one decision on a Principal’s Grant',
-    description: `The Receipt as it was signed, and what was later reported about it. ${OWN}`,
+    description: `The Receipt as it was signed, and what was reported about it later. ${OWN}`,
     auth: ['principal', 'org'],
     limiter: 'authenticated',
     params: z.strictObject({ ...didParams.shape, receipt_id: receiptId }),

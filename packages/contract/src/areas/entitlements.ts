@@ -13,11 +13,11 @@ export const entitlementRoutes = {
     tag: 'Orgs',
     summary: 'Get the entitlement of an org',
     description:
-      'What was pushed last, how many production checks its cap has seen, and what follows from it now.',
+      'The last pushed entitlement, how many production checks count against its cap, and what follows from this now.',
     auth: ['provision', 'admin'],
     limiter: 'authenticated',
     params,
-    responses: { 200: json(entitlement, 'The entitlement as it stands.') },
+    responses: { 200: json(entitlement, 'The entitlement as it is now.') },
     errors: { NOT_FOUND: 'No such org.' },
   }),
 
@@ -27,14 +27,14 @@ export const entitlementRoutes = {
     tag: 'Orgs',
     summary: 'Push the entitlement of an org',
     description: [
-      'Replaces what is stored, unless that has a later `as_of`: pushes may arrive in any order and any number of times.',
-      'After the answer no check is decided by what was stored before.',
+      'Replaces the stored entitlement, unless the stored one has a later `as_of`: pushes may arrive in any order and',
+      'any number of times. After the answer, no check is decided by the entitlement that was stored before.',
     ].join('\n'),
     auth: ['provision', 'admin'],
     limiter: 'authenticated',
     params,
     body: entitlementRequest,
-    responses: { 200: json(entitlement, 'The entitlement as it stands, and whether this push was stored.') },
+    responses: { 200: json(entitlement, 'The entitlement as it is now, and whether this push was stored.') },
     errors: { NOT_FOUND: 'No such org.' },
   }),
 } as const;

@@ -15,7 +15,7 @@ import {
 import { defineRoute, json } from '../route.ts';
 
 const params = z.strictObject({ subscription_id: subscriptionId });
-const ABSENT = 'No such subscription of this key’s subject.';
+const ABSENT = 'The subject of this key has no such subscription.';
 /** What each route has in common. */
 const common = { tag: 'Events', limiter: 'authenticated', feature: 'webhooks' } as const;
 const writing = ['rp', 'principal', 'org:admin'] as const;
@@ -28,16 +28,17 @@ export const eventRoutes = {
     path: '/event-subscriptions',
     summary: 'Subscribe to events',
     description: [
-      'Names an endpoint that is told of what happens from now on, as Standard Webhooks 1.0.0. An RP key hears of its own',
-      'decisions and of revocations of Grants that it has verified, a Principal key of decisions on Grants that it has signed,',
-      'an org key of its members’. The secret is shown only in this answer. Ten subscriptions for each subject.',
+      'Registers an endpoint that receives events from now on, as defined by Standard Webhooks 1.0.0. An RP key',
+      'receives events about its own decisions and about revocations of Grants that it has verified; a Principal key',
+      'about decisions on Grants that it has signed; an org key the events of its members. The secret is shown only in',
+      'this answer. A subject may have ten subscriptions.',
     ].join('\n'),
     auth: writing,
     body: eventSubscriptionRequest,
     responses: { 201: json(eventSubscriptionCreated, 'Subscribed. Keep the secret: it is not shown again.') },
     errors: {
       INVALID_REQUEST:
-        'The URL is not https, port 443, of a public host name, carries credentials, or is of the service; or there are ten already.',
+        'The URL is not https on port 443 of a public host name, contains credentials, or belongs to the service; or the subject already has ten subscriptions.',
     },
   }),
 
@@ -47,9 +48,9 @@ export const eventRoutes = {
     path: '/event-subscriptions',
     summary: 'List subscriptions',
     description:
-      'The subscriptions of the key’s subject, the newest first: with what is wrong with each, and never a secret.',
+      'The subscriptions of the key’s subject, newest first, with the problems of each. Secrets are never listed.',
     auth: reading,
-    responses: { 200: json(eventSubscriptionList, 'All of them.') },
+    responses: { 200: json(eventSubscriptionList, 'All subscriptions.') },
     errors: {},
   }),
 
@@ -59,14 +60,14 @@ export const eventRoutes = {
     path: '/event-subscriptions/{subscription_id}/test',
     summary: 'Send a test event',
     description:
-      'Sends an event of type `ping`, signed as every other. What came of it is among the deliveries a moment later.',
+      'Sends an event of type `ping`, signed like every other event. Its result is among the deliveries a moment later.',
     auth: writing,
     params,
-    responses: { 202: json(eventPing, 'It is on its way.') },
+    responses: { 202: json(eventPing, 'The ping is queued.') },
     errors: {
       NOT_FOUND: ABSENT,
       CONFLICT: 'The subscription is disabled.',
-      RATE_LIMITED: 'The limit of the key, or the 30 pings of an hour that a subscription has.',
+      RATE_LIMITED: 'The rate limit of the key, or the limit of 30 pings an hour of the subscription.',
     },
   }),
 
@@ -76,8 +77,8 @@ export const eventRoutes = {
     path: '/event-subscriptions/{subscription_id}/rotate',
     summary: 'Rotate the secret',
     description: [
-      'Makes a new secret, shown only in this answer. For 24 hours events are signed with it and with the one before; a third',
-      'ends at once.',
+      'Creates a new secret, which is shown only in this answer. For 24 hours events are signed with the new secret and',
+      'the one before; any older secret ends at once.',
     ].join('\n'),
     auth: writing,
     params,
@@ -91,7 +92,7 @@ export const eventRoutes = {
     path: '/event-subscriptions/{subscription_id}/disable',
     summary: 'Disable a subscription',
     description:
-      'Nothing more is sent. Events are kept for 30 days for when it is enabled again. Harmless when repeated.',
+      'Sends no more events. The service keeps events for 30 days, in case the subscription is enabled again. You may repeat the call.',
     auth: writing,
     params,
     responses: { 200: json(eventSubscription, 'Disabled.') },
@@ -104,7 +105,7 @@ export const eventRoutes = {
     path: '/event-subscriptions/{subscription_id}/enable',
     summary: 'Enable a subscription',
     description:
-      'Goes on where it was disabled, whatever the reason; what waits is tried at once. Harmless when repeated.',
+      'Continues from the point where the subscription was disabled, whatever the reason; waiting deliveries are tried at once. You may repeat the call.',
     auth: writing,
     params,
     responses: { 200: json(eventSubscription, 'Enabled.') },
@@ -116,7 +117,7 @@ export const eventRoutes = {
     method: 'post',
     path: '/event-subscriptions/{subscription_id}/delete',
     summary: 'Delete a subscription',
-    description: 'With its deliveries and its secrets, for good.',
+    description: 'Deletes the subscription with its deliveries and its secrets, for good.',
     auth: writing,
     params,
     responses: { 200: json(eventSubscriptionDeleted, 'Deleted.') },
@@ -128,7 +129,7 @@ export const eventRoutes = {
     method: 'get',
     path: '/event-subscriptions/{subscription_id}/deliveries',
     summary: 'List deliveries',
-    description: 'The newest first, with what was answered. Deliveries are kept for 30 days.',
+    description: 'Newest first, with the answers of the endpoint. Deliveries are kept for 30 days.',
     auth: reading,
     params,
     query: z.strictObject({ limit: pageLimit, cursor: cursor.optional() }),
@@ -142,18 +143,20 @@ export const eventRoutes = {
     path: '/event-subscriptions/{subscription_id}/replay',
     summary: 'Replay events',
     description: [
-      'Sends again, in order and with the same ids, what the subject was told from a time or from an event on: 30 days back at',
-      'most. From before the subscription was made that is what others of the subject were told. More than was asked for may come,',
-      'since an event is also found by when it was logged.',
+      'Sends the subject’s events again, in order and with the same ids, starting at a time or at an event, at most 30',
+      'days back. For the time before the subscription was created, these are the events that other subscriptions of',
+      'the subject received. More events than requested may arrive, because an event is also found by the time when it',
+      'was logged.',
     ].join('\n'),
     auth: writing,
     params,
     body: eventReplayRequest,
-    responses: { 202: json(eventSubscription, 'It begins within a second.') },
+    responses: { 202: json(eventSubscription, 'The replay begins within a second.') },
     errors: {
-      NOT_FOUND: 'No such subscription of this key’s subject, or it was not told of this event.',
-      RATE_LIMITED: 'The limit of the key, or the 10 replays of an hour that a subscription has.',
-      INVALID_REQUEST: 'Neither a time nor an event is named, or both.',
+      NOT_FOUND:
+        'The subject of this key has no such subscription, or the subscription did not receive this event.',
+      RATE_LIMITED: 'The rate limit of the key, or the limit of 10 replays an hour of the subscription.',
+      INVALID_REQUEST: 'Name either a time or an event, not both or neither.',
     },
   }),
 } as const;

@@ -21,8 +21,8 @@ export const grantRoutes = {
     summary: 'Reserve a Grant',
     description: [
       'The first step of issuing a Grant: reserves its id and its place in a revocation list that the service signs.',
-      'Put `id` and `credentialStatus` into the Grant as they come, sign it with one of your active keys, and hand it',
-      'to the Agent. A reserved Grant that is never signed allows nothing.',
+      'Put `id` and `credentialStatus` into the Grant unchanged, sign it with one of your active keys, and give it to',
+      'the Agent. A reserved Grant that is never signed allows nothing.',
     ].join('\n'),
     auth: ['principal'],
     limiter: 'authenticated',
@@ -30,7 +30,7 @@ export const grantRoutes = {
     responses: { 201: json(grantAllocation, 'The reserved Grant id and status entry.') },
     errors: {
       FORBIDDEN:
-        'The Principal has as many Grants as it may before its domain is proven, or its org has made as many changes as it may without a plan.',
+        'The Principal has as many Grants as it may have before its domain is proven, or its org has made as many changes as it may make without a plan.',
     },
   }),
 
@@ -40,8 +40,8 @@ export const grantRoutes = {
     tag: 'Grants',
     summary: 'List Grants',
     description: [
-      'Newest first. A Principal key sees its own Grants, an org key those of its Principals, the operator all.',
-      'What a Grant allows and until when is signed by the Principal and is not listed here.',
+      'Newest first. A Principal key sees its own Grants, an org key those of its Principals, and the operator all.',
+      'What a Grant allows, and until when, is signed by the Principal and is not listed here.',
     ].join('\n'),
     auth: ['principal', 'org', 'admin'],
     limiter: 'authenticated',
@@ -53,27 +53,29 @@ export const grantRoutes = {
       cursor: cursor.optional(),
     }),
     responses: { 200: json(grantList, 'One page of Grants.') },
-    errors: { NOT_FOUND: 'The Principal asked for is not one this key may read.' },
+    errors: { NOT_FOUND: 'This key may not read this Principal.' },
   }),
 
   getGrantConsumption: defineRoute({
     method: 'get',
     path: '/grants/{id}/consumption',
     tag: 'Grants',
-    summary: 'What a Grant has used up',
+    summary: 'Get the budgets of a Grant',
     description: [
-      'The balances of the budgets of a Grant, and the log of what moved them, newest first: verifications that were',
-      'allowed under `svc-base-v2`, outcomes that gave back, and corrections of these. Balances and `version` are those of',
-      'one instant; the log replays to them, and to the balances that a Receipt pins in `evidence.consumption`.',
+      'The balances of the budgets of a Grant, and the log of the movements, newest first: verifications that were',
+      'allowed under `svc-base-v2`, outcomes that gave an amount back, and corrections of these. Balances and `version`',
+      'are of one instant. Replaying the log gives these balances, and the balances that a Receipt pins in',
+      '`evidence.consumption`.',
       '',
-      'For the Principal, its org, the operator, and relying parties that have verified the Grant, with their orgs.',
+      'Only for the Principal, its org, the operator, and relying parties that have verified the Grant, with their',
+      'orgs.',
     ].join('\n'),
     auth: ['rp', 'principal', 'org', 'admin'],
     limiter: 'authenticated',
     params: z.strictObject({ id: grantId }),
     query: z.strictObject({ limit: pageLimit, cursor: logVersion.optional() }),
     responses: { 200: json(grantConsumption, 'The balances, and one page of the log.') },
-    errors: { NOT_FOUND: 'Not a Grant that this key may see.' },
+    errors: { NOT_FOUND: 'This key may not see this Grant.' },
   }),
 
   revokeGrant: defineRoute({
@@ -82,9 +84,9 @@ export const grantRoutes = {
     tag: 'Grants',
     summary: 'Revoke a Grant',
     description: [
-      'Takes a Grant back for good. A 200 means the revocation is visible everywhere: no verification that starts',
-      'after it, and none still under way, is allowed. Repeating the call is harmless and gives the first time again.',
-      'A 503 means it is recorded but not yet visible; repeat it.',
+      'Revokes a Grant for good. A 200 means that the revocation is visible everywhere: no verification that starts',
+      'after it, and none still in progress, is allowed. You may repeat the call; it returns the time of the first',
+      'revocation. A 503 means that the revocation may be recorded but is not yet visible: repeat the call.',
     ].join('\n'),
     auth: ['principal', 'org:admin'],
     limiter: 'authenticated',

@@ -9,13 +9,13 @@ export const meRoutes = {
     tag: 'Identity',
     summary: 'Who am I?',
     description:
-      'Whom the key belongs to, which deployment this is, and the DID whose keys sign its Receipts.',
+      'The subject of the key, the deployment that answers, and the DID whose keys sign its Receipts.',
     auth: ['principal', 'rp', 'org', 'observer'],
     limiter: 'authenticated',
     responses: {
       200: json(me, 'The subject of the key.', {
         'Svc-Time':
-          'The time by the clock that dates Receipts, RFC 3339 with milliseconds. Absent while that clock is in doubt.',
+          'The time of the clock that dates Receipts, RFC 3339 with milliseconds. Absent while the service cannot rely on that clock.',
       }),
     },
     errors: {},

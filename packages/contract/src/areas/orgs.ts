@@ -13,7 +13,7 @@ export const orgRoutes = {
     path: '/orgs',
     tag: 'Orgs',
     summary: 'Create an org',
-    description: 'A customer account, which owns Principals and relying parties and has keys of its own.',
+    description: 'A customer account, which owns Principals and relying parties and has its own keys.',
     auth: ['admin'],
     limiter: 'authenticated',
     body: orgCreateRequest,
@@ -41,9 +41,9 @@ export const orgRoutes = {
     tag: 'Orgs',
     summary: 'Add a member',
     description: [
-      'Puts a registered Principal or relying party into the org, whose keys may read and administer it from then on.',
-      'Repeating the call is harmless. A member of another org stays there. Of a DID that is a Principal and a relying party, which may belong',
-      'to two customers, `kind` says which joins.',
+      'Adds a registered Principal or relying party to the org, whose keys may read and administer it from then on. You',
+      'may repeat the call. A member of another org stays in that org. A DID can be both a Principal and a relying',
+      'party, which may belong to two customers; `kind` then says which of the two to add.',
     ].join('\n'),
     auth: ['admin'],
     limiter: 'authenticated',
@@ -53,7 +53,7 @@ export const orgRoutes = {
     errors: {
       NOT_FOUND: 'No such org, or no Principal or relying party of that DID.',
       CONFLICT:
-        'It is in another org. Or it is a Principal and a relying party, neither is in this org, and no `kind` says which is meant.',
+        'The DID is in another org. Or it is both a Principal and a relying party, neither is in this org, and `kind` does not say which one is meant.',
     },
   }),
 
@@ -63,7 +63,7 @@ export const orgRoutes = {
     tag: 'Orgs',
     summary: 'List the keys of an org',
     description:
-      "Ids and labels, the newest first: every live one, and the 900 that were revoked last; never a key's value.",
+      'Ids and labels, newest first: every live key, and the 900 that were revoked last. The value of a key is never listed.',
     auth: ['org', 'admin'],
     limiter: 'authenticated',
     params,
@@ -87,7 +87,7 @@ export const orgRoutes = {
     responses: { 201: json(apiKeyIssued, 'Issued. Keep the key: it is not shown again.') },
     errors: {
       INVALID_REQUEST:
-        'A bad role or label; or the org has as many live keys of its own as it may (20 unless set otherwise).',
+        'The role or label is malformed; or the org has as many live keys of its own as it may have (20 unless set otherwise).',
     },
   }),
 
@@ -96,8 +96,7 @@ export const orgRoutes = {
     path: '/orgs/{org_id}/api-keys/{key_id}/revoke',
     tag: 'Orgs',
     summary: 'Revoke an org key',
-    description:
-      'At once and for good; the key that calls may revoke itself. Repeating the call is harmless.',
+    description: 'Takes effect at once and for good; a key may revoke itself. You may repeat the call.',
     auth: ['org:admin', 'admin'],
     limiter: 'authenticated',
     params: z.strictObject({ org_id: orgId, key_id: apiKeyId }),

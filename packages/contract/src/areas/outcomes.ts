@@ -12,11 +12,12 @@ export const outcomeRoutes = {
     tag: 'Decisions',
     summary: 'Report an outcome',
     description: [
-      'Appends to the outcome ledger of a decision: what became of the purchase or call that was allowed or denied.',
-      'Nothing reported is ever changed. A mistake is corrected by another report that names it in `correction_of`;',
-      'statistics then count the correction alone. A decision takes 100 reports.',
+      'Appends to the outcome ledger of a decision what happened to the purchase or call after it was allowed or',
+      'denied. A report never changes. To correct a mistake, send another report that names it in `correction_of`;',
+      'statistics then count only the correction. A decision accepts 100 reports.',
       '',
-      'Two equal reports are two attestations. After a lost answer or a 503 look at the decision before reporting again.',
+      'Two equal reports are two attestations. After a lost answer or a 503, look at the decision before you report',
+      'again.',
     ].join('\n'),
     auth: ['rp', 'org:admin'],
     limiter: 'authenticated',
@@ -31,7 +32,7 @@ export const outcomeRoutes = {
     responses: { 201: json(outcomeRecord, 'Appended.') },
     errors: {
       FORBIDDEN: 'An org:read key, or an RP key that names another subject.',
-      NOT_FOUND: "Not one of this relying party's decisions.",
+      NOT_FOUND: 'Not one of this relying party’s decisions.',
     },
   }),
 } as const;

@@ -6,12 +6,13 @@ import { defineRoute, json } from '../route.ts';
 
 const acting = z.strictObject({
   principal: didWeb.optional().meta({
-    description: 'Org keys: the member Principal whose Grant or Agent it is (required for these).',
+    description:
+      'Org keys: the member Principal to which the Grant or Agent belongs (required for Grants and Agents).',
   }),
 });
 
 const errors = {
-  NOT_FOUND: 'Not something that this key may pause or resume.',
+  NOT_FOUND: 'This key may not pause or resume this subject.',
   SERVICE_UNAVAILABLE:
     'Recorded but not yet visible to every verification, or storage is unreachable. Repeat the call.',
 } as const;
@@ -23,13 +24,15 @@ export const pauseRoutes = {
     tag: 'Pauses',
     summary: 'Pause',
     description: [
-      'Stops a Grant, an Agent’s Grants of one Principal, all of a Principal, a relying party, or an org with its members, until',
-      'it is resumed. A 200 means what the 200 of `POST /revoke` means: no verification that starts after it, and none still',
-      'under way, is allowed. No status list says it. Repeating the call is harmless: who paused first, and why, stands.',
+      'Pauses a Grant, the Grants of one Principal to an Agent, a whole Principal, a relying party, or an org with its',
+      'members, until it is resumed. A 200 means the same as the 200 of `POST /revoke`: no verification that starts',
+      'after it, and none still in progress, is allowed. Status lists do not show a pause. You may repeat the call: the',
+      'first caller and reason stay.',
       '',
-      'A Grant, an Agent or a Principal is paused by the Principal’s key or, with `principal` or as the `subject`, its org’s;',
-      'a relying party by its own or its org’s; an org by its own. Verifications are then denied: with `AUTHORITY_REVOKED` and no',
-      'status list where the Grant’s side is paused, with `SERVICE_UNAVAILABLE` where the relying party’s is.',
+      'A Principal’s key pauses its Grants, its Agents and the Principal. The org of the Principal pauses them too,',
+      'with `principal` or with the Principal as the `subject`. A relying party is paused by its own key or its org’s,',
+      'and an org by its own key. A verification is denied with `AUTHORITY_REVOKED` and no status list if the Grant’s',
+      'side is paused, and with `SERVICE_UNAVAILABLE` if the relying party’s side is paused.',
     ].join('\n'),
     auth: ['principal', 'rp', 'org:admin'],
     limiter: 'authenticated',
@@ -45,8 +48,9 @@ export const pauseRoutes = {
     tag: 'Pauses',
     summary: 'Resume',
     description: [
-      'Ends a pause. A 200 means that no decision stored from now on is denied for it. Whatever else is paused stays so: a Grant of',
-      'a paused Agent waits for both. Repeating the call is harmless, as is resuming what is not paused.',
+      'Ends a pause. A 200 means that no decision stored from now on is denied because of it. Every other pause stays:',
+      'a Grant that is paused itself and whose Agent is paused is allowed only after both pauses have ended. You may',
+      'repeat the call, and you may resume what is not paused.',
     ].join('\n'),
     auth: ['principal', 'rp', 'org:admin'],
     limiter: 'authenticated',
@@ -60,15 +64,15 @@ export const pauseRoutes = {
     method: 'get',
     path: '/pauses',
     tag: 'Pauses',
-    summary: 'List what is paused',
+    summary: 'List pauses',
     description: [
-      'Newest first. A key sees what is paused of its subject, an org key of its members too; and besides, where they are',
-      'paused, its org and the whole service. The operator sees all.',
+      'Newest first. A key sees the pauses of its subject, and an org key also those of its members. If its org or the',
+      'whole service is paused, the key sees this too. The operator sees all pauses.',
     ].join('\n'),
     auth: ['principal', 'rp', 'org', 'admin'],
     limiter: 'authenticated',
     query: z.strictObject({ scope: pauseScope.optional(), limit: pageLimit, cursor: cursor.optional() }),
-    responses: { 200: json(pauseList, 'One page of what is paused.') },
+    responses: { 200: json(pauseList, 'One page of pauses.') },
     errors: {},
   }),
 } as const;

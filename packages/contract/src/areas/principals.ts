@@ -20,10 +20,10 @@ export const principalRoutes = {
     tag: 'Onboarding',
     summary: 'Register a Principal',
     description: [
-      'A `managed` Principal gets a DID document published by the service and is verified at once; you keep the private',
-      'keys. A `hosted` Principal brings its own `did:web` DID and proves control of the domain. Either way the answer',
-      'holds an API key that is shown only here. An org:admin key registers into its own org; a `hosted` DID that it has not',
-      'proven is free again after 7 days.',
+      'A `managed` Principal is verified at once: the service publishes its DID document, and you keep the private',
+      'keys. A `hosted` Principal brings its own `did:web` DID and proves control of the domain. In both cases the',
+      'answer contains an API key, which is shown only here. An org:admin key registers into its own org. If the org',
+      'does not prove a `hosted` DID, the DID is free again after 7 days.',
     ].join('\n'),
     auth: ['org:admin', 'admin'],
     limiter: 'authenticated',
@@ -31,9 +31,9 @@ export const principalRoutes = {
     responses: { 201: json(principalCreated, 'Registered. Keep the API key: it is not shown again.') },
     errors: {
       INVALID_REQUEST:
-        'A malformed request; or the org has as many Principals and relying parties as it may (200 unless set otherwise).',
+        'A malformed request; or the org has as many Principals and relying parties as it may have (200 unless set otherwise).',
       CONFLICT:
-        'Already registered, or the domain belongs to the service. Or claimed by another org: the message says what to publish to take it over. Or the org has too many DIDs that it has not proven.',
+        'The DID is already registered, or the domain belongs to the service. Or another org claims the DID: the message says what to publish to take it over. Or the org has too many DIDs that it has not proven.',
     },
   }),
 
@@ -44,15 +44,15 @@ export const principalRoutes = {
     summary: 'List Principals',
     description: [
       'The directory, in ascending order of DIDs: who is registered, how each is verified, and every key it has had.',
-      'Any live key of a relying party, a Principal or an org may read it. A page of large DID documents has fewer than `limit`:',
-      'the end is where `next_cursor` is null.',
+      'Any live key of a relying party, a Principal or an org may read it. A page of large DID documents may have fewer',
+      'entries than `limit`: the list ends only when `next_cursor` is null.',
     ].join('\n'),
     auth: ['rp', 'principal', 'org', 'admin'],
     limiter: 'authenticated',
     query: z.strictObject({
       kind: principalKind.optional(),
       state: verificationState.optional(),
-      org_id: orgId.optional().meta({ description: 'Only for keys of that org and the operator.' }),
+      org_id: orgId.optional().meta({ description: 'Only for keys of that org, and for the operator.' }),
       limit: pageLimit,
       cursor: didWeb.optional().meta({
         description: 'The `next_cursor` of the previous page: the last DID on it.',
@@ -60,7 +60,7 @@ export const principalRoutes = {
     }),
     responses: { 200: json(principalDirectory, 'One page of the directory.') },
     errors: {
-      FORBIDDEN: '`org_id` with a key that is not an org’s.',
+      FORBIDDEN: '`org_id` was sent with a key that is not an org key.',
       NOT_FOUND: '`org_id` is not the org of this key.',
     },
   }),
@@ -71,8 +71,8 @@ export const principalRoutes = {
     tag: 'Principals',
     summary: 'Get a Principal',
     description: [
-      'The full record, with how to prove the domain, for the Principal itself, its org’s keys and the operator. Any',
-      'other live key sees the directory entry.',
+      'The Principal itself, its org’s keys and the operator get the full record, with how to prove the domain. Any',
+      'other live key gets the directory entry.',
     ].join('\n'),
     auth: ['principal', 'admin', 'org', 'rp'],
     limiter: 'authenticated',
@@ -86,7 +86,7 @@ export const principalRoutes = {
     path: '/principals/{did}',
     tag: 'Principals',
     summary: 'Set whether a Principal may be named',
-    description: 'Records the Principal’s consent to be named on the public metrics page, or takes it back.',
+    description: 'Records or removes the Principal’s consent to be named on the public metrics page.',
     auth: ['admin'],
     limiter: 'authenticated',
     params: didParams,
@@ -101,17 +101,21 @@ export const principalRoutes = {
     tag: 'Principals',
     summary: 'Verify a Principal’s domain now',
     description: [
-      'Looks for the proof in DNS and at the well-known address, and fetches the DID document again. The answer holds the',
-      'state after that. The proof found: `verified`. Positively no proof: `unverified`, and no verification is answered',
-      'ALLOW any more. If the domain cannot be asked, the state stays for up to 72 hours since the last proof. A managed',
-      'Principal is always verified. The domain is checked again every 24 hours.',
+      'Looks for the proof in DNS and at the well-known address, and fetches the DID document again. The answer',
+      'contains the resulting state:',
+      '',
+      '- The proof is found: `verified`.',
+      '- The domain answers without a proof: `unverified`, and every verification of its Grants is denied.',
+      '- The domain cannot be reached: the state stays for up to 72 hours since the last proof.',
+      '',
+      'A managed Principal is always verified. The service checks the domain again every 24 hours.',
     ].join('\n'),
     auth: ['principal', 'org:admin', 'admin'],
     limiter: 'authenticated',
     params: didParams,
     responses: { 200: json(principal, 'The Principal after the check.') },
     errors: {
-      SERVICE_UNAVAILABLE: 'The outcome may be recorded, and is not yet visible everywhere. Repeat the call.',
+      SERVICE_UNAVAILABLE: 'The result may be recorded but is not yet visible everywhere. Repeat the call.',
     },
   }),
 } as const;

@@ -4,7 +4,7 @@ import { slug } from '../formats.ts';
 import { didDocument, health, jwks } from '../resources/public.ts';
 import { defineRoute, json, raw } from '../route.ts';
 
-const CACHE = { 'Cache-Control': 'How long the bytes may be kept.' };
+const CACHE = { 'Cache-Control': 'How long the bytes may be cached.' };
 const didJson = (description: string) =>
   raw(['application/did+json', 'application/json'], description, { schema: didDocument, headers: CACHE });
 
@@ -45,7 +45,7 @@ export const publicRoutes = {
     tag: 'Public',
     summary: 'Is the service able to decide?',
     description:
-      'For monitors and load balancers. Checks every backing service, so a 200 means decisions can be made.',
+      'For monitors and load balancers. Checks every backing service, so a 200 means that the service can decide.',
     auth: [],
     limiter: 'public',
     responses: {
@@ -62,7 +62,7 @@ export const publicRoutes = {
     summary: 'DID document of the service',
     description: [
       'The keys that sign Receipts (`#receipt-<n>`) and status lists (`#status-<n>`). Retired keys stay published, so',
-      'that old Receipts stay checkable. Pin this document to check Receipts offline.',
+      'that old Receipts can still be checked. Pin this document to check Receipts offline.',
     ].join('\n'),
     auth: [],
     limiter: 'public',
@@ -76,9 +76,9 @@ export const publicRoutes = {
     tag: 'Public',
     summary: 'Keys of the service as a JWK Set',
     description: [
-      'The keys of the DID document for JOSE libraries: `kid` is the one in the header of a Receipt or status list. Compromised',
-      'keys are left out, retired ones stay. A library that verifies a signature does not look at `nbf` and `exp`, nor at what is',
-      'signed: `verifyReceipt` of `@svc/receipts` does.',
+      'The keys of the DID document, for JOSE libraries. `kid` is the one in the header of a Receipt or status list.',
+      'Compromised keys are left out; retired keys stay. A library that verifies a signature checks neither `nbf` and',
+      '`exp` nor what is signed; `verifyReceipt` of `@svc/receipts` checks both.',
     ].join('\n'),
     auth: [],
     limiter: 'public',
@@ -96,7 +96,8 @@ export const publicRoutes = {
     path: '/org/{slug}/did.json',
     tag: 'Public',
     summary: 'DID document of a managed Principal',
-    description: 'Where `did:web:<domain>:org:<slug>` resolves to: the keys that sign its Grants.',
+    description:
+      '`did:web:<domain>:org:<slug>` resolves to this document: the keys that sign the Principal’s Grants.',
     auth: [],
     limiter: 'public',
     params: z.strictObject({ slug }),
@@ -110,7 +111,7 @@ export const publicRoutes = {
     tag: 'Public',
     summary: 'DID document of a managed relying party',
     description:
-      'Where `did:web:<domain>:rp:<slug>` resolves to. It holds no keys: a relying party signs nothing here.',
+      '`did:web:<domain>:rp:<slug>` resolves to this document. It has no keys, because a relying party signs nothing here.',
     auth: [],
     limiter: 'public',
     params: z.strictObject({ slug }),
@@ -143,7 +144,7 @@ export const publicRoutes = {
     summary: 'Revocation status list',
     description: [
       'A signed Bitstring Status List credential, as named by `statusListCredential` in a Grant. Bit 1 at a Grant’s',
-      'index means revoked. A copy may be up to 30 seconds old; `POST /verify` never is.',
+      'index means revoked. A copy may be up to 30 seconds old; `POST /verify` never uses an old one.',
     ].join('\n'),
     auth: [],
     limiter: 'public',

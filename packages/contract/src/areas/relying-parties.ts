@@ -16,9 +16,9 @@ export const relyingPartyRoutes = {
     tag: 'Onboarding',
     summary: 'Register a relying party',
     description: [
-      'Registers a party that will call `POST /verify`, with its settings, and issues its first API key, shown only',
-      'here. An org:admin key registers into its own org; a `hosted` DID that it brings verifies nothing until its domain',
-      'is proven (`GET /claims/{did}` says how), and is free again after 7 days without a proof.',
+      'Registers a party that will call `POST /verify`, with its settings, and issues its first API key, which is shown',
+      'only here. An org:admin key registers into its own org. A `hosted` DID that the org brings cannot verify until',
+      'its domain is proven (`GET /claims/{did}` says how). Without a proof, the DID is free again after 7 days.',
     ].join('\n'),
     auth: ['org:admin', 'admin'],
     limiter: 'authenticated',
@@ -26,9 +26,9 @@ export const relyingPartyRoutes = {
     responses: { 201: json(relyingPartyCreated, 'Registered. Keep the API key: it is not shown again.') },
     errors: {
       INVALID_REQUEST:
-        'A malformed request; or the org has as many Principals and relying parties as it may (200 unless set otherwise).',
+        'A malformed request; or the org has as many Principals and relying parties as it may have (200 unless set otherwise).',
       CONFLICT:
-        'Already registered, or claimed by another org: the message says what to publish to take it over. Or the org has too many DIDs that it has not proven.',
+        'The DID is already registered, or another org claims it: the message says what to publish to take it over. Or the org has too many DIDs that it has not proven.',
     },
   }),
 
@@ -37,7 +37,7 @@ export const relyingPartyRoutes = {
     path: '/relying-parties/{did}',
     tag: 'Onboarding',
     summary: 'Get a relying party',
-    description: 'Its settings. An RP key reads itself, an org key the members of its org.',
+    description: 'The settings of a relying party. An RP key reads its own, an org key those of its members.',
     auth: ['rp', 'org', 'admin'],
     limiter: 'authenticated',
     params: didParams,
@@ -51,7 +51,7 @@ export const relyingPartyRoutes = {
     tag: 'Onboarding',
     summary: 'Change a relying party',
     description:
-      'Changes the members that are given and leaves the others. Verifications see the change at once.',
+      'Changes the members that you send and leaves the others. Verifications use the change at once.',
     auth: ['org:admin', 'admin'],
     limiter: 'authenticated',
     params: didParams,
@@ -64,15 +64,16 @@ export const relyingPartyRoutes = {
     method: 'post',
     path: '/relying-parties/{did}/verify',
     tag: 'Onboarding',
-    summary: 'Have the domain of a relying party checked',
+    summary: 'Verify a relying party’s domain now',
     description: [
-      'Looks for the proof in DNS and at the well-known address. Once it is found, `claims` is empty for good and the',
-      'relying party may verify. One that the operator registered, or the service hosts, needs no proof.',
+      'Looks for the proof in DNS and at the well-known address. After it is found, `claims` is empty for good and the',
+      'relying party may verify. A relying party that the operator registered, or that the service hosts, needs no',
+      'proof.',
     ].join('\n'),
     auth: ['rp', 'org:admin', 'admin'],
     limiter: 'authenticated',
     params: didParams,
-    responses: { 200: json(didClaims, 'What is still to be proven after the check.') },
-    errors: { SERVICE_UNAVAILABLE: 'The domain could not be asked. Repeat the call.' },
+    responses: { 200: json(didClaims, 'What must still be proven after the check.') },
+    errors: { SERVICE_UNAVAILABLE: 'The domain could not be reached. Repeat the call.' },
   }),
 } as const;

@@ -20,8 +20,8 @@ export const sandboxRoutes = {
     ...common,
     method: 'get',
     path: '/demo/info',
-    summary: 'Who plays in the sandbox',
-    description: 'The sandbox’s Principal, Agent and relying party, and what its Grants allow.',
+    summary: 'Get the parties of the sandbox',
+    description: 'The sandbox’s Principal, Agent and relying party, and what the sandbox’s Grants allow.',
     responses: { 200: json(demoInfo, 'The sandbox.') },
     errors: { NOT_FOUND: absent },
   }),
@@ -32,7 +32,7 @@ export const sandboxRoutes = {
     path: '/demo/mint',
     summary: 'Get a sandbox Grant and a Proof',
     description:
-      'A fresh Grant to the sandbox’s Agent, and its Proof for one purchase of `amount`. Send both to `/demo/verify`.',
+      'Returns a fresh Grant to the sandbox’s Agent, and the Agent’s Proof for one purchase of `amount`. Send both to `/demo/verify`.',
     body: demoMintRequest,
     responses: { 200: json(demoMint, 'The Grant, the Proof and the Action that it is bound to.') },
     errors: { NOT_FOUND: absent },
@@ -44,7 +44,7 @@ export const sandboxRoutes = {
     path: '/demo/verify',
     summary: 'Verify as the sandbox’s relying party',
     description:
-      '`POST /verify` without a key: the same checks, and a real Receipt. Whatever is wrong inside the three members is a DENY.',
+      '`POST /verify` without a key: the same checks, and a real Receipt. Anything wrong inside the three members is a DENY.',
     body: verifyRequest,
     bodyReading: 'envelope',
     responses: { 200: json(receipt, 'The decision, ALLOW or DENY, as a signed Receipt.') },
@@ -55,11 +55,11 @@ export const sandboxRoutes = {
     ...common,
     method: 'post',
     path: '/demo/approval',
-    summary: 'Ask the sandbox’s Principal, and approve as it',
+    summary: 'Ask the sandbox’s Principal, and approve for it',
     description:
-      '`POST /access/v1/requests` without a key, and with `approve` the Principal’s answer: the service signs the Grant, which it can for this Principal alone, because it is its own. Repeating the call is harmless; each answers with a fresh Proof.',
+      '`POST /access/v1/requests` without a key and, with `approve`, the Principal’s answer. The service signs the Grant; it can do so only for this Principal, because it holds this Principal’s key. You may repeat the call; each answer has a fresh Proof.',
     body: demoApprovalRequest,
-    responses: { 200: json(demoApproval, 'The request, and what the Agent comes with once it is approved.') },
+    responses: { 200: json(demoApproval, 'The request, and what the Agent presents after it is approved.') },
     errors: {
       NOT_FOUND: `There is no such denial of the sandbox’s Principal and Agent. Or: ${absent}`,
       CONFLICT: 'The denial cannot be approved, or the request or the Grant that approved it has expired.',
@@ -71,7 +71,7 @@ export const sandboxRoutes = {
     method: 'post',
     path: '/demo/revoke',
     summary: 'Revoke a sandbox Grant',
-    description: 'As `POST /revoke`, for Grants that `/demo/mint` gave out. Repeating the call is harmless.',
+    description: 'Like `POST /revoke`, for Grants from `/demo/mint`. You may repeat the call.',
     body: revokeRequest,
     responses: { 200: json(revokeResponse, 'Revoked, and visible everywhere.') },
     errors: {

@@ -21,7 +21,7 @@ const noSuchRp = `There is no such relying party made by self-serve. Or: ${absen
 const ofRp = {
   INVALID_REQUEST: 'The body is malformed, or `rp_did` is not a managed relying party of this service.',
   NOT_FOUND: noSuchRp,
-  FORBIDDEN: 'The tenant has made as many changes as it may without a plan.',
+  FORBIDDEN: 'The tenant has made as many changes as it may make without a plan.',
 } as const;
 
 export const selfServeRoutes = {
@@ -30,15 +30,15 @@ export const selfServeRoutes = {
     path: '/orgs/self-serve',
     summary: 'Create a tenant',
     description: [
-      'An org with an org:admin key, a managed relying party with its first verify key, and a starter: a Grant of the',
-      'sandbox Principal and a Proof, with which the tenant’s first `POST /verify` is an ALLOW. All of it or nothing is',
-      'made. The keys are shown only in this answer.',
+      'Creates an org with an org:admin key, a managed relying party with its first verify key, and a starter: a Grant',
+      'of the sandbox Principal and a Proof, with which the tenant’s first `POST /verify` is an ALLOW. Either all of it',
+      'is created or nothing. The keys are shown only in this answer.',
     ].join('\n'),
     headers: z.strictObject({
       'x-svc-client-ip': z
         .string()
         .optional()
-        .meta({ description: 'Address of the end customer, whose sign-ups are limited by it.' }),
+        .meta({ description: 'The address of the end customer; sign-ups are limited by it.' }),
     }),
     body: selfServeRequest,
     responses: { 201: json(selfServeBundle, 'Created. Keep the keys: they are not shown again.') },
@@ -46,7 +46,7 @@ export const selfServeRoutes = {
       NOT_FOUND: absent,
       CONFLICT: 'The slug is taken or reserved.',
       RATE_LIMITED:
-        'Too many calls of this key, sign-ups of this customer’s address, or new orgs today. Wait `Retry-After` seconds.',
+        'Too many calls with this key, sign-ups from this customer’s address, or new orgs today. Wait `Retry-After` seconds.',
     },
   }),
 
@@ -54,7 +54,8 @@ export const selfServeRoutes = {
     ...common,
     path: '/orgs/self-serve/starter',
     summary: 'Get a fresh starter',
-    description: 'Another Grant and Proof for a tenant’s relying party; a Proof allows once and ages fast.',
+    description:
+      'Returns another Grant and Proof for a tenant’s relying party. A Proof can be used for one ALLOW and expires soon.',
     body: selfServeRpRequest,
     responses: { 200: json(selfServeStarter, 'The starter.') },
     errors: ofRp,
@@ -65,7 +66,7 @@ export const selfServeRoutes = {
     path: '/orgs/self-serve/first-receipt',
     summary: 'Verify a fresh starter',
     description:
-      'Runs a fresh starter through the real engine as the tenant’s relying party: ALLOW for a healthy tenant. The decision is in the tenant’s ledger, under its newest live key.',
+      'Verifies a fresh starter with the real engine, as the tenant’s relying party: ALLOW for a tenant that is set up correctly. The decision is in the tenant’s ledger, under its newest live key.',
     body: selfServeRpRequest,
     responses: { 200: json(receipt, 'The decision, as a signed Receipt.') },
     errors: {

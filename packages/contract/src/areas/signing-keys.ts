@@ -13,7 +13,8 @@ const keyParams = z.strictObject({
 });
 
 const errors = {
-  FORBIDDEN: 'Another Principal’s key, an org:read key, or a Principal key naming another Principal.',
+  FORBIDDEN:
+    'It is another Principal’s key, or the call was made with an org:read key or with a Principal key naming another Principal.',
   NOT_FOUND: 'Unknown key, or the Principal to act for is not a member of this org.',
 };
 
@@ -24,15 +25,16 @@ export const signingKeyRoutes = {
     tag: 'Signing keys',
     summary: 'Retire a signing key',
     description: [
-      'Grants allocated so far stay valid under it until they expire, but for those whose `validFrom` is later than now: they',
-      'are new then, as is a Grant allocated from now on, which must be signed by an active key. The key stays in a managed',
-      'DID document. Repeating the call is harmless; a compromised key stays compromised.',
+      'Grants that are already allocated stay valid under the key until they expire, except those whose `validFrom` is',
+      'later than now. These count as new, like Grants that are allocated from now on; new Grants must be signed by an',
+      'active key. The key stays in a managed DID document. You may repeat the call; a compromised key stays',
+      'compromised.',
     ].join('\n'),
     auth: ['principal', 'org:admin'],
     limiter: 'authenticated',
     params: keyParams,
     query: actingFor,
-    responses: { 200: json(keyRetired, 'The state the key is in now.') },
+    responses: { 200: json(keyRetired, 'The state of the key now.') },
     errors,
   }),
 
@@ -42,9 +44,9 @@ export const signingKeyRoutes = {
     tag: 'Signing keys',
     summary: 'Mark a signing key compromised',
     description: [
-      'Takes back, for good, everything the key has ever signed. A 200 means that this is visible everywhere: no',
-      'verification that starts after it, and none still under way, is allowed. The key leaves a managed DID document.',
-      'Repeating the call is harmless. A 503 means it may be recorded but is not yet visible; repeat it.',
+      'Revokes, for good, everything that the key has ever signed. A 200 means that this is visible everywhere: no',
+      'verification that starts after it, and none still in progress, is allowed. The key is removed from a managed DID',
+      'document. You may repeat the call. A 503 means that it may be recorded but is not yet visible: repeat the call.',
     ].join('\n'),
     auth: ['principal', 'org:admin'],
     limiter: 'authenticated',

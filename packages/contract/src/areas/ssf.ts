@@ -15,8 +15,8 @@ import {
 } from '../resources/ssf.ts';
 import { defineRoute, empty, json, raw } from '../route.ts';
 
-const ABSENT = 'No such stream of this key’s subject.';
-const NOT_PROVEN = 'An org:read key, or the DID is claimed and its domain not proven.';
+const ABSENT = 'The subject of this key has no such stream.';
+const NOT_PROVEN = 'The key is an org:read key, or the DID is claimed and its domain is not proven.';
 const common = { tag: 'Shared Signals', limiter: 'authenticated', feature: 'ssf' } as const;
 const writing = ['rp', 'principal', 'org:admin'] as const;
 const reading = ['rp', 'principal', 'org'] as const;
@@ -28,12 +28,12 @@ export const ssfRoutes = {
     path: '/.well-known/ssf-configuration',
     tag: 'Shared Signals',
     summary: 'Metadata of the transmitter',
-    description: 'Where the endpoints are, and under which keys SETs are signed.',
+    description: 'The endpoints of the transmitter, and the keys that sign SETs.',
     auth: [],
     limiter: 'public',
     feature: 'ssf',
     responses: {
-      200: json(ssfConfiguration, 'The metadata.', { 'Cache-Control': 'How long it may be kept.' }),
+      200: json(ssfConfiguration, 'The metadata.', { 'Cache-Control': 'How long it may be cached.' }),
     },
     errors: {},
   }),
@@ -51,7 +51,7 @@ export const ssfRoutes = {
     responses: {
       200: raw(['application/jwk-set+json', 'application/json'], 'The JWK Set.', {
         schema: jwks,
-        headers: { 'Cache-Control': 'How long it may be kept.' },
+        headers: { 'Cache-Control': 'How long it may be cached.' },
       }),
     },
     errors: {},
@@ -63,17 +63,18 @@ export const ssfRoutes = {
     path: '/ssf/streams',
     summary: 'Create a stream',
     description: [
-      'A stream has what the subject of the key hears of by webhooks, from now on. `events_delivered` is what of `events_requested` there',
-      'is. Five streams for each subject. Its SETs are sent to `delivery.endpoint_url` (`urn:ietf:rfc:8935`), or polled for',
-      '(`urn:ietf:rfc:8936`, also without `delivery`).',
+      'From now on, the stream carries the events that the subject of the key receives by webhooks. `events_delivered`',
+      'lists those of `events_requested` that the service offers. A subject may have five streams. The service sends',
+      'SETs to `delivery.endpoint_url` (`urn:ietf:rfc:8935`), or you poll for them (`urn:ietf:rfc:8936`, also without',
+      '`delivery`).',
     ].join('\n'),
     auth: writing,
     body: streamRequest,
     responses: { 201: json(stream, 'Created.') },
     errors: {
-      INVALID_REQUEST: 'Not the body of a stream, or an `endpoint_url` that would not be asked.',
+      INVALID_REQUEST: 'The body is not that of a stream, or the service would not call this `endpoint_url`.',
       FORBIDDEN: NOT_PROVEN,
-      CONFLICT: 'The subject has five streams.',
+      CONFLICT: 'The subject already has five streams.',
     },
   }),
 
@@ -82,7 +83,7 @@ export const ssfRoutes = {
     method: 'get',
     path: '/ssf/streams',
     summary: 'Get one stream, or all',
-    description: 'With `stream_id` that one, without it a list of all of the key’s subject.',
+    description: 'With `stream_id`, that stream; without it, a list of all streams of the key’s subject.',
     auth: reading,
     query: z.strictObject({ stream_id: streamId.optional() }),
     responses: { 200: json(streamOrList, 'The stream, or a list of all.') },
@@ -95,17 +96,18 @@ export const ssfRoutes = {
     path: '/ssf/streams',
     summary: 'Change a stream',
     description: [
-      'Changes what is named of `events_requested`, `delivery` and `description`. Of what only the service says, a member that is sent must',
-      'be as it was read. A stream that is pushed keeps its `authorization_header` as long as its `endpoint_url` stays. What waits goes where',
-      'the stream goes then.',
+      'Changes those of `events_requested`, `delivery` and `description` that you send. If you send a member that only',
+      'the transmitter sets, it must be as you read it. A pushed stream keeps its `authorization_header` as long as its',
+      '`endpoint_url` stays the same. Waiting events go to the new destination.',
     ].join('\n'),
     auth: writing,
     body: streamChange,
-    responses: { 200: json(stream, 'As it is now.') },
+    responses: { 200: json(stream, 'The stream as it is now.') },
     errors: {
       NOT_FOUND: ABSENT,
       FORBIDDEN: NOT_PROVEN,
-      INVALID_REQUEST: 'A member that only the service says is another, or the body is not of a stream.',
+      INVALID_REQUEST:
+        'A member that only the transmitter sets is changed, or the body is not that of a stream.',
     },
   }),
 
@@ -113,16 +115,17 @@ export const ssfRoutes = {
     ...common,
     method: 'put',
     path: '/ssf/streams',
-    summary: 'Replace what is wanted of a stream',
+    summary: 'Replace a stream',
     description:
-      'As PATCH, but what is not named is taken back: without `delivery` the stream is polled, without `authorization_header` none is sent.',
+      'Like PATCH, but removes what you do not send: without `delivery` the stream is polled; without `authorization_header` none is sent.',
     auth: writing,
     body: streamChange,
-    responses: { 200: json(stream, 'As it is now.') },
+    responses: { 200: json(stream, 'The stream as it is now.') },
     errors: {
       NOT_FOUND: ABSENT,
       FORBIDDEN: NOT_PROVEN,
-      INVALID_REQUEST: 'A member that only the service says is another, or the body is not of a stream.',
+      INVALID_REQUEST:
+        'A member that only the transmitter sets is changed, or the body is not that of a stream.',
     },
   }),
 
@@ -131,7 +134,7 @@ export const ssfRoutes = {
     method: 'delete',
     path: '/ssf/streams',
     summary: 'Delete a stream',
-    description: 'With what waits for it, for good.',
+    description: 'Deletes the stream with its waiting events, for good.',
     auth: writing,
     query: one,
     responses: { 204: empty('Deleted.') },
@@ -143,7 +146,7 @@ export const ssfRoutes = {
     method: 'get',
     path: '/ssf/status',
     summary: 'Get the status of a stream',
-    description: 'Enabled, paused or disabled, and the reason that was given.',
+    description: 'Whether the stream is enabled, paused or disabled, and the reason that was given.',
     auth: reading,
     query: one,
     responses: { 200: json(streamStatus, 'The status.') },
@@ -156,8 +159,8 @@ export const ssfRoutes = {
     path: '/ssf/status',
     summary: 'Enable, pause or disable a stream',
     description: [
-      'A paused stream keeps what happens, for 30 days, and gives it once it is enabled. A disabled one keeps nothing: what waits is',
-      'dropped, and what happens until it is enabled is never told.',
+      'A paused stream keeps events for 30 days, and delivers them after it is enabled. A disabled stream keeps',
+      'nothing: waiting events are dropped, and events that happen until it is enabled are never delivered.',
     ].join('\n'),
     auth: writing,
     body: streamStatus,
@@ -170,15 +173,16 @@ export const ssfRoutes = {
     method: 'post',
     path: '/ssf/verify',
     summary: 'Ask for a verification event',
-    description: 'Puts a verification event into the stream, with the `state` that is sent.',
+    description: 'Queues a verification event in the stream, with the `state` that you send.',
     auth: writing,
     body: streamVerification,
-    responses: { 204: empty('It is on its way.') },
+    responses: { 204: empty('The event is queued.') },
     errors: {
       NOT_FOUND: ABSENT,
       FORBIDDEN: NOT_PROVEN,
-      INVALID_REQUEST: 'The stream is disabled, or the body is not of a verification.',
-      RATE_LIMITED: 'The limit of the key, or less than `min_verification_interval` since the last one.',
+      INVALID_REQUEST: 'The stream is disabled, or the body is not that of a verification.',
+      RATE_LIMITED:
+        'The rate limit of the key, or less than `min_verification_interval` has passed since the last one.',
     },
   }),
 
@@ -188,17 +192,18 @@ export const ssfRoutes = {
     path: '/ssf/streams/{stream_id}/poll',
     summary: 'Poll for SETs',
     description: [
-      'RFC 8936. First what `ack` and `setErrs` name is done with, then up to 100 SETs are given, the oldest first; each is given until it',
-      'is acknowledged. Of a stream that is not enabled none is, and a stream that is pushed is not polled.',
+      'Polls as in RFC 8936. The service first processes `ack` and `setErrs`. Then it returns up to 100 SETs, oldest',
+      'first; it returns each SET again until you acknowledge it. A stream that is not enabled returns none, and a',
+      'pushed stream cannot be polled.',
     ].join('\n'),
     auth: writing,
     params: one,
     body: pollRequest,
-    responses: { 200: json(pollAnswer, 'SETs that wait.') },
+    responses: { 200: json(pollAnswer, 'The waiting SETs.') },
     errors: {
-      NOT_FOUND: 'No such stream of this key’s subject that is polled.',
+      NOT_FOUND: 'The subject of this key has no such polled stream.',
       FORBIDDEN: NOT_PROVEN,
-      RATE_LIMITED: 'The limit of the key, or too many polls wait on this node.',
+      RATE_LIMITED: 'The rate limit of the key, or too many polls are waiting on this node.',
     },
   }),
 } as const;

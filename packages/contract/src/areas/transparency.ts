@@ -13,7 +13,7 @@ import {
 } from '../resources/checkpoint.ts';
 import { defineRoute, json, stream } from '../route.ts';
 
-const CACHE = { 'Cache-Control': 'How long the answer may be kept; for ever once the day is closed.' };
+const CACHE = { 'Cache-Control': 'How long the answer may be cached; for ever once the day is closed.' };
 
 export const transparencyRoutes = {
   getLatestCheckpoint: defineRoute({
@@ -34,8 +34,8 @@ export const transparencyRoutes = {
     tag: 'Transparency',
     summary: 'The checkpoint of a day',
     description: [
-      'The signed Merkle root over the receipt ids of one UTC day. It never changes once it is published, and names the',
-      'root of the day before, so that nobody can rewrite a day without being seen. Keep what you have read.',
+      'The signed Merkle root over the receipt ids of one UTC day. It never changes once it is published, and it names',
+      'the root of the day before, so that nobody can rewrite a day unnoticed. Keep the checkpoints that you have read.',
     ].join('\n'),
     auth: [],
     limiter: 'public',
@@ -50,9 +50,9 @@ export const transparencyRoutes = {
     tag: 'Transparency',
     summary: 'The leaves of a day',
     description: [
-      'SHA-256(0x00 and the receipt id) of every Receipt of the day in tree order, one in hex per line. The RFC 6962 root',
-      'over them is the root of the checkpoint. Of a day that `GET /restores` names as reinstated, only the leaves that are',
-      'left are listed.',
+      'SHA-256(0x00 and the receipt id) of every Receipt of the day in tree order, one in hex per line. The RFC 6962',
+      'root over them is the root of the checkpoint. For a day that `GET /restores` lists as reinstated, only the',
+      'remaining leaves are listed.',
     ].join('\n'),
     auth: [],
     limiter: 'public',
@@ -61,14 +61,15 @@ export const transparencyRoutes = {
       200: stream(['text/plain; charset=utf-8'], 'One leaf per line.', {
         headers: {
           ...CACHE,
-          'X-Svc-Tree-Size': 'How many leaves the checkpoint is over.',
+          'X-Svc-Tree-Size': 'The number of leaves of the checkpoint.',
           'X-Svc-Root': 'The root of the checkpoint.',
         },
       }),
     },
     errors: {
       NOT_FOUND: 'This day is not closed.',
-      RATE_LIMITED: 'The limit of the address, or two lists of leaves for it under way on this node.',
+      RATE_LIMITED:
+        'The rate limit of the address, or the address already has two lists of leaves in progress on this node.',
     },
   }),
 
@@ -78,7 +79,7 @@ export const transparencyRoutes = {
     tag: 'Transparency',
     summary: 'List the restores of the ledger',
     description: [
-      'Each time the database had to be set back to a backup: the span of which decisions may be missing, and the signed',
+      'Lists each restore of the database from a backup: the period from which decisions may be missing, and the signed',
       'statement. Empty for a ledger that never lost anything.',
     ].join('\n'),
     auth: [],
@@ -104,7 +105,7 @@ export const transparencyRoutes = {
       202: json(inclusionPending, 'The day is still open; ask again once it is closed.'),
     },
     errors: {
-      NOT_FOUND: 'No such Receipt, or a restore put its day back and left nothing to prove it with.',
+      NOT_FOUND: 'No such Receipt, or a restore reinstated its day and left no proof of it.',
     },
   }),
 
@@ -114,8 +115,9 @@ export const transparencyRoutes = {
     tag: 'Transparency',
     summary: 'Attest to a Receipt and its checkpoint',
     description: [
-      'The word of a status key in force for the stored Receipt and the checkpoint of its day, by their hashes. It takes it',
-      'to check, with `svc-receipt verify --inclusion --attestation`, what was signed by a key that has ended or leaked.',
+      'A statement, signed by a status key in force, that the service stores this Receipt and the checkpoint of its',
+      'day, by their hashes. With it, `svc-receipt verify --inclusion --attestation` can check what was signed by a key',
+      'that has ended or leaked.',
     ].join('\n'),
     auth: [],
     limiter: 'public',
@@ -131,12 +133,12 @@ export const transparencyRoutes = {
     method: 'get',
     path: '/decisions/{receipt_id}/bundle',
     tag: 'Transparency',
-    summary: 'A decision with everything to check it offline',
+    summary: 'Get a decision with everything to check it offline',
     description: [
-      'One JSON file: the Receipt, the proof that it is in its day, the checkpoint, the DID document of the service and',
-      'the evidence that the Receipt names. `svc-receipt verify --bundle` accepts it alone, years later, with a pinned',
-      'DID document or keys. Where a key that signed is not in force any more, it holds an attestation. Grants and Proofs are',
-      'not in it.',
+      'One JSON file with the Receipt, the proof that it is in its day, the checkpoint, the DID document of the service',
+      'and the evidence that the Receipt names. `svc-receipt verify --bundle` needs nothing else, even years later,',
+      'except a pinned DID document or keys. If a key that signed is no longer in force, the bundle contains an',
+      'attestation. It does not contain Grants and Proofs.',
     ].join('\n'),
     auth: ['rp', 'org', 'admin'],
     limiter: 'authenticated',
@@ -150,7 +152,7 @@ export const transparencyRoutes = {
     },
     errors: {
       NOT_FOUND:
-        "Not one of this relying party's decisions, or a restore put its day back and left no proof.",
+        'Not one of this relying party’s decisions, or a restore reinstated its day and left no proof of it.',
     },
   }),
 
@@ -160,7 +162,7 @@ export const transparencyRoutes = {
     tag: 'Transparency',
     summary: 'Close every ended day now',
     description:
-      'What the worker does every five minutes. Idempotent; days that are closed stay as they are.',
+      'Does what the worker does every five minutes. You may repeat the call; closed days stay as they are.',
     auth: ['admin'],
     limiter: 'authenticated',
     responses: { 200: json(checkpointsClosed, 'The days that this call closed, and the latest closed one.') },

@@ -9,11 +9,11 @@ const rp = didWeb.optional().meta({ description: 'One relying party. Org keys: a
 
 const PART_OF_DAY = [
   '',
-  'A day that has left the database is counted from its sums. Where `since` or `until` lies within one, its decisions are',
-  'counted one by one, into 100,000 different counts at most: for more the answer is 400, and a period of whole days is counted.',
+  'A day that has left the database is counted from its stored sums. If `since` or `until` lies within such a day, its',
+  'decisions are counted one by one, into at most 100,000 different counts. For more the answer is 400; then ask for whole days.',
 ];
 
-const CACHE = { 'Cache-Control': 'How long the answer may be kept.' };
+const CACHE = { 'Cache-Control': 'How long the answer may be cached.' };
 
 export const usageRoutes = {
   getUsage: defineRoute({
@@ -22,9 +22,9 @@ export const usageRoutes = {
     tag: 'Usage',
     summary: 'Decisions per UTC day',
     description: [
-      'An RP key sees its own verifies, a Principal key those against its Grants, an org key those of its relying',
-      'parties or, with `principal`, those against the Grants of a member; the operator and observers everything. Counts',
-      'are exact, today’s included.',
+      'An RP key sees its own verifications, and a Principal key those against its Grants. An org key sees those of its',
+      'relying parties or, with `principal`, those against the Grants of a member. The operator and observers see',
+      'everything. Counts are exact and include today.',
       ...PART_OF_DAY,
     ].join('\n'),
     auth: ['rp', 'principal', 'org', 'observer', 'admin'],
@@ -33,14 +33,14 @@ export const usageRoutes = {
       ...statsRange,
       rp,
       principal: didWeb.optional().meta({ description: 'One Principal. Org keys: a member.' }),
-      key_id: apiKeyId.optional().meta({ description: 'Verifies made with this API key alone.' }),
+      key_id: apiKeyId.optional().meta({ description: 'Only verifications made with this API key.' }),
       by: z
         .enum(['key'], { error: 'must be key' })
         .optional()
         .meta({ description: '`key` adds a breakdown by API key to each day.' }),
     }),
     responses: { 200: json(usage, 'The counts.') },
-    errors: { NOT_FOUND: 'The relying party or Principal named is not one that this key may see.' },
+    errors: { NOT_FOUND: 'This key may not see this relying party or Principal.' },
   }),
 
   getDecisionStats: defineRoute({
@@ -49,8 +49,8 @@ export const usageRoutes = {
     tag: 'Decisions',
     summary: 'Decisions and their outcomes by Principal',
     description: [
-      'What was decided in a period, Principal by Principal: how often, why not, and what came of it. Outcomes count',
-      'towards the day of their decision, whenever they were reported; one that has been corrected no longer counts.',
+      'The decisions of a period by Principal: how many, the reasons of denials, and the outcomes. An outcome counts',
+      'for the day of its decision, whenever it was reported; an outcome that was corrected no longer counts.',
       ...PART_OF_DAY,
     ].join('\n'),
     auth: ['rp', 'org', 'observer', 'admin'],
@@ -61,16 +61,16 @@ export const usageRoutes = {
       principal: didWeb.optional().meta({ description: 'One Principal.' }),
     }),
     responses: { 200: json(decisionStats, 'The statistics.') },
-    errors: { NOT_FOUND: 'The relying party named is not one that this key may see.' },
+    errors: { NOT_FOUND: 'This key may not see this relying party.' },
   }),
 
   getMetrics: defineRoute({
     method: 'get',
     path: '/metrics',
     tag: 'Public',
-    summary: 'The service in numbers',
+    summary: 'Get public numbers of the service',
     description:
-      'Aggregates over all customers, up to ten seconds old. Nothing is said of any Principal that did not consent.',
+      'Aggregates over all customers, up to ten seconds old. They name only Principals that consented.',
     auth: [],
     limiter: 'public',
     query: z.strictObject({

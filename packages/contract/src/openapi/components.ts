@@ -5,12 +5,12 @@ import type { AuthClass } from '../route.ts';
 const bearer = (description: string) => ({ type: 'http', scheme: 'bearer', description }) as const;
 
 export const SECURITY_SCHEMES = {
-  rpKey: bearer('Relying party key, `dk_rp_…`. The only class that `POST /verify` takes.'),
+  rpKey: bearer('Relying party key, `dk_rp_…`. The only class that `POST /verify` accepts.'),
   principalKey: bearer('Principal key, `dk_principal_…`.'),
-  orgKey: bearer('Org key, `dk_org_read_…` or `dk_org_admin_…`. Where `admin` is named, only the latter.'),
+  orgKey: bearer('Org key, `dk_org_read_…` or `dk_org_admin_…`. If `admin` is named, only the latter.'),
   observerKey: bearer('Observer key, `dk_observer_…`: service-wide statistics.'),
   adminToken: bearer('The operator’s token, from the configuration of the service.'),
-  provisionKey: bearer('The console’s key for provisioning tenants.'),
+  provisionKey: bearer('The key of the console for creating tenants.'),
 };
 
 type SchemeName = keyof typeof SECURITY_SCHEMES;
@@ -36,7 +36,7 @@ const header = (description: string, schema: Readonly<Record<string, unknown>>) 
 const seconds = { type: 'integer', minimum: 0 };
 
 export const HEADERS = {
-  'Svc-Request-Id': header('Names this request in the service’s logs.', { type: 'string' }),
+  'Svc-Request-Id': header('The id of this request in the service’s logs.', { type: 'string' }),
   'RateLimit-Limit': header('Requests allowed per one-minute window.', { type: 'integer', minimum: 1 }),
   'RateLimit-Remaining': header('Requests left in this window.', { type: 'integer', minimum: 0 }),
   'RateLimit-Reset': header('Seconds until the window ends.', seconds),

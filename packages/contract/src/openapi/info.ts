@@ -2,32 +2,34 @@
 import { ERROR_CODES, ERROR_MEANING, ERROR_STATUS } from '../error-codes.ts';
 
 const OVERVIEW = `
-Did a Principal really allow this Agent this one action? \`POST /verify\` answers with a signed Receipt that anybody
-can check offline.
+Did a Principal really allow this Agent this one action? \`POST /verify\` answers this question with a signed Receipt,
+which anybody can check offline.
 
 Send credentials as \`Authorization: Bearer <key>\`. Times are RFC 3339 in UTC; amounts are integers in minor units.
-Unknown members and query parameters are refused. Every answer has a \`Svc-Request-Id\`; an \`X-Request-ID\` that you
-send is taken over.
+The service refuses unknown members and query parameters. Every answer has a \`Svc-Request-Id\`; if you send an
+\`X-Request-ID\`, the service uses its value.
 `;
 
 const GETTING_STARTED = `
 # Getting started
 
-The admin token is the operator's. \`npm start\` prints the one of a development service; in production it is
-\`SVC_ADMIN_TOKEN\` (\`docs/protocol.md\`, “14. Configuration”). It registers the parties, whose own keys do the rest:
+The operator has the admin token. \`npm start\` prints that of a development service; in production it is
+\`SVC_ADMIN_TOKEN\` (\`docs/protocol.md\`, “14. Configuration”). Register the parties with it; all other calls use the
+parties' own keys:
 
-1. \`POST /principals\` with the admin token: who gives authority. The answer holds the Principal key, once.
-2. \`POST /relying-parties\` with the admin token: who asks. The answer holds the RP key, once.
+1. \`POST /principals\` with the admin token: registers the party that gives authority. The Principal key is only in
+   this answer.
+2. \`POST /relying-parties\` with the admin token: registers the party that asks. The RP key is only in this answer.
 3. \`POST /grants\` with the Principal key: reserves a Grant. Put its \`id\` and \`credentialStatus\` into the Grant, sign
-   it with the Principal's signing key and hand it to the Agent (“2. Grant”).
-4. The Agent signs a Proof for each request and sends both along as \`Svc-Grant\` and \`Svc-Proof\` (“3. Proof”).
-5. \`POST /verify\` with the RP key, the two headers and the Action (“5. Action”). Act only on \`ALLOW\`; what each check
-   means is in “7. The checks”.
-6. Check the Receipt under the keys of \`GET /.well-known/did.json\` (“8. Receipt”): \`verifyReceipt\` of \`@svc/receipts\`,
+   it with the Principal's signing key and give it to the Agent (“2. Grant”).
+4. The Agent signs a Proof for each request and sends Grant and Proof as \`Svc-Grant\` and \`Svc-Proof\` (“3. Proof”).
+5. \`POST /verify\` with the RP key, the two headers and the Action (“5. Action”). Act only on \`ALLOW\`. “7. The checks”
+   says what each check means.
+6. Check the Receipt with the keys of \`GET /.well-known/did.json\` (“8. Receipt”): \`verifyReceipt\` of \`@svc/receipts\`,
    or \`svc-receipt verify\` on the command line.
-7. \`POST /revoke\` with the Principal key takes the Grant back (“9. Status lists and revocation”).
+7. \`POST /revoke\` with the Principal key revokes the Grant (“9. Status lists and revocation”).
 
-A DID in a path is percent-encoded: a \`%\` inside it is sent as \`%25\`, so \`did:web:localhost%3A8080:rp:shop\` becomes
+A DID in a path is percent-encoded: a \`%\` inside it is sent as \`%25\`. For example, \`did:web:localhost%3A8080:rp:shop\` becomes
 \`did:web:localhost%253A8080:rp:shop\`.
 `;
 
@@ -36,24 +38,24 @@ const LIMITS = `
 
 | What | Limit |
 |---|---|
-| body of a request | 65,536 bytes, of \`POST /access/v1/evaluations\` 262,144; strict JSON without \`Content-Encoding\` |
+| body of a request | 65,536 bytes; 262,144 for \`POST /access/v1/evaluations\`; strict JSON without \`Content-Encoding\` |
 | \`POST /verify\` | \`verify_rate_limit_per_minute\` of the relying party for each key, 600 by default |
 | other calls with a credential | 120 a minute for each key |
-| calls without one | 300 a minute for each address |
+| calls without a credential | 300 a minute for each address |
 | failed authentications | 20 a minute for each address |
 | age of a Proof | \`proof_window_seconds\` of the relying party, 1 to 300, 60 by default |
 | \`Idempotency-Key\` | 1 to 64 characters, remembered for ten minutes |
 | lists | \`limit\` 1 to 200, 50 by default |
 | \`GET /decisions/export\` | \`limit\` 1 to 5,000, 5,000 by default |
 
-Rates are counted by the clock's minutes, on each node. More in “13. HTTP”.
+Each node counts rates by minutes of the clock. “13. HTTP” has the details.
 `;
 
 const ERRORS = `
 # Errors
 
-The body is \`{error, message}\`; switch on \`error\`. A DENY is not an error. Besides what an operation lists, any path
-answers a method that it does not have with 405.
+The body is \`{error, message}\`; switch on \`error\`. A DENY is not an error. In addition to the errors that an
+operation lists, every path answers 405 to a method that it does not have.
 
 | Status | \`error\` | Meaning |
 |---|---|---|

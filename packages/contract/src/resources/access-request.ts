@@ -26,8 +26,10 @@ export const accessRequestBody = z
     receipt_id: receiptId.meta({ description: 'The Receipt of your own denial.' }),
     proof: compactJws
       .max(8_192, { error: 'must be a Proof of at most 8,192 characters' })
-      .meta({ description: 'The Proof that you verified: the Principal checks by it what its Agent wants.' }),
-    expires_in_seconds: integer(60, 86_400).default(900).meta({ description: 'How long the Principal has.' }),
+      .meta({ description: 'The Proof that you verified. It shows the Principal what its Agent requested.' }),
+    expires_in_seconds: integer(60, 86_400)
+      .default(900)
+      .meta({ description: 'How much time the Principal has to answer.' }),
   })
   .meta({
     id: 'AccessRequestBody',
@@ -47,7 +49,7 @@ export const rejectBody = z
 export const accessRequestStatus = z.enum(['pending', 'approved', 'denied', 'expired', 'cancelled']).meta({
   id: 'AccessRequestStatus',
   description:
-    '`denied`: the Principal said no. `cancelled`: the relying party took it back. All but `pending` stay.',
+    '`denied`: the Principal rejected it. `cancelled`: the relying party cancelled it. Only `pending` can change.',
 });
 
 const purchase = z.strictObject({
@@ -89,42 +91,44 @@ export const accessRequest = z
     task: z.strictObject({
       id: accessRequestId,
       status: accessRequestStatus,
-      status_endpoint: uri.meta({ description: 'Where the relying party reads it.' }),
-      expires_at: timestamp.meta({ description: 'Until when the Principal can answer.' }),
+      status_endpoint: uri.meta({ description: 'Where the relying party reads the request.' }),
+      expires_at: timestamp.meta({ description: 'The time until which the Principal can answer.' }),
       links: z.strictObject({ cancel: uri }),
     }),
     relying_party: didWeb,
     principal: didWeb,
-    grant_id: grantId.meta({ description: 'The Grant under which it was denied.' }),
+    grant_id: grantId.meta({ description: 'The Grant under which the Action was denied.' }),
     agent: didKey,
     action: z.union([purchase, apiCall]).meta({ description: 'The Action that was denied.' }),
-    capability: capability.meta({ description: 'What the Principal would sign: this Action alone, once.' }),
+    capability: capability.meta({ description: 'What the Principal would sign: only this Action, once.' }),
     receipt_id: receiptId.nullable().meta({
       description:
-        'The denial that it began with. Null, as `proof`: recorded by a version that did not keep it; nobody should approve that.',
+        'The denial that the request is about. `receipt_id` and `proof` are null in a request that was recorded by a version that did not keep them; do not approve such a request.',
     }),
     proof: compactJws.nullable().meta({
       description: 'What the Agent signed for that Action. Its SHA-256 is the `proof_hash` of the Receipt.',
     }),
     requested_at: timestamp,
     decided_at: timestamp.nullable(),
-    reason: z.string().nullable().meta({ description: 'The Principal’s, where it said no.' }),
+    reason: z
+      .string()
+      .nullable()
+      .meta({ description: 'The reason of the Principal, if it rejected the request.' }),
     result: z
       .strictObject({
         mode: z.literal(GRANT_MODE),
         grant_id: grantId,
-        grant: compactJws
-          .nullable()
-          .meta({ description: 'For the Agent, which signs a new Proof under it. Null: it has expired.' }),
+        grant: compactJws.nullable().meta({
+          description: 'Pass it to the Agent, which signs a new Proof under it. Null: the Grant has expired.',
+        }),
         approved_until: timestamp,
       })
       .nullable()
-      .meta({ description: 'What an approved request came to; null otherwise.' }),
+      .meta({ description: 'The result of an approved request; null otherwise.' }),
   })
   .meta({
     id: 'AccessRequest',
-    description:
-      'The question whether one Action that was denied shall be allowed once, and what has become of it.',
+    description: 'A request to allow one denied Action once, and its state.',
     example: accessRequestExample,
   });
 
@@ -133,6 +137,6 @@ export const accessRequestList = z
   .meta({
     id: 'AccessRequestList',
     description:
-      'One page of requests, newest first. `next_cursor` is the `cursor` of the next, null on the last.',
+      'One page of requests, newest first. `next_cursor` is the `cursor` of the next page; null on the last page.',
     example: { requests: [accessRequestExample], next_cursor: null },
   });

@@ -9,16 +9,17 @@ export const agentRequest = z
 
 export const agent = z.strictObject({ did: didKey, principal: didWeb, created_at: timestamp }).meta({
   id: 'Agent',
-  description: 'A Principal’s note of an Agent. Inventory only: no verification consults it.',
+  description: 'An Agent in a Principal’s inventory. No verification uses the inventory.',
   example: { did: EXAMPLE.agent, principal: EXAMPLE.principal, created_at: EXAMPLE.at },
 });
 
 export const agentDisabled = z
   .strictObject({
     did: didKey,
-    disabled_at: timestamp.meta({ description: 'No ALLOW of these Grants is dated later.' }),
+    disabled_at: timestamp.meta({ description: 'No ALLOW under these Grants is dated later than this.' }),
     revoked_grants: z.array(grantId).meta({
-      description: 'Every Grant of the Principal that names the Agent, ascending; all are revoked.',
+      description:
+        'Every Grant of the Principal that names the Agent, in ascending order; all of them are revoked.',
     }),
   })
   .meta({

@@ -10,7 +10,7 @@ const fields = {
   role: apiKeyRole,
   subject: z.union([didWeb, orgId]).meta({
     description:
-      'The Principal or relying party, the org of an org key, the service itself for an observer key.',
+      'The Principal or relying party; for an org key the org; for an observer key the service itself.',
   }),
   label: z.string().nullable(),
   created_at: timestamp,
@@ -45,7 +45,7 @@ export const apiKeyIssued = z.strictObject({ ...fields, api_key: apiKeyValue }).
 export const apiKeyList = z.strictObject({ subject: didWeb, keys: z.array(apiKey) }).meta({
   id: 'ApiKeyList',
   description:
-    'API keys of one Principal or relying party, newest first: every live one, and the 900 that were revoked last.',
+    'API keys of one Principal or relying party, newest first: every live key, and the 900 that were revoked last.',
   example: { subject: EXAMPLE.relyingParty, keys: [rpKey] },
 });
 

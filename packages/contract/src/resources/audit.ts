@@ -59,21 +59,21 @@ const auditEvent = z
     occurred_at: timestamp,
     actor: z.strictObject({
       kind: z.enum(['admin', 'principal', 'rp', 'org', 'system']),
-      did: z.union([didWeb, orgId]).nullable().meta({ description: 'Subject DID, or org id.' }),
+      did: z.union([didWeb, orgId]).nullable().meta({ description: 'DID of the subject, or org id.' }),
       key_id: apiKeyId.nullable(),
     }),
     action: auditAction,
     target: z
       .string()
       .nullable()
-      .meta({ description: 'What it was done to: a DID, or the id of a Grant or key.' }),
+      .meta({ description: 'The target of the event: a DID, or the id of a Grant or key.' }),
     request_id: z.string().nullable().meta({ description: '`Svc-Request-Id` of the call.' }),
     details: z.record(z.string(), z.unknown()),
   })
   .meta({
     id: 'AuditEvent',
     description:
-      'What somebody did with an API key, or the service by itself. Nothing in the log ever changes.',
+      'What a caller did with an API key, or what the service did by itself. Audit events never change.',
     example: event,
   });
 
@@ -82,6 +82,6 @@ export const auditList = z
   .meta({
     id: 'AuditList',
     description:
-      'One page of the audit log, newest first. `next_cursor` is the `cursor` of the next, null on the last.',
+      'One page of the audit log, newest first. `next_cursor` is the `cursor` of the next page; null on the last page.',
     example: { events: [event], next_cursor: null },
   });

@@ -13,10 +13,10 @@ const named = text.min(1, { error: 'must not be empty' });
 const subject = z
   .object({
     type: z.literal('agent', { error: 'must be "agent"' }),
-    id: didKey.meta({ description: 'The Agent; the one that signed the Proof.' }),
+    id: didKey.meta({ description: 'The Agent that signed the Proof.' }),
     properties: jsonObject.optional().meta({
       description:
-        '`grant` and `proof`: the compact JWS presented. Each may stand in `context` instead; here it counts first.',
+        '`grant` and `proof`: the compact JWS that the Agent presented. Each may be in `context` instead; if it is in both, this one is used.',
     }),
   })
   .meta({ id: 'AuthZenSubject' });
@@ -26,7 +26,7 @@ const action = z
     name: z.enum(['commerce:purchase', 'api:call'], { error: 'must be commerce:purchase or api:call' }),
     properties: jsonObject.optional().meta({
       description:
-        'The rest of the Action: `amount` and `currency` of a purchase, `method` of a call. Never `type` or `resource`.',
+        'The other members of the Action: `amount` and `currency` of a purchase, `method` of a call. Never `type` or `resource`.',
     }),
   })
   .meta({ id: 'AuthZenAction' });
@@ -39,7 +39,9 @@ const resource = z
   })
   .meta({ id: 'AuthZenResource' });
 
-const context = jsonObject.meta({ description: '`grant` and `proof` may stand here; the rest is ignored.' });
+const context = jsonObject.meta({
+  description: '`grant` and `proof` may be here; all other members are ignored.',
+});
 
 const request = {
   subject: {
@@ -71,14 +73,17 @@ export const authZenBatchRequest = z
       .optional()
       .meta({
         description:
-          'Requests of the single endpoint. `subject`, `action`, `resource` and `context` beside it are their defaults. Absent or empty: the body is one such request.',
+          'Requests as for the endpoint of one evaluation. `subject`, `action`, `resource` and `context` beside this member are their defaults. Absent or empty: the body is one such request.',
       }),
     options: z
       .object({
         evaluations_semantic: z
           .enum(SEMANTICS, { error: `must be ${SEMANTICS.join(', ')}` })
           .optional()
-          .meta({ description: 'Default `execute_all`. The others stop early, and answer that far.' }),
+          .meta({
+            description:
+              'Default `execute_all`. The other values stop early, and the answer has the items until then.',
+          }),
       })
       .optional(),
   })
@@ -130,7 +135,9 @@ export const authZenResponse = z
       relying_party: didWeb,
       principal: receiptPrincipal.optional(),
       agent: didKey.optional(),
-      receipt: compactJws.meta({ description: 'The signed Receipt; its payload is the rest of it.' }),
+      receipt: compactJws.meta({
+        description: 'The signed Receipt; its payload contains all its other members.',
+      }),
       receipt_url: uri.meta({ description: 'Where the decision can be read, with the key of this call.' }),
       issuer: didWeb.meta({ description: 'The service, whose DID document has the key of the Receipt.' }),
     }),
@@ -147,7 +154,9 @@ const authZenFailure = z
     decision: z.literal(false),
     context: z.strictObject({
       error: z.strictObject({
-        status: z.int().meta({ description: 'What the single endpoint would have answered.' }),
+        status: z
+          .int()
+          .meta({ description: 'The status that the endpoint of one evaluation would have answered.' }),
         message: z.string(),
       }),
     }),

@@ -79,13 +79,13 @@ const restore = z
   })
   .meta({
     id: 'Restore',
-    description: 'A span of which the ledger may lack what was promised in it, with the signed statement.',
+    description: 'A period from which the ledger may lack promised entries, with the signed statement.',
     example: exampleRestore,
   });
 
 export const restoreList = z.strictObject({ restores: z.array(restore) }).meta({
   id: 'RestoreList',
-  description: 'Restores of the ledger, the first one first.',
+  description: 'Restores of the ledger, oldest first.',
   example: { restores: [exampleRestore] },
 });
 
@@ -119,14 +119,14 @@ export const inclusionProof = z
   })
   .meta({
     id: 'InclusionProof',
-    description: 'That a receipt id is a leaf of its day (RFC 6962 §2.1.1).',
+    description: 'The proof that a receipt id is a leaf of its day (RFC 6962 §2.1.1).',
     example: exampleInclusion,
   });
 
 /** Beyond the interface: InclusionProof has no member for it (protocol §12). */
 export const attestation = z.strictObject({ receipt_id: receiptId, day, attestation: compactJws }).meta({
   id: 'InclusionAttestation',
-  description: 'The word of a key in force for a Receipt and the checkpoint of its day.',
+  description: 'A statement, signed by a key in force, about a Receipt and the checkpoint of its day.',
   example: { receipt_id: EXAMPLE.receiptId, day: '2026-11-20', attestation: EXAMPLE.jws },
 });
 
@@ -141,7 +141,7 @@ export const bundle = z
   })
   .meta({
     id: 'Bundle',
-    description: 'A Receipt with everything that it takes to check it offline.',
+    description: 'A Receipt with everything that is needed to check it offline.',
     example: {
       receipt: exampleReceipt,
       inclusion: exampleInclusion,

@@ -5,7 +5,7 @@ import { didWeb, orgId, timestamp } from '../formats.ts';
 import { proofPlaces } from './principal.ts';
 
 const kind = z.enum(['principal', 'relying_party']).meta({
-  description: 'A DID can be both, of different orgs.',
+  description: 'A DID can be both, in different orgs.',
 });
 
 export const didClaims = z
@@ -16,7 +16,7 @@ export const didClaims = z
   .meta({
     id: 'DidClaims',
     description:
-      'What is still to be proven: empty once it is. Publish either proof and have it checked; what is not proven is released at `expires_at`.',
+      'What must still be proven; empty when nothing must be. Publish one of the two proofs and have it checked. A DID that is not proven is released at `expires_at`.',
     example: {
       did: EXAMPLE.relyingParty,
       claims: [
@@ -43,7 +43,7 @@ export const claimReleased = z.strictObject({ did: didWeb, kind, released: z.lit
 });
 
 export const claimTransferRequest = z
-  .strictObject({ kind, org_id: orgId.nullable().meta({ description: 'Null: it is in no org then.' }) })
+  .strictObject({ kind, org_id: orgId.nullable().meta({ description: 'Null: the DID is then in no org.' }) })
   .meta({ id: 'ClaimTransferRequest', example: { kind: 'principal', org_id: EXAMPLE.orgId } });
 
 export const claimTransferred = z.strictObject({ did: didWeb, kind, org_id: orgId.nullable() }).meta({

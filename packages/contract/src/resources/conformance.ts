@@ -12,13 +12,13 @@ export const conformanceRunRequest = z
   .strictObject({
     endpoint: url(2048).meta({
       description:
-        'Where `svc-conformance-http v1` is spoken: https, port 443, a public host that is not the service’s.',
+        'An endpoint that speaks `svc-conformance-http v1`: https, port 443, a public host that is not the service’s.',
     }),
   })
   .meta({ id: 'ConformanceRunRequest', example: { endpoint: 'https://engine.example/conformance' } });
 
 const vectors = z.strictObject({
-  sha256: sha256.meta({ description: 'Over the vector set that ran.' }),
+  sha256: sha256.meta({ description: 'The hash of the vector set that was run.' }),
   conformance_version: z.string(),
 });
 
@@ -29,11 +29,11 @@ const totals = z
 
 const difference = z.strictObject({
   pointer: z.string().meta({ description: 'JSON pointer into the result.' }),
-  expected: z.string().nullable().meta({ description: 'JSON text; null: nothing should be there.' }),
+  expected: z.string().nullable().meta({ description: 'JSON text; null: no value is expected.' }),
   got: z
     .string()
     .nullable()
-    .meta({ description: 'JSON text, cut where it is long; null: nothing is there.' }),
+    .meta({ description: 'JSON text, shortened if it is long; null: there is no value.' }),
 });
 
 const caseReport = z
@@ -92,14 +92,17 @@ export const conformanceRun = z
     run_id: conformanceRunId,
     status: z.enum(['running', 'passed', 'failed', 'error']).meta({
       description:
-        '`passed`: every case that the endpoint supports. `failed`: the report shows which were not. `error`: the endpoint was refused, or the run was interrupted.',
+        '`passed`: the endpoint passed every case that it supports. `failed`: the report shows the cases that failed. `error`: the endpoint was refused, or the run was interrupted.',
     }),
     endpoint: url(2048),
     created_at: timestamp,
     finished_at: timestamp.nullable(),
-    requests: integer(0, 50).meta({ description: 'Sent so far.' }),
+    requests: integer(0, 50).meta({ description: 'The number of requests sent so far.' }),
     vectors,
-    error: z.string().nullable().meta({ description: 'Why it is `error`, or ended early.' }),
+    error: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why the state is `error`, or why the run ended early.' }),
     report: report.nullable(),
     signed: z.literal(false).meta({ description: 'Reports are not signed.' }),
   })

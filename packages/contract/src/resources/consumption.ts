@@ -13,11 +13,11 @@ const limits = z.strictObject({
 });
 
 const key = sha256.meta({
-  description: 'SHA-256 over the JCS form of the Capability: two equal ones are one budget.',
+  description: 'SHA-256 over the JCS form of the Capability: two equal Capabilities share one budget.',
 });
 
 const window = timestamp.nullable().meta({
-  description: 'The first instant of the UTC calendar window; null where the budget has no period.',
+  description: 'The first instant of the UTC calendar window; null if the budget has no period.',
 });
 
 const balance = z
@@ -27,20 +27,22 @@ const balance = z
     spent_in_period: count.meta({ description: 'In the window that began at `period_start`.' }),
     period_start: window,
     uses_spent: count,
-    limits: limits.meta({ description: 'As seen at the last consume; null: not limited.' }),
+    limits: limits.meta({ description: 'The limits at the last consumption; null: not limited.' }),
     remaining: limits.meta({
-      description: 'What is left in the window of `period_start`, also when that has passed.',
+      description: 'What is left in the window of `period_start`, even if that window has passed.',
     }),
     updated_at: timestamp,
   })
   .meta({
     id: 'ConsumptionBalance',
-    description: 'What is used up of one budget. Amounts are in minor units.',
+    description: 'What has been used of one budget. Amounts are in minor units.',
   });
 
 const event = z
   .strictObject({
-    version: integer(1, MAX).meta({ description: 'Counts the events of the Grant, from 1 without a gap.' }),
+    version: integer(1, MAX).meta({
+      description: 'The number of this event of the Grant, from 1 without a gap.',
+    }),
     key,
     delta_total: delta.meta({ description: 'In minor units; negative for a restore.' }),
     delta_period: delta,
@@ -50,13 +52,15 @@ const event = z
     cause_id: z
       .string()
       .regex(/^(drc|oat)_/)
-      .meta({ description: 'The Receipt of a consume; the attestation of a restore and of its reversal.' }),
-    receipt_id: receiptId.meta({ description: 'What consumed.' }),
+      .meta({
+        description: 'The Receipt of a consumption; the attestation of a restore and of its reversal.',
+      }),
+    receipt_id: receiptId.meta({ description: 'The Receipt of the consumption.' }),
     recorded_at: timestamp,
   })
   .meta({
     id: 'ConsumptionEvent',
-    description: 'One movement of a budget. Nothing in the log ever changes.',
+    description: 'One movement of a budget. Entries of the log never change.',
   });
 
 export const logVersion = z
@@ -75,18 +79,18 @@ export const grantConsumption = z
     grant_id: grantId,
     principal: didWeb,
     agent: didKey,
-    version: count.meta({ description: 'The version of the log; 0 when nothing was ever consumed.' }),
+    version: count.meta({ description: 'The version of the log; 0 if nothing was ever consumed.' }),
     as_of: timestamp,
     snapshot_hash: sha256.meta({
       description: 'SHA-256 over the JCS form of `{grant_id, version, capabilities}`, as Receipts pin it.',
     }),
-    capabilities: z.array(balance).meta({ description: 'By ascending `key`.' }),
+    capabilities: z.array(balance).meta({ description: 'In ascending order of `key`.' }),
     events: z.array(event).meta({ description: 'Newest first.' }),
     next_cursor: integer(1, MAX).nullable(),
   })
   .meta({
     id: 'GrantConsumption',
-    description: 'Every balance of a Grant, and one page of the movements that came to it.',
+    description: 'Every balance of a Grant, and one page of the movements that led to it.',
     example: {
       grant_id: EXAMPLE.grantId,
       principal: EXAMPLE.principal,

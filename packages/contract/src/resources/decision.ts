@@ -26,7 +26,7 @@ export const outcomeRecord = z
       'chargeback_reversed',
       'loss_reported',
     ]),
-    occurred_at: timestampOfAnySpelling.meta({ description: 'As it was reported.' }),
+    occurred_at: timestampOfAnySpelling.meta({ description: 'As the relying party reported it.' }),
     recorded_at: timestamp,
     reporter: didWeb,
     evidence_ref: z.string().optional(),
@@ -42,7 +42,7 @@ export const outcomeRecord = z
   })
   .meta({
     id: 'Attestation',
-    description: 'What the relying party later reported about a decision.',
+    description: 'What the relying party reported about a decision later.',
     example: {
       attestation_id: 'oat_01M7VZGC008Q2R7V9X1C4E6H8N',
       type: 'fulfilled',
@@ -54,7 +54,7 @@ export const outcomeRecord = z
 
 export const decision = z.strictObject({ receipt, outcomes: z.array(outcomeRecord) }).meta({
   id: 'Decision',
-  description: 'A decision: its Receipt as it is stored, and what was reported about it later.',
+  description: 'A decision: its Receipt as stored, and what was reported about it later.',
   example: { receipt: exampleReceipt, outcomes: [] },
 });
 
@@ -81,15 +81,16 @@ const decisionSummary = z
     decision: z.enum(['ALLOW', 'DENY']),
     reason: reasonCode.nullable(),
     evaluated_at: timestamp,
-    principal: didWeb.nullable().meta({ description: 'Null: no Grant was authenticated.' }),
+    principal: didWeb.nullable().meta({ description: 'Null: the check authenticated no Grant.' }),
     grant_id: grantId.nullable(),
     agent: didKey.nullable(),
     rp: didWeb,
-    key_id: apiKeyId
-      .nullable()
-      .meta({ description: 'The RP key that made the verify; null before keys were tracked.' }),
+    key_id: apiKeyId.nullable().meta({
+      description:
+        'The RP key that requested the verification; null for decisions from before keys were recorded.',
+    }),
     action_type: z.enum(['commerce:purchase', 'api:call']).nullable().meta({
-      description: 'This and what follows is null for a malformed action and after seven years.',
+      description: 'This and the following members are null for a malformed action and after seven years.',
     }),
     amount: integer(0, Number.MAX_SAFE_INTEGER)
       .nullable()
@@ -100,7 +101,7 @@ const decisionSummary = z
   })
   .meta({
     id: 'DecisionSummary',
-    description: 'One line about a decision. The Receipt is the authority.',
+    description: 'One line about a decision. The Receipt is authoritative.',
     example: exampleSummary,
   });
 
@@ -109,7 +110,7 @@ export const decisionList = z
   .meta({
     id: 'DecisionList',
     description:
-      'One page of decisions, newest first. `next_cursor` is the `cursor` of the next, null on the last.',
+      'One page of decisions, newest first. `next_cursor` is the `cursor` of the next page; null on the last page.',
     example: { decisions: [exampleSummary], next_cursor: null },
   });
 

@@ -17,9 +17,13 @@ const exampleComparison = {
 
 const comparison = z
   .strictObject({
-    what: z.string().meta({ description: 'A member of Grant, Proof or Action, or what else was looked at.' }),
-    found: z.string().meta({ description: 'What is there.' }),
-    expected: z.string().meta({ description: 'What it was held against: a value, or in words.' }),
+    what: z
+      .string()
+      .meta({ description: 'The compared value: a member of Grant, Proof or Action, or another fact.' }),
+    found: z.string().meta({ description: 'The value that was found.' }),
+    expected: z
+      .string()
+      .meta({ description: 'The value that it was compared with, or a description of it.' }),
   })
   .meta({
     id: 'Comparison',
@@ -29,10 +33,10 @@ const comparison = z
 const failedCheck = z
   .strictObject({
     check: checkId,
-    title: z.string().meta({ description: 'What would have been true.' }),
+    title: z.string().meta({ description: 'The condition that the check requires.' }),
     reason: reasonCode,
     compared: z.array(comparison),
-    remedy: z.string().meta({ description: 'What to do, in a sentence.' }),
+    remedy: z.string().meta({ description: 'What to do, in one sentence.' }),
   })
   .meta({ id: 'FailedCheck' });
 
@@ -42,18 +46,18 @@ const condition = z
     holds: z.boolean(),
     compared: z.array(comparison),
   })
-  .meta({ id: 'CapabilityCondition', description: 'What one check demands of a Capability.' });
+  .meta({ id: 'CapabilityCondition', description: 'The condition that one check sets for a Capability.' });
 
 const closest = z
   .strictObject({
-    index: z.int().min(0).meta({ description: 'Its place in the Grant, from 0.' }),
+    index: z.int().min(0).meta({ description: 'Its index in the Grant, from 0.' }),
     capability,
     conditions: z.array(condition).meta({ description: 'All five, in the order of the checks.' }),
   })
   .nullable()
   .meta({
     description:
-      'The Capability that went furthest towards allowing it; null unless the Grant’s signature verifies and the Action is well formed.',
+      'The Capability that came closest to allowing the Action; null unless the Grant’s signature verifies and the Action is well formed.',
   });
 
 const outcomes = z.strictObject(
@@ -66,16 +70,16 @@ const outcomes = z.strictObject(
 export const dryRun = z
   .strictObject({
     dry_run: z.literal('nothing was decided').meta({
-      description: 'This is no Receipt and no decision: nothing was signed, spent or stored.',
+      description: 'This is not a Receipt and not a decision: nothing was signed, spent or stored.',
     }),
     would: z.enum(['allow', 'deny']).meta({
       description:
-        'What a verification would have come to at `evaluated_at`; the next moment it may be another.',
+        'What a verification would have answered at `evaluated_at`; a moment later it may be different.',
     }),
     reason: reasonCode.nullable(),
     remedy: z.string().nullable().meta({
       description:
-        'What to do about `reason`, in a sentence; `reason` is that of the first check that fails.',
+        'What to do about `reason`, in one sentence; `reason` is that of the first check that fails.',
     }),
     evaluated_at: timestamp,
     relying_party: didWeb,
@@ -85,13 +89,13 @@ export const dryRun = z
     checks: outcomes,
     failed: z.array(failedCheck).meta({
       description:
-        'Every check that fails, in their order. What one of them keeps others from judging is `skipped` in `checks`.',
+        'Every check that fails, in order. Checks that a failed check keeps from running are `skipped` in `checks`.',
     }),
     closest_capability: closest,
   })
   .meta({
     id: 'DryRun',
-    description: 'What a verification would come to. Unsigned, and never an ALLOW.',
+    description: 'What a verification would answer. Unsigned, and never an ALLOW.',
     example: {
       dry_run: 'nothing was decided',
       would: 'deny',

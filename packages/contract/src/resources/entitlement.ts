@@ -23,13 +23,14 @@ export const entitlementRequest = z
   .strictObject({
     production,
     production_until: instantOrNull('Production checks stop at this instant; null: no end.'),
-    check_cap: integer(0, 1_000_000_000)
-      .nullable()
-      .meta({ description: 'Production checks since `cap_since` that are covered; null: no cap.' }),
+    check_cap: integer(0, 1_000_000_000).nullable().meta({
+      description: 'The number of production checks since `cap_since` that the plan covers; null: no cap.',
+    }),
     cap_since: instantOrNull('Required with `check_cap`. A new value starts a fresh count.'),
     reason,
     as_of: instant.meta({
-      description: 'When this was so at the console: at most five minutes ahead of the service’s clock.',
+      description:
+        'The time at which the console had this state: at most five minutes ahead of the service’s clock.',
     }),
   })
   .refine(({ check_cap, cap_since }) => check_cap === null || cap_since !== null, {
@@ -43,7 +44,7 @@ export const entitlement = z
     org_id: orgId,
     stored: z.boolean().meta({
       description:
-        'Whether anything was ever pushed. Where plans are enforced, an org without a row has no plan.',
+        'Whether an entitlement was ever pushed. If plans are enforced, an org without a row has no plan.',
     }),
     production: production.nullable(),
     production_until: timestamp.nullable(),
@@ -54,15 +55,14 @@ export const entitlement = z
     updated_at: timestamp.nullable(),
     production_checks_since_cap: z.int().nullable().meta({ description: 'Null without a cap.' }),
     comp: z.boolean().meta({ description: 'This org never needs a plan.' }),
-    effective: production.meta({ description: 'The answer to the next production check.' }),
-    effective_detail: z.string().nullable().meta({ description: 'Why, for people.' }),
+    effective: production.meta({ description: 'What the next production check will be answered.' }),
+    effective_detail: z.string().nullable().meta({ description: 'The reason, for people.' }),
     enforced: z.boolean().meta({
       description: 'True: blocked checks are refused with 402. False: they are only logged.',
     }),
-    applied: z
-      .boolean()
-      .optional()
-      .meta({ description: 'PUT only: false where a newer push is stored, which this one does not change.' }),
+    applied: z.boolean().optional().meta({
+      description: 'Only for PUT: false if a newer push is stored, which this push does not change.',
+    }),
   })
   .meta({
     id: 'Entitlement',

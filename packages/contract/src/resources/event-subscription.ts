@@ -17,16 +17,17 @@ const SUBSCRIPTION_ID = 'whs_01M7VZGC008Q2R7V9X1C4E6H8R';
 const EVENT_ID = 'evt_01M7VZGC008Q2R7V9X1C4E6H8K';
 const SECRET = `whsec_${'EXAMPLE/'.repeat(5)}EXA=`;
 
-const eventType = z
-  .enum(EVENT_TYPES, { error: 'must be an event type such as decision.deny' })
-  .meta({ id: 'EventType', description: 'What happened. A later service may tell of more.' });
+const eventType = z.enum(EVENT_TYPES, { error: 'must be an event type such as decision.deny' }).meta({
+  id: 'EventType',
+  description: 'The type of event. Later versions of the service may have more types.',
+});
 
 const deliveredType = z
   .enum([...EVENT_TYPES, 'ping'])
   .meta({ id: 'DeliveredEventType', description: 'A type of event, or `ping`.' });
 
 const percent = integer(1, 99).meta({
-  description: 'What is left of a `maxTotal`, in percent, when `budget.low` is told.',
+  description: 'The remaining percentage of a `maxTotal` at which `budget.low` is sent.',
 });
 
 export const eventSubscriptionRequest = z
@@ -52,10 +53,10 @@ const secrets = z
   .array(
     z.strictObject({
       number: integer(1, 1_000_000_000),
-      ends_at: timestamp.nullable().meta({ description: 'Null: until it is rotated.' }),
+      ends_at: timestamp.nullable().meta({ description: 'Null: it has no end until it is rotated.' }),
     }),
   )
-  .meta({ description: 'Those that events are signed with, the newest first; two at most.' });
+  .meta({ description: 'The secrets that sign events, newest first; at most two.' });
 
 const members = {
   subscription_id: subscriptionId,
@@ -64,16 +65,16 @@ const members = {
   types: z.array(eventType),
   budget_low_percent: percent,
   created_at: timestamp,
-  created_by: apiKeyId.nullable().meta({ description: 'The API key that asked for it.' }),
+  created_by: apiKeyId.nullable().meta({ description: 'The API key that created the subscription.' }),
   state: z.enum(['active', 'failing', 'disabled']),
-  failing_since: timestamp.nullable().meta({ description: 'Since when no attempt has succeeded.' }),
-  last_problem: z.string().nullable().meta({ description: 'What the latest failed attempt met with.' }),
+  failing_since: timestamp.nullable().meta({ description: 'The time since which no attempt has succeeded.' }),
+  last_problem: z.string().nullable().meta({ description: 'Why the latest failed attempt failed.' }),
   disabled_at: timestamp.nullable(),
   disabled_because: z
     .enum(['owner', 'failing', 'gone'])
     .nullable()
-    .meta({ description: '`failing`: for five days. `gone`: it answered 410.' }),
-  waiting: integer(0, 1_000_000).meta({ description: 'Deliveries that are open.' }),
+    .meta({ description: '`failing`: attempts failed for five days. `gone`: the endpoint answered 410.' }),
+  waiting: integer(0, 1_000_000).meta({ description: 'The number of open deliveries.' }),
   secrets,
 };
 
@@ -94,18 +95,20 @@ const example = {
   secrets: [{ number: 1, ends_at: null }],
 };
 
-export const eventSubscription = z
-  .strictObject(members)
-  .meta({ id: 'EventSubscription', description: 'Where a subject is told of which events.', example });
+export const eventSubscription = z.strictObject(members).meta({
+  id: 'EventSubscription',
+  description: 'An endpoint of a subject, and the event types that it receives.',
+  example,
+});
 
 const secret = z
   .string()
   .regex(/^whsec_[A-Za-z0-9+/]{43}=$/)
-  .meta({ description: 'The secret itself. It is shown in this answer and never again.' });
+  .meta({ description: 'The secret itself. It is shown only in this answer.' });
 
 export const eventSubscriptionCreated = z.strictObject({ ...members, secret }).meta({
   id: 'EventSubscriptionCreated',
-  description: 'A subscription as it is made, with its secret.',
+  description: 'A new subscription, with its secret.',
   example: { ...example, secret: SECRET },
 });
 
@@ -113,7 +116,7 @@ export const eventSubscriptionRotated = z
   .strictObject({ subscription_id: subscriptionId, secret, previous_ends_at: timestamp })
   .meta({
     id: 'EventSubscriptionRotated',
-    description: 'A new secret, and until when the one before it holds.',
+    description: 'A new secret, and the time until which the one before it is valid.',
     example: { subscription_id: SUBSCRIPTION_ID, secret: SECRET, previous_ends_at: EXAMPLE.at },
   });
 
@@ -121,7 +124,7 @@ export const eventSubscriptionDeleted = z
   .strictObject({ subscription_id: subscriptionId, deleted: z.literal(true) })
   .meta({
     id: 'EventSubscriptionDeleted',
-    description: 'What is gone.',
+    description: 'The deleted subscription.',
     example: { subscription_id: SUBSCRIPTION_ID, deleted: true },
   });
 
@@ -131,7 +134,7 @@ export const eventSubscriptionList = z
 
 export const eventPing = z.strictObject({ subscription_id: subscriptionId, event_id: eventId }).meta({
   id: 'EventPing',
-  description: 'A ping that is on its way.',
+  description: 'A queued ping.',
   example: { subscription_id: SUBSCRIPTION_ID, event_id: EVENT_ID },
 });
 
@@ -144,23 +147,23 @@ export const eventDeliveryList = z
           type: deliveredType,
           state: z
             .enum(['waiting', 'delivered', 'failed'])
-            .meta({ description: '`failed`: it is not tried again, unless it is replayed.' }),
+            .meta({ description: '`failed`: it is not retried, unless it is replayed.' }),
           attempts: integer(0, 1_000_000),
           last_attempt_at: timestamp.nullable(),
           last_status: z
             .int()
             .nullable()
-            .meta({ description: 'The HTTP status that was answered; null: none was.' }),
+            .meta({ description: 'The HTTP status of the answer; null: there was no answer.' }),
           last_problem: z.string().nullable(),
           next_attempt_at: timestamp.nullable(),
         })
-        .meta({ id: 'EventDelivery', description: 'What became of one event at one endpoint.' }),
+        .meta({ id: 'EventDelivery', description: 'The state of one event at one endpoint.' }),
     ),
     next_cursor: z.string().nullable(),
   })
   .meta({
     id: 'EventDeliveryList',
-    description: 'A page of deliveries, the newest first.',
+    description: 'A page of deliveries, newest first.',
     example: {
       deliveries: [
         {

@@ -11,7 +11,7 @@ const credentialStatus = z
     statusListIndex: z.string().regex(/^(0|[1-9][0-9]*)$/),
     statusListCredential: uri,
   })
-  .meta({ id: 'CredentialStatus', description: 'Goes into the Grant as `credentialStatus`, unchanged.' });
+  .meta({ id: 'CredentialStatus', description: 'Put it into the Grant as `credentialStatus`, unchanged.' });
 
 export const grantAllocationRequest = z
   .strictObject({ agent: didKey.meta({ description: 'The Agent that will hold the Grant.' }) })
@@ -52,7 +52,7 @@ const grantSummary = z
   .meta({
     id: 'GrantSummary',
     description:
-      'What the service knows of a Grant. What it allows is signed by the Principal and not stored.',
+      'The service’s record of a Grant. What the Grant allows is signed by the Principal and not stored here.',
   });
 
 export const grantList = z
@@ -60,7 +60,7 @@ export const grantList = z
   .meta({
     id: 'GrantList',
     description:
-      'One page of Grants, newest first. `next_cursor` is the `cursor` of the next, null on the last.',
+      'One page of Grants, newest first. `next_cursor` is the `cursor` of the next page; null on the last page.',
     example: {
       grants: [
         {

@@ -18,22 +18,22 @@ export const me = z
     env: z.enum(['development', 'production']),
     key_label: z.string().nullable().optional(),
     key_created_at: timestamp.optional(),
-    name: z.string().optional().meta({ description: 'Relying parties.' }),
-    proof_window_seconds: z.int().optional().meta({ description: 'Relying parties.' }),
-    kind: z.enum(['managed', 'hosted']).optional().meta({ description: 'Principals.' }),
+    name: z.string().optional().meta({ description: 'Only for relying parties.' }),
+    proof_window_seconds: z.int().optional().meta({ description: 'Only for relying parties.' }),
+    kind: z.enum(['managed', 'hosted']).optional().meta({ description: 'Only for Principals.' }),
     verification: verification.optional(),
-    keys: z.array(signingKey).optional().meta({ description: 'Principals: signing keys.' }),
-    org_id: orgId.nullable().optional().meta({ description: 'Principals and relying parties.' }),
-    org: org.optional().meta({ description: 'Org keys.' }),
-    members: z.array(orgMember).optional().meta({ description: 'Org keys.' }),
+    keys: z.array(signingKey).optional().meta({ description: 'Only for Principals: the signing keys.' }),
+    org_id: orgId.nullable().optional().meta({ description: 'Only for Principals and relying parties.' }),
+    org: org.optional().meta({ description: 'Only for org keys.' }),
+    members: z.array(orgMember).optional().meta({ description: 'Only for org keys.' }),
     scope: z
       .array(z.string())
       .optional()
-      .meta({ description: 'Observer keys: the endpoints the key may call.' }),
+      .meta({ description: 'Only for observer keys: the endpoints that the key may call.' }),
   })
   .meta({
     id: 'Me',
-    description: 'Whose API key the call was made with, and what the service knows of them.',
+    description: 'The subject of the API key of this call, and the service’s record of it.',
     example: {
       subject: EXAMPLE.relyingParty,
       role: 'rp',

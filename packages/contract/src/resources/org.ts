@@ -59,7 +59,7 @@ export const orgMemberRequest = z
     did: didWeb,
     kind: memberKind.optional().meta({
       description:
-        'Which of the two joins, where the DID is a Principal and a relying party and neither is in this org.',
+        'Which of the two to add, if the DID is both a Principal and a relying party and neither is in this org.',
     }),
   })
   .meta({ id: 'OrgMemberRequest', example: { did: EXAMPLE.relyingParty } });

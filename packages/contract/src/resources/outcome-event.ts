@@ -5,18 +5,20 @@ import { attestationId, currency, integer, prose, timestampOfAnySpelling } from 
 
 const common = {
   occurred_at: timestampOfAnySpelling.meta({
-    description: 'When it happened: at most five minutes ahead of the service’s clock.',
+    description: 'The time when it happened: at most five minutes ahead of the service’s clock.',
     example: EXAMPLE.at,
   }),
-  evidence_ref: prose(2_048).optional().meta({ description: 'Where the reporter keeps the evidence.' }),
+  evidence_ref: prose(2_048)
+    .optional()
+    .meta({ description: 'The place where the reporter keeps the evidence.' }),
   note: prose(2_000).optional(),
   correction_of: attestationId.optional().meta({
     description:
-      'The attestation that this one replaces: of the same decision, no correction itself, not yet corrected.',
+      'The attestation that this report replaces. It must be of the same decision, must not be a correction itself, and must not be corrected yet.',
   }),
   reporter_signature: prose(4_096)
     .optional()
-    .meta({ description: 'The reporter’s own; kept as given, not checked.' }),
+    .meta({ description: 'A value of the reporter; stored as given, not checked.' }),
 };
 
 const resolution = z.enum(['agent_at_fault', 'agent_not_at_fault', 'indeterminate']);

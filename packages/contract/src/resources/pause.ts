@@ -37,26 +37,28 @@ export const pause = z
   .strictObject({
     scope: pauseScope,
     subject: z.string(),
-    principal: didWeb.nullable().meta({ description: 'Whose Grant or Agent it is; null for all else.' }),
+    principal: didWeb
+      .nullable()
+      .meta({ description: 'The Principal to which the Grant or Agent belongs; null for all other scopes.' }),
     reason: z.string().nullable(),
     paused_by: z.strictObject({
       kind: z.enum(['admin', 'principal', 'rp', 'org', 'system']),
       did: z
         .union([didWeb, orgId])
         .nullable()
-        .meta({ description: 'Null also for another org than the caller’s.' }),
+        .meta({ description: 'Null also if it is another org than the caller’s.' }),
       key_id: apiKeyId.nullable().meta({
-        description: 'Null also where it is a key of an org, and the caller’s is none of that org.',
+        description: 'Null also if it is a key of an org to which the caller does not belong.',
       }),
     }),
     paused_at: timestamp.nullable().meta({
       description:
-        'No ALLOW is dated later. Null: recorded, and not yet known to be visible everywhere; pause again.',
+        'No ALLOW is dated later than this. Null: the pause is recorded, but is not yet known to be visible everywhere; pause again.',
     }),
   })
   .meta({
     id: 'Pause',
-    description: 'What is not allowed for now, although it is not revoked.',
+    description: 'A pause: what is denied for now, although it is not revoked.',
     example: examplePause,
   });
 
@@ -65,7 +67,9 @@ export const resumed = z
     scope: pauseScope,
     subject: z.string(),
     paused: z.literal(false),
-    resumed_at: timestamp.meta({ description: 'No decision that is dated later is denied for the pause.' }),
+    resumed_at: timestamp.meta({
+      description: 'No decision dated later than this is denied because of the pause.',
+    }),
   })
   .meta({
     id: 'Resumed',
@@ -75,6 +79,6 @@ export const resumed = z
 export const pauseList = z.strictObject({ pauses: z.array(pause), next_cursor: z.string().nullable() }).meta({
   id: 'PauseList',
   description:
-    'One page of what is paused, newest first. `next_cursor` is the `cursor` of the next, null on the last.',
+    'One page of pauses, newest first. `next_cursor` is the `cursor` of the next page; null on the last page.',
   example: { pauses: [examplePause], next_cursor: null },
 });

@@ -11,7 +11,9 @@ const group = z
       .string()
       .nullable()
       .meta({ description: 'An Agent’s DID, a Grant id, or a relying party’s DID, as asked for.' }),
-    agent: didKey.nullable().meta({ description: 'By Grant: the Agent that it names. Else null.' }),
+    agent: didKey
+      .nullable()
+      .meta({ description: 'With `by=grant`: the Agent that the Grant names. Otherwise null.' }),
     verifies: count,
     allow: count,
     deny: count,
@@ -19,19 +21,21 @@ const group = z
     allowed_amounts: z
       .record(z.string(), count)
       .meta({ description: 'Currency → sum of the amounts that were allowed, in minor units.' }),
-    first_at: timestamp.meta({ description: 'When the first of those counted was.' }),
+    first_at: timestamp.meta({ description: 'The time of the first counted decision.' }),
     last_at: timestamp,
   })
-  .meta({ id: 'ActivityGroup', description: 'The decisions that have one subject.' });
+  .meta({ id: 'ActivityGroup', description: 'The decisions of one group.' });
 
 export const principalActivity = z
   .strictObject({
     since: timestamp,
     until: timestamp,
     by: z.enum(['agent', 'grant', 'rp']),
-    counted: count.meta({ description: 'How many decisions were counted.' }),
-    complete: z.boolean().meta({ description: 'False: the period has more, all older than these.' }),
-    groups_total: count.meta({ description: 'How many groups there are; the largest 200 are listed.' }),
+    counted: count.meta({ description: 'The number of counted decisions.' }),
+    complete: z
+      .boolean()
+      .meta({ description: 'False: the period has more decisions, all older than the counted ones.' }),
+    groups_total: count.meta({ description: 'The number of groups; the largest 200 are listed.' }),
     groups: z.array(group),
   })
   .meta({

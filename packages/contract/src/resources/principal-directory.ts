@@ -40,16 +40,16 @@ const principalDirectoryEntry = z
     }),
     keys: z
       .array(z.strictObject({ kid: keyId, state: keyState, since: timestamp }))
-      .meta({ description: 'Every verification method ever seen.' }),
+      .meta({ description: 'Every verification method that the Principal has ever had.' }),
     did_document: z
       .union([jsonObject, z.null()])
-      .meta({ description: 'The document in force; null while none has been had.' }),
+      .meta({ description: 'The document in force; null if the service has none yet.' }),
     registered_at: timestamp,
     may_be_named: z.boolean().optional(),
   })
   .meta({
     id: 'PrincipalDirectoryEntry',
-    description: 'A Principal as everybody with a key sees it.',
+    description: 'The public record of a Principal, for every caller with a key.',
     example: exampleEntry,
   });
 
@@ -58,7 +58,7 @@ export const principalDirectory = z
   .meta({
     id: 'PrincipalDirectory',
     description:
-      'One page of the directory of Principals. `next_cursor` is the `cursor` of the next, null on the last.',
+      'One page of the directory of Principals. `next_cursor` is the `cursor` of the next page; null on the last page.',
     example: { principals: [exampleEntry], next_cursor: null },
   });
 

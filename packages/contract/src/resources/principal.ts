@@ -31,7 +31,8 @@ export const verification = z
   })
   .meta({
     id: 'Verification',
-    description: 'Whether control of the domain is proven, and the two ways to prove it; either suffices.',
+    description:
+      'Whether control of the domain is proven, and the two ways to prove it; one of them suffices.',
   });
 
 const managedKey = z.strictObject({
@@ -99,7 +100,7 @@ const example = {
 
 export const principal = z.strictObject(principalFields).meta({
   id: 'Principal',
-  description: 'A Principal as it sees itself, with what it takes to prove its domain.',
+  description: 'A Principal’s own record, with what is needed to prove its domain.',
   example,
 });
 

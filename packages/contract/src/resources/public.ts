@@ -42,8 +42,9 @@ export const didDocument = z
   .meta({
     id: 'DidDocument',
     description: [
-      'In the document of the service, `svc:validFrom` and `svc:validUntil` say when a key is in force, and `revoked` that somebody',
-      'else may have it: what it signed outside that time counts only with an inclusion proof and its attestation.',
+      'In the document of the service, `svc:validFrom` and `svc:validUntil` say when a key is in force, and `revoked`',
+      'says that somebody else may have it. What it signed outside that time is accepted only with an inclusion proof',
+      'and its attestation.',
     ].join('\n'),
     example: exampleDidDocument,
   });

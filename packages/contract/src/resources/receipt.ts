@@ -70,7 +70,7 @@ export const receipt = z
     proof_hash: sha256,
     request_hash: sha256.optional().meta({
       description:
-        'SHA-256 over the JCS form of the action, method and URL: recompute it from the request you got.',
+        'SHA-256 over the JCS form of the action, method and URL: recompute it from the request that you received.',
     }),
     authority: capability
       .nullable()

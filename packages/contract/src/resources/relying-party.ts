@@ -9,7 +9,7 @@ const proofWindowSeconds = integer(1, PROOF_WINDOW_MAX_SECONDS);
 const verifyRateLimitPerMinute = integer(1, 1_000_000);
 export const profile = z.enum(['svc-base-v1', 'svc-base-v2']).meta({
   description:
-    'The set of checks that decide its verifications. `svc-base-v2` knows budgets that are used up.',
+    'The set of checks that decide its verifications. `svc-base-v2` supports budgets that are used up.',
 });
 
 const settings = {
@@ -24,12 +24,12 @@ export const relyingPartyCreateRequest = z
   .discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('managed'), slug, ...settings }).meta({
       id: 'ManagedRelyingPartyRequest',
-      description: 'The service names it: `did:web:<domain>:rp:<slug>`.',
+      description: 'The service gives it the DID `did:web:<domain>:rp:<slug>`.',
       example: { kind: 'managed', slug: 'shop', name: 'Shop' },
     }),
     z.strictObject({ kind: z.literal('hosted'), did: didWeb, ...settings }).meta({
       id: 'HostedRelyingPartyRequest',
-      description: 'It keeps its own DID.',
+      description: 'The relying party uses its own DID.',
       example: { kind: 'hosted', did: 'did:web:shop.example', name: 'Shop' },
     }),
   ])

@@ -54,8 +54,8 @@ const example = {
 export const demoInfo = z
   .strictObject({
     ...sandbox,
-    amount_cap: z.int().meta({ description: 'The largest amount that `/demo/mint` takes.' }),
-    rate_limit_per_minute: z.int().meta({ description: 'The limit of all `/demo` calls from one address.' }),
+    amount_cap: z.int().meta({ description: 'The largest amount that `/demo/mint` accepts.' }),
+    rate_limit_per_minute: z.int().meta({ description: 'The limit for all `/demo` calls from one address.' }),
   })
   .meta({
     id: 'DemoInfo',
@@ -66,7 +66,7 @@ export const demoMintRequest = z
   .strictObject({
     amount: integer(0, 1_000_000_000)
       .default(42_700)
-      .meta({ description: 'In minor units of USD. More than the Grant allows is a way to see a DENY.' }),
+      .meta({ description: 'In minor units of USD. Send more than the Grant allows to see a DENY.' }),
   })
   .meta({ id: 'DemoMintRequest', example: { amount: 42_700 } });
 
@@ -114,7 +114,7 @@ export const demoApproval = z
       .nullable()
       .meta({
         description:
-          'For `/demo/verify`: the Grant that approves, and a fresh Proof under it with each call. Null: only asked.',
+          'For `/demo/verify`: the approving Grant, and a fresh Proof under it with each call. Null: the Principal was only asked.',
       }),
   })
   .meta({ id: 'DemoApproval', example: { request: accessRequestExample, purchase: null } });

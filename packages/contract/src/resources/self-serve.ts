@@ -20,7 +20,7 @@ export const selfServeRequest = z
   .strictObject({
     slug: slug.meta({ description: 'Becomes the slug of the org and of its relying party.' }),
     name: displayName,
-    admin_email: emailAddress.meta({ description: 'Kept for the operator alone; no answer shows it.' }),
+    admin_email: emailAddress.meta({ description: 'Stored only for the operator; no answer shows it.' }),
   })
   .meta({
     id: 'SelfServeRequest',
@@ -46,13 +46,17 @@ const starterExample = {
 
 export const selfServeStarter = z
   .strictObject({
-    grant: compactJws.meta({ description: 'By the sandbox Principal, to an Agent of this once.' }),
-    proof: compactJws.meta({ description: 'For this relying party. It allows once.' }),
+    grant: compactJws.meta({
+      description: 'Signed by the sandbox Principal, for an Agent that is used only for this starter.',
+    }),
+    proof: compactJws.meta({ description: 'For this relying party. It can be used for one ALLOW.' }),
     action: purchaseAction,
     grant_id: grantId,
     expires_at: timestamp.meta({ description: 'When the Proof becomes too old for this relying party.' }),
     verify_url: uri,
-    verify_curl: z.string().meta({ description: 'For a shell, once `<rp_verify_key>` in it is the RP key.' }),
+    verify_curl: z
+      .string()
+      .meta({ description: 'For a shell, after you replace `<rp_verify_key>` with the RP key.' }),
   })
   .meta({ id: 'SelfServeStarter', example: starterExample });
 

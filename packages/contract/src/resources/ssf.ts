@@ -19,21 +19,21 @@ const uris = z
 const polled = z.strictObject({
   method: z.literal(POLL_METHOD).meta({ description: 'Poll (RFC 8936).' }),
   endpoint_url: z.string().max(2048).optional().meta({
-    description: 'Where to poll this service. May be left out, and is refused where it is another.',
+    description: 'Where to poll this service. You may omit it; another value is refused.',
   }),
 });
 
 const pushed = z.strictObject({
   method: z.literal(PUSH_METHOD).meta({ description: 'Push (RFC 8935).' }),
   endpoint_url: text(/^[\x21-\x7e]{1,2048}$/, 'must be a URL in its normal form').meta({
-    description: 'Where SETs are sent to the receiver. https, port 443, of a public host name.',
+    description: 'Where the service sends SETs to the receiver. https, port 443, of a public host name.',
   }),
   authorization_header: text(
     /^[\x21-\x7e](?:[\x20-\x7e]{0,4094}[\x21-\x7e])?$/,
     'must be the value of an Authorization header: 1 to 4,096 visible characters and spaces, none of these first or last',
   )
     .optional()
-    .meta({ description: 'Sent with each SET as `Authorization`. Never shown again.' }),
+    .meta({ description: 'Sent with each SET as `Authorization`. It is never shown again.' }),
 });
 
 const delivery = z.discriminatedUnion('method', [polled, pushed], {
@@ -42,7 +42,7 @@ const delivery = z.discriminatedUnion('method', [polled, pushed], {
 
 /** What a receiver may say of its stream. */
 const wanted = {
-  events_requested: uris.optional().meta({ description: 'Those that nobody knows are ignored.' }),
+  events_requested: uris.optional().meta({ description: 'Unknown types are ignored.' }),
   delivery: delivery.optional(),
   description: label.optional(),
 };
@@ -99,7 +99,7 @@ export const streamOrList = z
 
 const status = z
   .enum(['enabled', 'paused', 'disabled'], { error: 'must be enabled, paused or disabled' })
-  .meta({ description: '`paused`: what happens is kept, for 30 days. `disabled`: nothing is.' });
+  .meta({ description: '`paused`: events are kept for 30 days. `disabled`: events are not kept.' });
 
 export const streamStatus = z
   .strictObject({ stream_id: streamId, status, reason: label.optional() })
@@ -127,16 +127,16 @@ export const pollRequest = z
   .strictObject({
     maxEvents: integer(0, 1_000_000_000)
       .optional()
-      .meta({ description: 'At most so many; never more than 100. 0: to acknowledge alone.' }),
+      .meta({ description: 'The maximum number of SETs to return, at most 100. 0: only acknowledge.' }),
     returnImmediately: z
       .boolean()
       .default(false)
-      .meta({ description: 'Unless true, an answer without SETs comes after up to 20 s.' }),
+      .meta({ description: 'Unless true, an answer without SETs waits up to 20 s.' }),
     ack: z
       .array(jti)
       .max(MAX_JTIS, { error: `must name at most ${MAX_JTIS} SETs` })
       .default([])
-      .meta({ description: 'SETs that are taken.' }),
+      .meta({ description: 'SETs that you accept.' }),
     setErrs: z
       .preprocess(
         refuseMany,
@@ -149,7 +149,7 @@ export const pollRequest = z
         ),
       )
       .default({})
-      .meta({ description: 'SETs that are refused, and are not given again.' }),
+      .meta({ description: 'SETs that you refuse; they are not returned again.' }),
   })
   .meta({ id: 'PollRequest', example: { maxEvents: 10, returnImmediately: true, ack: [JTI] } });
 

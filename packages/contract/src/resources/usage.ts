@@ -13,18 +13,18 @@ const exampleReasons = { AMOUNT_EXCEEDS_AUTHORITY: 1 };
 
 const keyUsage = z.strictObject(counts).meta({
   id: 'KeyUsage',
-  description: 'How many decisions were asked for with one API key.',
+  description: 'The number of decisions that were requested with one API key.',
   example: exampleCounts,
 });
 
 const usageDay = z
   .strictObject({
-    day: day.meta({ description: 'A UTC day. Days without a verify are listed too.' }),
+    day: day.meta({ description: 'A UTC day. Days without a verification are listed too.' }),
     ...counts,
     reasons,
     keys: z.record(z.string(), keyUsage).optional().meta({
       description:
-        'With `by=key`: API key id → its part. `unknown` is what was recorded before keys were tracked.',
+        'With `by=key`: API key id → its counts. `unknown` counts decisions from before keys were recorded.',
     }),
   })
   .meta({
@@ -46,7 +46,7 @@ export const usage = z
   })
   .meta({
     id: 'Usage',
-    description: 'How many decisions were made, by UTC day of `evaluated_at`.',
+    description: 'The number of decisions by UTC day of `evaluated_at`.',
     example: {
       since: '2026-11-20T00:00:00.000Z',
       until: '2026-11-21T00:00:00.000Z',
@@ -61,16 +61,16 @@ const withOutcome = count.meta({ description: 'ALLOW Receipts with at least one 
 const principalStats = z
   .strictObject({
     principal: didWeb.nullable().meta({
-      description: 'Null groups decisions that ended before the Grant was authenticated.',
+      description: 'Null: decisions that ended before the Grant was authenticated.',
     }),
     ...counts,
     reasons,
     outcomes: z
       .record(z.string(), count)
-      .meta({ description: 'Outcome type → number of attestations in force: not corrected by another.' }),
+      .meta({ description: 'Outcome type → number of attestations that are not corrected by another.' }),
     losses: z
       .record(z.string(), count)
-      .meta({ description: 'Currency → sum of the reported losses in force, in minor units.' }),
+      .meta({ description: 'Currency → sum of the reported losses that are not corrected, in minor units.' }),
     allow_with_outcome: withOutcome,
   })
   .meta({
@@ -85,13 +85,14 @@ export const decisionStats = z
     rps: z
       .array(didWeb)
       .optional()
-      .meta({ description: 'The relying parties covered; absent where it is every one.' }),
+      .meta({ description: 'The relying parties covered; absent if all are covered.' }),
     totals: z.strictObject({ ...counts, allow_with_outcome: withOutcome }),
     principals: z.array(principalStats),
   })
   .meta({
     id: 'DecisionStats',
-    description: 'Decisions of a period by Principal, with the outcomes reported about them at any time.',
+    description:
+      'Decisions of a period by Principal, with the outcomes that were reported about them at any time.',
     example: {
       since: '2026-11-20T00:00:00.000Z',
       until: '2026-11-21T00:00:00.000Z',
