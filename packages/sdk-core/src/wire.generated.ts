@@ -413,7 +413,7 @@ export interface DisputeResolvedEvent {
   /** A value of the reporter; stored as given, not checked. */
   reporter_signature?: string;
   resolution: 'agent_at_fault' | 'agent_not_at_fault' | 'indeterminate';
-  /** In minor units. Kept and shown; statistics count it with `loss_reported` alone. */
+  /** In minor units. Stored and shown; statistics count it only with `loss_reported`. */
   loss_amount?: number;
   currency?: string;
 }
@@ -804,7 +804,7 @@ export interface PlainOutcomeEvent {
   /** A value of the reporter; stored as given, not checked. */
   reporter_signature?: string;
   resolution?: 'agent_at_fault' | 'agent_not_at_fault' | 'indeterminate';
-  /** In minor units. Kept and shown; statistics count it with `loss_reported` alone. */
+  /** In minor units. Stored and shown; statistics count it only with `loss_reported`. */
   loss_amount?: number;
   currency?: string;
 }

@@ -24,7 +24,7 @@ const common = {
 const resolution = z.enum(['agent_at_fault', 'agent_not_at_fault', 'indeterminate']);
 const lossAmount = integer(0, Number.MAX_SAFE_INTEGER);
 const IN_MINOR_UNITS = { description: 'In minor units.' };
-const NOT_COUNTED = 'Kept and shown; statistics count it with `loss_reported` alone.';
+const NOT_COUNTED = 'Stored and shown; statistics count it only with `loss_reported`.';
 
 /** Particulars that another type requires: kept with any. */
 const ofAnyType = {
