@@ -1,4 +1,4 @@
-/** What the caller of `POST /verify` is answered, and how an answer is found again under its `Idempotency-Key`. */
+/** The answer to `POST /verify`, and the look-up of a stored answer by its `Idempotency-Key`. */
 import type { DidWeb, ReceiptBody, ReceiptId } from '@svc/protocol';
 import { receiptTextOf } from '@svc/receipts';
 import { conflict, internal } from '../errors.ts';
@@ -18,11 +18,11 @@ export interface VerifyAnswer {
   readonly reason: string | null;
   /** True when this is the stored answer to an earlier request with the same idempotency key. */
   readonly replayed: boolean;
-  /** The relying party, its org or the whole service was paused, which no Receipt says. */
+  /** The relying party, its org or the whole service was paused. The Receipt does not say so. */
   readonly isAskerPaused: boolean;
 }
 
-/** Null: none is stored under the key. Throws `CONFLICT` where it was used with another body. */
+/** Null: no answer is stored under the key. Throws `CONFLICT` where the key was used with another body. */
 export const findStoredAnswer = async (
   store: Pick<VerifyStore, 'findIdempotent'>,
   relyingParty: DidWeb,

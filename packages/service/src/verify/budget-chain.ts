@@ -1,6 +1,6 @@
 /**
- * A chain of decisions on the budgets of one Grant: each is evaluated on the balances that the one before it leaves, so it
- * holds only if that one is stored (protocol §11).
+ * A chain of decisions on the budgets of one Grant. Each decision is evaluated on the balances that the decision before
+ * it leaves, so it is valid only if that decision is stored (protocol §11).
  */
 import { applyConsumption, type Balances, type Decided, found } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
@@ -16,10 +16,10 @@ export interface Contender extends BudgetQuery {
   readonly grounds: Grounds;
 }
 
-/** What became of a decision. */
+/** The outcome of a decision, and its answer. */
 export interface Settled {
   readonly outcome: StoredOutcome;
-  /** Null: it was not evaluated, and is not stored. */
+  /** Null: the request was not evaluated, and nothing is stored for it. */
   readonly answer: VerifyAnswer | null;
 }
 
@@ -27,9 +27,13 @@ interface Link extends SignedDecision {
   readonly contender: Contender;
 }
 
-/** Not evaluated: it could not be stored beside a rival of the chain, which has the same Proof or idempotency key. */
+/**
+ * A contender that was not evaluated. It could not be stored together with a rival: an earlier link of the chain that
+ * has the same Proof or idempotency key.
+ */
 interface Postponed {
   readonly contender: Contender;
+  /** Index of the rival in `Chain.links`. */
   readonly rival: number;
   readonly loses: 'REPLAY' | 'IDEMPOTENCY_TAKEN';
 }
@@ -37,18 +41,23 @@ interface Postponed {
 export interface Chain {
   readonly links: readonly Link[];
   readonly postponed: readonly Postponed[];
-  /** Not evaluated: the answer would miss the caller's deadline, and the consumption would be charged unseen. */
+  /**
+   * Not evaluated: the answer would miss the caller's deadline, so the consumption would be charged without an answer.
+   */
   readonly late: readonly Contender[];
-  /** Nothing is stored of these: their Receipts could not be signed. */
+  /** Contenders whose Receipts could not be signed. Nothing is stored for them. */
   readonly unsigned: readonly (readonly [Contender, ServiceError])[];
 }
 
-/** Storing a chain takes so long at most, except in trouble. */
+/** The most that storing a chain normally takes. */
 const SETTLING_MS = 500;
 
 type Deps = Pick<ServiceDeps, 'clock' | 'identity' | 'random'>;
 
-/** Evaluates contenders for the budgets of one Grant one after another, each with what was read under its lock. */
+/**
+ * Evaluates contenders for the budgets of one Grant in order, each with the facts that were read under the Grant's
+ * lock.
+ */
 export const buildChain = async (
   deps: Deps,
   contenders: readonly (readonly [Contender, BudgetFacts])[],
@@ -88,14 +97,17 @@ export const buildChain = async (
   try {
     return { links: await Promise.all(signing), postponed, late, unsigned };
   } catch (error) {
-    // One unsigned link invalidates every later one, so the chain is dropped; other Grants' chains are stored.
+    // One unsigned link invalidates every later link, so this chain is dropped. Chains of other Grants are still
+    // stored.
     if (!(error instanceof ServiceError)) throw error;
     const refused = contenders.map(([contender]) => [contender, error] as const);
     return { links: [], postponed: [], late: [], unsigned: refused };
   }
 };
 
-/** A contender whose Receipt the signer cannot take is refused alone; the next one starts from the same balances. */
+/**
+ * Where the signer cannot take a Receipt, only its contender is refused. The next one starts from the same balances.
+ */
 const draftOrRefusal = (
   deps: Deps,
   grounds: Grounds,
@@ -110,10 +122,12 @@ const draftOrRefusal = (
   }
 };
 
-/** No rival: a spent Proof can be denied beside any other decision. */
+/** A request with a spent Proof has no rival by its Proof: its denial can be stored beside any other decision. */
 const NONE: ReadonlyMap<string, number> = new Map();
 
-/** What has become false without balances while the lock was waited for is decided without them (protocol §7). */
+/**
+ * Decides without balances where another check has failed since the request began to wait for the lock (protocol §7).
+ */
 const evaluateOnBalances = (
   balances: Balances,
   grounds: Grounds,
@@ -142,7 +156,7 @@ const findRival = (
 const idempotencyKeyOf = ({ grounds: { call, entitled } }: Contender): string | null =>
   call.idempotency === null ? null : `${entitled.caller.subject} ${call.idempotency.key}`;
 
-/** What became of the contenders of a chain, once its links have these outcomes. `OVERTAKEN`: nothing is settled. */
+/** The result of each contender of a chain, from the outcomes of its links. `OVERTAKEN`: it must be evaluated again. */
 export const concludeChain = (
   { links, postponed, late, unsigned }: Chain,
   outcomes: readonly StoredOutcome[],
@@ -152,7 +166,7 @@ export const concludeChain = (
     ({ contender, answer }, i) => [contender, { outcome: outcomeOf(i), answer }] as const,
   );
   const lost = postponed.map(({ contender, rival, loses }) => {
-    // Whatever took from the rival its Proof or key takes it from this one too.
+    // If another request took the rival's Proof or key, this contender has lost it too.
     const isLost = outcomeOf(rival) === 'STORED' || outcomeOf(rival) === loses;
     const outcome = isLost ? loses : 'OVERTAKEN';
     return [contender, { outcome, answer: null }] as const;
@@ -163,7 +177,7 @@ export const concludeChain = (
 
 const isLate = ({ grounds }: Contender): boolean => performance.now() > grounds.call.answerByMs - SETTLING_MS;
 
-/** Throws where a decision begun now might not be stored before its caller is answered. */
+/** Throws where a decision that begins now might not be stored by the caller's deadline. */
 export const refuseLate = (contender: Contender): void => {
   if (isLate(contender)) throw tooLate();
 };

@@ -1,13 +1,15 @@
 /**
- * Decisions on budgets (protocol §11). Those of concurrent requests are stored together, in one transaction that takes the
- * locks of their Grants, reads the balances, has the decisions on each Grant evaluated as a chain, and commits them all.
- * Under the locks nobody else moves the balances, so no request is evaluated again for having lost a race to another node.
+ * Decisions on budgets (protocol §11). The decisions of concurrent requests are stored together in one transaction. It
+ * takes the locks of their Grants, reads the balances, evaluates the decisions on each Grant as a chain, and commits
+ * them all. Under the locks no other transaction changes the balances, so no request loses a race to another node and
+ * must be evaluated again.
  *
- * A Grant that many draw on, or whose lock another node holds, has a line of its own: transactions for it alone, a few
- * lines at a time. So neither a busy budget nor a node that stopped with a lock in hand delays decisions on other Grants.
+ * A Grant that many requests draw on, or whose lock another node holds, gets a line: a queue whose transactions are for
+ * this Grant alone. Only a few lines run at once. So decisions on other Grants wait neither for a busy budget nor for a
+ * node that stopped while it held a lock.
  *
- * A link that is not stored breaks its chain: those behind it rest on balances that never came to be, and are evaluated
- * again in the next round.
+ * A link that is not stored breaks its chain: the links after it rest on balances that were never stored, so they are
+ * evaluated again in the next round.
  */
 import type { GrantId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
@@ -28,24 +30,27 @@ import {
 import type { Committer } from './commit.ts';
 import { type Grounds, VERIFY_DEADLINE_MS } from './evaluate.ts';
 
-/** A chain can break once at what the commit judges first, and once at what it claims then. */
+/**
+ * A chain can break once at the checks that the commit makes first, and once at the Proofs and keys that it claims
+ * then.
+ */
 const MAX_ROUNDS = 3;
 
-/** Milliseconds that a transaction for many Grants waits for their locks, all together. */
+/** Milliseconds that a transaction for many Grants waits for all their locks together. */
 const SHARED_WAIT_MS = 50;
-/** Milliseconds that one for a single Grant waits, before it is another line's turn. */
+/** Milliseconds that a transaction for a single Grant waits for its lock before the next line has its turn. */
 const LINE_WAIT_MS = 200;
-/** Requests under way at once that give a Grant a line. */
+/** Number of concurrent requests from which a Grant has a line. */
 const CROWD = 8;
 const LINES_AT_ONCE = 2;
-/** Lines that wait for their turn, and requests that wait in one line. */
+/** Limit of the lines that wait for their turn, and of the requests that wait in one line. */
 const MAX_WAITING = 4_096;
 
-/** `CONTENDED`: the lock of its Grant was not had; nothing was evaluated. */
+/** `CONTENDED`: the lock of the Grant was not obtained in time; nothing was evaluated. */
 type Result = Settled | Error | 'CONTENDED';
 type Deps = Pick<ServiceDeps, 'clock' | 'identity' | 'random'>;
 
-/** What goes on about one Grant. */
+/** The requests under way for one Grant, and its line. */
 interface Interest {
   underWay: number;
   line: Batcher<Contender, Result> | null;
@@ -58,7 +63,7 @@ export class Budgets {
     atOnce: LINES_AT_ONCE,
     atOncePerOrg: LINES_AT_ONCE,
     maxWaiting: MAX_WAITING,
-    // The caller has been answered 503 by then.
+    // By then the caller has received 503.
     waitMs: VERIFY_DEADLINE_MS,
     refuse: (why) => serviceUnavailable(`budgets: too many Grants are waited for: ${why}`),
   });
@@ -68,7 +73,7 @@ export class Budgets {
     private readonly committer: Pick<Committer, 'commitOnBudgets'>,
   ) {}
 
-  /** Evaluates and stores a decision on the balances of this Grant. Rejects when it was not sent. */
+  /** Evaluates and stores a decision on the balances of this Grant. Rejects when no commit was sent. */
   async decide(grounds: Grounds, grantId: GrantId): Promise<Settled> {
     const { proof } = grounds.call.presented;
     const jti = proof.ok ? proof.value.jti : null;
@@ -113,7 +118,7 @@ export class Budgets {
     return batch.map((contender) => results.get(contender) ?? new Error('a chain lost a contender'));
   }
 
-  /** What fails here concerns only those that were still waiting. */
+  /** Does one round. Where it fails, only the contenders of this round get the error. */
   private async settle(
     contenders: readonly Contender[],
     waitMs: number,
@@ -126,7 +131,7 @@ export class Budgets {
         chains = await Promise.all(byGrant(contenders, facts).map((ready) => buildChain(this.deps, ready)));
         return chains.flatMap(({ links }) => links.map(({ commit }) => commit));
       });
-      // One of them may be what the database refuses: nothing is stored, and halves are tried until that one is alone.
+      // The database may refuse because of one decision. Nothing is stored then, so halves are tried until it is alone.
       if (contenders.length > 1 && outcomes.length > 0 && outcomes.every((one) => one === 'REFUSED')) {
         const middle = contenders.length >> 1;
         const left = await this.settle(contenders.slice(0, middle), waitMs);
@@ -145,13 +150,13 @@ export class Budgets {
   }
 }
 
-/** One queue entry per tenant; the batch runs in the first turn any of them gets. */
+/** One queue entry per tenant. The batch runs in the first turn that any of these tenants gets. */
 const tenantsOf = (batch: readonly Contender[]): readonly Entrant[] => {
   const tenants = batch.map(({ grounds }) => grounds.call.tenant);
   return [...new Map(tenants.map((tenant) => [pathOf(tenant).join(' '), { tenant }])).values()];
 };
 
-/** Each Grant's contenders in the order of their coming, with what was read for them; none where nothing was. */
+/** The contenders of each Grant in order of arrival, with their facts. A contender without facts is left out. */
 const byGrant = (
   contenders: readonly Contender[],
   facts: readonly (BudgetFacts | null)[],

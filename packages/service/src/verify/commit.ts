@@ -1,6 +1,7 @@
 /**
- * Getting decisions stored (protocol §10). An answer is given only for what is known: a batch whose answer was lost
- * is looked up by receipt id, and what is not found there stays unknown. Nothing is ever sent a second time.
+ * Stores decisions in batches (protocol §10). Only a decision that is known to be stored is answered. Where the
+ * database's answer to a batch was lost, its receipts are looked up by id; one that is not found stays unknown. No
+ * batch is ever sent a second time.
  */
 import { Batcher } from '../lib/batcher.ts';
 import { tracedBatch, tracedItem } from '../lib/tracing.ts';
@@ -10,7 +11,7 @@ import { type Store, StoreError } from '../ports/store.ts';
 import type { Tenant } from '../ports/tenant.ts';
 import type { CommitOutcome, DecisionCommit } from '../ports/verify-store.ts';
 
-/** `UNKNOWN`: whether it is stored cannot be told now; the caller must hear 503. */
+/** `UNKNOWN`: whether the decision is stored cannot be determined now; the caller must receive 503. */
 export type StoredOutcome = CommitOutcome | 'UNKNOWN';
 
 type Batch = readonly DecisionCommit[];
@@ -27,12 +28,14 @@ export class Committer {
     private readonly log: Log,
   ) {}
 
-  /** Stores a decision, together with those of others. Rejects when it was not sent. */
+  /** Stores a decision in a batch with others. Rejects when it was not sent. */
   commit(decision: DecisionCommit, tenant: Tenant): Promise<StoredOutcome> {
     return tracedItem('commit', decision, () => this.batcher.submit(decision, tenant));
   }
 
-  /** Stores what `decide` makes of the balances, read under the locks of their Grants. See `VerifyStore.commitOnBudgets`. */
+  /**
+   * Stores the decisions that `decide` makes from balances read under the Grants' locks: `VerifyStore.commitOnBudgets`.
+   */
   commitOnBudgets(
     queries: readonly BudgetQuery[],
     waitMs: number,

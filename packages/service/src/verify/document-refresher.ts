@@ -1,11 +1,17 @@
 /**
- * Keeps the DID documents of hosted Principals fresh while they are verified against (protocol §13): one that is older
- * than the cache time is fetched again before it is used. What slow or dead hosts can cost is bounded: one fetch a
- * Principal at a time, a few for one org and over all, orgs in turn, a pause after a failure, and nobody waits for one
- * longer than `WAIT_MS` after it was asked for. The document in force then serves until the engine refuses it for its
- * age; a fetch that comes late is still stored, for those who ask next.
+ * Keeps the DID documents of hosted Principals fresh while requests are verified against them (protocol §13). A
+ * document older than the cache time is fetched again before it is used. These bounds limit what slow or dead hosts can
+ * cost:
  *
- * Principals who never proved their domain are not fetched for: their Grants end at T2 whatever the document says.
+ * - one fetch at a time for each Principal, and a limited number for each org and in all;
+ * - orgs take turns;
+ * - a pause after a failure;
+ * - no request waits for a fetch longer than `WAIT_MS` after the fetch began.
+ *
+ * When the wait is over, the document in force is used until the engine refuses it for its age. A fetch that succeeds
+ * late is still stored, for later requests.
+ *
+ * Nothing is fetched for a Principal that never proved its domain: its Grants fail at T2 whatever the document says.
  */
 import { type DidWeb, TRUST_CONFIG } from '@svc/protocol';
 import { LRUCache } from 'lru-cache';
@@ -18,20 +24,20 @@ import type { IssuerDocumentRecord, PrincipalRecord } from '../ports/principals.
 import { StoreError } from '../ports/store.ts';
 import { isDatedAhead, refreshHostedDocument } from '../principals/hosted-document.ts';
 
-/** A verify answers within 1.7 s, and its commit may take 0.9 s of them. */
+/** A verification is answered within 1.7 s, and its commit may take 0.9 s of that. */
 const WAIT_MS = 700;
-/** Fewer than the outbound guard lets through at once, so that registrations and checks of domains get their turn. */
+/** Fewer than the outbound guard allows at once, so that registrations and domain checks get their turn. */
 const MAX_FETCHES = 24;
 const MAX_FETCHES_OF_ORG = 4;
 const MAX_FETCHES_WAITING = 1_024;
-/** A slow host keeps its place for 3 s. */
+/** Twice the 3 s for which a slow host can keep its place. */
 const WAIT_FOR_PLACE_MS = 6_000;
 const PAUSE_AFTER_FAILURE_MS = 10_000;
 const FAILURES_REMEMBERED = 10_000;
 
 interface Refresh {
   readonly startedAtMs: number;
-  /** Null: nothing that the caller does not have already. Never rejects. */
+  /** Null: the fetch gave nothing new. Never rejects. */
   readonly done: Promise<PrincipalRecord | null>;
 }
 
@@ -57,7 +63,7 @@ export class DocumentRefresher {
 
   constructor(private readonly deps: Deps) {}
 
-  /** True when the document in force is older than the cache time or of an age that nobody knows, or there is none. */
+  /** True when there is no document in force, or it is older than the cache time or of unknown age (dated ahead). */
   isDue({ kind, verificationState, document }: Refreshable): boolean {
     if (kind !== 'hosted' || verificationState !== 'verified') return false;
     if (document === null) return true;
@@ -66,7 +72,7 @@ export class DocumentRefresher {
     return nowMs >= usedUntilMs || isDatedAhead(document, nowMs);
   }
 
-  /** The Principal as stored after a refresh; null when none came in time. */
+  /** The Principal as stored after a refresh; null when no refresh ended in time. */
   async refresh({ did }: Pick<PrincipalRecord, 'did'>): Promise<PrincipalRecord | null> {
     const { startedAtMs, done } = this.running.get(did) ?? this.start(did);
     const waitMs = startedAtMs + WAIT_MS - performance.now();
@@ -86,7 +92,7 @@ export class DocumentRefresher {
     return refresh;
   }
 
-  /** Another node, or the owner, may have had it resolved: storage is asked before the host. */
+  /** Reads storage before it asks the host: another node, or the owner, may have had the document resolved already. */
   private async run(did: DidWeb): Promise<PrincipalRecord | null> {
     const stored = await this.deps.store.principals.find(did);
     if (stored === null || !this.isDue(stored)) return stored;

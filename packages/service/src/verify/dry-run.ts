@@ -1,7 +1,7 @@
 /**
- * What a verification would come to (protocol §7): the same gate, facts and checks, and nothing after them. Nothing is
- * signed, spent or stored, and nothing keeps what was read from changing at once, so the answer is no decision and does
- * not look like one.
+ * The dry run of a verification (protocol §7): the same gate, facts and checks, and no later stage. Nothing is signed,
+ * spent or stored, and the facts may change right after they were read. So the answer is not a decision and does not
+ * look like one.
  */
 import type { CheckId, CheckOutcome, DidKey, DidWeb, GrantId, ReasonCode } from '@svc/protocol';
 import { found, unavailable } from '@svc/protocol';
@@ -23,7 +23,7 @@ import {
 } from './evaluate.ts';
 
 export interface DryRun {
-  /** Not `ALLOW`: this is nothing to act on. */
+  /** Not spelled `ALLOW` or `DENY`, because nobody may act on it. */
   readonly would: 'allow' | 'deny';
   readonly reason: ReasonCode | null;
   readonly remedy: string | null;
@@ -39,7 +39,9 @@ export interface DryRun {
   readonly closest: CapabilityFit | null;
 }
 
-/** With what was decided before balances were asked for. Rejects with `StoreError` when storage cannot be asked. */
+/**
+ * The dry run, and the evaluation before balances were read. Rejects with `StoreError` when storage does not answer.
+ */
 export const dryRunOn = async (
   { store, clock }: Pick<ServiceDeps, 'store' | 'clock'>,
   grounds: Grounds,
@@ -57,7 +59,8 @@ export const dryRunOn = async (
   if (decided.kind === 'undecided') throw unanswered(decided);
   const { reason, outcomes, evidence } = decided;
   const facts = { ...loaded.facts, ...known };
-  // Where P19 does not hold for `maxAmount` alone, it is judged without balances, and whoever asks can have failed before.
+  // P19 can fail by `maxAmount` alone, without balances. So balances are explained only where every other check holds:
+  // a caller whose request failed earlier must not learn them.
   const explained = doOthersHold(decided) ? facts : { ...facts, balances: unavailable };
   const explanation = explain(decided, presented, explained, contextOf(grounds, nowMs));
   const dryRun: DryRun = {
@@ -75,6 +78,6 @@ export const dryRunOn = async (
   return { dryRun, before };
 };
 
-/** No check fails for what is refused before the checks. */
+/** A request that is refused before the checks has no failed check; then the remedy is that of the reason. */
 const remedyOf = (reason: ReasonCode, { failed }: Explanation): string =>
   failed.find((one) => one.reason === reason)?.remedy ?? REMEDIES[reason];

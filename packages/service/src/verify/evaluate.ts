@@ -1,4 +1,4 @@
-/** One evaluation of one request by the engine: what it rests on, and how the engine is asked. */
+/** One evaluation of one request by the engine: its inputs, and the calls of the engine. */
 import {
   CHECK_IDS,
   type CheckId,
@@ -22,27 +22,27 @@ import type { LoadedFacts } from './facts.ts';
 import type { EntitledCaller } from './gate.ts';
 
 /**
- * Milliseconds of a verification, authentication and the reading of its body included: below the two seconds within which a caller
- * must hear 503.
+ * Milliseconds that a verification may take, including authentication and reading the body. Less than the two seconds
+ * within which a caller must receive 503.
  */
 export const VERIFY_DEADLINE_MS = 1_700;
 
-/** One call that asks for a verification, with what belongs to it alone. */
+/** One call that asks for a verification, with the state of this call alone. */
 export interface VerifyCall {
   readonly request: VerifyRequest;
   readonly presented: Presented;
   readonly idempotency: Idempotency | null;
   /** Tenant of the caller. */
   readonly tenant: Tenant;
-  /** When the caller hears 503 if there is no answer, by `performance.now()`. */
+  /** When the caller receives 503 if there is no answer, by `performance.now()`. */
   readonly answerByMs: number;
-  /** Crypto of this request alone: it remembers what it has checked. */
+  /** Crypto port of this request alone: it stores the results of its checks. */
   readonly crypto: CryptoPort;
-  /** Called before a host of somebody else is waited for. */
+  /** Called before the request waits for a host outside the service. */
   readonly noteRemoteWait: () => void;
 }
 
-/** What a decision rests on, one member from each stage before it. */
+/** The inputs of a decision, one member from each stage before it. */
 export interface Grounds {
   readonly call: VerifyCall;
   readonly entitled: EntitledCaller;
@@ -54,7 +54,7 @@ export const contextOf = ({ call, entitled }: Grounds, nowMs: number): Evaluatio
   return { relyingParty: { did, profile, proofWindowSeconds }, nowMs, crypto: call.crypto };
 };
 
-/** `known`: facts that take the place of those loaded. */
+/** `known`: facts that replace the loaded ones. */
 export const evaluateAt = (
   nowMs: number,
   grounds: Grounds,
@@ -66,17 +66,18 @@ export const evaluateAt = (
     contextOf(grounds, nowMs),
   );
 
-/** These rest on balances, or on a check that does. */
+/** Checks that depend on balances, or on a check that depends on them. */
 const ON_BALANCES: ReadonlySet<CheckId> = new Set(['P19', 'P20', 'T5']);
 
-/** Every check holds but those on balances, whatever these come to. */
+/** Whether every check that does not depend on balances holds. */
 export const doOthersHold = ({ outcomes }: Decided): boolean =>
   CHECK_IDS.every((id) => ON_BALANCES.has(id) || outcomes[id] === true);
 
 /**
- * What is decided without balances, or the Grant whose balances decide. They are asked for where every other check
- * holds and nowhere else: else anybody could sign a Grant of their own under the id of another, take its lock with
- * decisions that are denied anyway, and read at P19 whether an amount is left of the other's budget (protocol §7).
+ * The decision where balances are not needed, else the Grant whose balances are. Balances are read only where every
+ * other check holds (protocol §7). Otherwise anybody could sign a Grant under the id of another one. Its denied
+ * decisions would take the other Grant's lock, and P19 would show whether an amount is left of the other Grant's
+ * budget.
  */
 export const evaluateBeforeBalances = (
   nowMs: number,
@@ -91,20 +92,20 @@ export const evaluateBeforeBalances = (
   return { kind: 'on balances', grantId: evidence.P3.grant.id };
 };
 
-/** The loader answers every look-up. */
+/** An internal error: the loader answers every look-up, so no evaluation may be left undecided. */
 export const unanswered = ({ lookups }: Undecided): Error =>
   internal(`unanswered look-ups: ${lookups.map(({ fact }) => fact).join(', ')}`);
 
 /**
- * For whoever is paused no status list is consulted: P6 stays open, and nothing is said against a Grant that holds
+ * No status list is consulted for a paused caller: P6 stays undetermined, so a valid Grant is not reported as revoked
  * (protocol §9).
  */
 export const factsFor = ({ isPaused }: Pick<RpCaller, 'isPaused'>, facts: Facts): Facts =>
   isPaused ? { ...facts, status: unavailable } : facts;
 
 /**
- * The clock may have been set back since the facts were read: no Receipt shows evidence from after its evaluation, which
- * nobody would believe (protocol §8).
+ * The clock may have been set back since the facts were read. Times of evidence are limited to `nowMs`, because a
+ * Receipt whose evidence is later than its evaluation is not credible (protocol §8).
  */
 const seenBy = (nowMs: number, facts: Facts): Facts => {
   const { document, status } = facts;

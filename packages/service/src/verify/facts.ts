@@ -1,7 +1,7 @@
 /**
- * Answers the engine's look-ups. Principals and allocations are remembered; what concurrent requests miss is
- * loaded in one round trip. Remembering is safe because the commit reads every version again: a stale memory costs
- * a second evaluation, never a wrong ALLOW. Absence is never remembered.
+ * Answers the engine's look-ups. Principals and allocations are cached; what concurrent requests do not find in the
+ * cache is loaded in one round trip. The cache is safe because the commit reads every version again: a stale entry
+ * costs a second evaluation, never a wrong ALLOW. Absence is never cached.
  */
 import {
   type AllocationFact,
@@ -32,7 +32,7 @@ import { DocumentRefresher } from './document-refresher.ts';
 import { keyStateOf, withKnownKeys } from './known-keys.ts';
 import { StatusListReader } from './status-list-reader.ts';
 
-/** Without the text of the document, which may be long and has served once it is parsed. */
+/** A Principal without the text of its document, which may be long and is not needed once it is parsed. */
 interface LoadedPrincipal {
   readonly record: Omit<PrincipalRecord, 'document'> & {
     readonly document: Omit<IssuerDocumentRecord, 'body'> | null;
@@ -41,11 +41,11 @@ interface LoadedPrincipal {
   readonly loadedAtMs: number;
 }
 
-/** The facts, and the version of the Principal that they rest on. */
+/** The facts, and the version of the Principal with which they were read. */
 export interface LoadedFacts {
   readonly facts: Facts;
   readonly usedPrincipal: Pick<PrincipalRecord, 'did' | 'version'> | null;
-  /** The Grant is withheld: nothing may be allowed that binds its id or draws on a budget. */
+  /** The Grant is withheld: no decision may be an ALLOW that binds its id or draws on a budget. */
   readonly isWithheld: boolean;
 }
 
@@ -54,11 +54,11 @@ const NOTHING: LoadedFacts = { facts: {}, usedPrincipal: null, isWithheld: false
 
 type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'crypto' | 'identity' | 'log' | 'didResolver'>;
 
-/** Whose facts are loaded: what was presented, and for whom. */
+/** What facts are loaded for: the presented tokens, and the tenant of the caller. */
 export interface FactsRequest {
   readonly presented: Presented;
   readonly tenant: Tenant;
-  /** Called before a host of somebody else is waited for. */
+  /** Called before the loader waits for a host outside the service. */
   readonly noteRemoteWait: () => void;
 }
 
@@ -76,8 +76,8 @@ export class FactLoader {
   }
 
   /**
-   * Everything the evaluation can ask for. The Proof is taken as unspent: only the commit can know, and it says so
-   * when that is wrong. Rejects when storage cannot be asked.
+   * Loads everything that the evaluation can ask for. Whether the Proof is spent is `proofSpent`, at first false: only
+   * the commit can determine it, and answers `REPLAY` when it is. Rejects when storage does not answer.
    */
   async load(
     { presented: { grant }, tenant, noteRemoteWait }: FactsRequest,
@@ -104,7 +104,7 @@ export class FactLoader {
     };
   }
 
-  /** Forgets what this Grant's evaluation rested on. */
+  /** Drops from the cache what this Grant's evaluation used. */
   forget({ grant }: Presented): void {
     if (!grant.ok) return;
     const { issuer, id } = grant.value;
@@ -114,7 +114,7 @@ export class FactLoader {
     this.grants.delete(id);
   }
 
-  /** An ALLOW of this Grant is stored: it is the one that its id stands for. */
+  /** Notes that an ALLOW of this Grant is stored, so its id is bound to it. */
   noteAllowed({ grant }: Presented, crypto: CryptoPort): void {
     const allocation = grant.ok ? this.grants.get(grant.value.id) : undefined;
     if (!grant.ok || allocation === undefined || allocation.grantHash !== null) return;
@@ -143,20 +143,20 @@ export class FactLoader {
   }
 
   /**
-   * Null: the Grant is revoked, and its list does not say so yet, since what signs lists is away (protocol §9). That list
-   * is no evidence then.
+   * Null: the Grant is revoked and its list does not say so yet, because the signer of lists is not available (protocol
+   * §9). Then the list is not evidence.
    */
   private async findStatus(allocation: AllocatedGrant): Promise<Answer<StatusFact> | null> {
     const { statusListUrl: url, statusIndex, revocationRecordedAtMs } = allocation;
     const status = await this.statusLists.find(url, statusIndex);
     if (revocationRecordedAtMs === null || !isClear(status)) return status;
-    // It may have been read before it was signed.
+    // The cached list may be older than the one that says so.
     this.statusLists.forget(url);
     const latest = await this.statusLists.find(url, statusIndex);
     return isClear(latest) ? null : latest;
   }
 
-  /** The same Principal when its document needs no refresh, or no fresher one was had in time. */
+  /** The same Principal when its document needs no refresh, or when no refresh ended in time. */
   private async withFreshDocument(
     known: LoadedPrincipal,
     noteRemoteWait: () => void,
@@ -170,7 +170,7 @@ export class FactLoader {
   private remembered(did: string): LoadedPrincipal | undefined {
     const principal = this.principals.get(did);
     if (principal === undefined) return undefined;
-    // Negative: the clock was set back, so the age is unknown and the entry is not used.
+    // A negative age: the clock was set back, so the age is unknown and the entry is not used.
     const ageMs = this.deps.clock.nowMs() - principal.loadedAtMs;
     return ageMs >= 0 && ageMs < PRINCIPAL_REMEMBERED_MS ? principal : undefined;
   }
@@ -187,19 +187,24 @@ export class FactLoader {
   }
 
   private rememberGrant(record: AllocatedGrant | null): AllocatedGrant | null {
-    // The operator may release one that is withheld at any moment.
+    // A withheld Grant is not cached: the operator may release it at any moment.
     if (record !== null && !record.isWithheld) this.grants.set(record.id, record);
     return record;
   }
 }
 
-/** Whether a Grant is paused was read with this version of its Principal. Of another's Grant nothing rests on it. */
+/**
+ * Whether the pause of the Grant was read with this version of its Principal. True where the Grant belongs to another
+ * Principal: then its pause does not matter.
+ */
 const isOfVersion = (
   { principal, principalVersion }: AllocatedGrant,
   { did, version }: Pick<PrincipalRecord, 'did' | 'version'>,
 ): boolean => principal !== did || principalVersion === version;
 
-/** The older of the versions that Principal and Grant were read with: the commit finds it stale where they differ. */
+/**
+ * The older of the versions with which Principal and Grant were read. Where they differ, the commit answers `STALE`.
+ */
 const versionUsed = (
   record: LoadedPrincipal['record'],
   allocation: AllocatedGrant | null,
@@ -215,8 +220,9 @@ const principalFact = (principal: LoadedPrincipal['record'], kid: string, nowMs:
 };
 
 /**
- * A managed document is read from our own storage; a hosted one is as old as its last resolution, which the database
- * may date a moment after our clock's now: no Receipt shows it as resolved after its evaluation.
+ * A managed document is read from the service's own storage, so it is as old as its load. A hosted document is as old
+ * as its last resolution. The database may date that a moment after this process's clock, so the earlier time is used:
+ * no Receipt may show a document as resolved after its evaluation.
  */
 const documentFact = ({ record, document, loadedAtMs }: LoadedPrincipal): Answer<DocumentFact> => {
   if (record.document === null || document === null) return unavailable;
@@ -227,8 +233,8 @@ const documentFact = ({ record, document, loadedAtMs }: LoadedPrincipal): Answer
 };
 
 /**
- * One that is paused has no place in a list for now, and one that its list does not say yet is revoked has no index:
- * P6 is false, no list is consulted, and P2 knows when it was allocated.
+ * A paused Grant is shown without a list entry. A revoked Grant whose list does not say so yet (`isUnlisted`) is shown
+ * without an index. So P6 is false and no list is consulted, while P2 still has the time of allocation.
  */
 const allocationFact = (grant: AllocatedGrant, isUnlisted: boolean): AllocationFact => ({
   issuer: grant.principal,

@@ -1,10 +1,10 @@
 /**
- * May this relying party's org make another production check (interface §Entitlement)? Asked before the evaluation. What
- * is remembered with the caller's key is no more than a good guess: it is looked up again before anything is refused on
- * its word, and the commit of the decision judges by the row itself, under the org's lock.
+ * Checks, before the evaluation, whether this relying party's org may make another production check (interface
+ * §Entitlement). The entitlement cached with the caller's key is only a guess. It is read again before the gate refuses
+ * because of it, and the commit of the decision judges by the row itself, under the org's lock.
  *
- * Nothing presented is authenticated here. Whoever only claims that a Grant is the sandbox's passes, is denied by the
- * evaluation, and has that counted as any other check.
+ * The gate authenticates nothing that was presented. A caller that falsely claims that a Grant is the sandbox's passes
+ * the gate. The evaluation denies the Grant, and the decision is counted as any other check.
  */
 import type { OrgId, Presented } from '@svc/protocol';
 import { LRUCache } from 'lru-cache';
@@ -14,23 +14,25 @@ import { standingOf } from '../entitlements/entitlement-standing.ts';
 import { planRequired, unauthorized } from '../errors.ts';
 import type { ProductionCheck } from '../ports/verify-store.ts';
 
-/** A production check that no plan covers: refused, or stored all the same and only logged. */
+/** What happens to a production check that no plan covers: it is refused, or it is stored and only logged. */
 export type WithoutPlan = 'refused' | 'logged';
 
-/** A caller as it stands now, and what its plan covers of the check that it asks for. */
+/** A caller, and whether its plan covers the check that it asks for. */
 export interface EntitledCaller {
   readonly caller: RpCaller;
-  /** Null: not subject to a plan. Never enforced where the Grant names the sandbox. */
+  /** Null: the check is not subject to a plan. Never enforced where the Grant names the sandbox. */
   readonly productionCheck: ProductionCheck | null;
-  /** The Grant says that it is the sandbox's. Where that proves true the decision is no production check. */
+  /**
+   * The Grant names the sandbox's Principal as its issuer. If that proves true, the decision is not a production check.
+   */
   readonly namesSandbox: boolean;
-  /** Why no plan covers the check, where that is not enforced. */
+  /** Why no plan covers the check; null where one does or none is needed. */
   readonly uncovered: string | null;
 }
 
 interface Silence {
   readonly untilMs: number;
-  /** That went unmentioned in the log. */
+  /** Checks that were not logged. */
   checks: number;
 }
 
@@ -47,14 +49,16 @@ export class EntitlementGate {
     private readonly onWithoutPlan: (what: WithoutPlan) => void,
   ) {}
 
-  /** Judges a caller as remembered. Null: it would be refused as it is, and must be read again first. */
+  /** Judges a caller as cached. Null: by the cached values it would be refused, so it must be read again first. */
   guess(caller: RpCaller, presented: Presented): EntitledCaller | null {
     if (isUnproven(caller)) return null;
     const entitled = this.judge(caller, presented);
     return mustRefuse(entitled) ? null : entitled;
   }
 
-  /** Judges a caller as just read. Throws `PLAN_REQUIRED`, or `UNAUTHORIZED` for one whose DID is claimed and not proven. */
+  /**
+   * Judges a caller as just read. Throws `PLAN_REQUIRED`, or `UNAUTHORIZED` where its DID is claimed and not proven.
+   */
   entitle(caller: RpCaller, presented: Presented): EntitledCaller {
     if (isUnproven(caller)) throw unproven(caller);
     const entitled = this.judge(caller, presented);
@@ -64,8 +68,8 @@ export class EntitlementGate {
   }
 
   /**
-   * Tells of a decision that no plan covers: at most one line a minute for each org. Of Grants that name the sandbox nothing
-   * is told: most of them are the sandbox's.
+   * Logs a stored decision that no plan covers, at most one line a minute for each org. Grants that name the sandbox
+   * are not logged, because most of them are the sandbox's.
    */
   noteStored({ productionCheck, namesSandbox, uncovered }: EntitledCaller): void {
     if (productionCheck === null || namesSandbox || uncovered === null) return;

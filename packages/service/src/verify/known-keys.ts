@@ -1,13 +1,13 @@
 /**
- * A key counts under a kid only as the service has recorded it (protocol §13). The document says which keys there are;
- * the record says what has become of them. A kid that the record does not know could not be retired or compromised, and
- * other key bytes under a known kid are another key: neither decides anything.
+ * A key is used under a kid only as the service has recorded it (protocol §13). The document lists the keys; the record
+ * has their states. A key is ignored if its kid is not recorded, because it could not be retired or marked compromised.
+ * It is also ignored if its bytes differ from those recorded under its kid, because it is another key.
  */
 import { isSameBytes } from '@svc/codec';
 import { type DidDocument, decodeMultikey, type PrincipalFact } from '@svc/protocol';
 import type { KeyState, PrincipalKeyRecord } from '../ports/principals.ts';
 
-/** The document without the keys that the record does not hold under the same kid with the same bytes. */
+/** The document with only those keys that are recorded under the same kid with the same bytes. */
 export const withKnownKeys = (document: DidDocument, keys: readonly PrincipalKeyRecord[]): DidDocument => {
   const assertionKeys = new Map<string, Uint8Array>();
   for (const { kid, publicKeyMultibase } of keys) {
@@ -22,8 +22,8 @@ export const withKnownKeys = (document: DidDocument, keys: readonly PrincipalKey
 const SEVERITY: Readonly<Record<KeyState, number>> = { active: 0, retired: 1, compromised: 2 };
 
 /**
- * Where the key that `kid` names is in its life. A state belongs to the key, under whatever kid it stands: of all the
- * kids that ever named these bytes the worst state counts, the earliest of those. Null: `kid` was never seen.
+ * The state of the key that `kid` names. A state belongs to the key bytes, not to the kid: of all kids that ever named
+ * these bytes, the worst state is used, and of several with that state the earliest. Null: `kid` was never seen.
  */
 export const keyStateOf = (keys: readonly PrincipalKeyRecord[], kid: string): PrincipalFact['key'] => {
   const named = keys.find((key) => key.kid === kid);

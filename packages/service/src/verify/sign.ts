@@ -1,5 +1,5 @@
 /**
- * Makes of a decided evaluation its signed Receipt, as it is answered, and the row that the commit stores (protocol §8,
+ * Makes from a decided evaluation the signed Receipt that is answered, and the row that the commit stores (protocol §8,
  * §10, interface §DecisionSummary).
  */
 import {
@@ -25,18 +25,18 @@ import { contextOf, type Grounds } from './evaluate.ts';
 import type { EntitledCaller } from './gate.ts';
 
 /**
- * What makes a Grant the Principal's own. T2 is not among them: whose domain is not proven sees how its Grants are denied
- * (interface §GET /usage).
+ * The checks that show that a Grant is the Principal's own. T2 is not one of them, so that a Principal whose domain is
+ * not proven sees in its usage that its Grants are denied (interface §GET /usage).
  */
 const AUTHENTICATION: readonly CheckId[] = ['P1', 'T1', 'T3', 'P2', 'P3'];
 
 export interface SignedDecision {
   readonly commit: DecisionCommit;
-  /** Given once the commit is stored. */
+  /** Returned to the caller once the commit is stored. */
   readonly answer: VerifyAnswer;
 }
 
-/** A decision whose Receipt is written and not signed yet. */
+/** A decision whose Receipt body is built and not signed yet. */
 export interface DraftedDecision {
   readonly body: ReceiptBody;
   readonly grounds: Grounds;
@@ -44,7 +44,7 @@ export interface DraftedDecision {
   readonly nowMs: number;
 }
 
-/** Writes the Receipt of what was decided at `nowMs`. Throws `INVALID_REQUEST` for one that cannot be signed here. */
+/** Builds the Receipt of a decision made at `nowMs`. Throws `INVALID_REQUEST` where it is too long for the signer. */
 export const draftDecision = (
   { identity, random }: Pick<ServiceDeps, 'identity' | 'random'>,
   grounds: Grounds,
@@ -58,9 +58,12 @@ export const draftDecision = (
   return { body, grounds, decided, nowMs };
 };
 
-/** What a Receipt repeats of a Grant is up to its Principal, and a signer outside may take short messages only. */
+/**
+ * The Principal decides how long the part of a Grant is that a Receipt repeats; an external signer may limit the
+ * length.
+ */
 const refuseUnsignable = (body: ReceiptBody, kid: string, maxBytes: number): void => {
-  // The JWS before its signature; what `JSON.stringify` makes of a body is its RFC 8785 form.
+  // The length of the JWS without its signature. `JSON.stringify` gives the RFC 8785 form of a body.
   const header = jcs({ alg: 'EdDSA', kid, typ: RECEIPT_TYP });
   const bytes = base64urlBytes(header) + 1 + base64urlBytes(JSON.stringify(body));
   if (bytes <= maxBytes) return;
@@ -91,7 +94,7 @@ export const signDraft = async (
   };
 };
 
-/** Makes the Receipt of what was decided at `nowMs`. Rejects as `draftDecision` throws. */
+/** Builds and signs the Receipt of a decision made at `nowMs`. Rejects with what `draftDecision` throws. */
 export const signDecision = async (
   deps: Pick<ServiceDeps, 'identity' | 'random'>,
   grounds: Grounds,
@@ -131,11 +134,11 @@ export const buildDecisionCommit = (
   };
 };
 
-/** An ALLOW of the Grant's id is known. */
+/** Whether the Grant's id is bound to a Grant by an earlier ALLOW. */
 export const isBound = ({ allocation }: Facts): boolean =>
   allocation?.answer === 'found' && allocation.value.grantHash !== null;
 
-/** Only a Grant that the sandbox's Principal has signed is the sandbox's; naming it is not enough. */
+/** Only a Grant that the sandbox's Principal has signed (P3) is the sandbox's; naming that Principal is not enough. */
 const isSandboxProven = ({ namesSandbox }: EntitledCaller, { evidence: { P3 } }: Decided): boolean =>
   namesSandbox && P3 !== undefined;
 
@@ -147,7 +150,7 @@ const actionColumns = (action: Action): NonNullable<DecisionCommit['action']> =>
 const spendOf = ({ decision, evidence: { P3, P9 } }: Decided): Spend | null => {
   if (decision !== 'ALLOW' || P3 === undefined || P9 === undefined) return null;
   const { iatSeconds, jti } = P9.proof;
-  // Whatever the window of the relying party is now.
+  // The widest window, because the relying party can change its own.
   const keptSeconds = PROOF_WINDOW_MAX_SECONDS + TRUST_CONFIG.clockSkewSeconds;
   return { grantId: P3.grant.id, jti, expiresAtMs: (iatSeconds + keptSeconds) * 1000 };
 };

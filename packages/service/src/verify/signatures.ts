@@ -1,10 +1,12 @@
 /**
- * What a Grant that comes again saves: it is neither parsed nor hashed again, and its signature is not checked again.
+ * A cache of Grants, so that a Grant that is presented again is not parsed, hashed or checked for its signature again.
  *
- * The memory is keyed by the whole text of the Grant and holds only what verified, with the key under which it did: another
- * text is not found, and under another key the signature is checked anew. Parsing and hashing are functions of the text alone;
- * all else about the Grant is evaluated every time. Beside that each request remembers its own verdicts, good or bad, and the
- * hash of its Grant, for as long as it lasts: it may be evaluated several times, and the tokens that it holds do not change.
+ * The cache is keyed by the whole text of the Grant. It holds only Grants whose signature verified, with the key that
+ * verified it: another text is not found, and under another key the signature is checked again. Parsing and hashing
+ * depend on the text alone; everything else about the Grant is evaluated every time.
+ *
+ * Besides, each request stores its own signature results, positive and negative, and the hash of its Grant until it
+ * ends: it may be evaluated several times, and its tokens do not change.
  */
 import { isSameBytes } from '@svc/codec';
 import {
@@ -16,7 +18,7 @@ import {
 } from '@svc/protocol';
 import { LRUCache } from 'lru-cache';
 
-/** Counted as `bytesOf` does: more than ten thousand Grants with one Capability. */
+/** Limit of the cache, as `bytesOf` counts: room for more than ten thousand Grants with one Capability each. */
 const MAX_BYTES = 128 * 2 ** 20;
 
 type GrantPresented = Presented['grant'];
@@ -24,7 +26,7 @@ type GrantPresented = Presented['grant'];
 interface CheckedGrant {
   readonly grant: GrantPresented;
   readonly hash: string;
-  /** Under which its signature verified. */
+  /** The key that verified the Grant's signature. */
   readonly publicKey: Uint8Array;
 }
 
@@ -38,7 +40,7 @@ export class GrantMemo {
     this.checked = new LRUCache({ maxSize: maxBytes, sizeCalculation: (checked) => bytesOf(checked) });
   }
 
-  /** A request, read, and a crypto port for it alone. */
+  /** Parses a request, and makes a crypto port for it alone. */
   read(request: VerifyRequest): { readonly presented: Presented; readonly crypto: CryptoPort } {
     const known = this.checked.get(request.grant);
     const grant = known?.grant ?? parseGrant(ownCopyOf(request.grant));
@@ -46,7 +48,7 @@ export class GrantMemo {
     return { presented, crypto: checkedOnce(this.cryptoFor(grant, known)) };
   }
 
-  /** Bytes of what is remembered, as counted. */
+  /** Size of the cache in bytes, as `bytesOf` counts. */
   get size(): number {
     return this.checked.calculatedSize;
   }
@@ -75,10 +77,10 @@ export class GrantMemo {
   }
 }
 
-/** A part of a larger text, as a Grant is of a body, would keep all of that in memory. */
+/** A copy of its own: a Grant is a substring of the request body, and a substring can keep the whole body in memory. */
 const ownCopyOf = (text: string): string => Buffer.from(text).toString();
 
-/** What a value takes in memory, rather more than less: a text that is part of another may hold on to the whole. */
+/** Estimated memory of a value in bytes, rather too high than too low. */
 export const bytesOf = (value: unknown): number => {
   if (typeof value === 'string') return 32 + 2 * value.length;
   if (typeof value !== 'object' || value === null) return 16;

@@ -1,7 +1,7 @@
 /**
- * Status lists as the engine consults them: the stored credential, its signature checked under our own keys, its
- * bits in memory for less than the bound of the trust configuration. A list that is missing, does not verify or is
- * not the one asked for is unavailable: nothing is allowed on its word.
+ * Reads status lists for the engine: the stored credential, with its signature checked under the service's own keys.
+ * The bits are cached for less than the maximum age in the trust configuration. A list is unavailable, so that nothing
+ * is allowed by it, if it is missing, does not verify or is not the list that was asked for.
  */
 import { type Answer, found, type Sha256, type StatusFact, TRUST_CONFIG, unavailable } from '@svc/protocol';
 import { getBit } from '@svc/status-list';
@@ -17,7 +17,7 @@ interface LoadedList {
 }
 
 const LISTS_IN_MEMORY = 512;
-/** Used up to 5 s before the engine would refuse it, so that a verify under way does not lose it. */
+/** Until 5 s before the engine would refuse the list, so that it does not expire during a verification. */
 const USED_FOR_MS = (TRUST_CONFIG.statusListMaxAgeSeconds - 5) * 1000;
 
 type Deps = Pick<ServiceDeps, 'store' | 'clock' | 'crypto' | 'identity' | 'log'>;
@@ -27,7 +27,7 @@ export class StatusListReader {
 
   constructor(private readonly deps: Deps) {}
 
-  /** The bit of `index`. Rejects when storage cannot be asked. */
+  /** The bit at `index`. Rejects when storage does not answer. */
   async find(url: string, index: number): Promise<Answer<StatusFact>> {
     const list = await this.get(url);
     if (list === null || index >= list.bits.length * 8) return unavailable;
@@ -35,7 +35,7 @@ export class StatusListReader {
     return found({ revoked: getBit(bits, index), credentialHash, validFrom, checkedAtMs: loadedAtMs });
   }
 
-  /** Forgets a list: the next look reads it from storage. */
+  /** Drops a list from the cache: the next look-up reads it from storage. */
   forget(url: string): void {
     this.lists.delete(url);
   }
@@ -55,7 +55,7 @@ export class StatusListReader {
     }
   }
 
-  /** How old something from after now is, nobody can say: the clock has been set back. */
+  /** A list that was loaded later than now is not fresh: the clock was set back, so its age is unknown. */
   private isFresh({ loadedAtMs }: LoadedList): boolean {
     const ageMs = this.deps.clock.nowMs() - loadedAtMs;
     return ageMs >= 0 && ageMs < USED_FOR_MS;

@@ -1,15 +1,15 @@
 /**
- * `POST /verify` from parsed envelope to stored Receipt (interface §Verify, protocol §7 and §10), stage by stage:
+ * `POST /verify` from parsed envelope to stored Receipt (interface §Verify, protocol §7 and §10), in these stages:
  *
- *   gate       may this relying party ask at all?            `EntitledCaller`
- *   facts      what storage knows of Grant and Principal     `LoadedFacts`
- *   evaluate   the engine's verdict on both                  `Decided`
- *   sign       its Receipt, and the row to be stored         `SignedDecision`
+ *   gate       may this relying party make the check?        `EntitledCaller`
+ *   facts      the stored data of Grant and Principal        `LoadedFacts`
+ *   evaluate   the engine's verdict                          `Decided`
+ *   sign       the Receipt, and the row to be stored         `SignedDecision`
  *   commit     stored, or why it is not                      `StoredOutcome`
  *   answer     the Receipt, once it is known to be stored    `VerifyAnswer`
  *
- * When the commit finds that something has changed since it was read, the request is evaluated again. A decision on
- * balances takes another way from the evaluation to the commit (budgets.ts).
+ * When the commit finds that something has changed since it was read, the request is evaluated again. budgets.ts
+ * evaluates, signs and commits decisions on balances.
  */
 import type { Presented, VerifyRequest } from '@svc/protocol';
 import type { Authenticator } from '../access/authenticator.ts';
@@ -38,9 +38,9 @@ export type { DryRun, Idempotency, VerifyAnswer };
 const MAX_EVALUATIONS = 4;
 
 export interface VerifyOptions {
-  /** When the caller must have heard, monotonic; null: a whole deadline from now on. */
+  /** When the caller must have its answer, by `performance.now()`; null: `VERIFY_DEADLINE_MS` from now. */
   readonly answerByMs?: number | null;
-  /** Called before it waits for a host of somebody else. */
+  /** Called before the verification waits for a host outside the service. */
   readonly noteRemoteWait?: () => void;
 }
 
@@ -48,13 +48,13 @@ interface InTimeOptions extends VerifyOptions {
   readonly idempotency: Idempotency | null;
 }
 
-/** One confirmation does for all repeats that wait for it. */
+/** One confirmation serves all repeated requests that wait for it. */
 const CONFIRMING = { maxBatch: 1_024, maxInFlight: 1, maxWaiting: 8_192 };
 
-/** Hears of what is decided, for metrics. */
+/** Called for decisions, for metrics. */
 export interface VerifyObserver {
   readonly onAnswer?: (answer: VerifyAnswer) => void;
-  /** Hears of every production check that no plan covers. */
+  /** Called for every production check that no plan covers. */
   readonly onWithoutPlan?: (what: WithoutPlan) => void;
 }
 
@@ -83,9 +83,12 @@ export class Verifier {
   }
 
   /**
-   * Decides one request. Rejects with `SERVICE_UNAVAILABLE` when nothing could be decided, also because something holds
-   * decisions, or when it is not known whether the decision is stored, `CONFLICT` for an idempotency key with another
-   * body, `PLAN_REQUIRED` when no plan covers it, `UNAUTHORIZED` when the key has been revoked meanwhile.
+   * Decides one request. Rejects with:
+   * - `SERVICE_UNAVAILABLE` when nothing could be decided, also because of a hold, or when it is not known whether the
+   *   decision is stored;
+   * - `CONFLICT` for an idempotency key that was used with another body;
+   * - `PLAN_REQUIRED` when no plan covers the check;
+   * - `UNAUTHORIZED` when the API key has been revoked meanwhile.
    */
   async verify(
     caller: RpCaller,
@@ -93,7 +96,7 @@ export class Verifier {
     idempotency: Idempotency | null = null,
     options: VerifyOptions = {},
   ): Promise<VerifyAnswer> {
-    // What is under way at the deadline may still be stored; the caller hears that it is not known.
+    // A decision under way at the deadline may still be stored; the caller receives that this is not known.
     const answer = await this.inTime(caller, request, { idempotency, ...options }, (call) =>
       this.findOrDecide(caller, call),
     );
@@ -103,8 +106,9 @@ export class Verifier {
   }
 
   /**
-   * What `verify` would come to, with every check that fails. Spends, signs and stores nothing; the caller's key and all facts
-   * are read anew, since no commit does. Rejects as `verify` does, but for `CONFLICT`.
+   * The result that `verify` would have, with every check that fails. Spends, signs and stores nothing. The caller's
+   * key and all facts are read again from storage, because no commit does that here. Rejects as `verify` does, except
+   * with `CONFLICT`.
    */
   dryRun(caller: RpCaller, request: VerifyRequest, options: VerifyOptions = {}): Promise<DryRun> {
     return this.inTime(caller, request, { idempotency: null, ...options }, async (call) => {
@@ -117,15 +121,19 @@ export class Verifier {
   }
 
   /**
-   * Facts of a Grant that nothing is decided on, read anew, since no commit reads them again. Documents are fetched within the
-   * bounds of verifications: these are the same fetches. Rejects when storage cannot be asked.
+   * Loads facts of a Grant without a decision. They are read again from storage, because no commit reads them again.
+   * Documents are fetched within the limits of verifications, as part of the same fetches. Rejects when storage does
+   * not answer.
    */
   loadAnew(request: FactsRequest): Promise<LoadedFacts> {
     this.facts.forget(request.presented);
     return this.facts.load(request, false);
   }
 
-  /** Reads the request and has `work` done on it within its deadline, while nothing holds decisions. */
+  /**
+   * Parses the request and runs `work` on it within its deadline. Rejects while there is a hold, before and after
+   * `work`.
+   */
   private async inTime<T>(
     caller: RpCaller,
     request: VerifyRequest,
@@ -143,7 +151,8 @@ export class Verifier {
       const result = await withinMs(leftMs, work(call), () => {
         throw serviceUnavailable('verify: deadline');
       });
-      // A process that was stopped in between, or whose database was replaced, must not hand out what it found there.
+      // If the process was suspended meanwhile, or its database was replaced, it must not answer with what it read
+      // before.
       this.deps.holds.assertNone();
       return result;
     } catch (error) {
@@ -155,7 +164,7 @@ export class Verifier {
   private async findOrDecide(caller: RpCaller, call: VerifyCall): Promise<VerifyAnswer> {
     const prior = await this.findPriorAnswer(caller, call);
     if (prior !== null) {
-      // Nothing is committed here that would read the key again, so it is read now.
+      // No commit follows that would read the key again, so it is read now.
       await this.readAgain(caller);
       return prior;
     }
@@ -163,7 +172,7 @@ export class Verifier {
       return await this.decide(caller, call);
     } catch (error) {
       if (!(error instanceof ServiceError && error.code === 'PLAN_REQUIRED')) throw error;
-      // The last check that the plan covered may have been the same request, stored meanwhile.
+      // The check that used up the plan may have been the same request, stored meanwhile.
       const stored = await this.findPriorAnswer(caller, call);
       if (stored === null) throw error;
       return stored;
@@ -197,11 +206,12 @@ export class Verifier {
         case 'IDEMPOTENCY_TAKEN': {
           const prior = await this.findPriorAnswer(entitled.caller, call);
           if (prior !== null) {
-            // Beside the other request of a chain of budgets this one was not sent to the commit, which reads its key.
+            // In a chain of budgets only the rival was sent to the commit, which reads the API key again. So it is read
+            // now.
             await this.readAgain(entitled.caller);
             return prior;
           }
-          // The request that held the key has let go of it: its Proof was spent. Now it is free.
+          // The request that held the idempotency key was not stored, since its Proof was spent. The key is free again.
           break;
         }
         case 'CLOCK':
@@ -234,7 +244,7 @@ export class Verifier {
     return traced('gate', async () => this.gate.entitle(await this.readAgain(caller), presented));
   }
 
-  /** The caller as storage has it now; `UNAUTHORIZED` when its key is no longer live. */
+  /** The caller as stored now. Rejects with `UNAUTHORIZED` when its key is no longer live. */
   private async readAgain(caller: RpCaller): Promise<RpCaller> {
     const live = await this.authenticator.readAgain(caller.key.keyHash);
     if (live === null) throw unauthorized('This API key is not live.');
@@ -247,15 +257,17 @@ export class Verifier {
   ): Promise<VerifyAnswer | null> {
     if (idempotency === null) return null;
     const prior = await findStoredAnswer(this.deps.store.as(tenant).verify, caller.subject, idempotency);
-    // Its own answer may never have been given: it can be visible, and not yet where it outlives a machine.
+    // The first request may have had no answer: its decision can be visible before it is durable on more than one
+    // machine.
     if (prior !== null) await this.confirmer.submit(null, tenant);
     return prior;
   }
 }
 
 /**
- * A restore lost what this Grant was first allowed with, or what was drawn on its budgets: an ALLOW could be a second Grant
- * under the id, or overdraw. Whoever holds it waits for the operator's release, or for a new Grant.
+ * Throws `SERVICE_UNAVAILABLE` for a decision that a withheld Grant must not have. A restore may have lost the binding
+ * of its id, or what was drawn on its budgets. An ALLOW could then accept a second Grant under the id, or overdraw a
+ * budget. The holder of the Grant needs the operator's release, or a new Grant.
  */
 const refuseWithheld = ({ loaded }: Grounds, evaluation: ReturnType<typeof evaluateBeforeBalances>): void => {
   const draws = evaluation.kind === 'on balances';
