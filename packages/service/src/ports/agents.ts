@@ -1,7 +1,7 @@
 /** The inventory of Agents, which no decision consults. */
 import type { DidKey, DidWeb } from '@svc/protocol';
 
-/** A Principal's note of an Agent: inventory, which no decision consults. */
+/** An Agent as a Principal has registered it. */
 export interface AgentRecord {
   readonly did: DidKey;
   readonly principal: DidWeb;
@@ -10,11 +10,11 @@ export interface AgentRecord {
 }
 
 export interface AgentRepository {
-  /** How many a Principal has. */
+  /** Number of Agents that a Principal has registered. */
   count(principal: DidWeb): Promise<number>;
-  /** Conflict when this Principal has registered the Agent already. */
+  /** Rejects with `conflict` when this Principal has registered the Agent already. */
   insert(principal: DidWeb, did: DidKey): Promise<AgentRecord>;
   find(principal: DidWeb, did: DidKey): Promise<AgentRecord | null>;
-  /** Dates the disabling now; the latest one counts. Null when the Agent is not registered. */
+  /** Records the Agent as disabled now, also where it was disabled before. Null when the Agent is not registered. */
   setDisabled(principal: DidWeb, did: DidKey): Promise<AgentRecord | null>;
 }

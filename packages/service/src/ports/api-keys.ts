@@ -1,4 +1,4 @@
-/** API keys, never their values. */
+/** Storage of API keys: their hashes, never their values. */
 import type { ApiKeyId, OrgId } from '@svc/protocol';
 
 export type ApiKeyRole = 'principal' | 'rp' | 'org:read' | 'org:admin' | 'observer';
@@ -14,31 +14,34 @@ export interface ApiKeyRecord {
   readonly revokedAtMs: number | null;
 }
 
-/** A key as a caller is known by it. */
+/** A key, with what authentication needs to know of its subject. */
 export interface KnownApiKey extends ApiKeyRecord {
-  /** The org of the Principal whose key it is; null for keys of other classes. */
+  /** The org of the Principal whose key this is; null for keys of other classes. */
   readonly principalOrgId: OrgId | null;
-  /** The org, or that of the Principal, signed itself up, and nobody pays for it. False for keys of other classes. */
+  /** The org, or the Principal's org, signed itself up, and nobody pays for it. False for keys of other classes. */
   readonly isNewcomer: boolean;
 }
 
 export interface ApiKeyRepository {
-  /** Conflict when `keyId` or `keyHash` is taken. */
+  /** Rejects with `conflict` when `keyId` or `keyHash` is taken. */
   insert(key: Omit<ApiKeyRecord, 'createdAtMs' | 'revokedAtMs'>): Promise<ApiKeyRecord>;
   /** One round trip for all; answers in the same order. */
   findByHashes(keyHashes: readonly string[]): Promise<(KnownApiKey | null)[]>;
   findById(keyId: ApiKeyId): Promise<ApiKeyRecord | null>;
-  /** The live keys of all subjects in these classes. Nobody else counts those of the first before the end of the transaction. */
+  /**
+   * Number of live keys of all these subjects in these classes. Until the end of the transaction, other calls for the
+   * same first subject wait.
+   */
   countLiveForUpdate(subjects: readonly [string, ...string[]], roles: readonly ApiKeyRole[]): Promise<number>;
-  /** Keeps the key from being revoked until the end of the transaction. False when it has been already. */
+  /** Locks the key, so that it is not revoked before the end of the transaction. False when it is revoked already. */
   lockLive(keyHash: string): Promise<boolean>;
-  /** Marks a live key revoked now; null when `subject` has no live key of this id. */
+  /** Revokes a live key now; null when `subject` has no live key with this id. */
   revoke(subject: string, keyId: ApiKeyId): Promise<ApiKeyRecord | null>;
-  /** Marks the live keys of a subject of this class revoked now. */
+  /** Revokes all live keys of a subject in this class now. */
   revokeAll(subject: string, role: ApiKeyRole): Promise<void>;
   /**
-   * Every live key of these subjects in these classes, and so many of the revoked ones at most, those revoked last. The newest
-   * first.
+   * All live keys of these subjects in these classes, and at most `maxRevoked` of the revoked keys, those revoked last.
+   * The newest first.
    */
   list(
     subjects: readonly string[],

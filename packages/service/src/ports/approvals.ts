@@ -1,14 +1,14 @@
-/** Requests that a Principal approve one Action that was denied (protocol §16). */
+/** Storage of approval requests: each asks a Principal to approve one Action that was denied (protocol §16). */
 import type { Action, DidKey, DidWeb, GrantId, ReceiptId, Sha256 } from '@svc/protocol';
 
-/** The words of the AuthZEN access request profile. */
+/** The states have the names of the AuthZEN access request profile. */
 export type ApprovalState = 'pending' | 'approved' | 'denied' | 'expired' | 'cancelled';
 
-/** What is asked, by which relying party, of which Principal. One such request is open at a time. */
+/** What a relying party asks of a Principal. At most one request with these values is open at a time. */
 export interface ApprovalAsk {
   readonly relyingParty: DidWeb;
   readonly principal: DidWeb;
-  /** The Grant under which it was denied. */
+  /** The Grant under which the Action was denied. */
   readonly grantId: GrantId;
   readonly agent: DidKey;
   readonly actionHash: Sha256;
@@ -18,47 +18,49 @@ export interface NewApproval extends ApprovalAsk {
   readonly requestId: string;
   readonly action: Action;
   readonly expiresInSeconds: number;
-  /** The denial that it begins with, and the Agent's Proof in it: what the Principal checks it by. */
+  /**
+   * Receipt of the first denial, and the Agent's Proof in that request. The Principal uses them to check the request.
+   */
   readonly receiptId: ReceiptId;
   readonly proof: string;
 }
 
 export interface ApprovalRecord
   extends Omit<NewApproval, 'expiresInSeconds' | 'actionHash' | 'receiptId' | 'proof'> {
-  /** Null, as `proof`: recorded before these were kept. */
+  /** Null, like `proof`, in requests that were recorded before these were stored. */
   readonly receiptId: ReceiptId | null;
   readonly proof: string | null;
   readonly state: ApprovalState;
   readonly requestedAtMs: number;
   readonly expiresAtMs: number;
-  /** Null while it is pending. */
+  /** Null while the request is pending. */
   readonly decidedAtMs: number | null;
-  /** The Principal's, of a denial. */
+  /** Reason that the Principal gave for a denial. */
   readonly reason: string | null;
-  /** Null unless it is approved, and once the Grant has expired. */
+  /** Null unless the request is approved, and null once the Grant has expired. */
   readonly approvedGrant: string | null;
   readonly approvedGrantId: GrantId | null;
   readonly approvedUntilMs: number | null;
 }
 
-/** How much is asked, for the limits. */
+/** Numbers of requests, which the limits are checked against. */
 export interface ApprovalLoad {
-  /** Open, of this Agent to this Principal. */
+  /** Open requests about this Agent to this Principal. */
   readonly openAboutAgent: number;
-  /** Open, of this relying party to this Principal. */
+  /** Open requests of this relying party to this Principal. */
   readonly openByPair: number;
-  /** Open, to this Principal. */
+  /** Open requests to this Principal. */
   readonly openToPrincipal: number;
-  /** Open, of this relying party to everybody. */
+  /** Open requests of this relying party to all Principals. */
   readonly openByRelyingParty: number;
-  /** Made in the last hour, whatever became of them: of this relying party to this Principal, and to this Principal. */
+  /** Requests of the last hour, in any state: by this relying party to this Principal, and by all to this Principal. */
   readonly madeLastHourByPair: number;
   readonly madeLastHourToPrincipal: number;
-  /** Made in the last hour by relying parties of all kinds about this Agent. */
+  /** Requests of the last hour about this Agent, by any relying party. */
   readonly madeLastHourAboutAgent: number;
-  /** How many about this Agent the Principal has denied within the last 24 hours. */
+  /** Requests about this Agent that the Principal denied within the last 24 hours. */
   readonly deniedAboutAgent: number;
-  /** When the Principal denied the same thing within the last 24 hours; null: it did not. */
+  /** When the Principal denied the same request within the last 24 hours; null: it did not. */
   readonly deniedAtMs: number | null;
 }
 
@@ -74,41 +76,47 @@ export type ApprovalDecision =
 
 export interface ApprovalFilter {
   readonly principal: DidWeb;
-  /** Those made from then on about denials from then on. */
+  /** Only requests that were made since then, about denials since then. */
   readonly heldSinceMs: number;
   readonly state?: ApprovalState | undefined;
-  /** Those below this one (exclusive). */
+  /** Only requests with ids below this one (exclusive). */
   readonly beforeId?: string | undefined;
   readonly limit: number;
 }
 
-/** Time is the database's. What is read as pending has not expired: what is due is recorded as expired first. */
+/**
+ * Time is the database's. A request that is read as pending has not expired, because requests that are due are recorded
+ * as expired first.
+ */
 export interface ApprovalRepository {
-  /** Until the end of the transaction nobody else makes a request of this relying party, or to this Principal. */
+  /** Until the end of the transaction no other one makes a request of this relying party, or to this Principal. */
   lock(ask: Pick<ApprovalAsk, 'principal' | 'relyingParty'>): Promise<void>;
-  /** Records as expired what is due of the requests of this relying party, and of those to this Principal: it does not count. */
+  /** Records as expired the due requests of this relying party and to this Principal, so that they are not counted. */
   expireDue(ask: Pick<ApprovalAsk, 'principal' | 'relyingParty'>): Promise<void>;
   find(requestId: string): Promise<ApprovalRecord | null>;
-  /** The request that stands for this denial. */
+  /** The request that covers this denial. */
   findOfReceipt(receiptId: ReceiptId): Promise<ApprovalRecord | null>;
   findOpen(ask: ApprovalAsk): Promise<ApprovalRecord | null>;
   /** Descending ids, at most `limit`. */
   list(filter: ApprovalFilter): Promise<ApprovalRecord[]>;
   count(ask: ApprovalAsk): Promise<ApprovalLoad>;
   insert(request: NewApproval): Promise<ApprovalRecord>;
-  /** Has the request stand for one more denial. False: it stands for `atMost` already. */
+  /** Adds a denial to those that the request covers. False: it covers `atMost` already. */
   addReceipt(requestId: string, receiptId: ReceiptId, atMost: number): Promise<boolean>;
-  /** Null: it is not pending any more. Of several at once exactly one is not null. `conflict`: the Grant approves another. */
+  /**
+   * Records the decision. Null: the request is not pending any more. Of several concurrent calls exactly one is not
+   * null. Rejects with `conflict` where the Grant approves another request already.
+   */
   decide(requestId: string, decision: ApprovalDecision): Promise<ApprovalRecord | null>;
-  /** Which of these are not pending any more, or are due to expire. */
+  /** Those of these requests that are not pending any more, or are due to expire. */
   listDecided(requestIds: readonly string[]): Promise<string[]>;
-  /** Those of everybody that are pending, 100,000 at most. */
+  /** Number of all pending requests; counting stops at 100,000. */
   countPending(): Promise<number>;
-  /** Records what has expired; answers how many, `limit` at most. */
+  /** Records at most `limit` requests as expired; answers how many. */
   expire(limit: number): Promise<number>;
   /**
-   * Forgets the texts of Grants that have expired, and requests that are older than `days`; answers how many, `limit`
-   * of each at most.
+   * Deletes the texts of Grants that have expired, and requests older than `days`, at most `limit` of each. Answers how
+   * many.
    */
   forget(limit: number, days: number): Promise<{ readonly texts: number; readonly requests: number }>;
 }

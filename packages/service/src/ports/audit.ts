@@ -9,7 +9,7 @@ export interface AuditRecord {
   readonly action: string;
   readonly target: string | null;
   readonly requestId: string | null;
-  /** The org whose member it was done to, at that time. */
+  /** The org of the member that the action was done to, at that time. */
   readonly orgId?: OrgId | null;
   readonly details: Readonly<Record<string, string | number | boolean | null>>;
 }
@@ -18,15 +18,18 @@ export interface StoredAuditRecord extends Omit<AuditRecord, 'orgId'> {
   readonly occurredAtMs: number;
 }
 
-/** The subject that acted: `did` is a DID or an org id, and means a subject of this kind only. */
+/** A subject that acted. `did` is a DID or an org id; only subjects of this kind match. */
 export interface AuditActor {
   readonly kind: 'principal' | 'rp' | 'org';
   readonly did: string;
 }
 
-/** Events that a caller may read: by these actors, or done to a member of this org, whoever acted. */
+/** The events that a caller may read: those by these actors, and those done by anyone to a member of this org. */
 export interface AuditScope {
-  /** What was done by whoever had the DID before does not count: only events since it was registered, or transferred. */
+  /**
+   * Only events since the DID was registered or transferred match, so actions of an earlier holder of the DID are left
+   * out.
+   */
   readonly actors: readonly AuditActor[];
   readonly orgId: OrgId | null;
 }
@@ -34,7 +37,7 @@ export interface AuditScope {
 export interface AuditFilter {
   /** Null: all. */
   readonly scope: AuditScope | null;
-  /** DID or org id of who acted, as whatever kind of subject. */
+  /** DID or org id of the actor, of any kind. */
   readonly actor?: string | undefined;
   readonly action?: string | undefined;
   readonly target?: string | undefined;
@@ -49,7 +52,7 @@ export interface AuditFilter {
 
 export interface AuditRepository {
   insert(event: AuditRecord): Promise<void>;
-  /** In one round trip. */
+  /** Inserts all events in one round trip. */
   insertAll(events: readonly AuditRecord[]): Promise<void>;
   /** Descending event ids; at most `limit` rows. */
   list(filter: AuditFilter): Promise<StoredAuditRecord[]>;

@@ -1,4 +1,6 @@
-/** Closed days, their Merkle trees and their published checkpoints (interface §Transparency, protocol §12). */
+/**
+ * Storage of closed days, their Merkle trees and their published checkpoints (interface §Transparency, protocol §12).
+ */
 import type { ReceiptId, Sha256 } from '@svc/protocol';
 
 /** A UTC day, `YYYY-MM-DD`. */
@@ -8,7 +10,7 @@ export interface CheckpointRecord {
   readonly day: Day;
   readonly treeSize: number;
   readonly root: Sha256;
-  /** Root of the day before; null for the deployment's first day alone. */
+  /** Root of the day before; null only for the deployment's first day. */
   readonly previousRoot: Sha256 | null;
   readonly firstReceiptId: ReceiptId | null;
   readonly lastReceiptId: ReceiptId | null;
@@ -21,12 +23,12 @@ export interface CheckpointRecord {
   readonly createdAtMs: number;
 }
 
-/** A tile of `@svc/merkle` above the leaves: up to 256 hashes of 32 bytes, one behind the other. */
+/** A tile of `@svc/merkle` above the leaves: up to 256 hashes of 32 bytes, concatenated. */
 export interface TileRecord {
   readonly level: number;
   readonly index: number;
   readonly hashes: Uint8Array;
-  /** Level 1: the first receipt below each hash. */
+  /** At level 1: the first receipt below each hash. Null at other levels. */
   readonly firstReceiptIds: readonly ReceiptId[] | null;
 }
 
@@ -37,7 +39,7 @@ export interface LeafRun {
   readonly contentHashes: readonly Uint8Array[];
 }
 
-/** Where 256 neighbouring leaves begin: how many such runs stand before them, and their first receipt. */
+/** Where a run of 256 leaves begins: the number of such runs before it, and its first receipt. */
 export interface LeafTilePlace {
   readonly index: number;
   readonly firstReceiptId: ReceiptId;
@@ -47,7 +49,7 @@ export interface LeafTilePlace {
 export type LeafStart = { readonly after: ReceiptId } | { readonly at: ReceiptId } | null;
 
 export interface CheckpointRepository {
-  /** The first day that is ever closed. */
+  /** The first day that the deployment closes. */
   firstDay(): Promise<Day>;
   /** The latest published checkpoint. */
   findLatest(): Promise<CheckpointRecord | null>;
@@ -61,30 +63,33 @@ export interface CheckpointRepository {
    */
   closeDay(day: Day): Promise<boolean>;
   /**
-   * Receipts of a day in tree order, at most `limit`, with the content hashes that were stored beside them; `listLeavesAgain`
-   * takes the hashes from the bytes of the receipts as they are now.
+   * Receipts of a day in tree order, at most `limit`, with content hashes. `listLeaves` answers the hashes that were
+   * stored beside the receipts; `listLeavesAgain` computes them from the present bytes of the receipts.
    */
   listLeavesAgain(day: Day, start: LeafStart, limit: number): Promise<LeafRun>;
   listLeaves(day: Day, start: LeafStart, limit: number): Promise<LeafRun>;
   /**
-   * Their ids alone. Behind a Receipt there may be fewer than `limit` and more to follow: whoever is answered with none
-   * has them all.
+   * Only the ids of the same receipts. A page may have fewer than `limit` although more follow; only an empty page
+   * means the end.
    */
   listReceiptIds(day: Day, start: LeafStart, limit: number): Promise<readonly ReceiptId[]>;
   /**
    * Publishes a checkpoint with its tiles, all or nothing. False, and nothing changed, when the day has one already.
-   * `conflict` when `previousRoot` is not the root of the day before.
+   * Rejects with `conflict` when `previousRoot` is not the root of the day before.
    */
   insert(checkpoint: Omit<CheckpointRecord, 'createdAtMs'>, tiles: readonly TileRecord[]): Promise<boolean>;
   findTile(day: Day, level: number, index: number): Promise<TileRecord | null>;
-  /** The run of 256 leaves in which this receipt stands, in a day of more than 256; else null. */
+  /** The run of 256 leaves that contains this receipt; null in a day of 256 receipts or fewer. */
   findLeafTile(day: Day, receiptId: ReceiptId): Promise<LeafTilePlace | null>;
-  /** Published days not read again within `hours`, the longest unread first; those of `except` are left out. */
+  /** Published days that were not read again within `hours`, the longest unread first, without those in `except`. */
   listDueForCheck(hours: number, limit: number, except: readonly Day[]): Promise<CheckpointRecord[]>;
-  /** When the day was read, or if never closed, that `listDueForCheck` has waiting the longest; null: there is none. */
+  /**
+   * Of the days that `listDueForCheck` considers, the earliest time of the last check; a day that was never checked
+   * counts from its publication. Null: there is no such day.
+   */
   oldestCheckMs(): Promise<number | null>;
-  /** Whether a day's receipts, read again now, still led to its roots. */
+  /** Records whether a day's receipts, which were read again now, still hash to its roots. */
   recordCheck(day: Day, isIntact: boolean): Promise<void>;
-  /** Days whose receipts did not lead to their roots when they were last read, ascending. */
+  /** Days whose receipts did not hash to their roots when they were last read, ascending. */
   listBroken(): Promise<Day[]>;
 }

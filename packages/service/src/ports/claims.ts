@@ -1,4 +1,7 @@
-/** Claims of DIDs by orgs (protocol §13): what is kept beside the Principals and relying parties themselves. */
+/**
+ * Claims of DIDs by orgs that contest an existing claim (protocol §13). The first claim of a DID is stored with its
+ * Principal or relying party.
+ */
 import type { DidWeb, OrgId } from '@svc/protocol';
 
 export type ClaimKind = 'principal' | 'relying_party';
@@ -13,16 +16,16 @@ export interface ContestingClaim {
 
 export interface ClaimRepository {
   /**
-   * The token of an org that asks for a DID while the claim of another stands: the one it was given first. Null where it
-   * has `maxOpen` claims open already, and this is one more.
+   * The token of an org that asks for a DID while another org's claim is open. Repeated calls answer the first token.
+   * Null where this would be a new claim and the org has `maxOpen` open claims already.
    */
   contest(claim: ContestingClaim, maxOpen: number): Promise<string | null>;
-  /** The token that `contest` gave the org; null where it gave none, or its time is over. */
+  /** The token that `contest` gave the org; null where it gave none, or the token has expired. */
   findContesting(claim: Pick<ContestingClaim, 'did' | 'kind' | 'orgId'>): Promise<string | null>;
-  /** Forgets what contests a DID: all of it, or that of one org. */
+  /** Deletes the contesting claims of a DID: all, or those of one org. */
   forgetContesting(claim: Pick<ContestingClaim, 'did' | 'kind'> & { readonly orgId?: OrgId }): Promise<void>;
-  /** How many claims of the org are open, contesting ones included. */
+  /** Number of open claims of the org, including contesting claims. */
   countOpen(orgId: OrgId): Promise<number>;
-  /** Forgets contesting claims whose time is over; answers how many. */
+  /** Deletes expired contesting claims; answers how many. */
   forgetExpired(): Promise<number>;
 }

@@ -1,4 +1,4 @@
-/** The database's clock and the deployment's high-water mark: the latest time that its processes have accepted. */
+/** Storage of the clock: the database's time, and the mark, which is the latest time that any process has accepted. */
 
 export interface ClockReading {
   /** Milliseconds since the epoch, fractions included. */
@@ -9,12 +9,15 @@ export interface ClockReading {
 
 export interface ClockMark {
   readonly atMs: number;
-  /** Number of times the operator has set the mark (`svc-admin clock repair`). A new number makes processes accept the time. */
+  /**
+   * Number of times that the operator has set the mark (`svc-admin clock repair`). When it changes, processes accept
+   * the time.
+   */
   readonly resets: number;
 }
 
 export interface ClockStore {
   read(): Promise<ClockReading>;
-  /** Moves the mark up to `ms`, never back. */
+  /** Moves the mark forward to `ms`, never back. */
   advanceMark(ms: number): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Days that have left the database, or are about to (docs/decisions/0068-how-a-day-goes-cold.md). */
+/** Storage of days that have left the database or are about to (docs/decisions/0068-how-a-day-goes-cold.md). */
 import type { Sha256 } from '@svc/protocol';
 import type { CheckpointRecord, Day } from './checkpoints.ts';
 
@@ -8,126 +8,146 @@ export interface ColdManifest {
   readonly manifestHash: Sha256;
 }
 
-/** A manifest of that day, without its text: of a day of a million Receipts that is some hundred thousand characters. */
+/** A day's manifest without its text, which has some hundred thousand characters for a day of a million Receipts. */
 export interface HashedManifest {
   readonly day: Day;
   readonly manifestHash: Sha256;
 }
 
 export interface NamedManifest extends ColdManifest {
-  /** The day is read by this one. */
+  /** The day is read by this manifest. */
   readonly isCurrent: boolean;
-  /** It was replaced, and what it alone had named is deleted. */
+  /** The manifest was replaced, and the objects that it alone named are deleted. */
   readonly isPurged: boolean;
 }
 
 export interface BrokenDay {
   readonly day: Day;
-  /** What did not lead to what was published. */
+  /** What does not match the published checkpoint, or why the day could not be packed. */
   readonly problem: string;
 }
 
 /** Where the Receipts of a closed day are. */
 export interface DayState {
   readonly day: Day;
-  /** `hot`: nothing is recorded of it. `recorded`: packed, and in the ledger until it has left. */
+  /** `hot`: nothing is recorded of the day. `recorded`: it is packed, and still in the ledger. */
   readonly state: 'hot' | 'recorded' | 'cold' | 'broken' | 'unpacked';
   readonly problem: string | null;
   readonly provenAtMs: number | null;
-  /** What it takes in the database, in the ledger or kept beside it; 0: it is not there. */
+  /** Size of the day in the database, in the ledger or kept beside it; 0: it is not there. */
   readonly bytes: number;
-  /** Since when it is kept beside the ledger; null: it is not. */
+  /** Since when the day is kept beside the ledger; null: it is not. */
   readonly detachedAtMs: number | null;
-  /** It is packed, seven years old, and its action fields have not been cleared in its objects yet. */
+  /** The day is packed and seven years old, and the action fields in its objects are not cleared yet. */
   readonly isUncleared: boolean;
 }
 
-/** In the ledger, kept beside it, or in the objects alone. */
+/** Where a day's rows are: in the ledger, kept beside it, or only in the objects. */
 export type DayPlace = 'ledger' | 'kept' | 'objects';
 
 export interface ColdDayRepository {
   /**
-   * Days that may be packed, the oldest first: closed `hotDays` ago by no later time than `nowMs`, found intact lately, and read
-   * by everything that reads all Receipts one after another.
+   * Days that may be packed, the oldest first: closed at least `hotDays` before `nowMs`, found intact recently, and
+   * already read by every job that reads all Receipts in order.
    */
   listDue(hotDays: number, nowMs: number, limit: number): Promise<CheckpointRecord[]>;
   /**
-   * Records that the objects of a day are there and proven. False, and nothing changed, where one is recorded already,
-   * or the day was brought back and not `named` by whoever has it packed again.
+   * Records that the objects of a day exist and are proven. False, and nothing changed, where a manifest is recorded
+   * already, or where the day was brought back and `why` is not `named`: such a day is packed again only by name.
    */
   record(day: Day, manifest: ColdManifest, why: 'due' | 'named'): Promise<boolean>;
-  /** Records why a day is not packed, and that it is not due for so long; unless a manifest of it is recorded. */
+  /** Records why a day is not packed, and makes it not due for `hours`. Does nothing where a manifest is recorded. */
   markBroken(day: BrokenDay, hours: number): Promise<void>;
   /**
-   * Notes that a packed day was read from its objects as it was packed (null), or what differed: then no list below has
-   * it for an hour. Of a day that was brought back nothing rests on these, and no difference is noted.
+   * Records that a packed day was read from its objects unchanged (null), or what differed. A day with a difference is
+   * in none of the lists below for an hour. No difference is recorded for a day that was brought back, because nothing
+   * depends on its objects.
    */
   noteProof(day: Day, problem: string | null): Promise<void>;
-  /** Notes what a reader found missing or altered of a cold day with this manifest and without a problem: it is proven next. */
+  /**
+   * Records what a reader found missing or altered in a cold day, if it still has this manifest and no problem. The day
+   * is proven next.
+   */
   noteUnread(day: Day, manifestHash: Sha256, problem: string): Promise<void>;
-  /** Notes why a day could not leave, be cleared or be removed, also of one that was brought back: it is tried again in an hour. */
+  /**
+   * Records why a day could not be detached, cleared or removed. It is tried again in an hour. Also for a day that was
+   * brought back.
+   */
   noteFailure(day: Day, problem: string): Promise<void>;
-  /** How many days are read from their objects. */
+  /** Number of days that are read from their objects. */
   countCold(): Promise<number>;
   /** Days that could not be packed, and packed ones that were not proven when last read; ascending. */
   listBroken(): Promise<BrokenDay[]>;
-  /** A closed day that is not packed, or was brought back, and that can be packed whatever its age; null: this one is none. */
+  /**
+   * The checkpoint of a day that can be packed at any age: closed, and not packed or brought back. Null: it cannot be.
+   */
   findToPack(day: Day): Promise<CheckpointRecord | null>;
   /**
-   * Up to `limit` cold days without a problem that were last proven `days` ago or more, the longest ago first; and up to `limit` packed ones that were not proven, wherever they are, once it is time to try them again;
-   * of these none whose fields are to be cleared first.
+   * Two lists together, without days whose fields are to be cleared first. Up to `limit` cold days without a problem
+   * that were last proven at least `days` ago, the longest ago first. And up to `limit` packed days that failed their
+   * proof, wherever they are, once it is time to try again.
    */
   listToProve(days: number, limit: number, nowMs: number): Promise<Day[]>;
-  /** When the cold day was proven, or has left, that was proven the longest ago; null: there is no such day. */
+  /**
+   * The earliest of the times when cold days were last proven, or detached if never since. Null: there is no cold day.
+   */
   oldestProofMs(): Promise<number | null>;
   /** Every closed day, ascending. */
   listStates(): Promise<DayState[]>;
-  /** Days that are recorded and still in the database, ascending; none whose action fields are to be cleared first. */
+  /**
+   * Recorded days that are still in the ledger, ascending; without those whose action fields are to be cleared first.
+   */
   listToDetach(limit: number, nowMs: number): Promise<Day[]>;
-  /** Reads about `limit` further Receipts of a recorded day for what stays in the database of them. True: all are read. */
+  /**
+   * Reads about `limit` more Receipts of a recorded day, and stores what the database keeps of them. True: all are
+   * read.
+   */
   keepVerifiers(day: Day, limit: number): Promise<boolean>;
   /**
-   * Makes the day be read from its objects from then on. False, and nothing changed, where it is not recorded, is not
-   * kept, or something reads it again. `lock_timeout` where lists and commits did not let it in for a moment.
+   * Detaches the day from the ledger; from then on it is read from its objects. False, and nothing changed, where it is
+   * not recorded, `keepVerifiers` has not read all of it, or a job reads it again. Rejects with `lock_timeout` where
+   * lists and commits held their locks for too long.
    */
   detach(day: Day): Promise<boolean>;
-  /** Where its Receipts are. */
+  /** Where the day's Receipts are. */
   findPlace(day: Day): Promise<DayPlace>;
-  /** The sessions that hold locks of the ledger and so keep a day in it, one text each: what it is, which lock, for how long. */
+  /** The sessions whose locks keep a day in the ledger. One text for each: the session, its lock, and for how long. */
   listHolders(day: Day): Promise<string[]>;
   /**
-   * Days that were detached `graceDays` ago by no later time than `nowMs`, and are still kept, ascending; none whose
+   * Days that were detached at least `graceDays` before `nowMs` and are still kept, ascending; without those whose
    * fields are to be cleared first.
    */
   listToDrop(graceDays: number, nowMs: number, limit: number): Promise<Day[]>;
-  /** Whether this role removes what was kept; the role of a service that does not own the schema does not. */
+  /** Whether this database role may remove kept tables: only the owner of the schema may. */
   mayDrop(): Promise<boolean>;
-  /** Removes what was kept. False, and nothing changed, where it is not time. */
+  /** Removes the kept table of a day. False, and nothing changed, where it is too early. */
   drop(day: Day, graceDays: number, nowMs: number): Promise<boolean>;
-  /** Packed days that are seven years old by no later time than `nowMs`, and whose objects may have action fields; ascending. */
+  /** Packed days that are seven years old at `nowMs` and whose objects may contain action fields, ascending. */
   listToClear(nowMs: number, limit: number): Promise<Day[]>;
   /**
-   * Clears up to `limit` (2 or more) further Receipts of such a day in its table, in the ledger or beside it. True: all
-   * are, or it is none of these days.
+   * Clears the action fields of up to `limit` (2 or more) more Receipts in the table of such a day, in the ledger or
+   * kept beside it. True: all are cleared, or it is not such a day.
    */
   clearTable(day: Day, limit: number, nowMs: number): Promise<boolean>;
   /**
-   * Records that the objects of a day have no action fields any more: those of this manifest, which replaces the one
-   * that is recorded, or is that one. False, and nothing changed, where it is not time, its table is not cleared, or
-   * another was faster.
+   * Records that the objects of a day, as this manifest names them, have no action fields any more. The manifest
+   * replaces the recorded one, or is the same. False, and nothing changed, where it is too early, the day's table is
+   * not cleared, or another process recorded first.
    */
   recordCleared(day: Day, manifest: ColdManifest, nowMs: number): Promise<boolean>;
   /**
-   * Manifests that were replaced `graceDays` ago by no later time than `nowMs`, and whose objects have not been
-   * deleted; the oldest first.
+   * Manifests that were replaced at least `graceDays` before `nowMs` and whose objects are not deleted yet, the oldest
+   * first.
    */
   listToPurge(graceDays: number, nowMs: number, limit: number): Promise<HashedManifest[]>;
-  /** All that are known of a day: its manifest, and those that were replaced. */
+  /** All known manifests of a day: the current one and the replaced ones. */
   listManifests(day: Day): Promise<NamedManifest[]>;
-  /** Notes that what a replaced manifest alone had named is deleted. False, and nothing changed, before its time. */
+  /**
+   * Records that the objects that only a replaced manifest named are deleted. False, and nothing changed, if too early.
+   */
   notePurged(manifestHash: Sha256, graceDays: number, nowMs: number): Promise<boolean>;
-  /** Null: none is recorded. */
+  /** The current manifest of a day; null: none is recorded. */
   findManifest(day: Day): Promise<ColdManifest | null>;
-  /** Hashes of manifests by which days are read, of those recorded last. */
+  /** Hashes of current manifests, those recorded last. */
   listLatestManifests(limit: number): Promise<HashedManifest[]>;
 }

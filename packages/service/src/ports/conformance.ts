@@ -1,4 +1,4 @@
-/** Storage of conformance runs (interface §Conformance run): a queue that runners take from, and what came of each. */
+/** Storage of conformance runs (interface §Conformance run): a queue that runners take runs from, and the results. */
 import type { Sha256 } from '@svc/protocol';
 import type { Tenant } from './tenant.ts';
 
@@ -28,20 +28,20 @@ export interface ConformanceRunRecord {
 export interface NewConformanceRun {
   readonly runId: string;
   readonly account: string;
-  /** What starts are counted by. */
+  /** Id of the API key for which starts are counted. */
   readonly keyId: string;
   readonly endpoint: string;
-  /** Whose turn it is with it. */
+  /** The tenant in whose turn the run is taken. */
   readonly tenant: Pick<Tenant, 'crowd' | 'org'>;
-  /** Replaced by those of the runner that takes it. */
+  /** Replaced by the vectors of the runner that takes the run. */
   readonly vectors: VectorSetName;
 }
 
-/** A run in the hands of one runner. */
+/** A run that one runner has taken. */
 export interface TakenRun {
   readonly runId: string;
   readonly endpoint: string;
-  /** What the runner names itself by; new for every run that is taken. */
+  /** Name of the runner's lease, new for every run that it takes. */
   readonly lease: string;
 }
 
@@ -54,32 +54,36 @@ export interface EndedRun {
 
 export interface ConformanceRunRepository {
   /**
-   * How many runs of the org wait or are running. Exact until the transaction ends: nobody else counts, and so starts, one
-   * of the org meanwhile.
+   * Number of runs of the org that wait or are running. Exact until the transaction ends: other transactions that
+   * count, and so start, runs of the org wait for it.
    */
   countForUpdate(org: string): Promise<number>;
-  /** Null, and nothing stored, while the account has a run that is running. */
+  /** Null, and nothing stored, while another run of the account is running. */
   insert(run: NewConformanceRun): Promise<ConformanceRunRecord | null>;
   find(runId: string): Promise<ConformanceRunRecord | null>;
   /**
-   * The starts of this key within the last hour, and in how many seconds the first of them is over an hour ago. Exact
-   * within the transaction that inserted a run of the key's account: nobody else can start one until it ends.
+   * The number of starts by this key within the last hour, and the seconds until the first of them is over an hour old.
+   * Exact within the transaction that inserted a run of the key's account: no other run of it can start until it ends.
    */
   countStarts(keyId: string): Promise<{ readonly starts: number; readonly firstLeavesInSeconds: number }>;
   /**
-   * The next run, for this lease alone; null when none waits. Never answers a run twice. Orgs have one each under way
-   * before any has a second, newcomers together as one org; of an org the run that has waited longest.
+   * Takes the next run for this lease; null when none waits. Never answers a run twice. No org has a second run under
+   * way before every other waiting org has one; all newcomers together are treated as one org. Within an org the run
+   * that has waited longest is next.
    */
   take(lease: string, vectors: VectorSetName): Promise<TakenRun | null>;
-  /** Prolongs the lease. False when the run is not this lease's any more: whoever holds it must stop. */
+  /** Prolongs the lease. False when the run does not belong to this lease any more: then its runner must stop. */
   prolong(run: TakenRun, requests: number): Promise<boolean>;
-  /** Stores how it ended. False, and nothing stored, when the run is not this lease's any more. */
+  /** Stores how the run ended. False, and nothing stored, when it does not belong to this lease any more. */
   finish(run: TakenRun, ended: EndedRun): Promise<boolean>;
-  /** Ends as `error` what by `nowMs` lost its runner, or found none within a quarter of an hour. Answers how many. */
+  /**
+   * Ends as `error` the runs that by `nowMs` have lost their runner, or found none within a quarter of an hour. Answers
+   * how many.
+   */
   endInterrupted(nowMs: number): Promise<number>;
   /**
-   * Removes the next runs that ended more than 30 days before `nowMs`, and of newcomers those beyond the latest 1,000 that
-   * ended more than an hour before it, at most `limit` of them. Answers how many.
+   * Removes at most `limit` old runs and answers how many: those that ended more than 30 days before `nowMs`, and the
+   * newcomers' runs that ended more than an hour before it and are not among their latest 1,000.
    */
   removeOld(limit: number, nowMs: number): Promise<number>;
 }

@@ -1,27 +1,29 @@
-/** What Grants have used up of their budgets (interface §Consumable Grants, protocol §11): the balances and their log. */
+/**
+ * Storage of what Grants have consumed of their budgets (interface §Consumable Grants, protocol §11): balances and log.
+ */
 import type { Balances, Consumption, GrantId, Movement, ReceiptId, Sha256 } from '@svc/protocol';
 
 export type ConsumptionCause = 'consume' | 'restore' | 'restore_reversal';
 
 export interface ConsumptionEventRecord {
-  /** Number of the event in its Grant's log, from 1, without a gap. */
+  /** Number of the event in its Grant's log, from 1, without gaps. */
   readonly version: number;
   readonly key: Sha256;
   /** Minor units; negative for a restore. */
   readonly deltaTotal: number;
-  /** In the window that began at `periodStartMs`. */
+  /** Change in the window that began at `periodStartMs`. */
   readonly deltaPeriod: number;
   readonly deltaUses: number;
   /** Null: the budget has no period. */
   readonly periodStartMs: number | null;
   readonly cause: ConsumptionCause;
-  /** The Receipt of a consume, the outcome record otherwise. */
+  /** Id of the Receipt for a consume, else of the outcome record. */
   readonly causeId: string;
   readonly receiptId: ReceiptId;
   readonly recordedAtMs: number;
 }
 
-/** One page of the log, and the balances as they were when it was read. */
+/** One page of the log, and the balances when it was read. */
 export interface ConsumptionPage {
   readonly balances: Balances;
   /** Descending versions. */
@@ -29,7 +31,7 @@ export interface ConsumptionPage {
   readonly asOfMs: number;
 }
 
-/** What a Receipt consumed, and whether that was restored. */
+/** What a Receipt consumed, and whether the budget was restored. */
 export interface ReceiptConsumption {
   readonly grantId: GrantId;
   readonly consumed: Movement;
@@ -45,8 +47,8 @@ export interface NewRestore {
 
 export interface ConsumptionRepository {
   /**
-   * The `limit` newest movements of a Grant below `beforeVersion` (exclusive), recorded since `sinceMs` (default: all). Version 0
-   * when it was never consumed from. The balances are of all movements.
+   * The `limit` newest movements of a Grant below `beforeVersion` (exclusive), recorded since `sinceMs` (default: all).
+   * The balances include all movements; their version is 0 when nothing was ever consumed.
    */
   findPage(
     grantId: GrantId,
@@ -58,19 +60,19 @@ export interface ConsumptionRepository {
   ): Promise<ConsumptionPage>;
   /** Null when the Receipt consumed nothing. */
   findOfReceipt(receiptId: ReceiptId): Promise<ReceiptConsumption | null>;
-  /** Waits for the Grant's lock, holds it until the end of the transaction, and answers the balances under it. */
+  /** Locks the Grant until the end of the transaction, and answers the balances read under the lock. */
   findForUpdate(grantId: GrantId): Promise<Balances>;
   /**
-   * Under the Grant's lock: appends the movement, which is dated now, and stores the balances that come of it. Answers
-   * their version. Conflict when this Receipt has had a movement of this cause.
+   * To be called under the Grant's lock. Appends a movement, dated now, stores the resulting balances and answers their
+   * version. Rejects with `conflict` when this Receipt has a movement of this cause already.
    */
   append(restore: NewRestore, balances: Balances, movementAt: (nowMs: number) => Movement): Promise<number>;
 }
 
-/** What an evaluation on budgets wants to know. */
+/** What an evaluation on budgets reads. */
 export interface BudgetQuery {
   readonly grantId: GrantId;
-  /** The `jti` of the Proof; null where that is malformed. */
+  /** The `jti` of the Proof; null where the Proof is malformed. */
   readonly jti: string | null;
 }
 
@@ -79,7 +81,7 @@ export interface BudgetFacts {
   readonly isSpent: boolean;
 }
 
-/** What a decision had to do with budgets: it holds only on this version of the balances. */
+/** The balances on which a decision was evaluated, and what it consumes. It is stored only on this version of them. */
 export interface BudgetUse {
   readonly balances: Balances;
   /** Null: nothing is consumed. */

@@ -1,7 +1,7 @@
-/** Stored decisions as lists show them (interface §DecisionSummary): found by filter, read by id. */
+/** Storage of decisions for lists (interface §DecisionSummary) and of Receipts: found by filter, read by id. */
 import type { ApiKeyId, DidKey, DidWeb, GrantId, ReasonCode, ReceiptId } from '@svc/protocol';
 
-/** All that are given must hold. */
+/** All given conditions must hold. */
 export interface DecisionListFilter {
   /** Null: of every relying party. */
   readonly relyingParties: readonly DidWeb[] | null;
@@ -36,7 +36,7 @@ export interface DecisionRecord {
   readonly relyingParty: DidWeb;
   /** Null: recorded before keys were tracked. */
   readonly keyId: ApiKeyId | null;
-  /** Null, as all that follows, for an Action that was malformed and one that has been cleared. */
+  /** Null, like all members below, where the Action was malformed or has been cleared. */
   readonly actionType: 'commerce:purchase' | 'api:call' | null;
   /** Minor units. */
   readonly amount: number | null;
@@ -45,16 +45,16 @@ export interface DecisionRecord {
   readonly method: string | null;
 }
 
-/** What is added up of a decision by who acted. */
+/** The members of a decision that the sums by Agent use. */
 export type ActRecord = Omit<DecisionRecord, 'principal' | 'keyId' | 'actionType' | 'resource' | 'method'>;
 
 /** Form of a Receipt in an export: its JWS in compact form, or the text that was answered. */
 export type ExportedForm = 'jws' | 'text';
 
 export interface DecisionExportRecord extends DecisionRecord {
-  /** In the form that was asked for, in UTF-8. */
+  /** In the requested form, in UTF-8. */
   readonly receipt: Uint8Array;
-  /** About how many characters its outcomes have; 0 where there are none. */
+  /** Approximate number of characters of its outcomes; 0 where there are none. */
   readonly outcomeChars: number;
 }
 
@@ -62,45 +62,45 @@ export interface DecisionPage<Item> {
   /** By descending id. */
   readonly items: readonly Item[];
   /**
-   * Null: there are as many as were asked for, or no more. Else the time that a page has in cold days was over, and
-   * what has an id below this one was not looked at: there may be none.
+   * Null: the page is full, or there are no more decisions. Else the time that a page may spend on cold days was over,
+   * and ids below this one were not read; there may be none.
    */
   readonly unreadBefore: ReceiptId | null;
 }
 
 /**
- * Reads on connections of its own: no list, however large, takes one from a verification. A decision is never changed
- * or removed, so ids that were found stay good.
+ * Reads on its own connections, so no list, however large, takes a connection from a verification. A decision is never
+ * changed or removed, so ids that were found stay valid.
  */
 export interface DecisionRepository {
   /**
-   * The newest `limit` of the filter, or as many of them as were found in the time of a page. Every decision that was stored
-   * when the call began is considered.
+   * The newest `limit` decisions that match the filter, or those found in the time of a page. Includes every decision
+   * that was stored when the call began.
    */
   list(filter: DecisionListFilter, limit: number): Promise<DecisionPage<DecisionRecord>>;
-  /** The ids of what `list` answers. */
+  /** The ids of the decisions that `list` answers. */
   listIds(filter: DecisionListFilter, limit: number): Promise<DecisionPage<ReceiptId>>;
-  /** What `list` answers; of each decision only what is added up, none of the long texts of its Action. */
+  /** The decisions that `list` answers, each without the long texts of its Action. */
   listActs(filter: DecisionListFilter, limit: number): Promise<DecisionPage<ActRecord>>;
-  /** Whether there is such a decision, in whatever day. Of cold days no object is read for it. */
+  /** Whether there is such a decision on any day. Reads no objects of cold days. */
   hasVerified(verified: Verified): Promise<boolean>;
   /**
-   * Ids of descending order in pieces for `listForExport`, each of what is read at once: some rows of the database, or
-   * what a row group of a cold day has.
+   * Splits ids, in descending order, into pieces for `listForExport`. Each piece is read at once: some rows of the
+   * database, or the rows of one row group of a cold day.
    */
   cutForExport(ids: readonly ReceiptId[]): Promise<readonly (readonly ReceiptId[])[]>;
-  /** By descending id; some 4 KB each. Few ids at a time: days are searched one by one. */
+  /** Descending ids; about 4 KB each. To be called with few ids, because days are searched one after another. */
   listForExport(ids: readonly ReceiptId[], form: ExportedForm): Promise<DecisionExportRecord[]>;
 }
 
-/** A stored Receipt: the JWS alone, since its payload is the rest of the body. */
+/** A stored Receipt. Only the JWS is stored, because its payload is the rest of the body. */
 export interface ReceiptRecord {
   readonly receiptId: ReceiptId;
   readonly relyingParty: DidWeb;
   readonly jws: string;
 }
 
-/** What an outcome record takes over of its Receipt. None of it ever changes. */
+/** The members of a Receipt that its outcome records copy. They never change. */
 export interface ReportedReceipt {
   readonly relyingParty: DidWeb;
   readonly principal: DidWeb | null;

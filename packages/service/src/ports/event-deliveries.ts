@@ -1,4 +1,7 @@
-/** Deliveries of events (protocol §15), by webhook or pushed as SETs: what is open, what is due, and what came of attempts. */
+/**
+ * Storage of event deliveries (protocol §15), by webhook or as pushed SETs: open ones, due ones, and attempts'
+ * outcomes.
+ */
 import type { DisabledBecause, EventAudience, EventSecretRecord } from './event-subscriptions.ts';
 import type { SealedAuthorization } from './streams.ts';
 
@@ -8,19 +11,19 @@ export interface EventDeliveryRecord {
   /** Position of the event in the log: ascending in time. */
   readonly position: number;
   readonly eventId: string;
-  /** `ping` beside the types of events. */
+  /** An event type, or `ping`. */
   readonly type: string;
   readonly state: DeliveryState;
   readonly attempts: number;
   readonly lastAttemptAtMs: number | null;
-  /** Null: never, or not as HTTP. */
+  /** HTTP status of the last attempt; null: there was no attempt, or no HTTP answer. */
   readonly lastStatus: number | null;
   readonly lastProblem: string | null;
-  /** Null where there is none. */
+  /** Null where no further attempt is planned. */
   readonly nextAttemptAtMs: number | null;
 }
 
-/** A delivery in the hands of one worker. */
+/** A delivery that one worker has taken. */
 export interface TakenDelivery {
   readonly subscriptionId: string;
   readonly position: number;
@@ -30,7 +33,10 @@ export interface TakenDelivery {
   readonly occurredAtMs: number;
   /** JSON text. */
   readonly data: string;
-  /** Attempts of the schedule that were made before this one; where a success brought it forward, before the last of these. */
+  /**
+   * Number of scheduled attempts before this one. Where a success of the endpoint brought this attempt forward, without
+   * the last of these.
+   */
   readonly attempts: number;
   readonly secrets: readonly EventSecretRecord[];
   /** Null: a webhook. */
@@ -39,54 +45,57 @@ export interface TakenDelivery {
   readonly isNewcomer: boolean;
 }
 
-/** What was disabled without an attempt. */
+/** An endpoint that was disabled without a further attempt. */
 export type FailedEndpoint = Pick<TakenDelivery, 'subscriptionId' | 'url' | 'push'> & {
   readonly lastProblem: string | null;
 };
 
-/** What a SET is sent with, beside the event. */
+/** What a pushed SET needs besides the event. */
 export interface TakenPush {
   readonly audience: EventAudience;
-  /** The DID of the audience is claimed, and its domain not proven. */
+  /** The DID of the audience is claimed and its domain is not proven. */
   readonly isOfClaim: boolean;
   readonly authorization: SealedAuthorization | null;
 }
 
-/** What came of an attempt. `retrySeconds` null: the delivery is given up, if it was not delivered. */
+/** The outcome of an attempt. `retrySeconds` null: an event that was not delivered is given up. */
 export interface DeliveryOutcome {
   readonly isDelivered: boolean;
-  /** The endpoint wants no more (410). */
+  /** The endpoint answered 410: it wants no more events. */
   readonly isGone: boolean;
   readonly status: number | null;
   readonly problem: string | null;
   readonly retrySeconds: number | null;
-  /** For how long the endpoint is to be asked nothing at all; 0: as long as its failures say. */
+  /** Seconds for which nothing is sent to the endpoint; 0: the time follows from its failures. */
   readonly endpointWaitSeconds: number;
 }
 
-/** What waits to be sent, to everybody. */
+/** The state of all deliveries and subscriptions. */
 export interface EventQueue {
   /**
-   * When the delivery became due that has been due the longest, among endpoints that do not fail; null: none is due.
+   * Since when the delivery that has been due the longest is due, among endpoints that do not fail; null: none is due.
    */
   readonly dueSinceMs: number | null;
-  /** Open deliveries, 100,000 at most. */
+  /** Number of open deliveries; counting stops at 100,000. */
   readonly waiting: number;
-  /** Subscriptions that are neither of the other two, that fail, and that are disabled. */
+  /** Number of subscriptions that are neither failing nor disabled, that are failing, and that are disabled. */
   readonly active: number;
   readonly failing: number;
   readonly disabled: number;
 }
 
 export interface TakeBounds {
-  /** Deliveries of one endpoint under way; one while it fails. */
+  /** Most deliveries under way for one endpoint; one while it fails. */
   readonly atOnce: number;
-  /** Deliveries under way for all endpoints of one subject, and for all of an org and its members, while most places are free. */
+  /** Most deliveries under way for one subject, and for one org with its members, while most places are free. */
   readonly ofTenant: number;
-  /** What the process has under way: newcomers together have half of its places, these and those that are free. */
+  /**
+   * Deliveries that the process has under way. Newcomers together may have half of its places, which are these and the
+   * free ones.
+   */
   readonly underWay: { readonly newcomers: number; readonly others: number };
   readonly forSeconds: number;
-  /** Streams that are pushed too, not webhooks alone. */
+  /** Whether deliveries of pushed streams are taken too, not only those of webhooks. */
   readonly pushes: boolean;
 }
 
@@ -97,36 +106,43 @@ export interface EventDeliveryRepository {
     page: { readonly beforePosition: number | undefined; readonly limit: number },
   ): Promise<readonly EventDeliveryRecord[]>;
   /**
-   * Subscriptions for which the log may have something new, whoever has waited longest first: so many at most of those
-   * that were told something, of those that read what all are told or read again, and of those whose deliveries were too
-   * many. Each goes to the end of its line, and is behind until it is read (`open`).
+   * Subscriptions for which the log may have new events, the longest waiting first. There are three lines, and at most
+   * `ofEachLine` are taken from each:
+   * - subscriptions that were noted for an event of their own;
+   * - subscriptions that read events for all, or read the log again;
+   * - subscriptions that had too many open deliveries.
+   *
+   * Each one taken goes to the end of its line, and stays behind the log until it is read (`open`).
    */
   takeBehind(ofEachLine: number): Promise<readonly string[]>;
-  /** Opens deliveries until `window` are open. Answers how many it opened. */
+  /** Opens deliveries until the subscription has `window` open ones. Answers how many it opened. */
   open(subscriptionId: string, window: number): Promise<number>;
-  /** Takes what is due, in turns of the tenants. It is due again after `forSeconds` unless its outcome is noted. */
+  /**
+   * Takes due deliveries; tenants take turns. A delivery is due again after `bounds.forSeconds` unless its outcome is
+   * noted.
+   */
   take(limit: number, bounds: TakeBounds): Promise<readonly TakenDelivery[]>;
-  /** Answers why the endpoint was disabled by this; null: it was not. */
+  /** Records an outcome. Answers why this disabled the endpoint; null: it did not. */
   noteOutcome(
     delivery: Pick<TakenDelivery, 'subscriptionId' | 'position' | 'url' | 'push'>,
     outcome: DeliveryOutcome,
     disableAfterDays: number,
   ): Promise<DisabledBecause | null>;
   /**
-   * Nothing was attempted: the delivery waits, and its subscription is put off for `inSeconds`. False if it was put off
-   * already, as by another delivery of it.
+   * Returns a delivery that was not attempted: it waits, and its subscription is deferred for `inSeconds`. False if the
+   * subscription was deferred already, for example by another delivery.
    */
   release(delivery: Pick<TakenDelivery, 'subscriptionId' | 'position'>, inSeconds: number): Promise<boolean>;
   /**
-   * Disables at most `limit` of the endpoints that have failed for `afterDays`, on three of these days at least
-   * (protocol §15), and answers which. `pushes`: streams that are pushed too, not webhooks alone.
+   * Disables at most `limit` of the endpoints that have failed for `afterDays`, on at least three of these days
+   * (protocol §15), and answers which. `pushes`: pushed streams too, not only webhooks.
    */
   disableFailing(
     limit: number,
     of: { readonly afterDays: number; readonly pushes: boolean; readonly nowMs: number },
   ): Promise<readonly FailedEndpoint[]>;
-  /** `pushes`: with streams that are pushed. */
+  /** `pushes`: pushed streams are counted too. */
   describeQueue(pushes: boolean): Promise<EventQueue>;
-  /** When the oldest event happened that is not in the log; null: all are. */
+  /** When the oldest event that is not in the log yet happened; null: all events are in the log. */
   findOutboxSince(): Promise<number | null>;
 }

@@ -1,21 +1,22 @@
 /**
- * The log of events (protocol §15). Events are written into an outbox by the database, in the transaction of the fact that
- * they tell, and moved into the log in order.
+ * Storage of the event log (protocol §15). The database writes each event into an outbox, in the transaction of the
+ * fact that the event reports. `sequence` moves events from the outbox into the log in order.
  */
 
 export interface EventLogRepository {
-  /** Where in the log the first event logged at or after `sinceMs` is; null: there is none. */
+  /** Position of the first event that was logged at or after `sinceMs`; null: there is none. */
   findPositionSince(sinceMs: number): Promise<number | null>;
-  /** Null where the subscription has not been told of it, or no longer. */
+  /** Position of the event; null where it is not one of the subscription's, or is deleted. */
   findPositionOf(subscriptionId: string, eventId: string): Promise<number | null>;
   /**
-   * Moves events that no earlier one can precede any more into the log, in order, and notes who is behind with them. Answers
-   * how many these were; of what all are told, with the subscriptions that were noted.
+   * Moves events into the log, in order, once no earlier event can still be committed, and notes which subscriptions
+   * are behind. Answers how many events these were; for events to all, the noted subscriptions are added.
    */
   sequence(limit: number): Promise<number>;
   /**
-   * Forgets at most `limit` events of the log that are older than `keptDays`, at most as many of their deliveries, and as
-   * many rows of each other kind that was deleted. An event goes once it has no delivery. Answers the largest of these numbers.
+   * Deletes at most `limit` events older than `keptDays`, at most `limit` of their deliveries, and at most `limit` rows
+   * of each kind that deleted subscriptions leave. An event is deleted once it has no delivery. Answers the largest of
+   * these numbers.
    */
   forget(limit: number, keptDays: number, nowMs: number): Promise<number>;
 }

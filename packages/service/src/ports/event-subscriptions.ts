@@ -1,4 +1,4 @@
-/** Subscriptions to events (protocol §15): who wants to hear of what, and with which secrets it is signed. */
+/** Storage of subscriptions to events (protocol §15): their endpoints, event types and signing secrets. */
 import type { EventType } from '@svc/protocol';
 
 export { EVENT_TYPES, type EventType } from '@svc/protocol';
@@ -6,15 +6,15 @@ export { EVENT_TYPES, type EventType } from '@svc/protocol';
 /** The subject that an event is for: a Principal, a relying party or an org, by DID or id. */
 export type EventAudience = `principal ${string}` | `rp ${string}` | `org ${string}`;
 
-/** Why nothing is delivered: its owner said so, it failed for days, or it answered 410. */
+/** Why nothing is delivered: the owner disabled the endpoint, it failed for days, or it answered 410. */
 export type DisabledBecause = 'owner' | 'failing' | 'gone';
 
-/** One secret of an endpoint; the secret itself is derived from the root of that name. */
+/** One secret of an endpoint. The secret itself is derived from the root secret named `root`. */
 export interface EventSecretRecord {
   /** Number of the secret, from 1. */
   readonly number: number;
   readonly root: string;
-  /** Null: until it is rotated. */
+  /** Null: it is in force until it is rotated. */
   readonly endsAtMs: number | null;
 }
 
@@ -25,49 +25,49 @@ export interface NewEventSubscription {
   readonly description: string | null;
   readonly types: readonly EventType[];
   readonly budgetLowPercent: number;
-  /** The id of the API key that asked for it. */
+  /** Id of the API key that created it. */
   readonly createdBy: string | null;
 }
 
 export interface EventSubscriptionRecord extends NewEventSubscription {
   readonly createdAtMs: number;
-  /** Since when no attempt has succeeded; null: the last one did. */
+  /** Since when no attempt has succeeded; null: the last attempt succeeded. */
   readonly failingSinceMs: number | null;
-  /** What the latest failed attempt met with, while it fails. */
+  /** Problem of the latest failed attempt; null while the endpoint does not fail. */
   readonly lastProblem: string | null;
   readonly disabledAtMs: number | null;
   readonly disabledBecause: DisabledBecause | null;
-  /** Deliveries that are open. */
+  /** Number of open deliveries. */
   readonly waiting: number;
-  /** Those in force, the newest first; two at most. */
+  /** The secrets in force, the newest first; at most two. */
   readonly secrets: readonly EventSecretRecord[];
 }
 
 export interface EventSubscriptionRepository {
   /** Number of subscriptions of the audience. Locks the audience until the end of the transaction. */
   countForUpdate(audience: EventAudience): Promise<number>;
-  /** It receives events from now on. */
+  /** Stores a subscription, which receives events from now on. */
   insert(subscription: NewEventSubscription, root: string): Promise<EventSubscriptionRecord>;
   /** The newest first. */
   list(audience: EventAudience): Promise<readonly EventSubscriptionRecord[]>;
   find(audience: EventAudience, subscriptionId: string): Promise<EventSubscriptionRecord | null>;
-  /** A new secret; the one before it ends after `overlapHours`, those before that at once. */
+  /** Adds a new secret. The previous secret ends after `overlapHours`, older ones at once. */
   rotate(subscriptionId: string, root: string, overlapHours: number): Promise<void>;
-  /** False if it is disabled already. */
+  /** False if the subscription is disabled already. */
   disable(subscriptionId: string): Promise<boolean>;
-  /** What waits is due at once. False if it is not disabled. */
+  /** Enables a subscription; its open deliveries are due at once. False if it is not disabled. */
   enable(subscriptionId: string): Promise<boolean>;
-  /** At once for everybody; `EventLogRepository.forget` removes what it leaves. */
+  /** Deletes a subscription with immediate effect; `EventLogRepository.forget` removes the rows that it leaves. */
   delete(subscriptionId: string): Promise<boolean>;
-  /** Writes a ping, or answers after how many seconds the next one is allowed. */
+  /** Writes a ping event, or answers the seconds until the next one is allowed. */
   ping(
     subscriptionId: string,
     atMostEachHour: number,
   ): Promise<{ readonly eventId: string } | { readonly waitSeconds: number }>;
-  /** Counts a replay. Null: it is within the limit; else after how many seconds the next one is. */
+  /** Counts a replay. Null: it is within the limit; else the seconds until the next one is allowed. */
   countReplay(subscriptionId: string, atMostEachHour: number): Promise<number | null>;
-  /** The log is read again from there on. */
+  /** Makes the subscription read the log again from this position. */
   readAgain(subscriptionId: string, fromPosition: number): Promise<void>;
-  /** Whether anybody has a subscription that is not disabled. */
+  /** Whether there is any subscription that is not disabled. */
   hasSubscribers(): Promise<boolean>;
 }

@@ -1,4 +1,4 @@
-/** Stored artifacts that Receipts name by their hash. */
+/** Storage of evidence: artifacts that Receipts name by their hash. */
 import type { Sha256 } from '@svc/protocol';
 
 /** A stored artifact, addressed by the SHA-256 of its exact bytes. */
@@ -9,21 +9,21 @@ export interface EvidenceRecord {
 }
 
 export interface EvidenceRepository {
-  /** Kept for ever. Idempotent: the same bytes have the same hash. */
+  /** Stores evidence for ever. Idempotent: the same bytes have the same hash. */
   insert(evidence: EvidenceRecord): Promise<void>;
   /**
-   * Kept while it is in force, that is, a Principal's document or a list's credential; for ever once a Receipt names it or
-   * it was served.
+   * Stores evidence that is kept only while it is in force (a Principal's document, a list's credential). Once a
+   * Receipt names it, or it was served, it is kept for ever.
    */
   insertLoose(evidence: EvidenceRecord): Promise<void>;
-  /** A status list was served under its address, so it is kept; of those of one address one a minute. */
+  /** Keeps for ever a status list that was served under its address; at most one a minute for each address. */
   keepServedList(url: string, hash: Sha256, nowMs: number): Promise<void>;
   /**
-   * Reads about `limit` further Receipts of the sealed ledger, and keeps what they name. Answers how many; 0 when there
-   * are none left, or somebody else is at it.
+   * Reads about `limit` more Receipts of the sealed ledger, and keeps the evidence that they name. Answers how many it
+   * read; 0 when none are left, or another process is doing this.
    */
   nameFromReceipts(limit: number): Promise<number>;
-  /** Removes at most `limit` artifacts that had been of no use for an hour at `nowMs`; answers how many. */
+  /** Removes at most `limit` artifacts that by `nowMs` had been unused for an hour; answers how many. */
   collect(limit: number, nowMs: number): Promise<number>;
   find(hash: Sha256): Promise<EvidenceRecord | null>;
 }

@@ -1,24 +1,26 @@
 /**
- * The fence (protocol §10): what is kept outside the database, so that a database that was set back, or was replaced and
- * woke up, is told from the one that made the last promises.
+ * Ports of the fence (protocol §10): objects outside the database. They distinguish the database that made the latest
+ * commitments from one that was set back, or was replaced and answers again.
  */
 
-/** What the fence names: the latest beat of the one database that may decide. */
+/** The content of the fence: the latest beat of the one database that may decide. */
 export interface FenceHead {
-  /** How many restores the lineage has behind it. */
+  /** Number of restores in the lineage. */
   readonly epoch: number;
   readonly seq: number;
-  /** 32 hex characters, drawn anew for each beat. */
+  /** 32 random hex characters, new for each beat. */
   readonly nonce: string;
   /** When the beat was made, by the database's clock. */
   readonly atMs: number;
-  /** What was lost, as a person told a restore, until that is over: a restore that is begun anew goes by the same. */
+  /**
+   * The loss that an operator named to a restore. Kept until the restore ends, so that a repeated one uses the same.
+   */
   readonly named?: NamedLoss;
 }
 
 export interface NamedLoss {
   readonly lostFromMs: number;
-  /** Whether names were copied beside the fence after the moment that the database was set back to. */
+  /** Whether names were copied beside the fence after the moment to which the database was set back. */
   readonly followsNames: boolean;
 }
 
@@ -29,23 +31,32 @@ export interface FenceObject {
 }
 
 /**
- * Objects outside the database, by keys of `[a-z0-9-]` segments with `/` between. What `put` has answered is durable and
- * seen by every later `find`. Methods reject when that cannot be told; a `put` that rejects may have taken place.
+ * Objects outside the database. Keys are `[a-z0-9-]` segments with `/` between. When `put` has resolved, the object is
+ * durable and every later `find` reads it. Methods reject when they cannot ensure that; a `put` that rejects may have
+ * taken place.
  */
 export interface FenceStore {
-  /** Number of calls that it takes at once; further ones wait for these. */
+  /** Number of concurrent calls; further calls wait. */
   readonly atOnce: number;
   find(key: string): Promise<FenceObject | null>;
-  /** Compare and set. `tag` null: there must be none yet. False: there is another state, and nothing has changed. */
+  /**
+   * Compare and set. `tag` null: the object must not exist yet. False: the object has another state; nothing was
+   * changed.
+   */
   put(key: string, text: string, tag: string | null): Promise<boolean>;
   /** The keys below a folder, in any order. */
   list(folder: string): Promise<readonly string[]>;
 }
 
 /**
- * `known`: the head is a beat of this database, `ageMs` old. `next`: so it is, and the beat in hand is to be published in
- * its place. The others: this database must not decide, because the head is later than all that it has (`behind`), is
- * another than the one it had (`diverged`), is older than it remembers (`forgotten`), or is missing (`gone`).
+ * What the database's lineage says of the head. The database may decide with the first two only.
+ *
+ * - `known`: the head is a beat of this database, `ageMs` old.
+ * - `next`: the head is a beat of this database, and the beat answered with this is to be published in its place.
+ * - `behind`: the head is later than all beats of the database.
+ * - `diverged`: the database has another beat with the head's number.
+ * - `forgotten`: the head is older than all beats that the database still has.
+ * - `gone`: the database had a fence, and there is no head.
  */
 export type HeadVerdict = 'known' | 'next' | 'behind' | 'diverged' | 'forgotten' | 'gone';
 
@@ -56,13 +67,13 @@ export interface Beat {
   readonly atMs: number | null;
   readonly ageMs: number | null;
   readonly epoch: number;
-  /** The server's process that answered, by a name that no other has, nor the same one after a restart. */
+  /** Unique name of the server process that answered; after a restart it has another name. */
   readonly server: string;
-  /** How long a restore forbids decisions yet; 0: not at all. */
+  /** Remaining milliseconds of the quarantine after a restore, without decisions; 0: there is none. */
   readonly quarantineMs: number;
 }
 
-/** What is copied beside the fence, apart from its head. */
+/** Kinds of records that are copied beside the fence's head. */
 export type FenceRecordKind = 'status-list' | 'checkpoint' | 'name' | 'revoked';
 
 /** A row of the table `fence_notes`: a record that has changed and is to be copied beside the fence. */
@@ -70,43 +81,48 @@ export interface FenceNote {
   readonly kind: FenceRecordKind;
   readonly name: string;
   readonly version: number;
-  /** Its place in the order of notes: the one that waits longest has the lowest. */
+  /** Place in the order of notes: the note that has waited longest has the lowest. */
   readonly seq: number;
   /** By the database's clock. */
   readonly listedAtMs: number;
-  /** A JSON object as text; null where the name says all. */
+  /** A JSON object as text; null where the name is the whole record. */
   readonly text: string | null;
 }
 
-/** On connections of its own: whatever else is asked of the database is not in its way. */
+/** Storage of the lineage, on its own connections, so that other work on the database does not delay it. */
 export interface LineageStore {
-  /** Holds the head against the lineage, and continues that with a beat of this nonce where it is time. */
+  /** Compares the head with the lineage, and adds a beat with this nonce to the lineage when it is time. */
   beat(head: Pick<FenceHead, 'seq' | 'nonce'> | null, nextNonce: string): Promise<Beat>;
-  /** Stops using sessions with other servers from now on; what they answer counts no more. */
+  /** Stops using sessions with all other servers from now on; their answers are ignored. */
   trust(server: string): void;
-  /** The same for sessions with this one, until it is trusted again; where there are several, the next beat asks another. */
+  /**
+   * Stops using sessions with this server until it is trusted again. Where there are several servers, the next beat
+   * asks another.
+   */
   doubt(server: string): void;
   /**
-   * `ask` is called when a session was opened with a server that is neither; it waits for what the next beat finds. One
-   * listener.
+   * Calls `ask` when a session was opened with a server that is neither trusted nor doubted; the session waits for the
+   * result of the next beat. There is one listener.
    */
   onUnknown(ask: () => void): void;
-  /** What waits to be copied. */
+  /** The age of the oldest waiting note, and the highest `seq`. */
   describeNotes(): Promise<WaitingNotes>;
-  /** Notes behind `passed`: those of kind `revoked` first, then the others up to `upTo`; each by ascending `seq`. */
+  /** Notes after `passed`: those of kind `revoked` first, then the others up to `upTo`; each by ascending `seq`. */
   listNotes(passed: PassedNotes, upTo: number, limit: number): Promise<readonly FenceNote[]>;
-  /** Those that have not changed since they were listed; of the others only the later change waits from then on. */
+  /**
+   * Deletes the notes that have not changed since they were listed. For the others only the later change still waits.
+   */
   forgetNotes(notes: readonly FenceNote[]): Promise<void>;
 }
 
 export interface WaitingNotes {
-  /** Age of the note that waits longest; 0 without any. */
+  /** Age of the note that has waited longest; 0 without notes. */
   readonly oldestAgeMs: number;
-  /** The highest `seq` so far; 0 without any. */
+  /** The highest `seq` so far; 0 without notes. */
   readonly lastSeq: number;
 }
 
-/** How far a walk over the notes has come, by `seq`. */
+/** Progress of a walk over the notes, by `seq`. */
 export interface PassedNotes {
   readonly revoked: number;
   readonly others: number;

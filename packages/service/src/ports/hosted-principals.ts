@@ -1,7 +1,7 @@
 /**
- * What hosted Principals publish on hosts of their own (protocol §13). Both ports answer within a few seconds and
- * never reject for anything that a remote host or a resolver does. Tenants take turns, so that one whose hosts are slow
- * waits for itself.
+ * Ports that read what hosted Principals publish on their own hosts (protocol §13). Both answer within a few seconds
+ * and never reject because of a remote host or a resolver. Tenants take turns, so that a tenant with slow hosts delays
+ * only itself.
  */
 import type { DidWeb } from '@svc/protocol';
 import type { Tenant } from './tenant.ts';
@@ -12,13 +12,13 @@ export interface ResolvedKey {
   readonly publicKeyMultibase: string;
 }
 
-/** `invalid`: the host serves something that is no document of this DID. `unreachable`: it could not be asked. */
+/** `invalid`: the host serves something that is not a document of this DID. `unreachable`: the host did not answer. */
 export type DidResolution =
   | {
       readonly kind: 'resolved';
       /** The document exactly as it was served. */
       readonly text: string;
-      /** The content type that it was served with, if that is of the JSON family. Absent: not told. */
+      /** Content type of the answer; null if it is not a JSON type. Absent: not known. */
       readonly contentType?: string | null;
       /** Its usable Ed25519 assertion keys. */
       readonly keys: readonly ResolvedKey[];
@@ -36,7 +36,9 @@ export interface DomainClaim {
   readonly token: string;
 }
 
-/** `absent`: positively no proof in either place. `unknown`: none seen, and one place could not be asked. */
+/**
+ * `absent`: both places answered and neither has a proof. `unknown`: no proof was found, and one place did not answer.
+ */
 export type DomainProof = 'proven' | 'absent' | 'unknown';
 
 export interface DomainProver {

@@ -1,4 +1,4 @@
-/** Orgs: customer accounts. */
+/** Storage of orgs, which are customer accounts. */
 import type { OrgId } from '@svc/protocol';
 
 export interface OrgRecord {
@@ -10,11 +10,11 @@ export interface OrgRecord {
 
 export interface OrgRepository {
   exists(orgId: OrgId): Promise<boolean>;
-  /** Conflict when the slug is taken. */
+  /** Rejects with `conflict` when the slug is taken. */
   insert(org: Pick<OrgRecord, 'orgId' | 'slug' | 'name'>): Promise<OrgRecord>;
   find(orgId: OrgId): Promise<OrgRecord | null>;
-  /** Whether it signed itself up and nobody pays for it. */
+  /** Whether the org signed itself up and nobody pays for it. */
   isNewcomer(orgId: OrgId): Promise<boolean>;
-  /** Its Principals and relying parties. Nobody else counts them before the end of the transaction. */
+  /** Number of its Principals and relying parties. Until the end of the transaction, other calls for the org wait. */
   countMembersForUpdate(orgId: OrgId): Promise<number>;
 }

@@ -1,4 +1,4 @@
-/** The outcome ledgers of Receipts (interface §Outcome attestations): append-only, one ledger for each Receipt. */
+/** Storage of outcome records (interface §Outcome attestations): one append-only ledger for each Receipt. */
 import type { DidWeb, ReceiptId } from '@svc/protocol';
 import type { ReportedReceipt } from './decisions.ts';
 
@@ -12,7 +12,7 @@ export type OutcomeType =
   | 'loss_reported';
 export type Resolution = 'agent_at_fault' | 'agent_not_at_fault' | 'indeterminate';
 
-/** How many outcome records one Receipt can have. */
+/** Most outcome records that one Receipt can have. */
 export const MAX_OUTCOMES = 100;
 
 export interface OutcomeRecord {
@@ -29,17 +29,17 @@ export interface OutcomeRecord {
   readonly evidenceRef: string | null;
   readonly note: string | null;
   /**
-   * The outcome that this one corrects, of the same Receipt. That one is no correction itself, but for one that restored the
-   * budget, is corrected by this one alone, and no longer in force.
+   * The outcome of the same Receipt that this one corrects. The corrected outcome is no longer in force, and has no
+   * other correction. It is not a correction itself, unless it restored the budget.
    */
   readonly correctionOf: string | null;
   readonly reporterSignature: string | null;
   /** Always set for `dispute_resolved`. */
   readonly resolution: Resolution | null;
-  /** Minor units and their currency: both set for `loss_reported`, where alone they are counted. */
+  /** Loss in minor units, and its currency. Both are set for `loss_reported`, and counted only there. */
   readonly lossAmount: number | null;
   readonly currency: string | null;
-  /** What the outcome moved of a Grant's consumption. */
+  /** The movement of a Grant's consumption by this outcome; null: none. */
   readonly consumption: {
     readonly cause: 'restore' | 'restore_reversal';
     readonly version: number;
@@ -49,17 +49,18 @@ export interface OutcomeRecord {
 export type NewOutcome = Omit<OutcomeRecord, 'reporter' | 'recordedAtMs'>;
 
 export interface OutcomeRepository {
-  /** Locks the ledger of a Receipt until the end of the transaction, and answers it, the oldest first. */
+  /** Locks the ledger of a Receipt until the end of the transaction, and answers its records, the oldest first. */
   listForUpdate(receiptId: ReceiptId): Promise<OutcomeRecord[]>;
   /**
-   * Appends to the ledger of a stored Receipt, dated now; the reporter is the Receipt's relying party. Conflict when
-   * the ordinal is taken or what it corrects has been corrected. Null when there is no such Receipt. `receipt`: as it
-   * was found before the transaction, taken where its day is cold; no object is read here, with locks in hand.
+   * Appends a record, dated now, to the ledger of a stored Receipt; the reporter is the Receipt's relying party.
+   * Rejects with `conflict` when the ordinal is taken, or the outcome to be corrected has a correction already. Null
+   * when there is no such Receipt. `receipt`: the Receipt as found before the transaction. It is used where the day is
+   * cold, because this method reads no object while it holds locks.
    */
   insert(outcome: NewOutcome, receipt: ReportedReceipt | null): Promise<OutcomeRecord | null>;
   /**
-   * The outcome records of all these Receipts: by ascending Receipt id, within one Receipt the oldest first. One Receipt can
-   * have some 5 MB of them.
+   * The outcome records of all these Receipts, by ascending Receipt id, and the oldest first within one Receipt. One
+   * Receipt can have about 5 MB of them.
    */
   listOfReceipts(receiptIds: readonly ReceiptId[]): Promise<OutcomeRecord[]>;
 }

@@ -1,12 +1,12 @@
-/** Everything the use cases take from outside besides storage: time, randomness, crypto, signing keys, a log. */
+/** Ports of the platform, all that use cases need besides storage: time, randomness, crypto, signing keys, a log. */
 import type { CryptoPort, Signer } from '@svc/protocol';
 
 export type { CryptoPort, Signer };
 
 export interface Clock {
-  /** Milliseconds since the epoch, whole. */
+  /** Whole milliseconds since the epoch. */
   nowMs(): number;
-  /** Reads the time again from where it comes from. */
+  /** Reads the time from its source again. */
   resync(): Promise<void>;
 }
 
@@ -15,10 +15,7 @@ export interface Random {
   bytes(length: number): Uint8Array;
 }
 
-/**
- * Where the service says what went wrong, and what must be found there afterwards. Fields never hold a key, a Grant or
- * a Proof.
- */
+/** The log, for errors and for events that must be found afterwards. Fields never contain a key, a Grant or a Proof. */
 export interface Log {
   info(event: string, fields: Readonly<Record<string, unknown>>): void;
   warn(event: string, fields: Readonly<Record<string, unknown>>): void;

@@ -1,4 +1,4 @@
-/** Relying parties and their settings. */
+/** Storage of relying parties and their settings. */
 import type { DidWeb, OrgId, ProfileId } from '@svc/protocol';
 import type { PrincipalKind } from './principals.ts';
 
@@ -11,9 +11,12 @@ export interface RelyingPartyRecord {
   readonly verifyRateLimitPerMinute: number;
   readonly profile: ProfileId;
   readonly orgId: OrgId | null;
-  /** Until when an org has to prove the domain of a DID that it claims; it decides nothing before. Null: no claim. */
+  /**
+   * Time by which an org must prove the domain of a DID that it claims. Until it is proven, the relying party gets no
+   * decisions. Null: there is no claim.
+   */
   readonly claimExpiresAtMs: number | null;
-  /** What the domain has to say for a claim. Null: nobody asks it. */
+  /** Token that the domain must publish to prove a claim. Null: there is nothing to prove. */
   readonly verificationToken: string | null;
   readonly createdAtMs: number;
   readonly version: number;
@@ -23,7 +26,7 @@ export type NewRelyingParty = Omit<
   RelyingPartyRecord,
   'createdAtMs' | 'version' | 'claimExpiresAtMs' | 'verificationToken'
 > & {
-  /** Unless given: null, both. */
+  /** Default of both: null. */
   readonly claimExpiresAtMs?: number | null;
   readonly verificationToken?: string | null;
 };
@@ -37,20 +40,20 @@ export interface RelyingPartyRepository {
   find(did: string): Promise<RelyingPartyRecord | null>;
   /** Locks the row until the end of the transaction. */
   findForUpdate(did: string): Promise<RelyingPartyRecord | null>;
-  /** As it is now; nobody changes it before the end of the transaction. */
+  /** Reads the row as it is now, and locks it against changes until the end of the transaction. */
   findForShare(did: string): Promise<RelyingPartyRecord | null>;
-  /** The claim is proven: it may decide from now on. Bumps the version. */
+  /** Ends a claim as proven: the relying party may get decisions from now on. Increments the version. */
   endClaim(did: DidWeb): Promise<void>;
-  /** Forgets a claimed relying party and its keys. Refused for any other. */
+  /** Deletes a relying party whose DID is claimed, and its keys. Rejects for any other. */
   release(did: DidWeb): Promise<void>;
-  /** Gives it to another org, or none; a claim ends with that. Bumps the version. */
+  /** Transfers it to another org, or to none; this ends a claim. Increments the version. */
   transfer(did: DidWeb, orgId: OrgId | null): Promise<void>;
-  /** Claims whose time is over. */
+  /** DIDs of expired claims. */
   listExpiredClaims(limit: number): Promise<DidWeb[]>;
   /** Ascending DIDs. */
   listOfOrg(orgId: OrgId): Promise<RelyingPartyRecord[]>;
-  /** Puts a relying party without an org into one. False when it is absent or in an org already. */
+  /** Puts a relying party without an org into one. False when there is none, or it is in an org already. */
   setOrg(did: DidWeb, orgId: OrgId): Promise<boolean>;
-  /** Bumps the version. Null when absent. */
+  /** Changes settings and increments the version. Null when there is no such relying party. */
   update(did: DidWeb, change: RelyingPartyChange): Promise<RelyingPartyRecord | null>;
 }

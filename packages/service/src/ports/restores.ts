@@ -1,14 +1,14 @@
-/** Restores of the database to an earlier state, and what `svc-admin restore` needs for one (protocol §10). */
+/** Storage of restores of the database to an earlier state, and what `svc-admin restore` needs (protocol §10). */
 import type { DidWeb, GrantId, OrgId } from '@svc/protocol';
 import type { CheckpointRecord, Day } from './checkpoints.ts';
 import type { FenceHead, FenceRecordKind } from './fence.ts';
 
 export interface RestoreRecord {
   readonly epoch: number;
-  /** What was promised between these two may be missing. */
+  /** The lost span: commitments between these two times may be missing. */
   readonly lostFromMs: number;
   readonly lostUntilMs: number;
-  /** No decision is stored that is dated before. */
+  /** No decision with an earlier date is stored. */
   readonly quarantinedUntilMs: number;
   readonly reinstatedDays: readonly Day[];
   readonly leastListNumber: number;
@@ -27,11 +27,16 @@ export interface UnrevokedGrant {
 export interface RestoreRepository {
   /** Ascending epochs. */
   list(): Promise<readonly RestoreRecord[]>;
-  /** The last moment of which the database knows by itself. */
+  /**
+   * The time up to which the database has everything: its latest beat, or the ledger's seal if it never had a fence.
+   */
   knownUntilMs(): Promise<number>;
-  /** Whether this head is a beat of the lineage. */
+  /** Whether this head is a beat of the database's lineage. */
   isKnownHead(head: Pick<FenceHead, 'seq' | 'nonce'>): Promise<boolean>;
-  /** How many restores there were, the numbers of the earliest and the latest beat (0 for none), and the age of the latest (null for none). */
+  /**
+   * The number of restores, the numbers of the earliest and the latest beat (0: no beat), and the age of the latest
+   * (null: no beat).
+   */
   findLast(): Promise<{
     readonly epoch: number;
     readonly firstSeq: number;
@@ -40,42 +45,44 @@ export interface RestoreRepository {
   }>;
   insert(restore: Omit<RestoreRecord, 'restoredAtMs'>): Promise<void>;
   /**
-   * Makes the head the latest beat of the lineage, under its number or, where the database has that or a later one, the next that
-   * is free, and answers which. Only in a transaction: no beat is made between that and its end.
+   * Makes the head the latest beat of the lineage. Its number is used unless the database has that or a later one; then
+   * the next free number is. Answers the number. Only in a transaction: until its end no other beat is made.
    */
   adopt(head: FenceHead): Promise<number>;
-  /** Refuses every decision that is dated earlier, from now on. */
+  /** From now on, decisions dated earlier than this are refused. */
   sealUntil(ms: number): Promise<void>;
-  /** Processes hold decisions until then. */
+  /** Makes processes hold decisions until then. */
   quarantineUntil(ms: number): Promise<void>;
-  /** The database has no fence any more. Answers how many beats it had. */
+  /** Deletes the lineage, so that the database has no fence any more. Answers how many beats it had. */
   forgetLineage(): Promise<number>;
-  /** No further entry is taken from any list there is. */
+  /** Closes all existing status lists: no further entry is allocated from them. */
   closeLists(): Promise<void>;
   highestListNumber(): Promise<number>;
-  /** Grants of a list that are not revoked here. */
+  /** Grants of a list that are not revoked in this database. */
   listUnrevoked(url: string): Promise<readonly UnrevokedGrant[]>;
-  /** Grants that were revoked under this request id since then. */
+  /** Number of Grants that were revoked under this request id since then. */
   countRevoked(requestId: string, sinceMs: number): Promise<number>;
-  /** What this list says from now on counts as later than what was kept under that version. */
+  /**
+   * Raises a list's version to at least this one, so that its later states replace copies kept with a lower version.
+   */
   raiseListVersion(url: string, version: number): Promise<void>;
-  /** The versions, by name, under which what waits to be copied beside the fence would be kept. */
+  /** For the records that wait to be copied beside the fence: their versions, by name. */
   listWaitingVersions(kind: FenceRecordKind): Promise<ReadonlyMap<string, number>>;
-  /** Those of these names that nobody has here. */
+  /** Those of these names that are not in this database. */
   listUnknownNames(names: readonly string[]): Promise<readonly string[]>;
   reserveNames(names: readonly string[], epoch: number): Promise<void>;
-  /** Whether a Principal has a key of this name. */
+  /** Whether any Principal has a key with this kid. */
   isKnownKey(kid: string): Promise<boolean>;
-  /** Gives the Principal a key, active since now, unless one of this name is known. */
+  /** Stores a key of the Principal, active since now, unless a key with this kid is stored. */
   rememberKey(principal: DidWeb, kid: string, publicKeyMultibase: string): Promise<void>;
-  /** Revokes an API key whose subject does not matter. False: there is none, or it is revoked. */
+  /** Revokes an API key of any subject. False: there is no such key, or it is revoked. */
   revokeApiKey(keyId: string): Promise<boolean>;
-  /** Whether a repair of the clock has taken the checkpoint of this hash back. */
+  /** Whether a repair of the clock has retracted the checkpoint with this hash. */
   isRetracted(checkpointHash: string): Promise<boolean>;
-  /** Puts a published checkpoint back, closes its day, and leaves its tiles out. */
+  /** Stores a published checkpoint again, without its tiles, and closes its day. */
   reinstate(checkpoint: Omit<CheckpointRecord, 'createdAtMs'>): Promise<void>;
-  /** No hosted Principal is verified, and no document of one in use, until its domain is asked again. */
+  /** Marks every hosted Principal unverified, and its document too old to use, until its domain is checked again. */
   forgetDomains(): Promise<void>;
-  /** No claim expires before that: which of them were proven in the lost span is not known. */
+  /** Extends all claims to at least this time, because it is not known which of them were proven in the lost span. */
   extendClaims(untilMs: number): Promise<void>;
 }

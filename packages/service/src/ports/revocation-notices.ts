@@ -1,15 +1,15 @@
-/** Events for relying parties that have verified a Grant which is revoked (protocol §15). */
+/** Storage of events to relying parties that have verified a Grant which is now revoked (protocol §15). */
 
 export interface RevocationNoticeRepository {
   /**
-   * The next Principal after `after`, by name and beginning again at the first, with a revocation that was not yet sent to every
-   * relying party that has verified the Grant; null: there is none.
+   * The next Principal after `after` that has a revocation of which not all relying parties that verified the Grant
+   * were told. Principals are in order of their names; after the last comes the first again. Null: there is none.
    */
   nextToTell(after: string | null): Promise<string | null>;
   /**
-   * Looks for relying parties that have verified what the Principal has revoked, and writes what they are told: one at
-   * least, and further ones for `forMs`; the next call goes on from there. False: nothing is left, or somebody else is
-   * at it.
+   * Finds relying parties that have verified Grants which the Principal has revoked, and writes their events: at least
+   * one, and more for up to `forMs`. The next call continues there. False: nothing is left, or another process is doing
+   * this.
    */
   tellVerifiers(principal: string, forMs: number): Promise<boolean>;
 }

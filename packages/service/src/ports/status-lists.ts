@@ -1,7 +1,7 @@
-/** Status lists: allocation of indexes, and the credentials as they were signed. */
+/** Storage of status lists: allocation of indexes, and the signed credentials. */
 import type { DidWeb, Sha256 } from '@svc/protocol';
 
-/** A status list: its allocation counter and the credential as it was signed. */
+/** A status list: its allocation counter and its signed credential. */
 export interface StatusListRecord {
   readonly url: string;
   readonly principal: DidWeb;
@@ -10,7 +10,7 @@ export interface StatusListRecord {
   readonly number: number;
   readonly sizeBits: number;
   readonly nextOrdinal: number;
-  /** Key of the permutation from ordinals to indexes; never leaves the service. */
+  /** Key of the permutation that maps ordinals to indexes. It never leaves the service. */
   readonly permutationKey: Uint8Array;
   readonly bits: Uint8Array;
   readonly credential: string;
@@ -19,7 +19,7 @@ export interface StatusListRecord {
   readonly version: number;
 }
 
-/** A list with new bits, as it was signed. */
+/** A list with new bits and the credential that was signed for them. */
 export type SignedStatusList = Pick<
   StatusListRecord,
   'url' | 'bits' | 'credential' | 'credentialHash' | 'validFromMs'
@@ -28,18 +28,20 @@ export type SignedStatusList = Pick<
 export interface StatusListRepository {
   insert(list: Omit<StatusListRecord, 'version' | 'nextOrdinal'>): Promise<void>;
   /**
-   * The next free list number of a domain, from 1. Lists are numbered per domain, which several Principals may
-   * share; the numbering stays locked until the end of the transaction.
+   * Takes the next free list number of a domain, from 1. Lists are numbered per domain because several Principals may
+   * share it. The numbering is locked until the end of the transaction.
    */
   takeNumber(domain: string): Promise<number>;
   findByUrl(url: string): Promise<StatusListRecord | null>;
   /** Locks the row until the end of the transaction. */
   findForUpdate(url: string): Promise<StatusListRecord | null>;
-  /** Ascending URLs after `after` (exclusive), at most `limit`, of lists whose credential begins with one of `headers`. */
+  /**
+   * Ascending URLs after `after` (exclusive), at most `limit`, of lists whose credential begins with one of `headers`.
+   */
   listUrlsByHeader(headers: readonly string[], after: string, limit: number): Promise<string[]>;
   /**
-   * Takes the next ordinal of the Principal's newest list, atomically; null when that list is full, or has given out
-   * `atMost`, or is absent.
+   * Takes the next ordinal of the Principal's newest list, atomically. Null when there is no list, it is full, or
+   * `atMost` of its ordinals are taken.
    */
   takeOrdinal(
     principal: DidWeb,

@@ -1,8 +1,10 @@
 /**
- * Storage as the use cases need it: one repository per group of records. Every method has a deadline of its own and fails
- * with a `StoreError`; nothing here waits for ever. A method that returns has committed, unless it runs inside
- * `transaction`. Instants are milliseconds since the epoch, stamped by the database's clock where the storage sets them.
- * `version` counts the changes that can alter a decision.
+ * The storage port: one repository for each group of records. These rules hold for all methods:
+ *
+ * - Every method has its own deadline, and rejects with a `StoreError`. None waits for ever.
+ * - A method that has resolved has committed, unless it runs inside `transaction`.
+ * - Instants are milliseconds since the epoch. Where the storage sets them, they are from the database's clock.
+ * - `version` counts the changes that can alter a decision.
  */
 import type { OrgId } from '@svc/protocol';
 import type { AgentRepository } from './agents.ts';
@@ -41,9 +43,11 @@ import type { VerifyStore } from './verify-store.ts';
 import type { WithheldGrantRepository } from './withheld-grants.ts';
 
 /**
- * `unavailable`: nothing was sent, nothing is stored. `refused`: the server answered with an error and rolled
- * back. `ambiguous`: the answer was lost; the work may or may not be stored. `conflict`: a unique constraint.
- * `lock_timeout`: a lock was not had in time; rolled back.
+ * - `unavailable`: nothing was sent, so nothing is stored.
+ * - `refused`: the server answered with an error and rolled back.
+ * - `ambiguous`: the answer was lost; the work may or may not be stored.
+ * - `conflict`: a unique constraint was violated.
+ * - `lock_timeout`: a lock was not obtained in time; rolled back.
  */
 export type StoreErrorKind = 'unavailable' | 'refused' | 'ambiguous' | 'conflict' | 'lock_timeout';
 
@@ -59,8 +63,8 @@ export class StoreError extends Error {
 }
 
 /**
- * A count over part of a cold day would need more groups than are made for it. Whole days have stored sums. The message is
- * for the caller.
+ * A count over part of a cold day needs more groups than the limit. Whole days have stored sums. The message is for the
+ * caller.
  */
 export class TooManyCountsError extends StoreError {
   constructor(most: number) {
@@ -73,23 +77,23 @@ export class TooManyCountsError extends StoreError {
 
 export interface Store extends Repositories {
   /**
-   * The same store for a tenant's work, which waits in line as that tenant: connections go round those who wait. What is
-   * done on the store itself is the service's own, and shares with all tenants together; so are commits of decisions,
-   * which are gathered from all of them.
+   * The same store for the work of a tenant: it waits for connections in that tenant's turn. Work on the store itself
+   * is the service's own, and takes turns with all tenants together. Commits of decisions are also the service's own
+   * work, because each batch has decisions of many tenants.
    */
   as(tenant: Tenant): Store;
   /** Runs `work` in one READ COMMITTED transaction. Rolls back when `work` throws; the commit tag is checked. */
   transaction<T>(work: (tx: Repositories) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /**
-   * Runs `work`, which reads much and decides nothing, where it is in nobody's way: on a replica that has all that was
-   * committed when the call began, where there is one, else where lists and counts are read on the primary. It is run
-   * there again where the replica fails it.
+   * Runs `work`, which reads much and decides nothing, where it does not delay other work. That is a replica that has
+   * everything committed before the call, if there is one; else the primary's connections for lists and counts. If
+   * `work` fails on the replica, it is run again on the primary.
    */
   report<T>(work: (from: Reports) => Promise<T>): Promise<T>;
   /**
-   * Stores the push, on the connections of `urgent`, unless one with a later `asOfMs` is stored; answers whether it
-   * did. A cap that begins, or begins elsewhere, counts the ledger. After this returns no decision is stored that went
-   * by the former row.
+   * Stores the push, on connections of the lane `urgent`, unless one with a later `asOfMs` is stored. Answers whether
+   * it was stored. For a new cap, or a cap with a new start, the checks in the ledger are counted. After this resolves,
+   * no decision is stored that was judged by the former row.
    */
   putEntitlement(orgId: OrgId, push: EntitlementPush): Promise<boolean>;
   readonly verify: VerifyStore;
@@ -98,59 +102,62 @@ export interface Store extends Repositories {
   readonly clock: ClockStore;
   readonly lineage: LineageStore;
   /**
-   * Runs `work` if nobody else runs work of this name, on any node. The lock lives on a connection of its own; `lost`
-   * is aborted when that breaks, or nothing was heard on it for 20 s, and somebody else may run the work then. So a lock keeps work from being done twice,
-   * and does not make it safe: the work must be idempotent. Rejects as `work` does, or with `StoreError` before it.
+   * Runs `work` unless work of this name is running on any node. The lock is held on its own connection. `lost` is
+   * aborted when that connection breaks, or is silent for 20 s; then another node may run the work. So the lock avoids
+   * duplicate work but does not exclude it: the work must be idempotent. Rejects as `work` does, or with `StoreError`
+   * before it.
    */
   exclusive<T>(name: string, work: (lost: AbortSignal) => Promise<T>): Promise<Exclusive<T>>;
-  /** Creates the partitions of the days to come that are missing. Safe at any time. */
+  /** Creates missing partitions for the coming days. Safe at any time. */
   ensureReceiptPartitions(): Promise<void>;
-  /** The database's clock in milliseconds since the epoch, fractions included. Also tells that it answers. */
+  /** The database's clock in milliseconds since the epoch, with fractions. Also shows that the database answers. */
   now(): Promise<number>;
-  /** `ok`, `unreachable`, or in a few words why storage does not take writes now. */
+  /** `ok`, `unreachable`, or a short text why storage does not accept writes now. */
   describeHealth(): Promise<string>;
-  /** `ok` while every commit waits for a standby that is connected, else in a few words what is missing. */
+  /** `ok` while every commit waits for a connected standby, else a short text of what is missing. */
   describeStandby(): Promise<string>;
-  /** Null: reports are read on the primary. */
+  /** State of the replica; null: there is none, and reports are read on the primary. */
   describeReplica(): ReplicaState | null;
-  /** Each pool of connections as it is now. */
+  /** The present state of each pool of connections. */
   describePools(): readonly PoolState[];
   close(): Promise<void>;
 }
 
-/** What reports are made of, as one server has it. */
+/** The repositories that reports read, on one server. */
 export type Reports = Pick<Repositories, 'decisions' | 'outcomes' | 'usage'>;
 
 export interface ReplicaState {
-  /** In a few words why it is not read from; null: it is. */
+  /** A short text why the replica is not read; null: it is read. */
   readonly fault: string | null;
-  /** What it has is at most so old, as far as is known; infinite: it never was in step. */
+  /** Upper bound of how far the replica is behind the primary; infinite: it was never in step. */
   readonly behindMs: number;
-  /** How many reports were read where. */
+  /** Number of reports read on each server. */
   readonly reads: { readonly replica: number; readonly primary: number };
 }
 
 export interface PoolState {
   readonly pool: string;
-  /** Connections at work. */
+  /** Connections in use. */
   readonly busy: number;
   readonly idle: number;
-  /** Callers in line for one. */
+  /** Callers that wait for a connection. */
   readonly waiting: number;
 }
 
 export interface TransactionOptions {
-  /** For the whole transaction, instead of the store's usual limit. */
+  /** Deadline of the whole transaction, instead of the store's default. */
   readonly deadlineMs?: number;
   /**
-   * Whose connections it takes. `urgent`: what takes authority away or lets decisions go on, and is short; a lock that it
-   * does not get in 400 ms is a `lock_timeout`. `bulk`: the same where it is long. `reports`: few connections, for what may
-   * come in any number.
+   * The lane whose connections the transaction uses:
+   * - `urgent`: short work that takes authority away, or that decisions need to continue. A lock that is not obtained
+   *   within 400 ms is a `lock_timeout`.
+   * - `bulk`: the same kind of work where it is long.
+   * - `reports`: work that may come in any number; it gets few connections.
    */
   readonly lane?: 'urgent' | 'bulk' | 'reports';
   /**
-   * What it will lock for itself. Transactions with one key run one after another on this node, and stand in line without a
-   * connection: whoever does much to one thing waits for it alone.
+   * Name of what the transaction will lock exclusively. Transactions with the same key run one after another on this
+   * node, and wait without a connection. So many transactions on one record delay only each other.
    */
   readonly exclusiveKey?: string;
 }

@@ -1,19 +1,19 @@
-/** Streams of Shared Signals (protocol §17): subscriptions to events that their receivers poll, or are sent. */
+/** Storage of Shared Signals streams (protocol §17): subscriptions whose events the receiver polls or is sent. */
 import type { DisabledBecause, EventAudience, EventType } from './event-subscriptions.ts';
 
 export type StreamStatus = 'enabled' | 'paused' | 'disabled';
 
-/** What a receiver wants of its stream. */
+/** The settings of a stream that its receiver chooses. */
 export interface StreamWishes {
   readonly delivery: StreamDelivery;
-  /** URIs as they were sent. */
+  /** Requested event type URIs, as they were sent. */
   readonly requested: readonly string[];
-  /** What there is of them. */
+  /** The supported types among the requested ones. */
   readonly types: readonly EventType[];
   readonly description: string | null;
 }
 
-/** How SETs get to the receiver: it asks for them (RFC 8936), or they are sent to it (RFC 8935). */
+/** How the receiver gets SETs: it polls for them (RFC 8936), or they are pushed to it (RFC 8935). */
 export type StreamDelivery =
   | { readonly method: 'poll' }
   | {
@@ -22,7 +22,7 @@ export type StreamDelivery =
       readonly authorization: SealedAuthorization | null;
     };
 
-/** Readable with a root of that name alone. */
+/** An `Authorization` value, encrypted under the root secret named `root`. */
 export interface SealedAuthorization {
   readonly root: string;
   /** Base64url. */
@@ -32,66 +32,66 @@ export interface SealedAuthorization {
 export interface NewStream extends StreamWishes {
   readonly streamId: string;
   readonly audience: EventAudience;
-  /** The id of the API key that asked for it. */
+  /** Id of the API key that created the stream. */
   readonly createdBy: string | null;
 }
 
 export interface StreamRecord extends StreamWishes {
   readonly streamId: string;
   readonly audience: EventAudience;
-  /** The DID of the audience is claimed, and its domain not proven. */
+  /** The DID of the audience is claimed and its domain is not proven. */
   readonly isOfClaim: boolean;
   readonly status: StreamStatus;
-  /** As its owner gave it. */
+  /** Reason of the status, as the owner gave it. */
   readonly reason: string | null;
-  /** What paused or disabled it; null while it is enabled. */
+  /** What paused or disabled the stream; null while it is enabled. */
   readonly disabledBecause: DisabledBecause | null;
-  /** What the latest push that failed met with, while they fail. */
+  /** Problem of the latest failed push; null while pushes do not fail. */
   readonly lastProblem: string | null;
 }
 
-/** An event that waits to be taken. */
+/** An event that waits until the receiver takes it. */
 export interface WaitingEvent {
   readonly eventId: string;
-  /** A type of event, or one of the stream itself. */
+  /** An event type, or a type of events about the stream itself. */
   readonly type: EventType | typeof VERIFICATION | typeof STREAM_UPDATED;
   readonly occurredAtMs: number;
   /** JSON text. */
   readonly data: string;
 }
 
-/** What is told to a stream about itself. */
+/** Types of events about the stream itself. */
 export const VERIFICATION = 'ssf.verification';
 export const STREAM_UPDATED = 'ssf.stream-updated';
 
 export interface StreamRepository {
-  /** How many the audience has; whoever asks next waits for this transaction. */
+  /** Number of streams of the audience. Until the end of the transaction, other calls for the audience wait. */
   countForUpdate(audience: EventAudience): Promise<number>;
-  /** It has what is told from now on. */
+  /** Stores a stream, which receives events from now on. */
   insert(stream: NewStream): Promise<StreamRecord>;
   /** The oldest first. */
   list(audience: EventAudience): Promise<readonly StreamRecord[]>;
   find(audience: EventAudience, streamId: string): Promise<StreamRecord | null>;
-  /** Nobody else changes it before the end of the transaction. */
+  /** Locks the stream against other changes until the end of the transaction. */
   lock(streamId: string): Promise<void>;
-  /** What waits of types that are not wanted any more is dropped; the rest goes where the stream goes now. */
+  /** Changes settings. Waiting events of types no longer wanted are dropped; the others go to the new delivery. */
   update(streamId: string, wishes: StreamWishes): Promise<void>;
-  /** `disabled` drops what waits; what happens until another status is never told. */
+  /** Sets the status. `disabled` drops waiting events, and events until the next status are never sent. */
   setStatus(streamId: string, status: StreamStatus, reason: string | null): Promise<void>;
   delete(streamId: string): Promise<void>;
-  /** Writes a verification event. Null: done; else for how many seconds there is none. */
+  /** Writes a verification event. Null: written; else the seconds until the next one is allowed. */
   verify(streamId: string, state: string | null, everySeconds: number): Promise<number | null>;
   /**
-   * These events are taken, those are refused. What does not wait is left as it is, and so is all of a stream that is
-   * not polled.
+   * Records these events as taken and as refused. Events that do not wait are ignored, and so are all events of a
+   * stream that is not polled.
    */
   settle(
     streamId: string,
     taken: readonly string[],
     refused: readonly { readonly eventId: string; readonly problem: string }[],
   ): Promise<void>;
-  /** The oldest first; none of a stream that is not enabled. */
+  /** Waiting events, the oldest first; none for a stream that is not enabled. */
   listWaiting(streamId: string, limit: number): Promise<readonly WaitingEvent[]>;
-  /** Which of these have something that waits. */
+  /** Those of these streams that have waiting events. */
   listReady(streamIds: readonly string[]): Promise<readonly string[]>;
 }

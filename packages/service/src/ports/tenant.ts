@@ -1,15 +1,16 @@
 /**
- * On whose account work waits in line: whatever tenants share is shared between orgs first, and within an org between its
- * subjects, so that a stolen key of one member cannot keep the org from acting.
+ * The account for which work waits in a queue. Shared resources are divided between orgs first, and within an org
+ * between its subjects, so that a stolen key of one member cannot block the org.
  */
 export interface Tenant {
   /**
-   * Crowds take turns, however many orgs there are in each. `newcomers`: orgs that signed themselves up and that nobody
-   * pays for; whoever can make such orgs without end has the share of one crowd. `public`: those who did not authenticate.
+   * Crowds take turns, however many orgs each has. `newcomers`: orgs that signed themselves up and for which nobody
+   * pays. They share the turns of one crowd, because one person can create any number of them. `public`: callers that
+   * did not authenticate.
    */
   readonly crowd: 'tenants' | 'newcomers' | 'public';
-  /** The org, or else what stands alone: a subject outside every org, an address. */
+  /** The org; for a caller without an org, its subject or its address. */
   readonly org: string;
-  /** With its class: one DID can be a Principal of one customer and a relying party of another. */
+  /** The subject with its class, because one DID can be a Principal of one customer and a relying party of another. */
   readonly subject: string;
 }

@@ -1,23 +1,23 @@
-/** Counts of decisions, exact at every moment: each answer is of one instant, whatever is being stored or counted. */
+/** Storage of counts of decisions. Each answer is exact for one instant, also while decisions are stored or counted. */
 import type { ApiKeyId, DidWeb, OrgId } from '@svc/protocol';
 import type { Day } from './checkpoints.ts';
 import type { OutcomeType } from './outcomes.ts';
 import type { PrincipalKind } from './principals.ts';
 
-/** Which decisions are meant; everything that is given must hold. */
+/** Selects decisions; all given conditions must hold. */
 export interface DecisionFilter {
   /** Lowest `evaluated_at`, inclusive. */
   readonly sinceMs: number;
   /** Exclusive. */
   readonly untilMs: number;
-  /** Null: of every relying party. */
+  /** Null: all relying parties. */
   readonly relyingParties: readonly DidWeb[] | null;
   readonly principal?: DidWeb | undefined;
   readonly keyId?: ApiKeyId | undefined;
 }
 
 export interface FigureFilter extends Omit<DecisionFilter, 'keyId'> {
-  /** Names Principals also where T2 is false, as their own usage does. */
+  /** Names Principals also in decisions where T2 is false, as in a Principal's own usage. */
   readonly withUnverified?: boolean;
 }
 
@@ -37,9 +37,9 @@ export interface DayKeyCount {
 }
 
 /**
- * One number about one Principal (null: none was authenticated). `verifies` is by reason, null for ALLOW; `outcomes`
- * by type and `losses` by currency, of the attestations in force; `allowWithOutcome` counts ALLOW Receipts. A sum beyond
- * the safe integers is the largest of them.
+ * One figure about one Principal (null: no Principal was authenticated). `name` is the reason for `verifies` (null for
+ * ALLOW), the type for `outcomes` and the currency for `losses`. `outcomes` and `losses` include the outcome records in
+ * force; `allowWithOutcome` counts ALLOW Receipts. A sum above the largest safe integer is shown as that integer.
  */
 export type PrincipalFigure = { readonly principal: DidWeb | null; readonly amount: number } & (
   | { readonly figure: 'verifies'; readonly name: string | null }
@@ -48,15 +48,15 @@ export type PrincipalFigure = { readonly principal: DidWeb | null; readonly amou
   | { readonly figure: 'allowWithOutcome'; readonly name: null }
 );
 
-/** Tenants that are no customers: the service's own, and those it tests itself with. */
+/** Tenants that are not customers: the service's own, and those of its self-tests. */
 export interface ApartTenants {
-  /** With every Principal and relying party in them. */
+  /** Orgs, with all their Principals and relying parties. */
   readonly orgs: readonly OrgId[];
-  /** Principals and relying parties of no org. */
+  /** Principals and relying parties that are in no org. */
   readonly subjects: readonly DidWeb[];
 }
 
-/** All tenants but some, which are counted apart. */
+/** Numbers of all tenants, except some that are counted separately in `apart`. */
 export interface TenantSummary {
   readonly principals: {
     readonly verified: number;
@@ -75,32 +75,32 @@ export interface TenantSummary {
   };
 }
 
-/** What is counted rejects with `TooManyCountsError` where a part of a day has too much. */
+/** Counts reject with `TooManyCountsError` where a part of a day needs too many groups. */
 export interface UsageRepository {
   /** At most one row for each day and reason. */
   countByDay(filter: DecisionFilter): Promise<DayCount[]>;
-  /** The same, and at most one row for each day and key. */
+  /** The rows of `countByDay`, and at most one row for each day and key. */
   countByDayAndKey(filter: DecisionFilter): Promise<{ days: DayCount[]; keys: DayKeyCount[] }>;
   /** Outcomes count with their decision, whenever they were reported. */
   figuresByPrincipal(filter: FigureFilter): Promise<PrincipalFigure[]>;
-  /** All decisions ever made, but those of relying parties among these tenants. */
+  /** All decisions ever made, except those of relying parties among these tenants. */
   countAll(apart: ApartTenants): Promise<DayCount[]>;
   summarizeTenants(apart: ApartTenants): Promise<TenantSummary>;
   /**
-   * Whether any decision for it is stored. Those that are being stored are waited for, for 0.2 s at most for each day
-   * (`lock_timeout`), and until the end of the transaction none is, for anybody: to be called last. The transaction is rolled
-   * back where nothing is asked in it for 0.3 s (`unavailable`).
+   * Whether any decision for this relying party is stored. Waits for commits under way, 0.2 s at most for each day
+   * (else `lock_timeout`). Until the end of the transaction no decision is stored for any relying party, so this must
+   * be the last call in it. The transaction is rolled back if it is idle for 0.3 s (`unavailable`).
    */
   hasDecided(relyingParty: DidWeb): Promise<boolean>;
   /**
-   * Moves the seal up to shortly before now by the database's clock, but no later than `nowMs`: no decision can be
-   * stored below it any more, and every one that ever will be is visible. `lock_timeout` when decisions under way are
-   * not over within a moment. False: there was more to seal than one step takes.
+   * Moves the seal forward to shortly before the database's time, but no later than `nowMs`. Below the seal no further
+   * decision can be stored, and every stored decision is visible. Rejects with `lock_timeout` when commits under way do
+   * not end soon. False: there is more to seal than one step takes.
    */
   seal(nowMs: number): Promise<boolean>;
   /**
-   * Adds up to about `limit` sealed decisions to the stored sums, all or none of them. Answers how many; 0 when there are
-   * none left, or somebody else is at it.
+   * Adds up to about `limit` sealed decisions to the stored sums, all or none of them. Answers how many; 0 when none
+   * are left, or another process is doing this.
    */
   countSealed(limit: number): Promise<number>;
 }
