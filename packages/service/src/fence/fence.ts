@@ -1,13 +1,13 @@
 /**
- * The fence as one process keeps it (protocol §10). In rounds it reads the head outside, holds it against the
- * database's lineage, and publishes the next beat: a quarter of a second apart or as long as the last one took, and
- * sooner when a server is met that nobody knows. What is asked on the path of a decision is memory alone: whether the
- * head that was last confirmed is young enough.
+ * The fence of one process (protocol §10). It works in rounds. Each round reads the head outside the database, compares
+ * it with the database's lineage, and publishes the next beat when it is time. The pause between rounds is a quarter of
+ * a second, or as long as the last round took; it is shorter when an unknown server was connected. A decision reads
+ * only memory: whether the head that was confirmed last is young enough.
  *
- * A round proves that the database in hand had the head outside when the round began. So a process decides only on the
- * database that the fence stands for, and at most `maxAgeMs` after it could last tell; a database that was set back, or
- * a replaced one that woke up, lacks the head and is refused. Two that both go on are told apart by the nonces: of two
- * beats on one head, compare-and-set lets one out.
+ * A round proves that the connected database had the head when the round began. So a process decides only on the
+ * database that the fence names, and for at most `maxAgeMs` after the last proof. A database that was set back, or was
+ * replaced and answers again, lacks the head and is refused. Two databases that both continue differ in their nonces:
+ * of two beats on one head, compare-and-set lets only one be published.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ServiceDeps } from '../deps.ts';
@@ -19,34 +19,37 @@ import { NoteKeeper } from './keep-notes.ts';
 
 export interface FenceOptions {
   readonly fenceStore: FenceStore;
-  /** How long after a head no more is decided on it. */
+  /** Age of a head from which nothing is decided on it. */
   readonly maxAgeMs: number;
 }
 
 export interface FenceProblem {
   /**
-   * `stale`: it could not be told lately. `behind`: the database, or the fence, is not the one, until somebody acts or the
-   * right one is met. `woken`: a server that was silent for long is looked at. `quarantine`: a restore, or a repair of the
-   * clock, is settling.
+   * - `stale`: the head was not confirmed recently.
+   * - `behind`: the database or the fence is not the right one, until an operator acts or the right one is connected.
+   * - `woken`: a server answers after a long silence and is being observed.
+   * - `quarantine`: the quarantine after a restore or a repair of the clock.
    */
   readonly kind: 'stale' | 'behind' | 'woken' | 'quarantine';
   readonly reason: string;
-  /** Beyond decisions: the database may not be the one, so nothing that it says or takes counts. */
+  /**
+   * Affects more than decisions: the database may be the wrong one, so neither its answers nor its writes can be used.
+   */
   readonly isOfAll: boolean;
   readonly isSettling?: boolean;
 }
 
 const ROUND_MS = 250;
-/** Twenty looks a second at most, however often a server is met that nobody knows. */
+/** At most twenty rounds a second, however often an unknown server is connected. */
 const MIN_PAUSE_MS = 50;
 const SHORTEST: Pause = { pauseMs: ROUND_MS, leastMs: MIN_PAUSE_MS };
 /**
- * Longest pause as a share of the age that a head may have: a slow server is not asked all the time, and still confirms
+ * Longest pause as a share of the maximum age of a head. With it a slow server has pauses, and still confirms the head
  * twice within that age.
  */
 const LONGEST_PAUSE_SHARE = 1 / 4;
 
-/** What changed is copied out within about a second; after this long a restore could lack it (docs/operations.md). */
+/** Changes are normally copied within about a second. From this age on, the fence reports them (docs/operations.md). */
 const LONGEST_UNKEPT_MS = 60_000;
 
 const WHY: Readonly<Record<Exclude<HeadVerdict, 'known' | 'next'>, string>> = {
@@ -64,25 +67,26 @@ const REPLACED =
 const WOKEN =
   'the database was silent for long and answers again: it is looked at for some seconds, since another one may have taken over';
 
-/** Below the least time after which a silent primary is replaced (Patroni: 20 s). */
+/** Less than the shortest time after which a silent primary is replaced (Patroni: 20 s). */
 const LONG_SILENCE_MS = 10_000;
-/** Above the time in which one that was replaced is told (Patroni: `loop_wait`). */
+/** More than the time within which a replaced primary is informed (Patroni: `loop_wait`). */
 const SETTLE_MS = 5_000;
 const KNOWN_SERVERS = 8;
-/** In a round. A store that lets nobody publish is not asked without end. */
+/** Most repetitions within a round, so that a store in which no process can publish is not asked without end. */
 const LOOKS_AGAIN = 2;
-/** Nothing else is known to be wrong. */
+/** The failure as long as no other one is known. */
 const NOT_BACK = 'the look that is under way has no answer yet';
 
 interface Pause {
   readonly pauseMs: number;
-  /** Before a round that was asked for. */
+  /** Shortest pause, before a round that was requested. */
   readonly leastMs: number;
 }
 
 /**
- * Between two rounds: as long as the last one took, if it confirmed the head, so that a slow server is asked half of
- * the time at most, also where rounds are asked for. What failed is tried again soon: the head grows old meanwhile.
+ * The pause between two rounds. After a round that confirmed the head, it is as long as that round took. So a slow
+ * server is asked at most half of the time, also where rounds are requested. After a failed round it is short, because
+ * the head becomes older meanwhile.
  */
 export const pauseAfter = (round: { tookMs: number; isConfirmed: boolean; maxAgeMs: number }): Pause => {
   if (!round.isConfirmed) return SHORTEST;
@@ -94,17 +98,17 @@ type Deps = Pick<ServiceDeps, 'store' | 'random' | 'crypto' | 'identity' | 'log'
 
 export class Fence {
   readonly #stopping = new AbortController();
-  /** When the confirmed head was made at the latest, by the monotonic clock. */
+  /** Time of the confirmed head, by the monotonic clock; the head is at least this old. */
   #headMs = Number.NEGATIVE_INFINITY;
   #confirmedAtMs = Number.NEGATIVE_INFINITY;
   #refusal: FenceProblem | null = null;
   #failure = NOT_BACK;
   #confirmedSeq: number | null = null;
-  /** Servers that were confirmed, the last one at the end. */
+  /** Servers that were confirmed, the latest at the end. */
   #servers: readonly string[] = [];
-  /** Until when a server that was silent for long is only looked at. */
+  /** Until when a server that answers after a long silence is only observed. */
   #settlesMs: number | null = null;
-  /** Epoch of the database that was confirmed first. */
+  /** Epoch of the first confirmed database. */
   #epoch: number | null = null;
   #isReplaced = false;
   #lastSeq = 0;
@@ -112,7 +116,7 @@ export class Fence {
   #running: Promise<void> = Promise.resolve();
   #keeping: Promise<void> | null = null;
   #looking: Promise<void> | null = null;
-  /** Aborted when a look is asked for since the last one began, and when the fence stops. */
+  /** Aborted when a round was requested since the last one began, and when the fence stops. */
   #asked = new AbortController();
   readonly #keeper: NoteKeeper;
 
@@ -124,30 +128,30 @@ export class Fence {
     deps.store.lineage.onUnknown(() => this.#asked.abort());
   }
 
-  /** Rounds from now on until `stop`. Resolves after the first, whatever it found. */
+  /** Runs rounds until `stop`. Resolves after the first round, whatever its result. */
   async start(): Promise<void> {
     await this.round();
     this.#running = this.#goOn();
   }
 
-  /** Why nothing may be decided now, or null. Asks nobody. */
+  /** Why nothing may be decided now, or null. Answers from memory. */
   problem(): FenceProblem | null {
     if (this.#refusal !== null) return this.#refusal;
     const ageMs = performance.now() - this.#headMs;
     const { maxAgeMs } = this.options;
     if (ageMs <= maxAgeMs) return null;
-    // A process that has never seen its fence knows nothing of its database; one that has, goes on with all but decisions.
+    // Before the first confirmation the database may be the wrong one. Later only decisions stop.
     const isOfAll = !Number.isFinite(ageMs);
     const age = isOfAll ? 'yet' : `for ${Math.round(ageMs)} ms, where SVC_FENCE_MAX_AGE_MS is ${maxAgeMs}`;
     return { kind: 'stale', reason: `the fence was not confirmed ${age}: ${this.#failure}`, isOfAll };
   }
 
-  /** How long the change that waits longest has not been copied out; 0: none waits. Asks nobody. */
+  /** Milliseconds for which the oldest uncopied change has waited; 0: none waits. Answers from memory. */
   unkeptForMs(): number {
     return this.#keeper.ageMs();
   }
 
-  /** Why a restore could lack what was revoked, or null. Decisions go on: nothing that they rest on is in doubt. */
+  /** Why a restore could lack revocations, or null. Decisions continue, because their facts are not in doubt. */
   describeUnkept(): string | null {
     const ageMs = this.#keeper.ageMs();
     if (ageMs <= LONGEST_UNKEPT_MS) return null;
@@ -157,7 +161,7 @@ export class Fence {
     return `what changed ${Math.round(ageMs / 1000)} s ago is not copied beside the fence: ${why}`;
   }
 
-  /** One look outside. Never rejects. */
+  /** Runs one round. Never rejects. */
   async round(): Promise<void> {
     this.#asked = new AbortController();
     const over = new AbortController();
@@ -168,7 +172,7 @@ export class Fence {
       });
     } catch (error) {
       this.#failure = messageOf(error);
-      // No pass begins in such a round, and what waits meanwhile is in the database.
+      // No pass begins in a failed round, so the age of waiting notes is read from the database here.
       this.#looking ??= this.#lookAtNotes();
     }
     this.#tell();
@@ -202,8 +206,9 @@ export class Fence {
   }
 
   /**
-   * `over`: the round has given it up. What it finds from then on says nothing of the server that counts, since another
-   * one may have been confirmed meanwhile; what changed is copied out all the same, however slow the store is.
+   * `over` is aborted when the round has given up this look. What the look finds after that must not change the state,
+   * because another server may have been confirmed meanwhile. Changes are still copied, so that a slow store delays
+   * them but does not prevent it.
    */
   async #look(over: AbortSignal, again = LOOKS_AGAIN): Promise<void> {
     const { store, random, identity } = this.deps;
@@ -228,7 +233,7 @@ export class Fence {
     if (over.aborted) return this.#startKeeping();
     if (isKnown) this.#confirm(beat, Math.min(startedMs, sentMs - (beat.ageMs ?? 0)));
     else if (isPublished) this.#confirm(beat, sentMs);
-    // Another process was first: what it published is looked at at once, so that nobody loses several rounds on end.
+    // Another process published first. Its head is read at once, so that no process loses several rounds in a row.
     else if (again > 0) return this.#look(over, again - 1);
     else this.#failure = 'another process was first each time';
     this.#startKeeping();
@@ -252,16 +257,17 @@ export class Fence {
     try {
       await this.#keeper.look();
     } catch {
-      // Away too: what waited before goes on to age.
+      // The database does not answer either: the age that was read before continues to grow.
     } finally {
       this.#looking = null;
     }
   }
 
   /**
-   * Whether the database was set back under this process, which remembers Grants and callers of the former one: for ever, since
-   * it may come back restored between two rounds. One that never saw it confirmed has remembered nothing. A server that was
-   * confirmed before, and runs since, was not restored: another one has taken over from it, and has all that it answered.
+   * Whether the database was set back while this process runs, whose caches still hold Grants and callers of the former
+   * one. Once true it stays true, because the database may be restored between two rounds. Before the first
+   * confirmation it is false, because nothing was cached yet. A server that was confirmed before and has not restarted
+   * was not set back: another server has taken over from it, and has everything that it answered.
    */
   #noticeReplaced({ verdict, epoch, server }: Beat): boolean {
     if (this.#epoch === null) return false;
@@ -271,8 +277,9 @@ export class Fence {
   }
 
   /**
-   * A server that was silent for longer than it takes to replace it, and answers again, may not know yet that it was: whoever
-   * promoted the other one needs a moment to tell it. If the fence has moved meanwhile, that has been seen already.
+   * Whether the server must be observed first, because it was silent for longer than it takes to replace it. The
+   * cluster manager needs a moment to inform a server that was replaced. If the head has moved meanwhile, the round has
+   * compared it already, and no observation is needed.
    */
   #mustSettle({ server }: Beat, head: FenceHead | null): boolean {
     const nowMs = performance.now();
@@ -301,7 +308,8 @@ export class Fence {
   }
 
   #refuse(reason: string, beat?: Beat, kind: 'behind' | 'woken' = 'behind'): void {
-    // One that was never confirmed is not the one that counts anyway; with a fence that is gone nothing is wrong with the server.
+    // A server that was never confirmed is not trusted anyway. Where the fence is gone or older, the server is not at
+    // fault.
     const isReplaced = beat !== undefined && beat.verdict !== 'gone' && beat.verdict !== 'forgotten';
     if (isReplaced && this.#servers.includes(beat.server)) this.deps.store.lineage.doubt(beat.server);
     this.#refusal = { kind, reason, isOfAll: true };
@@ -313,7 +321,7 @@ export class Fence {
     this.#lastSeq = seq;
   }
 
-  /** In the log when it changes, and no oftener. */
+  /** Logs the kind of problem when it changes. */
   #tell(): void {
     const problem = this.problem();
     const kind = problem?.kind ?? null;
@@ -321,7 +329,7 @@ export class Fence {
     this.#told = kind;
     if (problem === null) this.deps.log.warn('fence.confirmed', { seq: this.#lastSeq });
     else if (kind === 'behind') this.deps.log.error('fence.refuses', { fence: kind, reason: problem.reason });
-    // Each switchover has these; the hold has an alert of its own for those that last.
+    // These occur in each switchover. The hold has its own alert for those that last.
     else this.deps.log.warn('fence.waits', { fence: kind, reason: problem.reason });
   }
 }

@@ -1,4 +1,4 @@
-/** The text of the fence's head: a JSON object that names its service, so that two deployments never take one for theirs. */
+/** The text of the fence's head: a JSON object that names its service, so that two deployments never share one head. */
 import { isJsonObject, type JsonObject, parseStrictJson } from '@svc/protocol';
 import type { FenceHead, NamedLoss } from '../ports/fence.ts';
 import type { ServiceIdentity } from '../service-keys/service-identity.ts';
@@ -32,7 +32,7 @@ export const parseHead = (service: string, text: string): FenceHead | { readonly
   return { epoch, seq, nonce, atMs, ...named };
 };
 
-/** The same, of a head under the DID that the service has or any that it had. */
+/** As `parseHead`, for a head under the present DID of the service or a former one. */
 export const parseOwnHead = (
   { did, formers }: Pick<ServiceIdentity, 'did' | 'formers'>,
   text: string,
@@ -41,7 +41,7 @@ export const parseOwnHead = (
   return parseHead(formers.find((former) => former.did === of)?.did ?? did, text);
 };
 
-/** Null: malformed. */
+/** Parses the member `named`. Null: it is malformed. */
 const parseNamed = (named: JsonObject[string] | undefined): { readonly named?: NamedLoss } | null => {
   if (named === undefined) return {};
   if (!isJsonObject(named)) return null;

@@ -1,10 +1,11 @@
 /**
- * What takes authority away, or must not be given twice, copied out beside the fence as it changes: status lists as they
- * are served, checkpoints, names, revoked keys. A note is forgotten only after its object is stored outside.
+ * Copies records beside the fence when they change: those that take authority away, and those that must not be given
+ * twice. These are status lists as served, checkpoints, names and revoked keys. A note is deleted only after its object
+ * is stored outside.
  *
- * A pass takes every note that was there when it began, once, by its age; what revokes comes first, also what is noted
- * meanwhile. So a note waits for those before it, and neither for one that cannot be copied nor for one that changes all
- * the time.
+ * A pass copies each note that existed when it began once, the oldest first. Notes of revocations come first, including
+ * those made meanwhile. So a note waits only for older ones; it never waits for a note that cannot be copied or that
+ * changes all the time.
  */
 import { isJsonObject, parseStrictJson } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
@@ -15,7 +16,7 @@ import type { FenceNote, FenceRecordKind, FenceStore } from '../ports/fence.ts';
 type Deps = Pick<ServiceDeps, 'store' | 'crypto' | 'log'>;
 
 const BATCH = 100;
-/** Longer than the look-up and the write of one object take. */
+/** More than the read and the write of one object take. */
 const NOTE_DEADLINE_MS = 5_000;
 
 export const RECORD_FOLDERS: Readonly<Record<FenceRecordKind, string>> = {
@@ -32,7 +33,7 @@ interface Failure {
 }
 
 export class NoteKeeper {
-  /** Since when the note that waits longest does, by the monotonic clock; null: none waits. */
+  /** Since when the oldest note has waited, by the monotonic clock; null: none waits. */
   #waitingSinceMs: number | null = null;
   #failure: Failure | null = null;
 
@@ -41,17 +42,17 @@ export class NoteKeeper {
     private readonly fenceStore: FenceStore,
   ) {}
 
-  /** How long the change that waits longest has not been copied; 0: none waits. Asks nobody. */
+  /** Milliseconds for which the oldest uncopied change has waited; 0: none waits. Answers from memory. */
   ageMs(): number {
     return this.#waitingSinceMs === null ? 0 : performance.now() - this.#waitingSinceMs;
   }
 
-  /** The first that the last pass could not copy. */
+  /** The first note that the last pass could not copy; null: it copied all. */
   failure(): Failure | null {
     return this.#failure;
   }
 
-  /** Rejects when storage cannot be asked; what was copied until then stays. */
+  /** Copies the waiting notes. Rejects when storage does not answer; notes that were copied before stay copied. */
   async pass(stop: AbortSignal): Promise<void> {
     const { lineage } = this.deps.store;
     const { atOnce } = this.fenceStore;
@@ -65,12 +66,12 @@ export class NoteKeeper {
         if (batch === 1) throw error;
         return null;
       });
-      // Texts are made as they are listed: where a hundred take too long, fewer do not.
+      // The database builds the texts while it lists. Where a hundred take too long, a smaller batch may not.
       if (notes === null) {
         batch = Math.ceil(batch / 4);
         continue;
       }
-      // No more than the store takes at once: what waits in it uses up its deadline.
+      // No more than the store takes at once, because a copy that waits in the store uses up its deadline.
       for (let from = 0; from < notes.length; from += atOnce) {
         if (stop.aborted) return;
         failures.push(...(await this.#copy(notes.slice(from, from + atOnce))));
@@ -81,7 +82,7 @@ export class NoteKeeper {
     this.#tell(failures);
   }
 
-  /** Asks the database alone since when what waits does. Resolves to the number of the last note, 0 for none. */
+  /** Reads the age of the oldest note from the database. Resolves to the `seq` of the last note, 0 for none. */
   async look(): Promise<number> {
     const { oldestAgeMs, lastSeq } = await this.deps.store.lineage.describeNotes();
     this.#waitingSinceMs = lastSeq === 0 ? null : performance.now() - oldestAgeMs;
@@ -107,7 +108,7 @@ export class NoteKeeper {
     return failures;
   }
 
-  /** In the log when it changes, and no oftener. */
+  /** Logs the first failure when it changes. */
   #tell(failures: readonly Failure[]): void {
     const [first = null] = failures;
     if (first !== null && first.key !== this.#failure?.key)
@@ -117,7 +118,7 @@ export class NoteKeeper {
   }
 }
 
-/** The later version of a list wins, in whatever order the two are written. */
+/** Writes a copy. The higher version stays, in whatever order two versions are written. */
 const keep = async (fenceStore: FenceStore, key: string, note: FenceNote): Promise<void> => {
   const text = `{"name":${JSON.stringify(note.name)},"kept":${note.text ?? 'null'}}`;
   for (;;) {
@@ -129,7 +130,7 @@ const keep = async (fenceStore: FenceStore, key: string, note: FenceNote): Promi
 
 const isLater = (one: string, other: string): boolean => versionOf(one) > versionOf(other);
 
-/** The version of a kept text; −1 for a damaged text: anything replaces it. */
+/** The version of a kept text, 0 if it has none. −1 for a damaged text, so that any other text replaces it. */
 const versionOf = (text: string): number => {
   const json = parseStrictJson(text);
   if (!json.ok || !isJsonObject(json.value)) return -1;

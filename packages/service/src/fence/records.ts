@@ -1,6 +1,6 @@
 /**
- * Records of what was taken away, as they are kept beside the fence, in the folder `revoked` (migration 0046, `svc_kept_revoked`),
- * and written to the log (revocation-log.ts): a name, and JSON of one shape for each kind.
+ * Records of authority that was taken away. They are kept beside the fence in the folder `revoked` (migration 0046,
+ * `svc_kept_revoked`) and written to the log (revocation-log.ts). Each has a name, and JSON of one shape for each kind.
  */
 import {
   checkShape,
@@ -18,18 +18,18 @@ import type { PauseRecord, PauseTarget } from '../ports/pauses.ts';
 import type { KeyState } from '../ports/principals.ts';
 import type { ServiceKeyEnd } from '../ports/service-keys.ts';
 
-/** Which registration of a Principal it was: a DID may have passed to another holder since. */
+/** Identifies one registration of a Principal, because its DID may have another holder since. */
 interface OfRegistration {
   readonly principal: DidWeb;
   readonly sinceMs: number;
 }
 
-/** A key of a Principal that was retired or compromised; `active` where the key was registered anew since. */
+/** A key of a Principal that was retired or compromised; `active` where the key was registered again since. */
 export interface EndedKey extends OfRegistration {
   readonly kind: 'key';
   readonly kid: string;
   readonly state: KeyState;
-  /** Null: of a version that did not keep it. */
+  /** Null in records of versions that did not store the key. */
   readonly publicKeyMultibase: string | null;
 }
 
@@ -43,7 +43,7 @@ export interface DisabledAgent extends OfRegistration {
   readonly agent: DidKey;
 }
 
-/** The latest push of the console, whether it gave or took. */
+/** The latest push of the console, whether it allows or blocks. */
 export interface PushedEntitlement {
   readonly kind: 'entitlement';
   readonly orgId: OrgId;
@@ -53,9 +53,9 @@ export interface PushedEntitlement {
 /** The latest change of a pause, whether it paused or resumed. */
 export interface ChangedPause extends PauseTarget, Pick<PauseRecord, 'isPaused' | 'reason'> {
   readonly kind: 'pause';
-  /** Null: of a line that did not say it. */
+  /** Null in log lines that do not have it. */
   readonly changedAtMs: number | null;
-  /** Which registration of the owner it was. */
+  /** When the owner was registered, which identifies the registration. */
   readonly sinceMs: number;
 }
 
@@ -66,10 +66,10 @@ export interface EndedServiceKey {
   readonly ends: readonly ServiceKeyEnd[];
 }
 
-/** Entries of a status list that were revoked when nothing could sign it. */
+/** Entries of a status list that were revoked while nothing could sign the list. */
 export interface UnlistedEntries {
   readonly kind: 'unlisted';
-  /** Id of the list, and the number of the copy. */
+  /** Id of the list and number of the copy, together. */
   readonly id: string;
   readonly url: string;
   /** Base64. */
@@ -84,19 +84,22 @@ export type RevokedRecord =
   | ChangedPause
   | EndedServiceKey
   | UnlistedEntries;
-/** Those that the log has too. */
+/** Kinds of records that are also written to the log. */
 export type LoggedRecord = EndedKey | DisabledAgent | PushedEntitlement | ChangedPause;
 export type RevokedKind = RevokedRecord['kind'];
 export type RevokedOf<Kind extends RevokedKind> = Extract<RevokedRecord, { readonly kind: Kind }>;
 
 interface Format<Record> {
-  /** What follows `kind:` in its name. */
+  /** The part of the record's name after `kind:`. */
   readonly idOf: (record: Record) => string;
-  /** Members that tell whom it concerns. A record that was copied once its row was gone has none of them, and nothing follows from it. */
+  /**
+   * Members that identify the subject. A record that was copied after its row was deleted has none of them; such a
+   * record is ignored.
+   */
   readonly concerns: ObjectShape;
-  /** Members without which it cannot be taken again although it concerns somebody. */
+  /** Members without which the record cannot be applied, although its subject is known. */
   readonly says: ObjectShape;
-  /** Reads a record from its id and what was kept. */
+  /** Reads a record from its id and the kept JSON. */
   readonly read: (id: string, kept: JsonObject) => Record;
 }
 
@@ -106,7 +109,7 @@ const aFlag = scalar('true or false', (value) => typeof value === 'boolean');
 const aNumberOrNull = scalar('a number or null', (value) => value === null || typeof value === 'number');
 const aList = scalar('a list', Array.isArray);
 
-// Each has the number of its copy too, and a later version may have written more.
+// Open, because each also has the number of its copy, and a later version may have written more members.
 const NO_MORE = open({});
 const OF_REGISTRATION = { principal: aText, since_ms: aNumber };
 
@@ -117,7 +120,7 @@ const FORMATS: { readonly [Kind in RevokedKind]: Format<RevokedOf<Kind>> } = {
     says: NO_MORE,
     read: (kid, { principal, since_ms, state, public_key_multibase: publicKey }) => ({
       ...{ kind: 'key', kid, principal: principal as DidWeb, sinceMs: since_ms as number },
-      // A key that has a record has ended, whatever else that says.
+      // A key that has a record has ended, whatever an unknown state means.
       state: KEY_STATES.find((one) => one === state) ?? 'retired',
       publicKeyMultibase: typeof publicKey === 'string' ? publicKey : null,
     }),
@@ -192,7 +195,7 @@ const FORMATS: { readonly [Kind in RevokedKind]: Format<RevokedOf<Kind>> } = {
 const KEY_STATES: readonly KeyState[] = ['active', 'retired', 'compromised'];
 const SERVICE_KEY_ENDS: readonly ServiceKeyEnd[] = ['retired', 'compromised'];
 
-/** The name by which SQL keeps it: its kind, a colon, and what it is about. */
+/** The name under which SQL keeps the record: its kind, a colon, and its id. */
 export const nameOf = (record: RevokedRecord): string =>
   nameOfKind(record.kind, (FORMATS[record.kind] as Format<RevokedRecord>).idOf(record));
 
@@ -201,8 +204,9 @@ export const nameOfKey = (kid: string): string => nameOfKind('key', kid);
 const nameOfKind = (kind: RevokedKind, id: string): string => `${kind}:${id}`;
 
 /**
- * Reads what this and earlier versions have written. Null: nothing follows from it, as from a kind that only a later version
- * knows. Throws where it concerns somebody and is damaged: what was taken away would stay given.
+ * Reads a record of this or an earlier version. Null: the record is to be ignored, for example because only a later
+ * version knows its kind. Throws where its subject is known and it is damaged, because ignoring it would give the
+ * authority back.
  */
 export const parseRecord = (name: string, kept: JsonObject): RevokedRecord | null => {
   const colon = name.indexOf(':');
@@ -216,7 +220,7 @@ export const parseRecord = (name: string, kept: JsonObject): RevokedRecord | nul
   return read(name.slice(colon + 1), kept);
 };
 
-/** Those from which something follows. */
+/** The records that are not to be ignored. */
 export const parseRecords = (
   all: readonly { readonly name: string; readonly kept: JsonObject }[],
 ): readonly RevokedRecord[] => all.flatMap(({ name, kept }) => parseRecord(name, kept) ?? []);
@@ -229,7 +233,7 @@ const faultsOf = (kept: JsonObject, shape: ObjectShape): readonly Failure<ShapeF
   return failures;
 };
 
-/** What a record of the kinds that are logged says beside its name: the members that SQL writes of it, without the number of the copy. */
+/** The JSON of a logged record besides its name: the members that SQL writes, without the number of the copy. */
 export const keptOf = (record: LoggedRecord): JsonObject => {
   switch (record.kind) {
     case 'key':

@@ -1,6 +1,7 @@
 /**
- * One line in the log for each thing that takes authority away or hands it over. Written after authorisation and before
- * commit: an extra line only repeats a wish, a missing one would let a restore undo it. `svc-admin restore --log` reads them.
+ * Writes one log line for each change that takes authority away or hands it over. It is written after authorisation and
+ * before the commit: a line whose change was not committed only repeats a request, while a missing line would let a
+ * restore undo the change. `svc-admin restore --log` reads these lines.
  */
 import type { DidKey, DidWeb, GrantId, JsonObject, OrgId } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
@@ -17,7 +18,7 @@ type Revoked =
   | Ended
   | HandedOver;
 
-/** Named and told as it is kept beside the fence. */
+/** A record with its name and JSON, as kept beside the fence. */
 interface Ended {
   readonly ended: string;
   readonly kept: JsonObject;
@@ -25,18 +26,18 @@ interface Ended {
 
 const endOf = (record: LoggedRecord): Ended => ({ ended: nameOf(record), kept: keptOf(record) });
 
-/** What became of a DID that was registered at `since_ms`. */
+/** The hand-over of a DID that was registered at `since_ms`. */
 interface HandedOver {
   readonly did: DidWeb;
   readonly kind: ClaimKind;
   readonly since_ms: number;
   readonly at_ms: number;
-  /** The org that had it, and the one that has it now; `released`: nobody. */
+  /** The org that had the DID, and the org that has it now; `released`: it is no longer registered. */
   readonly from_org: OrgId | null;
   readonly to_org: OrgId | null | 'released';
 }
 
-/** A line stays below what log shippers take. */
+/** Keeps a line below the limits of log shippers. */
 const IDS_PER_LINE = 500;
 
 type Deps = Pick<ServiceDeps, 'log'>;
@@ -71,7 +72,7 @@ export const logCompromisedKey = (deps: Deps, principal: Registered, key: Key): 
     ...endOfKey(principal, key, 'compromised'),
   });
 
-/** With the key itself: a database that was set back may have never seen it. */
+/** Includes the key itself, because a database that was set back may not have it. */
 const endOfKey = (
   { did, createdAtMs }: Registered,
   { kid, publicKeyMultibase }: Key,
@@ -81,7 +82,7 @@ const endOfKey = (
 export const logEntitlement = (deps: Deps, orgId: OrgId, push: EntitlementPush): void =>
   logRevocation(deps, endOf({ kind: 'entitlement', orgId, push }));
 
-/** Also its end: of the changes of one subject the latest counts. */
+/** Logs pauses and resumptions, because the latest change of a subject is the one in force. */
 export const logPause = (deps: Deps, pause: PauseRecord, sinceMs: number): void =>
   logRevocation(deps, endOf({ kind: 'pause', ...pause, sinceMs }));
 
