@@ -1,6 +1,7 @@
 /**
- * The log held against a database that lacks nothing of what the fence names, or has none: what the log says was taken away
- * must be so here. Where both were set back together nothing else shows it.
+ * Compares the log with a database that has what the fence names, or has no fence: authority that the log says was
+ * taken away must not be in force in the database. Where database and fence were set back together, only the log shows
+ * it.
  */
 import { isReleasable } from '../claims/release.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -19,15 +20,15 @@ import type { LoggedHandOver, LoggedRevocations } from './read-log.ts';
 import { revokeAgain, standingOf } from './revoke-again.ts';
 
 export interface LogDifference {
-  /** What is in force here, by name: `takeLogged` ends it. */
+  /** Names of what is still in force in the database. `takeLogged` ends it. */
   readonly open: readonly string[];
-  /** DIDs that are still with whom they were taken from. What came later may be in no log, so a person decides. */
+  /** Hand-overs whose DID still has its former holder. Later changes may be in no log, so an operator decides. */
   readonly handOvers: readonly LoggedHandOver[];
-  /** Grants that are not here: allocated in a span that was lost, or gone with the DID of their Principal. */
+  /** Number of Grants that are not in the database: allocated in a lost span, or deleted with their Principal's DID. */
   readonly unknownGrants: number;
 }
 
-/** `onProgress` is told now and then how many were looked at. Changes nothing. */
+/** Compares, and changes nothing. Calls `onProgress` after each comparison with their number so far. */
 export const compareLog = async (
   deps: ServiceDeps,
   logged: LoggedRevocations,
@@ -51,7 +52,7 @@ export const compareLog = async (
   return { open: [...new Set(open)], handOvers: await listOpenHandOvers(deps, logged), unknownGrants };
 };
 
-/** Does what `compareLog` finds open. Safe to repeat. */
+/** Ends what `compareLog` finds open. Safe to repeat. */
 export const takeLogged = async (
   deps: ServiceDeps,
   logged: LoggedRevocations,
@@ -66,7 +67,7 @@ export const takeLogged = async (
   return { grants, ...(await endAgain(deps, [], { ...logged, ended })) };
 };
 
-/** Hand-overs in the log whose DID is still with its former holder here; the last line about each DID counts. */
+/** Hand-overs in the log whose DID still has its former holder. Only the last line about each DID is used. */
 const listOpenHandOvers = async (
   deps: ServiceDeps,
   { handedOver }: LoggedRevocations,

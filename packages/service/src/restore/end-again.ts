@@ -1,6 +1,6 @@
 /**
- * Ends again what a restore has begun again, by what was kept beside the fence: keys, Agents, entitlements, pauses,
- * service keys.
+ * Ends again what a restored database has in force again: keys, Agents, entitlements, pauses, service keys. Uses the
+ * records kept beside the fence, and the log.
  */
 import type { ApiKeyId } from '@svc/protocol';
 import { disableAgent } from '../agents/disable-agent.ts';
@@ -26,27 +26,29 @@ import type { KeyState } from '../ports/principals.ts';
 import { compromiseKey, retireKey } from '../signing-keys/signing-keys.ts';
 import type { LoggedRevocations } from './read-log.ts';
 
-/** For the audit log. */
+/** Request id in the audit log. */
 const REQUEST_ID = 'svc-admin-restore';
 
-/** What was in force again until now. */
+/** What this run has ended, or changed, again. */
 export interface EndedAgain {
   readonly keys: number;
   readonly apiKeys: number;
   readonly agents: number;
   readonly entitlements: number;
-  /** Paused again, or resumed again. */
+  /** Number of subjects that were paused or resumed again. */
   readonly pauses: number;
-  /** Kids. */
+  /** Kids of service keys. */
   readonly serviceKeys: readonly string[];
   /**
-   * Kids of Principals' keys that were retired or compromised, and are not known here: older copies and lines of the log do not
-   * have the keys themselves. They are active when they are seen.
+   * Kids of Principals' keys that were retired or compromised and are not in this database. Older copies and log lines
+   * do not have the key itself, so such a key becomes active when it is seen.
    */
   readonly unknownKeys: readonly string[];
 }
 
-/** `kept`: beside the fence. Every step is safe to repeat. Rejects with the first that does not succeed. */
+/**
+ * `kept`: records beside the fence. Every step is safe to repeat. Rejects with the error of the first step that fails.
+ */
 export const endAgain = async (
   deps: ServiceDeps,
   kept: readonly RevokedRecord[],
@@ -79,13 +81,13 @@ export const endAgain = async (
   };
 };
 
-/** Whether something that a line of the log ended has not ended here. Changes nothing. */
+/** Whether something that a log line ended is still in force in this database. Changes nothing. */
 export const isOpen = (deps: ServiceDeps, record: RevokedRecord): Promise<boolean> =>
   restoringOf(record).isOpen(deps, record);
 
 /**
- * Kids with the Principal of each, of lines that say no more. Most say of which registration the key was, and stand in `ended`:
- * whoever claimed a DID and was released ended none of the keys that its owner has.
+ * Kids and Principals of compromised keys in log lines without the registration. Most lines have it and are in `ended`:
+ * a compromise by an earlier holder of the DID, whose claim was released, must not affect keys of the present holder.
  */
 export const compromisedWithoutMore = ({ compromisedKeys, ended }: LoggedRevocations) => {
   const named = new Set(ended.map(({ name }) => name));
@@ -95,7 +97,7 @@ export const compromisedWithoutMore = ({ compromisedKeys, ended }: LoggedRevocat
 export const apiKeysOf = ({ apiKeys }: LoggedRevocations): readonly RevokedApiKey[] =>
   [...apiKeys].map((keyId) => ({ kind: 'api-key', keyId: keyId as ApiKeyId }));
 
-/** A Principal's key that is known here, and not as compromised. */
+/** Whether the Principal has this key here, in another state than compromised. */
 export const isToCompromise = async (
   { store }: Pick<ServiceDeps, 'store'>,
   principal: string,
@@ -105,15 +107,16 @@ export const isToCompromise = async (
   return key !== undefined && key.state !== 'compromised';
 };
 
-/** Without what a later change of the same subject replaced. `logged`: in the order of the lines. */
+/** The records, without those that a later change of the same subject replaced. `logged`: in the order of the lines. */
 export const latestOf = (
   kept: readonly RevokedRecord[],
   logged: readonly RevokedRecord[],
 ): readonly RevokedRecord[] => withoutOlderPauses(withoutOlderPushes(kept, logged));
 
 /**
- * One push of each org, of the highest `as_of`. Of several with that one the last line of the log, which has one for each
- * push before it is stored, unless the copy beside the fence is none of the log's: then it came after them.
+ * Keeps one push for each org, that with the highest `as_of`. Of several with that `as_of`, the last log line is kept,
+ * because each push is logged before it is stored. But if the copy beside the fence is not in the log, it is later than
+ * the log lines, and is kept.
  */
 export const withoutOlderPushes = (
   kept: readonly RevokedRecord[],
@@ -133,15 +136,15 @@ export const withoutOlderPushes = (
   return all.filter((record) => record.kind !== 'entitlement' || latest.get(record.orgId) === record);
 };
 
-/** All of a push, in one order; empty for what is none. */
+/** All members of a push as text in a fixed order; empty for other records. */
 const textOf = (record: RevokedRecord): string =>
   record.kind === 'entitlement'
     ? JSON.stringify([record.orgId, Object.entries(record.push).sort(([a], [b]) => (a < b ? -1 : 1))])
     : '';
 
 /**
- * What is paused or resumed again is dated now, so only the latest change of each subject may be. Where dates
- * are equal or missing, a pause wins over a resumption.
+ * Keeps only the latest change of each paused subject, because a repeated change is dated now. Where dates are equal or
+ * missing, a pause is kept rather than a resumption.
  */
 export const withoutOlderPauses = (revoked: readonly RevokedRecord[]): readonly RevokedRecord[] => {
   const latest = new Map<string, ChangedPause>();
@@ -153,17 +156,17 @@ export const withoutOlderPauses = (revoked: readonly RevokedRecord[]): readonly 
   return revoked.filter((record) => record.kind !== 'pause' || latest.get(nameOf(record)) === record);
 };
 
-/** Without a date: before all that have one. */
+/** A change without a date is earlier than all that have one. */
 const isLater = (one: ChangedPause, other: ChangedPause): boolean => {
   const [here, there] = [one.changedAtMs ?? -1, other.changedAtMs ?? -1];
   return here === there ? one.isPaused : here > there;
 };
 
-/** `unknown`: of a key that is not here, and of which no more than its name was kept. */
+/** `unknown`: the key is not in this database, and only its kid was kept. */
 type End = 'ended' | 'unchanged' | 'unknown';
 
 interface Restoring<Record> {
-  /** Whether it is to be ended here. Changes nothing. */
+  /** Whether the record's subject is still to be ended here. Changes nothing. */
   readonly isOpen: (deps: ServiceDeps, record: Record) => Promise<boolean>;
   readonly endAgain: (deps: ServiceDeps, record: Record) => Promise<End>;
 }
@@ -171,15 +174,17 @@ interface Restoring<Record> {
 const restoringOf = ({ kind }: RevokedRecord) => RESTORING[kind] as Restoring<RevokedRecord>;
 
 /**
- * Whether the Principal is registered here as it was then. Whoever claimed a DID and was released ended keys and Agents of that
- * registration alone, and not those of the one to whom the DID belongs.
+ * Whether the Principal here has the registration of the record. A record of an earlier holder of the DID, whose claim
+ * was released, concerns keys and Agents of that registration only, not those of the present holder.
  */
 const isStillRegistered = async (
   { store }: ServiceDeps,
   { principal, sinceMs }: EndedKey | DisabledAgent,
 ): Promise<boolean> => (await store.principals.find(principal))?.createdAtMs === sinceMs;
 
-/** A key that is not here, and of which the copy has no more than its name, cannot be known again. */
+/**
+ * A key that is not here is open only if the record has the key itself. From the kid alone it cannot be stored again.
+ */
 const isKeyOpen = async (deps: ServiceDeps, record: EndedKey): Promise<boolean> => {
   if (!(await isStillRegistered(deps, record))) return false;
   const { keys = [] } = (await deps.store.principals.find(record.principal)) ?? {};
@@ -188,7 +193,7 @@ const isKeyOpen = async (deps: ServiceDeps, record: EndedKey): Promise<boolean> 
   return key.state !== record.state && key.state !== 'compromised';
 };
 
-/** With what it is, a key that was first seen in the lost span is known again, so that no document brings it back as active. */
+/** Stores the key if the record has it, so that no document makes a key first seen in the lost span active again. */
 const endKey = async (deps: ServiceDeps, record: EndedKey): Promise<End> => {
   if (!(await isStillRegistered(deps, record))) return 'unchanged';
   const { principal, kid, state, publicKeyMultibase } = record;
@@ -207,7 +212,7 @@ const moveKey = async (deps: ServiceDeps, did: string, kid: string, state: KeySt
   return 'ended';
 };
 
-/** A copy may lack what another, or a line of the log, has. */
+/** Those of the kids whose key is still not stored: another copy or a log line may have had the key. */
 const listUnknownKeys = async ({ store }: ServiceDeps, kids: ReadonlySet<string>): Promise<string[]> => {
   const unknown: string[] = [];
   for (const kid of kids) if (!(await store.restores.isKnownKey(kid))) unknown.push(kid);
@@ -236,7 +241,9 @@ const isAgentEnabled = async (deps: ServiceDeps, record: DisabledAgent): Promise
   return here === null || here.disabledAtMs === null;
 };
 
-/** One that nobody had noted is not here either after it was ended with its Grants, which are looked at by their ids. */
+/**
+ * One that nobody had noted is not here either after it was ended with its Grants, which are looked at by their ids.
+ */
 const isAgentOpen = async (deps: ServiceDeps, record: DisabledAgent): Promise<boolean> =>
   (await findAgent(deps, record)) !== null && isAgentEnabled(deps, record);
 
@@ -250,7 +257,10 @@ const endAgent = async (deps: ServiceDeps, record: DisabledAgent): Promise<End> 
   return 'ended';
 };
 
-/** Pushes of one `as_of`, as an operator makes who edits what was pushed, do not say which was later: one that blocks is taken for it. */
+/**
+ * Whether the push is later than the stored one. Pushes with one `as_of`, which occur when an operator edits a push,
+ * have no order: a push that blocks is taken as the later one.
+ */
 const isPushLater = async ({ store }: ServiceDeps, { orgId, push }: PushedEntitlement): Promise<boolean> => {
   if (!(await store.orgs.exists(orgId))) return false;
   const here = await store.entitlements.find(orgId);
@@ -263,7 +273,7 @@ const pushAgain = async (deps: ServiceDeps, record: PushedEntitlement): Promise<
   return (await deps.store.putEntitlement(record.orgId, record.push)) ? 'ended' : 'unchanged';
 };
 
-/** A key of the service counts for no date again once it was found to have leaked. */
+/** Ends a service key again. A key that leaked must not be valid for any date again. */
 const endServiceKey = async (
   { store }: ServiceDeps,
   { kid, publicKeyMultibase, ends }: EndedServiceKey,
@@ -281,7 +291,7 @@ const endServiceKey = async (
   return isCompromised ? 'ended' : 'unchanged';
 };
 
-/** Records of this kind stand in no line of the log. */
+/** For kinds of records that are never in the log. */
 const isNotLogged = async () => false;
 
 const RESTORING: { readonly [Kind in RevokedKind]: Restoring<RevokedOf<Kind>> } = {
@@ -294,6 +304,6 @@ const RESTORING: { readonly [Kind in RevokedKind]: Restoring<RevokedOf<Kind>> } 
     endAgain: async (deps, change) => ((await pauseAgain(deps, change)) ? 'ended' : 'unchanged'),
   },
   'service-key': { isOpen: isNotLogged, endAgain: endServiceKey },
-  // Its Grants are revoked again before (revoke-again.ts).
+  // revoke-again.ts has revoked these Grants already.
   unlisted: { isOpen: isNotLogged, endAgain: async () => 'unchanged' },
 };

@@ -1,4 +1,4 @@
-/** What was kept beside the fence, read back (keep-notes.ts writes it). */
+/** Reads the records kept beside the fence, which keep-notes.ts writes. */
 import { isJsonObject, type JsonObject, parseStrictJson } from '@svc/protocol';
 import { RECORD_FOLDERS } from '../fence/keep-notes.ts';
 import type { FenceRecordKind, FenceStore } from '../ports/fence.ts';
@@ -9,7 +9,10 @@ export interface FenceRecord {
   readonly kept: JsonObject;
 }
 
-/** Everything of a kind. Rejects when the outside cannot be asked, or holds what was not written there by the service. */
+/**
+ * All records of a kind. Rejects when the fence's store does not answer, or has an object that the service did not
+ * write.
+ */
 export const listFenceRecords = async (
   fenceStore: FenceStore,
   kind: FenceRecordKind,

@@ -1,6 +1,6 @@
 /**
- * Makes each release and transfer of the lost span again, as it was kept beside the fence, so that nobody acts for a
- * DID that was taken from them. What became of the settings of a relying party is put back with it.
+ * Repeats each release and transfer of the lost span, as it was kept beside the fence, so that no former holder acts
+ * for a DID. The settings of a relying party are restored too.
  */
 import {
   type DidWeb,
@@ -20,21 +20,21 @@ import type { RelyingPartyRecord } from '../ports/relying-parties.ts';
 import type { FenceRecord } from './fence-records.ts';
 import type { LoggedHandOver } from './read-log.ts';
 
-/** For the audit log. */
+/** Request id in the audit log. */
 const REQUEST_ID = 'svc-admin-restore';
 
-/** What the node dated that logged, and the database that dated the loss: each may be off by the skew (protocol §7). */
+/** Most by which the clocks of a logging node and of the database differ: each may be off by the skew (protocol §7). */
 const CLOCKS_APART_MS = 2 * TRUST_CONFIG.clockSkewSeconds * 1_000;
 
 const KINDS = ['principal', 'relying_party'] as const;
 
-/** How many DIDs were handed over again: the restore had undone their release or transfer. */
+/** Numbers of DIDs whose release or transfer the restore had undone and that were handed over again. */
 export interface HandedOverAgain {
   readonly released: number;
   readonly transferred: number;
 }
 
-/** Every step is safe to repeat. Rejects with the first that does not succeed. */
+/** Every step is safe to repeat. Rejects with the error of the first step that fails. */
 export const handOverAgain = async (
   deps: ServiceDeps,
   names: readonly FenceRecord[],
@@ -42,7 +42,7 @@ export const handOverAgain = async (
   const counts = { released: 0, transferred: 0 };
   const waiting = await deps.store.restores.listWaitingVersions('name');
   for (const { name, kept } of names) {
-    // A change that the database has, and that was not copied before the loss, is later than what was kept.
+    // A change that the database still has, and that was not copied yet, is later than the kept record.
     if (Number(kept.version) < (waiting.get(name) ?? 0)) continue;
     for (const kind of KINDS) {
       const done = await handOver(deps, kind, name as DidWeb, kept[kind]);
@@ -86,8 +86,8 @@ const move = async (
 };
 
 /**
- * Repeats what the log alone tells of the lost span. Each hand-over is done where the DID is still registered as it was
- * then, and with the org that it was taken from: what was kept beside the fence may be later.
+ * Repeats hand-overs of the lost span that only the log has. Each is done only where the DID still has the registration
+ * of that time, and the org that it was taken from, because a record beside the fence may be later.
  */
 export const handOverLogged = async (
   deps: ServiceDeps,
@@ -106,7 +106,9 @@ export const handOverLogged = async (
   return counts;
 };
 
-/** Released in the lost span, and perhaps registered by somebody else since: that one finds the name reserved. */
+/**
+ * Repeats a release. Another holder may have registered the DID in the lost span; for that one the name is reserved.
+ */
 const takeAway = async (
   deps: ServiceDeps,
   kind: ClaimKind,
@@ -122,7 +124,10 @@ const takeAway = async (
   return 'transferred';
 };
 
-/** An org that was made in the lost span is not there: its DIDs are in none until the operator says otherwise. */
+/**
+ * The org, or null where it was created in the lost span and is missing: then its DIDs are in no org until an operator
+ * acts.
+ */
 const findOrg = async ({ store }: ServiceDeps, orgId: unknown): Promise<OrgId | null> =>
   typeof orgId === 'string' && (await store.orgs.exists(orgId as OrgId)) ? (orgId as OrgId) : null;
 

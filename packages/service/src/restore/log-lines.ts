@@ -1,32 +1,32 @@
 /**
- * Lines of the service as a log has them that comes back from wherever it was shipped: as they were written, behind what a
- * shipper puts before them, or inside its own objects; long ones in several parts.
+ * Extracts the service's lines from a log that a shipper has stored. A line may be as written, or follow a prefix, or
+ * be inside an object of the shipper. A long line may be in several parts.
  */
 import { isJsonObject, type JsonObject, parseJsonOfAnyNumbers } from '@svc/protocol';
 
-/** Docker's json-file; `journalctl -o json`; what others call it. */
+/** Names of the member with the line: in Docker's json-file, in `journalctl -o json`, and in other shippers. */
 const WRAPPED_IN = ['log', 'MESSAGE', 'message', 'line'] as const;
 
-/** As the runtimes of Kubernetes write it: time, stream, `P` for all parts but the last, text. */
+/** A line of a Kubernetes runtime: time, stream, `P` for all parts but the last (`F`), text. */
 const CRI_LINE = /^\S+ (stdout|stderr) ([FP]) (.*)$/s;
 
-/** No prefix has more braces. */
+/** Most braces that are tried as the start of an object. No prefix has more. */
 const MAX_BRACES = 64;
 
-/** A longer one is none of the service, which writes 500 ids in a line at most. */
+/** A longer line is not from the service, which writes at most 500 ids in a line. */
 const MAX_CHARS = 1_048_576;
 
-/** Whatever has one of these may be about a revocation, whose name stands at the end of its line. */
+/** A text with one of these may be about a revocation, also where the end of the line, with its `msg`, is missing. */
 const MARK = /"(?:revocation|grant_ids|ended|key_id|from_org)\\*"/;
 
-/** `part`: more of it is to come. */
+/** `part`: the rest of the line follows. */
 export type LogLine =
   | { readonly kind: 'line'; readonly json: JsonObject }
   | { readonly kind: 'part' | 'other' }
-  /** About a revocation, or perhaps, and not to be read. */
+  /** A line that is or may be about a revocation, and cannot be read. */
   | { readonly kind: 'fault'; readonly why: string };
 
-/** What a line of the log holds, and of which stream. */
+/** The text of one line of the log, and its stream. */
 interface Held {
   readonly stream: string;
   readonly text: string;
@@ -35,7 +35,7 @@ interface Held {
 
 /** Lines of one file, in its order. */
 export class LogLines {
-  /** By stream: the parts of a line whose end is to come. */
+  /** By stream: the parts so far of a line whose end follows. */
   readonly #begun = new Map<string, string>();
 
   read(raw: string): LogLine {
@@ -48,7 +48,7 @@ export class LogLines {
     const text = `${this.#begun.get(held.stream) ?? ''}${held.text}`;
     this.#begun.delete(held.stream);
     const found = findLine(text);
-    // A line whose end never came, as where the process was killed, with the next one behind it.
+    // A line without its end, for example because the process was killed, followed by the next line.
     if (found !== null && MARK.test(found.before)) return CUT_OFF;
     if (found !== null) return { kind: 'line', json: found.object };
     if (!held.isPart || text.length > MAX_CHARS) return without(`${text}\n${raw}`);
@@ -56,7 +56,7 @@ export class LogLines {
     return { kind: 'part' };
   }
 
-  /** What is left of lines whose end did not come. */
+  /** The rest of lines whose end did not follow. */
   end(): LogLine {
     return without([...this.#begun.values()].join('\n'));
   }
@@ -69,7 +69,7 @@ const CUT_OFF: LogLine = {
 
 const without = (text: string): LogLine => (MARK.test(text) ? CUT_OFF : { kind: 'other' });
 
-/** Null: the text was left out. */
+/** The text inside a line of the log. Null: the shipper has left the text out. */
 const unwrap = (raw: string): Held | null => {
   const [, stream, part, rest] = CRI_LINE.exec(raw) ?? [];
   if (stream !== undefined) return { stream, text: rest ?? '', isPart: part === 'P' };
@@ -77,12 +77,12 @@ const unwrap = (raw: string): Held | null => {
   if (object === undefined || isLine(object)) return { stream: '', text: raw, isPart: false };
   if (object.MESSAGE === null) return null;
   const text = textOf(WRAPPED_IN.map((name) => object[name]).find((one) => one !== undefined));
-  // Docker writes the end of a line with it.
+  // Docker includes the newline in the last part of a line.
   const isPart = typeof object.log === 'string' && !object.log.endsWith('\n');
   return { stream: String(object.stream ?? ''), text, isPart };
 };
 
-/** journald gives what it cannot show as bytes. */
+/** journald gives text that it cannot show as an array of bytes. */
 const textOf = (value: JsonObject[string] | undefined): string => {
   if (typeof value === 'string') return value;
   return Array.isArray(value) ? Buffer.from(value.map(Number)).toString('utf8') : JSON.stringify(value);
@@ -90,7 +90,7 @@ const textOf = (value: JsonObject[string] | undefined): string => {
 
 const isLine = ({ msg }: JsonObject): boolean => typeof msg === 'string';
 
-/** A shipper may call its own text `msg` too. */
+/** Finds the service's object. It may be the text in `msg` of a shipper's object. */
 const findLine = (text: string): Found | null => {
   const found = findObject(text, isLine);
   if (found === null) return null;
@@ -100,11 +100,14 @@ const findLine = (text: string): Found | null => {
 
 interface Found {
   readonly object: JsonObject;
-  /** What stands before it. */
+  /** The text before the object. */
   readonly before: string;
 }
 
-/** The first that reaches from a brace to the end: what stands before it may have braces too, and requests have fractions. */
+/**
+ * The first object that reaches from a brace to the end of the text. The text before it may have braces too. Numbers
+ * may be fractions, as in lines about requests.
+ */
 const findObject = (text: string, isMeant: (object: JsonObject) => boolean): Found | null => {
   let start = text.indexOf('{');
   for (let tries = 0; start !== -1 && tries < MAX_BRACES; tries++) {

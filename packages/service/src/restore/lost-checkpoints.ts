@@ -1,6 +1,7 @@
 /**
- * Days that were closed in a lost span keep the checkpoint that was published: a second one would be a fork. It is put back
- * as it was signed, without tiles; which Receipts are below it is no longer known here, and the statement says so.
+ * Days that were closed in a lost span keep their published checkpoint, because a second one would be a fork. The
+ * checkpoint is stored again as it was signed, without tiles. The database no longer has all its Receipts, and the
+ * statement says so.
  */
 import { kidOfJws } from '@svc/codec';
 import type { JsonObject, Sha256 } from '@svc/protocol';
@@ -21,16 +22,17 @@ type Deps = Pick<ServiceDeps, 'store' | 'identity' | 'crypto' | 'clock'>;
 
 export type LostCheckpoint = Omit<CheckpointRecord, 'createdAtMs'>;
 
-/** By ascending days; `ahead`: they are dated later than the database's clock shows. */
+/** By ascending days. `ahead`: checkpoints dated later than the database's clock. */
 export interface LostCheckpoints {
   readonly lost: readonly LostCheckpoint[];
   readonly ahead: readonly { readonly day: Day; readonly atMs: number }[];
 }
 
 /**
- * Those that were kept and are not in this database. One that a repair of the clock has retracted is none of them. One that is
- * dated ahead was made by a clock that ran ahead, and its day goes on, and is closed when it is over; or the database's
- * clock is behind, and without it the day would be published twice.
+ * Kept checkpoints that are not in this database, without those that a repair of the clock has retracted. A checkpoint
+ * that is dated ahead has one of two causes. Either the clock that signed it ran ahead: then its day continues, and is
+ * closed when it is over. Or the database's clock is behind: then the day would be published twice without the
+ * checkpoint.
  */
 export const listLostCheckpoints = async (
   deps: Deps,
@@ -39,7 +41,7 @@ export const listLostCheckpoints = async (
   const lost: LostCheckpoint[] = [];
   const ahead: { day: Day; atMs: number }[] = [];
   for (const { name: day, kept: row } of [...kept].sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    // Nothing but the day was kept: its checkpoint had been retracted by then.
+    // Only the day was kept: its checkpoint was retracted before the copy.
     if (row.jws === undefined || (await deps.store.checkpoints.find(day)) !== null) continue;
     const { iat, ...checkpoint } = readCheckpoint(deps, day, row);
     if (await deps.store.restores.isRetracted(checkpoint.hash)) continue;
@@ -50,8 +52,8 @@ export const listLostCheckpoints = async (
 };
 
 /**
- * The document without the times of its keys: it was published, whatever has become of its key since, and this database may
- * know a key of the lost span only from now on.
+ * The service's DID document with keys that are valid at all times. The checkpoint was published, whatever happened to
+ * its key since, and this database may have a key of the lost span only from now on.
  */
 const documentOfAnyTime = ({ statusKeys, ...identity }: PublishedIdentity): string =>
   buildServiceDidDocument({
@@ -59,7 +61,9 @@ const documentOfAnyTime = ({ statusKeys, ...identity }: PublishedIdentity): stri
     statusKeys: { ...statusKeys, published: statusKeys.published.map((key) => ({ ...key, time: ALWAYS })) },
   });
 
-/** Only what the service signed counts; the content root it never publishes. */
+/**
+ * Parses a kept checkpoint. Throws unless the service signed it. The content root is not signed: it is never published.
+ */
 const readCheckpoint = (
   { identity, crypto }: Deps,
   day: Day,

@@ -1,6 +1,6 @@
 /**
- * What a restore has to do (protocol §10): first by the fence's head, or by whoever restored the database, then by what was kept
- * beside the fence. Changes nothing.
+ * Plans a restore (protocol §10), and changes nothing. The lost span follows from the fence's head, or from the
+ * operator who restored the database. The records to apply are those kept beside the fence.
  */
 import { formatTimestamp, PROOF_WINDOW_MAX_SECONDS, TRUST_CONFIG } from '@svc/protocol';
 import type { ServiceDeps } from '../deps.ts';
@@ -10,24 +10,24 @@ import type { FenceHead, FenceStore, NamedLoss } from '../ports/fence.ts';
 import { managedRelyingPartyDid, SANDBOX_SLUG } from '../principals/domain.ts';
 import { type FenceRecord, listFenceRecords } from './fence-records.ts';
 
-/** The longest a process can be told to decide on one head (`SVC_FENCE_MAX_AGE_MS`). */
+/** Highest setting of how long a process decides on one head (`SVC_FENCE_MAX_AGE_MS`). */
 const LONGEST_ON_ONE_HEAD_MS = 10_000;
 
-/** The widest window, the skew on both of its sides, and a commit that was under way. */
+/** Longest life of a Proof: the widest window, the skew on both sides, and 3 s for a commit under way. */
 export const PROOF_LIFE_MS = (PROOF_WINDOW_MAX_SECONDS + 2 * TRUST_CONFIG.clockSkewSeconds + 3) * 1_000;
 
 export interface LostSpan {
-  /** What the restore goes on from: the fence's, or one of this instant where a person says what is lost. */
+  /** The head from which the restore starts: the fence's, or one made now where an operator names what is lost. */
   readonly head: FenceHead;
-  /** Tag of the head as it was read, for compare-and-set; null: there is none. */
+  /** Tag of the head when it was read, for compare-and-set; null: there is no head. */
   readonly tag: string | null;
-  /** Whose head it is where it is that of a DID that the service had before; else null. */
+  /** The service's former DID that the head names; null where it names the present one. */
   readonly formerDid: string | null;
   readonly lostFromMs: number;
   readonly lostUntilMs: number;
-  /** No Proof that was spent in the lost span is fresh from then on. */
+  /** From then on no Proof that was spent in the lost span is fresh. */
   readonly quarantinedUntilMs: number;
-  /** Whether names that were copied beside the fence are later than what the database has. */
+  /** Whether the names copied beside the fence are later than those in the database. */
   readonly followsNames: boolean;
 }
 
@@ -43,7 +43,9 @@ const OLD_HEAD =
   'the fence is older than the database remembers, so it was set back itself and does not tell what was lost. ' +
   'Where the database was restored, say since when: --lost-from. Where it is the latest one: svc-admin fence reset';
 
-/** Null: the database has what the fence names, and nothing is lost by that. Rejects with what stands in the way. */
+/**
+ * Null: the database has the fence's head, so by the fence nothing is lost. Rejects with the reason why it cannot tell.
+ */
 export const findLostSpan = async (deps: Deps, fenceStore: FenceStore): Promise<LostSpan | null> => {
   const found = await findHead(deps, fenceStore);
   if (found === null) throw new Error(NO_HEAD);
@@ -58,8 +60,9 @@ export const findLostSpan = async (deps: Deps, fenceStore: FenceStore): Promise<
 };
 
 /**
- * Where nothing outside tells that the database was set back, since what is outside was lost or set back with it: `fromMs` is the
- * moment of the backup, by whoever restored it, and anything since may be lost. `fenceStore`: null where there is no fence.
+ * The lost span where the fence does not show that the database was set back, because the fence was lost or set back
+ * too. `fromMs` is the time of the backup, as the operator names it; everything since may be lost. `fenceStore`: null
+ * where there is no fence.
  */
 export const nameLostSpan = async (
   deps: Deps,
@@ -92,13 +95,13 @@ const findHead = async ({ identity }: Deps, fenceStore: FenceStore): Promise<Fou
   return { head, tag: found.tag, formerDid: of === identity.did ? null : of };
 };
 
-/** `older`: than all beats that the database remembers. */
+/** `older`: the head is older than all beats in the database. */
 const ageOf = async ({ store }: Deps, head: FenceHead): Promise<'known' | 'later' | 'older'> => {
   if (await store.restores.isKnownHead(head)) return 'known';
   return head.seq < (await store.restores.findLast()).firstSeq ? 'older' : 'later';
 };
 
-/** By a head that the database lacks. */
+/** The earliest time from which records may be lost, by a head that the database lacks. */
 const earliestLoss = async ({ store }: Deps, { atMs, named }: FenceHead): Promise<number> =>
   Math.min(await store.restores.knownUntilMs(), atMs, named?.lostFromMs ?? atMs);
 
@@ -117,13 +120,13 @@ export interface FenceRecords {
   readonly checkpoints: readonly FenceRecord[];
   readonly revoked: readonly RevokedRecord[];
   readonly names: readonly FenceRecord[];
-  /** Registered in the lost span, and unknown here. */
+  /** Names that were registered in the lost span and are not in this database. */
   readonly lostNames: readonly string[];
 }
 
 const NO_RECORDS: FenceRecords = { lists: [], checkpoints: [], revoked: [], names: [], lostNames: [] };
 
-/** None without a fence. */
+/** Reads all records beside the fence. Without a fence there are none. */
 export const findFenceRecords = async (
   { store, identity }: Deps,
   fenceStore: FenceStore | null,
@@ -136,13 +139,13 @@ export const findFenceRecords = async (
   return { lists, checkpoints, revoked, names, lostNames: await listLostNames({ store, identity }, names) };
 };
 
-/** Those that somebody held when they were kept, and nobody has here. */
+/** Names that had a holder when they were kept and are not in this database. */
 export const listLostNames = async (
   { store, identity }: Deps,
   names: readonly FenceRecord[],
 ): Promise<readonly string[]> => {
   const held = names.filter(({ kept }) => kept.principal !== null || kept.relying_party !== null);
-  // The service makes these again by itself.
+  // The service itself creates these again.
   const own = new Set<string>([identity.sandboxPrincipal, managedRelyingPartyDid(identity, SANDBOX_SLUG)]);
   const unknown = await store.restores.listUnknownNames(held.map(({ name }) => name));
   return unknown.filter((name) => !own.has(name));

@@ -1,6 +1,6 @@
 /**
- * What was taken away or handed over as the log of the API tells it (fence/revocation-log.ts writes the lines), for what nothing
- * else names: that of the last second before a loss, and all of it where the fence was lost too.
+ * Reads from the API's log what was taken away or handed over (fence/revocation-log.ts writes the lines). Only the log
+ * has the changes of the last second before a loss, or all changes where the fence was lost too.
  */
 import { isJsonObject, isStringArray, type JsonObject } from '@svc/protocol';
 import type { ClaimKind } from '../ports/claims.ts';
@@ -11,43 +11,44 @@ import { type LogLine, LogLines } from './log-lines.ts';
 export interface LoggedHandOver {
   readonly did: string;
   readonly kind: ClaimKind;
-  /** Which registration of the DID it was. */
+  /** When the DID was registered, which identifies the registration. */
   readonly sinceMs: number;
   readonly atMs: number;
   readonly fromOrg: string | null;
-  /** Null: it is in no org then. */
+  /** Null: the DID was then in no org. */
   readonly toOrg: string | null | 'released';
 }
 
-/** What a log says was taken back, each once. */
+/** The changes that a log has, each once. */
 export interface LoggedRevocations {
+  /** Principal by Grant id. */
   readonly grants: ReadonlyMap<string, string>;
-  /** By the Principal whose keys they are. */
+  /** Principal by kid. */
   readonly compromisedKeys: ReadonlyMap<string, string>;
   readonly apiKeys: ReadonlySet<string>;
-  /** In the form of what is kept beside the fence, by the `time` of each line, whichever node's log it stands in. */
+  /** Records in the form kept beside the fence, in the order of `time` of their lines, across the logs of all nodes. */
   readonly ended: readonly FenceRecord[];
-  /** In the order of their time, whichever node's log they stand in. */
+  /** In the order of `atMs`, across the logs of all nodes. */
   readonly handedOver: readonly LoggedHandOver[];
 }
 
-/** What was read of one file. */
+/** Reader of one log file. */
 export interface LogFile {
-  /** One line of the file, without its end. */
+  /** Takes one line of the file, without its newline. */
   read(line: string): void;
-  /** To be called behind the last line. */
+  /** To be called after the last line. */
   end(): ReadLog;
 }
 
 export interface ReadLog {
-  /** Number of the service's lines, whatever they are about. */
+  /** Number of the service's lines of all kinds. */
   readonly lines: number;
   readonly revocations: number;
-  /** The first thing in it that may be a revocation and was not understood; null: there is none. */
+  /** The first line that may be about a revocation and could not be read; null: there is none. */
   readonly fault: string | null;
 }
 
-/** Gathers what the files of a log say. */
+/** Collects the changes from the files of a log. */
 export class RevocationLog {
   readonly #grants = new Map<string, string>();
   readonly #compromisedKeys = new Map<string, string>();
@@ -87,7 +88,7 @@ export class RevocationLog {
     };
   }
 
-  /** Null: understood. */
+  /** Takes one of the service's lines. Answers why it could not be read; null: it was read. */
   #take(line: JsonObject): string | null {
     if (line.msg !== 'revocation') return null;
     const isTaken = [this.#takeOfPrincipal(line), this.#takeApiKey(line), this.#takeEnd(line)].includes(true);

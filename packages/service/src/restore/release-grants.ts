@@ -1,36 +1,36 @@
 /**
- * The end of what a restore withholds (protocol §10): the operator vouches for the Grants, in the audit log. They are
- * released in steps, each with its own audit event in its own transaction: whatever a release that is cut off has done
- * is told, and the same one goes on with the rest.
+ * Releases Grants that a restore withholds (protocol §10). The operator vouches for them, and the audit log records it.
+ * They are released in steps, each in its own transaction with its audit events. So the steps of an interrupted release
+ * are recorded, and repeating the release continues with the rest.
  */
 import { auditEvent, SYSTEM } from '../audit/audit-event.ts';
 import type { ServiceDeps } from '../deps.ts';
 import type { Repositories } from '../ports/store.ts';
 import type { ReleasedGrant, ReleasedGrants } from '../ports/withheld-grants.ts';
 
-/** For the audit log. */
+/** Request id in the audit log. */
 const REQUEST_ID = 'svc-admin-restore';
 
 export interface ReleaseOptions {
-  /** How many Grants a step looks at. */
+  /** Number of Grants that a step reads. */
   readonly step?: number;
-  /** Told after each step how many were released until then. */
+  /** Called after each step with the number released so far. */
   readonly onProgress?: (released: number) => void;
 }
 
 export interface Release {
-  /** How many were withheld, and are not any more. */
+  /** Number of Grants that were released. */
   readonly released: number;
-  /** Ids that the caller named and that were not withheld. */
+  /** Ids that the operator named and that were not withheld. */
   readonly missed: readonly string[];
 }
 
-/** Its Grants are locked meanwhile, and their revocations wait for 400 ms: some 30 ms on a disk that is quick. */
+/** Number of Grants of a step. They are locked for about 30 ms on a fast disk; a revocation waits 400 ms at most. */
 const STEP = 1_000;
-/** For one step, on a disk that is slow. */
+/** Deadline of one step, on a slow disk. */
 const DEADLINE_MS = 30_000;
 
-/** Every node goes by it from its next decision on. Safe to repeat: what is released already is not counted again. */
+/** Every node applies the release from its next decision on. Safe to repeat: a released Grant is not counted again. */
 export const releaseGrants = async (
   deps: ServiceDeps,
   which: ReleasedGrants,
@@ -65,7 +65,7 @@ const releasePage = async (
   return page;
 };
 
-/** One for each that was named, and of all others of a step one for each org whose members' they are. */
+/** Audit events of a step: one for each Grant that was named; otherwise one for each org with Grants in the step. */
 const eventsOf = (which: ReleasedGrants, released: readonly ReleasedGrant[]) => {
   if ('grantIds' in which)
     return released.map(({ id: target, orgId }) => ({ target, orgId, details: { grants: 1 } }));

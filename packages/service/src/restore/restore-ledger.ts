@@ -1,17 +1,18 @@
 /**
- * Makes a database that was set back the one that may decide again (protocol §10), in steps of which each can be repeated:
+ * Makes a database that was set back the one that may decide again (protocol §10). Each of these steps can be repeated:
  *
- *   claim      the fence's head is replaced: whoever stood on it decides no more
- *   take       what was revoked, disabled, blocked, released or transferred in the lost span is so again, of the Grants of a list
- *              some thousands in each transaction
- *   withhold   Grants whose use in the lost span is unknown are marked, some thousands in each transaction
- *   settle     in one transaction: the claimed head becomes part of the lineage, nothing is stored that is dated before the
- *              end of the quarantine, days that were closed in the lost span get their published checkpoints back, no list
- *              is allocated from any more, lost names are reserved, no domain counts as proven, claims have their time anew,
- *              Grants that were not marked are withheld too, and the signed statement is stored
+ * - claim: replaces the fence's head. Processes that were confirmed by the former head stop deciding.
+ * - take: repeats what was revoked, disabled, blocked, released or transferred in the lost span. Grants of a list are
+ *   revoked in transactions of some thousands.
+ * - withhold: marks Grants whose use in the lost span is unknown, in transactions of some thousands.
+ * - settle: makes the other changes in one transaction. The claimed head becomes part of the lineage. Decisions dated
+ *   before the end of the quarantine are refused. Days that were closed in the lost span get their published
+ *   checkpoints again. Existing lists are closed to allocation. Lost names are reserved. No domain counts as proven.
+ *   Claims get their full time again. Grants that were not marked are withheld too. The signed statement is stored.
  *
- * Cut off anywhere before the last step, the database is still behind the fence, and the restore is begun anew. Where there is no
- * fence the first step falls away, and nothing but the operator keeps processes from working before the last.
+ * If the restore is interrupted before the last step, the database is still behind the fence, and the restore is begun
+ * again. Without a fence there is no first step, and only the operator keeps processes from working before the last
+ * step.
  */
 import { CLAIM_MS } from '../claims/claim.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -42,27 +43,28 @@ export interface Restore {
   readonly withheld: WithheldGrants;
 }
 
-/** What the restore had given back. */
+/** Numbers of what the restored database had in force again, and the restore has taken away again. */
 export type TakenAgain = { readonly grants: number } & EndedAgain & HandedOverAgain;
 
 /**
- * Lists of one domain that may have been opened in the last second before the fence, and the last one of which it was told.
- * Numbers are not scarce.
+ * Distance of new list numbers from the highest known one. Lists that were opened in the last second before the loss
+ * may not have been copied beside the fence. Numbers are not scarce, so the margin is large.
  */
 const LIST_NUMBER_MARGIN = 10_000;
 const SETTLE_DEADLINE_MS = 60_000;
 
 export interface RestoreOptions extends WithholdOptions {
   /**
-   * Checkpoints that are dated ahead of the database's clock stay away: the clock that signed them ran ahead. `hereMs`: what another
-   * clock shows, that of whoever says so; those that are over by it are refused all the same.
+   * Leaves out checkpoints that are dated ahead of the database's clock, because the clock that signed them ran ahead.
+   * `hereMs`: the time of another clock, that of the operator's machine. Checkpoints that are not ahead of it are still
+   * refused.
    */
   readonly leaveAhead?: { readonly hereMs: number };
 }
 
 /**
- * `fenceStore`: null where there is no fence. Rejects with what stands in the way; then the database is still behind the fence, if
- * there is one.
+ * `fenceStore`: null where there is no fence. Rejects with the reason why the restore cannot be done; then the database
+ * is still behind the fence, if there is one.
  */
 export const restoreLedger = async (
   deps: ServiceDeps,
@@ -76,7 +78,7 @@ export const restoreLedger = async (
   const claimed = fenceStore === null ? null : await claim(deps, fenceStore, span);
   const { lists, checkpoints, revoked, names } = await findFenceRecords(deps, fenceStore);
   const last = (await deps.store.restores.list()).at(-1);
-  // What an earlier restore of the same span has done is in its own statement.
+  // Revocations by an earlier restore of the same span are in its own statement.
   const sinceMs = Math.max(span.lostFromMs, last?.restoredAtMs ?? 0);
   const takenAgain = await takeAgain(deps, { lists, revoked, names }, logged, { ...span, sinceMs }, options);
   const lostNames = await listLostNames(deps, names);
@@ -100,7 +102,7 @@ export const restoreLedger = async (
   return { restore: { ...restore, statement }, takenAgain, reservedNames: lostNames, withheld };
 };
 
-/** Where one is dated ahead of the database's clock, and not later than `hereMs` as well. */
+/** Throws where a checkpoint is dated ahead of the database's clock, and not later than `hereMs`. */
 const refuseAhead = async (
   deps: ServiceDeps,
   fenceStore: FenceStore | null,
@@ -119,8 +121,8 @@ const refuseAhead = async (
 };
 
 /**
- * Before anything is changed: the fence would be claimed, and the restore could not go on. Or it would go on and sign its
- * statement by a key that it has just ended, under which no date counts.
+ * Throws, before anything is changed, where the restore would fail after it has claimed the fence, or would sign its
+ * statement with a key that it has just ended, under which no date is valid.
  */
 const refuseUnfit = async (
   deps: ServiceDeps,
@@ -144,7 +146,7 @@ const refuseUnfit = async (
   await listLostCheckpoints(deps, checkpoints);
 };
 
-/** What was kept first, then what only the log tells. */
+/** Applies the kept records first, then those that only the log has. */
 const takeAgain = async (
   deps: ServiceDeps,
   { lists, revoked, names }: Pick<FenceRecords, 'lists' | 'revoked' | 'names'>,
@@ -161,8 +163,8 @@ const takeAgain = async (
 };
 
 /**
- * Claims the fence with a head of the same instant as the one it replaces, so that the lost span stays the same for a
- * restore that is begun anew. Its number is behind all beats of the database, which may have gone another way than the fence.
+ * Claims the fence with a head of the same time as the one it replaces, so that a restore that is begun again has the
+ * same lost span. Its number is higher than all beats of the database, whose lineage may have diverged from the fence.
  */
 const claim = async (
   { store, identity, random }: ServiceDeps,
@@ -201,7 +203,7 @@ const settle = ({ store }: ServiceDeps, { claimed, restore, lost, lostNames }: S
       await restores.forgetDomains();
       await restores.extendClaims(restore.quarantinedUntilMs + CLAIM_MS);
       await withheldGrants.withholdRest(restore.epoch);
-      // The fence names the claimed number already.
+      // The fence has the claimed number already.
       if (claimed !== null && (await restores.adopt(claimed)) !== claimed.seq)
         throw new Error('a service is at work on this database; stop it, then begin again');
     },

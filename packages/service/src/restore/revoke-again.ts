@@ -1,6 +1,6 @@
 /**
- * Revokes again the Grants that a restore gave back: by the status lists kept beside the fence, by what was revoked when nothing
- * signed them, and by the log.
+ * Revokes again the Grants that are in force again after a restore. The sources are the status lists kept beside the
+ * fence, the revocations made while nothing could sign the lists, and the log.
  */
 import { type DidWeb, type GrantId, kidOfJws } from '@svc/protocol';
 import { getBit } from '@svc/status-list';
@@ -18,23 +18,23 @@ import type { FenceRecords } from './plan-restore.ts';
 import { PUT_KEYS_BACK } from './put-keys-back.ts';
 import type { LoggedRevocations } from './read-log.ts';
 
-/** For the audit log. */
+/** Request id in the audit log. */
 const REQUEST_ID = 'svc-admin-restore';
 
-/** Grants of one transaction: each is a row that is written, and a row of the audit log. */
+/** Number of Grants in one transaction. For each, its row and a row of the audit log are written. */
 const STEP = 5_000;
-/** For one step. A disk that has just been restored may fetch each page from far away. */
+/** Deadline of one step. A disk that was just restored may fetch each page from remote storage. */
 const DEADLINE_MS = 60_000;
 
 export interface RevokeOptions {
-  /** How many Grants of a list a transaction revokes. */
+  /** Number of Grants of a list that one transaction revokes. */
   readonly step?: number;
 }
 
 /**
- * Answers how many Grants were in force again until the restore began, which may have been cut off before: the number is signed.
- * `sinceMs`: counted from then on.
- * Every step is safe to repeat. Rejects with the first that does not succeed.
+ * Answers how many Grants were in force again and were revoked since `sinceMs`. This includes those of an earlier,
+ * interrupted restore, because the number is signed. Every step is safe to repeat. Rejects with the error of the first
+ * step that fails.
  */
 export const revokeAgain = async (
   deps: ServiceDeps,
@@ -52,11 +52,11 @@ export const revokeAgain = async (
 };
 
 /**
- * Every bit that was published stays set, also those of Grants that are lost: whoever reads the list alone must go on seeing
- * them revoked. A list that is not in this database names only such Grants.
+ * Revokes the Grants of a list. Every published bit stays set, also those of lost Grants, because a reader of the list
+ * alone must still see them revoked. A list that is not in this database has only lost Grants.
  *
- * A kill switch may have revoked all Grants of a list, so that they are taken in steps, each its own transaction. The first
- * one also has the list; where a later one is cut off, the next restore finds what is left.
+ * A kill switch may have revoked all Grants of a list. So they are revoked in steps, each in its own transaction. The
+ * first step also writes the list. If a later step is interrupted, the next restore finds the rest.
  */
 const revokeByList = async (deps: ServiceDeps, list: RevokedEntries, step: number): Promise<void> => {
   const { store, clock } = deps;
@@ -75,7 +75,7 @@ const revokeByList = async (deps: ServiceDeps, list: RevokedEntries, step: numbe
 interface RevokedEntries {
   readonly url: string;
   readonly bits: Uint8Array;
-  /** Under which the list was kept; null: the list did not say it yet. */
+  /** Version under which the list was kept; null: the list did not have these entries yet. */
   readonly version: number | null;
 }
 
@@ -85,7 +85,7 @@ export const readList = (
   { name: url, kept }: FenceRecord,
 ): RevokedEntries => {
   const text = String(kept.credential);
-  // A bit counts whatever has become of the key since, or of the service's DID: it can only take away.
+  // A bit is used whatever happened since to the key or to the service's DID, because it can only take authority away.
   const signer = { identity: identityOfKey(identity, kidOfJws(text, text.length) ?? ''), crypto };
   const read = readOwnCredential(signer, url, text, { atAnyTime: true });
   if ('problem' in read)
@@ -93,7 +93,7 @@ export const readList = (
   return { url, bits: read.bits, version: Number(kept.version) };
 };
 
-/** The entries of Grants whose list nothing signed; none where the list had them by then. */
+/** The entries of Grants that were revoked while nothing could sign the list; none where the list has them since. */
 const readUnlisted = ({ url, bits }: UnlistedEntries): RevokedEntries => ({
   url,
   bits: Buffer.from(bits, 'base64'),
@@ -105,7 +105,9 @@ const inChunks = <One>(all: readonly One[], size: number): readonly (readonly On
     all.slice(index * size, (index + 1) * size),
   );
 
-/** Revokes the first of the list's Grants. Answers all that are to be revoked; null: there is no such list here. */
+/**
+ * Does the first step. Answers all Grants of the list that are to be revoked; null: the list is not in this database.
+ */
 const beginList = async (
   deps: ServiceDeps,
   tx: Repositories,
@@ -141,14 +143,16 @@ const revokeStep = async (
 
 const idsOf = (grants: readonly UnrevokedGrant[]): readonly GrantId[] => grants.map(({ id }) => id);
 
-/** Nothing where it is revoked already, or was made in the lost span: nothing here rests on it then. */
+/** Revokes a Grant of the log. Does nothing where it is revoked already, or is not in this database. */
 const revokeOne = async (deps: ServiceDeps, principal: DidWeb, grantId: GrantId): Promise<void> => {
   if ((await standingOf(deps, principal, grantId)) !== 'in force') return;
   const orgId = (await deps.store.principals.find(principal))?.orgId ?? null;
   await new Revoker().revoke({ deps, caller: SYSTEM, principal, grantId, requestId: REQUEST_ID, orgId });
 };
 
-/** How a Grant stands that the log says was revoked. `unknown`: not here, or of another Principal. */
+/**
+ * State here of a Grant that was revoked by the log. `unknown`: it is not in this database, or of another Principal.
+ */
 export const standingOf = async (
   { store }: Pick<ServiceDeps, 'store'>,
   principal: string,

@@ -1,4 +1,4 @@
-/** What the service says of a restore, signed as checkpoints are (protocol §12): which span may lack what was promised in it. */
+/** The service's statement about a restore, signed as checkpoints are (protocol §12): it names the lost span. */
 import { formatTimestamp, jcs, signCompactJws } from '@svc/protocol';
 import { MAX_AHEAD_MS, RESTORE_TYP, type RestoreStatement } from '@svc/transparency';
 import type { ServiceDeps } from '../deps.ts';
@@ -28,7 +28,8 @@ export const signRestoreStatement = (
     reinstated_days: [...restored.reinstatedDays],
     revoked_again: restored.revokedAgain,
     previous: restored.previous === null ? null : `sha256:${crypto.sha256Hex(restored.previous)}`,
-    // No more before the end of the span, which may be of a clock that ran ahead, than readers take.
+    // The span may end in the future, by a clock that ran ahead. Readers accept an end at most `MAX_AHEAD_MS` after
+    // `iat`.
     iat: Math.max(Math.floor(clock.nowMs() / 1000), Math.ceil((restored.lostUntilMs - MAX_AHEAD_MS) / 1000)),
   };
   return signCompactJws(identity.statusKeys.signer, { typ: RESTORE_TYP }, jcs({ ...statement }));

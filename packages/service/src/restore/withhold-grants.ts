@@ -1,23 +1,23 @@
 /**
- * Grants in force when a database is restored are withheld (protocol §10; decision 103). They may be millions, so that
- * they are marked in steps, each its own transaction, before the one that makes the database decide again: it finds all
- * of them marked, or marks the rest.
+ * Withholds the Grants that are in force when a database is restored (protocol §10; decision 103). There may be
+ * millions, so they are marked in steps, each in its own transaction. This is before the transaction that lets the
+ * database decide again, which marks any that are left.
  */
 import type { ServiceDeps } from '../deps.ts';
 import type { WithheldGrant } from '../ports/withheld-grants.ts';
 
 export interface WithholdOptions {
-  /** How many Grants a step looks at. */
+  /** Number of Grants that a step reads. */
   readonly step?: number;
-  /** Told after each step of how many Grants it is known until then. */
+  /** Called after each step with the number of Grants that were read so far. */
   readonly onProgress?: (what: 'withheld' | 'counted', looked: number) => void;
 }
 
 const STEP = 5_000;
-/** For one step. A disk that has just been restored may fetch each page from far away. */
+/** Deadline of one step. A disk that was just restored may fetch each page from remote storage. */
 const DEADLINE_MS = 60_000;
 
-/** Safe to repeat, and quick where it was done before: what is marked is not written again. */
+/** Safe to repeat, and fast where it was done before: a marked Grant is not written again. */
 export const withholdGrants = async (
   { store }: Pick<ServiceDeps, 'store'>,
   epoch: number,
@@ -39,11 +39,11 @@ export const withholdGrants = async (
 };
 
 export interface WithheldGrants {
-  /** Grants of which something is known that may have gone on in the lost span. */
+  /** Number of Grants that are unbound or have drawn on a budget, so that the lost span may have changed that. */
   readonly inDoubt: number;
-  /** Withheld only where they come to draw on a budget for the first time. */
+  /** Number of the other Grants. They are withheld only where they would draw on a budget for the first time. */
   readonly others: number;
-  /** The first of those in doubt. */
+  /** The first Grants in doubt, at most 20. */
   readonly named: readonly WithheldGrant[];
 }
 
@@ -70,5 +70,5 @@ export const countWithheld = async (
   return { inDoubt, others: looked - inDoubt, named };
 };
 
-/** Whether more is in doubt than what a Grant might draw on a budget that it has never drawn on. */
+/** Whether more is in doubt than draws on a budget that the Grant has never drawn on. */
 const isInDoubt = ({ isUnbound, budgets }: WithheldGrant): boolean => isUnbound || budgets.length > 0;
