@@ -1,4 +1,4 @@
-/** What every use case is given. */
+/** The dependencies of every use case. */
 import type { OrgId } from '@svc/protocol';
 import type { EntitlementPolicy } from './entitlements/entitlement-policy.ts';
 import type { WebhookSecrets } from './events/webhook-secrets.ts';
@@ -11,27 +11,29 @@ import type { ServiceIdentity } from './service-keys/service-identity.ts';
 export interface ServiceDeps {
   readonly store: Store;
   readonly clock: Clock;
-  /** Why this process does not decide for now, if it does not. */
+  /** The reasons for which this process makes no decisions at present. */
   readonly holds: Holds;
   readonly random: Random;
   readonly crypto: CryptoPort;
   readonly identity: ServiceIdentity;
   readonly entitlements: EntitlementPolicy;
-  /** The operator's own tenants, which public numbers leave out. */
+  /** The operator's own tenants, which are left out of public numbers. */
   readonly selfTestOrgs: readonly OrgId[];
-  /** Keys of one owner: a Principal, a relying party, an org, the operator's observers. */
+  /** Most live keys of one owner: a Principal, a relying party, an org, the operator's observers. */
   readonly maxLiveKeys: number;
-  /** Principals and relying parties of one org together. */
+  /** Most Principals and relying parties of one org together. */
   readonly maxMembers: number;
-  /** In all, of an org that signed itself up and for which nobody pays. */
+  /** Most changes, in all, of an org that signed itself up and for which nobody pays. */
   readonly maxChangesWithoutPlan: number;
-  /** What secrets of webhook endpoints are derived from. */
+  /** Source from which secrets of webhook endpoints are derived. */
   readonly webhookSecrets: WebhookSecrets;
   readonly log: Log;
   readonly didResolver: DidResolver;
   readonly domainProver: DomainProver;
-  /** Host names that development leads to loopback instead; empty in production. */
+  /** Host names that are mapped to loopback in development; empty in production. */
   readonly mappedHosts: ReadonlySet<string>;
-  /** Why the way to the outside refuses a URL by its text alone, whatever the name leads to; null: it does not. */
+  /**
+   * Why the outbound guard refuses a URL by its text alone, without resolving the name; null: it does not refuse it.
+   */
   readonly findUrlRefusal: (url: string) => string | null;
 }

@@ -1,9 +1,10 @@
 /**
- * Gathers what concurrent requests ask for while an earlier batch is under way, and sends it together. There is no
- * timer: with nothing under way an item goes at once, so one request alone loses nothing. Beside a batch under way only
- * a full one is sent: smaller ones would cost a round trip, and a commit its fsync, that waiting a moment saves.
+ * Collects the items of concurrent requests while an earlier batch is under way, and sends them together. There is no
+ * timer: with no batch under way an item is sent at once, so a single request is not delayed. While a batch is under
+ * way, only a full batch is sent, because a smaller one would cost a round trip, and a commit an fsync, that a short
+ * wait saves.
  *
- * Where more waits than a batch takes, the places in it go round the tenants that wait.
+ * Where more items wait than a batch takes, the waiting tenants take turns for its places.
  */
 import { rateLimited, serviceUnavailable } from '../errors.ts';
 import type { Tenant } from '../ports/tenant.ts';
@@ -13,9 +14,11 @@ import { Tally } from './tally.ts';
 export interface BatcherOptions {
   readonly maxBatch: number;
   readonly maxInFlight: number;
-  /** What comes beyond is refused with `SERVICE_UNAVAILABLE`. Half of them may be of newcomers and the public. */
+  /**
+   * Most items that wait; more are refused with `SERVICE_UNAVAILABLE`. Newcomers and the public may have half of them.
+   */
   readonly maxWaiting: number;
-  /** How many of them may be one org's; what comes beyond is refused with `RATE_LIMITED`. Default: all. */
+  /** Most items of one org that wait; more are refused with `RATE_LIMITED`. Default: `maxWaiting`. */
   readonly maxWaitingOfOrg?: number;
 }
 
@@ -30,7 +33,7 @@ const RETRY_AFTER_SECONDS = 1;
 interface Waiting<Item, Result> {
   readonly item: Item;
   readonly tenant: Tenant | null;
-  /** Rises with each that waits. */
+  /** Order of arrival, ascending. */
   readonly number: number;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
@@ -45,7 +48,7 @@ export class Batcher<Item, Result> {
   #lastNumber = 0;
   #inFlight = 0;
 
-  /** `run` answers one result per item, in the same order; when it rejects, every item of the batch does. */
+  /** `run` answers one result for each item, in the same order. When it rejects, every item of the batch rejects. */
   constructor(run: (items: readonly Item[]) => Promise<readonly Result[]>, options = STANDARD) {
     this.#run = run;
     this.#options = options;
@@ -82,7 +85,7 @@ export class Batcher<Item, Result> {
     }
   }
 
-  /** In the order of their coming; whose turn it is goes on from one batch to the next. */
+  /** The items of the next batch, in order of arrival. Turns of tenants continue from one batch to the next. */
   #takeBatch(): readonly Waiting<Item, Result>[] {
     const batch: Waiting<Item, Result>[] = [];
     while (batch.length < this.#options.maxBatch) {

@@ -1,6 +1,6 @@
-/** A bound on waiting. The work itself is not stopped: what it comes to afterwards is dropped. */
+/** Limits on waiting. They do not stop the work itself; a late result is dropped. */
 
-/** Settles as `work` does or, where that takes longer than `ms`, as `onLate` answers or throws then. */
+/** Settles as `work` does. If that takes longer than `ms`, it settles with what `onLate` returns or throws. */
 export const withinMs = async <T, Late>(
   ms: number,
   work: Promise<T>,
@@ -17,7 +17,7 @@ export const withinMs = async <T, Late>(
   }
 };
 
-/** Settles as `work` does, or rejects as soon as `signal` is aborted; `work` goes on then. */
+/** Settles as `work` does, or rejects as soon as `signal` is aborted; then `work` continues. */
 export const untilAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
   new Promise((resolve, reject) => {
     const giveUp = () => reject(signal.reason);

@@ -1,7 +1,12 @@
 /**
- * Runs a bounded amount of work at once, shared fairly: turns go round the tenants that wait, no tenant has all the
- * places, work with one exclusive key never runs twice at a time, and no wait exceeds a bound. A place is given only to
- * work that can begin, so work that waits for its own key takes no place from others.
+ * Limits concurrent work, and shares the places fairly:
+ *
+ * - waiting tenants take turns, and no org can have all places;
+ * - work with the same exclusive key runs one after another;
+ * - the number of waiting entrants and their waiting time are limited.
+ *
+ * A place is given only to work that can begin, so work that waits for its exclusive key takes no place from other
+ * work.
  */
 import type { Tenant } from '../ports/tenant.ts';
 import { isGuest, pathOf, RoundRobinQueue } from './round-robin-queue.ts';
@@ -9,17 +14,17 @@ import { Tally } from './tally.ts';
 
 export interface FairLimiterOptions {
   readonly atOnce: number;
-  /** How many of them one org may have, and all newcomers together; those of the service itself are not counted. */
+  /** Most places of one org, and of all newcomers together. Does not limit the service's own work. */
   readonly atOncePerOrg: number;
-  /** Half of these may be newcomers and the public. */
+  /** Newcomers and the public may have half of these. */
   readonly maxWaiting: number;
-  /** How long work waits for its place. */
+  /** Longest wait for a place, in milliseconds. */
   readonly waitMs: number;
-  /** What is thrown where `maxWaiting` wait already, or the wait was too long. */
+  /** The error that is thrown where `maxWaiting` wait already, or the wait was too long. */
   readonly refuse: (why: string) => Error;
 }
 
-/** The tenant that wants a place, and what the place is for. */
+/** The tenant that wants a place, and the exclusive key of its work. */
 export interface Entrant {
   /** Null: the service itself, which takes turns with all tenants together. */
   readonly tenant: Tenant | null;
@@ -45,12 +50,12 @@ export class FairLimiter {
     this.#options = options;
   }
 
-  /** How many stand in line. */
+  /** Number of waiting entrants. */
   get waiting(): number {
     return this.#line.size;
   }
 
-  /** Settles as `work` does, which is begun in its turn. Rejects when `signal` is aborted before that. */
+  /** Begins `work` in its turn, and settles as `work` does. Rejects when `signal` is aborted before `work` begins. */
   async run<T>(entrant: Entrant, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
     if (this.#mayBegin(entrant)) this.#begin(entrant);
@@ -63,14 +68,14 @@ export class FairLimiter {
   }
 
   /**
-   * As `run`, for work that is of several: each of them stands in line, and it is begun in the first turn that comes. So who
-   * asks for much delays nobody with whom work is shared.
+   * As `run`, for work shared by several entrants. Each of them waits in the queue, and the work begins in the first
+   * turn of any of them. So an entrant with much other work does not delay those that share this work.
    */
   async runForAny<T>(entrants: readonly Entrant[], work: () => Promise<T>): Promise<T> {
     const begun = new AbortController();
     let result: Promise<T> | undefined;
     const begin = async () => {
-      // Two can be given their turn before either begins.
+      // Two entrants can get their turn before either begins.
       if (begun.signal.aborted) return;
       begun.abort();
       result = work();
@@ -82,7 +87,9 @@ export class FairLimiter {
     throw refused?.reason ?? new Error('work of nobody');
   }
 
-  /** An entrant that waits although there is a place may not begin yet, so one that may begin overtakes no other. */
+  /**
+   * While a place is free, no waiting entrant may begin. So an entrant that may begin at once overtakes none of them.
+   */
   readonly #mayBegin = ({ tenant, exclusiveKey }: Entrant): boolean => {
     const { atOnce, atOncePerOrg } = this.#options;
     if (this.#running >= atOnce || (exclusiveKey !== undefined && this.#exclusive.has(exclusiveKey)))

@@ -1,6 +1,6 @@
 /**
- * Limits how often a fault is logged that many callers meet at once: a few lines a second; the next line says how many
- * were left out.
+ * Limits the log lines about a fault that affects many callers at once to a few a second. The next line after that has
+ * the number of lines left out.
  */
 const LINES_PER_SECOND = 5;
 

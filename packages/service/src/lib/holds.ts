@@ -1,14 +1,17 @@
 /**
- * The reasons for which a process makes no decisions at present. Each component that detects such a condition (the clock, the
- * restore fence) sets a hold under its own name and clears it when the condition is over. `POST /verify`, allocation and
- * jobs with irreversible effects check here; `/readyz` lists each hold with its reason. State of one process, not shared.
+ * The reasons for which a process makes no decisions at present. Each component that detects such a condition (the
+ * clock, the restore fence) sets a hold under its own name and clears it when the condition is over. `POST /verify`,
+ * allocation and jobs with irreversible effects check here; `/readyz` lists each hold with its reason. State of one
+ * process, not shared.
  */
 import { ServiceError } from '../errors.ts';
 import type { Log } from '../ports/platform.ts';
 
 /**
- * `clock`: what time it is is in doubt. `fence`: the database may not be the one that made the last promises (fence.ts).
- * `keys`: the key that signs has ended. `signer`: what signs Receipts, outside of this process, does not answer.
+ * - `clock`: the time is in doubt.
+ * - `fence`: the database may not be the one that made the latest commitments (fence.ts).
+ * - `keys`: the signing key has ended.
+ * - `signer`: the external signer of Receipts does not answer.
  */
 export const HOLD_NAMES = ['clock', 'fence', 'keys', 'signer'] as const;
 export type HoldName = (typeof HOLD_NAMES)[number];
@@ -17,9 +20,9 @@ export interface Hold {
   readonly name: HoldName;
   /** For the operator: what is wrong, and what ends it. */
   readonly reason: string;
-  /** Nothing that the database says may be relied on, not even a revocation that it takes. */
+  /** The database may not be used at all: neither its answers nor its writes are reliable, not even a revocation. */
   readonly isOfAll?: boolean;
-  /** Nothing is in doubt, neither the time nor the records: a restore waits until spent Proofs are too old. */
+  /** Neither time nor records are in doubt: the hold only lasts until Proofs spent before a restore are too old. */
   readonly isSettling?: boolean;
 }
 
@@ -29,7 +32,7 @@ export class Holds {
 
   constructor(private readonly log: Log) {}
 
-  /** Null lets go. Beginning and end are logged, a reason that changes in between is not. */
+  /** Sets a hold, or ends it (null). Beginning and end are logged; a change of the reason in between is not. */
   set(name: HoldName, reason: string | null): void {
     const before = this.reasons.get(name);
     if (reason === null) this.reasons.delete(name);
@@ -39,8 +42,8 @@ export class Holds {
   }
 
   /**
-   * What is asked each time, for a hold that begins because nothing was heard in time: no timer that could be late itself
-   * stands between. `ask` must answer from memory.
+   * Registers a hold that is evaluated on each check, for conditions that begin by the passage of time. It needs no
+   * timer, which could be late itself. `ask` must answer from memory.
    */
   watch(name: HoldName, ask: () => Omit<Hold, 'name'> | null): void {
     this.watched.set(name, ask);
@@ -55,12 +58,12 @@ export class Holds {
     return held;
   }
 
-  /** Throws `SERVICE_UNAVAILABLE` while anything holds. The reasons go to the log, not to the caller. */
+  /** Throws `SERVICE_UNAVAILABLE` while there is a hold. The reasons are for the log, not for the caller. */
   assertNone(): void {
     refuse(this.list(), 'The service does not decide for now. Nothing was allowed; retry shortly.');
   }
 
-  /** The same, but for a restore that settles. */
+  /** As `assertNone`, except that a hold with `isSettling` is ignored. */
   assertNoneButSettling(): void {
     refuse(
       this.list().filter(({ isSettling }) => isSettling !== true),
@@ -68,7 +71,7 @@ export class Holds {
     );
   }
 
-  /** The same while something holds more than decisions. */
+  /** Throws `SERVICE_UNAVAILABLE` only while there is a hold with `isOfAll`. */
   assertSure(): void {
     const held = this.list().filter(({ isOfAll }) => isOfAll === true);
     refuse(held, 'The service cannot tell for now whether its records are the latest; retry later.');

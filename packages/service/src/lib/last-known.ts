@@ -1,13 +1,13 @@
 /**
- * Public texts as they were last read, for the time in which anybody who read them then may still hold them: while storage
- * does not answer they are served on, with their age (RFC 9111 §5.1).
+ * A cache of public texts, for the time for which clients may cache them too. While storage does not answer, the cached
+ * texts are served, with their age (RFC 9111 §5.1).
  */
 import { LRUCache } from 'lru-cache';
 import { StoreError } from '../ports/store.ts';
 
 export interface KnownText {
   readonly text: string;
-  /** Whole seconds since it was read; 0 where it was read for this. */
+  /** Whole seconds since the text was read; 0 where it was read for this call. */
   readonly ageSeconds: number;
 }
 
@@ -25,7 +25,7 @@ export class LastKnown {
     private readonly nowMs: () => number = () => performance.now(),
   ) {}
 
-  /** Rejects as `read` does; where that is for want of storage, only when nothing young enough is known. */
+  /** Rejects as `read` does. Where storage is unavailable, it rejects only if no cached text is young enough. */
   async get(name: string, read: () => Promise<string>): Promise<KnownText> {
     const readAtMs = this.nowMs();
     try {

@@ -1,6 +1,6 @@
 /**
- * A list from whose beginning, end or middle one takes in constant time. A Map or Set keeps the places of what was deleted
- * for a while and walks over them: to take the first of 30,000 again and again costs the square of that.
+ * A linked list with removal in constant time at any place. A Map or Set keeps the places of deleted entries for a
+ * while and iterates over them, so taking the first of 30,000 entries repeatedly has quadratic cost.
  */
 export interface Link<T> {
   readonly value: T;
@@ -12,7 +12,7 @@ export class LinkedList<T> {
   first: Link<T> | null = null;
   #last: Link<T> | null = null;
 
-  /** To the end. */
+  /** Adds a value at the end. */
   push(value: T): Link<T> {
     const link: Link<T> = { value, next: null, previous: this.#last };
     if (this.#last === null) this.first = link;
@@ -21,7 +21,7 @@ export class LinkedList<T> {
     return link;
   }
 
-  /** `link` is in this list. */
+  /** Removes a link, which must be in this list. */
   remove({ next, previous }: Link<T>): void {
     if (previous === null) this.first = next;
     else previous.next = next;

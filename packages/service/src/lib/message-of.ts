@@ -1,6 +1,6 @@
 /**
- * What an error says, for a log or an operator; where it says nothing, what the errors of an AggregateError say, which is
- * what Node throws for a host with several addresses, or the code.
+ * The message of an error, for a log or an operator. Where it is empty: the messages of an AggregateError's errors,
+ * which Node throws for a host with several addresses; else the error's code or name.
  */
 export const messageOf = (error: unknown): string => {
   if (!(error instanceof Error)) return describeThrown(error);
@@ -11,6 +11,6 @@ export const messageOf = (error: unknown): string => {
   return typeof code === 'string' ? code : error.name;
 };
 
-/** Anything can be thrown; of non-errors only strings are shown. */
+/** Describes a thrown value that is not an error. Only strings are shown. */
 export const describeThrown = (thrown: unknown): string =>
   typeof thrown === 'string' ? thrown : `a thrown ${typeof thrown}`;

@@ -1,4 +1,6 @@
-/** Random bytes drawn from the system in pages: one system call serves hundreds of ids. No byte is handed out twice. */
+/**
+ * Random bytes, read from the system in pages: one system call is enough for hundreds of ids. No byte is used twice.
+ */
 import { randomFillSync } from 'node:crypto';
 import type { Random } from '../ports/platform.ts';
 

@@ -1,17 +1,18 @@
 /**
- * A hierarchical round-robin queue: no tenant delays others by asking for much. An item waits under a path, such as
- * crowd, org and subject; at each step of the path turns go round the branches that have items, and one path is first
- * in, first out. Adding, taking and deleting cost the same however many wait, as long as the next in turn may go.
+ * A hierarchical round-robin queue, in which no tenant delays others by asking for much. An item waits under a path,
+ * such as crowd, org and subject. At each step of the path, the branches with items take turns; items with the same
+ * path are first in, first out. The cost of adding, taking and deleting does not depend on the number of items, as long
+ * as the next item in turn may be taken.
  */
 import type { Tenant } from '../ports/tenant.ts';
 import { type Link, LinkedList } from './linked-list.ts';
 
 interface Branch<T> {
   readonly step: string;
-  /** Its place among the turns of the branch that it grows from; null at the root. */
+  /** Its place among the turns of its parent branch; null at the root. */
   turn: Link<Branch<T>> | null;
   readonly branches: Map<string, Branch<T>>;
-  /** The branches in the order in which their turn comes. */
+  /** The branches in the order of their turns. */
   readonly turns: LinkedList<Branch<T>>;
   readonly items: LinkedList<T>;
   readonly links: Map<T, Link<T>>;
@@ -19,11 +20,11 @@ interface Branch<T> {
 
 const SERVICE = ['service', '', ''];
 
-/** Where a tenant waits. Null: the service itself, which takes turns with all tenants together. */
+/** Path under which a tenant waits. Null: the service itself, which takes turns with all tenants together. */
 export const pathOf = (tenant: Tenant | null): readonly string[] =>
   tenant === null ? SERVICE : [tenant.crowd, tenant.org, tenant.subject];
 
-/** Newcomers and the public, who can be without number. */
+/** Whether the tenant is a newcomer or the public, of which there can be any number. */
 export const isGuest = (tenant: Tenant | null): boolean => tenant !== null && tenant.crowd !== 'tenants';
 
 export class RoundRobinQueue<T> {
@@ -35,7 +36,7 @@ export class RoundRobinQueue<T> {
     return this.#size;
   }
 
-  /** Items and branches that were looked at for a turn so far. */
+  /** Number of items and branches that `take` has examined so far. */
   get steps(): number {
     return this.#steps;
   }
@@ -55,14 +56,14 @@ export class RoundRobinQueue<T> {
     this.#size += 1;
   }
 
-  /** Takes out the item whose turn it is, of those that `may` go. Undefined: none may. */
+  /** Takes the next item in turn for which `may` is true. Undefined: there is none. */
   take(may: (item: T) => boolean = () => true): T | undefined {
     const item = this.#takeFrom(this.#root, may);
     if (item !== undefined) this.#size -= 1;
     return item;
   }
 
-  /** Takes an item out of its turn. False: it is not in the line. Who is left without any keeps no turn. */
+  /** Removes an item. False: it is not in the queue. A branch that is empty then loses its turn. */
   delete(path: readonly string[], item: T): boolean {
     const branches = [this.#root];
     for (const step of path) {
@@ -82,7 +83,7 @@ export class RoundRobinQueue<T> {
     return true;
   }
 
-  /** A branch that had its turn goes to the end, an empty one goes. */
+  /** A branch that had its turn goes to the end of the turns; an empty one is removed. */
   #takeFrom(branch: Branch<T>, may: (item: T) => boolean): T | undefined {
     for (let link = branch.items.first; link !== null; link = link.next) {
       this.#steps += 1;

@@ -1,11 +1,11 @@
 /**
- * Bounded concurrency for work that could use up what others need: so much of it at once, the rest waits in order, and no
- * more waits than can be served.
+ * Limits concurrent work that could use up a shared resource: a fixed number runs at once, further work waits in order,
+ * and the number that waits is limited too.
  */
 export interface SemaphoreOptions {
   readonly atOnce: number;
   readonly maxWaiting: number;
-  /** What is thrown where `maxWaiting` wait already. */
+  /** The error that is thrown where `maxWaiting` wait already. */
   readonly full: () => Error;
 }
 
@@ -19,7 +19,7 @@ export class Semaphore {
     this.#options = options;
   }
 
-  /** Settles as `work` does, which is begun in its turn. Rejects when `signal` is aborted before that. */
+  /** Begins `work` in its turn, and settles as `work` does. Rejects when `signal` is aborted before `work` begins. */
   async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     await this.#enter(signal);
     try {
@@ -51,7 +51,7 @@ export class Semaphore {
     });
   }
 
-  /** The place goes straight to the one that has waited longest, so `#running` stays as it is. */
+  /** Gives the place directly to the work that has waited longest; then `#running` does not change. */
   #leave(): void {
     const [next] = this.#waiting;
     if (next === undefined) {

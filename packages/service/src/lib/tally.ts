@@ -1,4 +1,4 @@
-/** Counts by name. A name whose count is 0 takes no room. */
+/** Counts by name. A name whose count is 0 uses no memory. */
 export class Tally {
   readonly #counts = new Map<string, number>();
 

@@ -1,6 +1,7 @@
 /**
- * Spans at the seams, by the API of OpenTelemetry. Off until a process that exports them turns it on; while it is off a
- * seam asks one boolean and nothing is made. What a span may say is a closed list: nothing that is anybody's is on it.
+ * OpenTelemetry spans for stages, calls, requests and batches. Tracing is off until a process that exports spans turns
+ * it on. While it is off, each function here only tests one variable and creates nothing. The attributes of spans are a
+ * closed list without customers' data.
  */
 import {
   type Attributes,
@@ -16,7 +17,10 @@ import {
   trace,
 } from '@opentelemetry/api';
 
-/** No credential, DID, Grant, resource or amount; a host is one that the service asked over the network. */
+/**
+ * Attributes of a span: no credential, DID, Grant, resource or amount. `server.address` is a host that the service
+ * called.
+ */
 export interface SpanFacts {
   readonly 'http.request.method'?: string;
   readonly 'http.response.status_code'?: number;
@@ -29,21 +33,21 @@ export interface SpanFacts {
 }
 
 let tracer: Tracer | null = null;
-/** By what is waited for, as long as somebody waits. */
+/** Spans of waiting calls, by the item that they wait for. */
 const waiting = new WeakMap<object, Span>();
 
-/** Null turns it off. Whoever calls it has registered a context manager and a propagator. */
+/** Turns tracing on, or off (null). The caller must have registered a context manager and a propagator. */
 export const traceWith = (one: Tracer | null): void => {
   tracer = one;
 };
 
 export const isTracing = (): boolean => tracer !== null;
 
-/** Does `work` as a part of what is under way. */
+/** Runs `work` in a child span of the active one. */
 export const traced = <T>(name: string, work: () => T): T =>
   tracer === null ? work() : inSpan(tracer, name, {}, context.active(), work);
 
-/** The same for a call to another service; `facts` are of the call. */
+/** As `traced`, for a call to another service. `facts` describe the call. */
 export const tracedCall = <T>(name: string, facts: SpanFacts, work: () => T): T => {
   if (tracer === null) return work();
   return inSpan(
@@ -55,7 +59,10 @@ export const tracedCall = <T>(name: string, facts: SpanFacts, work: () => T): T 
   );
 };
 
-/** The same for a request: a part of the caller's trace where its headers name one (W3C Trace Context). */
+/**
+ * As `traced`, for a received request. The span is part of the caller's trace if the headers have one (W3C Trace
+ * Context).
+ */
 export const tracedRequest = <T>(
   name: string,
   headers: Readonly<Record<string, unknown>>,
@@ -67,7 +74,7 @@ export const tracedRequest = <T>(
   return inSpan(tracer, name, options, callerOf(headers), work);
 };
 
-/** `work` waits for `item` to be done together with others. */
+/** As `traced`, for `work` that waits until `item` is done in a batch with others. */
 export const tracedItem = <T>(name: string, item: object, work: () => T): T => {
   if (tracer === null) return work();
   return inSpan(tracer, name, {}, context.active(), (span) => {
@@ -77,8 +84,8 @@ export const tracedItem = <T>(name: string, item: object, work: () => T): T => {
 };
 
 /**
- * What is done at once for many: a part of the trace of the first who waits and is recorded, linked with those of the
- * others in both directions. If nobody's is recorded, neither is this.
+ * As `traced`, for a batch. The span is part of the trace of the first waiting item whose span is recorded, and linked
+ * with the spans of the others in both directions. If none of these spans is recorded, the batch has no span.
  */
 export const tracedBatch = <T>(name: string, items: readonly object[], work: () => T): T => {
   if (tracer === null) return work();
@@ -94,18 +101,18 @@ export const tracedBatch = <T>(name: string, items: readonly object[], work: () 
   });
 };
 
-/** Adds to the innermost span. Asks `isTracing` first where making `facts` costs anything. */
+/** Adds attributes to the active span. Callers test `isTracing` first where building `facts` is expensive. */
 export const noteOnSpan = (facts: SpanFacts): void => {
   if (tracer !== null) trace.getActiveSpan()?.setAttributes(attributesOf(facts));
 };
 
-/** The trace id of the innermost span, or null. */
+/** The trace id of the active span, or null. */
 export const activeTraceId = (): string | null =>
   tracer === null ? null : (trace.getActiveSpan()?.spanContext().traceId ?? null);
 
 /**
- * The header for whoever is asked next, or null. The `tracestate` and the baggage of a caller end here: they are text of
- * its own choosing, and who is asked is somebody else.
+ * The `traceparent` header for a call to another host, or null. The caller's `tracestate` and baggage are not passed
+ * on, because the caller chooses their text and the other host belongs to another party.
  */
 export const traceparent = (): string | null => {
   const span = tracer === null ? undefined : trace.getActiveSpan()?.spanContext();
@@ -113,7 +120,7 @@ export const traceparent = (): string | null => {
   return `00-${span.traceId}-${span.spanId}-${(span.traceFlags & 0xff).toString(16).padStart(2, '0')}`;
 };
 
-/** Without its `tracestate`, which would be exported with every span. */
+/** The caller's context, without its `tracestate`, which would be exported with every span. */
 const callerOf = (headers: Readonly<Record<string, unknown>>): Context => {
   const caller = trace.getSpanContext(propagation.extract(ROOT_CONTEXT, headers));
   if (caller === undefined) return ROOT_CONTEXT;
@@ -146,7 +153,7 @@ const inSpan = <T>(
   });
 };
 
-/** By its code or name: a message may quote what was sent. */
+/** Ends a span with the error's code or name, not with its message, which may quote the request. */
 const endFailed = (span: Span, error: unknown): void => {
   const { code, name } = (error ?? {}) as { readonly code?: unknown; readonly name?: unknown };
   const type = [code, name].find((text) => typeof text === 'string') ?? 'unknown';

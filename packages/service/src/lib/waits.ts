@@ -1,6 +1,6 @@
 /**
- * Calls that wait until something is so: a request decided (protocol §16), a stream not empty (§17). They hold no
- * connection: a node asks storage for all of them together, twice a second, and for as long as anybody waits.
+ * Calls that wait for a condition: an approval request is decided (protocol §16), or a stream is not empty (§17). They
+ * hold no connection. While any call waits, the node asks storage twice a second for all of them together.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { rateLimited } from '../errors.ts';
@@ -8,7 +8,7 @@ import type { Tenant } from '../ports/tenant.ts';
 import { Tally } from './tally.ts';
 
 const ASK_EVERY_MS = 500;
-/** On a node. No org and not all newcomers together, whom nobody knows, can keep the others from waiting. */
+/** Most waiting calls on a node. The limits below keep one org, and all newcomers together, from using all of them. */
 const MAX_WAITING = 1_024;
 const MAX_OF_NEWCOMERS = 512;
 const MAX_OF_ORG = 256;
@@ -17,15 +17,18 @@ const RETRY_AFTER_SECONDS = 2;
 
 export class Waits {
   readonly #waiting = new Map<string, Set<() => void>>();
-  /** How many wait, by whom they are counted for. */
+  /** Numbers of waiting calls, by `Share.name`. */
   readonly #counts = new Tally();
   #isAsking = false;
   #isOver = false;
 
-  /** `listOver` answers for which of these ids it is so. */
+  /** `listOver` answers the ids for which the condition holds. */
   constructor(private readonly listOver: (ids: readonly string[]) => Promise<readonly string[]>) {}
 
-  /** Resolves when it is so, when `gone` is, at the latest after `ms`. `RATE_LIMITED`: too many wait here. */
+  /**
+   * Resolves when the condition holds for `id`, when `gone` is aborted, or after `ms`. Rejects with `RATE_LIMITED` when
+   * too many wait on this node.
+   */
   async until(id: string, tenant: Tenant, ms: number, gone: AbortSignal): Promise<void> {
     if (this.#isOver || gone.aborted) return;
     const shares = sharesOf(tenant);
@@ -48,7 +51,7 @@ export class Waits {
     }
   }
 
-  /** Nobody waits here any more: the node stops, and whoever asks again asks another. */
+  /** Ends all waits, because the node stops. Callers that ask again reach another node. */
   end(): void {
     this.#isOver = true;
     for (const wakes of this.#waiting.values()) for (const wake of wakes) wake();
@@ -74,7 +77,7 @@ export class Waits {
     }
   }
 
-  /** Where storage does not answer, the next round asks again. */
+  /** None where storage does not answer; the next round asks again. */
   async #listWaitedFor(): Promise<readonly string[]> {
     return this.listOver([...this.#waiting.keys()]).catch(() => []);
   }
@@ -83,11 +86,11 @@ export class Waits {
 interface Share {
   readonly name: string;
   readonly most: number;
-  /** For who is refused. */
+  /** Name of the share in the refusal. */
   readonly whose: string;
 }
 
-/** What a call of this tenant is counted for, the narrowest first. */
+/** The limits that a call of this tenant counts towards, the narrowest first. */
 const sharesOf = ({ crowd, org, subject }: Tenant): readonly Share[] => [
   { name: `subject ${subject}`, most: MAX_OF_SUBJECT, whose: subject },
   { name: `org ${org}`, most: MAX_OF_ORG, whose: `the org ${org}` },

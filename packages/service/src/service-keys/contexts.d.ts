@@ -1,4 +1,4 @@
-/** Packages of the published JSON-LD contexts, which bring no types. */
+/** Types of packages with the published JSON-LD contexts, which have none of their own. */
 declare module 'did-context' {
   const contexts: { readonly contexts: ReadonlyMap<string, object> };
   export default contexts;

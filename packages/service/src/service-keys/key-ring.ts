@@ -1,7 +1,7 @@
 /**
- * The keys of the service as they are now: the private parts from its key files, the times from the database, which knows
- * every key that was ever published and when it ended (protocol §8). A key that has ended signs nothing more, on any node,
- * within a second. Then the key files are read again: if they begin with a key in force by now, that one signs.
+ * The present keys of the service: the private parts from its key files, and the times from the database, which stores
+ * every key that was ever published and when it ended (protocol §8). Within a second after a key has ended, no node
+ * signs with it. Then the key files are read again: if their first key is in force, it signs from then on.
  */
 import { type DidWeb, decodeMultikey } from '@svc/protocol';
 import { findUntimely, type KeyTime } from '@svc/transparency';
@@ -32,11 +32,11 @@ export interface KeyRingDeps {
   readonly holds: Pick<Holds, 'set' | 'list'>;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
   readonly did: string;
-  /** Those that the service had before. */
+  /** Former DIDs of the service. */
   readonly formerDids: readonly DidWeb[];
   /** Reads the key files again. Rejects with `KeySetError`. */
   readonly load: () => Promise<ServiceKeySets>;
-  /** Closes what `load` has opened, except these: nothing is signed with it any more. */
+  /** Closes all signers that `load` has opened, except these. The closed ones are not used any more. */
   readonly closeAllBut: (used: readonly ServiceSigner[]) => void;
 }
 
@@ -48,7 +48,7 @@ export class KeyRing implements ServiceKeySets {
   private reading: Promise<void> | null = null;
   private ended: ReadonlyMap<string, string> = new Map();
   private statusFault: string | null = null;
-  /** Why what the key files say by now cannot be taken. */
+  /** Why the present key files cannot be used; null: they can. */
   private filesFault: string | null = null;
 
   private constructor(
@@ -61,8 +61,8 @@ export class KeyRing implements ServiceKeySets {
   }
 
   /**
-   * Remembers the keys of the files. Rejects with `KeySetError` where a kid was another key before, where one is new
-   * while the time is in doubt, or where the key that is to sign has ended.
+   * Stores the keys of the files in the database. Rejects with `KeySetError` where a kid named another key before,
+   * where a key is new while the time is in doubt, or where the signing key has ended.
    */
   static async start(deps: KeyRingDeps, sets: ServiceKeySets): Promise<KeyRing> {
     await remember(deps, sets);
@@ -75,7 +75,7 @@ export class KeyRing implements ServiceKeySets {
     throw new KeySetError(problem);
   }
 
-  /** Reads again what has ended; keeps what is known when storage cannot be asked. */
+  /** Reads again which keys have ended. Keeps the known state when storage does not answer. */
   refresh(): Promise<void> {
     this.reading ??= this.read().finally(() => {
       this.reading = null;
@@ -88,7 +88,8 @@ export class KeyRing implements ServiceKeySets {
   }
 
   private async read(): Promise<void> {
-    // A signer that hangs is waited for longer than that (watched-signer.ts of @svc/signers).
+    // Reading the files can wait longer than that for a signer that does not answer (watched-signer.ts of
+    // @svc/signers).
     const late = setTimeout(() => this.note(), READ_EVERY_MS).unref();
     try {
       this.take(this.sets, await this.deps.store.serviceKeys.list());
@@ -108,7 +109,9 @@ export class KeyRing implements ServiceKeySets {
     this.noteStatusSigner(faultOf(this.statusKeys));
   }
 
-  /** Nothing but published revocations and days that are to be closed needs it, so decisions go on. */
+  /**
+   * Logs faults of the status signer. Only publication of revocations and closing of days need it, so decisions go on.
+   */
   private noteStatusSigner(fault: string | null): void {
     if ((fault === null) === (this.statusFault === null)) return;
     const { kid } = this.statusKeys.signer;
@@ -117,7 +120,7 @@ export class KeyRing implements ServiceKeySets {
     this.statusFault = fault;
   }
 
-  /** What the files say by now, if it signs. */
+  /** Uses the present key files, if their first keys can sign. */
   private async takeFiles(): Promise<void> {
     const sets = await this.deps.load();
     await remember(this.deps, sets);
@@ -126,7 +129,7 @@ export class KeyRing implements ServiceKeySets {
     this.deps.closeAllBut([sets.receiptKeys.signer, sets.statusKeys.signer]);
     if (this.findProblem() !== null) return;
     const [receipt, status] = [this.receiptKeys.signer.kid, this.statusKeys.signer.kid];
-    // A process that has the keys of others signs no Receipts.
+    // An empty kid: the process has no receipt key of its own (`keysOfOthers`).
     this.deps.log.info('keys.taken', receipt === '' ? { status } : { receipt, status });
   }
 
@@ -158,7 +161,7 @@ export class KeyRing implements ServiceKeySets {
     return { signer: this.guard(signer), published: [...fromFile, ...others] };
   }
 
-  /** Nothing is signed by a key that has ended, whoever is about to. */
+  /** A signer that throws once its key has ended. */
   private guard(signer: ServiceSigner): ServiceSigner {
     const { kid } = signer;
     return {
@@ -183,7 +186,7 @@ export class KeyRing implements ServiceKeySets {
   }
 }
 
-/** Why something dated `atMs` does not count under this key by its date; null where it does. */
+/** Why something dated `atMs` is not valid under this key because of its date; null where it is. */
 export const findUntimelyKey = (
   keys: Pick<KeySet, 'published'>,
   kid: string,
@@ -193,7 +196,10 @@ export const findUntimelyKey = (
   return key === undefined ? 'is not published' : findUntimely(key.time, atMs);
 };
 
-/** The database dates a key when it first sees it, and nothing counts that the key signs before. */
+/**
+ * Stores the keys. The database dates a key when it first stores it, and no earlier signature of the key is valid. So a
+ * new key is refused while the time is in doubt.
+ */
 const remember = async ({ store, holds }: KeyRingDeps, sets: ServiceKeySets): Promise<void> => {
   const doubt = holds.list().find(({ name }) => name === 'clock');
   if (doubt !== undefined) {
@@ -218,7 +224,10 @@ const describeEnd = ({ retiredAtMs, compromisedAtMs }: ServiceKeyRecord): string
   return compromisedAtMs === null ? `is retired since ${at}` : `is compromised since ${at}`;
 };
 
-/** Published in whole seconds, as status lists and checkpoints are dated: nothing that was signed in time falls outside. */
+/**
+ * The published time of a key, in whole seconds as in status lists and checkpoints. It is rounded so that nothing that
+ * was signed in time is outside.
+ */
 const timeOf = (record: ServiceKeyRecord | undefined): KeyTime | null => {
   if (record === undefined) return null;
   const { firstSeenAtMs, retiredAtMs, compromisedAtMs } = record;
@@ -233,7 +242,7 @@ const timeOf = (record: ServiceKeyRecord | undefined): KeyTime | null => {
   };
 };
 
-/** As the database knows them. */
+/** Keys of a DID and purpose, as the database has them. */
 const publishedUnder = (
   did: string,
   purpose: KeyPurpose,

@@ -1,7 +1,7 @@
 /**
- * Signing keys of the service and of its sandbox: one JWK set (RFC 7517) per purpose, the active key first. A key's private
- * part is in the set (`d`), or where `private_key`, a URI, says. Retired keys stay in the set without it, because what they
- * signed is checked for ever; a kid is never used again.
+ * Signing keys of the service and of its sandbox: one JWK set (RFC 7517) for each purpose, the active key first. A
+ * key's private part is in the set (`d`), or at the URI in `private_key`. Retired keys stay in the set without a
+ * private part, because their signatures are checked for ever. A kid is never used again.
  */
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import { decodeBase64url, encodeMultikey } from '@svc/protocol';
@@ -17,34 +17,39 @@ export interface PublishedKey {
   readonly kid: string;
   readonly publicKey: Uint8Array;
   readonly publicKeyMultibase: string;
-  /** The key file has its private part, or says where that is. */
+  /** The key file has the private part, or its URI. */
   readonly canSign: boolean;
-  /** When it is in force; without bounds where only the key file is known. */
+  /** When the key is in force; without bounds where only the key file is known. */
   readonly time: KeyTime;
 }
 
 export interface KeySet {
   readonly signer: ServiceSigner;
-  /** Active and retired, in the order of the file; then those that only the database knows. */
+  /** Active and retired keys, in the order of the file; then those that only the database has. */
   readonly published: readonly PublishedKey[];
 }
 
 export interface ServiceSigner extends Signer {
-  /** Why it cannot sign at present, from memory; null where it can. Not there: it always can. */
+  /** Why the signer cannot sign at present, from memory; null: it can. Absent: it always can. */
   readonly findFault?: () => string | null;
-  /** It signs no longer message. Not there: it signs any. */
+  /** Longest message that it signs. Absent: no limit. */
   readonly maxBytes?: number;
 }
 
-/** Reaches a private key outside of the set. Rejects with `KeySetError` unless what it signs verifies under this key. */
+/**
+ * Opens a private key outside the set. Rejects with `KeySetError` unless its signatures verify under this public key.
+ */
 export type OpenPrivateKey = (uri: string, key: PublishedKey) => Promise<ServiceSigner>;
 
-/** A function that signs with this key, in this process. */
+/** Makes a function that signs with this key in this process. */
 export type SignWith = (privateKey: KeyObject) => (bytes: Uint8Array) => Uint8Array;
 
 export const signByNode: SignWith = (privateKey) => (bytes) => sign(null, bytes, privateKey);
 
-/** The key set of a process that signs nothing with these keys: it learns from the database which they are (key-ring.ts). */
+/**
+ * The key set of a process that signs nothing with these keys. It reads the public keys from the database
+ * (key-ring.ts).
+ */
 export const keysOfOthers = (purpose: KeyPurpose): KeySet => ({
   signer: {
     kid: '',
@@ -64,7 +69,7 @@ interface OkpJwk {
   readonly kid: string;
 }
 
-/** The time of a key of which nothing else is known. */
+/** The time of a key without known bounds. */
 export const ALWAYS: KeyTime = { fromMs: null, untilMs: null, isCompromised: false };
 
 export class KeySetError extends Error {
@@ -72,12 +77,12 @@ export class KeySetError extends Error {
 }
 
 /**
- * A token does not take its PIN. It counts wrong ones and locks itself, so it is not tried again before the PIN is put
- * right.
+ * A hardware token refused the PIN. A token counts wrong PINs and locks itself, so it is not tried again until the PIN
+ * is corrected.
  */
 export class RefusedPinError extends KeySetError {}
 
-/** Reads a JWK set that holds its private parts; throws `KeySetError` that names the fault and never shows key material. */
+/** Reads a JWK set with its private parts. Throws `KeySetError`, which names the fault and never shows key material. */
 export const parseKeySet = (
   json: unknown,
   purpose: KeyPurpose,
@@ -92,7 +97,7 @@ export const parseKeySet = (
   return { signer: signerOf(signWith(privateKey), active, 'keys[0]: d and x are not one pair'), published };
 };
 
-/** The same of any JWK set; rejects with what `open` rejects with too. */
+/** Reads any JWK set. Rejects as `parseKeySet` throws, and with what `open` rejects with. */
 export const openKeySet = async (
   json: unknown,
   purpose: KeyPurpose,
@@ -148,10 +153,10 @@ const fragmentOf = (jwk: OkpJwk, purpose: KeyPurpose, i: number): string => {
   throw new KeySetError(`keys[${i}]: kid must be ${purpose}-<n>`);
 };
 
-/** What a signer signs once to prove itself. No JWS: nobody can use it for anything. */
+/** Bytes that a signer signs once as a self-test. They are not a JWS, so the signature cannot be misused. */
 export const SELF_TEST: Uint8Array = Buffer.from('self-test of a signer');
 
-/** Signs in this process. Proven once by signing and verifying: throws `KeySetError` where the two are no pair. */
+/** A signer in this process. Signs and verifies once, and throws `KeySetError` where the keys are not a pair. */
 export const signerOf = (
   signing: ReturnType<SignWith>,
   { kid, publicKey }: Pick<PublishedKey, 'kid' | 'publicKey'>,

@@ -1,7 +1,7 @@
 /**
- * A kid is never used again: what it signed would no longer verify, and status lists of before would be unusable. So
- * the database remembers every key that was ever published, and a start with another key under the same kid, as with
- * new key files on an old database, is refused before anything is signed.
+ * A kid is never used again, because former signatures would no longer verify and former status lists would be
+ * unusable. So the database stores every key that was ever published. A start with another key under the same kid, for
+ * example with new key files on an old database, is refused before anything is signed.
  */
 import { decodeMultikey, encodeBase64url } from '@svc/protocol';
 import type { Store } from '../ports/store.ts';
@@ -9,14 +9,14 @@ import { KeySetError, type PublishedKey } from './key-set.ts';
 import type { ServiceIdentity } from './service-identity.ts';
 
 /**
- * All keys or none are remembered; those without a private part are retired, since they sign nothing more. Throws
- * `KeySetError` that names the kids which were other keys before.
+ * Stores all keys or none. Keys without a private part are retired, because they sign nothing more. Rejects with a
+ * `KeySetError` that lists the kids which named other keys before.
  */
 export const rememberServiceKeys = async (
   store: Pick<Store, 'transaction'>,
   { receiptKeys, statusKeys }: Pick<ServiceIdentity, 'receiptKeys' | 'statusKeys'>,
 ): Promise<void> => {
-  // In one order, so that nodes that start together do not wait for each other in a circle.
+  // In a fixed order, so that nodes that start together do not deadlock.
   const published = [...receiptKeys.published, ...statusKeys.published].sort(byKid);
   await store.transaction(async ({ serviceKeys }) => {
     const reused: Reuse[] = [];
@@ -49,7 +49,7 @@ const explain = (reused: readonly Reuse[]): string =>
     'nobody needs any more: set SVC_DATA_DIR to an empty folder, or DATABASE_URL to an empty database.',
   ].join('\n');
 
-/** As a key file spells it, so that a lost public part can be put back. */
+/** The key in the form of a key file, so that a lost public part can be put back. */
 const asInJwk = (publicKeyMultibase: string): string => {
   const publicKey = decodeMultikey(publicKeyMultibase);
   return publicKey === null ? publicKeyMultibase : encodeBase64url(publicKey);

@@ -12,27 +12,30 @@ export interface PublishedIdentity {
 }
 
 export interface ServiceIdentity extends PublishedIdentity {
-  /** As it stands in DIDs: a port is `%3A<port>`. */
+  /** The domain as written in DIDs: a port is `%3A<port>`. */
   readonly domain: string;
   readonly env: 'development' | 'production';
   readonly baseUrl: string;
-  /** Issues the sandbox's Grants, which no plan has to cover. Its slug is reserved. */
+  /** Issuer of the sandbox's Grants, which need no plan. Its slug is reserved. */
   readonly sandboxPrincipal: DidWeb;
   /** Status lists are `{statusBaseUrl}/<principal domain>/<n>`. */
   readonly statusBaseUrl: string;
   readonly receiptKeys: KeySet;
   readonly statusKeys: KeySet;
-  /** As it was under each DID that it had before, with the keys that the database knows of it. */
+  /** The identity under each former DID, with the keys that the database has of it. */
   readonly formers: readonly PublishedIdentity[];
 }
 
-/** As which of its DIDs the service signed with a key; of a DID that it never had, as the present one. */
+/**
+ * The identity whose DID a kid has: a former one, or else the present one, also for a DID that the service never had.
+ */
 export const identityOfKey = (identity: ServiceIdentity, kid: string): PublishedIdentity =>
   identity.formers.find(({ did }) => kid.startsWith(`${did}#`)) ?? identity;
 
 /**
- * The service's own DID document: every receipt and status key that ever signed, for ever, each with its time. `svc:…` are
- * absolute IRIs, so JSON-LD processors take them as they stand, and `revoked` is a term of Multikey. RFC 8785 text.
+ * The service's own DID document, as RFC 8785 text. It has every receipt and status key that ever signed, for ever,
+ * each with its time. `svc:…` are absolute IRIs, so JSON-LD processors accept them unchanged; `revoked` is a term of
+ * Multikey.
  */
 export const buildServiceDidDocument = ({ did, receiptKeys, statusKeys }: PublishedIdentity): string => {
   const keys = [...receiptKeys.published, ...statusKeys.published];
@@ -54,14 +57,17 @@ const presentTime = ({ fromMs, untilMs, isCompromised }: KeyTime): JsonObject =>
 });
 
 /**
- * The same keys as a JWK Set (RFC 7517, RFC 8037 §2), for JOSE libraries, which take a key of a set whatever is signed
- * under it. So it lacks compromised keys; retired ones stay, with their time as `nbf` and `exp`, which no library looks
- * at. RFC 8785 text.
+ * The same keys as a JWK Set (RFC 7517, RFC 8037 §2) in RFC 8785 text, for JOSE libraries. These accept a key of the
+ * set without regard to its time. So compromised keys are left out. Retired keys stay, with their time as `nbf` and
+ * `exp`, which no library checks.
  */
 export const buildServiceJwks = ({ receiptKeys, statusKeys }: Omit<PublishedIdentity, 'did'>): string =>
   jwkSetOf([...receiptKeys.published, ...statusKeys.published].filter(({ time }) => !time.isCompromised));
 
-/** The keys that sign events: status keys that have not ended. A receiver of events takes any key of its set (protocol §17). */
+/**
+ * The keys that sign events: status keys that have not ended. A receiver of events accepts any key of this set
+ * (protocol §17).
+ */
 export const buildEventJwks = ({ statusKeys }: Pick<PublishedIdentity, 'statusKeys'>): string =>
   jwkSetOf(statusKeys.published.filter(({ time }) => time.untilMs === null));
 

@@ -1,7 +1,7 @@
 /**
- * What the active status key signs for whoever asks: SETs of polls, attestations. What signs may be slow and serve few at
- * once, and status lists wait for the same key: a node signs one of these at a time, tenants in turn, and gives what
- * was signed in time (docs/decisions/0089, 0126).
+ * Signatures by the active status key for callers: SETs of polls, and attestations. The signer may be slow and take few
+ * calls at once, and status lists need the same key. So a node makes one of these signatures at a time, tenants take
+ * turns, and an answer has only what was signed in time (docs/decisions/0089, 0126).
  */
 import { LRUCache } from 'lru-cache';
 import { serviceUnavailable } from '../errors.ts';
@@ -11,18 +11,18 @@ import type { Signer } from '../ports/platform.ts';
 import type { Tenant } from '../ports/tenant.ts';
 import type { ServiceIdentity } from './service-identity.ts';
 
-/** For one answer. */
+/** Milliseconds for the signatures of one answer. */
 export const SIGNING_MS = 1_000;
 const MAX_WAITING = 1_024;
 /**
- * Milliseconds that one signature may hold its place: longer than any signer allows itself. What takes longer is given
- * up, and the next one is tried.
+ * Milliseconds that one signature may hold its place, more than the deadline of any signer. After that it is given up,
+ * and the next one begins.
  */
 const PLACE_MS = 2_000;
-/** What was signed is asked for again, and so is what was signed too late for its answer. */
+/** Number of cached signatures: callers ask again for them, also for those that were too late for their answer. */
 const REMEMBERED = 2_000;
 
-/** One for all that a node signs under its status key. */
+/** The limiter that all signatures of a node by its status key share. */
 export const createSigningTurns = (): FairLimiter =>
   new FairLimiter({
     ...{ atOnce: 1, atOncePerOrg: 1, maxWaiting: MAX_WAITING, waitMs: SIGNING_MS },
@@ -34,7 +34,7 @@ export class StatusSignatures {
     max: REMEMBERED,
   });
 
-  /** `rememberedMs`: for how long a signature is given again, unless others take its room. */
+  /** `rememberedMs`: how long a signature is cached at most. */
   constructor(
     private readonly identity: Pick<ServiceIdentity, 'statusKeys'>,
     private readonly turns: FairLimiter,
@@ -42,8 +42,8 @@ export class StatusSignatures {
   ) {}
 
   /**
-   * What `sign` makes, or made before under this key and name. `SERVICE_UNAVAILABLE`: not by `dueMs`, monotonic, or too
-   * many wait. Rejects with what `sign` rejects with.
+   * The text that `sign` makes, or that was cached under this key and name. Rejects with `SERVICE_UNAVAILABLE` when it
+   * is not made by `dueMs` (monotonic) or too many wait, and with what `sign` rejects with.
    */
   async get(
     name: string,
@@ -64,13 +64,13 @@ export class StatusSignatures {
     };
     const signing = this.turns.run(
       { tenant },
-      // One that was too late for its own answer may be ready by now.
+      // A signature that was too late for its own answer may be in the cache by now.
       async () => this.#find(key) ?? (await orTooLate(PLACE_MS, make())),
     );
     return orTooLate(leftMs, signing);
   }
 
-  /** Nothing that a key has signed which has ended since: such a key signs nothing more, and its signer says so. */
+  /** The cached text; undefined if the key has ended since. Then `sign` is called, and its signer throws. */
   #find(key: string): string | undefined {
     const signed = this.#signed.get(key);
     if (signed === undefined || performance.now() - signed.atMs >= this.rememberedMs) return undefined;
