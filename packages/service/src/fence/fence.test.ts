@@ -1,4 +1,4 @@
-/** What a process remembers of a database goes with that database. */
+/** A process must not use what it cached of one database with another. */
 import { webcrypto } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { nativeCrypto } from '@svc/protocol/native';
@@ -8,7 +8,7 @@ import { Fence, pauseAfter } from './fence.ts';
 
 const did = 'did:web:svc.example';
 
-/** A fence in memory, and a lineage that says what it is told to. */
+/** A fence in memory, and a lineage with settable answers. */
 const createFence = () => {
   let head: { text: string; tag: string } | null = null;
   let says: Pick<Beat, 'verdict' | 'epoch'> = { verdict: 'next', epoch: 0 };
@@ -79,14 +79,14 @@ const createFence = () => {
   return {
     fence,
     trusted: (one: string) => standing === one,
-    /** Whatever is published, another process was first. */
+    /** From now on every publication fails, as if another process were first. */
     refusePuts: () => {
       takesPuts = false;
     },
     puts: () => puts,
-    /** How often changes were listed to be copied out. */
+    /** How often changes were listed to be copied. */
     copies: () => copies,
-    /** What is published from now on is answered when the answer says so. */
+    /** Publications from now on wait until the returned function is called. */
     holdPuts: () => {
       let release = () => {};
       held = new Promise((resolve) => {
@@ -97,7 +97,7 @@ const createFence = () => {
         release();
       };
     },
-    /** A session is opened with a server that nobody knows. */
+    /** Opens a session with an unknown server. */
     meet: () => meet(),
     nextBeat: () =>
       new Promise<string>((resolve) => {
@@ -109,7 +109,7 @@ const createFence = () => {
     setDatabaseAway: (isAway: boolean) => {
       isDatabaseAway = isAway;
     },
-    /** From now on, with a change that has waited for so long. */
+    /** The store does not answer from now on, and a change has waited for `ageMs`. */
     loseStore: (ageMs: number) => {
       isStoreAway = true;
       noteAgeMs = ageMs;
@@ -207,7 +207,7 @@ it('what passes by itself (a switchover, a silence, a quarantine) is logged as a
     }
     const refusal = ['fence.refuses behind', 'fence.confirmed'];
     expect(logged).toEqual([...refusal, ...refusal, ...refusal, ...refusal]);
-    // Restored under this process.
+    // The database is restored while this process runs.
     await roundsWith('next', 1);
     expect(logged.at(-1)).toBe('fence.refuses behind');
   } finally {
@@ -275,7 +275,8 @@ it('a store that lets nobody publish is asked a few times in a round, not withou
 });
 
 it('a server that nobody knows is asked about at once, and twenty times a second at most however often it is met', async () => {
-  // No look takes any time, however busy the machine is: one that takes long is followed by a pause as long.
+  // With this fake clock a look takes no time, however busy the machine is. A long look would be followed by a long
+  // pause.
   vi.useFakeTimers({ toFake: ['performance'] });
   const { fence, meet, nextBeat } = createFence();
   await fence.start();
@@ -283,7 +284,7 @@ it('a server that nobody knows is asked about at once, and twenty times a second
     const startedMs = Date.now();
     for (let beats = 0; beats < 5; beats++) {
       meet();
-      // Timers end in the order of their times, however busy the machine is.
+      // Timers fire in the order of their times, however busy the machine is.
       expect(await Promise.race([nextBeat(), delay(200, 'no beat')])).toBe('a beat');
     }
     expect(Date.now() - startedMs).toBeGreaterThan(4 * 49);
@@ -298,9 +299,9 @@ it('a server that is slow is asked only half of the time, and confirms twice wit
   for (const tookMs of [0, 10, 250, 400, 600, 700]) {
     const { pauseMs, leastMs } = pauseAfter({ tookMs, isConfirmed: true, maxAgeMs });
     expect(pauseMs).toBeGreaterThanOrEqual(Math.max(250, tookMs));
-    // Where a round is asked for as well.
+    // This holds also where a round is requested.
     expect(leastMs).toBeGreaterThanOrEqual(Math.max(50, tookMs));
-    // From when one was sent until the next is answered.
+    // The time from the request of one round to the answer of the next.
     expect(tookMs + pauseMs + tookMs).toBeLessThan(maxAgeMs);
     expect(pauseAfter({ tookMs, isConfirmed: false, maxAgeMs })).toEqual({ pauseMs: 250, leastMs: 50 });
   }

@@ -1,4 +1,4 @@
-/** Copies beside the fence: one that cannot be made, or that changes all the time, keeps no other waiting. */
+/** Copies beside the fence: a record that cannot be copied, or that changes all the time, delays no other one. */
 import { nativeCrypto } from '@svc/protocol/native';
 import { describe, expect, it, vi } from 'vitest';
 import { Semaphore } from '../lib/semaphore.ts';
@@ -12,7 +12,7 @@ interface Noted extends FenceNote {
   readonly notedAtMs: number;
 }
 
-/** As store-pg keeps them (lineage.test.ts). */
+/** Notes in memory, with the behaviour of store-pg (lineage.test.ts). */
 const createNotes = () => {
   const notes = new Map<string, Noted>();
   let last = 0;

@@ -1,4 +1,6 @@
-/** What earlier versions, SQL and the log have written is read; what is damaged is not passed over where it concerns somebody. */
+/**
+ * Records of earlier versions, of SQL and of the log are read. A damaged record whose subject is known is not ignored.
+ */
 import type { DidKey, DidWeb, JsonObject, OrgId } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
 import { keptOf, type LoggedRecord, nameOf, parseRecord } from './records.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Tenant } from '../ports/tenant.ts';
 import { Batcher } from './batcher.ts';
 
-/** A batch runner whose batches end when the test says so. */
+/** A batch runner whose batches the test ends. */
 const heldRunner = () => {
   const batches: {
     items: readonly number[];

@@ -1,8 +1,8 @@
 /**
  * Collects the items of concurrent requests while an earlier batch is under way, and sends them together. There is no
  * timer: with no batch under way an item is sent at once, so a single request is not delayed. While a batch is under
- * way, only a full batch is sent, because a smaller one would cost a round trip, and a commit an fsync, that a short
- * wait saves.
+ * way, only a full batch is sent. A smaller one would cost a round trip, and a commit also an fsync, which a short wait
+ * saves.
  *
  * Where more items wait than a batch takes, the waiting tenants take turns for its places.
  */

@@ -17,7 +17,7 @@ const queueWith = (options: Partial<FairLimiterOptions> = {}) =>
     ...options,
   });
 
-/** Work that is held until it is told to end, and what has begun so far. */
+/** Work that runs until the test ends it, and a list of the work that has begun. */
 const heldWork = (queue: FairLimiter) => {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
@@ -26,7 +26,7 @@ const heldWork = (queue: FairLimiter) => {
       begun.push(name);
       return new Promise<void>((end) => void ends.set(name, end));
     });
-  /** Ends the work, and lets whoever is next begin. */
+  /** Ends the work, and lets the next one begin. */
   const end = async (name: string) => {
     ends.get(name)?.();
     await new Promise(setImmediate);

@@ -4,7 +4,9 @@ import { RoundRobinQueue } from './round-robin-queue.ts';
 
 const WAITING = 32_768;
 
-/** What a fair line must do, written without regard to what it costs: every path's items, and who had a turn when. */
+/**
+ * A simple model of the queue, without regard to cost: the items of each path, and when each branch had its last turn.
+ */
 class PlainLine {
   #items: { readonly path: readonly string[]; readonly item: number }[] = [];
   #turns = new Map<string, number>();
@@ -40,7 +42,7 @@ class PlainLine {
   }
 }
 
-/** Who gives up and comes again stands behind those who have come meanwhile. */
+/** A path that is deleted and added again comes after those that were added meanwhile. */
 const GIVEN_UP: ({ path: [string, string] } | 'take' | { deleted: number })[] = [
   { path: ['c', 'a'] },
   { deleted: 0 },

@@ -10,7 +10,7 @@ const tenant = (org: number, subject: number, crowd: Tenant['crowd'] = 'tenants'
   subject: `subject ${org}/${subject}`,
 });
 
-/** Calls that wait until `end`; who is refused is so before anything else happens. */
+/** Calls that wait until `end`. A call that is refused is refused within two microtasks. */
 const opened = () => {
   const waits = new Waits(async () => []);
   const gone = new AbortController();

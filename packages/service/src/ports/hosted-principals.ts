@@ -31,7 +31,7 @@ export interface DidResolver {
 
 export interface DomainClaim {
   readonly did: DidWeb;
-  /** As it stands in the DID. */
+  /** The domain as written in the DID. */
   readonly domain: string;
   readonly token: string;
 }

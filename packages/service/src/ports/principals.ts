@@ -27,7 +27,7 @@ export interface IssuerDocumentRecord {
 export interface PrincipalRecord {
   readonly did: DidWeb;
   readonly kind: PrincipalKind;
-  /** As it stands in the DID: `example.com`, or `localhost%3A8080` in development. */
+  /** The domain as written in the DID: `example.com`, or `localhost%3A8080` in development. */
   readonly domain: string;
   readonly slug: string | null;
   /**

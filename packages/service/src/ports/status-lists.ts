@@ -5,7 +5,7 @@ import type { DidWeb, Sha256 } from '@svc/protocol';
 export interface StatusListRecord {
   readonly url: string;
   readonly principal: DidWeb;
-  /** As it stands in the DID. Unique together with `number`. */
+  /** The Principal's domain as written in the DID. Unique together with `number`. */
   readonly domain: string;
   readonly number: number;
   readonly sizeBits: number;

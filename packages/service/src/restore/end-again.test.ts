@@ -1,4 +1,4 @@
-/** Of pauses and of pushes the latest change of each subject counts; where it is not known which that is, a pause. */
+/** Only the latest pause or push of each subject is applied; where it is not known which is the latest, a pause is. */
 import type { DidWeb, OrgId } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
 import type { ChangedPause, EndedKey, PushedEntitlement } from '../fence/records.ts';

@@ -242,12 +242,13 @@ const isAgentEnabled = async (deps: ServiceDeps, record: DisabledAgent): Promise
 };
 
 /**
- * One that nobody had noted is not here either after it was ended with its Grants, which are looked at by their ids.
+ * An Agent that is not registered here is not open: disabling an unregistered Agent revokes its Grants and registers
+ * nothing. The comparison finds its Grants by their ids.
  */
 const isAgentOpen = async (deps: ServiceDeps, record: DisabledAgent): Promise<boolean> =>
   (await findAgent(deps, record)) !== null && isAgentEnabled(deps, record);
 
-/** With its Grants. One that was also registered in the lost span is registered, so that it is known to be disabled. */
+/** Disables the Agent and revokes its Grants. Registers it first where it was registered in the lost span. */
 const endAgent = async (deps: ServiceDeps, record: DisabledAgent): Promise<End> => {
   if (!(await isAgentEnabled(deps, record))) return 'unchanged';
   const { principal, agent } = record;

@@ -10,7 +10,7 @@ const line: LoggedHandOver = {
   ...{ fromOrg: 'org_former', toOrg: 'org_later' },
 };
 
-/** How many DIDs were handed over again, where the backup has `DID` in `org_former` since 5. */
+/** Number of DIDs that are handed over again. The backup has `DID`, registered at 5, in `org_former`. */
 const follow = async (logged: LoggedHandOver): Promise<number> => {
   const here = { did: DID, kind: 'hosted', createdAtMs: 5, orgId: 'org_former', lastProvenMs: null };
   let changes = 0;

@@ -86,8 +86,8 @@ const move = async (
 };
 
 /**
- * Repeats hand-overs of the lost span that only the log has. Each is done only where the DID still has the registration
- * of that time, and the org that it was taken from, because a record beside the fence may be later.
+ * Repeats hand-overs of the lost span that only the log has. A hand-over is skipped where the DID no longer has the
+ * registration of that time or the org that it was taken from: then a record beside the fence was later.
  */
 export const handOverLogged = async (
   deps: ServiceDeps,

@@ -18,7 +18,10 @@ const keysOf = (purpose: 'receipt' | 'status'): KeySet => {
 const receiptKeys = keysOf('receipt');
 const statusKeys = keysOf('status');
 
-/** As a restored database knows the status key, by the name that the service has now; `kept` is what lies beside the fence. */
+/**
+ * Lists lost checkpoints with the status keys that a restored database has under the service's present DID. `kept`: the
+ * record beside the fence.
+ */
 const list = (
   published: KeySet['published'],
   kept: JsonObject,

@@ -11,7 +11,7 @@ const handOver = (atMs: number, fromOrg: unknown, toOrg: unknown, more: object =
   });
 const known = line({ principal: 'did:web:p.example', grant_ids: ['urn:1', 'urn:2'] });
 
-/** What was read of one file, and the Grants in it. */
+/** The result of reading one file, and its Grants. */
 const read = (lines: readonly string[]) => {
   const log = new RevocationLog();
   const file = log.open();
@@ -149,7 +149,7 @@ it('of a file it is said how many lines are of the service: none where it is ano
   expect(read(others)).toEqual({ lines: 0, revocations: 0, fault: null, grants: [] });
 });
 
-/** As the API writes it: how long a request took has a fraction. */
+/** A line about a request as the API writes it, with a duration that has a fraction. */
 const request = JSON.stringify({ level: 30, time: 1, route: 'verify', durationMs: 12.345, msg: 'request' });
 
 it('a file of requests alone is of the service', () => {

@@ -121,8 +121,8 @@ const refuseAhead = async (
 };
 
 /**
- * Throws, before anything is changed, where the restore would fail after it has claimed the fence, or would sign its
- * statement with a key that it has just ended, under which no date is valid.
+ * Throws, before anything is changed, where the restore would fail after it has claimed the fence. Also where it would
+ * sign its statement with a key that it has just ended, under which no date is valid.
  */
 const refuseUnfit = async (
   deps: ServiceDeps,

@@ -18,7 +18,7 @@ const lostUntilMs = Date.parse('2026-11-20T10:20:10Z');
 
 it.each([
   ['after', 2_000],
-  // As one that is signed at once where the operator says from when on all is lost.
+  // Like a statement that is signed at once after the operator has named the lost span.
   ['shortly before', -10_000],
   ['long before, by the clock of the restored database,', -3_600_000],
 ])('a statement that is signed %s the end of the span is taken by its readers', async (_, afterMs) => {
@@ -31,7 +31,7 @@ it.each([
     statement,
     serviceDidDocument: buildServiceDidDocument(identity),
   });
-  // Not dated ahead for what readers take anyway: its key may end before that time has come.
+  // It is not dated later than readers require, because its key may end before that time.
   const iat = (lostUntilMs + Math.max(afterMs, -300_000)) / 1_000;
   expect(verified).toMatchObject({ ok: true, statement: { iat } });
 });

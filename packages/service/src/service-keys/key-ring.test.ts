@@ -13,7 +13,7 @@ const NOW_MS = Date.parse('2026-11-20T10:00:00.400Z');
 
 type Record = { -readonly [K in keyof ServiceKeyRecord]: ServiceKeyRecord[K] };
 
-/** What a database remembers, in memory. */
+/** A database in memory that stores keys. */
 const memory = () => {
   const records = new Map<string, Record>();
   let isDown = false;
@@ -68,7 +68,7 @@ let files: ServiceKeySets;
 let holds: Holds;
 let ring: KeyRing | undefined;
 let logged: unknown[];
-/** What was left open each time that others were closed. */
+/** The signers that were left open, for each call that closed the others. */
 let used: unknown[];
 const log = (...line: unknown[]) => void logged.push(line);
 beforeEach(() => {
@@ -112,7 +112,7 @@ describe('a key', () => {
     const keys = await start(setsOf([R2, publicPartOf(R1)]));
     expect(timesOf(keys)['receipt-1']).toMatchObject({ untilMs: Date.parse('2026-11-20T10:00:02Z') });
     expect(await signs(keys)).toBe(`${DID}#receipt-2`);
-    // Given back, it stays so: nobody can take back what was published.
+    // With its private part again it stays retired, because the published end cannot be withdrawn.
     await expect(start(setsOf([R1, R2]))).rejects.toThrow(/receipt-1 is retired since/);
   });
 

@@ -1,7 +1,7 @@
 /**
  * The present keys of the service: the private parts from its key files, and the times from the database, which stores
  * every key that was ever published and when it ended (protocol §8). Within a second after a key has ended, no node
- * signs with it. Then the key files are read again: if their first key is in force, it signs from then on.
+ * signs with it any more. Then the key files are read again: if their first key is in force, it signs from then on.
  */
 import { type DidWeb, decodeMultikey } from '@svc/protocol';
 import { findUntimely, type KeyTime } from '@svc/transparency';

@@ -33,7 +33,7 @@ const sets = {
 };
 const text = buildServiceDidDocument({ did: DID, ...sets });
 
-/** Both contexts as their publishers package them. */
+/** Both JSON-LD contexts, from the packages of their publishers. */
 const CONTEXTS: Readonly<Record<string, object>> = {
   ...Object.fromEntries(multikeyContext.contexts),
   ...Object.fromEntries(didContext.contexts),
@@ -81,7 +81,7 @@ describe('the DID document of the service', () => {
       format: 'application/n-quads',
     } as never);
     expect(String(quads)).toContain(`<${DID}#receipt-1> <svc:validUntil> "2026-02-01T00:00:00Z" .`);
-    // The control: a member without a meaning is refused by the same processor.
+    // Control: the same processor refuses a member that no context defines.
     const unknown = JSON.parse(text.replaceAll('svc:validFrom', 'validFrom'));
     await expect(jsonld.expand(unknown, options)).rejects.toThrow();
   });

@@ -1,4 +1,6 @@
-/** A decision on budgets is made after a wait for the Grant's lock, and its time is that of after the wait (protocol §7, §11). */
+/**
+ * A decision on budgets is made after the wait for the Grant's lock, and is dated after that wait (protocol §7, §11).
+ */
 import { readFileSync } from 'node:fs';
 import {
   type DidKey,

@@ -1,4 +1,4 @@
-/** How decisions on budgets come together, and which are not made. The decisions are DENYs of what is no Grant. */
+/** Batches, lines and refusals of decisions on budgets. The decisions here are DENYs of invalid Grants. */
 import { emptyBalances, type GrantId, parsePresented } from '@svc/protocol';
 import { nativeCrypto } from '@svc/protocol/native';
 import { describe, expect, it } from 'vitest';
@@ -39,7 +39,9 @@ const groundsWith = (
 
 type Decide = (facts: readonly (BudgetFacts | null)[]) => Promise<readonly DecisionCommit[]>;
 
-/** What comes to `outcomesOf` as it is committed, and what was committed together: how many, on which Grants. */
+/**
+ * Budgets with a committer whose outcomes `outcomesOf` gives, and a list of its calls: numbers of Grants and commits.
+ */
 const budgetsWith = (
   outcomesOf: (commits: number, call: number) => readonly StoredOutcome[],
   isHeld: (id: GrantId) => boolean = () => false,
@@ -99,7 +101,7 @@ describe('decisions on budgets', () => {
     let poisoned = 0;
     const { budgets } = budgetsWith((commits, call) => {
       if (call === 1) return stored(commits);
-      // It is the last in line, so it is in every second half.
+      // The refused decision is the last, so it is in every second half.
       const holdsIt = commits > 1 || ++poisoned === 4;
       return holdsIt ? Array(commits).fill('REFUSED') : stored(commits);
     });
@@ -158,7 +160,7 @@ describe('decisions on budgets', () => {
     );
     const results = [0, 1, 2, 1, 3].map((n) => budgets.decide(groundsWith(LONG_MS), grantId(n)));
     expect(await outcomesOf(results)).toEqual(Array(5).fill('STORED'));
-    // Together with the others once; from then on only with each other.
+    // They are committed together with the others once, and after that only with each other.
     expect(calls[1]).toEqual({ grants: 3, commits: 2 });
     for (const { grants } of calls.slice(2)) expect(grants).toBe(1);
   });
@@ -174,7 +176,7 @@ describe('decisions on budgets', () => {
     const results = [...Array(40).fill(1), 2].map((n) => budgets.decide(groundsWith(LONG_MS), grantId(n)));
     expect(await outcomesOf(results)).toEqual(Array(41).fill('STORED'));
     expect(calls.every(({ grants, commits }) => grants === 1 || commits <= 8)).toBe(true);
-    // Fewer than one for each of them: the line gathers what comes while it is at work.
+    // Far fewer calls than decisions: the line collects those that arrive while it is busy.
     expect(calls.length).toBeLessThan(8);
   });
 
@@ -187,7 +189,7 @@ describe('decisions on budgets', () => {
     const draw = (n: number, org: string) =>
       budgets.decide(groundsWith(LONG_MS, 'did:web:shop.example', org), grantId(n));
     const crowd = (n: number, org: string) => Array.from({ length: 9 }, () => draw(n, org));
-    // Seven Grants that one tenant draws on; it is also the first to draw on the eighth, which another one waits for.
+    // One tenant draws on seven Grants, and is the first to draw on an eighth, which another tenant waits for.
     const flood = [1, 2, 3, 4, 5, 6, 7].flatMap((n) => crowd(n, 'flood'));
     const shared = [...crowd(8, 'flood'), draw(8, 'victim')];
     expect(await outcomesOf([...flood, ...shared])).toEqual(Array(73).fill('STORED'));

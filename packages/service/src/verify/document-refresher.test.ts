@@ -13,7 +13,7 @@ const principalOf = (did: string): PrincipalRecord =>
     document: null,
   }) as unknown as PrincipalRecord;
 
-/** Hosts named slow, and those of newcomers, never answer. */
+/** A refresher for which hosts named `slow` and hosts of newcomers never answer. */
 const refresherWith = () => {
   const asked: string[] = [];
   const store = {

@@ -7,7 +7,7 @@ import { FactLoader } from './facts.ts';
 const NOW_MS = 1e12;
 const DID = 'did:web:acme.example' as DidWeb;
 
-/** Of a Principal whose document was resolved so long ago; its host has no document. */
+/** A loader with a Principal whose document was resolved `ageMs` ago, and whose host has no document now. */
 const loaderOf = (ageMs: number) => {
   const principal = {
     ...{ did: DID, kind: 'hosted', verificationState: 'verified', orgId: null, keys: [], version: 1 },

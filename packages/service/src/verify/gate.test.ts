@@ -21,7 +21,7 @@ const gateAt = (isEnforced: boolean, compOrgs: readonly OrgId[] = []) => {
   return { gate: new EntitlementGate(deps, (what) => counted.push(what)), time, logged, counted };
 };
 
-/** Without an entitlement. */
+/** A caller without an entitlement. */
 const caller = (orgId: OrgId | null): RpCaller =>
   ({ relyingParty: { orgId, claimExpiresAtMs: null }, entitlement: null }) as unknown as RpCaller;
 const of = (issuer: string): Presented =>

@@ -1,4 +1,4 @@
-/** A process that is held while it decides hands out nothing of what it has stored meanwhile. */
+/** A process that gets a hold while it decides answers none of the decisions that it has stored meanwhile. */
 import { readFileSync } from 'node:fs';
 import { nativeCrypto } from '@svc/protocol/native';
 import { expect, it } from 'vitest';
@@ -19,7 +19,7 @@ const idempotency = { key: 'k', bodyHash: 'h' };
 const vector = new URL('../../../../vectors/evaluate/allow-purchase.json', import.meta.url);
 const jws: string = JSON.parse(readFileSync(vector, 'utf8')).expected.receipt;
 
-/** Verifies a request that is stored already; `meanwhile` happens while that is confirmed. */
+/** Verifies a request that is stored already. `meanwhile` runs while it is confirmed that the Receipt is durable. */
 const verify = (meanwhile: (holds: Holds) => void) => {
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   const holds = new Holds(log);

@@ -1,4 +1,4 @@
-/** A revoked API key is handed no Receipt, also not that of another request which has the same idempotency key. */
+/** A caller with a revoked API key gets no Receipt, not even that of another request with the same idempotency key. */
 import { readFileSync } from 'node:fs';
 import { nativeCrypto } from '@svc/protocol/native';
 import { expect, it } from 'vitest';
@@ -18,7 +18,10 @@ const caller = {
 const vector = new URL('../../../../vectors/evaluate/allow-purchase.json', import.meta.url);
 const jws: string = JSON.parse(readFileSync(vector, 'utf8')).expected.receipt;
 
-/** Verifies a request whose idempotency key another takes while it is decided; `live` is its own API key's caller then. */
+/**
+ * Verifies a request whose idempotency key another request takes meanwhile. `live`: the caller that its API key has
+ * then.
+ */
 const verify = (live: RpCaller | null) => {
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   let isTaken = false;

@@ -20,7 +20,7 @@ interface Input {
   readonly action: unknown;
 }
 
-/** What an evaluation asks of the port, with the answers. */
+/** A port that records the calls of an evaluation, with their answers. */
 const asking = (crypto: CryptoPort) => {
   const asked: Parameters<CryptoPort['verify']>[] = [];
   const hashed: Parameters<CryptoPort['sha256Hex']>[0][] = [];
@@ -47,7 +47,7 @@ const attempt = (evaluate: () => unknown): unknown => {
 };
 
 describe('with a Grant remembered', () => {
-  /** The engine has nothing else than what was read and what the port answers. */
+  /** The engine has no other input than the parsed request and the answers of the port. */
   const expectTheSame = (memo: GrantMemo, input: Input): boolean => {
     const plain = asking(nativeCrypto);
     const expected = attempt(() => evaluateJson(input, plain.port));
@@ -111,7 +111,7 @@ describe('with a Grant remembered', () => {
         if (verdict) verified++;
         if (at !== null || bit !== null) changed++;
       }),
-      // The whole text under each key, before and after what is random.
+      // `whole`: the unchanged text under each key, before and after the random inputs.
       { numRuns: sampled({ quick: 200, deep: 2_000 }), examples: whole },
     );
     expect(verified).toBeGreaterThan(0);
@@ -143,7 +143,7 @@ describe('with a Grant remembered', () => {
     const again = memo.read(honest);
     expect(again.presented.grant).toBe(presented.grant);
     expect(evaluateJson(honest, again.crypto)).toEqual(first);
-    // The Proof's alone.
+    // Only the signature of the Proof is checked again.
     expect(asked.slice(checks)).toHaveLength(1);
     expect(hashed.filter((data) => data === honest.grant)).toHaveLength(hashes);
   });
@@ -168,7 +168,7 @@ describe('what is remembered', () => {
     const read = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
     return { header: one, payload: read(two) };
   })();
-  /** Signed Grants, all alike but for their place in the status list. */
+  /** A signed Grant. All differ only in their index in the status list, and in `extra`. */
   const grantOf = (i: number, extra: object = {}): string => {
     const { credentialSubject, credentialStatus } = payload;
     const capabilities = credentialSubject.capabilities.map((one: { constraints: object }) => ({
@@ -236,7 +236,7 @@ describe('what is remembered', () => {
   it.each(sampled({ quick: grants.slice(2, 3), deep: grants }))(
     'is counted as what it takes in memory, or more: Grants %s, cut out of larger bodies',
     (_, extra) => {
-      /** How far what is counted is above what is taken. */
+      /** By how many bytes the counted size exceeds the memory used. */
       const measure = (): number => {
         const memo = new GrantMemo(nativeCrypto);
         const bodies = Array.from({ length: 60 }, (__, i) => `${' '.repeat(16_000)}${grantOf(i, extra)}`);
@@ -248,7 +248,7 @@ describe('what is remembered', () => {
         return after[1] - before[1] - (after[0] - before[0]);
       };
       const margins = [measure()];
-      // Of what else the process does some may fall into one measurement, or two.
+      // Other work of the process may disturb one measurement, or two.
       while (margins.length < 3 && margins.every((bytes) => bytes <= 0)) margins.push(measure());
       expect(Math.max(...margins)).toBeGreaterThan(0);
     },
